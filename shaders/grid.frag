@@ -1,14 +1,14 @@
 #version 330 core
 // Thumbnails of heads in one draw: an atlas of small pictures, laid out in slots.
 uniform sampler2D atlas;   // [layers * t, heads * t]
-uniform sampler2D slots;   // [slots, 3]: which thumbnail (-1: none), how far it fades into the background, the weight of its brightest colour
+uniform sampler2D slots;   // [slots, 3]: which thumbnail (-1: none), how far it fades into the background, the weight of its brightest color
 uniform sampler2D colors;  // [256, 1]
 uniform int t;             // entries along a side of one thumbnail
 uniform int heads;         // thumbnails across the atlas
 uniform ivec2 layout_;     // slots across, slots in all
 uniform vec2 pitch;        // pixels from one thumbnail to the next
 uniform float side;        // pixels of one thumbnail
-uniform int linear;        // 1: colours by the weight, 0: by its square root
+uniform int linear;        // 1: colors by the weight, 0: by its square root
 uniform int columns;
 uniform vec3 background;
 in vec2 pixel;

@@ -1,6 +1,6 @@
 #version 330 core
 // A matrix of values, one head's weights above all. The texture holds values (masked: negative; below -1.5: nothing), level by level the largest of 2 x 2 below it;
-// colours come from the map alone. Compiled once for each SCALE (0 linear, 1 log, 2 row) and with or without
+// colors come from the map alone. Compiled once for each SCALE (0 linear, 1 log, 2 row) and with or without
 // MINIFY (cells under a pixel) or DOTS, because software renderers run both sides of a branch.
 uniform sampler2D values;      // [keys, queries], row = query
 uniform sampler2D row_largest; // [queries, 1]

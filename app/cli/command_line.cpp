@@ -76,6 +76,18 @@ std::span<const Verb> verbs() {
     return table;
 }
 
+std::span<const Variable> environment() {
+    static const Variable table[] = {
+        {"HEADLIGHT_KERNELS",
+         "the instruction set to compute with: base, v3 (AVX2) or v4 (AVX-512); by default the best of the "
+         "processor"},
+        {"HF_HUB_CACHE, HF_HOME", "where models that Hugging Face's libraries fetched are looked for"},
+        {"OLLAMA_MODELS, LLAMA_CACHE", "where those of Ollama and llama.cpp are looked for"},
+        {"XDG_CONFIG_HOME", "the folder of headlight/settings.json; by default ~/.config"},
+    };
+    return table;
+}
+
 namespace {
 
 constexpr const char* kWindowExamples =
@@ -86,6 +98,12 @@ constexpr const char* kWindowExamples =
 std::string example_block(const char* examples) {
     std::string out = "\nExamples:\n  ";
     for (const char* c = examples; *c; ++c) out += *c == '\n' ? "\n  " : std::string(1, *c);
+    return out;
+}
+
+std::string environment_block() {
+    std::string out = "\n\nEnvironment:";
+    for (const Variable& row : environment()) out += std::string("\n  ") + row.name + ": " + row.help;
     return out;
 }
 
@@ -119,7 +137,7 @@ Result<int> parse_and_run(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     CLI::App app{"Headlight shows what every attention head of a transformer looks at.", "headlight"};
     app.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
-    app.footer(example_block(kWindowExamples));
+    app.footer(example_block(kWindowExamples) + environment_block());
     WindowOptions window;
     std::string size;
     add_window_options(app, window);

@@ -5,6 +5,7 @@
 #include "cli/verbs.h"
 #include "learn/controls.h"
 #include "learn/numbers.h"
+#include "learn/pictures.h"
 #include "views/learn_page.h"
 
 namespace headlight {
@@ -44,13 +45,26 @@ Status choose_sentence(InputOptions& input, const learn::Station& station) {
     return success();
 }
 
-/// The sentence in the model that was named, else in the one that the station opens; null where it needs
-/// none.
-Result<std::shared_ptr<const Trace>> learn_trace(InputOptions& input, const learn::Station& station,
+/// The picture that was named; null: none.
+Result<std::shared_ptr<const RgbImage>> learn_picture(const InputOptions& input) {
+    if (input.image.empty()) return std::shared_ptr<const RgbImage>();
+    TRY(RgbImage image, open_image(input.image));
+    return std::make_shared<const RgbImage>(std::move(image));
+}
+
+/// The sentence, or the picture where it reads pictures, in the model that was named, else in the one that
+/// the station opens; null where it needs none.
+Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn::Station& station,
+                                                 const std::shared_ptr<const RgbImage>& image,
                                                  ThreadPool& pool) {
     if (input.model.empty()) input.model = station.opens;
     if (input.model.empty()) return std::shared_ptr<const Trace>();
-    return run_input(input, pool);
+    TRY(const auto model, open_model(input));
+    input.image.clear();
+    if (model->config.can.read_image)
+        input.typed.image = image ? image : std::make_shared<const RgbImage>(learn::sample_picture());
+    TRY(ForwardRequest request, read_request(input, model, pool));
+    return run_trace(model, std::move(request), pool);
 }
 
 /// The head that was named; 1.2 else, where there is one: heads of a first layer often look at one key alone.
@@ -66,8 +80,10 @@ Result<AttentionHead> learn_head(const LearnOptions& o, const Trace& trace) {
 
 Result<learn::Page> learn_page(LearnOptions& o, const learn::Station& station, ThreadPool& pool) {
     TRY_STATUS(choose_sentence(o.input, station));
-    TRY(const auto trace, learn_trace(o.input, station, pool));
+    TRY(const auto image, learn_picture(o.input));
+    TRY(const auto trace, learn_trace(o.input, station, image, pool));
     learn::StationInput input;
+    input.image = image;
     input.text = o.input.typed.text;
     input.query = o.query;
     if (trace) {

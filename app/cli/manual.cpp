@@ -81,6 +81,9 @@ std::string man_page(const CLI::App& root) {
         for (const Verb& row : verbs())
             if (verb->get_name() == row.name) out += ".PP\nExamples:\n" + examples_of(row.examples);
     }
+    out += ".SH ENVIRONMENT\n";
+    for (const Variable& row : environment())
+        out += ".TP\n.B " + troff(row.name) + "\n" + troff(row.help) + "\n";
     return out +
            ".SH EXIT STATUS\n0 done; 1 the input cannot be used, which one line on standard error explains; "
            "2 wrong usage.\n";

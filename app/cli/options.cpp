@@ -95,7 +95,8 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     app.add_option("--change", o.changes,
                    "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, "
                    "ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, "
-                   "skip-mlp:3 (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, @cross, "
+                   "skip-mlp:3, positions:off, positions:shuffle:7 (repeatable). Places: @2.0 a head, @2 a "
+                   "layer, @encoder, @decoder, @cross, "
                    "@*; rows and columns: 16, 3-5, 16.. (and later), *");
     app.add_option("--threads", o.threads, "threads to compute with")
         ->check(within(1, 256))

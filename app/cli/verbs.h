@@ -22,6 +22,14 @@ struct Verb {
 
 std::span<const Verb> verbs();
 
+/// A variable of the environment that the program reads.
+struct Variable {
+    const char* name;
+    const char* help;
+};
+
+std::span<const Variable> environment();
+
 struct WindowOptions;
 void add_window_options(CLI::App& app, WindowOptions& options);
 

@@ -117,6 +117,14 @@ GLuint HeatmapRenderer::texture_of(const Colormap& colors) {
     return textures_.add(std::move(name), Texture::of_colormap(colors), sizeof colors).id();
 }
 
+GLuint HeatmapRenderer::texture_of(const RgbImage& image) {
+    std::string name = "rgb:" + name_of(image.rgb.data(), image.rgb.size(), image.height);
+    if (const Texture* known = textures_.find(name)) return known->id();
+    return textures_
+        .add(std::move(name), Texture::of_rgb(image.width, image.height, image.rgb.data()), image.rgb.size())
+        .id();
+}
+
 void HeatmapRenderer::add(ImDrawList& list, Command command) {
     commands_.push_back(std::move(command));
     list.AddCallback(run, &commands_.back());

@@ -1,5 +1,6 @@
 // The two heat-map shaders: one head large, all heads small. Each picture is one draw inside Dear ImGui's
 // list.
+
 #pragma once
 
 #include <imgui.h>
@@ -16,10 +17,11 @@
 #include "figure/colormap.h"
 #include "figure/figure.h"
 #include "gpu/texture.h"
+#include "io/image.h"
 
 namespace headlight {
 
-/// What both pictures share. Colours are 0 … 1.
+/// What both pictures share. Colors are 0 … 1.
 struct PictureStyle {
     GLuint colors = 0;
     float largest = 1;
@@ -42,7 +44,7 @@ struct HeatmapDraw {
 struct GridSlot {
     int index = 0;      // of the head in the atlas; −1: the place is empty
     float fade = 0;     // 0 … 1 towards the background
-    float largest = 1;  // weight of the brightest colour
+    float largest = 1;  // weight of the brightest color
 };
 
 struct GridDraw {
@@ -53,7 +55,7 @@ struct GridDraw {
     std::vector<GridSlot> slots;  // row by row
     ImVec2 pitch;
     float side = 0;
-    bool linear = false;  // colours by the weight, not its square root
+    bool linear = false;  // colors by the weight, not its square root
     ImVec4 rect;
 };
 
@@ -66,8 +68,9 @@ public:
     void begin_frame(ImVec2 viewport);
     void draw(ImDrawList& list, const HeatmapDraw& what);
     void draw(ImDrawList& list, const GridDraw& what);
-    /// Textures of a matrix and of a colour map, made when what they hold is drawn first.
+    /// Textures of a matrix, of a color map and of a picture, made when what they hold is drawn first.
     GLuint texture_of(const Matrix& values);
+    GLuint texture_of(const RgbImage& image);
     GLuint texture_of(const Colormap& colors);
     /// Compiles the shaders again; on failure the old ones stay and the message says why.
     Status reload();

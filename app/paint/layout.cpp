@@ -2,6 +2,29 @@
 
 namespace headlight {
 
+float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush flush) {
+    constexpr float kAlmost = 0.5f;  // what sums of widths lose
+    if (r.w <= 0) return 0;
+    const std::string shown = ui.text.fitted(font, text, r.w + kAlmost);
+    if (flush == Flush::right) return ui.text.draw_right(r.right(), r.middle_y(), font, ink, shown);
+    if (flush == Flush::center) return ui.text.draw_centered(r.middle_x(), r.middle_y(), font, ink, shown);
+    return ui.text.draw(r.x, r.middle_y(), font, ink, shown);
+}
+
+void caption(Ui& ui, Rect line, const std::string& text, Flush flush) {
+    write(ui, line, kCaption, ui.colors->t3, text, flush);
+}
+
+float caption_lines(Ui& ui, Rect r, const std::string& text) {
+    return ui.text.draw_wrapped(r.x, r.y, r.w, kCaption, ui.colors->t3, text);
+}
+
+float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts, float most) {
+    float widest = 0;
+    for (const std::string& text : texts) widest = std::max(widest, ui.text.width(font, text));
+    return std::min(widest, most);
+}
+
 void Column::heading(const std::string& text, const std::string& right) {
     const float room = at.w - (right.empty() ? 0 : ui.text.width(kCaption, right) + gap::medium);
     ui.text.draw(at.x, y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, text, room));

@@ -1,6 +1,8 @@
 // Where things stand, in points: spacings by name, parts of a rectangle, lines in a column.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "paint/ui.h"
@@ -9,7 +11,7 @@ namespace headlight {
 
 /// Spacings of the design.
 namespace gap {
-inline constexpr float tight = 4, small = 8, medium = 12, large = 16, wide = 24;
+inline constexpr float tight = 4, close = 6, small = 8, medium = 12, large = 16, wide = 24, section = 32;
 }
 
 /// A rectangle without a margin at its sides, and at its top and bottom.
@@ -39,6 +41,64 @@ inline Rect take_right(Rect& rest, float width, float apart = 0) {
     return {rest.right() + apart, rest.y, width, rest.h};
 }
 
+/// A part of this height: along the middle of a rectangle, and about some height of it; a square about a
+/// point.
+inline Rect band(Rect r, float height) { return {r.x, r.middle_y() - height / 2, r.w, height}; }
+inline Rect line_at(Rect r, float middle, float height) { return {r.x, middle - height / 2, r.w, height}; }
+inline Rect square_at(ImVec2 center, float side) {
+    return {center.x - side / 2, center.y - side / 2, side, side};
+}
+
+/// One of equal columns or rows of a rectangle.
+inline Rect nth_column(Rect r, int i, int count, float apart = 0) {
+    const float w = (r.w - apart * float(count - 1)) / float(count);
+    return {r.x + (w + apart) * float(i), r.y, w, r.h};
+}
+inline Rect nth_row(Rect r, int i, int count, float apart = 0) {
+    const float h = (r.h - apart * float(count - 1)) / float(count);
+    return {r.x, r.y + (h + apart) * float(i), r.w, h};
+}
+
+/// Cells of one size in rows and columns, of which a part may be seen.
+struct Grid {
+    Rect view;  // what is seen
+    int rows = 0, columns = 0;
+    float w = 0, h = 0;    // of a cell
+    float x0 = 0, y0 = 0;  // how much lies hidden at the left and above
+
+    float x(int column) const { return view.x + w * float(column) - x0; }
+    float y(int row) const { return view.y + h * float(row) - y0; }
+    float middle_x(int column) const { return x(column) + w / 2; }
+    float middle_y(int row) const { return y(row) + h / 2; }
+    Rect cell(int row, int column) const { return {x(column), y(row), w, h}; }
+    Rect row(int i) const { return {view.x, y(i), view.w, h}; }
+    Rect whole() const { return {x(0), y(0), w * float(columns), h * float(rows)}; }
+    /// The nearest row and column to a place.
+    int row_at(float place) const { return std::clamp(int((place - y(0)) / h), 0, std::max(0, rows - 1)); }
+    int column_at(float place) const {
+        return std::clamp(int((place - x(0)) / w), 0, std::max(0, columns - 1));
+    }
+    std::pair<int, int> at(ImVec2 place) const { return {row_at(place.y), column_at(place.x)}; }
+    /// Whether the middle of a row, or of a column, is seen; whether anything of a row is.
+    bool sees_row(int i) const { return std::abs(middle_y(i) - view.middle_y()) <= view.h / 2 + 1; }
+    bool sees_column(int i) const { return std::abs(middle_x(i) - view.middle_x()) <= view.w / 2 + 1; }
+    bool touches_row(int i) const { return y(i + 1) > view.y && y(i) < view.bottom(); }
+};
+
+/// A grid whose view is all of it.
+inline Grid grid_at(ImVec2 corner, int rows, int columns, float w, float h) {
+    return {{corner.x, corner.y, w * float(columns), h * float(rows)}, rows, columns, w, h};
+}
+
+enum class Flush { left, center, right };
+/// A line of text in the middle of a rectangle's height, cut where it is too long; returns how wide it is.
+float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush flush = Flush::left);
+/// What is said of a picture: a line, or as many as it takes, whose height is returned.
+void caption(Ui& ui, Rect line, const std::string& text, Flush flush = Flush::left);
+float caption_lines(Ui& ui, Rect r, const std::string& text);
+/// The widest of some texts, as far as `most`.
+float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts, float most = 1e9f);
+
 /// "4  ball  ▬▬▬▬  0.782": a number, a name, a bar and a value.
 struct BarLine {
     std::string index;  // "": none
@@ -62,6 +122,8 @@ public:
     float values = 68;     // how much room is right of them
 
     void skip(float points) { y += points * tight; }
+    /// The line that is next.
+    Rect line(float high = 24) const { return line_at(at, y, high); }
     /// A caption above lines, and what their values are.
     void heading(const std::string& text, const std::string& right = "");
     enum class Pair { plain, emphasis, large };

@@ -98,17 +98,17 @@ void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     stroke_path(page_->cairo(), color, width);
 }
 
-void Ui::disc(ImVec2 centre, float radius, ImU32 color) {
-    if (!page_) return list->AddCircleFilled(pixels(centre), radius * scale, color);
+void Ui::disc(ImVec2 center, float radius, ImU32 color) {
+    if (!page_) return list->AddCircleFilled(pixels(center), radius * scale, color);
     cairo_new_sub_path(page_->cairo());
-    cairo_arc(page_->cairo(), centre.x, centre.y, radius, 0, 2 * M_PI);
+    cairo_arc(page_->cairo(), center.x, center.y, radius, 0, 2 * M_PI);
     fill_path(page_->cairo(), color);
 }
 
-void Ui::ring(ImVec2 centre, float radius, ImU32 color, float width) {
-    if (!page_) return list->AddCircle(pixels(centre), radius * scale, color, 0, width * scale);
+void Ui::ring(ImVec2 center, float radius, ImU32 color, float width) {
+    if (!page_) return list->AddCircle(pixels(center), radius * scale, color, 0, width * scale);
     cairo_new_sub_path(page_->cairo());
-    cairo_arc(page_->cairo(), centre.x, centre.y, radius, 0, 2 * M_PI);
+    cairo_arc(page_->cairo(), center.x, center.y, radius, 0, 2 * M_PI);
     stroke_path(page_->cairo(), color, width);
 }
 

@@ -228,7 +228,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
 float TextPainter::draw_right(float x, float y, Font font, ImU32 color, std::string_view text) {
     return draw(x - width(font, text), y, font, color, text);
 }
-float TextPainter::draw_centred(float x, float y, Font font, ImU32 color, std::string_view text) {
+float TextPainter::draw_centered(float x, float y, Font font, ImU32 color, std::string_view text) {
     return draw(x - width(font, text) / 2, y, font, color, text);
 }
 

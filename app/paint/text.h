@@ -41,7 +41,7 @@ public:
     /// (x, y).
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle = 0);
     float draw_right(float x, float y, Font font, ImU32 color, std::string_view text);
-    float draw_centred(float x, float y, Font font, ImU32 color, std::string_view text);
+    float draw_centered(float x, float y, Font font, ImU32 color, std::string_view text);
     /// Wraps at `wrap`; y is the top. Returns the height.
     float draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text);
     /// The text cut with … at its end so that it fits.

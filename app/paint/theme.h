@@ -1,4 +1,4 @@
-// Colours and sizes of the window. Amber means "this one"; plus is warm, minus is cool; zero is the well.
+// Colors and sizes of the window. Amber means "this one"; plus is warm, minus is cool; zero is the well.
 #pragma once
 
 #include <imgui.h>
@@ -23,9 +23,9 @@ ImVec4 as_vec4(ImU32 color);
 /// Lengths in points, before the display's scale and the person's text size.
 namespace size {
 inline constexpr float caption = 13, body = 15, title = 20;
-inline constexpr float top_bar = 104, top_bar_low = 88, view_header = 48, status_bar = 28, button = 32,
-                       chip = 28, row = 28, row_low = 24;
-inline constexpr float panel_pad = 16, inspector_pad = 20, centre_pad = 24, corner = 4, popup_corner = 6;
+inline constexpr float top_bar = 104, top_bar_low = 88, view_header = 48, title_bar = 52, status_bar = 28,
+                       button = 32, chip = 28, chip_pad = 7, row = 28, row_low = 24, bar = 8, line = 20;
+inline constexpr float panel_pad = 16, inspector_pad = 20, center_pad = 24, corner = 4, popup_corner = 6;
 }  // namespace size
 
 }  // namespace headlight

@@ -122,7 +122,7 @@ bool Ui::button(const std::string& path, Rect r, const std::string& label, Look 
     }
     fill(r, back, size::corner);
     frame(r, edge, 1, size::corner);
-    text.draw_centred(r.middle_x(), r.middle_y(), kBody, ink, label);
+    text.draw_centered(r.middle_x(), r.middle_y(), kBody, ink, label);
     return h.clicked;
 }
 
@@ -210,7 +210,7 @@ int Ui::segments(const std::string& path, float x, float y, const std::vector<st
         const bool on = i == current;
         fill(r, on ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2);
         frame(r, colors->l2);
-        text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? colors->t1 : colors->t2, labels[i]);
+        text.draw_centered(r.middle_x(), r.middle_y(), kCaption, on ? colors->t1 : colors->t2, labels[i]);
         if (h.clicked) pressed = i;
         x = r.right() - line();
     }
@@ -221,7 +221,7 @@ void Ui::toggle(const std::string& path, Rect r, const char* label, bool& on) {
     const Hit h = control(path, r);
     fill(r, on ? colors->accent_fill : h.hovered ? colors->bg3 : colors->bg2, size::corner);
     frame(r, on ? colors->accent : colors->l2, 1, size::corner);
-    text.draw_centred(r.middle_x(), r.middle_y(), kCaption, on ? colors->accent_text : colors->t2, label);
+    text.draw_centered(r.middle_x(), r.middle_y(), kCaption, on ? colors->accent_text : colors->t2, label);
     if (h.clicked) on = !on;
 }
 

@@ -29,6 +29,7 @@ struct Rect {
     float middle_y() const { return y + h / 2; }
     ImVec2 min() const { return {x, y}; }
     ImVec2 max() const { return {x + w, y + h}; }
+    ImVec2 middle() const { return {middle_x(), middle_y()}; }
     bool contains(ImVec2 p) const { return p.x >= x && p.x < x + w && p.y >= y && p.y < y + h; }
 };
 
@@ -104,11 +105,11 @@ public:
     void polyline(std::span<const ImVec2> along, ImU32 color, float width);
     /// A cubic curve that leaves and arrives level.
     void curve(ImVec2 from, ImVec2 to, ImU32 color, float width);
-    void disc(ImVec2 centre, float radius, ImU32 color);
-    void ring(ImVec2 centre, float radius, ImU32 color, float width);
+    void disc(ImVec2 center, float radius, ImU32 color);
+    void ring(ImVec2 center, float radius, ImU32 color, float width);
     void polygon(std::span<const ImVec2> convex, ImU32 color);
     void hatch(Rect r, ImU32 color);
-    /// A colour map, its beginning at the bottom of a tall rectangle or at the left of a wide one.
+    /// A color map, its beginning at the bottom of a tall rectangle or at the left of a wide one.
     void gradient(Rect r, const Colormap& map);
     /// A picture of 8-bit red, green, blue: `texture` holds it on the screen, `pixels` on a page.
     void picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels);
@@ -145,7 +146,7 @@ public:
                  int current);
     /// Something that is on or off.
     void toggle(const std::string& path, Rect r, const char* label, bool& on);
-    /// Dear ImGui's own field, in our colours, for paths and labels. The first one has the keyboard whenever
+    /// Dear ImGui's own field, in our colors, for paths and labels. The first one has the keyboard whenever
     /// nothing else does.
     void text_input(const char* path, Rect r, const char* hint, std::string& value, bool first = true);
     /// A value that is typed in place. Pressed, it becomes a field: Enter, Tab or a press elsewhere take what

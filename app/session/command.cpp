@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "session/commands.h"
 #include "session/words.h"
 
 namespace headlight {
@@ -75,12 +74,6 @@ std::string optional_words(const std::vector<std::string>& words) {
     std::string out;
     for (const std::string& word : words) out += (out.empty() ? "[" : "|") + word;
     return out + "]";
-}
-
-Error number_refused(const std::string& name, const std::string& words, double low, double high) {
-    char range[80];
-    std::snprintf(range, sizeof range, "a number from %g to %g", low, high);
-    return Error{in_quotes(name) + " takes " + range + ", not " + in_quotes(words) + "."};
 }
 
 Result<CommandLine> parse_command(std::span<const Command> table, const std::string& text) {

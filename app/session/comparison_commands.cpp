@@ -1,13 +1,10 @@
 // What is compared.
 #include "base/quoted.h"
 #include "session/commands.h"
-#include "session/words.h"
 
 namespace headlight {
 
 namespace {
-
-const char* kCompare = "Compare";
 
 /// Puts a comparison in force that differs from the one in force by `change`.
 template <class Change>
@@ -73,52 +70,26 @@ Status reset_alignment(CommandContext& c, const std::string&) {
     return compare(c, [](Comparison& next) { next.alignment.by_hand.clear(); });
 }
 
+const char* needs_ties(const CommandContext& c) {
+    return c.session.document.comparison.alignment.by_hand.empty() ? "No tokens are tied by hand." : nullptr;
+}
+
 }  // namespace
 
 std::vector<Command> comparison_commands() {
-    return {{.name = "compare",
-             .words = "heads|changes|sentences|models|LAYER.HEAD",
-             .title = "Compare",
-             .group = kCompare,
-             .help = "what to compare the shown head with: compare sentences, compare 1.2",
-             .when = needs_sentence,
-             .run = choose_compared},
-            {.name = "compare model",
-             .words = "[PATH]",
-             .title = "Compare with a model",
-             .group = kCompare,
-             .help = "the model that is compared",
-             .run = choose_model_b},
-            {.name = "compare text",
-             .words = "TEXT",
-             .title = "Compare with a text",
-             .group = kCompare,
-             .help = "the sentence that is compared",
-             .when = needs_sentence,
-             .run = set_text_b},
-            {.name = "align by",
-             .words = "token|position",
-             .title = "Align sentences by",
-             .group = kCompare,
-             .help = "how the tokens of two sentences are paired",
-             .run = align_by},
-            {.name = "tie",
-             .words = "A,B",
-             .title = "Pair two tokens",
-             .group = kCompare,
-             .help = "pair a token of A with one of B",
-             .run = tie},
-            {.name = "reset alignment",
-             .title = "Reset alignment",
-             .group = kCompare,
-             .help = "undo the pairs made by hand",
-             .when =
-                 [](const CommandContext& c) {
-                     return c.session.document.comparison.alignment.by_hand.empty()
-                                ? "No tokens are tied by hand."
-                                : nullptr;
-                 },
-             .run = reset_alignment}};
+    return in_group(
+        "Compare",
+        {row({"compare heads|changes|sentences|models|LAYER.HEAD", "Compare",
+              "what to compare the shown head with: compare sentences, compare 1.2"},
+             choose_compared, needs_sentence),
+         row({"compare model [PATH]", "Compare with a model", "the model that is compared"}, choose_model_b),
+         row({"compare text TEXT", "Compare with a text", "the sentence that is compared"}, set_text_b,
+             needs_sentence),
+         row({"align by token|position", "Align sentences by", "how the tokens of two sentences are paired"},
+             align_by),
+         row({"tie A,B", "Pair two tokens", "pair a token of A with one of B"}, tie),
+         row({"reset alignment", "Reset alignment", "undo the pairs made by hand"}, reset_alignment,
+             needs_ties)});
 }
 
 }  // namespace headlight

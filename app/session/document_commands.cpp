@@ -2,14 +2,11 @@
 #include <filesystem>
 
 #include "session/commands.h"
-#include "session/words.h"
 #include "session/workspace.h"
 
 namespace headlight {
 
 namespace {
-
-const char* kFile = "Files";
 
 bool is_picture(const std::string& path) {
     const std::string end = lower_case(std::filesystem::path(path).extension().string());
@@ -48,60 +45,40 @@ Status cancel_opening(CommandContext& c, const std::string& words) {
     return success();
 }
 
-Command text_row(const char* name, const char* title, const char* help, TextName which) {
-    return {.name = name,
-            .words = "[TEXT]",
-            .title = title,
-            .group = "Edit",
-            .help = help,
-            .run = [which](CommandContext& c, const std::string& words) {
-                c.host.set_text(which, words);
-                c.host.focus_text(TextName::sentence);
-                return success();
-            }};
+Command text_row(const CommandText& text, TextName which) {
+    return row(text, [which](CommandContext& c, const std::string& words) {
+        c.host.set_text(which, words);
+        c.host.focus_text(TextName::sentence);
+        return success();
+    });
 }
+
+const char* needs_left(const CommandContext& c) {
+    return c.session.document.left_workspace.empty() ? "" : nullptr;
+}
+
+void open_left(CommandContext& c) { c.host.open_workspace(std::string(c.session.document.left_workspace)); }
+void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 
 }  // namespace
 
 std::vector<Command> document_commands() {
-    return {
-        {.name = "open",
-         .words = "[PATH]",
-         .title = "Open a model or workspace",
-         .group = kFile,
-         .keys = "Ctrl+O",
-         .help = "open a model, trace or workspace",
-         .run = open_path},
-        {.name = "cancel opening",
-         .words = "[b]",
-         .title = "Cancel opening",
-         .group = kFile,
-         .help = "stay with the model that is open",
-         .run = cancel_opening},
-        {.name = "open left workspace",
-         .title = "Open what was left",
-         .group = kFile,
-         .help = "open the workspace of a window that did not close properly",
-         .when =
-             [](const CommandContext& c) { return c.session.document.left_workspace.empty() ? "" : nullptr; },
-         .run =
-             [](CommandContext& c, const std::string&) {
-                 c.host.open_workspace(std::string(c.session.document.left_workspace));
-                 return success();
-             }},
-        {.name = "dismiss left workspace",
-         .title = "Dismiss what was left",
-         .group = kFile,
-         .help = "forget the workspace of a window that did not close properly",
-         .when =
-             [](const CommandContext& c) { return c.session.document.left_workspace.empty() ? "" : nullptr; },
-         .run =
-             [](CommandContext& c, const std::string&) {
-                 c.host.drop_left_workspace();
-                 return success();
-             }},
-        text_row("text", "Set the text", "the sentence that is read", TextName::sentence),
-        text_row("second", "Set the second text", "the second sentence, or the target", TextName::second)};
+    const auto files = in_group(
+        "Files",
+        {row({"open [PATH]", "Open a model or workspace", "open a model, trace or workspace", "Ctrl+O"},
+             open_path),
+         row({"cancel opening [b]", "Cancel opening", "stay with the model that is open"}, cancel_opening),
+         row({"open left workspace", "Open what was left",
+              "open the workspace of a window that did not close properly"},
+             open_left, needs_left),
+         row({"dismiss left workspace", "Dismiss what was left",
+              "forget the workspace of a window that did not close properly"},
+             dismiss_left, needs_left)});
+    const auto texts = in_group(
+        "Edit", {text_row({"text [TEXT]", "Set the text", "the sentence that is read"}, TextName::sentence),
+                 text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
+                          TextName::second)});
+    return joined({files, texts});
 }
 
 }  // namespace headlight

@@ -3,7 +3,6 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "session/commands.h"
-#include "session/words.h"
 
 namespace headlight {
 
@@ -18,10 +17,6 @@ void show_step(Session& session, const WrittenText& written, int step) {
 
 namespace {
 
-const char* kGenerate = "Generate";
-
-using Seed = decltype(SamplingParams::seed);
-
 Status go_to_step(CommandContext& c, const std::string& words) {
     const auto step = whole_of(words);
     if (!step) return Error{"There is no step " + in_quotes(words) + "; write a number."};
@@ -33,11 +28,10 @@ Status go_to_step(CommandContext& c, const std::string& words) {
     return success();
 }
 
-Status play(CommandContext& c, const std::string&) {
+void play(CommandContext& c) {
     GenerationState& g = c.session.document.generation;
     if (!g.playing && c.sentence()->step >= c.sentence()->written->steps()) g.step = 0;
     g.playing = !g.playing;
-    return success();
 }
 
 /// "4,262": puts a token in the place of the one at a step; the model goes on from there, also where the
@@ -115,101 +109,57 @@ Status choose_decoding(CommandContext& c, const std::string& words) {
     return success();
 }
 
+template <class T>
+Command decoding_row(const CommandText& text, double low, double high, T SamplingParams::*field) {
+    return number_row(text, low, high,
+                      [field](Session& s) -> T& { return s.document.generation.decoding.*field; });
+}
+
+/// How the tokens are chosen.
+std::vector<Command> decoding_commands() {
+    return {row({"decoding greedy|beams|sampling", "Decoding", "how the model chooses its tokens"},
+                choose_decoding),
+            decoding_row({"sampling temperature", "Sampling temperature",
+                          "divide the logits before sampling; 0 chooses the most probable token"},
+                         0, 10, &SamplingParams::temperature),
+            decoding_row({"top k", "Top k", "sample among the k most probable tokens; 0: all"}, 0, 1 << 20,
+                         &SamplingParams::top_k),
+            decoding_row({"top p", "Top p", "sample among the most probable tokens that sum to p"}, 0, 1,
+                         &SamplingParams::top_p),
+            decoding_row({"seed", "Seed", "where the random numbers of sampling begin"}, 0, 1 << 30,
+                         &SamplingParams::seed),
+            decoding_row({"beams", "Beams", "how many hypotheses beam search keeps"}, 1, kMaxBeams,
+                         &SamplingParams::beams),
+            decoding_row({"length penalty", "Length penalty", "how beam search weighs long hypotheses"}, -10,
+                         10, &SamplingParams::length_penalty),
+            number_row({"length", "Tokens to generate", "the most tokens that are generated"}, 1, kMaxWritten,
+                       [](Session& s) -> int& { return s.document.generation.length; })};
+}
+
+/// What was generated, step by step.
+std::vector<Command> step_commands() {
+    return {
+        row({"play", "Play or pause the steps", "step through the generated tokens"}, play, needs_written),
+        row({"step NUMBER", "Go to step", "show a step of the generation: step 3, step +1"}, go_to_step,
+            needs_written),
+        row({"force STEP,ID", "Force a token", "continue from another token at a step"}, force,
+            needs_written),
+        row({"accept prediction POSITION,ID", "Accept a predicted token",
+             "put a predicted token into the text"},
+            accept_prediction, needs_weights),
+        row({"unforce", "Let the model choose again", "let the model choose all tokens again"},
+            [](CommandContext& c) { c.session.document.generation.unforce(); }),
+        row({"insert generated", "Insert into text", "insert the generated text into the sentence"},
+            insert_generated, needs_written)};
+}
+
 }  // namespace
 
 std::vector<Command> generation_commands() {
-    return {
-        switch_row({.name = "generate",
-                    .title = "Generate",
-                    .group = kGenerate,
-                    .help = "generate a continuation and show its steps"},
-                   [](Session& s) -> bool& { return s.document.generation.bar; }),
-        {.name = "decoding",
-         .words = "greedy|beams|sampling",
-         .title = "Decoding",
-         .group = kGenerate,
-         .help = "how the model chooses its tokens",
-         .run = choose_decoding},
-        number_row<float>({.name = "sampling temperature",
-                           .title = "Sampling temperature",
-                           .group = kGenerate,
-                           .help = "divide the logits before sampling; 0 chooses the most probable token"},
-                          0, 10,
-                          [](Session& s) -> float& { return s.document.generation.decoding.temperature; }),
-        number_row<int>({.name = "top k",
-                         .title = "Top k",
-                         .group = kGenerate,
-                         .help = "sample among the k most probable tokens; 0: all"},
-                        0, 1 << 20, [](Session& s) -> int& { return s.document.generation.decoding.top_k; }),
-        number_row<float>({.name = "top p",
-                           .title = "Top p",
-                           .group = kGenerate,
-                           .help = "sample among the most probable tokens that sum to p"},
-                          0, 1, [](Session& s) -> float& { return s.document.generation.decoding.top_p; }),
-        number_row<Seed>({.name = "seed",
-                          .title = "Seed",
-                          .group = kGenerate,
-                          .help = "where the random numbers of sampling begin"},
-                         0, 1 << 30, [](Session& s) -> Seed& { return s.document.generation.decoding.seed; }),
-        number_row<int>({.name = "beams",
-                         .title = "Beams",
-                         .group = kGenerate,
-                         .help = "how many hypotheses beam search keeps"},
-                        1, kMaxBeams,
-                        [](Session& s) -> int& { return s.document.generation.decoding.beams; }),
-        number_row<float>({.name = "length penalty",
-                           .title = "Length penalty",
-                           .group = kGenerate,
-                           .help = "how beam search weighs long hypotheses"},
-                          -10, 10,
-                          [](Session& s) -> float& { return s.document.generation.decoding.length_penalty; }),
-        number_row<int>({.name = "length",
-                         .title = "Tokens to generate",
-                         .group = kGenerate,
-                         .help = "the most tokens that are generated"},
-                        1, kMaxWritten, [](Session& s) -> int& { return s.document.generation.length; }),
-        {.name = "play",
-         .title = "Play or pause the steps",
-         .group = kGenerate,
-         .help = "step through the generated tokens",
-         .when = needs_written,
-         .run = play},
-        {.name = "step",
-         .words = "NUMBER",
-         .title = "Go to step",
-         .group = kGenerate,
-         .help = "show a step of the generation: step 3, step +1",
-         .when = needs_written,
-         .run = go_to_step},
-        {.name = "force",
-         .words = "STEP,ID",
-         .title = "Force a token",
-         .group = kGenerate,
-         .help = "continue from another token at a step",
-         .when = needs_written,
-         .run = force},
-        {.name = "accept prediction",
-         .words = "POSITION,ID",
-         .title = "Accept a predicted token",
-         .group = kGenerate,
-         .help = "put a predicted token into the text",
-         .when = needs_weights,
-         .run = accept_prediction},
-        {.name = "unforce",
-         .title = "Let the model choose again",
-         .group = kGenerate,
-         .help = "let the model choose all tokens again",
-         .run =
-             [](CommandContext& c, const std::string&) {
-                 c.session.document.generation.unforce();
-                 return success();
-             }},
-        {.name = "insert generated",
-         .title = "Insert into text",
-         .group = kGenerate,
-         .help = "insert the generated text into the sentence",
-         .when = needs_written,
-         .run = insert_generated}};
+    const std::vector<Command> bar{
+        switch_row({"generate", "Generate", "generate a continuation and show its steps"},
+                   [](Session& s) -> bool& { return s.document.generation.bar; })};
+    return in_group("Generate", joined({bar, decoding_commands(), step_commands()}));
 }
 
 }  // namespace headlight

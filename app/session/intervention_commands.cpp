@@ -37,26 +37,20 @@ void put_change(Document& document, const Change& change) {
 
 namespace {
 
-const char* kIntervene = "Intervene";
-
 const char* needs_changes(const CommandContext& c) {
     return c.session.document.intervention == Intervention{} ? "There are no interventions to remove."
                                                              : nullptr;
 }
 
 /// A row whose words are those behind the colon of --change.
-Command change_row(const std::string& kind, const char* words, const char* title, const char* help) {
-    return {.name = kind,
-            .words = words,
-            .title = title,
-            .group = kIntervene,
-            .help = help,
-            .when = needs_weights,
-            .run = [kind](CommandContext& c, const std::string& words) -> Status {
-                TRY(const Change change, parse_change(c.model()->config, kind + ":" + words));
-                put_change(c.session.document, change);
-                return success();
-            }};
+Command change_command(const CommandText& text) {
+    Command out = row(text, CommandRun(), needs_weights);
+    out.run = [kind = out.name](CommandContext& c, const std::string& words) -> Status {
+        TRY(const Change change, parse_change(c.model()->config, kind + ":" + words));
+        put_change(c.session.document, change);
+        return success();
+    };
+    return out;
 }
 
 /// "16>10@2.0" masks cells, "window:4" puts a mask in force.
@@ -92,11 +86,6 @@ Status ablate(CommandContext& c, const std::string& words) {
         TRY(change, parse_ablation(c.model()->config, words));
     }
     put_change(c.session.document, change);
-    return success();
-}
-
-Status remove_all(CommandContext& c, const std::string&) {
-    c.session.document.intervene({});
     return success();
 }
 
@@ -136,74 +125,40 @@ void undo(Session& session, Host& host) { apply(session.document.history.undo(),
 void redo(Session& session, Host& host) { apply(session.document.history.redo(), session, host); }
 
 std::vector<Command> intervention_commands() {
-    return {
-        {.name = "undo",
-         .title = "Undo",
-         .group = "Edit",
-         .keys = "Ctrl+Z",
-         .help = "undo: text, interventions, comparison, labels",
-         .run =
-             [](CommandContext& c, const std::string&) {
-                 undo(c.session, c.host);
-                 return success();
-             }},
-        {.name = "redo",
-         .title = "Redo",
-         .group = "Edit",
-         .keys = "Ctrl+Y, Ctrl+Shift+Z",
-         .help = "redo",
-         .run =
-             [](CommandContext& c, const std::string&) {
-                 redo(c.session, c.host);
-                 return success();
-             }},
-        {.name = "mask",
-         .words = mask_words(),
-         .title = "Mask",
-         .group = kIntervene,
-         .help = "set the mask, or mask cells: mask window:4, mask 16>10@2.0",
-         .when = needs_weights,
-         .run = set_mask},
-        change_row("unmask", "QUERY>KEY@PLACE", "Unmask a cell", "let a query see a key: unmask 3>9"),
-        change_row("score", "QUERY>KEY@PLACE=NUMBER", "Set a score",
-                   "what enters the softmax: score 16>10@2.0=4.5"),
-        change_row("temperature", "NUMBER@PLACE", "Temperature", "divide the scores: temperature 0.5@2.0"),
-        change_row("freeze", "LAYER.HEAD=TEXT", "Freeze a head",
-                   "give a head the pattern it has on another text"),
-        change_row("skip-attention", "LAYER", "Skip attention", "leave a layer's attention out"),
-        change_row("skip-mlp", "LAYER", "Skip the MLP", "leave a layer's MLP out"),
-        {.name = "ablate",
-         .words = "[LAYER.HEAD:HOW]",
-         .title = "Ablate head",
-         .group = kIntervene,
-         .help = "ablate the selected head, or another one: ablate 3.5:mean",
-         .when = needs_weights,
-         .run = ablate},
-        {.name = "remove interventions",
-         .title = "Remove all interventions",
-         .group = kIntervene,
-         .help = "remove all interventions",
-         .when = needs_changes,
-         .run = remove_all},
-        switch_row({.name = "intervene",
-                    .title = "Show the intervention bar",
-                    .group = kIntervene,
-                    .help = "the row of masks, brush, temperature and ablations"},
-                   [](Session& s) -> bool& { return s.preferences.change_bar; }),
-        switch_row({.name = "sweep",
-                    .title = "Ablate each head in turn",
-                    .group = kIntervene,
-                    .help = "ablate each head in turn and watch a prediction",
-                    .when = needs_weights},
-                   [](Session& s) -> bool& { return s.document.sweeping; }),
-        {.name = "sweep token",
-         .words = "ID",
-         .title = "Ablate each head in turn for a token",
-         .group = kIntervene,
-         .help = "ablate each head in turn and watch the token of this id",
-         .when = needs_weights,
-         .run = sweep_token},
-    };
+    const auto edit =
+        in_group("Edit", {row({"undo", "Undo", "undo: text, interventions, comparison, labels", "Ctrl+Z"},
+                              [](CommandContext& c) { undo(c.session, c.host); }),
+                          row({"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
+                              [](CommandContext& c) { redo(c.session, c.host); })});
+    const auto intervene = in_group(
+        "Intervene",
+        {row({"mask " + mask_words(), "Mask", "set the mask, or mask cells: mask window:4, mask 16>10@2.0"},
+             set_mask, needs_weights),
+         change_command({"unmask QUERY>KEY@PLACE", "Unmask a cell", "let a query see a key: unmask 3>9"}),
+         change_command(
+             {"score QUERY>KEY@PLACE=NUMBER", "Set a score", "what enters the softmax: score 16>10@2.0=4.5"}),
+         change_command(
+             {"temperature NUMBER@PLACE", "Temperature", "divide the scores: temperature 0.5@2.0"}),
+         change_command(
+             {"freeze LAYER.HEAD=TEXT", "Freeze a head", "give a head the pattern it has on another text"}),
+         change_command({"skip-attention LAYER", "Skip attention", "leave a layer's attention out"}),
+         change_command({"skip-mlp LAYER", "Skip the MLP", "leave a layer's MLP out"}),
+         row({"ablate [LAYER.HEAD:HOW]", "Ablate head",
+              "ablate the selected head, or another one: ablate 3.5:mean"},
+             ablate, needs_weights),
+         row(
+             {"remove interventions", "Remove all interventions", "remove all interventions"},
+             [](CommandContext& c) { c.session.document.intervene({}); }, needs_changes),
+         switch_row(
+             {"intervene", "Show the intervention bar", "the row of masks, brush, temperature and ablations"},
+             preference(&Preferences::change_bar)),
+         switch_row(
+             {"sweep", "Ablate each head in turn", "ablate each head in turn and watch a prediction"},
+             [](Session& s) -> bool& { return s.document.sweeping; }, needs_weights),
+         row({"sweep token ID", "Ablate each head in turn for a token",
+              "ablate each head in turn and watch the token of this id"},
+             sweep_token, needs_weights)});
+    return joined({edit, intervene});
 }
 
 }  // namespace headlight

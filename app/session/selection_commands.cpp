@@ -1,10 +1,10 @@
 // What is looked at: heads and cells.
+#include <sstream>
 #include <tuple>
 
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "session/commands.h"
-#include "session/words.h"
 
 namespace headlight {
 
@@ -32,6 +32,16 @@ std::optional<std::pair<int, int>> shown_cell(const Session& session, const Work
     return std::pair{query, answer->picture->heaviest_key(query)};
 }
 
+Result<std::vector<AttentionHead>> heads_named(const CommandContext& c, const std::string& words) {
+    std::vector<AttentionHead> out;
+    std::istringstream names(words);
+    for (std::string name; std::getline(names, name, ',');) {
+        TRY(const AttentionHead head, parse_head(c.model()->config, name, "it"));
+        out.push_back(head);
+    }
+    return out;
+}
+
 std::string rank_word(int rank) {
     if (rank == kRankByCell) return "weight";
     if (rank == kRankByMoved) return "moved";
@@ -40,8 +50,6 @@ std::string rank_word(int rank) {
 }
 
 namespace {
-
-const char* kSelection = "Heads and cells";
 
 Status choose_head(CommandContext& c, const std::string& words) {
     TRY(const AttentionHead head, parse_head(c.model()->config, words, "it"));
@@ -63,48 +71,28 @@ Status lock_cell(CommandContext& c, const std::string& words) {
     return success();
 }
 
-Status unlock(CommandContext& c, const std::string&) {
-    c.session.selection.locked.reset();
-    return success();
-}
-
 Command rank_row() {
     std::vector<int> ranks{kRankByCell};
     for (int i = 0; i < std::ssize(head_statistics()); ++i) ranks.push_back(i);
     ranks.insert(ranks.end(), {kRankByMoved, kRankBySweep});
     std::vector<std::pair<std::string, int>> values;
     for (const int rank : ranks) values.emplace_back(rank_word(rank), rank);
-    return choice_row<int>({.name = "rank",
-                            .title = "Rank heads by",
-                            .group = kSelection,
-                            .keys = "Ctrl+R",
-                            .help = "rank heads by the next statistic"},
-                           std::move(values), [](Session& s) -> int& { return s.preferences.rank; });
+    return choice_row({"rank", "Rank heads by", "rank heads by the next statistic", "Ctrl+R"},
+                      std::move(values), preference(&Preferences::rank));
 }
 
 }  // namespace
 
 std::vector<Command> selection_commands() {
-    return {{.name = "head",
-             .words = "LAYER.HEAD",
-             .title = "Go to head",
-             .group = kSelection,
-             .help = "show a head: 2.0, or encoder.0.3 where a model has several stacks",
-             .when = needs_sentence,
-             .run = choose_head},
-            {.name = "lock",
-             .words = "QUERY,KEY",
-             .title = "Lock cell",
-             .group = kSelection,
-             .help = "lock the numbers of a cell: 16,10",
-             .when = needs_sentence,
-             .run = lock_cell},
-            {.name = "unlock",
-             .title = "Unlock the cell",
-             .group = kSelection,
-             .help = "unlock the cell",
-             .run = unlock},
-            rank_row()};
+    return in_group(
+        "Heads and cells",
+        {row({"head LAYER.HEAD", "Go to head",
+              "show a head: 2.0, or encoder.0.3 where a model has several stacks"},
+             choose_head, needs_sentence),
+         row({"lock QUERY,KEY", "Lock cell", "lock the numbers of a cell: 16,10"}, lock_cell, needs_sentence),
+         row({"unlock", "Unlock the cell", "unlock the cell"},
+             [](CommandContext& c) { c.session.selection.locked.reset(); }),
+         rank_row()});
 }
 
 }  // namespace headlight

@@ -29,7 +29,7 @@ enum class Sheet { models, compared_models, settings, save, label, help, palette
 struct GenerationState {
     SamplingParams decoding;
     int length = 24;          // the most tokens that a decoder writes on
-    bool bar = false;         // the bar of writing is open; a decoder writes on then
+    bool bar = false;         // the generation bar is open; a decoder generates then
     std::vector<int> forced;  // the first tokens of what the model writes, chosen by the person
     std::string forced_for;   // the text that they were chosen for
     int step = -1;            // how many written tokens are read; −1: all

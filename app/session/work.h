@@ -35,7 +35,7 @@ struct WorkRequest {
     std::optional<OtherRun> other;
     std::optional<int>
         sweep;  // ablate each head in turn and measure the effect on this token; −1: the predicted one
-    bool drop_sink = false;  // the picture of the head leaves the first key out and renormalises its rows
+    bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
 
     bool operator==(const WorkRequest&) const = default;
 };

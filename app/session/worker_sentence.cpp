@@ -171,7 +171,7 @@ Status Worker::see_to_sentence(const WorkRequest& r) {
     refused_.reset();
     state_.failure.clear();
     if (!fresh) return success();
-    const Status read = guarded([&] { return read_sentence(r); });
+    Status read = guarded([&] { return read_sentence(r); });
     if (read || read.error().cancelled) return read;
     refused_ = r;
     state_.failure = read.error().message;

@@ -10,12 +10,14 @@
 #include "paint/matrix.h"
 #include "views/layer_heads.h"
 #include "views/map_parts.h"
+#include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kLabels = 168, kRight = 176, kWidest = 76, kHighest = 64;
+constexpr float kRight = 176, kWidest = 76, kHighest = 64, kAboveNames = 56, kSlantedTitle = 40, kFoot = 56;
 
 AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     AlignLayout l;
@@ -25,47 +27,37 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     float widest = 0;
     for (const auto& label : a.columns)
         widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
-    const float room = area.w - (kLabels + kRight);
-    l.w = std::min(room / float(l.columns), kWidest);
-    l.turned = widest + 8 > l.w;
-    const float above = l.turned ? 64 + slanted_height(widest) : 100, high = area.h - above - 56;
-    l.h = std::min(high / float(l.rows + coming), kHighest);
+    Rect room = area;
+    take_left(room, size::center_pad - gap::tight + kAlignNames, gap::tight);
+    take_right(room, kRight);
+    l.w = std::min(room.w / float(l.columns), kWidest);
+    l.turned = widest + gap::small > l.w;
+    take_top(room, l.turned ? kSlantedTitle + slanted_names(widest) : kAboveNames + kNumberedNames);
+    take_bottom(room, kFoot);
+    l.h = std::min(room.h / float(l.rows + coming), kHighest);
     if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);
-    l.map = {area.x + kLabels, area.y + above, l.w * float(l.columns), l.h * float(l.rows)};
+    l.view = {room.x, room.y, l.w * float(l.columns), l.h * float(l.rows)};
     return l;
 }
 
-void draw_align_toolbar(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    float x = area.x + 24;
-    const float y = area.y + 24;
-    const bool roomy = area.w > 900;
+void draw_align_toolbar(Scene& s, Toolbar bar) {
+    constexpr float kRoomy = 852;
+    const bool roomy = bar.labels = bar.rest().w > kRoomy;
+    AlignState& state = s.of<AlignState>();
     using Names = std::vector<std::string>;
-    const Names of =
-        roomy ? Names{"this head", "mean of the layer", "chosen heads"} : Names{"head", "mean", "chosen"};
-    const Names links =
-        roomy ? Names{"soft", "soft, strongest marked", "hard"} : Names{"soft", "marked", "hard"};
-    const Names rows =
-        roomy ? Names{"the word being chosen", "the word being read"} : Names{"chosen word", "read word"};
-    if (const int c =
-            ui.choice(x, y, roomy ? "Of" : "", "align/of", of, static_cast<int>(s.of<AlignState>().of));
-        c >= 0)
-        s.of<AlignState>().of = static_cast<AlignOf>(c);
-    if (const int c = ui.choice(x, y, roomy ? "Links" : "", "align/marks", links,
-                                static_cast<int>(s.of<AlignState>().marks));
-        c >= 0)
-        s.of<AlignState>().marks = static_cast<AlignMarks>(c);
-    if (const int c =
-            ui.choice(x, y, roomy ? "Rows" : "", "align/rows", rows, s.of<AlignState>().by_reading ? 1 : 0);
-        c >= 0)
-        s.of<AlignState>().by_reading = c == 1;
-    if (const int c =
-            ui.choice(x, y, "", "align/words", {"tokens", "words"}, s.of<AlignState>().words ? 1 : 0);
-        c >= 0)
-        s.of<AlignState>().words = c == 1;
-    if (const int c = ui.choice(x, y, "", "align/lines", {"map", "lines"}, s.of<AlignState>().lines ? 1 : 0);
-        c >= 0)
-        s.of<AlignState>().lines = c == 1;
+    bar.choose(
+        "Of", "align/of",
+        roomy ? Names{"this head", "mean of the layer", "chosen heads"} : Names{"head", "mean", "chosen"},
+        state.of);
+    bar.choose("Links", "align/marks",
+               roomy ? Names{"soft", "soft, strongest marked", "hard"} : Names{"soft", "marked", "hard"},
+               state.marks);
+    bar.choose(
+        "Rows", "align/rows",
+        roomy ? Names{"the word being chosen", "the word being read"} : Names{"chosen word", "read word"},
+        state.by_reading);
+    bar.choose("", "align/words", {"tokens", "words"}, state.words);
+    bar.choose("", "align/lines", {"map", "lines"}, state.lines);
 }
 
 /// What is drawn of a row: its weights, or its strongest column alone.
@@ -87,12 +79,12 @@ void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
                 w < 0 ? kMaskedCell : scale_position(s.session.preferences.scale, w, largest, row_largest);
         }
     }
-    draw_matrix(ui, l.map, {places, map});
+    draw_matrix(ui, l.view, {places, map});
     for (int r = 0; r < l.rows && l.w >= 44 && l.h >= 18; ++r)
         for (int c = 0; c < l.columns; ++c)
             if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
-                ui.text.draw_centred(l.cell(r, c).middle_x(), l.cell(r, c).middle_y(), kCaptionMono,
-                                     ink_on(color_at(map, places(r, c))), decimals(w, 2));
+                write(ui, l.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))), decimals(w, 2),
+                      Flush::center);
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.
@@ -115,21 +107,20 @@ void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
 void draw_focus(Scene& s, const AlignLayout& l, std::pair<int, int> cell) {
     Ui& ui = s.ui;
     const ImU32 ink = s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent;
-    draw_crosshair(ui, {l.map, l.cell(cell.first, cell.second), ink, 0, ink, 3});
+    draw_crosshair(ui, {l.view, l.cell(cell.first, cell.second), ink, 0, ink, 3});
 }
 
 void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
-    const Hit h = s.ui.hit("align/map", {l.map.x - 148, l.map.y, l.map.w + 148, l.map.h});
+    const float names = kAlignNames + gap::tight;
+    const Hit h = s.ui.hit("align/map", {l.view.x - names, l.view.y, l.view.w + names, l.view.h});
     if (!h.hovered) return;
-    const int row = std::clamp(int((h.mouse.y - l.map.y) / l.h), 0, l.rows - 1);
-    const bool in_map = h.mouse.x >= l.map.x;
-    const int column =
-        in_map ? std::clamp(int((h.mouse.x - l.map.x) / l.w), 0, l.columns - 1) : a.strongest[row];
+    const int row = l.row_at(h.mouse.y),
+              column = h.mouse.x >= l.view.x ? l.column_at(h.mouse.x) : a.strongest[row];
     point_at_words(s, a, row, column);
     if (h.clicked) lock_words(s, a, row, column);
 }
 
-std::string caption(const Scene& s, const AlignLayout& l, const WordAlignment& a) {
+std::string caption_of(const Scene& s, const AlignLayout& l, const WordAlignment& a) {
     const int crossings = count_crossings(a.strongest);
     const std::string order =
         crossings ? std::to_string(crossings) +
@@ -197,29 +188,57 @@ std::vector<Question> ask_alignment(const Scene& s) {
 }
 
 void draw_alignment(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     if (const int cross = cross_block(s.model()->config, s.session.selection.block);
         cross != s.session.selection.block)
         s.select_block(cross);
-    if (!ui.on_page()) draw_align_toolbar(s, area);
+    Rect rest = area;
+    if (!s.ui.on_page()) draw_align_toolbar(s, view_toolbar(s.ui, rest));
     const auto* found = shown_alignment(s);
     if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;
     const WordAlignment& a = found->answer;
     if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
     const auto coming = words_to_come(s, *found);
-    const AlignLayout l = arrange(ui, area, a, isize(coming));
+    const AlignLayout l = arrange(s.ui, area, a, isize(coming));
     answer_map(s, l, a);
     const auto cell = focused_words(s, a);
     draw_cells(s, l, a);
     mark_strongest(s, l, a);
     draw_coming(s, l);
-    draw_column_labels(s, l, a, cell.second);
-    draw_row_labels(s, l, a, coming, cell.first);
+    draw_word_axes(s, area, l, a, coming, cell);
     draw_entropy(s, l, a, cell.first);
     draw_bar(s, l, a);
     if (cell.first >= 0) draw_focus(s, l, cell);
-    ui.text.draw_wrapped(l.map.x, l.y(l.rows + l.coming) + 12, area.right() - l.map.x - 12, kCaption,
-                         ui.colors->t3, caption(s, l, a));
+    const Rect below{l.view.x, l.y(l.rows + l.coming) + gap::medium, area.right() - l.view.x - gap::medium,
+                     kFoot};
+    caption_lines(s.ui, below, caption_of(s, l, a));
+}
+
+namespace {
+
+const char* no_cross(const Model& m) {
+    return m.config.decoder().cross
+               ? nullptr
+               : "Only a model with an encoder and a decoder aligns a source with a target.";
+}
+bool aligns_layer(const Session& s) { return s.of<AlignState>().of != AlignOf::head; }
+
+}  // namespace
+
+View alignment_view() {
+    return {.key = "alignment",
+            .name = "Alignment",
+            .former = "align",
+            .digit = '8',
+            .draw = draw_alignment,
+            .offered = reads_text,
+            .missing = no_cross,
+            .ask = ask_alignment,
+            .beside = {draw_alignment_list, draw_alignment_inspector},
+            .of_target = true,
+            .lists_choices = true,
+            .of_layer = aligns_layer,
+            .numbers = alignment_numbers,
+            .visit = visit_state<AlignState>};
 }
 
 }  // namespace headlight

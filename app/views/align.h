@@ -2,9 +2,11 @@
 #pragma once
 
 #include "io/numbers.h"
-#include "views/writing.h"
+#include "views/generation.h"
 
 namespace headlight {
+
+struct View;
 
 /// Whose weights it shows, and whether each row's strongest link is marked, or stands alone (hard attention).
 enum class AlignOf { head, mean, chosen };
@@ -59,23 +61,27 @@ void lock_words(Scene& scene, const WordAlignment& alignment, int row, int colum
 void draw_alignment_lines(Scene& scene, Rect area, const Found<WordAlignmentWanted>& found);
 
 /// Where the cells stand; rows that are still to come follow those that are drawn.
-struct AlignLayout {
-    Rect map;
-    float w = 0, h = 0;
-    int rows = 0, columns = 0, coming = 0;
-    bool turned = false;
-    float x(int column) const { return map.x + w * float(column); }
-    float y(int row) const { return map.y + h * float(row); }
-    Rect cell(int row, int column) const { return {x(column), y(row), w, h}; }
+struct AlignLayout : Grid {
+    int coming = 0;
+    bool turned = false;  // labels above lean
+    /// The rows that are to come too.
+    Grid with_coming() const {
+        Grid all = *this;
+        all.rows += coming;
+        all.view.h = h * float(all.rows);
+        return all;
+    }
 };
 
-/// `coming`: labels of rows that are not written yet; `highlighted`: a row or column, or −1.
-void draw_row_labels(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment,
-                     const std::vector<std::string>& coming, int highlighted);
-void draw_column_labels(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment,
-                        int highlighted);
+inline constexpr float kAlignNames = 144;  // points for the labels beside rows
+
+/// The words on both sides. `coming`: of the rows that are not written yet; `lit`: row and column, or −1.
+void draw_word_axes(Scene& scene, Rect area, const AlignLayout& layout, const WordAlignment& alignment,
+                    const std::vector<std::string>& coming, std::pair<int, int> lit);
 void draw_coming(Scene& scene, const AlignLayout& layout);
 void draw_entropy(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment, int highlighted);
 void draw_bar(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment);
+
+View alignment_view();
 
 }  // namespace headlight

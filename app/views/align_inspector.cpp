@@ -15,7 +15,7 @@ namespace headlight {
 
 namespace {
 
-/// Which step of the writing a query of the decoder is, the one behind the last token too; or −1.
+/// Which step of the generation a query of the decoder is, the one behind the last token too; or −1.
 int step_of(const Scene& s, int query) {
     const auto& written = s.sentence()->written;
     const int step = written ? query - (written->given - 1) : -1;
@@ -102,17 +102,14 @@ void draw_alignment_inspector(Scene& s, Rect area) {
     const auto cell = focused_words(s, a);
     const auto shown = s.shown_cell();
     const int step = shown ? step_of(s, shown->first) : -1;
-    const float pad = size::inspector_pad, mid = area.y + 26;
-    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
-    ui.name("inspector/title", {area.x, area.y, area.w, 48});
     const std::string& word = a.rows[cell.first];
     const char* what = found->asked.as_read                      ? "being read"
                        : step >= 0 && step == s.sentence()->step ? "being chosen"
                                                                  : "chosen";
-    const float w = ui.text.draw(area.x + pad, mid, kTitleMono, ui.colors->accent_text,
-                                 ui.text.fitted(kTitleMono, word, area.w - 2 * pad - 120));
-    ui.text.draw(area.x + pad + w + 8, mid + 2, kCaptionMono, ui.colors->t3, std::to_string(cell.first));
-    ui.text.draw_right(area.right() - pad, mid + 2, kCaption, ui.colors->t2, what);
+    Rect line = inspector_line(ui, area);
+    take_right(line, write(ui, line, kCaption, ui.colors->t2, what, Flush::right), gap::section);
+    take_left(line, write(ui, line, kTitleMono, ui.colors->accent_text, word), gap::small);
+    write(ui, line, kCaptionMono, ui.colors->t3, std::to_string(cell.first));
     const bool low = area.h < 720;
     SidePanel panel(s, area);
     if (step >= 0) {

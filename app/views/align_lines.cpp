@@ -43,7 +43,7 @@ void draw_words(Scene& s, const Row& row, bool above, int highlighted, ImU32 hig
         const std::string label = shorten_middle(row.words[i], 16);
         const ImU32 ink = i == highlighted ? highlight_ink : i >= known ? ui.colors->t3 : ui.colors->t1;
         if (level)
-            ui.text.draw_centred(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
+            ui.text.draw_centered(row.x(i), row.y + (above ? -16 : 16), kBodyMono, ink, label);
         else if (above)
             draw_slanted(ui, {row.x(i), row.y - 10}, ink, label);
         else
@@ -67,46 +67,57 @@ void draw_link(Scene& s, const Row& from, const Row& to, const WordAlignment& a,
               (marked ? 1.2f : 0.6f) + 4 * w);
 }
 
+/// Pointing at a word of either sentence lights its links; a click on one that is written locks it.
+void answer_lines(Scene& s, const Rect& map, const Row& source, const Row& target, const WordAlignment& a) {
+    const Hit h = s.ui.hit("align/lines/map", map);
+    if (!h.hovered) return;
+    if (h.mouse.y > map.middle_y()) {
+        const int row = std::min(word_at(target, h.mouse.x), isize(a.rows) - 1);
+        point_at_words(s, a, row, a.strongest[row]);
+        if (h.clicked) lock_words(s, a, row, a.strongest[row]);
+        return;
+    }
+    const int column = word_at(source, h.mouse.x);
+    Index row = 0;
+    a.weights.col(column).maxCoeff(&row);
+    point_at_words(s, a, narrow<int>(row), column);
+}
+
+void draw_links(Scene& s, const Row& source, const Row& target, const WordAlignment& a, int focus) {
+    for (const bool highlighted : {false, true})
+        for (int r = 0; r < isize(a.rows); ++r)
+            for (int c = 0; c < isize(a.columns); ++c)
+                if ((r == focus) == highlighted) draw_link(s, source, target, a, r, c, focus);
+}
+
 }  // namespace
 
 void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>& found) {
+    constexpr float kPad = 40, kFoot = 48, kSideNames = 66;
     Ui& ui = s.ui;
     const WordAlignment& a = found.answer;
     std::vector<std::string> targets = a.rows;
-    const auto known = isize(targets);
     for (const auto& word : words_to_come(s, found)) targets.push_back(word);
-    const float pad = 40, middle = area.y + area.h * 0.52f, half = std::clamp(area.h * 0.22f, 60.0f, 150.0f);
-    const Rect inner{area.x + pad, area.y, area.w - 2 * pad, area.h};
+    const float middle = area.y + area.h * 0.52f, half = std::clamp(area.h * 0.22f, 60.0f, 150.0f);
+    const Rect inner = inset(area, kPad, 0), map = line_at(inner, middle, 2 * (half + kPad));
     const Row source = row_of(ui, inner, a.columns, middle - half),
               target = row_of(ui, inner, targets, middle + half);
-    const Hit h = ui.hit("align/lines/map", {inner.x, source.y - 40, inner.w, 2 * half + 80});
-    if (h.hovered && h.mouse.y > middle) {
-        const int row = std::min(word_at(target, h.mouse.x), known - 1);
-        point_at_words(s, a, row, a.strongest[row]);
-        if (h.clicked) lock_words(s, a, row, a.strongest[row]);
-    } else if (h.hovered) {
-        const int column = word_at(source, h.mouse.x);
-        Index row = 0;
-        a.weights.col(column).maxCoeff(&row);
-        point_at_words(s, a, narrow<int>(row), column);
-    }
+    answer_lines(s, map, source, target, a);
     const auto cell = focused_words(s, a);
-    for (const bool highlighted : {false, true})
-        for (int r = 0; r < known; ++r)
-            for (int c = 0; c < isize(a.columns); ++c)
-                if ((r == cell.first) == highlighted) draw_link(s, source, target, a, r, c, cell.first);
+    draw_links(s, source, target, a, cell.first);
     draw_words(s, source, true, cell.second, ui.colors->t1, isize(a.columns));
-    draw_words(s, target, false, cell.first, ui.colors->accent_text, known);
-    ui.text.draw(area.x + 24, source.y - 16, kCaption, ui.colors->t3,
-                 source.left > area.x + 90 ? "source" : "");
-    ui.text.draw(area.x + 24, target.y + 16, kCaption, ui.colors->t3,
-                 target.left > area.x + 90 ? "target" : "");
+    draw_words(s, target, false, cell.first, ui.colors->accent_text, isize(a.rows));
+    const Rect line = inset(area, size::center_pad, 0);
+    const auto name = [&](const Row& row, float y, const char* text) {
+        if (row.left > line.x + kSideNames) caption(ui, line_at(line, y, size::line), text);
+    };
+    name(source, source.y - gap::large, "source");
+    name(target, target.y + gap::large, "target");
     const int crossings = count_crossings(a.strongest);
-    ui.text.draw(area.x + 24, area.bottom() - 24, kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption,
-                                "Width: weight; lines under 0.03 are left out. " + std::to_string(crossings) +
-                                    (crossings == 1 ? " pair" : " pairs") + " of strongest links cross.",
-                                area.w - 48));
+    Rect foot = line;
+    caption(ui, take_bottom(foot, kFoot),
+            "Width: weight; lines under 0.03 are left out. " + std::to_string(crossings) +
+                (crossings == 1 ? " pair" : " pairs") + " of strongest links cross.");
 }
 
 }  // namespace headlight

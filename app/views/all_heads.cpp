@@ -61,68 +61,59 @@ void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
     }
 }
 
-void draw_filter(Scene& s, float& x, float right, float y, const HeadChoice& choice) {
+void draw_filter(Scene& s, Toolbar& bar, const HeadChoice& choice) {
+    constexpr float kWidest = 300, kLeast = 90, kHigh = 30, kApart = 12;
     Ui& ui = s.ui;
-    const int heads = isize(choice.kept);
-    const std::string count = std::to_string(choice.count) + " of " + std::to_string(heads) + " heads";
+    const std::string count =
+        std::to_string(choice.count) + " of " + std::to_string(choice.kept.size()) + " heads";
     const std::string value =
         number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
-    const float words =
-        ui.text.width(kCaption, choice.column().ascending ? "Filter: at most" : "Filter: at least") +
-        ui.text.width(kCaptionMono, value) + ui.text.width(kCaption, count) + 44;
-    const float bars = std::min(300.0f, right - x - words);
-    if (bars < 90) {
-        if (right - x > ui.text.width(kCaption, count))
-            x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + 16;
+    const char* title = choice.column().ascending ? "Filter: at most" : "Filter: at least";
+    const float room = bar.rest().w, counted = ui.text.width(kCaption, count);
+    const float bars =
+        std::min(kWidest, room - ui.text.width(kCaption, title) - ui.text.width(kCaptionMono, value) -
+                              counted - 3 * kApart - gap::small);
+    if (bars < kLeast) {
+        if (room > counted) bar.say(kCaption, ui.colors->t2, count);
         return;
     }
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3,
-                      choice.column().ascending ? "Filter: at most" : "Filter: at least") +
-         12;
-    draw_histogram(s, {x, y - 17, bars, 30}, choice);
-    x += bars + 12;
-    x += ui.text.draw(x, y, kCaptionMono, ui.colors->accent_text, value) + 10;
-    x += ui.text.draw(x, y, kCaption, ui.colors->t2, count) + 16;
+    bar.say(kCaption, ui.colors->t3, title, kApart);
+    draw_histogram(s, line_at(bar.take(bars, kApart), bar.rest().middle_y() - 2, kHigh), choice);
+    bar.say(kCaptionMono, ui.colors->accent_text, value, kApart);
+    bar.say(kCaption, ui.colors->t2, count);
 }
 
-void draw_all_heads_toolbar(Scene& s, Rect area, const HeadChoice& choice) {
+/// By which label heads are left out, where there are labels.
+void choose_label(Scene& s, Toolbar& bar) {
+    std::string& chosen = s.of<AllHeadsState>().label;
+    std::vector<std::string> labels = labels_in_use(s);
+    if (labels.empty()) return;
+    labels.insert(labels.begin(), "any label or none");
+    const auto now = std::find(labels.begin() + 1, labels.end(), chosen);
+    const int current = now == labels.end() || chosen.empty() ? 0 : narrow<int>(now - labels.begin());
+    if (const int c = bar.choice("", "heads/label", labels, current); c >= 0) chosen = c ? labels[c] : "";
+}
+
+void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
+    constexpr float kSave = 136, kLeastFilter = 260;
     Ui& ui = s.ui;
-    const float y = area.y + 26;
-    float x = draw_back(s, area, "heads/back", "All heads") + 10;
-    x += ui.text.draw(x, y + 2, kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size())) + 22;
+    auto& state = s.of<AllHeadsState>();
+    const bool wide = rest.w > 1400;
+    Toolbar bar = title_toolbar(s, rest, "heads/back", "All heads");
+    bar.say(kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size()));
     std::vector<std::string> names;
     for (const HeadColumn& c : choice.columns) names.push_back(c.label);
-    if (const int c = ui.choice(x, y, "Sort by", "heads/sort", names, s.of<AllHeadsState>().sort); c >= 0) {
-        s.of<AllHeadsState>().sort = c;
-        if (choice.columns[c].by_sweep) s.send("sweep", "on");
-        s.of<AllHeadsState>().kept = 1;
-        s.of<AllHeadsState>().turned = false;
-    }
-    if (const int c = ui.choice(x, y, "Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)},
-                                static_cast<int>(s.of<AllHeadsState>().layout));
-        c >= 0)
-        s.of<AllHeadsState>().layout = static_cast<HeadsLayout>(c);
-    if (const int c = ui.choice(x, y, area.w > 1400 ? "Scale" : "", "heads/scale",
-                                {"per head, square root", "all heads, square root", "all heads, linear"},
-                                s.of<AllHeadsState>().scale);
-        c >= 0)
-        s.of<AllHeadsState>().scale = c;
-    std::vector<std::string> labels = labels_in_use(s);
-    if (!labels.empty()) {
-        labels.insert(labels.begin(), "any label or none");
-        const auto now = std::find(labels.begin() + 1, labels.end(), s.of<AllHeadsState>().label);
-        if (const int c = ui.choice(x, y, "", "heads/label", labels,
-                                    now == labels.end() || s.of<AllHeadsState>().label.empty()
-                                        ? 0
-                                        : narrow<int>(now - labels.begin()));
-            c >= 0)
-            s.of<AllHeadsState>().label = c ? labels[c] : "";
-    }
-    const Rect save{area.right() - (16 + 136), y - 16, 136, size::button};
-    const bool save_fits = save.x - x > 260;
-    draw_filter(s, x, save_fits ? save.x - 16 : area.right() - 16, y, choice);
-    if (save_fits && !ui.on_page() && ui.button("save", save, "Save figure…")) s.send("save figure");
-    ui.hairline(area.x, area.y + 52, area.right(), area.y + 52);
+    if (const int c = bar.choice("Sort by", "heads/sort", names, state.sort); c >= 0)
+        s.send("heads sort", sort_words()[c]);
+    bar.choose("Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)}, state.layout);
+    bar.labels = wide;
+    bar.choose("Scale", "heads/scale",
+               {"per head, square root", "all heads, square root", "all heads, linear"}, state.scale);
+    choose_label(s, bar);
+    const bool save = bar.rest().w > kSave + kLeastFilter;
+    const Rect button = save ? band(bar.take_end(kSave, gap::large), size::button) : Rect{};
+    draw_filter(s, bar, choice);
+    if (save && ui.button("save", button, "Save figure…")) s.send("save figure");
 }
 
 }  // namespace
@@ -178,36 +169,35 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
 
 namespace {
 
-/// The layer × head grid of the chosen column; of a sweep, also whose token it watches.
+/// The layer × head grid of the chosen column.
 void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
+    constexpr float kDefinition = 36;
     Ui& ui = s.ui;
     const HeadColumn& column = choice.column();
-    const Rect inside{area.x + 24, area.y + 16, area.w - 48, area.h - 32};
-    ui.text.draw(inside.x, inside.y + 10, kBody, ui.colors->t1, column.label);
-    ui.text.draw_wrapped(inside.x, inside.y + 26, inside.w, kCaption, ui.colors->t3, column.definition);
-    const Rect grid{inside.x, inside.y + 64, inside.w, inside.h - 64};
+    Rect inside = inset(area, size::center_pad, gap::large);
+    write(ui, take_top(inside, size::line, gap::close), kBody, ui.colors->t1, column.label);
+    caption_lines(ui, take_top(inside, kDefinition, 2), column.definition);
     if (const auto pressed =
-            draw_head_values(s, grid, s.model()->config, choice.values, column.by_sweep, "values/"))
+            draw_head_values(s, inside, s.model()->config, {choice.values, column.by_sweep, "values/"}))
         open_head(s, pressed->first, pressed->second);
 }
 
 /// While a sweep goes on, its progress and a way to end it; and the token that it watches.
-float draw_sweep_bar(Scene& s, Rect area) {
-    Ui& ui = s.ui;
+void draw_sweep_bar(Scene& s, Rect& rest) {
     const auto& predicted = s.sentence()->predictions;
-    if (ui.on_page() || predicted.empty()) return 0;
-    const float y = area.y + 24;
-    float x = area.x + 24;
+    if (s.ui.on_page() || predicted.empty()) return;
+    Toolbar bar = view_toolbar(s.ui, rest);
     std::vector<std::string> tokens;
     int current = 0;
     for (int i = 0; i < isize(predicted[0].tokens); ++i) {
         tokens.push_back(predicted[0].tokens[i].label);
         if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = i;
     }
-    if (const int c = ui.choice(x, y, "Effect on the probability of", "sweep/token", tokens, current); c >= 0)
+    if (const int c = bar.choice("Effect on the probability of", "sweep/token", tokens, current); c >= 0)
         s.send("sweep token", std::to_string(predicted[0].tokens[c].id));
-    draw_sweep_state(s, {x + 16, area.y + 8, area.right() - x - 40, 40});
-    return 48;
+    Rect state = band(bar.rest(), size::button);
+    take_left(state, 0, gap::large);
+    draw_sweep_state(s, state);
 }
 
 }  // namespace
@@ -215,10 +205,12 @@ float draw_sweep_bar(Scene& s, Rect area) {
 void draw_all_heads(Scene& s, Rect area) {
     if (!s.sentence()) return;
     const HeadChoice choice = choose_heads(s);
-    if (!s.ui.on_page()) draw_all_heads_toolbar(s, area, choice);
-    const float top =
-        53 + (choice.column().by_sweep ? draw_sweep_bar(s, {area.x, area.y + 53, area.w, 48}) : 0);
-    const Rect rest{area.x, area.y + top, area.w, area.h - top};
+    Rect rest = area;
+    if (s.ui.on_page())
+        take_top(rest, size::title_bar, 1);
+    else
+        draw_all_heads_toolbar(s, rest, choice);
+    if (choice.column().by_sweep) draw_sweep_bar(s, rest);
     switch (s.of<AllHeadsState>().layout) {
         case HeadsLayout::table:
             draw_head_table(s, rest, choice);
@@ -232,6 +224,20 @@ void draw_all_heads(Scene& s, Rect area) {
         default:
             draw_head_grid(s, rest, choice);
     }
+}
+
+View all_heads_view() {
+    return {.key = "heads",
+            .name = "All heads",
+            .digit = '9',
+            .draw = draw_all_heads,
+            .shows = View::Shows::model,
+            .ask = ask_all_heads,
+            .fills_window = true,
+            .figure = heads_page_figure,
+            .numbers = heads_numbers,
+            .visit = visit_state<AllHeadsState>,
+            .commands = all_heads_commands};
 }
 
 }  // namespace headlight

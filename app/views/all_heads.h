@@ -2,10 +2,12 @@
 #pragma once
 
 #include "io/numbers.h"
+#include "session/command.h"
 #include "views/parts.h"
 
 namespace headlight {
 
+struct View;
 struct ViewPage;
 
 /// How all heads are laid out.
@@ -29,8 +31,12 @@ struct AllHeadsState {
                   "All heads: layout",
                   "how all heads are laid out",
                   {"layers", "sorted", "table", "map", "values"}});
-        v.choose("heads_sort", sort,
-                 {"heads sort", "All heads: sort by", "the statistic that orders all heads", sort_words()});
+        v.integer("heads_sort", sort, 0, std::ssize(sort_words()) - 1);
+        v.choose(nullptr, turned,
+                 {"heads order",
+                  "All heads: order",
+                  "the telling end of the statistic first, or the other end",
+                  {"telling", "reversed"}});
         v.choose("heads_scale", scale,
                  {"heads scale",
                   "All heads: color scale",
@@ -53,6 +59,9 @@ struct HeadColumn {
     std::vector<float> values;  // by ModelConfig::head_index, NaN where not defined; empty until it is known
     bool by_sweep = false;      // measured by ablating each head in turn; signed
 };
+
+/// Rows that sort and filter.
+std::vector<Command> all_heads_commands();
 
 /// Columns of the table: the statistics, then those measured on random tokens.
 std::vector<HeadColumn> head_columns(const Scene& scene);
@@ -85,5 +94,7 @@ void draw_head_card(Scene& scene, Rect area, Rect beside, int block, int head);
 
 /// Shows one head, large.
 void open_head(Scene& scene, int block, int head);
+
+View all_heads_view();
 
 }  // namespace headlight

@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "base/cast.h"
+#include "session/commands.h"
 #include "views/all_heads.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -26,6 +29,45 @@ std::vector<std::string> sort_words() {
     for (const char* key : kOnRandomTokens) out.push_back(std::string(key) + " random");
     out.emplace_back("effect");
     return out;
+}
+
+namespace {
+
+/// Another statistic has another range, so the filter and the order begin anew; the effects are measured
+/// where they are asked for.
+Command sort_row() {
+    std::vector<std::pair<std::string, int>> columns;
+    for (const std::string& word : sort_words()) columns.emplace_back(word, isize(columns));
+    Command out = choice_row({"heads sort", "All heads: sort by", "the statistic that orders all heads"},
+                             std::move(columns), of_state(&AllHeadsState::sort));
+    out.run = [choose = out.run](CommandContext& c, const std::string& words) {
+        AllHeadsState& state = c.session.of<AllHeadsState>();
+        std::tie(state.kept, state.turned) = std::pair{1.0f, false};
+        Status done = choose(c, words);
+        const bool by_effect = state.sort == isize(sort_words()) - 1;
+        if (by_effect && !needs_weights(c)) c.session.document.sweeping = true;
+        return done;
+    };
+    return out;
+}
+
+Status filter_by_label(CommandContext& c, const std::string& words) {
+    c.session.of<AllHeadsState>().label = words;
+    return success();
+}
+
+}  // namespace
+
+std::vector<Command> all_heads_commands() {
+    std::vector<Command> rows{
+        sort_row(),
+        number_row(
+            {"heads filter", "All heads: filter", "the part of the statistic's range that is kept, 0 to 1"},
+            0, 1, of_state(&AllHeadsState::kept)),
+        row({"heads labeled [LABEL]", "All heads: with a label", "only the heads with this label"},
+            filter_by_label)};
+    for (Command& row : rows) row = opens_view("heads", row);
+    return rows;
 }
 
 std::vector<HeadColumn> head_columns(const Scene& s) {

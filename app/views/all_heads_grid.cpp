@@ -17,8 +17,9 @@ struct ThumbLayout {
     float side = 0, scroll = 0, scroll_x = 0;
     bool by_layer = false, captions = false;
     Rect slot(int i) const {
+        const int row = i / across;
         const float x = area.x + pitch.x * float(i % across) - scroll_x,
-                    y = area.y + pitch.y * float(i / across) - scroll;
+                    y = area.y + pitch.y * float(row) - scroll;
         return {x, y, side, side};
     }
     bool sees(Rect r) const {
@@ -146,9 +147,9 @@ void draw_axes(Scene& s, const ThumbLayout& l, Rect area) {
     const int step = label_step(l.pitch.x, 26), step_down = label_step(l.pitch.y, 18);
     ui.clip({l.area.x - 4, area.y, l.area.w + 8, 30});
     for (int h = 0; h < l.across; h += step)
-        ui.text.draw_centred(l.slot(h).middle_x(), area.y + 16, kCaptionMono,
-                             h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
-                             std::to_string(h));
+        ui.text.draw_centered(l.slot(h).middle_x(), area.y + 16, kCaptionMono,
+                              h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
+                              std::to_string(h));
     ui.unclip();
     ui.clip({area.x, l.area.y, l.area.x - area.x, l.area.h});
     for (int block = 0; block < c.blocks(); block += step_down)

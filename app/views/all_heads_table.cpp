@@ -38,9 +38,10 @@ void draw_column_heads(Scene& s, const TableLayout& t, float y, const std::vecto
         }
         ui.tooltip(path, h, columns[i].definition);
         if (!h.clicked) continue;
-        s.of<AllHeadsState>().turned = on && !s.of<AllHeadsState>().turned;
-        s.of<AllHeadsState>().sort = i;
-        s.of<AllHeadsState>().kept = 1;
+        if (on)
+            s.send("heads order");
+        else
+            s.send("heads sort", sort_words()[i]);
     }
     ui.fill({t.rows.x, y + 18, t.rows.w, ui.line()}, ui.colors->l2);
 }

@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 struct ArchitectureState {
     bool maps = true, mean = false;  // attention beside an encoder–decoder's diagram; the mean of all heads
     int config = 0;                  // whose architecture: 0: the open model's; 1: GPT-3's
@@ -28,6 +30,8 @@ struct ArchitectureState {
     }
 };
 
+inline constexpr float kWidestBlock = 380;
+
 void draw_architecture(Scene& scene, Rect area);
 std::vector<Question> ask_architecture(const Scene& scene);
 
@@ -46,6 +50,21 @@ struct Block {
 /// The blocks of one stack, from the bottom to the top.
 std::vector<Block> blocks_of(const ModelConfig& config, int stack);
 
+/// The diagram of a model: what all of its parts need to know.
+struct Diagram {
+    const ModelConfig& config;
+    const std::vector<ParameterRow>& table;
+    bool opens;       // blocks open views: it is the open model's
+    bool numbered;    // blocks have the number of their attention's map beside the diagram
+    float scale = 1;  // of heights, where the window is low
+    float unit(float points) const { return points * scale; }
+};
+
+/// Draws the stacks of blocks, each in a column of its own, as high as the area within reason; returns the
+/// block that is pointed at, or null.
+const Block* draw_diagram(Scene& scene, Diagram diagram, Rect area, float column,
+                          const std::vector<std::vector<Block>>& stacks);
+
 /// The number of a kind of attention, in the diagram and over its map.
 void draw_kind_number(Ui& ui, ImVec2 at, int number);
 
@@ -58,5 +77,7 @@ void draw_parameters(Scene& scene, Rect area, const ModelConfig& config,
 
 /// The kinds of attention of the chosen layer, side by side.
 void draw_layer_maps(Scene& scene, Rect area);
+
+View architecture_view();
 
 }  // namespace headlight

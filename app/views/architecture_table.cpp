@@ -15,39 +15,70 @@ bool stands_for(const Block& b, const ParameterRow& row) {
     });
 }
 
+namespace {
+
+/// The parts of a line of the table; shape: none where there is no room.
+struct Line {
+    Rect whole, name, shape, each, times, total;
+};
+
+Line divided(Rect line) {
+    constexpr float kName = 198, kNumber = 52, kTotal = 116, kLeastShape = 40;
+    Line l;
+    l.whole = line;
+    l.total = take_right(line, kTotal, gap::tight);
+    l.times = take_right(line, kNumber, gap::tight);
+    l.each = take_right(line, kNumber + gap::small, gap::small);
+    l.name = take_left(line, kName, gap::small);
+    l.shape = line.w > kLeastShape ? line : Rect{};
+    return l;
+}
+
+/// "1,234,567"
+std::string with_commas(int64_t count) {
+    std::string exact = std::to_string(count);
+    for (int at = isize(exact) - 3; at > 0; at -= 3) exact.insert(at, ",");
+    return exact;
+}
+
+void draw_head(Ui& ui, const Line& l) {
+    const auto say = [&](Rect r, const char* text, Flush flush) {
+        write(ui, r, kCaption, ui.colors->t2, text, flush);
+    };
+    say(l.name, "parameters of", Flush::left);
+    say(l.shape, "shape", Flush::left);
+    say(l.each, "each", Flush::right);
+    say(l.times, "times", Flush::right);
+    say(l.total, "total", Flush::right);
+}
+
+void draw_row(Ui& ui, const Line& l, const ParameterRow& row, bool on) {
+    if (on) ui.fill(inset(l.whole, -gap::small, 0), ui.colors->bg3, size::corner);
+    write(ui, l.name, kCaption, on ? ui.colors->t1 : ui.colors->t2, row.block);
+    write(ui, l.shape, kCaptionMono, ui.colors->t3, row.shape);
+    write(ui, l.each, kCaptionMono, ui.colors->t2, short_count(row.each), Flush::right);
+    write(ui, l.times, kCaptionMono, ui.colors->t3, std::to_string(row.count), Flush::right);
+    write(ui, l.total, kCaptionMono, ui.colors->t1, short_count(row.each * row.count), Flush::right);
+}
+
+}  // namespace
+
 void draw_parameters(Scene& s, Rect area, const ModelConfig& c, const std::vector<ParameterRow>& table,
                      const Block* pointed) {
+    constexpr float kHead = 32, kSum = 36, kLeastRow = 20, kMostRow = 28;
     Ui& ui = s.ui;
-    float y = area.y + 16;
-    const float each = area.right() - 176, times = area.right() - 116, total = area.right();
-    ui.text.draw(area.x, y, kCaption, ui.colors->t2, "parameters of");
-    if (each - 80 > area.x + 206) ui.text.draw(area.x + 206, y, kCaption, ui.colors->t2, "shape");
-    ui.text.draw_right(each, y, kCaption, ui.colors->t2, "each");
-    ui.text.draw_right(times, y, kCaption, ui.colors->t2, "times");
-    ui.text.draw_right(total, y, kCaption, ui.colors->t2, "total");
-    ui.fill({area.x, y + 16, area.w, ui.line()}, ui.colors->l2);
-    y += 34;
-    const float row_h = std::clamp((area.h - 100) / float(table.size()), 20.0f, 28.0f);
-    for (const ParameterRow& row : table) {
-        const bool on = pointed && stands_for(*pointed, row);
-        if (on) ui.fill({area.x - 8, y - row_h / 2, area.w + 16, row_h}, ui.colors->bg3, size::corner);
-        ui.text.draw(area.x, y, kCaption, on ? ui.colors->t1 : ui.colors->t2,
-                     ui.text.fitted(kCaption, row.block, 198));
-        const float room = each - 80 - area.x - 206;
-        if (room > 40)
-            ui.text.draw(area.x + 206, y, kCaptionMono, ui.colors->t3,
-                         ui.text.fitted(kCaptionMono, row.shape, room));
-        ui.text.draw_right(each, y, kCaptionMono, ui.colors->t2, short_count(row.each));
-        ui.text.draw_right(times, y, kCaptionMono, ui.colors->t3, std::to_string(row.count));
-        ui.text.draw_right(total, y, kCaptionMono, ui.colors->t1, short_count(row.each * row.count));
-        y += row_h;
-    }
-    ui.fill({area.x, y - row_h / 2 + 6, area.w, ui.line()}, ui.colors->l2);
-    y += 16;
-    ui.text.draw(area.x, y, kBody, ui.colors->t2, "total");
-    std::string exact = std::to_string(parameter_count(c));
-    for (int at = isize(exact) - 3; at > 0; at -= 3) exact.insert(at, ",");
-    ui.text.draw_right(total, y, kBodyMono, ui.colors->accent_text, exact);
+    const float row_h =
+        std::clamp((area.h - kHead - kSum - size::row) / float(table.size()), kLeastRow, kMostRow);
+    const auto rule = [&](float y) { ui.fill({area.x, y, area.w, ui.line()}, ui.colors->l2); };
+    draw_head(ui, divided(take_top(area, kHead, gap::tight)));
+    rule(area.y - gap::tight);
+    for (const ParameterRow& row : table)
+        draw_row(ui, divided(take_top(area, row_h)), row, pointed && stands_for(*pointed, row));
+    rule(area.y + gap::close);
+    const Rect sum = take_top(area, kSum);
+    const Line l = divided({sum.x, sum.y + gap::close, sum.w, sum.h});
+    write(ui, l.name, kBody, ui.colors->t2, "total");
+    write(ui, l.whole, kBodyMono, ui.colors->accent_text, with_commas(parameter_count(c)), Flush::right);
 }
 
 }  // namespace headlight

@@ -4,11 +4,14 @@
 
 #include "base/cast.h"
 #include "views/changes.h"
+#include "views/parts.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
+
+constexpr float kLine = 40;
 
 /// Every mask, those with numbers with some of them.
 std::vector<std::string> offered_masks() {
@@ -24,39 +27,19 @@ constexpr std::pair<float, const char*> kTemperatures[] = {
     {1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"},         {0.5f, "0.5"},
     {2.0f, "2"}, {4.0f, "4"},       {INFINITY, "∞, uniform"}};
 
-/// Choices after one another, in as many lines as they need.
-class Flow {
-public:
-    Flow(Ui& ui, Rect area) : ui_(ui), area_(area), x_(area.x + 24), y_(area.y + 20) {}
-
-    int choose(const char* label, const char* path, const std::vector<std::string>& items, int current) {
-        if (x_ + ui_.choice_width(label, items) > area_.right() - 8 && x_ > area_.x + 24) {
-            x_ = area_.x + 24;
-            y_ += 36;
-        }
-        return ui_.choice(x_, y_, label, path, items, current);
-    }
-    float bottom() const { return y_ + 20; }
-
-private:
-    Ui& ui_;
-    Rect area_;
-    float x_, y_;
-};
-
 std::string label_of_mask(const Scene& s, const std::string& name) {
     const Mask& now = s.session.document.intervention.mask;
     return name == now.name() ? now.label() : Mask::parse(name)->label();
 }
 
-void choose_mask(Scene& s, Flow& flow) {
+void choose_mask(Scene& s, Toolbar& bar) {
     std::vector<std::string> names = offered_masks();
     auto current = std::find(names.begin(), names.end(), s.session.document.intervention.mask.name());
     if (current == names.end())
         current = names.insert(names.end(), s.session.document.intervention.mask.name());
     std::vector<std::string> labels;
     for (const std::string& name : names) labels.push_back(label_of_mask(s, name));
-    const int chosen = flow.choose("Mask", "mask", labels, narrow<int>(current - names.begin()));
+    const int chosen = bar.choice("Mask", "mask", labels, narrow<int>(current - names.begin()));
     if (chosen >= 0) s.send("mask", names[chosen]);
 }
 
@@ -70,7 +53,7 @@ const Change* change_at(const Session& session, std::initializer_list<ChangeKind
     return nullptr;
 }
 
-void choose_temperature(Scene& s, Flow& flow) {
+void choose_temperature(Scene& s, Toolbar& bar) {
     const int block = s.of<Painting>().all_heads ? -1 : s.session.selection.block,
               head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
     const Change* set = change_at(s.session, {ChangeKind::temperature}, block, head);
@@ -85,7 +68,7 @@ void choose_temperature(Scene& s, Flow& flow) {
         current = isize(items);
         items.push_back(decimals(now, 2));
     }
-    const int chosen = flow.choose("Temperature", "temperature", items, current);
+    const int chosen = bar.choice("Temperature", "temperature", items, current);
     if (chosen < 0 || chosen == current || chosen >= std::ssize(kTemperatures)) return;
     Change change;
     change.kind = ChangeKind::temperature;
@@ -95,7 +78,7 @@ void choose_temperature(Scene& s, Flow& flow) {
     s.change(change);
 }
 
-void choose_ablation(Scene& s, Flow& flow) {
+void choose_ablation(Scene& s, Toolbar& bar) {
     const auto [block, head] = std::pair{s.session.selection.block, s.session.selection.head};
     const Change* set = change_at(s.session,
                                   {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
@@ -112,7 +95,7 @@ void choose_ablation(Scene& s, Flow& flow) {
         items.push_back("frozen");
     }
     const std::string label = "Head " + head_name(s.model()->config, block, head);
-    const int chosen = flow.choose(label.c_str(), "ablation", items, current);
+    const int chosen = bar.choice(label, "ablation", items, current);
     if (chosen < 0 || chosen == current) return;
     if (chosen == 0) return s.change(*set);  // which takes it away
     if (chosen > std::ssize(ablations())) return;
@@ -122,7 +105,7 @@ void choose_ablation(Scene& s, Flow& flow) {
     s.change(change);
 }
 
-void choose_skips(Scene& s, Flow& flow) {
+void choose_skips(Scene& s, Toolbar& bar) {
     const int block = s.session.selection.block;
     const bool attention = change_at(s.session, {ChangeKind::skip_attention}, block, -1),
                mlp = change_at(s.session, {ChangeKind::skip_mlp}, block, -1);
@@ -131,7 +114,7 @@ void choose_skips(Scene& s, Flow& flow) {
     const std::string label = "Layer " + block_name(s.model()->config, block);
     std::vector<std::string> items{"unchanged", "skip attention"};
     if (!cross) items.insert(items.end(), {"skip MLP", "skip both"});
-    const int chosen = flow.choose(label.c_str(), "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
+    const int chosen = bar.choice(label, "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
     if (chosen < 0) return;
     Change change;
     change.block = block;
@@ -142,29 +125,43 @@ void choose_skips(Scene& s, Flow& flow) {
     if (other_mlp) s.change(change, other_attention);
 }
 
+/// The last change of positions that concerns every text.
+void choose_positions(Scene& s, Toolbar& bar) {
+    if (s.model()->config.positions == PositionScheme::none) return;
+    const Change* set = change_at(s.session, {ChangeKind::positions}, -1, -1);
+    const int current = !set ? 0 : set->value == kNoPositions ? 1 : 2;
+    const int chosen = bar.choice("Positions", "positions", {"own", "off", "shuffled"}, current);
+    if (chosen < 0 || chosen == current) return;
+    if (chosen == 0) return s.change(*set);  // which takes it away
+    Change change;
+    change.kind = ChangeKind::positions;
+    change.value = chosen == 1 ? kNoPositions : 1;
+    s.change(change);
+}
+
 }  // namespace
 
 float draw_change_bar(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
-    Flow flow(ui, area);
-    if (!s.model()->config.can.read_image) choose_mask(s, flow);
-    if (const int c =
-            flow.choose("Brush", "brush", {"off", "mask", "unmask", "mask rectangle", "unmask rectangle"},
-                        static_cast<int>(s.of<Painting>().brush));
-        c >= 0) {
-        s.of<Painting>().brush = static_cast<Brush>(c);
-        if (c > 0) s.send("view head");
-    }
-    if (const int c =
-            flow.choose("on", "scope", {"all heads", "this head"}, s.of<Painting>().all_heads ? 0 : 1);
+    auto& painting = s.of<Painting>();
+    const Rect first = take_top(area, kLine);
+    Toolbar bar(ui, {first.x + size::center_pad, first.y, first.w - size::center_pad - gap::small, kLine},
+                Toolbar::Lines::many);
+    if (!s.model()->config.can.read_image) choose_mask(s, bar);
+    if (bar.choose("Brush", "brush", {"off", "mask", "unmask", "mask rectangle", "unmask rectangle"},
+                   painting.brush) &&
+        painting.brush != Brush::off)
+        s.send("view head");
+    if (const int c = bar.choice("on", "scope", {"all heads", "this head"}, painting.all_heads ? 0 : 1);
         c >= 0)
-        s.of<Painting>().all_heads = c == 0;
-    choose_temperature(s, flow);
-    choose_ablation(s, flow);
-    choose_skips(s, flow);
-    ui.hairline(area.x, flow.bottom(), area.right(), flow.bottom());
-    return flow.bottom() - area.y;
+        painting.all_heads = c == 0;
+    choose_temperature(s, bar);
+    choose_ablation(s, bar);
+    choose_skips(s, bar);
+    choose_positions(s, bar);
+    ui.hairline(first.x, bar.bottom(), first.right(), bar.bottom());
+    return bar.bottom() - first.y;
 }
 
 }  // namespace headlight

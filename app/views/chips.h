@@ -13,7 +13,7 @@ struct ChipsState {
 /// choices.
 bool shows_written(const Scene& scene);
 
-/// Source and target side by side, or the one sequence alone; returns where they end.
-float draw_tokens(Scene& scene, float left, float right, float y, float high);
+/// Source and target side by side, or the one sequence alone, along a line; returns where they end.
+float draw_tokens(Scene& scene, Rect line);
 
 }  // namespace headlight

@@ -9,6 +9,7 @@
 #include "views/changes.h"
 #include "views/panels.h"
 #include "views/save_menu.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -19,8 +20,7 @@ constexpr const char* kWords[] = {"heads", "changes", "sentences", "models"};  /
 constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
 
 /// Head A with the pattern that it has in sentence B, or as it was.
-void draw_patch(Scene& s, float& x, float y) {
-    Ui& ui = s.ui;
+void draw_patch(Scene& s, Toolbar& bar) {
     const bool possible =
         s.answer->other && s.answer->other->trace && s.answer->other->model == s.sentence()->model;
     if (s.session.document.comparison.what != Compared::sentences || !possible) return;
@@ -30,71 +30,63 @@ void draw_patch(Scene& s, float& x, float y) {
     patch.from = s.fields.other.text();
     const auto& changes = s.session.document.intervention.changes;
     const bool on = std::find(changes.begin(), changes.end(), patch) != changes.end();
-    const std::string label = on ? "Unpatch" : "Patch";
-    const Rect r{x, y - 14, ui.text.width(kCaption, label) + 24, 28};
-    const Hit h = ui.control("compare/patch", r);
-    ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(r, on ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw_centred(r.middle_x(), y, kCaption, on ? ui.colors->accent_text : ui.colors->t1, label);
-    ui.tooltip("compare/patch", h,
-               "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
-                   " in A the pattern that it has in B, along the tokens that both have.");
+    const Hit h = bar.press("compare/patch", on ? "Unpatch" : "Patch", on);
+    s.ui.tooltip("compare/patch", h,
+                 "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
+                     " in A the pattern that it has in B, along the tokens that both have.");
     if (h.clicked) s.change(patch);
-    x = r.right() + 18;
 }
 
-void draw_model_choice(Scene& s, float& x, float y) {
-    Ui& ui = s.ui;
-    const std::string name = s.session.document.comparison.model.empty()
-                                 ? "choose…"
-                                 : model_name(s.session.document.comparison.model);
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Model B") + 8;
-    const float w = std::min(ui.text.width(kCaption, name) + 28, 220.0f);
-    const Rect r{x, y - 14, w, 28};
-    const Hit h = ui.control("compare/model", r);
-    ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(r, s.session.shows(Sheet::compared_models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw(r.x + 12, y, kCaption, ui.colors->t1, ui.text.fitted(kCaption, name, w - 20));
-    if (h.clicked) s.send("compare model");
-    x = r.right() + 18;
+void draw_model_choice(Scene& s, Toolbar& bar) {
+    constexpr float kMostName = 192;
+    const std::string& path = s.session.document.comparison.model;
+    bar.say(kCaption, s.ui.colors->t3, "Model B", gap::small);
+    const std::string name =
+        s.ui.text.fitted(kCaption, path.empty() ? "choose…" : model_name(path), kMostName);
+    if (bar.press("compare/model", name, s.session.shows(Sheet::compared_models)).clicked)
+        s.send("compare model");
 }
 
-void draw_compare_toolbar(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    float x = area.x + 24;
-    const float y = area.y + 24;
-    if (const int c = ui.choice(x, y, "Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
-                                static_cast<int>(s.session.document.comparison.what));
+/// Sentences, or the texts of two models, which need not have the same tokens.
+bool compares_texts(const Scene& s) {
+    return s.session.document.comparison.what == Compared::sentences ||
+           s.session.document.comparison.what == Compared::models;
+}
+
+void draw_compare_toolbar(Scene& s, Toolbar bar) {
+    constexpr float kSave = 136, kLeastRest = 88;
+    const Comparison& compared = s.session.document.comparison;
+    if (const int c = bar.choice("Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
+                                 static_cast<int>(compared.what));
         c >= 0)
         s.send("compare", kWords[c]);
-    if (const int c = ui.choice(x, y, "Show", "compare/show", {std::begin(kShow), std::end(kShow)},
-                                static_cast<int>(s.of<CompareState>().show));
-        c >= 0)
-        s.of<CompareState>().show = static_cast<ComparedShow>(c);
-    if (s.session.document.comparison.what == Compared::models) draw_model_choice(s, x, y);
-    const bool two_texts = s.session.document.comparison.what == Compared::sentences ||
-                           s.session.document.comparison.what == Compared::models;
-    if (two_texts)
-        if (const int c = ui.choice(x, y, "Alignment", "compare/align", {"by token", "by position"},
-                                    static_cast<int>(s.session.document.comparison.alignment.by));
+    bar.choose("Show", "compare/show", {std::begin(kShow), std::end(kShow)}, s.of<CompareState>().show);
+    if (compared.what == Compared::models) draw_model_choice(s, bar);
+    if (compares_texts(s))
+        if (const int c = bar.choice("Alignment", "compare/align", {"by token", "by position"},
+                                     static_cast<int>(compared.alignment.by));
             c >= 0)
             s.send("align by", c == 0 ? "token" : "position");
-    draw_patch(s, x, y);
-    if (two_texts && !s.session.document.comparison.alignment.by_hand.empty() &&
-        ui.link("compare/untie", x + ui.text.width(kCaption, "Reset alignment"), y, "Reset alignment"))
+    draw_patch(s, bar);
+    if (compares_texts(s) && !compared.alignment.by_hand.empty() &&
+        bar.link("compare/untie", "Reset alignment"))
         s.send("reset alignment");
-    const Rect save{area.right() - (24 + 136), y - 16, 136, size::button};
-    if (save.x > x + 70 && ui.button("save", save, "Save figure…")) s.send("save figure");
+    if (bar.rest().w < kSave + kLeastRest) return;
+    if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
 }
 
-/// The second sentence under the toolbar; returns its height.
-float draw_other_field(Scene& s, Rect area) {
-    if (s.session.document.comparison.what != Compared::sentences) return 0;
-    Ui& ui = s.ui;
-    const Rect r{area.x + 48, area.y + 6, area.w - 72, 36};
-    ui.text.draw(area.x + 24, r.middle_y(), kBody, ui.colors->t1, "B");
-    draw_text_field(s, s.fields.other, "other", r, "The sentence to compare with");
-    return 48;
+/// The second sentence under the toolbar.
+void draw_other_field(Scene& s, Rect& rest) {
+    if (s.session.document.comparison.what != Compared::sentences) return;
+    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
+    write(s.ui, take_left(line, gap::large, gap::small), kBody, s.ui.colors->t1, "B");
+    draw_text_field(s, s.fields.other, "other", line, "The sentence to compare with");
+}
+
+/// What stands in place of the maps.
+void say(Scene& s, Rect rest, ImU32 ink, const std::string& text) {
+    const Rect inside = inset(rest, size::center_pad, gap::wide);
+    s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, ink, text);
 }
 
 /// Why there is nothing to see yet, or "".
@@ -125,32 +117,67 @@ const PairedMap* shown_map(const Scene& s) {
     return s.found<HeadPairWanted>() ? &s.found<HeadPairWanted>()->answer.map : nullptr;
 }
 
+/// The distance of each head from itself in the other run.
+void draw_distances(Scene& s, Rect area, const std::vector<float>& distances) {
+    Ui& ui = s.ui;
+    const Rect title = take_top(area, size::line, gap::tight);
+    write(ui, title, kBody, ui.colors->t1, "Distance of each head");
+    ui.tooltip("compare/distance", ui.hit("compare/distance", title),
+               "Jensen–Shannon divergence of the head’s rows in A and in B, averaged over the queries that "
+               "both have; 0 alike, 1 nothing in common.");
+    if (const auto pressed =
+            draw_head_values(s, area, s.model()->config, {distances, false, "compare/head/"}))
+        s.select(pressed->first, pressed->second);
+}
+
 /// Under the maps: differences, rows, and the grid of distances where heads can be compared one by one.
 void draw_below(Scene& s, Rect area, const PairedMap& map) {
-    Ui& ui = s.ui;
+    constexpr float kWidestAlone = 520;
     const auto* found = s.found<HeadPairWanted>();
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
-    const int columns = 1 + pattern + grid;
-    const float gap = 32, w = (area.w - 48 - gap * float(columns - 1)) / float(columns);
-    Rect at{area.x + 24, area.y, columns == 1 ? std::min(w, 520.0f) : w, area.h};
-    draw_largest(s, at, map);
-    at.x += w + gap;
+    const int count = 1 + pattern + grid;
+    const Rect inside = inset(area, size::center_pad, gap::medium);
+    const auto column = [&](int i) { return nth_column(inside, i, count, gap::section); };
+    Rect largest = column(0);
+    if (count == 1) largest.w = std::min(largest.w, kWidestAlone);
+    draw_largest(s, largest, map);
     if (pattern) {
         const auto cell = s.shown_cell();
-        draw_by_token(s, at, columns > 2 ? "Query by query" : "How far apart, query by query",
+        draw_by_token(s, column(1), count > 2 ? "Query by query" : "How far apart, query by query",
                       "Jensen–Shannon bits", found->answer.by_query, map.row_labels,
                       cell ? index_of(map.rows, cell->first) : -1);
-        at.x += w + gap;
     }
-    if (!grid) return;
-    ui.text.draw(at.x, at.y + 10, kBody, ui.colors->t1, "Distance of each head");
-    ui.tooltip("compare/distance", ui.hit("compare/distance", {at.x, at.y, at.w, 20}),
-               "Jensen–Shannon divergence of the head’s rows in A and in B, averaged over the queries that "
-               "both have; 0 alike, 1 nothing in common.");
-    if (const auto pressed = draw_head_values(s, {at.x, at.y + 24, at.w, at.h - 36}, s.model()->config,
-                                              found->answer.distances, false, "compare/head/"))
-        s.select(pressed->first, pressed->second);
+    if (grid) draw_distances(s, column(count - 1), found->answer.distances);
+}
+
+/// What A and B are, over their maps.
+std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairWanted& asked) {
+    if (s.of<CompareState>().show == ComparedShow::pattern)
+        return {"Head " + head_name(s.model()->config, asked.block, asked.head), name_of_b(s, asked)};
+    const Compared what = s.session.document.comparison.what;
+    return {"‖ΔE‖ ÷ ‖E‖", what == Compared::changes                     ? "before"
+                          : what == Compared::sentences                 ? "sentence B"
+                          : what == Compared::models && s.answer->other ? s.answer->other->model->name
+                                                                        : "the same"};
+}
+
+/// Both maps and their difference, and where there is room what stands out in them.
+void draw_pair(Scene& s, Rect rest) {
+    constexpr float kLow = 460;  // the list at the left has the distances all the same
+    const PairedMap* map = shown_map(s);
+    const auto* pair = s.found<HeadPairWanted>();
+    if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
+    if (map->a.size() == 0)
+        return say(s, rest, s.ui.colors->t2,
+                   "The two models have different layers, so their ΔE cannot stand side by side; choose "
+                   "another of Show.");
+    const bool low = rest.h < kLow;
+    const float below =
+        draw_paired_maps(s, rest, *map, names_of_maps(s, pair->asked), low ? rest.h : rest.h * 0.66f);
+    if (low) return;
+    s.ui.hairline(rest.x, below, rest.right(), below);
+    draw_below(s, {rest.x, below, rest.w, rest.bottom() - below}, *map);
 }
 
 }  // namespace
@@ -204,84 +231,32 @@ std::vector<Question> ask_compare(const Scene& s) {
 }
 
 void draw_compare(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    float top = area.y;
-    if (!ui.on_page()) {
-        draw_compare_toolbar(s, area);
-        top += 48;
-        top += draw_other_field(s, {area.x, top, area.w, 48});
+    Rect rest = area;
+    if (!s.ui.on_page()) {
+        draw_compare_toolbar(s, view_toolbar(s.ui, rest));
+        draw_other_field(s, rest);
     }
     const std::string missing = what_is_missing(s);
-    if (!missing.empty()) {
-        ui.text.draw_wrapped(area.x + 24, top + 24, area.w - 48, kBody,
-                             s.answer->other_error.empty() ? ui.colors->t2 : ui.colors->warning, missing);
-        return;
-    }
-    if (s.session.document.comparison.what == Compared::sentences)
-        top += draw_ties(s, {area.x, top, area.w, 0});
-    const Rect rest{area.x, top, area.w, area.bottom() - top};
-    if (s.of<CompareState>().show == ComparedShow::next) {
-        if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);
-        return;
-    }
-    const PairedMap* map = shown_map(s);
-    const auto* pair = s.found<HeadPairWanted>();
-    if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
-    if (map->a.size() == 0) {
-        ui.text.draw_wrapped(area.x + 24, top + 24, area.w - 48, kBody, ui.colors->t2,
-                             "The two models have different layers, so their ΔE cannot stand side by side; "
-                             "choose another of Show.");
-        return;
-    }
-    const bool delta = s.of<CompareState>().show == ComparedShow::delta;
-    const std::string a = "Head " + head_name(s.model()->config, pair->asked.block, pair->asked.head);
-    const std::string b = s.session.document.comparison.what == Compared::changes     ? "before"
-                          : s.session.document.comparison.what == Compared::sentences ? "sentence B"
-                          : s.session.document.comparison.what == Compared::models && s.answer->other
-                              ? s.answer->other->model->name
-                              : "the same";
-    const std::array<std::string, 2> names = delta ? std::array<std::string, 2>{"‖ΔE‖ ÷ ‖E‖", b}
-                                                   : std::array<std::string, 2>{a, name_of_b(s, pair->asked)};
-    const bool low = rest.h < 460;  // the list at the left has the distances all the same
-    const float below = draw_paired_maps(s, rest, *map, names, low ? rest.h : rest.h * 0.66f);
-    if (low) return;
-    ui.hairline(area.x, below, area.right(), below);
-    draw_below(s, {area.x, below + 14, area.w, area.bottom() - below - 24}, *map);
+    if (!missing.empty())
+        return say(s, rest, s.answer->other_error.empty() ? s.ui.colors->t2 : s.ui.colors->warning, missing);
+    if (s.session.document.comparison.what == Compared::sentences) take_top(rest, draw_ties(s, rest));
+    if (s.of<CompareState>().show != ComparedShow::next) return draw_pair(s, rest);
+    if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);
 }
 
-void draw_compare_list(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    const auto* found = s.found<HeadPairWanted>();
-    if (!found || found->answer.distances.empty()) return;
-    const bool itself = found->answer.each_to_itself,
-               models = s.session.document.comparison.what == Compared::models && s.answer->other &&
-                        s.answer->other->model;
-    const ModelConfig& c = models && !itself ? s.answer->other->model->config : s.model()->config;
-    const auto& values = found->answer.distances;
-    if (isize(values) != c.head_count()) return;
-    const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
-    const std::string title = s.session.document.comparison.what == Compared::changes
-                                  ? "Most affected by the interventions"
-                              : itself ? "Heads that differ most"
-                              : models ? "Nearest to " + of_a + " in B"
-                                       : "Nearest to " + of_a;
-    ui.text.draw(area.x, area.y + 22, kCaption, ui.colors->t3, title);
-    ui.text.draw_right(area.right(), area.y + 22, kCaption, ui.colors->t3, "distance");
-    RankedHeads heads{"compare/row/", order_by(values, !itself), values,
-                      itself ? std::pair{s.session.selection.block, s.session.selection.head}
-                             : s.session.document.comparison.head,
-                      itself};
-    const auto skip = [&](int i) {
-        return std::isnan(values[i]) || (s.session.document.comparison.what == Compared::heads &&
-                                         int(i) == c.head_index({found->asked.block, found->asked.head}));
-    };
-    heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
-    const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads);
-    if (!pressed) return;
-    if (itself)
-        s.select(pressed->first, pressed->second);
-    else
-        s.send("compare", head_path(s.model()->config, pressed->first, pressed->second));
+View compare_view() {
+    return {.key = "compare",
+            .name = "Compare",
+            .former = "difference",
+            .digit = '7',
+            .draw = draw_compare,
+            .ask = ask_compare,
+            .beside = {.list = draw_compare_list},
+            .closes_inspector = true,
+            .second_head = true,
+            .second_run = true,
+            .numbers = compare_numbers,
+            .visit = visit_state<CompareState>};
 }
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 /// What is shown of both.
 enum class ComparedShow { pattern, delta, next };
 
@@ -50,5 +52,7 @@ void draw_by_token(Scene& scene, Rect area, const char* title, const char* unit,
 
 /// The predictions of both, and how far they are apart at each position.
 void draw_prediction_pair(Scene& scene, Rect area, const PredictionPair& pair);
+
+View compare_view();
 
 }  // namespace headlight

@@ -8,17 +8,10 @@ namespace headlight {
 
 namespace {
 
-struct Token {
-    float x = 0, w = 0;
-};
-
-std::vector<Token> place_tokens(Ui& ui, const std::vector<std::string>& labels, float left) {
-    std::vector<Token> out;
-    for (const std::string& label : labels) {
-        const float w = ui.text.width(kCaptionMono, label) + 14;
-        out.push_back({left, w});
-        left += w + 5;
-    }
+/// The chips of a sentence along a line, which may be longer than what is seen of it.
+std::vector<Rect> place_tokens(Ui& ui, const std::vector<std::string>& labels, Rect line) {
+    std::vector<Rect> out;
+    for (const std::string& label : labels) out.push_back(take_left(line, chip_width(ui, label), gap::tight));
     return out;
 }
 
@@ -29,62 +22,75 @@ void tie_tokens(const Scene& s, const TokenPairs& pairs, int a, int b) {
 }
 
 void draw_token(Scene& s, Rect r, const std::string& label, bool lone, bool waiting, bool hovered) {
-    Ui& ui = s.ui;
-    ui.fill(r, waiting ? ui.colors->accent_fill : hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    if (waiting || lone) ui.frame(r, waiting ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw_centred(r.middle_x(), r.middle_y(), kCaptionMono,
-                         waiting ? ui.colors->accent_text
-                         : lone  ? ui.colors->t3
-                                 : ui.colors->t1,
-                         label);
+    const Ui& ui = s.ui;
+    Chip chip = token_chip(ui, label, waiting ? ChipRole::query : ChipRole::token);
+    if (hovered && !waiting) chip.back = ui.colors->bg3;
+    if (lone && !waiting) chip.ink = ui.colors->t3, chip.edge = ui.colors->l2;
+    draw_chip(s.ui, r, chip);
+}
+
+/// Both sentences: chips, and what of them is paired.
+struct Ties {
+    const std::vector<std::string>&labels_a, &labels_b;
+    std::vector<Rect> a, b;
+    const TokenPairs& pairs;
+};
+
+void draw_lines(Ui& ui, const Ties& t) {
+    for (const TokenPair& p : t.pairs) {
+        if (!p.both()) continue;
+        const Rect &from = t.a[p.a], &to = t.b[p.b];
+        const bool same = t.labels_a[p.a] == t.labels_b[p.b];
+        ui.stroke({from.middle_x(), from.bottom()}, {to.middle_x(), to.y},
+                  same ? ui.colors->l2 : ui.colors->accent, same ? 1 : 1.5f);
+    }
+}
+
+/// A click on one of A and then on one of B ties or parts them.
+void draw_tied_tokens(Scene& s, const Ties& t) {
+    auto& tied = s.of<CompareState>().tied;
+    std::vector<bool> paired_b(t.b.size());
+    for (const TokenPair& p : t.pairs) {
+        if (p.both()) paired_b[p.b] = true;
+        if (p.a < 0) continue;
+        const Hit h = s.ui.hit("compare/a/" + std::to_string(p.a), t.a[p.a]);
+        if (h.clicked) tied = tied == p.a ? std::nullopt : std::optional(p.a);
+        draw_token(s, t.a[p.a], t.labels_a[p.a], p.b < 0, tied == p.a, h.hovered);
+    }
+    for (int i = 0; i < isize(t.b); ++i) {
+        const Hit h = s.ui.hit("compare/b/" + std::to_string(i), t.b[i]);
+        if (h.clicked && tied) {
+            tie_tokens(s, t.pairs, *tied, i);
+            tied.reset();
+        }
+        draw_token(s, t.b[i], t.labels_b[i], !paired_b[i], false, h.hovered);
+    }
 }
 
 }  // namespace
 
 float draw_ties(Scene& s, Rect area) {
+    constexpr float kTurn = 80, kBetween = 30;
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
     const auto& other = s.answer->other;
     if (!found || !other || !other->trace || found->asked.runs.versus != Versus::other) return 0;
-    const auto &labels_a = s.sentence()->labels[0], &labels_b = other->labels[0];
-    const TokenPairs& pairs = found->answer.texts;
-    const float left = area.x + 24, right = area.right() - 24, top = area.y + 6, high = 24, below = top + 54;
-    const Rect inside{left, area.y, right - left, below + high - area.y};
-    const auto a = place_tokens(ui, labels_a, left), b = place_tokens(ui, labels_b, left);
-    const float wide = std::max(a.back().x + a.back().w, b.back().x + b.back().w) - left;
-    s.of<CompareState>().ties_scroll = std::clamp(
-        s.of<CompareState>().ties_scroll - ui.take_wheel(inside) * 80, 0.0f, std::max(0.0f, wide - inside.w));
-    const float shift = s.of<CompareState>().ties_scroll;
+    Rect rest = inset(area, size::center_pad, gap::close);
+    const Rect line_a = take_top(rest, size::row_low, kBetween), line_b = take_top(rest, size::row_low);
+    const Rect inside{line_a.x, area.y, line_a.w, line_b.bottom() - area.y};
+    Ties ties{s.sentence()->labels[0], other->labels[0], {}, {}, found->answer.texts};
+    ties.a = place_tokens(ui, ties.labels_a, line_a);
+    ties.b = place_tokens(ui, ties.labels_b, line_b);
+    const float wide = std::max(ties.a.back().right(), ties.b.back().right()) - inside.x;
+    float& scroll = s.of<CompareState>().ties_scroll;
+    scroll = std::clamp(scroll - ui.take_wheel(inside) * kTurn, 0.0f, std::max(0.0f, wide - inside.w));
+    for (auto* row : {&ties.a, &ties.b})
+        for (Rect& r : *row) r.x -= scroll;
     ui.clip(inside);
-    std::vector<bool> paired_b(b.size());
-    for (const TokenPair& p : pairs) {
-        if (!p.both()) continue;
-        paired_b[p.b] = true;
-        const Token &from = a[p.a], &to = b[p.b];
-        const bool same = labels_a[p.a] == labels_b[p.b];
-        ui.stroke({from.x + from.w / 2 - shift, top + high}, {to.x + to.w / 2 - shift, below},
-                  same ? ui.colors->l2 : ui.colors->accent, same ? 1 : 1.5f);
-    }
-    for (const TokenPair& p : pairs) {
-        if (p.a < 0) continue;
-        const Token& t = a[p.a];
-        const Rect r{t.x - shift, top, t.w, high};
-        const Hit h = ui.hit("compare/a/" + std::to_string(p.a), r);
-        if (h.clicked)
-            s.of<CompareState>().tied = s.of<CompareState>().tied == p.a ? std::nullopt : std::optional(p.a);
-        draw_token(s, r, labels_a[p.a], p.b < 0, s.of<CompareState>().tied == p.a, h.hovered);
-    }
-    for (int i = 0; i < isize(b); ++i) {
-        const Rect r{b[i].x - shift, below, b[i].w, high};
-        const Hit h = ui.hit("compare/b/" + std::to_string(i), r);
-        if (h.clicked && s.of<CompareState>().tied) {
-            tie_tokens(s, pairs, *s.of<CompareState>().tied, i);
-            s.of<CompareState>().tied.reset();
-        }
-        draw_token(s, r, labels_b[i], !paired_b[i], false, h.hovered);
-    }
+    draw_lines(ui, ties);
+    draw_tied_tokens(s, ties);
     ui.unclip();
-    return below + high + 10 - area.y;
+    return inside.h + gap::small;
 }
 
 }  // namespace headlight

@@ -9,50 +9,67 @@ namespace headlight {
 
 namespace {
 
+/// The parts of a line of the table.
+struct Line {
+    Rect whole, token, bar_a, value_a, bar_b, value_b, points;
+};
+
+Line divided(Rect line) {
+    constexpr float kToken = 150, kValue = 70, kPoints = 70;
+    Line l;
+    l.whole = line;
+    l.token = take_left(line, kToken - gap::small, gap::small);
+    l.points = take_right(line, kPoints, gap::medium);
+    const Rect a = nth_column(line, 0, 2, gap::large), b = nth_column(line, 1, 2, gap::large);
+    l.bar_a = a;
+    l.bar_b = b;
+    l.value_a = take_right(l.bar_a, kValue);
+    l.value_b = take_right(l.bar_b, kValue);
+    return l;
+}
+
 void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
-    const float token_w = 150, value_w = 78, points_w = 70,
-                bars = (area.w - token_w - 2 * value_w - points_w - 24) / 2;
-    const float a = area.x + token_w, b = a + bars + value_w + 12, y0 = area.y + 10;
-    ui.text.draw(area.x, y0, kCaption, ui.colors->t3, "token");
-    ui.text.draw(a, y0, kCaption, ui.colors->accent_text, "A");
-    ui.text.draw(b, y0, kCaption, ui.colors->t1, "B");
-    ui.text.draw_right(area.right(), y0, kCaption, ui.colors->t3, "A − B, points");
-    ui.hairline(area.x, y0 + 14, area.right(), y0 + 14);
+    const Line head = divided(take_top(area, size::row, gap::tight));
+    caption(ui, head.token, "token");
+    write(ui, head.bar_a, kCaption, ui.colors->accent_text, "A");
+    write(ui, head.bar_b, kCaption, ui.colors->t1, "B");
+    caption(ui, {head.value_b.x, head.points.y, head.points.right() - head.value_b.x, head.points.h},
+            "A − B, points", Flush::right);
+    ui.hairline(head.whole.x, head.whole.bottom(), head.whole.right(), head.whole.bottom());
     float max = 1e-6f;
     for (const ProbabilityChange& p : pair.tokens) max = std::max({max, p.a, p.b});
-    float y = y0 + 32;
     for (const ProbabilityChange& p : pair.tokens) {
-        if (y + 13 > area.bottom()) break;
-        ui.text.draw(area.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, p.label, token_w - 10));
-        ui.bar({a, y - 4, bars, 8}, p.a / max, ui.colors->accent);
-        ui.text.draw_right(a + bars + value_w - 8, y, kBodyMono, ui.colors->t1, percent(p.a));
-        ui.bar({b, y - 4, bars, 8}, p.b / max, ui.colors->t3);
-        ui.text.draw_right(b + bars + value_w - 8, y, kBodyMono, ui.colors->t1, percent(p.b));
-        ui.text.draw_right(area.right(), y, kBodyMono, change_ink(ui, p.a - p.b), points_text(p.a - p.b));
-        y += 28;
+        if (area.h < size::row) break;
+        const Line l = divided(take_top(area, size::row));
+        write(ui, l.token, kBodyMono, ui.colors->t1, p.label);
+        ui.bar(band(l.bar_a, size::bar), p.a / max, ui.colors->accent);
+        write(ui, l.value_a, kBodyMono, ui.colors->t1, percent(p.a), Flush::right);
+        ui.bar(band(l.bar_b, size::bar), p.b / max, ui.colors->t3);
+        write(ui, l.value_b, kBodyMono, ui.colors->t1, percent(p.b), Flush::right);
+        write(ui, l.points, kBodyMono, change_ink(ui, p.a - p.b), points_text(p.a - p.b), Flush::right);
     }
 }
 
 }  // namespace
 
 void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
+    constexpr float kDivergence = 230, kLeastTable = 130;
     Ui& ui = s.ui;
-    const Rect inside{area.x + 24, area.y + 8, area.w - 48, area.h - 16};
+    Rect inside = inset(area, size::center_pad, gap::small);
     if (pair.tokens.empty()) {
-        ui.text.draw_wrapped(inside.x, inside.y + 16, inside.w, kBody, ui.colors->t2,
+        ui.text.draw_wrapped(inside.x, inside.y + gap::large, inside.w, kBody, ui.colors->t2,
                              "One of the two predicts nothing here: an encoder needs a mask token, and some "
                              "models have no head.");
         return;
     }
-    const bool diverges = !pair.divergence.empty() && inside.h > 360;
-    const float high = diverges ? inside.h - 230 : inside.h;
-    draw_table(s, {inside.x, inside.y, inside.w, high}, pair);
+    const bool diverges = !pair.divergence.empty() && inside.h > kDivergence + kLeastTable;
+    Rect below = diverges ? take_bottom(inside, kDivergence) : Rect{};
+    draw_table(s, inside, pair);
     if (!diverges) return;
-    const float below = inside.y + high;
-    ui.hairline(area.x, below, area.right(), below);
-    draw_by_token(s, {inside.x, below + 14, inside.w, inside.bottom() - below - 14},
-                  "How far apart the predictions are, position by position",
+    ui.hairline(area.x, below.y, area.right(), below.y);
+    take_top(below, 0, gap::medium);
+    draw_by_token(s, below, "How far apart the predictions are, position by position",
                   "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels,
                   index_of(pair.positions, pair.position_a));
 }

@@ -6,13 +6,15 @@
 
 namespace headlight {
 
+struct View;
+
 /// What the map of ΔE shows, and what one of its cells is split by.
 enum class DeltaShow { ratio, norm, cosine };
 enum class DeltaSplitBy { head, key, key_of_head };
 
 struct DeltaState {
     DeltaShow show = DeltaShow::ratio;
-    bool per_layer = true;  // each layer's colours to its own largest
+    bool per_layer = true;  // each layer's colors to its own largest
     DeltaSplitBy split = DeltaSplitBy::head;
     bool paths = false;  // arrows through all layers
     float scroll = 0;
@@ -57,5 +59,7 @@ void draw_delta_parts(Scene& scene, Rect area);
 void draw_tokens_moved(Scene& scene, Rect area);
 /// Arrows from before to after in the plane of greatest variance.
 void draw_projection(Scene& scene, Rect area);
+
+View delta_view();
 
 }  // namespace headlight

@@ -113,16 +113,16 @@ void draw_tokens_moved(Scene& s, Rect area) {
     if (!found) return;
     draw_heading(ui, area, "Contribution", "logit");
     const DeltaSplit& split = found->answer;
-    if (split.raised.empty()) {
+    if (split.promoted.empty()) {
         ui.text.draw_wrapped(area.x, area.y + 30, area.w, kCaption, ui.colors->t3,
                              "No direct path to the logits: another norm or another stack lies in between.");
         return;
     }
     std::vector<Bar> bars;
     for (size_t i = 0; i < 4; ++i)
-        bars.push_back({prediction_label(*s.model(), split.raised[i].id), split.raised[i].logit});
+        bars.push_back({prediction_label(*s.model(), split.promoted[i].id), split.promoted[i].logit});
     for (size_t i = 4; i-- > 0;)
-        bars.push_back({prediction_label(*s.model(), split.lowered[i].id), split.lowered[i].logit});
+        bars.push_back({prediction_label(*s.model(), split.suppressed[i].id), split.suppressed[i].logit});
     draw_bars(s, {area.x, area.y + 26, area.w, area.h - 50}, bars, 96, true);
     ui.text.draw(area.x, area.bottom() - 10, kCaption, ui.colors->t3,
                  ui.text.fitted(kCaption, "Through the final norm, read as logits", area.w));

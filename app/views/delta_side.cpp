@@ -9,24 +9,20 @@
 namespace headlight {
 
 void draw_delta_list(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitWanted>();
     if (!found) return;
     const ModelConfig& c = s.model()->config;
     const auto& values = found->answer.norm_by_head;
-    ui.text.draw(
-        area.x, area.y + 22, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption,
-                       "‖ΔE‖ of each head at " +
-                           token_at(s.sentence()->query_labels(found->asked.block), found->asked.query),
-                       area.w));
+    const Rect rest =
+        list_heading(s.ui, area,
+                     "‖ΔE‖ of each head at " +
+                         token_at(s.sentence()->query_labels(found->asked.block), found->asked.query));
     RankedHeads heads{"delta/head/", order_by(values, false), values,
                       std::pair{s.session.selection.block, s.session.selection.head}};
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(),
                                      [&](size_t i) { return std::isnan(values[i]); }),
                       heads.order.end());
-    if (const auto pressed = draw_ranked(s, {area.x, area.y + 42, area.w, area.h - 42}, c, heads))
-        s.select(pressed->first, pressed->second);
+    if (const auto pressed = draw_ranked(s, rest, c, heads)) s.select(pressed->first, pressed->second);
 }
 
 namespace {
@@ -43,16 +39,18 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
     c.rule();
 }
 
-void draw_heads_raise(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
+void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
     c.heading("Tokens promoted by each head");
     c.skip(4);
-    for (size_t h = 0; h < found.answer.head_raises.size(); ++h, c.skip(34)) {
+    for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
-        for (const int id : found.answer.head_raises[h]) tokens.push_back(prediction_label(*s.model(), id));
+        for (const int id : found.answer.promoted_by_head[h])
+            tokens.push_back(prediction_label(*s.model(), id));
         const std::string name = head_name(s.model()->config, found.asked.block, int(h));
         const float room = std::max(44.0f, c.ui.text.width(kBodyMono, name) + gap::medium);
-        c.ui.text.draw(c.at.x, c.y, kBodyMono, c.ui.colors->t2, name);
-        draw_token_row(c.ui, c.at.x + room, c.y, c.at.right(), tokens, c.ui.colors->plus);
+        Rect line = c.line();
+        write(c.ui, take_left(line, room), kBodyMono, c.ui.colors->t2, name);
+        draw_token_row(c.ui, line, tokens, c.ui.colors->plus);
     }
 }
 
@@ -79,7 +77,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
     panel.pair("cosine E, E + ΔE", number(maps->answer.cosine(token, at), 3), show == DeltaShow::cosine);
     panel.rule();
     if (!found->answer.after_layer.empty()) draw_next_by_layer(s, panel, found->answer, c.block(block).layer);
-    if (!found->answer.head_raises.empty()) draw_heads_raise(s, panel, *found);
+    if (!found->answer.promoted_by_head.empty()) draw_promoted_by_head(s, panel, *found);
     panel.finish();
 }
 

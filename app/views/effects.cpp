@@ -86,15 +86,13 @@ bool shows_effects(const Scene& s) {
 
 void draw_effects_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const float pad = size::inspector_pad;
     const bool vision = s.model()->config.can.read_image;
-    ui.text.draw(area.x + pad, area.y + 26, kTitle, ui.colors->t1,
-                 vision                             ? "Class"
-                 : s.model()->config.can.fill_masks ? "Masked token"
-                                                    : "Next token");
-    ui.text.draw_right(area.right() - pad, area.y + 28, kCaption, ui.colors->accent_text,
-                       "with interventions");
-    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
+    const Rect line = inspector_line(ui, area);
+    write(ui, line, kTitle, ui.colors->t1,
+          vision                             ? "Class"
+          : s.model()->config.can.fill_masks ? "Masked token"
+                                             : "Next token");
+    write(ui, line, kCaption, ui.colors->accent_text, "with interventions", Flush::right);
     const Rect foot = panel_foot(area),
                compare{foot.x, foot.y - gap::small - size::button, foot.w, size::button};
     const bool stages = s.found<StagesWanted>() && area.h > 560;

@@ -6,7 +6,9 @@
 
 #include "base/cast.h"
 #include "io/json.h"
+#include "session/commands.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -22,42 +24,45 @@ void GraphState::visit(FieldVisitor& v) {
 
 namespace {
 
-constexpr float kLevelLeast = 20, kLevelMost = 48;
+constexpr float kLevelLeast = 20, kLevelMost = 48, kLevelNames = 24, kFoot = 44, kHighestChip = 26;
 
 struct GraphLayout {
-    Rect area;            // of the nodes
-    float pitch, scroll;  // down
-    int levels;           // embeddings and layers
-    float x(int level) const { return area.x + area.w * float(level) / float(levels - 1); }
-    float y(int token) const { return area.y + pitch * (float(token) + 0.5f) - scroll; }
-    bool sees(float y) const { return y >= area.y - 1 && y <= area.bottom() + 1; }
+    Grid tokens;       // a row each, across the whole view
+    Rect nodes;        // where they stand
+    Rect left, right;  // columns of tokens: what reads, and what they are made of
+    int levels;        // embeddings and layers
+    float x(int level) const { return nodes.x + nodes.w * float(level) / float(levels - 1); }
+    float y(int token) const { return tokens.middle_y(token); }
+    bool sees(float y) const { return y >= nodes.y - 1 && y <= nodes.bottom() + 1; }
 };
 
 GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
-    Ui& ui = s.ui;
+    constexpr float kLeft = 256, kRight = 132, kNodeRoom = 14;
+    auto& state = s.of<GraphState>();
     GraphLayout g{};
-    g.area = {area.x + 256, area.y + 72, area.w - (256 + 132), area.h - (72 + 44)};
     g.levels = levels;
-    g.pitch = std::clamp(g.area.h / float(tokens), kLevelLeast, kLevelMost);
-    s.of<GraphState>().scroll = scrolled(ui, {area.x, g.area.y, area.w - 8, g.area.h},
-                                         g.pitch * float(tokens), s.of<GraphState>().scroll);
-    if (const int token = graph_token(s);
-        s.of<GraphState>().followed != token && !s.session.selection.hovered.cell) {
-        s.of<GraphState>().followed = token;
-        s.of<GraphState>().scroll = scrolled_to(s.of<GraphState>().scroll, g.pitch * float(token),
-                                                g.pitch * float(token + 1), g.area.h);
+    g.tokens.view = area;
+    g.tokens.rows = tokens;
+    g.tokens.w = area.w;
+    g.tokens.h = std::clamp(area.h / float(tokens), kLevelLeast, kLevelMost);
+    g.nodes = area;
+    g.left = inset(take_left(g.nodes, kLeft), gap::large, 0);
+    g.right = take_right(g.nodes, kRight);
+    take_left(g.right, kNodeRoom + gap::close);
+    state.scroll = scrolled(s.ui, {area.x, area.y, area.w - gap::small, area.h}, g.tokens.h * float(tokens),
+                            state.scroll);
+    if (const int token = graph_token(s); state.followed != token && !s.session.selection.hovered.cell) {
+        state.followed = token;
+        state.scroll =
+            scrolled_to(state.scroll, g.tokens.h * float(token), g.tokens.h * float(token + 1), area.h);
     }
-    g.scroll = s.of<GraphState>().scroll;
+    g.tokens.y0 = state.scroll;
     return g;
 }
 
-void draw_graph_toolbar(Scene& s, float x, float y) {
-    Ui& ui = s.ui;
-    choose_share(ui, x, y, "Show", "graph/share", s.of<GraphState>().share);
-    if (const int c =
-            ui.choice(x, y, "Method", "graph/origins", {"rollout", "flow"}, s.of<GraphState>().flow ? 1 : 0);
-        c >= 0)
-        s.of<GraphState>().flow = c == 1;
+void draw_graph_toolbar(Scene& s, Toolbar bar) {
+    choose_share(bar, "Show", "graph/share", s.of<GraphState>().share);
+    bar.choose("Method", "graph/origins", {"rollout", "flow"}, s.of<GraphState>().flow);
 }
 
 /// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½
@@ -79,9 +84,26 @@ float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
     return faintest_of(weights, ui.most_lines);
 }
 
+/// How a part of the token is drawn: the larger, the stronger and the wider.
+void draw_part(Ui& ui, ImVec2 from, ImVec2 to, ImU32 ink, float part) {
+    constexpr float kThinnest = 0.8f, kPerPart = 14;
+    ui.stroke(from, to, faded(ink, 0.25f + 0.75f * std::min(1.0f, part * 4)),
+              std::max(kThinnest, kPerPart * part));
+}
+
+/// What stays: the residual stream.
+void draw_residual(Ui& ui, const GraphLayout& g, const Rollout& rollout) {
+    for (int l = 0; l + 1 < g.levels; ++l)
+        for (int i = 0; i < rollout.reached.cols(); ++i) {
+            const float stays = 0.5f * rollout.reached(l + 1, i), y = g.y(i);
+            if (stays > kStrong && g.sees(y))
+                draw_part(ui, {g.x(l), y}, {g.x(l + 1), y}, ui.colors->t2, stays);
+        }
+}
+
 void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollout* rollout) {
     Ui& ui = s.ui;
-    ui.clip({g.area.x - 8, g.area.y, g.area.w + 16, g.area.h});
+    ui.clip(inset(g.nodes, -gap::small, 0));
     struct Strong {
         ImVec2 from, to;
         float part;
@@ -89,110 +111,124 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
     std::vector<Strong> strong;
     const float faintest = faintest_drawn(ui, g, graph);
     for (int l = 0; l < isize(graph.links); ++l)
-        for (int q = 0; q < isize(graph.links[l]); ++q) {
-            const float y1 = g.y(q);
+        for (int q = 0; q < isize(graph.links[l]); ++q)
             for (const Link& link : graph.links[l][q]) {
-                const float y0 = g.y(link.key);
-                const bool faint = link.weight < faintest && carried(rollout, l, q, link) <= kStrong;
-                if (faint || (!g.sees(y0) && !g.sees(y1))) continue;
-                const ImVec2 from{g.x(l), y0}, to{g.x(l + 1), y1};
                 const float part = carried(rollout, l, q, link);
+                const ImVec2 from{g.x(l), g.y(link.key)}, to{g.x(l + 1), g.y(q)};
+                const bool faint = link.weight < faintest && part <= kStrong;
+                if (faint || (!g.sees(from.y) && !g.sees(to.y))) continue;
                 if (part > kStrong)
                     strong.push_back({from, to, part});
                 else
                     ui.stroke(from, to, faded(ui.colors->t3, 0.06f + 0.18f * link.weight),
                               std::max(0.6f, 2 * link.weight));
             }
-        }
-    for (const Strong& e : strong)
-        ui.stroke(e.from, e.to, faded(ui.colors->accent, 0.25f + 0.75f * std::min(1.0f, e.part * 4)),
-                  std::max(0.8f, 14 * e.part));
-    if (rollout)  // what stays: the residual stream
-        for (int l = 0; l + 1 < g.levels; ++l)
-            for (int i = 0; i < rollout->reached.cols(); ++i) {
-                const float stays = 0.5f * rollout->reached(l + 1, i), y = g.y(i);
-                if (stays > 0.004f && g.sees(y))
-                    ui.stroke({g.x(l), y}, {g.x(l + 1), y},
-                              faded(ui.colors->t2, 0.25f + 0.75f * std::min(1.0f, stays * 4)),
-                              std::max(0.8f, 14 * stays));
-            }
+    for (const Strong& e : strong) draw_part(ui, e.from, e.to, ui.colors->accent, e.part);
+    if (rollout) draw_residual(ui, g, *rollout);
     ui.unclip();
 }
 
-void draw_nodes(Scene& s, const GraphLayout& g, int tokens, const Rollout* rollout) {
+void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
+    constexpr float kSmall = 4;
     Ui& ui = s.ui;
-    ui.clip({g.area.x - 12, g.area.y, g.area.w + 24, g.area.h});
+    const float most = std::min(g.tokens.h * 0.48f, std::max(2.0f, (g.x(1) - g.x(0)) * 0.42f));
+    ui.clip(inset(g.nodes, -gap::medium, 0));
     for (int l = 0; l < g.levels; ++l)
-        for (int i = 0; i < tokens; ++i) {
-            const float y = g.y(i),
-                        mass = rollout && i < rollout->reached.cols() && l < rollout->reached.rows()
-                                   ? rollout->reached(l, i)
-                                   : 0;
-            if (!g.sees(y)) continue;
-            const float radius = std::min(
-                {2 + 12 * std::sqrt(mass), g.pitch * 0.48f, std::max(2.0f, (g.x(1) - g.x(0)) * 0.42f)});
+        for (int i = 0; i < g.tokens.rows; ++i) {
+            const ImVec2 at{g.x(l), g.y(i)};
+            if (!g.sees(at.y)) continue;
+            const bool known = rollout && i < rollout->reached.cols() && l < rollout->reached.rows();
+            const float mass = known ? rollout->reached(l, i) : 0;
             if (mass > kStrong)
-                ui.disc({g.x(l), y}, radius, ui.colors->accent);
+                ui.disc(at, std::min(2 + 12 * std::sqrt(mass), most), ui.colors->accent);
             else
-                ui.fill({g.x(l) - 2, y - 2, 4, 4}, ui.colors->l2);  // hundreds of them
+                ui.fill(square_at(at, kSmall), ui.colors->l2);  // hundreds of them
         }
     ui.unclip();
 }
 
-void draw_tokens(Scene& s, const GraphLayout& g, Rect area, const Found<RolloutWanted>* rollout) {
+/// How much of the followed token each one at the input makes up.
+std::vector<float> shares_of(const Scene& s, const Found<RolloutWanted>* rollout, int tokens) {
+    std::vector<float> out(tokens);
+    if (!rollout) return out;
+    const Rollout& r = rollout->answer;
+    const bool flow = s.of<GraphState>().flow && !r.flow.empty();
+    for (int i = 0; i < std::min(tokens, narrow<int>(r.reached.cols())); ++i)
+        out[i] = flow ? r.flow[i] : r.reached(0, i);
+    return out;
+}
+
+/// Where a token at the input stands: position, word, bar and share.
+struct InputLine {
+    Rect position, word, bar, share;
+};
+
+InputLine divided(Rect line) {
+    constexpr float kPosition = 26, kWord = 76, kBar = 44, kShare = 42;
+    InputLine l;
+    l.position = take_left(line, kPosition, gap::small);
+    l.word = take_left(line, kWord, gap::close);
+    l.bar = band(take_left(line, kBar, gap::close), size::bar);
+    l.share = take_left(line, kShare);
+    return l;
+}
+
+/// Pointing at a token follows it down, a click locks it.
+void answer_token(Scene& s, const std::string& path, Rect r, int i) {
+    const Hit h = s.ui.hit(path, r);
+    if (!h.hovered || s.model()->config.block(s.block()).stack != graph_stack(s)) return;
+    s.point_at(std::pair{i, s.heaviest_key(i)});
+    if (h.clicked) lock_token(s, i);
+}
+
+void draw_tokens(Scene& s, const GraphLayout& g, const std::vector<float>& shares) {
     Ui& ui = s.ui;
     const auto& labels = s.sentence()->labels[graph_stack(s)];
     const int token = graph_token(s);
-    const bool flow = s.of<GraphState>().flow && rollout && !rollout->answer.flow.empty();
-    float largest = 1e-6f;
-    const auto share = [&](int i) {
-        return !rollout || i >= rollout->answer.reached.cols() ? 0.0f
-               : flow                                          ? rollout->answer.flow[i]
-                                                               : rollout->answer.reached(0, i);
-    };
-    for (int i = 0; i < isize(labels); ++i) largest = std::max(largest, share(i));
-    ui.clip({area.x, g.area.y, area.w, g.area.h});
+    const float largest = std::max(1e-6f, *std::max_element(shares.begin(), shares.end()));
+    ui.clip(g.tokens.view);
     for (int i = 0; i < isize(labels); ++i) {
-        const float y = g.y(i);
-        if (!g.sees(y)) continue;
+        if (!g.sees(g.y(i))) continue;
+        const Rect left = line_at(g.left, g.y(i), g.tokens.h), right = line_at(g.right, g.y(i), g.tokens.h);
         const std::string path = "graph/token/" + std::to_string(i);
-        const bool on = i == token;
-        const Rect right{g.area.right() + 20, y - g.pitch / 2, 110, g.pitch},
-            left{area.x + 16, y - g.pitch / 2, 226, g.pitch};
-        for (const auto& [side, r] : {std::pair{path, left}, std::pair{path + "/top", right}}) {
-            const Hit h = ui.hit(side, r);
-            if (!h.hovered || s.model()->config.block(s.block()).stack != graph_stack(s)) continue;
-            s.point_at(std::pair{i, s.heaviest_key(i)});
-            if (h.clicked) lock_token(s, i);
-        }
-        const ImU32 ink = on ? ui.colors->accent_text : ui.colors->t1;
-        ui.text.draw_right(area.x + 42, y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        ui.text.draw(area.x + 50, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, labels[i], 76));
-        ui.bar({area.x + 132, y - 4, 44, 8}, share(i) / largest, ui.colors->accent);
-        ui.text.draw_right(area.x + 224, y, kCaptionMono, ui.colors->t2, number(share(i), 3));
-        if (on) {
-            const Rect box{right.x - 4, y - std::min(g.pitch, 26.0f) / 2,
-                           ui.text.width(kBodyMono, ui.text.fitted(kBodyMono, labels[i], 84)) + 16,
-                           std::min(g.pitch, 26.0f)};
-            ui.fill(box, ui.colors->accent_fill, size::corner);
-            ui.frame(box, ui.colors->accent, 1, size::corner);
-        }
-        ui.text.draw(right.x + 4, y, kBodyMono, ink, ui.text.fitted(kBodyMono, labels[i], 84));
+        answer_token(s, path, left, i);
+        answer_token(s, path + "/top", right, i);
+        const InputLine l = divided(left);
+        write(ui, l.position, kCaptionMono, ui.colors->t3, std::to_string(i), Flush::right);
+        write(ui, l.word, kBodyMono, ui.colors->t1, labels[i]);
+        ui.bar(l.bar, shares[i] / largest, ui.colors->accent);
+        write(ui, l.share, kCaptionMono, ui.colors->t2, number(shares[i], 3), Flush::right);
+        Chip chip{labels[i], ui.colors->t1};
+        if (i == token) chip = token_chip(ui, labels[i], ChipRole::query);
+        chip.font = kBodyMono;
+        const float wide = std::min(chip_width(ui, chip), right.w);
+        draw_chip(ui, band({right.x, right.y, wide, right.h}, std::min(g.tokens.h, kHighestChip)), chip);
     }
     ui.unclip();
 }
 
-void draw_levels(Scene& s, const GraphLayout& g, Rect area, bool flow) {
+void draw_levels(Scene& s, const GraphLayout& g, Rect line, bool flow) {
+    constexpr float kWide = 80;
     Ui& ui = s.ui;
-    const float y = g.area.y - 18, apart = g.area.w / float(g.levels - 1);
-    ui.text.draw_right(area.x + 216, y, kCaption, ui.colors->t3, flow ? "flow" : "rollout");
+    const float apart = g.nodes.w / float(g.levels - 1);
+    const InputLine left = divided({g.left.x, line.y, g.left.w, line.h});
+    caption(ui, inset(left.share, -gap::small, 0), flow ? "flow" : "rollout", Flush::center);
     const int step = label_step(apart, 44);
     for (int l = 0; l < g.levels; ++l)
         if (l == 0 || l + 1 == g.levels || l % step == 0)
-            ui.text.draw_centred(g.x(l), y, kCaption, ui.colors->t3,
-                                 l == 0       ? "input"
-                                 : apart > 80 ? "after " + std::to_string(l - 1)
-                                              : std::to_string(l - 1));
+            caption(ui, {g.x(l) - kWide / 2, line.y, kWide, line.h},
+                    l == 0          ? "input"
+                    : apart > kWide ? "after " + std::to_string(l - 1)
+                                    : std::to_string(l - 1),
+                    Flush::center);
+}
+
+std::string note(const Scene& s, bool too_long) {
+    return too_long ? "Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
+                          " tokens; this is the rollout."
+                    : "Origins of " + token_at(s.sentence()->labels[graph_stack(s)], graph_token(s)) +
+                          ": each layer counts as half attention, half residual stream (Abnar and Zuidema "
+                          "2020).";
 }
 
 }  // namespace
@@ -205,27 +241,38 @@ std::vector<Question> ask_graph(const Scene& s) {
 }
 
 void draw_graph(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     const auto* graph = s.found<GraphWanted>();
     const auto* rollout = s.found<RolloutWanted>();
-    draw_graph_toolbar(s, area.x + 24, area.y + 24);
+    Rect rest = area;
+    draw_graph_toolbar(s, view_toolbar(s.ui, rest));
     if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
     if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
-    const int tokens = isize(s.sentence()->labels[graph_stack(s)]), levels = isize(graph->answer.blocks) + 1;
-    const GraphLayout g = arrange(s, area, tokens, levels);
+    const Rect levels = take_top(rest, kLevelNames),
+               foot = inset(take_bottom(rest, kFoot), size::center_pad, 0);
+    const int tokens = isize(s.sentence()->labels[graph_stack(s)]);
+    const GraphLayout g = arrange(s, rest, tokens, isize(graph->answer.blocks) + 1);
     const bool too_long = s.of<GraphState>().flow && rollout && rollout->answer.flow.empty();
-    draw_levels(s, g, area, s.of<GraphState>().flow && !too_long);
-    draw_edges(s, g, graph->answer, rollout ? &rollout->answer : nullptr);
-    draw_nodes(s, g, tokens, rollout ? &rollout->answer : nullptr);
-    draw_tokens(s, g, area, rollout);
-    const std::string token = token_at(s.sentence()->labels[graph_stack(s)], graph_token(s));
-    const std::string note = too_long ? "Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
-                                            " tokens; this is the rollout."
-                                      : "Origins of " + token +
-                                            ": each layer counts as half attention, half residual stream "
-                                            "(Abnar and Zuidema 2020).";
-    ui.text.draw(area.x + 24, area.bottom() - 20, kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption, note, area.w - 48));
+    const Rollout* reached = rollout ? &rollout->answer : nullptr;
+    draw_levels(s, g, {levels.x, levels.y - gap::close, levels.w, levels.h},
+                s.of<GraphState>().flow && !too_long);
+    draw_edges(s, g, graph->answer, reached);
+    draw_nodes(s, g, reached);
+    draw_tokens(s, g, shares_of(s, rollout, tokens));
+    caption(s.ui, foot, note(s, too_long));
+}
+
+View graph_view() {
+    return {.key = "graph",
+            .name = "Graph",
+            .digit = '6',
+            .draw = draw_graph,
+            .offered = reads_text,
+            .shows = View::Shows::model,
+            .ask = ask_graph,
+            .beside = {draw_graph_list, draw_graph_inspector},
+            .numbers = graph_numbers,
+            .visit = visit_state<GraphState>,
+            .commands = graph_commands};
 }
 
 }  // namespace headlight

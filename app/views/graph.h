@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 struct GraphState {
     IncludedHeads included;  // its heads
     float share = 0.7f;      // of each row's mass
@@ -24,5 +26,8 @@ void draw_graph_list(Scene& scene, Rect area);
 void draw_graph_inspector(Scene& scene, Rect area);
 std::vector<Question> ask_graph(const Scene& scene);
 std::vector<NumberTable> graph_numbers(const Scene& scene);
+
+std::vector<Command> graph_commands();
+View graph_view();
 
 }  // namespace headlight

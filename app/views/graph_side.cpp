@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "base/cast.h"
+#include "session/commands.h"
 #include "views/graph.h"
 #include "views/numbers.h"
 #include "views/parts.h"
 #include "views/side_panel.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -19,47 +21,67 @@ int graph_token(const Scene& s) {
     return cell && queries ? std::min(cell->first, n - 1) : n - 1;
 }
 
-void draw_graph_list(Scene& s, Rect area) {
-    Ui& ui = s.ui;
+namespace {
+
+/// "Heads included     All   Only 2.0"
+void choose_included(Scene& s, Rect line) {
+    constexpr float kOnly = 100;
     const ModelConfig& c = s.model()->config;
-    const auto blocks = self_blocks(c, graph_stack(s));
-    const int heads = c.stacks[graph_stack(s)].heads;
+    const auto& selection = s.session.selection;
     auto& out = s.of<GraphState>().included.left_out;
-    ui.text.draw(area.x, area.y + 22, kCaption, ui.colors->t3, "Heads included");
-    if (ui.link("graph/all", area.right() - 100, area.y + 22, "All")) out.clear();
-    if (ui.link("graph/selected", area.right(), area.y + 22,
-                "Only " + head_name(c, s.session.selection.block, s.session.selection.head))) {
-        for (const int block : blocks)
-            for (int h = 0; h < c.heads(block); ++h) out.insert({block, h});
-        out.erase({s.session.selection.block, s.session.selection.head});
-    }
-    const float w = 26, names = 30, pitch = 30;
-    const int across = std::max(1, int((area.w - names) / w)), lines = (heads + across - 1) / across;
-    const Rect rows{area.x - 4, area.y + 42, area.w + 12, area.h - (42 + 52)};
-    s.of<GraphState>().list_scroll =
-        scrolled(ui, rows, pitch * float(lines) * float(blocks.size()), s.of<GraphState>().list_scroll);
+    caption(s.ui, line, "Heads included");
+    if (s.ui.link("graph/all", line.right() - kOnly, line.middle_y(), "All")) out.clear();
+    if (!s.ui.link("graph/selected", line.right(), line.middle_y(),
+                   "Only " + head_name(c, selection.block, selection.head)))
+        return;
+    for (const int block : self_blocks(c, graph_stack(s)))
+        for (int h = 0; h < c.heads(block); ++h) out.insert({block, h});
+    out.erase({selection.block, selection.head});
+}
+
+void draw_included_head(Scene& s, Rect r, int block, int head) {
+    Ui& ui = s.ui;
+    auto& out = s.of<GraphState>().included.left_out;
+    const bool on = !out.count({block, head});
+    const Hit hit = ui.control("graph/head/" + head_name(s.model()->config, block, head), r);
+    draw_chip(ui, r,
+              {std::to_string(head), on ? ui.colors->t1 : ui.colors->t3, on ? ui.colors->bg4 : ui.colors->bg1,
+               hit.hovered ? ui.colors->hover
+               : on        ? ui.colors->l2
+                           : ui.colors->l1});
+    if (hit.hovered) s.pointed.head = std::pair{block, head};
+    if (hit.clicked && !out.insert({block, head}).second) out.erase({block, head});
+}
+
+}  // namespace
+
+void draw_graph_list(Scene& s, Rect area) {
+    constexpr float kHead = 26, kNumber = 30, kLine = 30, kChip = 24, kApart = 3, kNote = 46, kTop = 12;
+    Ui& ui = s.ui;
+    const auto blocks = self_blocks(s.model()->config, graph_stack(s));
+    const int heads = s.model()->config.stacks[graph_stack(s)].heads;
+    Rect rest = area;
+    take_top(rest, 0, kTop);
+    choose_included(s, take_top(rest, size::line, 10));
+    caption_lines(ui, take_bottom(rest, kNote, gap::close),
+                  "Click toggles a head. A layer without heads passes on its input unchanged.");
+    const int across = std::max(1, int((rest.w - kNumber) / kHead)), lines = (heads + across - 1) / across;
+    const Rect rows = inset(rest, -gap::tight, 0);
+    float& scroll = s.of<GraphState>().list_scroll;
+    scroll = scrolled(ui, {rows.x, rows.y, rows.w + gap::tight, rows.h},
+                      kLine * float(lines) * float(blocks.size()), scroll);
+    Grid g{rest, lines * isize(blocks), across, kHead, kLine, -kNumber, scroll};
     ui.clip(rows);
     for (int l = 0; l < isize(blocks); ++l)
         for (int h = 0; h < heads; ++h) {
-            const float y = rows.y + pitch * (float(lines) * float(l) + float(h / across) + 0.5f) -
-                            s.of<GraphState>().list_scroll;
-            if (y + pitch < rows.y || y - pitch > rows.bottom()) continue;
-            if (h == 0) ui.text.draw(area.x, y, kCaptionMono, ui.colors->t3, std::to_string(l));
-            const Rect r{area.x + names + w * float(h % across), y - 12, w - 3, 24};
-            const std::pair<int, int> head{blocks[l], h};
-            const bool on = !out.count(head);
-            const std::string path = "graph/head/" + head_name(c, blocks[l], h);
-            const Hit hit = ui.control(path, r);
-            ui.fill(r, on ? ui.colors->bg4 : ui.colors->bg1, size::corner);
-            ui.frame(r, hit.hovered ? ui.colors->hover : on ? ui.colors->l2 : ui.colors->l1, 1, size::corner);
-            ui.text.draw_centred(r.middle_x(), y, kCaptionMono, on ? ui.colors->t1 : ui.colors->t3,
-                                 std::to_string(h));
-            if (hit.hovered) s.pointed.head = head;
-            if (hit.clicked && !out.insert(head).second) out.erase(head);
+            const int row = lines * l + h / across;
+            if (!g.touches_row(row)) continue;
+            if (h == 0) write(ui, g.row(row), kCaptionMono, ui.colors->t3, std::to_string(l));
+            Rect r = band(g.cell(row, h % across), kChip);
+            r.w -= kApart;
+            draw_included_head(s, r, blocks[l], h);
         }
     ui.unclip();
-    ui.text.draw_wrapped(area.x, area.bottom() - 46, area.w, kCaption, ui.colors->t3,
-                         "Click toggles a head. A layer without heads passes on its input unchanged.");
 }
 
 void draw_graph_inspector(Scene& s, Rect area) {
@@ -103,6 +125,30 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
                        tokens,
                        matrix_of_columns({found->answer.flow}).transpose()});
     return out;
+}
+
+namespace {
+
+/// "2.0,1.3": these alone carry attention; "all".
+Status include_heads(CommandContext& c, const std::string& words) {
+    const ModelConfig& config = c.model()->config;
+    std::set<std::pair<int, int>> left_out;
+    if (words != "all") {
+        TRY(const auto included, heads_named(c, words));
+        for (int i = 0; i < config.head_count(); ++i)
+            left_out.insert({config.head_at(i).block, config.head_at(i).head});
+        for (const AttentionHead head : included) left_out.erase({head.block, head.head});
+    }
+    c.session.of<GraphState>().included.left_out = std::move(left_out);
+    return success();
+}
+
+}  // namespace
+
+std::vector<Command> graph_commands() {
+    return {opens_view("graph", row({"graph heads all|LAYER.HEAD,LAYER.HEAD", "Graph: heads included",
+                                     "the heads that carry attention on: graph heads 2.0,1.3"},
+                                    include_heads))};
 }
 
 }  // namespace headlight

@@ -53,9 +53,9 @@ void draw_grid_labels(Scene& s, const GridLayout& g, Rect clip) {
     for (int h = 0; h < g.heads; ++h) {
         const float x = g.left + g.pitch * float(h) + g.thumb / 2 - s.of<HeadListState>().scroll_x;
         if (g.pitch < 20 && h % 2) continue;
-        ui.text.draw_centred(x, g.top - 11, kCaptionMono,
-                             h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
-                             std::to_string(h));
+        ui.text.draw_centered(x, g.top - 11, kCaptionMono,
+                              h == s.session.selection.head ? ui.colors->accent_text : ui.colors->t2,
+                              std::to_string(h));
     }
     draw_groups(s, g, {g.left, clip.y, 0, 0});
     ui.unclip();
@@ -215,7 +215,7 @@ void draw_head_list(Scene& s, Rect area) {
         return;
     }
     const View& view = views()[view_for(s.session, *s.model())];
-    (view.list ? view.list : draw_head_ranking)(s, rest);
+    (view.beside.list ? view.beside.list : draw_head_ranking)(s, rest);
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// One head, large: weights, labels on both axes, colour bar with the true range, crosshair; the wheel
+// One head, large: weights, labels on both axes, color bar with the true range, crosshair; the wheel
 // enlarges.
 
 #include "views/heat_map.h"
@@ -12,6 +12,9 @@
 #include "io/json.h"
 #include "views/changes.h"
 #include "views/map_parts.h"
+#include "views/numbers.h"
+#include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -21,38 +24,31 @@ namespace {
 
 constexpr float kMaxZoom = 400;
 
-void draw_heat_map_toolbar(Scene& s, Rect area, const MapLayout& l) {
-    Ui& ui = s.ui;
-    float x = area.x + 24;
-    const float y = area.y + 24;
-    const bool roomy = area.w > 820;  // else the choices speak for themselves
-    if (const int c = ui.choice(x, y, roomy ? "Scale" : "", "scale", {"linear", "log", "row"},
-                                static_cast<int>(s.session.preferences.scale));
+void draw_heat_map_toolbar(Scene& s, Toolbar bar, const MapLayout& l) {
+    constexpr float kRoomy = 772;
+    const Preferences& now = s.session.preferences;
+    const bool roomy = bar.labels = bar.rest().w > kRoomy;  // else the choices speak for themselves
+    if (const int c = bar.choice("Scale", "scale", {"linear", "log", "row"}, static_cast<int>(now.scale));
         c >= 0)
         s.send("scale", kScaleNames[c]);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
-    const int current =
-        narrow<int>(std::find(maps.begin(), maps.end(), s.session.preferences.colormap) - maps.begin());
-    if (const int c = ui.choice(x, y, roomy ? "Colors" : "", "colors", maps, current); c >= 0)
-        s.send("colormap", maps[c]);
+    const int current = narrow<int>(std::find(maps.begin(), maps.end(), now.colormap) - maps.begin());
+    if (const int c = bar.choice("Colors", "colors", maps, current); c >= 0) s.send("colormap", maps[c]);
     if (const int c =
-            ui.choice(x, y, roomy ? "Queries" : "", "queries",
-                      {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
-                      static_cast<int>(s.session.preferences.queries));
+            bar.choice("Queries", "queries",
+                       {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
+                       static_cast<int>(now.queries));
         c >= 0)
         s.send("queries", c == 0 ? "rows" : "columns");
-    if (const int c =
-            ui.choice(x, y, "", "marks", {"squares", "dots"}, static_cast<int>(s.session.preferences.marks));
-        c >= 0)
+    if (const int c = bar.choice("", "marks", {"squares", "dots"}, static_cast<int>(now.marks)); c >= 0)
         s.send("marks", c == 0 ? "squares" : "dots");
     if (const int c =
-            ui.choice(x, y, roomy ? "First key" : "", "sink",
-                      {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"},
-                      s.session.preferences.drop_sink ? 1 : 0);
+            bar.choice("First key", "sink",
+                       {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"},
+                       now.drop_sink ? 1 : 0);
         c >= 0)
         s.send("drop sink", c == 1 ? "on" : "off");
-    if (!l.whole() && !ui.on_page() && ui.link("map/fit", std::min(x + 70, area.right() - 12), y, "Show all"))
-        s.of<HeatMapState>().zoom = 1;
+    if (!l.all_seen() && bar.link("map/fit", "Show all")) s.of<HeatMapState>().zoom = 1;
 }
 
 void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool locked) {
@@ -61,21 +57,18 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
     const int across = rows ? cell.second : cell.first, down = rows ? cell.first : cell.second;
     const ImU32 query_line = locked ? ui.colors->accent : ui.colors->hover,
                 key_line = locked ? ui.colors->t2 : ui.colors->hover;
-    const float size = std::max(l.cell, ui.line()), x = l.x(across), y = l.y(down);
-    ui.clip({l.map.x - 3, l.map.y - 3, l.map.w + 6, l.map.h + 6});
-    draw_crosshair(ui, {l.map,
-                        {x, y, size, size},
-                        rows ? query_line : key_line,
-                        rows ? key_line : query_line,
-                        query_line,
+    const float side = std::max(l.w, ui.line());
+    const Rect at{l.x(across), l.y(down), side, side};
+    ui.clip(inset(l.view, -3, -3));
+    draw_crosshair(ui, {l.view, at, rows ? query_line : key_line, rows ? key_line : query_line, query_line,
                         locked ? 3.0f : 2.0f});
-    if (locked && l.cell >= 12) ui.frame({x + 2, y + 2, size - 5, size - 5}, ui.colors->well, 1);
+    if (locked && side >= 12) ui.frame({at.x + 2, at.y + 2, side - 5, side - 5}, ui.colors->well, 1);
     ui.unclip();
 }
 
-/// Rows (or columns) of cells that are seen.
-std::pair<int, int> seen(float offset, float room, float cell, int count) {
-    return {std::clamp(int(offset / cell), 0, count), std::clamp(int((offset + room) / cell) + 1, 0, count)};
+/// Rows or columns of cells that are seen: the first, and the one behind the last.
+std::pair<int, int> seen(float hidden, float room, float cell, int count) {
+    return {std::clamp(int(hidden / cell), 0, count), std::clamp(int((hidden + room) / cell) + 1, 0, count)};
 }
 
 void draw_values(Scene& s, const MapLayout& l) {
@@ -83,9 +76,9 @@ void draw_values(Scene& s, const MapLayout& l) {
     const Matrix& w = s.answer->picture->levels[0];
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
     const bool rows = s.session.preferences.queries == Axis::rows;
-    const auto [top, bottom] = seen(l.y0, l.map.h, l.cell, l.down);
-    const auto [left, right] = seen(l.x0, l.map.w, l.cell, l.across);
-    ui.clip(l.map);
+    const auto [top, bottom] = seen(l.y0, l.view.h, l.h, l.rows);
+    const auto [left, right] = seen(l.x0, l.view.w, l.w, l.columns);
+    ui.clip(l.view);
     for (int r = top; r < bottom; ++r)
         for (int c = left; c < right; ++c) {
             const int q = rows ? r : c, k = rows ? c : r;
@@ -94,22 +87,21 @@ void draw_values(Scene& s, const MapLayout& l) {
                 scale_position(s.session.preferences.scale, w(q, k), s.answer->picture->largest,
                                s.answer->picture->row_largest(0, q));
             const bool dot = s.session.preferences.marks == Marks::dots;
-            ui.text.draw_centred(l.x(c) + l.cell / 2, l.y(r) + l.cell / 2, kCaptionMono,
-                                 dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
-                                 decimals(w(q, k), 2));
+            ui.text.draw_centered(l.middle_x(c), l.middle_y(r), kCaptionMono,
+                                  dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
+                                  decimals(w(q, k), 2));
         }
     ui.unclip();
 }
 
-std::pair<int, int> cell_at(const Scene& s, const MapLayout& l, ImVec2 at) {
-    const int across = std::clamp(int((at.x - l.map.x + l.x0) / l.cell), 0, l.across - 1),
-              down = std::clamp(int((at.y - l.map.y + l.y0) / l.cell), 0, l.down - 1);
+std::pair<int, int> cell_at(const Scene& s, const MapLayout& l, ImVec2 place) {
+    const auto [down, across] = l.at(place);
     return s.session.preferences.queries == Axis::rows ? std::pair{down, across} : std::pair{across, down};
 }
 
 /// Paints cell by cell, or the rectangle between where the button went down and where it comes up.
 void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
-    const bool inside = l.map.contains(h.mouse);
+    const bool inside = l.view.contains(h.mouse);
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
     if (!paints_rectangles(s.session)) {
@@ -132,10 +124,9 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
 /// Fully masked rows are uniform (MaskPlan): a frame says that this is not the head's doing.
 void draw_fully_masked(Scene& s, const MapLayout& l) {
     const bool rows = s.session.preferences.queries == Axis::rows;
-    s.ui.clip(l.map);
+    s.ui.clip(l.view);
     for (const int q : fully_masked_rows(*s.sentence()->trace, s.block(), s.head()))
-        s.ui.frame(rows ? Rect{l.map.x, l.y(q), l.map.w, l.cell} : Rect{l.x(q), l.map.y, l.cell, l.map.h},
-                   s.ui.colors->warning, 1);
+        s.ui.frame(rows ? l.row(q) : Rect{l.x(q), l.view.y, l.w, l.view.h}, s.ui.colors->warning, 1);
     s.ui.unclip();
 }
 
@@ -155,17 +146,17 @@ void draw_rectangle(Scene& s, const MapLayout& l) {
 /// The wheel enlarges about the mouse; dragging an enlarged map moves it; a click locks.
 void answer_map(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
-    const Hit h = ui.hit("map", l.map);
-    if (const float turn = ui.take_wheel(l.map); turn != 0) {
+    const Hit h = ui.hit("map", l.view);
+    if (const float turn = ui.take_wheel(l.view); turn != 0) {
         const float before = s.of<HeatMapState>().zoom;
         s.of<HeatMapState>().zoom = std::clamp(before * std::pow(1.2f, turn), 1.0f, kMaxZoom);
         const float grow = s.of<HeatMapState>().zoom / before;
-        s.of<HeatMapState>().x = (l.x0 + h.mouse.x - l.map.x) * grow - (h.mouse.x - l.map.x);
-        s.of<HeatMapState>().y = (l.y0 + h.mouse.y - l.map.y) * grow - (h.mouse.y - l.map.y);
+        s.of<HeatMapState>().x = (l.x0 + h.mouse.x - l.view.x) * grow - (h.mouse.x - l.view.x);
+        s.of<HeatMapState>().y = (l.y0 + h.mouse.y - l.view.y) * grow - (h.mouse.y - l.view.y);
     }
     if (s.of<Painting>().brush != Brush::off) return answer_brush(s, l, h);
     const ImVec2 moved = h.pressed ? ui.points(ImGui::GetMouseDragDelta(0, 4 * ui.scale)) : ImVec2{0, 0};
-    if (!l.whole() && (moved.x != 0 || moved.y != 0)) {
+    if (!l.all_seen() && (moved.x != 0 || moved.y != 0)) {
         s.of<HeatMapState>().x -= moved.x;
         s.of<HeatMapState>().y -= moved.y;
         ImGui::ResetMouseDragDelta();
@@ -183,11 +174,11 @@ void answer_map(Scene& s, const MapLayout& l) {
 void draw_cells(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const HeadPicture& p = *s.answer->picture;
-    ui.clip(l.map);
-    const int across = (l.across + p.step - 1) / p.step,
-              down = (l.down + p.step - 1) / p.step;  // entries of the picture
-    const float entry = l.cell * float(p.step);
-    const Rect whole{l.map.x - l.x0, l.map.y - l.y0, entry * float(across), entry * float(down)};
+    ui.clip(l.view);
+    const int across = (l.columns + p.step - 1) / p.step,
+              down = (l.rows + p.step - 1) / p.step;  // entries of the picture
+    const float entry = l.w * float(p.step);
+    const Rect whole{l.x(0), l.y(0), entry * float(across), entry * float(down)};
     if (ui.on_page()) {
         ui.draw_weights(whole, p.levels[0], p.largest, s.session.preferences.colormap,
                         s.session.preferences.scale, s.session.preferences.queries,
@@ -205,7 +196,7 @@ void draw_cells(Scene& s, const MapLayout& l) {
         d.across = across;
         d.down = down;
         d.scale = s.session.preferences.scale;
-        d.dots = s.session.preferences.marks == Marks::dots && l.cell >= 4;
+        d.dots = s.session.preferences.marks == Marks::dots && l.w >= 4;
         d.gap = entry * ui.scale >= 12 ? 1 : 0;
         const Rect r = ui.pixels(whole);
         d.rect = {r.x, r.y, r.w, r.h};
@@ -218,19 +209,18 @@ void draw_cells(Scene& s, const MapLayout& l) {
 void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const bool rows = s.session.preferences.queries == Axis::rows;
-    ui.clip(l.map);
+    ui.clip(l.view);
     for (const Change& c : s.sentence()->intervention.changes) {
         if (!c.paints() || !c.concerns(s.model()->config, s.block(), s.head()) ||
-            !s.holds({c.query, c.key}) || l.cell < 4)
+            !s.holds({c.query, c.key}) || l.w < 4)
             continue;
         const auto queries = float(std::min(c.queries, s.queries() - c.query)),
                    keys = float(std::min(c.keys, s.keys() - c.key));
         const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
-                        l.cell * (rows ? keys : queries) - ui.line(),
-                        l.cell * (rows ? queries : keys) - ui.line()};
+                        l.w * (rows ? keys : queries) - ui.line(), l.h * (rows ? queries : keys) - ui.line()};
         if (c.kind == ChangeKind::mask) {
             ui.fill(cell, ui.colors->accent_fill);
-            if (l.cell >= 8) ui.hatch(cell, ui.colors->accent);
+            if (l.w >= 8) ui.hatch(cell, ui.colors->accent);
         }
         ui.frame(cell, ui.colors->accent);
     }
@@ -244,21 +234,19 @@ void draw_heat_map(Scene& s, Rect area) {
     if (!s.answer->picture) return;
     const MapLayout l = arrange_map(s, area);
     if (!ui.on_page()) {
-        draw_heat_map_toolbar(s, area, l);
+        Rect rest = area;
+        draw_heat_map_toolbar(s, view_toolbar(ui, rest), l);
         answer_map(s, l);
     }
-    if (!l.turned) {
-        ui.text.draw(area.x + 24, l.map.y - 33, kCaption, ui.colors->t3,
-                     s.session.preferences.queries == Axis::rows ? "key →" : "query →");
-        ui.text.draw(area.x + 24, l.map.y - 14, kCaption, ui.colors->t3,
-                     s.session.preferences.queries == Axis::rows ? "query ↓" : "key ↓");
-    }
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    if (!l.turned)
+        name_axes(ui, l, area.x + size::center_pad, rows ? "query" : "key", rows ? "key" : "query");
     draw_cells(s, l);
     draw_painted(s, l);
     draw_fully_masked(s, l);
     draw_rectangle(s, l);
     const auto cell = s.shown_cell();
-    if (l.cell >= 44 && s.answer->picture->step == 1) draw_values(s, l);
+    if (l.w >= 44 && s.answer->picture->step == 1) draw_values(s, l);
     draw_map_labels(s, l, cell);
     if (s.session.selection.locked && s.holds(*s.session.selection.locked) &&
         s.session.selection.locked != s.session.selection.hovered.cell)
@@ -268,6 +256,16 @@ void draw_heat_map(Scene& s, Rect area) {
                    s.session.selection.locked == s.session.selection.hovered.cell);
     draw_color_scale(s, l, cell);
     draw_map_caption(s, l, area);
+}
+
+View heat_map_view() {
+    return {.key = "head",
+            .name = "Heat map",
+            .digit = '1',
+            .draw = draw_heat_map,
+            .figure = head_page_figure,
+            .numbers = pattern_numbers,
+            .visit = visit_state<HeatMapState>};
 }
 
 }  // namespace headlight

@@ -6,6 +6,7 @@
 
 namespace headlight {
 
+struct View;
 struct ViewPage;
 
 struct HeatMapState {
@@ -17,17 +18,13 @@ struct HeatMapState {
 };
 
 /// Where the cells of a head are: as many as fit, or a part of them enlarged.
-struct MapLayout {
-    Rect map;  // what is seen
-    float cell = 0;
-    float x0 = 0, y0 = 0;  // hidden left of it and above
-    bool turned = false;   // labels above lean
-    int down = 0, across = 0, step_across = 1, step_down = 1;
-    float x(int column) const { return map.x + cell * float(column) - x0; }
-    float y(int row) const { return map.y + cell * float(row) - y0; }
-    float bar_height() const { return std::max(map.h, 120.0f); }
-    bool whole() const { return cell * float(across) <= map.w + 1 && cell * float(down) <= map.h + 1; }
+struct MapLayout : Grid {
+    bool turned = false;  // labels above lean
+    float bar_height() const { return std::max(view.h, 120.0f); }
+    bool all_seen() const { return w * float(columns) <= view.w + 1 && h * float(rows) <= view.h + 1; }
 };
+
+inline constexpr float kMapNames = 100;  // points for the labels beside rows
 
 /// Tokens along one side of the picture: queries or keys, as the person turned it.
 const std::vector<std::string>& map_labels(const Scene& scene, bool down);
@@ -38,7 +35,8 @@ void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::
 void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);
 
 void draw_heat_map(Scene& scene, Rect area);
-std::vector<NumberTable> pattern_numbers(const Scene& scene);
 std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool);
+
+View heat_map_view();
 
 }  // namespace headlight

@@ -5,13 +5,45 @@
 #include "base/cast.h"
 #include "base/utf8.h"
 #include "views/heat_map.h"
-#include "views/map_parts.h"
+#include "views/token_axis.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kLargestCell = 64;
+constexpr float kLargestCell = 64, kColorBarRoom = 136, kFoot = 42, kAboveNames = 54, kSlantedTitle = 60,
+                kLeastSlanted = 98;
+
+/// How much of the area the map may fill, under so much above it.
+Rect room_for_map(Rect area, float above) {
+    Rect r = area;
+    take_top(r, above);
+    take_bottom(r, kFoot);
+    take_left(r, size::center_pad + kMapNames, gap::tight);
+    take_right(r, kColorBarRoom);
+    return r;
+}
+
+/// The side of a cell, such that pixels cover whole cells, or cells whole pixels.
+float cell_side(const Ui& ui, Rect room, int rows, int columns, float zoom) {
+    const float fits = std::min({room.w / float(columns), room.h / float(rows), kLargestCell});
+    const float cell = std::min(fits * zoom, std::max(fits, kLargestCell)), pixels = cell * ui.scale;
+    if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;
+    return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
+}
+
+/// Scrolls a cell that was locked by key into view, once.
+void follow_locked(Scene& s, const MapLayout& l) {
+    auto& state = s.of<HeatMapState>();
+    const auto cell = s.session.selection.locked;
+    if (!cell || !s.holds(*cell) || state.followed == *cell) return;
+    state.followed = *cell;
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    const float column = l.w * float(rows ? cell->second : cell->first),
+                row = l.h * float(rows ? cell->first : cell->second);
+    state.x = scrolled_to(state.x, column, column + l.w, l.view.w);
+    state.y = scrolled_to(state.y, row, row + l.h, l.view.h);
+}
 
 }  // namespace
 
@@ -20,42 +52,25 @@ const std::vector<std::string>& map_labels(const Scene& s, bool down) {
 }
 
 MapLayout arrange_map(Scene& s, Rect area) {
-    Ui& ui = s.ui;
+    auto& state = s.of<HeatMapState>();
     MapLayout l;
-    l.down = isize(map_labels(s, true));
-    l.across = isize(map_labels(s, false));
-    float widest = 0, above = 146 - size::view_header;
+    l.rows = isize(map_labels(s, true));
+    l.columns = isize(map_labels(s, false));
+    float widest = 0;
     for (const auto& label : map_labels(s, false))
-        widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
-    const auto room = [&](float top) { return ImVec2{area.w - 264, area.h - top - 42}; };
-    const auto cell_for = [&](float top) {
-        const ImVec2 r = room(top);
-        const float fits = std::min({r.x / float(l.across), r.y / float(l.down), kLargestCell});
-        const float cell = std::min(fits * s.of<HeatMapState>().zoom, std::max(fits, kLargestCell));
-        const float pixels = cell * ui.scale;
-        if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;  // a pixel covers whole cells
-        return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
-    };
-    l.cell = cell_for(above);
-    l.turned = widest + 6 > l.cell;
-    if (l.turned) above = std::max(84 + slanted_height(widest), 98.0f);
-    l.cell = cell_for(above);
-    l.step_down = label_step(l.cell, 16);
-    l.step_across = label_step(l.cell, l.turned ? 24 : 16);  // turned lines stand closer than their feet
-    const float w = l.cell * float(l.across), h = l.cell * float(l.down);
-    l.map = {area.x + 128, area.y + above, std::min(w, room(above).x), std::min(h, room(above).y)};
-    if (const auto cell = s.session.selection.locked;
-        cell && s.holds(*cell) &&
-        s.of<HeatMapState>().followed != *cell) {  // moved by key: brought into view
-        s.of<HeatMapState>().followed = *cell;
-        const bool rows = s.session.preferences.queries == Axis::rows;
-        const float column = l.cell * float(rows ? cell->second : cell->first),
-                    row = l.cell * float(rows ? cell->first : cell->second);
-        s.of<HeatMapState>().x = scrolled_to(s.of<HeatMapState>().x, column, column + l.cell, l.map.w);
-        s.of<HeatMapState>().y = scrolled_to(s.of<HeatMapState>().y, row, row + l.cell, l.map.h);
+        widest = std::max(widest, s.ui.text.width(kCaptionMono, shorten_middle(label, 14)));
+    Rect room = room_for_map(area, kAboveNames + kNumberedNames);
+    l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.zoom);
+    l.turned = widest + gap::close > l.w;
+    if (l.turned) {
+        room = room_for_map(area, std::max(kSlantedTitle + slanted_names(widest), kLeastSlanted));
+        l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.zoom);
     }
-    l.x0 = s.of<HeatMapState>().x = std::clamp(s.of<HeatMapState>().x, 0.0f, std::max(0.0f, w - l.map.w));
-    l.y0 = s.of<HeatMapState>().y = std::clamp(s.of<HeatMapState>().y, 0.0f, std::max(0.0f, h - l.map.h));
+    const Rect whole = l.whole();
+    l.view = {room.x, room.y, std::min(whole.w, room.w), std::min(whole.h, room.h)};
+    follow_locked(s, l);
+    l.x0 = state.x = std::clamp(state.x, 0.0f, std::max(0.0f, whole.w - l.view.w));
+    l.y0 = state.y = std::clamp(state.y, 0.0f, std::max(0.0f, whole.h - l.view.h));
     return l;
 }
 

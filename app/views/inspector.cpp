@@ -10,31 +10,29 @@ namespace headlight {
 
 namespace {
 
+constexpr float kChipNames = 88;
+
 void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
+    constexpr float kApart = 10;
     Ui& ui = s.ui;
-    const float y = area.y + 26, pad = size::inspector_pad;
-    const char* state = why_shown(s, cell.first);
+    Rect line = inspector_line(ui, area);
     const std::string query = s.query_labels()[cell.first], key = s.key_labels()[cell.second],
                       i = std::to_string(cell.first), j = std::to_string(cell.second);
+    take_right(line, write_why(s, line, cell.first), gap::large);
     const float room =
-        area.w - 2 * pad - ui.text.width(kCaption, state) - ui.text.width(kCaptionMono, i + j) - 60;
+        line.w - ui.text.width(kCaptionMono, i + j) - ui.text.width(kTitle, "→") - 2 * kApart - 4;
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
-    float x = area.x + pad;
-    x += ui.text.draw(x, y, font, ui.colors->accent_text,
-                      ui.text.fitted(font, query, room - std::min(room / 2, ui.text.width(font, key)))) +
-         2;
-    x += ui.text.draw(x, y + 2, kCaptionMono, ui.colors->accent_text, i) + 10;
-    x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + 10;
-    x += ui.text.draw(x, y, font, ui.colors->t1,
-                      ui.text.fitted(font, key, room - std::min(room / 2, ui.text.width(font, query)))) +
-         2;
-    ui.text.draw(x, y + 2, kCaptionMono, ui.colors->t3, j);
-    ui.text.draw_right(area.right() - pad, y + 2, kCaption,
-                       s.session.selection.hovered.cell || !s.session.selection.locked
-                           ? ui.colors->t3
-                           : ui.colors->accent_text,
-                       state);
-    ui.name("inspector/title", {area.x, area.y, area.w, 48});
+    const auto say = [&](Font of, ImU32 ink, const std::string& text, float apart) {
+        take_left(line, write(ui, line, of, ink, text), apart);
+    };
+    const auto fitted = [&](const std::string& token, const std::string& other) {
+        return ui.text.fitted(font, token, room - std::min(room / 2, ui.text.width(font, other)));
+    };
+    say(font, ui.colors->accent_text, fitted(query, key), 2);
+    say(kCaptionMono, ui.colors->accent_text, i, kApart);
+    say(kTitle, ui.colors->t3, "→", kApart);
+    say(font, ui.colors->t1, fitted(key, query), 2);
+    say(kCaptionMono, ui.colors->t3, j, 0);
 }
 
 void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
@@ -50,8 +48,9 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
 void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {
     std::vector<std::string> tokens;
     for (const int id : ids) tokens.push_back(prediction_label(*s.model(), id));
-    s.ui.text.draw(c.at.x, c.y, kBody, s.ui.colors->t2, label);
-    draw_token_row(s.ui, c.at.x + 88, c.y, c.at.right(), tokens, ink);
+    Rect line = c.line();
+    write(s.ui, take_left(line, kChipNames), kBody, s.ui.colors->t2, label);
+    draw_token_row(s.ui, line, tokens, ink);
     c.skip(34);
 }
 
@@ -63,11 +62,11 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
                "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
     c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %");
     c.skip(8);
-    if (r.raises.empty() && r.delta_norm == 0) return;
-    if (r.raises.empty())
+    if (r.promoted.empty() && r.delta_norm == 0) return;
+    if (r.promoted.empty())
         return c.note("No direct path to the logits, so no tokens are promoted or suppressed by it alone.");
-    draw_token_chips(s, c, "promotes", r.raises, ui.colors->plus);
-    draw_token_chips(s, c, "suppresses", r.lowers, ui.colors->minus);
+    draw_token_chips(s, c, "promotes", r.promoted, ui.colors->plus);
+    draw_token_chips(s, c, "suppresses", r.suppressed, ui.colors->minus);
 }
 
 /// From q·k to what enters mask and softmax, in the steps that the model takes.
@@ -111,13 +110,12 @@ void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
 
 void draw_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const float pad = size::inspector_pad;
-    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
     auto cell = s.shown_cell();
     if (cell && shows_effects(s)) return draw_effects_inspector(s, area);
     if (!cell) {
-        ui.text.draw(area.x + pad, area.y + 24, kTitle, ui.colors->t3, "Inspector");
-        ui.text.draw_wrapped(area.x + pad, area.y + 64, area.w - 2 * pad, kBody, ui.colors->t2,
+        write(ui, inspector_line(ui, area), kTitle, ui.colors->t3, "Inspector");
+        const Rect text = inset(area, size::inspector_pad, 64);
+        ui.text.draw_wrapped(text.x, text.y, text.w, kBody, ui.colors->t2,
                              "Point at a token or a cell to read its numbers.");
         return;
     }

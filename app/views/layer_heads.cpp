@@ -1,7 +1,10 @@
 // Which heads of a layer are drawn as lines.
 #include "views/layer_heads.h"
 
+#include <algorithm>
+
 #include "io/json.h"
+#include "session/commands.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -12,6 +15,33 @@ void LayerHeads::visit(FieldVisitor& v) {
                    {"lines share", "Lines: share of each row", "how much of each row is drawn, in percent",
                     share_words(), true});
     v.report("hidden_heads", hidden);
+}
+
+namespace {
+
+/// "2.0,2.3": these alone, in their layer; "all".
+Status show_heads(CommandContext& c, const std::string& words) {
+    Selection& s = c.session.selection;
+    std::set<int> hidden;
+    if (words != "all") {
+        TRY(const auto shown, heads_named(c, words));
+        const int block = shown[0].block;
+        if (std::any_of(shown.begin(), shown.end(), [&](AttentionHead h) { return h.block != block; }))
+            return Error{"Lines show the heads of one layer; name heads of one."};
+        for (int h = 0; h < c.model()->config.heads(block); ++h) hidden.insert(h);
+        for (const AttentionHead head : shown) hidden.erase(head.head);
+        std::tie(s.block, s.head, s.choose_head) = std::tuple{block, shown[0].head, false};
+    }
+    c.session.of<LayerHeads>().hidden = std::move(hidden);
+    return success();
+}
+
+}  // namespace
+
+std::vector<Command> layer_heads_commands() {
+    return {row({"lines heads all|LAYER.HEAD,LAYER.HEAD", "Lines: heads shown",
+                 "the heads of a layer that are drawn: lines heads 2.0,2.3"},
+                show_heads, needs_sentence)};
 }
 
 std::vector<int> drawn_heads(const Scene& s) {

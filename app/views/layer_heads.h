@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "session/command.h"
 #include "views/scene.h"
 
 namespace headlight {
@@ -14,6 +15,9 @@ struct LayerHeads {
     std::set<int> hidden;  // not drawn
     void visit(FieldVisitor& visitor);
 };
+
+/// Chooses the heads by their names.
+std::vector<Command> layer_heads_commands();
 
 /// The heads of the shown layer that are drawn.
 std::vector<int> drawn_heads(const Scene& scene);

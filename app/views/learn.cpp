@@ -9,12 +9,13 @@
 #include "views/learn_page.h"
 #include "views/page.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kTitleRow = 52, kNarrow = 800;
+constexpr float kTitleRow = size::title_bar, kNarrow = 800;
 
 PageWanted page_wanted(const Session& session) {
     const LearnState& state = session.of<LearnState>();
@@ -27,31 +28,26 @@ PageWanted page_wanted(const Session& session) {
             .query = focused ? focused->first : -1};
 }
 
-/// Title and note; in a narrow window the way back and a list of the stations.
-void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page, bool narrow) {
+/// In a narrow window the way back and a list of the stations.
+void draw_choice(Scene& s, Rect area, const learn::Station& station) {
+    Toolbar bar = title_toolbar(s, area, "learn/back", "Learn");
+    std::vector<std::string> titles;
+    for (const learn::Station& one : learn::stations()) titles.push_back(learn::station_text(one.key).title);
+    const auto shown = headlight::narrow<int>(&station - learn::stations().data());
+    const int chosen = bar.choice("", "learn/stations", titles, shown);
+    if (chosen >= 0) s.send("learn", learn::stations()[chosen].key);
+}
+
+/// Title and note.
+void draw_title(Scene& s, Rect area, const learn::Station& station, const learn::Page* page) {
     Ui& ui = s.ui;
-    const float y = area.y + 26;
-    float x = area.x + size::centre_pad;
-    if (narrow) {
-        x = draw_back(s, area, "learn/back", "Learn") + 16;
-        std::vector<std::string> titles;
-        for (const learn::Station& one : learn::stations())
-            titles.push_back(learn::station_text(one.key).title);
-        float width = 0;
-        const auto shown = headlight::narrow<int>(&station - learn::stations().data());
-        const int chosen =
-            ui.drop_down("learn/stations", x, y, titles, shown, width, area.right() - x - size::panel_pad);
-        if (chosen >= 0) s.send("learn", learn::stations()[chosen].key);
-    } else {
-        x += ui.text.draw(
-            x, y, kTitle, ui.colors->t1,
-            ui.text.fitted(kTitle, learn::station_text(station.key).title, area.right() - x - 24));
-    }
-    const float room = area.right() - size::centre_pad - x - 24;
-    if (!narrow && page && room > 80)
-        ui.text.draw_right(area.right() - size::centre_pad, y, kCaption, ui.colors->t3,
-                           ui.text.fitted(kCaption, page->note, room));
-    ui.hairline(area.x, area.y + kTitleRow, area.right(), area.y + kTitleRow);
+    const Rect row = take_top(area, kTitleRow);
+    ui.hairline(row.x, row.bottom(), row.right(), row.bottom());
+    Rect line = inset(row, size::center_pad, 0);
+    take_left(line, write(ui, line, kTitle, ui.colors->t1, learn::station_text(station.key).title),
+              gap::wide);
+    constexpr float kLeastNote = 80;
+    if (page && line.w > kLeastNote) write(ui, line, kCaption, ui.colors->t3, page->note, Flush::right);
 }
 
 /// Why there is no page, and what helps.
@@ -70,7 +66,7 @@ float draw_missing(Scene& s, float x, float y, float width, const learn::Station
 float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
-    const float x = area.x + size::centre_pad, width = area.w - 2 * size::centre_pad;
+    const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
     if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
     const learn::Page& page = *found.answer.page;
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
@@ -104,15 +100,13 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     const float begin = below.y - state.scroll;
     float y = begin + 16;
     if (words)
-        y = draw_station_words(s, area.x + size::centre_pad, y, area.w - 2 * size::centre_pad, station) + 8;
+        y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
     if (!stays) y = draw_station_controls(s, area, y - 8, station) + 16;
     if (found) y = draw_answer(s, area, y, *found);
     ui.end_scroll_area();
     state.scroll = scrolled(ui, below, y + 24 - begin, state.scroll);
     show_focus(s, below, state);
 }
-
-}  // namespace
 
 std::vector<Question> ask_learn(const Scene& s) { return {page_wanted(s.session)}; }
 
@@ -127,7 +121,7 @@ void draw_learn(Scene& s, Rect area) {
     if (s.ui.typing()) s.fields.leave();  // one caret at a time
     if (std::exchange(state.drawn, station.key) != station.key) {
         state.scroll = 0;
-        state.play_at = -1;
+        state.playing.clear();
     }
     const bool narrow = area.w < kNarrow;
     const float left = narrow ? 0 : std::clamp(area.w * 0.2f, 272.0f, 400.0f);
@@ -137,7 +131,10 @@ void draw_learn(Scene& s, Rect area) {
         s.ui.hairline(area.x + left, area.y, area.x + left, area.bottom());
     }
     const Rect right{area.x + left, area.y, area.w - left, area.h};
-    draw_title(s, right, station, found ? found->answer.page.get() : nullptr, narrow);
+    if (narrow)
+        draw_choice(s, right, station);
+    else
+        draw_title(s, right, station, found ? found->answer.page.get() : nullptr);
     draw_page(s, {right.x, right.y + kTitleRow, right.w, right.h - kTitleRow}, found, station, narrow, words);
 }
 
@@ -156,6 +153,23 @@ std::vector<NumberTable> learn_numbers(const Scene& s) {
     const auto* found = s.found<PageWanted>();
     return found && found->answer.page ? learn::page_numbers(*found->answer.page)
                                        : std::vector<NumberTable>();
+}
+
+}  // namespace
+
+View learn_view() {
+    return {.key = "learn",
+            .name = "Learn",
+            .digit = 'E',
+            .draw = draw_learn,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_learn,
+            .fills_window = true,
+            .figure = learn_figure,
+            .numbers = learn_numbers,
+            .visit = visit_state<LearnState>,
+            .commands = learn_commands};
 }
 
 }  // namespace headlight

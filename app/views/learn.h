@@ -12,6 +12,7 @@
 
 namespace headlight {
 
+struct View;
 struct ViewPage;
 
 struct LearnState {
@@ -20,7 +21,8 @@ struct LearnState {
     float scroll = 0, list_scroll = 0;
     std::string drawn;    // the station of the last frame: another one is seen from its beginning
     std::string focus;    // the control that was scrolled to last
-    double play_at = -1;  // when Play takes its next step, in seconds; below 0: it stands
+    std::string playing;  // the control whose numbers are gone through
+    double next_step = 0;
 
     void visit(FieldVisitor& visitor);
     const learn::Station& shown() const { return *learn::find_station(station); }
@@ -29,11 +31,8 @@ struct LearnState {
     void keep(const learn::Station& of, const std::vector<std::string>& words);
 };
 
-void draw_learn(Scene& scene, Rect area);
-std::vector<Question> ask_learn(const Scene& scene);
+View learn_view();
 std::vector<Command> learn_commands();
-std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool);
-std::vector<NumberTable> learn_numbers(const Scene& scene);
 
 /// The way back, and each station as a row that opens it; with room also its words. Returns whether it had.
 bool draw_station_list(Scene& scene, Rect area);

@@ -77,8 +77,8 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row)
         draw_one_bar(ui, well, row.values[i], scale, i == largest);
         if (!numbers || std::isnan(row.values[i])) continue;
         const ImU32 ink = i == largest ? ui.colors->accent_text : ui.colors->t2;
-        ui.text.draw_centred(well.middle_x(), well.bottom() + 14, kCaptionMono, ink,
-                             short_number(double(row.values[i])));
+        ui.text.draw_centered(well.middle_x(), well.bottom() + 14, kCaptionMono, ink,
+                              short_number(double(row.values[i])));
     }
 }
 

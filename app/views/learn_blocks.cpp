@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "figure/figure.h"
+#include "paint/layout.h"
 #include "views/map_parts.h"
 
 namespace headlight::learn {
@@ -26,6 +27,7 @@ struct WantedWidth {
     }
     float operator()(const Curves&) const { return std::min(room, 400.0f); }
     float operator()(const Plane&) const { return std::min(room, 400.0f); }
+    float operator()(const Pixels&) const { return std::min(room, 320.0f); }
     template <class Other>
     float operator()(const Other&) const {
         return room;
@@ -56,6 +58,7 @@ struct DrawOne {
     float operator()(const Plane& b) const { return draw_plane(pen, at, width, b); }
     float operator()(const Steps& b) const { return draw_written_steps(pen, at, width, b); }
     float operator()(const Table& b) const { return draw_number_table(pen, at, width, b); }
+    float operator()(const Pixels& b) const { return draw_pixels(pen, at, width, b); }
     float operator()(const Words& b) const { return draw_words(pen, at, width, b); }
 };
 
@@ -108,12 +111,6 @@ std::string short_number(double value) {
     return number(value, size >= 99.5 ? 0 : size >= 9.95 ? 1 : 2);
 }
 
-float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts) {
-    float out = 0;
-    for (const auto& text : texts) out = std::max(out, ui.text.width(font, text));
-    return out;
-}
-
 float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step) {
     const float widest = widest_of(ui, kCaptionMono, labels);
     return widest + 4 <= std::max(step, kLevelLabel) ? 24 : slanted_height(widest) + 20;
@@ -127,7 +124,7 @@ void draw_column_labels(Ui& ui, float left, float bottom, float step,
     for (int i = 0; i < isize(labels); i += every) {
         const float middle = left + step * (float(i) + 0.5f);
         if (level)
-            ui.text.draw_centred(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
+            ui.text.draw_centered(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
         else
             draw_slanted(ui, {middle - 2, bottom - 10}, ui.colors->t2, labels[i]);
     }

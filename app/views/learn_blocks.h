@@ -36,6 +36,7 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves);
 float draw_plane(BlockPen& pen, ImVec2 at, float width, const Plane& plane);
 float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& steps);
 float draw_number_table(BlockPen& pen, ImVec2 at, float width, const Table& table);
+float draw_pixels(BlockPen& pen, ImVec2 at, float width, const Pixels& pixels);
 float draw_words(BlockPen& pen, ImVec2 at, float width, const Words& words);
 
 /// The title over a block; returns its height, 0 where there is none.
@@ -44,8 +45,6 @@ float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string&
 void explain(BlockPen& pen, Rect place, const std::string& text);
 /// A number for a cell or a bar: three digits or so.
 std::string short_number(double value);
-/// The widest of some texts.
-float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts);
 /// Labels over columns, level where they have room, leaning where not; `bottom` is where the columns begin.
 /// How high they stand is measured by the same rule.
 float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step);

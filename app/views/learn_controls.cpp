@@ -11,8 +11,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220, kPlay = 64;
-constexpr double kPlaySeconds = 0.7;
+constexpr float kLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220;
+constexpr double kStepSeconds = 0.8;
 
 std::string plain(double value) {
     char text[32];
@@ -79,16 +79,19 @@ public:
     }
     void played(const char* key, const char* label, int& value, int low, int high) override {
         whole(key, label, value, low, high);
-        double& due = s_.of<LearnState>().play_at;
-        const bool plays = due >= 0;
+        LearnState& state = s_.of<LearnState>();
+        const bool plays = state.playing == key;
+        const float wide = ui_.text.width(kCaption, "Pause") + 24;
+        take_room(wide);
         bool on = plays;
-        take_room(kPlay);
-        ui_.toggle(path(key) + "/play", {x_, y_ - size::chip / 2, kPlay, size::chip}, on ? "Pause" : "Play",
-                   on);
-        x_ += kPlay + kGap;
-        if (on && !plays) due = ImGui::GetTime();
-        if (!on || (plays && value == high)) due = -1;
-        if (due >= 0) go_on(key, value < high ? value + 1 : low, due);
+        ui_.toggle("learn/play", {x_, y_ - size::chip / 2, wide, size::chip}, plays ? "Pause" : "Play", on);
+        x_ += wide + kGap;
+        if (on && !plays) {
+            state.next_step = ImGui::GetTime() + kStepSeconds;
+            if (value == high) set(key, std::to_string(low));
+        }
+        state.playing = on ? key : "";
+        if (on && plays) go_on(key, value, high);
     }
     void text(const char* key, const char* label, std::string& value) override {
         label_of(label, kText);
@@ -125,15 +128,6 @@ public:
 
 private:
     static std::string path(const std::string& key) { return "learn/set/" + key; }
-    /// Sets the next value where it is due, and says when a frame is wanted for the one behind it.
-    void go_on(const char* key, int next, double& due) {
-        const double now = ImGui::GetTime();
-        if (now >= due) {
-            set(key, std::to_string(next));
-            due = now + kPlaySeconds;
-        }
-        ui_.wake_after = float(std::max(0.01, due - now));
-    }
     void set(const std::string& key, const std::string& value) { s_.send("learn set", key + "=" + value); }
     void take_room(float wide) {
         if (x_ + wide > room_.right()) new_line();
@@ -154,6 +148,17 @@ private:
         }
         if (entry.typed) set(key, *entry.typed);
         x_ += wide + kGap;
+    }
+    /// The next number of what plays, where its time has come.
+    void go_on(const std::string& key, int value, int high) {
+        LearnState& state = s_.of<LearnState>();
+        const double now = ImGui::GetTime();
+        if (now >= state.next_step) {
+            state.next_step = now + kStepSeconds;
+            if (value < high) set(key, std::to_string(value + 1));
+            if (value + 1 >= high) state.playing.clear();
+        }
+        ui_.wake_after = float(std::max(0.01, state.next_step - now));
     }
     void slider(const std::string& key, const char* label, double value, const SliderRange& range) {
         label_of(label, kTrack + 8 + kValue);
@@ -187,7 +192,7 @@ std::vector<std::string> chosen_numbers(const Scene& s, const std::string& field
 }  // namespace
 
 float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& station) {
-    const float pad = size::centre_pad;
+    const float pad = size::center_pad;
     ControlRow row(s, {area.x + pad, y + 6, area.w - 2 * pad, 0});
     const std::vector<std::string> words = s.of<LearnState>().words(station);
     std::any state = learn::state_of(station, words);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "figure/figure.h"
+#include "paint/layout.h"
 #include "paint/matrix.h"
 #include "views/learn_blocks.h"
 #include "views/map_parts.h"
@@ -68,8 +69,8 @@ void draw_cell_numbers(Ui& ui, Rect r, const GridSizes& z, const Grid& grid, con
             const Rgb back = color_of(colors, places(i, j));
             const ImU32 ink =
                 places(i, j) < 0 ? ui.colors->t1 : ink_on(IM_COL32(back.r, back.g, back.b, 255));
-            ui.text.draw_centred(r.x + z.cell_w * (float(j) + 0.5f), r.y + z.cell_h * (float(i) + 0.5f),
-                                 kCaptionMono, ink, z.text(double(v)));
+            ui.text.draw_centered(r.x + z.cell_w * (float(j) + 0.5f), r.y + z.cell_h * (float(i) + 0.5f),
+                                  kCaptionMono, ink, z.text(double(v)));
         }
 }
 

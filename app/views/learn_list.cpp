@@ -62,10 +62,10 @@ bool draw_station_list(Scene& s, Rect area) {
     LearnState& state = s.of<LearnState>();
     const auto stations = learn::stations();
     const int shown = narrow<int>(&state.shown() - stations.data());
-    draw_back(s, area, "learn/back", "Learn");
-    ui.text.draw_right(area.right() - size::panel_pad, area.y + 26, kCaptionMono, ui.colors->t3,
-                       std::to_string(shown + 1) + " of " + std::to_string(stations.size()));
-    const Rect below{area.x, area.y + kHeader, area.w, area.h - kHeader};
+    Rect below = area;
+    Toolbar bar = title_toolbar(s, below, "learn/back", "Learn");
+    write(ui, bar.rest(), kCaptionMono, ui.colors->t3,
+          std::to_string(shown + 1) + " of " + std::to_string(stations.size()), Flush::right);
     ui.scroll_area(below);
     float y = below.y - state.list_scroll;
     for (int i = 0; i < isize(stations); ++i, y += kRow)

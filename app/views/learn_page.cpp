@@ -1,6 +1,7 @@
 #include "views/learn_page.h"
 
 #include "figure/figure.h"
+#include "paint/layout.h"
 #include "views/learn_blocks.h"
 #include "views/page.h"
 

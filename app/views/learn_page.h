@@ -9,7 +9,7 @@
 
 namespace headlight::learn {
 
-/// The page of a station in the light colours: title and note, the station's words, the blocks, the symbols.
+/// The page of a station in the light colors: title and note, the station's words, the blocks, the symbols.
 /// As wide as the style asks for, and as high as its blocks are.
 Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style);
 

@@ -159,7 +159,7 @@ void draw_plot_axes(Ui& ui, const Plot& plot, const Curves& curves) {
     for (const double v : plot.x.ticks(std::max(2, int(plot.r.w / 70)))) {
         const float x = plot.at(v, plot.y.low).x;
         ui.fill({x, plot.r.bottom(), ui.line(), 5}, ui.colors->l2);
-        ui.text.draw_centred(x, plot.r.bottom() + 14, kCaptionMono, ui.colors->t2, tick_text(v));
+        ui.text.draw_centered(x, plot.r.bottom() + 14, kCaptionMono, ui.colors->t2, tick_text(v));
     }
     ui.fill({plot.r.x, plot.r.bottom(), plot.r.w, ui.line()}, ui.colors->l2);
     ui.text.draw_right(plot.r.right(), plot.r.bottom() + 32, kCaption, ui.colors->t3, curves.x_is + " →");

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "learn/controls.h"
+#include "session/command_rows.h"
 #include "views/learn.h"
 #include "views/views.h"
 
@@ -9,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-const char *kLearn = "Views", *kKey = "learn";
+constexpr const char* kKey = "learn";
 
 int place_of(const std::string& station) {
     const learn::Station* found = learn::find_station(station);
@@ -32,38 +33,25 @@ Status set_words(CommandContext& c, const std::string& assignment) {
     return success();
 }
 
-Status reset(CommandContext& c, const std::string&) {
+void reset(CommandContext& c) {
     LearnState& state = c.session.of<LearnState>();
     state.keep(state.shown(), {});
-    return success();
 }
 
 Command moves_station(const char* name, const char* title, const char* keys, int by) {
-    return {.name = name,
-            .title = title,
-            .group = kLearn,
-            .keys = keys,
-            .help = "in Learn: previous or next station",
-            .when = when_shown,
-            .run = [by](CommandContext& c, const std::string&) {
-                LearnState& state = c.session.of<LearnState>();
-                const int last = narrow<int>(std::ssize(learn::stations())) - 1;
-                state.station = learn::stations()[std::clamp(place_of(state.station) + by, 0, last)].key;
-                return success();
-            }};
+    const auto move = [by](CommandContext& c) {
+        LearnState& state = c.session.of<LearnState>();
+        const int last = narrow<int>(std::ssize(learn::stations())) - 1;
+        state.station = learn::stations()[std::clamp(place_of(state.station) + by, 0, last)].key;
+    };
+    return row({name, title, "in Learn: previous or next station", keys}, move, when_shown);
 }
 
 Command scrolls(const char* name, const char* title, const char* keys, float by) {
-    return {.name = name,
-            .title = title,
-            .group = kLearn,
-            .keys = keys,
-            .help = "in Learn: scroll the page",
-            .when = when_shown,
-            .run = [by](CommandContext& c, const std::string&) {
-                c.session.of<LearnState>().scroll += by;  // drawing brings it back into its range
-                return success();
-            }};
+    const auto scroll = [by](CommandContext& c) {
+        c.session.of<LearnState>().scroll += by;  // drawing brings it back into its range
+    };
+    return row({name, title, "in Learn: scroll the page", keys}, scroll, when_shown);
 }
 
 }  // namespace
@@ -94,23 +82,14 @@ void LearnState::keep(const learn::Station& of, const std::vector<std::string>& 
 
 std::vector<Command> learn_commands() {
     const auto model = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
-    return {{.name = "learn set",
-             .words = "KEY=VALUE",
-             .title = "Learn: set",
-             .group = kLearn,
-             .help = "choose at the station that is shown, width=8 for example",
-             .when = model,
-             .run = set_words},
-            {.name = "learn reset",
-             .title = "Learn: reset the station",
-             .group = kLearn,
-             .help = "what the station began with",
-             .when = model,
-             .run = reset},
-            moves_station("previous station", "Previous station", "↑", -1),
-            moves_station("next station", "Next station", "↓", 1),
-            scrolls("scroll up", "Scroll up", "PgUp", -360),
-            scrolls("scroll down", "Scroll down", "PgDn", 360)};
+    return {
+        row({"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
+            set_words, model),
+        row({"learn reset", "Learn: reset the station", "what the station began with"}, reset, model),
+        moves_station("previous station", "Previous station", "↑", -1),
+        moves_station("next station", "Next station", "↓", 1),
+        scrolls("scroll up", "Scroll up", "PgUp", -360),
+        scrolls("scroll down", "Scroll down", "PgDn", 360)};
 }
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 struct LensState {
     int first = 0, columns = 8;  // positions that are shown
     int followed = -1;
@@ -22,5 +24,7 @@ std::vector<NumberTable> lens_numbers(const Scene& scene);
 /// Tokens of the stack that predicts.
 inline int output_size(const Scene& s) { return s.sentence()->trace->output().size(); }
 inline const std::vector<std::string>& output_labels(const Scene& s) { return s.sentence()->labels.back(); }
+
+View lens_view();
 
 }  // namespace headlight

@@ -3,13 +3,15 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "paint/matrix.h"
 #include "views/lens.h"
+#include "views/token_axis.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kBlockNames = 88;  // points for the names of the blocks
+constexpr float kBlockNames = 88, kWidestPart = 64, kHighestPart = 32, kLeastPart = 3, kHead = 46, kFoot = 34;
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
@@ -55,67 +57,95 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
     return out;
 }
 
-void draw_part_cells(Scene& s, Rect area, const Attributed& parts) {
+/// Heads, bias and MLP of each block, apart from one another.
+std::array<Grid, 3> arrange(Rect area, const Attributed& parts) {
+    take_left(area, kBlockNames);
+    take_top(area, kPlainNames);
+    const auto blocks = isize(parts.blocks);
+    const float w = std::min((area.w - 2 * gap::small) / float(parts.heads + 2), kWidestPart),
+                h = std::clamp(area.h / float(std::max(1, blocks)), kLeastPart, kHighestPart);
+    const int rows = std::min(blocks, int(area.h / h + 0.01f));
+    const float bias = area.x + w * float(parts.heads) + gap::small;
+    return {grid_at(area.min(), rows, parts.heads, w, h), grid_at({bias, area.y}, rows, 1, w, h),
+            grid_at({bias + w + gap::small, area.y}, rows, 1, w, h)};
+}
+
+void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attributed& parts) {
     Ui& ui = s.ui;
-    const ModelConfig& c = s.model()->config;
-    const auto columns = narrow<int>(parts.values.cols());
-    const float left = area.x + kBlockNames,
-                w = std::min((area.w - (kBlockNames + 48) - 16) / float(columns), 64.0f),
-                h = std::clamp((area.h - 24) / float(std::max<size_t>(1, parts.blocks.size())), 3.0f, 32.0f);
-    const size_t named = label_step(h, 16);
+    const auto faint = [&](int) { return ui.colors->t2; };
+    TokenAxis heads{grids[0], index_name};
+    heads.ink = faint;
+    heads.draw_columns(ui);
+    TokenAxis blocks{grids[0],
+                     [&](int r) { return "layer " + block_name(s.model()->config, parts.blocks[r]); }};
+    blocks.ink = [&](int) { return ui.colors->t3; };
+    blocks.room = kBlockNames;
+    blocks.font = kCaption;
+    blocks.draw_rows(ui);
+    // two words above two narrow columns part from each other
+    const bool biased = !parts.values.col(parts.heads).array().isNaN().all(), narrow = grids[1].w < 32;
+    const auto above = [&](const Grid& g) {
+        return Rect{g.view.x - gap::wide, g.view.y - kPlainNames, g.w + 2 * gap::wide, size::line};
+    };
+    const auto name = [&](Rect r, const char* word, Flush flush) {
+        write(ui, narrow ? inset(r, gap::wide, 0) : r, kCaption, ui.colors->t2, word,
+              narrow ? flush : Flush::center);
+    };
+    if (biased) name(above(grids[1]), "bias", Flush::right);
+    name(above(grids[2]), "MLP", Flush::left);
+}
+
+/// One kind of part; `column`: where it stands among all.
+void draw_part_cells(Scene& s, const Grid& g, const Attributed& parts, int column, float largest) {
+    Ui& ui = s.ui;
+    const Matrix values = parts.values.block(0, column, g.rows, g.columns);
+    draw_matrix(ui, g.whole(), {signed_places_of(values, largest), signed_colormap(ui.colors->dark), true});
+    for (int r = 0; r < g.rows; ++r)
+        for (int c = 0; c < g.columns; ++c) {
+            if (std::isnan(values(r, c))) continue;
+            if (g.w >= 44 && g.h >= 18)
+                write(ui, g.cell(r, c), kCaptionMono,
+                      ink_on(signed_color(ui.colors->dark, values(r, c) / largest)), number(values(r, c), 2),
+                      Flush::center);
+            ui.name("lens/part/" + std::to_string(parts.blocks[r]) + "." + std::to_string(column + c),
+                    g.cell(r, c));
+        }
+}
+
+std::string name_of_part(const ModelConfig& c, const Attributed& parts, int block, int column) {
+    if (column < parts.heads) return "Head " + head_name(c, block, column);
+    return (column == parts.heads ? "Output bias of layer " : "MLP of layer ") + block_name(c, block);
+}
+
+/// The part under the mouse; a click on a head chooses it.
+void answer_parts(Scene& s, const Grid& g, const Attributed& parts, int column) {
+    const std::string path = "lens/parts/" + std::to_string(column);
+    const Hit hit = s.ui.hit(path, g.view);
+    if (!hit.hovered || g.rows == 0) return;
+    const auto [row, at] = g.at(hit.mouse);
+    const float v = parts.values(row, column + at);
+    if (std::isnan(v)) return;
+    const int block = parts.blocks[row];
+    s.ui.tooltip(path, hit,
+                 name_of_part(s.model()->config, parts, block, column + at) + ": " + (v > 0 ? "+" : "") +
+                     number(v, 3));
+    s.ui.frame(g.cell(row, at), s.ui.colors->hover, 2);
+    if (column + at >= parts.heads) return;
+    s.pointed.head = std::pair{block, column + at};
+    if (hit.clicked) s.select(block, column + at);
+}
+
+void draw_parts(Scene& s, Rect area, const Attributed& parts) {
+    const auto grids = arrange(area, parts);
+    draw_part_names(s, grids, parts);
     float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
-    const auto x_of = [&](int column) {
-        return left + w * float(column) + (column >= parts.heads ? 8 : 0) + (column > parts.heads ? 8 : 0);
-    };
-    const bool biased = !parts.values.col(parts.heads).array().isNaN().all();
-    for (int column = 0; column < columns; ++column) {
-        if (column == parts.heads && !biased) continue;
-        if (column < parts.heads && column % label_step(w, 20)) continue;
-        if (column >= parts.heads && w < 32) {  // two words above two narrow columns
-            if (column == parts.heads)
-                ui.text.draw_right(x_of(column) + w, area.y + 10, kCaption, ui.colors->t2, "bias");
-            else
-                ui.text.draw(x_of(column), area.y + 10, kCaption, ui.colors->t2, "MLP");
-            continue;
-        }
-        ui.text.draw_centred(x_of(column) + w / 2, area.y + 10,
-                             column < parts.heads ? kCaptionMono : kCaption, ui.colors->t2,
-                             column < parts.heads    ? std::to_string(column)
-                             : column == parts.heads ? "bias"
-                                                     : "MLP");
-    }
-    for (int r = 0; r < isize(parts.blocks); ++r) {
-        const float y = area.y + 24 + h * float(r);
-        if (y + h > area.bottom()) break;
-        if (r % named == 0)
-            ui.text.draw_right(left - 10, y + h / 2, kCaption, ui.colors->t3,
-                               "layer " + block_name(c, parts.blocks[r]));
-        for (int column = 0; column < columns; ++column) {
-            const float v = parts.values(r, column);
-            if (std::isnan(v)) continue;
-            const Rect cell{x_of(column), y, w - ui.line(), h - ui.line()};
-            const ImU32 color = signed_color(ui.colors->dark, v / largest);
-            ui.fill(cell, color);
-            if (w >= 44 && h >= 18)
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color),
-                                     number(v, 2));
-            const std::string path =
-                "lens/part/" + std::to_string(parts.blocks[r]) + "." + std::to_string(column);
-            const Hit hit = ui.hit(path, cell);
-            const std::string name =
-                column < parts.heads ? "Head " + head_name(c, parts.blocks[r], column)
-                                     : (column == parts.heads ? "Output bias of layer " : "MLP of layer ") +
-                                           block_name(c, parts.blocks[r]);
-            ui.tooltip(path, hit, name + ": " + (v > 0 ? "+" : "") + number(v, 3));
-            if (!hit.hovered) continue;
-            ui.frame(cell, ui.colors->hover, 2);
-            if (column < parts.heads) s.pointed.head = std::pair{parts.blocks[r], column};
-            if (hit.clicked && column < parts.heads) {
-                s.select(parts.blocks[r], column);
-            }
-        }
+    int column = 0;
+    for (const Grid& g : grids) {
+        draw_part_cells(s, g, parts, column, largest);
+        answer_parts(s, g, parts, column);
+        column += g.columns;
     }
 }
 
@@ -126,28 +156,28 @@ void draw_attribution(Scene& s, Rect area) {
     const auto* found = s.found<AttributionWanted>();
     if (!found || area.h < 120) return;
     const Attribution& a = found->answer;
-    const float pad = 24;
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const std::string title = "Direct logit attribution of “" + prediction_label(*s.model(), a.token) +
-                              "” at " + token_at(output_labels(s), found->asked.position);
-    ui.text.draw(area.x + pad, area.y + 24, kBody, ui.colors->t1, ui.text.fitted(kBody, title, area.w - 220));
-    ui.text.draw_right(area.right() - pad, area.y + 24, kCaptionMono, ui.colors->t3,
-                       "Σ " + number(a.logit, 2) + " = logit");
+    Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, kHead);
+    const std::string sum = "Σ " + number(a.logit, 2) + " = logit";
+    write(ui, take_right(head, ui.text.width(kCaptionMono, sum), gap::wide), kCaptionMono, ui.colors->t3,
+          sum);
+    write(ui, head, kBody, ui.colors->t1,
+          "Direct logit attribution of “" + prediction_label(*s.model(), a.token) + "” at " +
+              token_at(output_labels(s), found->asked.position));
     if (a.parts.empty()) {
-        ui.text.draw_wrapped(area.x + pad, area.y + 44, area.w - 2 * pad, kCaption, ui.colors->t3,
-                             "This model normalizes after each block, or has another layer before its "
-                             "predictions, so a logit is not a plain sum of what heads and MLPs add.");
+        caption_lines(
+            ui, rest,
+            "This model normalizes after each block, or has another layer before its predictions, so "
+            "a logit is not a plain sum of what heads and MLPs add.");
         return;
     }
     const Attributed parts = lay_out(s, a);
-    draw_part_cells(s, {area.x, area.y + 44, area.w, area.h - (44 + 32)}, parts);
     std::string ends = "Besides:";
     for (const auto& [name, value] : parts.ends)
         ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
-    ui.text.draw(
-        area.x + pad, area.bottom() - 18, kCaption, ui.colors->t3,
-        ui.text.fitted(kCaption, ends + ".  Elhage et al. 2021; the final norm’s scale is held fixed.",
-                       area.w - 2 * pad));
+    caption(ui, take_bottom(rest, kFoot),
+            ends + ".  Elhage et al. 2021; the final norm’s scale is held fixed.");
+    draw_parts(s, rest, parts);
 }
 
 }  // namespace headlight

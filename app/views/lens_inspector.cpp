@@ -3,9 +3,9 @@
 #include <thread>
 
 #include "base/utf8.h"
+#include "views/generation.h"
 #include "views/lens.h"
 #include "views/side_panel.h"
-#include "views/writing.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-// Attention of a whole layer as lines between two columns of tokens, one colour a head.
+// Attention of a whole layer as lines between two columns of tokens, one color a head.
 #include "views/lines.h"
 
 #include <algorithm>
@@ -10,45 +10,66 @@
 #include "views/layer_heads.h"
 #include "views/numbers.h"
 #include "views/parts.h"
+#include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kBarPitch = 18, kRowMost = 54, kRowLeast = 20;
+constexpr float kRowMost = 54, kRowLeast = 20, kNames = 24, kFoot = 48, kQueries = 264, kKeys = 136,
+                kBar = 18, kBetweenBars = 2;
 
 struct LinesLayout {
-    Rect area;                 // where tokens and lines are
-    float left, right, pitch;  // ends of the lines, distance of rows
-    float bars;                // where the bars beside the keys begin; 0: there is no room for them
-    float y(int row, float scroll) const { return area.y + pitch * (float(row) + 0.5f) - scroll; }
+    Grid rows;  // a token each
+    Rect queries, lines, keys,
+        bars;  // columns; bars: beside the keys, a head each; none where there is no room
+    float y(int row) const { return rows.middle_y(row); }
+    bool sees(int row) const { return y(row) >= rows.view.y && y(row) <= rows.view.bottom(); }
 };
 
 LinesLayout arrange(Scene& s, Rect area) {
-    Ui& ui = s.ui;
+    auto& state = s.of<LinesState>();
     LinesLayout l{};
-    const float bars_w = (kBarPitch + 2) * float(drawn_heads(s).size());
-    const bool bars = bars_w < area.w * 0.25f;
-    l.area = {area.x, area.y + 72, area.w, area.h - (72 + 48)};
-    l.left = area.x + std::min(264.0f, area.w * 0.28f);
-    l.right = area.right() - 160 - (bars ? bars_w : 0);
-    l.bars = bars ? l.right + 136 : 0;
-    const auto rows = float(std::max(s.queries(), s.keys()));
-    l.pitch = std::clamp(l.area.h / rows, kRowLeast, kRowMost);
-    const float max = std::max(0.0f, l.pitch * rows - l.area.h);
-    s.of<LinesState>().scroll -= ui.take_wheel(l.area) * l.pitch * 3;
-    s.of<LinesState>().scroll = std::clamp(s.of<LinesState>().scroll, 0.0f, max);
+    const auto heads = float(drawn_heads(s).size());
+    const float bars = (kBar + kBetweenBars) * heads;
+    Rect rest = area;
+    take_right(rest, size::center_pad);
+    if (bars < area.w * 0.25f) l.bars = take_right(rest, bars);
+    l.keys = take_right(rest, kKeys);
+    l.queries = take_left(rest, std::min(kQueries, area.w * 0.28f));
+    take_left(l.queries, size::center_pad);
+    l.lines = rest;
+    l.rows.view = area;
+    l.rows.rows = std::max(s.queries(), s.keys());
+    l.rows.h = std::clamp(area.h / float(l.rows.rows), kRowLeast, kRowMost);
+    const float max = std::max(0.0f, l.rows.h * float(l.rows.rows) - area.h);
+    state.scroll = std::clamp(state.scroll - s.ui.take_wheel(area) * l.rows.h * 3, 0.0f, max);
+    l.rows.y0 = state.scroll;
     return l;
 }
 
-void draw_lines_toolbar(Scene& s, float x, float y) {
-    Ui& ui = s.ui;
-    choose_share(ui, x, y, "Show", "keep", s.of<LayerHeads>().share);
+void draw_lines_toolbar(Scene& s, Toolbar bar) {
+    choose_share(bar, "Show", "keep", s.of<LayerHeads>().share);
     std::vector<std::string> layers;
     for (int block = 0; block < s.model()->config.blocks(); ++block)
         layers.push_back(block_name(s.model()->config, block));
-    if (const int c = ui.choice(x, y, "Layer", "layer", layers, s.session.selection.block); c >= 0)
+    if (const int c = bar.choice("Layer", "layer", layers, s.session.selection.block); c >= 0)
         s.select_block(c);
+}
+
+/// A token at the lines' end, and its position beyond it.
+void draw_token(Ui& ui, Rect line, bool query, bool on, int i, const std::string& label) {
+    constexpr float kWidest = 96;
+    Chip chip{ui.text.fitted(kBodyMono, label, kWidest), ui.colors->t1};
+    chip.font = kBodyMono;
+    if (on && query)
+        chip = {chip.label, ui.colors->accent_text, ui.colors->accent_fill, ui.colors->accent, {}, kBodyMono};
+    if (on && !query) chip.back = ui.colors->bg3;
+    const float wide = chip_width(ui, chip);
+    const Rect r =
+        band(query ? take_right(line, wide, gap::small) : take_left(line, wide, gap::small), size::chip);
+    draw_chip(ui, r, chip);
+    write(ui, line, kCaptionMono, ui.colors->t3, std::to_string(i), Flush::right);
 }
 
 /// One side's tokens; pointing at one focuses it.
@@ -58,26 +79,12 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     const auto cell = s.shown_cell();
     const bool hovering = s.session.selection.hovered.cell || s.session.selection.locked;
     for (int i = 0; i < isize(labels); ++i) {
-        const float y = l.y(i, s.of<LinesState>().scroll), half = l.pitch / 2;
-        if (y < l.area.y || y > l.area.bottom()) continue;
-        const Rect r = queries ? Rect{l.area.x + 24, y - half, l.left - l.area.x - 24, l.pitch}
-                               : Rect{l.right, y - half, 136, l.pitch};
-        const std::string path = std::string(queries ? "lines/query/" : "lines/key/") + std::to_string(i);
-        const Hit h = ui.hit(path, r);
+        if (!l.sees(i)) continue;
+        const Rect r = line_at(queries ? l.queries : l.keys, l.y(i), l.rows.h);
+        const Hit h = ui.hit((queries ? "lines/query/" : "lines/key/") + std::to_string(i), r);
         const bool on =
             cell && (queries ? cell->first == i && hovering : s.session.selection.hovered.key == i);
-        const std::string label = ui.text.fitted(kBodyMono, labels[i], 96);
-        const float w = ui.text.width(kBodyMono, label), x = queries ? l.left - 24 - w : l.right + 24;
-        if (on) {
-            const Rect box{x - 10, y - 14, w + 20, 28};
-            ui.fill(box, queries ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
-            if (queries) ui.frame(box, ui.colors->accent, 1, size::corner);
-        }
-        ui.text.draw(x, y, kBodyMono, on && queries ? ui.colors->accent_text : ui.colors->t1, label);
-        if (queries)
-            ui.text.draw_right(x - 14, y, kCaptionMono, ui.colors->t3, std::to_string(i));
-        else
-            ui.text.draw_right(l.right + 126, y, kCaptionMono, ui.colors->t3, std::to_string(i));
+        draw_token(ui, inset(r, gap::medium, 0), queries, on, i, labels[i]);
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.pointed.key = i;
         if (h.clicked && queries) lock_token(s, i);
@@ -88,8 +95,7 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
 std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
     std::vector<float> weights;
     for (int q = 0; q < s.queries(); ++q) {
-        const float y = l.y(q, s.of<LinesState>().scroll);
-        if (y < l.area.y || y > l.area.bottom()) continue;
+        if (!l.sees(q)) continue;
         for (const int h : drawn_heads(s))
             for (const Link& link : links.of_head[h][q]) weights.push_back(link.weight);
     }
@@ -101,7 +107,7 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
               bool highlighted, bool others_step_back) {
     Ui& ui = s.ui;
     const auto heads = drawn_heads(s);
-    const float y0 = l.y(query, s.of<LinesState>().scroll);
+    const float y0 = l.y(query);
     for (int i = 0; i < isize(heads); ++i) {
         const float apart = (float(i) - float(heads.size() - 1) / 2) * 1.5f;
         for (const Link& link : links.of_head[heads[i]][query]) {
@@ -110,9 +116,8 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
             const float alpha = highlighted || to_focus ? 0.35f + 0.6f * link.weight
                                 : others_step_back      ? 0.13f + 0.12f * link.weight
                                                         : 0.25f + 0.6f * link.weight;
-            const float y1 =
-                std::clamp(l.y(link.key, s.of<LinesState>().scroll), l.area.y - 8, l.area.bottom() + 8);
-            const ImVec2 from{l.left, y0 + apart}, to{l.right, y1 + apart};
+            const float y1 = std::clamp(l.y(link.key), l.lines.y - gap::small, l.lines.bottom() + gap::small);
+            const ImVec2 from{l.lines.x, y0 + apart}, to{l.lines.right(), y1 + apart};
             ui.curve(from, to, head_ink(s, heads[i], alpha), std::max(0.75f, 6 * link.weight));
         }
     }
@@ -123,38 +128,49 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, flo
     const auto cell = s.shown_cell();
     const bool focused = s.session.selection.hovered.cell || s.session.selection.locked,
                step_back = focused || s.session.selection.hovered.key;
-    ui.clip({l.left, l.area.y - 8, l.right - l.left, l.area.h + 16});
-    for (int q = 0; q < s.queries(); ++q) {
-        const float y = l.y(q, s.of<LinesState>().scroll);
-        if (y >= l.area.y && y <= l.area.bottom() && !(focused && cell && cell->first == q))
+    ui.clip(inset(l.lines, 0, -gap::small));
+    for (int q = 0; q < s.queries(); ++q)
+        if (l.sees(q) && !(focused && cell && cell->first == q))
             draw_row(s, l, links, q, faintest, false, step_back);
-    }
     if (focused && cell) draw_row(s, l, links, cell->first, faintest, true, false);
     ui.unclip();
 }
 
 /// Beside each key: how heavily each drawn head of the focused query looks at it.
-void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links) {
+void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect names) {
+    constexpr float kHighest = 20;
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
-    if (l.bars == 0 || !cell) return;
+    if (l.bars.w == 0 || !cell) return;
     const auto heads = drawn_heads(s);
-    const float w = kBarPitch, high = std::min(20.0f, l.pitch - 4);
+    const float high = std::min(kHighest, l.rows.h - gap::tight);
     for (int i = 0; i < isize(heads); ++i) {
-        const float x = l.bars + (w + 2) * float(i);
-        ui.text.draw_centred(x + w / 2, l.area.y - 16, kCaptionMono, head_ink(s, heads[i]),
-                             std::to_string(heads[i]));
-        for (int k = 0; k < s.keys(); ++k) {
-            const float y = l.y(k, s.of<LinesState>().scroll);
-            if (y >= l.area.y && y <= l.area.bottom()) ui.fill({x, y - high / 2, w, high}, ui.colors->bg2);
-        }
-        for (const Link& link : links.of_head[heads[i]][cell->first]) {
-            const float y = l.y(link.key, s.of<LinesState>().scroll),
-                        full = std::max(ui.line(), high * link.weight);
-            if (y >= l.area.y && y <= l.area.bottom())
-                ui.fill({x, y + high / 2 - full, w, full}, head_ink(s, heads[i]));
-        }
+        Rect column = nth_column(l.bars, i, isize(heads));
+        column.w -= kBetweenBars;
+        write(ui, {column.x, names.y, column.w, names.h}, kCaptionMono, head_ink(s, heads[i]),
+              std::to_string(heads[i]), Flush::center);
+        for (int k = 0; k < s.keys(); ++k)
+            if (l.sees(k)) ui.fill(line_at(column, l.y(k), high), ui.colors->bg2);
+        for (const Link& link : links.of_head[heads[i]][cell->first])
+            if (Rect r = line_at(column, l.y(link.key), high); l.sees(link.key))
+                ui.fill(take_bottom(r, std::max(ui.line(), high * link.weight)), head_ink(s, heads[i]));
     }
+}
+
+/// What is drawn, and what it starts from.
+std::string caption_of(const Scene& s, const LinesLayout& l, size_t in_sight) {
+    const auto cell = s.shown_cell();
+    const bool focused = (s.session.selection.hovered.cell || s.session.selection.locked) && cell;
+    const std::string of = cell ? token_at(s.query_labels(), cell->first) : "";
+    const std::string some = in_sight > s.ui.most_lines
+                                 ? "The strongest " + std::to_string(s.ui.most_lines) + " of " +
+                                       std::to_string(in_sight) + " lines in view. "
+                                 : "";
+    const std::string bars = l.bars.w != 0 && cell ? " Bars right: weight per head" +
+                                                         (focused ? std::string(".") : ", from " + of + ".")
+                                                   : "";
+    return some + (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
+           bars;
 }
 
 }  // namespace
@@ -164,72 +180,75 @@ std::vector<Question> ask_lines(const Scene& s) {
 }
 
 void draw_lines(Scene& s, Rect area) {
-    Ui& ui = s.ui;
-    draw_lines_toolbar(s, area.x + 24, area.y + 24);
+    Rect rest = area;
+    draw_lines_toolbar(s, view_toolbar(s.ui, rest));
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
-    const LinesLayout l = arrange(s, area);
-    ui.text.draw_right(l.left - 14, l.area.y - 16, kCaption, ui.colors->t3, "query");
-    ui.text.draw(l.right + 14, l.area.y - 16, kCaption, ui.colors->t3, "key");
+    const Rect names = take_top(rest, kNames - gap::tight, gap::tight),
+               foot = inset(take_bottom(rest, kFoot), size::center_pad, 0);
+    const LinesLayout l = arrange(s, rest);
+    const auto above = [&](Rect column) {
+        return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);
+    };
+    caption(s.ui, above(l.queries), "query", Flush::right);
+    caption(s.ui, above(l.keys), "key");
     draw_tokens(s, l, true);
     draw_tokens(s, l, false);
     const auto [faintest, in_sight] = faintest_drawn(s, l, *links);
     draw_all_lines(s, l, *links, faintest);
-    draw_bars(s, l, *links);
-    const auto cell = s.shown_cell();
-    const bool focused = (s.session.selection.hovered.cell || s.session.selection.locked) && cell;
-    const std::string of = cell ? s.query_labels()[cell->first] + " " + std::to_string(cell->first) : "";
-    const std::string bars = l.bars != 0 && cell ? " Bars right: weight per head" +
-                                                       (focused ? std::string(".") : ", from " + of + ".")
-                                                 : "";
-    const std::string some = in_sight > ui.most_lines
-                                 ? "The strongest " + std::to_string(ui.most_lines) + " of " +
-                                       std::to_string(in_sight) + " lines in view. "
-                                 : "";
-    ui.text.draw(area.x + 24, area.bottom() - 24, kCaption, ui.colors->t3,
-                 some +
-                     (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
-                     bars);
+    draw_bars(s, l, *links, names);
+    caption(s.ui, foot, caption_of(s, l, in_sight));
 }
 
 namespace {
 
-/// A head's name, its entropy, and the keys that it looks at most.
-void draw_head_links(Scene& s, Column& c, int head, const std::vector<Link>& row) {
+/// A head's name and its entropy.
+void draw_head_line(Scene& s, Rect line, int head) {
+    constexpr float kDot = 8, kEntropy = 80;
     Ui& ui = s.ui;
+    ui.disc(take_left(line, kDot, gap::small).middle(), kDot / 2, head_ink(s, head));
+    write(ui, line, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.block(), head));
+    const Rect entropy = take_right(line, kEntropy);
+    caption(ui, entropy, number(s.sentence()->heads[{s.block(), head}].statistics[0], 2) + " bits",
+            Flush::right);
     const std::string path = "lines/entropy/" + std::to_string(head);
-    const Rect entropy{c.at.right() - 80, c.y - 10, 80, 20};
-    ui.disc({c.at.x + 4, c.y}, 4, head_ink(s, head));
-    ui.text.draw(c.at.x + 16, c.y, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.block(), head));
-    ui.text.draw_right(entropy.right(), c.y, kCaptionMono, ui.colors->t3,
-                       number(s.sentence()->heads[{s.block(), head}].statistics[0], 2) + " bits");
     ui.tooltip(path, ui.hit(path, entropy), head_statistics()[0].definition);
-    for (size_t i = 0; i < std::min<size_t>(3, row.size()); ++i) {
-        c.skip(22);
-        ui.text.draw_right(c.at.x + 22, c.y, kCaptionMono, ui.colors->t3, std::to_string(row[i].key));
-        ui.text.draw(c.at.x + 30, c.y, kCaptionMono, ui.colors->t2,
-                     ui.text.fitted(kCaptionMono, s.key_labels()[static_cast<size_t>(row[i].key)], 72));
-        ui.bar({c.at.x + 108, c.y - 4, c.at.w - (108 + 48), 8}, row[i].weight, head_ink(s, head));
-        ui.text.draw_right(c.at.right(), c.y, kCaptionMono, ui.colors->t2, number(row[i].weight, 2));
-    }
-    c.skip(30);
+}
+
+/// A key, and how heavily the head looks at it.
+void draw_key_line(Scene& s, Rect line, int head, const Link& link) {
+    constexpr float kPosition = 22, kWord = 72, kWeight = 40;
+    Ui& ui = s.ui;
+    write(ui, take_left(line, kPosition, gap::small), kCaptionMono, ui.colors->t3, std::to_string(link.key),
+          Flush::right);
+    write(ui, take_left(line, kWord, gap::close), kCaptionMono, ui.colors->t2, s.key_labels()[link.key]);
+    write(ui, take_right(line, kWeight, gap::small), kCaptionMono, ui.colors->t2, number(link.weight, 2),
+          Flush::right);
+    ui.bar(band(line, size::bar), link.weight, head_ink(s, head));
 }
 
 }  // namespace
 
 void draw_lines_inspector(Scene& s, Rect area) {
+    constexpr size_t kKeysOfHead = 3;
+    constexpr float kKeyLine = 22, kBetween = 30, kFirst = 74, kLeast = 80;
     Ui& ui = s.ui;
-    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
     const auto cell = s.shown_cell();
     const LayerLinks* links = cell ? shown_links(s) : nullptr;
-    if (!links) return;
+    if (!links) return void(inspector_line(ui, area));
     draw_inspector_title(s, area, token_at(s.query_labels(), cell->first), "");
-    Column c(ui, inset(area, size::inspector_pad, 0), area.y + 74);
+    Column c(ui, inset(area, size::inspector_pad, 0), area.y + kFirst);
     c.heading("What each head attends to");
-    c.skip(4);
+    c.skip(gap::tight);
     for (const int h : drawn_heads(s)) {
-        if (c.y + 80 > area.bottom()) return;
-        draw_head_links(s, c, h, links->of_head[h][cell->first]);
+        if (c.y + kLeast > area.bottom()) return;
+        draw_head_line(s, c.line(size::line), h);
+        const auto& row = links->of_head[h][cell->first];
+        for (size_t i = 0; i < std::min(kKeysOfHead, row.size()); ++i) {
+            c.skip(kKeyLine);
+            draw_key_line(s, c.line(size::line), h, row[i]);
+        }
+        c.skip(kBetween);
     }
 }
 
@@ -243,6 +262,19 @@ std::vector<NumberTable> layer_numbers(const Scene& s) {
                            s.query_labels(), s.key_labels(),
                            shown_only(masked_pattern(trace, s.block(), head))});
     return out;
+}
+
+View lines_view() {
+    return {.key = "lines",
+            .name = "Lines",
+            .digit = '2',
+            .draw = draw_lines,
+            .offered = reads_text,
+            .shows = View::Shows::layer,
+            .ask = ask_lines,
+            .beside = {draw_layer_heads, draw_lines_inspector},
+            .numbers = layer_numbers,
+            .visit = visit_state<LayerHeads>};
 }
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 struct LinesState {
     float scroll = 0;
 };
@@ -14,5 +16,7 @@ void draw_lines(Scene& scene, Rect area);
 void draw_lines_inspector(Scene& scene, Rect area);
 std::vector<Question> ask_lines(const Scene& scene);
 std::vector<NumberTable> layer_numbers(const Scene& scene);
+
+View lines_view();
 
 }  // namespace headlight

@@ -49,7 +49,7 @@ void draw_range_bar(Ui& ui, const RangeBar& bar) {
     const float y = bar.at.bottom() + 12;
     ui.text.draw(bar.at.x, y, kCaptionMono, ui.colors->t2,
                  bar.is_signed ? number(-bar.largest, bar.digits) : "0");
-    if (bar.is_signed) ui.text.draw_centred(bar.at.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
+    if (bar.is_signed) ui.text.draw_centered(bar.at.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
     ui.text.draw_right(bar.at.right(), y, kCaptionMono, ui.colors->t2,
                        (bar.is_signed ? "+" : "") + number(bar.largest, bar.digits));
     if (bar.marked)

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/cast.h"
+#include "base/memory.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -18,6 +19,17 @@ Matrix matrix_of_columns(const std::vector<std::vector<float>>& columns) {
     for (int c = 0; c < isize(columns); ++c)
         for (int r = 0; r < isize(columns[c]); ++r) out(r, c) = columns[c][r];
     return out;
+}
+
+std::vector<NumberTable> pattern_numbers(const Scene& s) {
+    if (!s.answer->picture) return {};
+    const HeadPicture& p = *s.answer->picture;
+    if (p.step == 1)
+        return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
+    check_fits(int64_t{s.queries()} * s.keys() * 12);
+    const Matrix whole = masked_pattern(*s.sentence()->trace, p.block, p.head);
+    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(),
+             shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
 }
 
 std::vector<NumberTable> shown_numbers(const Scene& s) {

@@ -12,6 +12,9 @@ Matrix shown_only(const Matrix& values);
 /// Columns side by side.
 Matrix matrix_of_columns(const std::vector<std::vector<float>>& columns);
 
+/// The weights of the head that is shown.
+std::vector<NumberTable> pattern_numbers(const Scene& scene);
+
 /// The tables of the view that is shown.
 std::vector<NumberTable> shown_numbers(const Scene& scene);
 

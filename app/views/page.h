@@ -18,17 +18,18 @@ struct ViewPage {
     float width = 0, height = 0;  // of the view, in points
     float zoom = 1;               // CSS pixels a point
     FigureStyle style;  // size of a PNG's pixels and of the text, title, caption, background; what else it
-                        // says is in the state
+
+    // says is in the state
 };
 
 /// Gives a page the size that its style asks for, else this one. A page that is narrower than the view's
 /// parts need is drawn smaller, so that nothing lies over anything.
 void size_page(ViewPage& page, float width, float height);
 
-/// The light colours on white.
+/// The light colors on white.
 const Theme& page_theme();
 
-/// The drawing of a page in the light colours, with a title and without controls.
+/// The drawing of a page in the light colors, with a title and without controls.
 Drawing draw_view_page(ViewPage page);
 
 /// What Ctrl+S and render write of a page: the view's own figure where it has one, else its page.

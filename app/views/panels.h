@@ -1,4 +1,4 @@
-// What stands around the centre of the window.
+// What stands around the center of the window.
 #pragma once
 
 #include <string>

@@ -10,6 +10,8 @@
 namespace headlight {
 
 namespace {
+constexpr float kBaseline = 2;  // how much lower the middle of a caption stands beside a title
+
 bool hardly_any(float change) { return std::abs(change) < 0.0005f; }
 }  // namespace
 
@@ -60,10 +62,13 @@ GridDraw thumbnail_grid(const Scene& s) {
 
 float scrolled(Ui& ui, Rect area, float content, float offset) {
     const float max = std::max(0.0f, content - area.h);
-    offset = std::clamp(offset - ui.take_wheel(area) * 60, 0.0f, max);
+    constexpr float kTurn = 60, kThumb = 4, kLeastThumb = 24;
+    offset = std::clamp(offset - ui.take_wheel(area) * kTurn, 0.0f, max);
     if (max > 0 && !ui.on_page()) {
-        const float high = std::max(24.0f, area.h * area.h / content);
-        ui.fill({area.right() - 6, area.y + (area.h - high) * offset / max, 4, high}, ui.colors->bg4, 2);
+        const float high = std::max(kLeastThumb, area.h * area.h / content);
+        take_right(area, 2);
+        const Rect track = take_right(area, kThumb);
+        ui.fill({track.x, track.y + (track.h - high) * offset / max, kThumb, high}, ui.colors->bg4, 2);
     }
     return offset;
 }
@@ -78,12 +83,12 @@ std::vector<std::string> share_words() {
     return out;
 }
 
-void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share) {
+void choose_share(Toolbar& bar, const char* label, const char* path, float& share) {
     std::vector<std::string> items;
     for (const std::string& percent : share_words()) items.push_back("top " + percent + " % of each row");
     const auto now = std::find(kShares.begin(), kShares.end(), share);
     const auto current = now == kShares.end() ? 0 : narrow<int>(now - kShares.begin());
-    if (const int c = ui.choice(x, middle, label, path, items, current); c >= 0) share = kShares[c];
+    if (const int c = bar.choice(label, path, items, current); c >= 0) share = kShares[c];
 }
 
 float faintest_of(std::vector<float>& weights, size_t max) {
@@ -92,40 +97,41 @@ float faintest_of(std::vector<float>& weights, size_t max) {
     return weights[max];
 }
 
-float draw_back(Scene& s, Rect area, const std::string& path, const std::string& title) {
-    Ui& ui = s.ui;
-    const float y = area.y + 26, cx = area.x + 20, left = area.x + 34;
-    const Hit back = ui.control(path, {area.x + 8, y - 18, 36 + ui.text.width(kTitle, title), 36});
-    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
-    ui.polyline(std::array<ImVec2, 3>{{{cx + 3, y - 5}, {cx - 2, y}, {cx + 3, y + 5}}}, ink, 1.5f);
-    ui.tooltip(path, back, "Back (Esc)");
-    if (back.clicked) s.send("back");
-    return left + ui.text.draw(left, y, kTitle, ink, title);
+Toolbar view_toolbar(Ui& ui, Rect& rest) {
+    return {ui, inset(take_top(rest, size::view_header), size::center_pad, 0)};
 }
 
-float draw_token_box(Scene& s, float x, float middle, const std::string& label, bool query) {
+Toolbar title_toolbar(Scene& s, Rect& rest, const std::string& path, const std::string& title) {
+    constexpr float kBeforeTitle = 26, kAfterTitle = 10;
     Ui& ui = s.ui;
-    const Rect r{x, middle - 14, ui.text.width(kCaptionMono, label) + 16, 28};
-    ui.fill(r, query ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
-    ui.frame(r, query ? ui.colors->accent : ui.colors->t2, 1, size::corner);
-    ui.text.draw(r.x + 8, middle, kCaptionMono, query ? ui.colors->accent_text : ui.colors->t1, label);
-    return r.w;
+    const Rect line = take_top(rest, size::title_bar, 1);
+    ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
+    Toolbar bar(ui, {line.x + gap::small, line.y, line.w - gap::small - gap::large, line.h});
+    Rect r = band(bar.take(kBeforeTitle + ui.text.width(kTitle, title) + kAfterTitle, gap::tight), 36);
+    const Hit back = ui.control(path, r);
+    const ImU32 ink = back.hovered ? ui.colors->accent_text : ui.colors->t1;
+    const Rect chevron = square_at(take_left(r, kBeforeTitle).middle(), 10);
+    ui.polyline(std::array<ImVec2, 3>{{{chevron.middle_x() + 2, chevron.y},
+                                       {chevron.middle_x() - 3, chevron.middle_y()},
+                                       {chevron.middle_x() + 2, chevron.bottom()}}},
+                ink, 1.5f);
+    write(ui, r, kTitle, ink, title);
+    ui.tooltip(path, back, "Back (Esc)");
+    if (back.clicked) s.send("back");
+    return bar;
 }
 
 std::string token_at(const std::vector<std::string>& labels, int position) {
     return labels[position] + " " + std::to_string(position);
 }
 
-float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens,
-                     ImU32 ink) {
+void draw_token_row(Ui& ui, Rect line, const std::vector<std::string>& tokens, ImU32 ink) {
     for (const std::string& token : tokens) {
-        const float w = ui.text.width(kCaptionMono, token) + 16;
-        if (x + w > right) break;
-        ui.fill({x, middle - 14, w, 28}, ui.colors->bg2, size::corner);
-        ui.text.draw(x + 8, middle, kCaptionMono, ink, token);
-        x += w + 6;
+        const Chip chip{token, ink, ui.colors->bg2};
+        const float w = chip_width(ui, chip);
+        if (w > line.w) break;
+        draw_chip(ui, band(take_left(line, w, gap::close), size::chip), chip);
     }
-    return x;
 }
 
 const char* why_shown(const Scene& s, int query) {
@@ -135,37 +141,57 @@ const char* why_shown(const Scene& s, int query) {
     return s.model()->config.can.read_image ? "class token" : "masked token";
 }
 
+Rect list_heading(Ui& ui, Rect area, const std::string& title, const std::string& right) {
+    take_top(area, 0, gap::medium);
+    const Rect line = take_top(area, size::line, gap::small + 2);
+    Rect name = line;
+    if (!right.empty()) take_right(name, ui.text.width(kCaption, right), gap::medium);
+    caption(ui, name, title);
+    caption(ui, line, right, Flush::right);
+    return area;
+}
+
+Rect inspector_line(Ui& ui, Rect area) {
+    const Rect head = take_top(area, size::view_header);
+    ui.hairline(head.x, head.bottom(), head.right(), head.bottom());
+    ui.name("inspector/title", head);
+    const Rect line = inset(head, size::inspector_pad, 0);
+    return {line.x, line.y + kBaseline, line.w, line.h};
+}
+
+float write_why(Scene& s, Rect line, int query) {
+    const auto& selection = s.session.selection;
+    const bool locked = selection.locked && !selection.hovered.cell;
+    line.y += kBaseline;  // of a smaller font
+    return write(s.ui, line, kCaption, locked ? s.ui.colors->accent_text : s.ui.colors->t3,
+                 why_shown(s, query), Flush::right);
+}
+
 void draw_inspector_title(Scene& s, Rect area, const std::string& query, const std::string& rest) {
+    constexpr float kApart = 10;
     Ui& ui = s.ui;
-    const float pad = size::inspector_pad, y = area.y + 26;
+    Rect line = inspector_line(ui, area);
     const auto cell = s.shown_cell();
-    const char* state = why_shown(s, cell ? cell->first : 0);
-    ui.hairline(area.x, area.y + 48, area.right(), area.y + 48);
-    const float room = area.w - 2 * pad - ui.text.width(kCaption, state) - 16,
-                rest_w = ui.text.width(kTitle, rest) + 10;
-    const bool large = ui.text.width(kTitleMono, query) + rest_w <= room;
+    take_right(line, write_why(s, line, cell ? cell->first : 0), gap::large);
+    const bool large = ui.text.width(kTitleMono, query) + kApart + ui.text.width(kTitle, rest) <= line.w;
     const Font left = large ? kTitleMono : kBodyMono, right = large ? kTitle : kBody;
-    const float w = ui.text.draw(area.x + pad, y, left, ui.colors->accent_text,
-                                 ui.text.fitted(left, query, room - ui.text.width(right, rest) - 10));
-    ui.text.draw(area.x + pad + w + 10, y, right, ui.colors->t1, ui.text.fitted(right, rest, room - w));
-    ui.text.draw_right(area.right() - pad, y + 2, kCaption,
-                       s.session.selection.hovered.cell || !s.session.selection.locked
-                           ? ui.colors->t3
-                           : ui.colors->accent_text,
-                       state);
-    ui.name("inspector/title", {area.x, area.y, area.w, 48});
+    Rect first = line;
+    take_right(first, ui.text.width(right, rest), kApart);
+    take_left(line, write(ui, first, left, ui.colors->accent_text, query), kApart);
+    write(ui, line, right, ui.colors->t1, rest);
 }
 
 void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
     constexpr size_t kMaxLabels = 60;
+    constexpr float kHigh = 16, kBeside = 8, kOver = 14;
     if (taken_.size() >= kMaxLabels && !always) return;
-    const float w = ui.text.width(kCaptionMono, label), h = 16;
-    const ImVec2 right{8, 0}, left{-8 - w, 0}, above{-w / 2, -14}, below{-w / 2, 14};
+    const float w = ui.text.width(kCaptionMono, label);
+    const ImVec2 right{kBeside, 0}, left{-kBeside - w, 0}, above{-w / 2, -kOver}, below{-w / 2, kOver};
     const bool leftwards = at.x < from.x, upwards = at.y < from.y;
     for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left,
                                upwards ? below : above}) {
-        Rect r{at.x + shift.x, at.y + shift.y - h / 2, w, h};
-        if (always) r.x = std::clamp(r.x, frame_.x + 4, frame_.right() - w - 4);
+        Rect r{at.x + shift.x, at.y + shift.y - kHigh / 2, w, kHigh};
+        if (always) r.x = std::clamp(r.x, frame_.x + gap::tight, frame_.right() - w - gap::tight);
         const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y &&
                             r.bottom() <= frame_.bottom();
         const bool free =

@@ -6,24 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "paint/chip.h"
+#include "paint/toolbar.h"
 #include "views/scene.h"
 
 namespace headlight {
 
-/// "−66.5", "+0.3", "0.0": a change of a probability in points, and its colour.
+/// "−66.5", "+0.3", "0.0": a change of a probability in points, and its color.
 std::string points_text(float change);
 ImU32 change_ink(const Ui& ui, float change);
 
-/// A place 0 … 1 on a colour map, by color_index.
+/// A place 0 … 1 on a color map, by color_index.
 ImU32 color_at(const Colormap& map, float place);
 /// The place −1 … 1 of a signed value on the diverging map.
 ImU32 signed_color(bool dark, float place);
-/// Black-ish or white, whichever contrasts more with a colour.
+/// Black-ish or white, whichever contrasts more with a color.
 ImU32 ink_on(ImU32 back);
 ImU32 faded(ImU32 color, float alpha);
 /// How thumbnails of heads are drawn, wherever they stand; the places are to be filled in.
 GridDraw thumbnail_grid(const Scene& scene);
-/// A head's own colour.
+/// A head's own color.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 
 /// Scrolls something `content` pixels high in `area` by the wheel, draws the thumb, and returns the new
@@ -38,29 +40,34 @@ inline constexpr std::span<const float> kShares = kShareValues;
 std::vector<std::string> share_words();
 
 /// "Show [top 70 % of each row v]": how much of each row's weight is drawn.
-void choose_share(Ui& ui, float& x, float middle, const char* label, const char* path, float& share);
+void choose_share(Toolbar& bar, const char* label, const char* path, float& share);
 
 /// The weight under which lines are left out so that no more than `most` are drawn; 0 where all are.
 float faintest_of(std::vector<float>& weights, size_t max);
 
-/// The chevron and title of a view that fills the window; a click leaves it. Returns where the title ends.
-float draw_back(Scene& scene, Rect area, const std::string& path, const std::string& title);
-
-/// A token in its box, as in the row of chips; returns its width.
-float draw_token_box(Scene& scene, float x, float middle, const std::string& label, bool query);
+/// The controls of a view: takes their line off the top of it.
+Toolbar view_toolbar(Ui& ui, Rect& rest);
+/// … of a view that fills the window: behind a chevron and its title, which leave it.
+Toolbar title_toolbar(Scene& scene, Rect& rest, const std::string& path, const std::string& title);
 
 /// "red 16": a token and its position.
 std::string token_at(const std::vector<std::string>& labels, int position);
 
-/// A row of small chips with tokens; returns where it ends.
-float draw_token_row(Ui& ui, float x, float middle, float right, const std::vector<std::string>& tokens,
-                     ImU32 ink);
+/// Small chips with tokens, as many as fit.
+void draw_token_row(Ui& ui, Rect line, const std::vector<std::string>& tokens, ImU32 ink);
 
 /// Why a query is the one that is shown: "hover", "locked", "last token" …
 const char* why_shown(const Scene& scene, int query);
 
+/// The line of an inspector's title, over a rule; and at its right why the query is shown, whose width is
+/// returned.
+Rect inspector_line(Ui& ui, Rect area);
+float write_why(Scene& scene, Rect line, int query);
 /// Title, state and rule of an inspector.
 void draw_inspector_title(Scene& scene, Rect area, const std::string& query, const std::string& rest);
+
+/// Over a list of the left panel: what it is, and what its values are; returns the room under it.
+Rect list_heading(Ui& ui, Rect area, const std::string& title, const std::string& right = "");
 
 /// Heads in an order, a row each: name, bar, number; scrolled by the wheel.
 struct RankedHeads {
@@ -75,10 +82,15 @@ struct RankedHeads {
 std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config,
                                                const RankedHeads& heads);
 
-/// A layer × head grid, each cell in the colour of its value; returns the head that was pressed.
+/// A layer × head grid, each cell in the color of its value.
+struct HeadValues {
+    const std::vector<float>& values;  // ModelConfig::head_index; NaN: unknown
+    bool is_signed;
+    const char* path;  // of the cells' widgets, before the head's name
+};
+/// Returns the head that was pressed.
 std::optional<std::pair<int, int>> draw_head_values(Scene& scene, Rect area, const ModelConfig& config,
-                                                    const std::vector<float>& values, bool is_signed,
-                                                    const char* path);
+                                                    const HeadValues& heads);
 
 /// Labels of points that fit without covering an earlier one.
 class LabelPlacer {

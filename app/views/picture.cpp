@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/numbers.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -16,8 +17,8 @@ struct Patches {
     int across = 0;
     float side() const { return place.w / float(across); }
     Rect patch(int token) const {  // token 0 is the class token
-        const int i = token - 1;
-        return {place.x + side() * float(i % across), place.y + side() * float(i / across), side(), side()};
+        const int i = token - 1, row = i / across;
+        return {place.x + side() * float(i % across), place.y + side() * float(row), side(), side()};
     }
 };
 
@@ -37,7 +38,7 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
     }
 }
 
-/// Colours of the map over each patch: the heavier, the denser.
+/// Colors of the map over each patch: the heavier, the denser.
 void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, true);
@@ -107,6 +108,21 @@ void draw_picture(Scene& s, Rect area) {
     if (const auto cell = s.shown_cell(); cell && cell->second > 0)
         for (const Patches& p : {left, right}) ui.frame(p.patch(cell->second), ui.colors->hover, 2);
     draw_classes(s, left.place.x, left.place.bottom() + 28, side);
+}
+
+namespace {
+
+bool is_vision(const Model& m) { return m.config.can.read_image; }
+
+}  // namespace
+
+View picture_view() {
+    return {.key = "picture",
+            .name = "Image",
+            .digit = '8',
+            .draw = draw_picture,
+            .offered = is_vision,
+            .numbers = pattern_numbers};
 }
 
 }  // namespace headlight

@@ -5,6 +5,10 @@
 
 namespace headlight {
 
+struct View;
+
 void draw_picture(Scene& scene, Rect area);
+
+View picture_view();
 
 }  // namespace headlight

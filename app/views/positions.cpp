@@ -10,12 +10,15 @@
 #include "paint/matrix.h"
 #include "views/map_parts.h"
 #include "views/parts.h"
+#include "views/positions.h"
+#include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-/// The value that all but one in a hundred lie within: what the ends of the colours stand for.
+/// The value that all but one in a hundred lie within: what the ends of the colors stand for.
 float reach_of(const Matrix& values) {
     std::vector<float> sizes;
     for (Index i = 0; i < values.size(); ++i)
@@ -36,54 +39,59 @@ struct Map {
     std::optional<std::pair<int, int>> pointed = std::nullopt;
 };
 
-void draw_axes(Ui& ui, Rect r, float w, float h, const Map& m) {
-    const int down = label_step(h, 18), across = label_step(w, 36);
-    ui.text.draw(r.x, r.y - 36, kCaption, ui.colors->t3, m.columns + " →");
-    ui.text.draw(r.x - 48, r.y - 14, kCaption, ui.colors->t3, m.rows + " ↓");
-    for (int i = 0; i < m.values.rows(); i += down)
-        ui.text.draw_right(r.x - 8, r.y + h * (float(i) + 0.5f), kCaptionMono, ui.colors->t2, m.row_name(i));
-    for (int i = across; i < m.values.cols(); i += across)
-        ui.text.draw_centred(r.x + w * (float(i) + 0.5f), r.y - 14, kCaptionMono, ui.colors->t2,
-                             m.column_name(i));
+constexpr float kNames = 52, kMapHead = 48, kMapFoot = 110, kRangeHigh = 10, kRangeLength = 240,
+                kCaptionAt = 48;
+
+/// What stands along both sides, and the numbers of rows and columns.
+void draw_axes(Ui& ui, const Grid& g, const Map& m) {
+    Rect above{g.view.x, g.view.y - kMapHead, g.view.w, kPlainNames};
+    caption(ui, above, m.columns + " →");
+    caption(ui, {g.view.x - kNames, above.bottom(), kNames, above.h - gap::tight}, m.rows + " ↓");
+    TokenAxis rows{g, m.row_name}, columns{g, m.column_name};
+    rows.room = kNames;
+    rows.ink = columns.ink = [&](int) { return ui.colors->t2; };
+    rows.draw_rows(ui);
+    columns.apart = 36;
+    columns.draw_columns(ui);
 }
 
-void draw_range(Ui& ui, Rect r, float reach, float largest) {
-    const Rect bar{r.x, r.bottom() + 14, std::min(r.w, 240.0f), 10};
+void draw_range(Ui& ui, Rect line, float reach, float largest) {
+    const Rect bar = band(take_left(line, std::min(line.w, kRangeLength), gap::medium), kRangeHigh);
     const int digits = reach < 1 ? 3 : reach < 100 ? 2 : 0;
     draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, digits, true});
-    if (largest > reach * 1.001f && r.right() - bar.right() > 150)
-        ui.text.draw(bar.right() + 12, bar.middle_y(), kCaption, ui.colors->t3,
-                     "1 % of values exceed this, up to " + number(largest, digits));
+    const std::string beyond = "1 % of values exceed this, up to " + number(largest, digits);
+    if (largest > reach * 1.001f && ui.text.width(kCaption, beyond) <= line.w) caption(ui, line, beyond);
 }
 
-/// Returns the bottom of what was drawn.
-float draw_map(Scene& s, Rect area, Map& m, bool square) {
+Grid arrange(Rect area, const Map& m, bool square) {
+    constexpr float kLargest = 28, kHighest = 56;
+    take_left(area, kNames, gap::tight);
+    take_top(area, kMapHead);
+    take_bottom(area, kMapFoot);
+    const auto rows = narrow<int>(m.values.rows()), columns = narrow<int>(m.values.cols());
+    const float w = area.w / float(columns), h = area.h / float(rows), side = std::min({w, h, kLargest});
+    return square ? grid_at(area.min(), rows, columns, side, side)
+                  : grid_at(area.min(), rows, columns, w, std::min(h, kHighest));
+}
+
+void draw_map(Scene& s, Rect area, Map& m, bool square) {
     Ui& ui = s.ui;
-    const float left = area.x + 56, top = area.y + 48;
-    float w = (area.right() - left) / float(m.values.cols()),
-          h = (area.h - (48 + 110)) / float(m.values.rows());
-    if (square)
-        w = h = std::min({w, h, 28.0f});
-    else
-        h = std::min(h, 56.0f);
-    const Rect r{left, top, w * float(m.values.cols()), h * float(m.values.rows())};
+    const Grid g = arrange(area, m, square);
     const float reach = reach_of(m.values);
-    draw_matrix(ui, r, {signed_places_of(m.values, reach), signed_colormap(ui.colors->dark), true});
-    draw_axes(ui, r, w, h, m);
+    draw_matrix(ui, g.whole(), {signed_places_of(m.values, reach), signed_colormap(ui.colors->dark), true});
+    draw_axes(ui, g, m);
     float largest = 0;
     for (Index i = 0; i < m.values.size(); ++i)
         if (const float v = std::abs(m.values.data()[i]); v > largest) largest = v;
-    draw_range(ui, r, reach, largest);
-    const Hit hit = ui.hit(m.path, r);
+    const Rect below{g.view.x, g.view.bottom() + 14, g.view.w, kRangeHigh};
+    draw_range(ui, below, reach, largest);
+    const Hit hit = ui.hit(m.path, g.view);
     if (hit.hovered) {
-        const int i = std::clamp(int((hit.mouse.y - r.y) / h), 0, narrow<int>(m.values.rows()) - 1),
-                  j = std::clamp(int((hit.mouse.x - r.x) / w), 0, narrow<int>(m.values.cols()) - 1);
-        m.pointed = std::pair{i, j};
-        ui.frame({r.x + w * float(j) - 1, r.y + h * float(i) - 1, w + 2, h + 2}, ui.colors->hover, 2);
-        ui.tooltip(m.path, hit, m.tip(i, j));
+        m.pointed = g.at(hit.mouse);
+        ui.frame(inset(g.cell(m.pointed->first, m.pointed->second), -1, -1), ui.colors->hover, 2);
+        ui.tooltip(m.path, hit, m.tip(m.pointed->first, m.pointed->second));
     }
-    const float caption = r.bottom() + 48;
-    return caption + ui.text.draw_wrapped(area.x, caption, area.w, kCaption, ui.colors->t2, m.caption);
+    ui.text.draw_wrapped(area.x, g.view.bottom() + kCaptionAt, area.w, kCaption, ui.colors->t2, m.caption);
 }
 
 /// What the table shows.
@@ -97,89 +105,87 @@ std::string capitalized(std::string word) {
     return word;
 }
 
+/// What the curves are.
+std::string name_of_curves(const Positions& p, int highlighted) {
+    const bool by_head = p.by_distance();
+    if (highlighted < 0)
+        return by_head ? "Some heads by distance; point at the table for one."
+                       : "Some components by position; point at the table for one.";
+    if (by_head) return "Head " + std::to_string(highlighted) + " by distance";
+    const std::string period =
+        p.waves.empty()
+            ? ""
+            : ": period " + decimals(p.waves[highlighted], p.waves[highlighted] < 100 ? 1 : 0) + " positions";
+    return capitalized(positions_row(p.scheme).column) + " " + std::to_string(p.components[highlighted]) +
+           " by position" + period;
+}
+
+/// One head's or component's values along a plot.
+std::vector<ImVec2> curve_of(const Positions& p, Rect plot, int which, float reach) {
+    std::vector<ImVec2> line;
+    const Vector values = p.by_distance() ? Vector(p.table.row(which)) : Vector(p.table.col(which));
+    const auto last = float(std::max<Index>(1, values.size() - 1));
+    for (Index i = 0; i < values.size(); ++i)
+        line.push_back({plot.x + plot.w * float(i) / last, plot.middle_y() - values[i] / reach * plot.h / 2});
+    return line;
+}
+
 /// Columns (or heads) as curves over the positions (or distances); the pointed one in amber.
 void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> pointed) {
+    constexpr float kHead = 20, kPad = 10, kLeast = 70, kWidth = 1.6f;
+    constexpr int kDrawn = 4;
     Ui& ui = s.ui;
-    const bool by_head = p.by_distance();
-    const int count = narrow<int>(by_head ? p.table.rows() : p.table.cols());
-    const int points = narrow<int>(by_head ? p.table.cols() : p.table.rows());
-    if (points < 2 || area.h < 70) return;
+    const Index count = p.by_distance() ? p.table.rows() : p.table.cols(),
+                points = p.by_distance() ? p.table.cols() : p.table.rows();
+    if (points < 2 || area.h < kLeast) return;
     const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
-    const Rect plot{area.x + 56, area.y + 30, area.w - 56, area.h - 44};
-    std::vector<int> drawn;
-    for (int i = 0; i < 4; ++i) drawn.push_back(std::min(count - 1, count * i / 8));
-    const int highlighted = pointed.value_or(-1);
-    const std::string what =
-        highlighted < 0 ? by_head ? "Some heads by distance; point at the table for one."
-                                  : "Some components by position; point at the table for one."
-        : by_head
-            ? "Head " + std::to_string(highlighted) + " by distance"
-            : capitalized(positions_row(p.scheme).column) + " " + std::to_string(p.components[highlighted]) +
-                  " by position" +
-                  (p.waves.empty()
-                       ? ""
-                       : ": period " + decimals(p.waves[highlighted], p.waves[highlighted] < 100 ? 1 : 0) +
-                             " positions");
-    ui.text.draw(area.x, area.y + 10, kCaption, highlighted < 0 ? ui.colors->t3 : ui.colors->accent_text,
-                 what);
+    const Rect head = take_top(area, kHead), ends = take_left(area, kNames - gap::tight, gap::small);
+    const Rect plot = inset(area, 0, kPad);
+    write(ui, head, kCaption, pointed ? ui.colors->accent_text : ui.colors->t3,
+          name_of_curves(p, pointed.value_or(-1)));
     ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
-    ui.text.draw_right(plot.x - 8, plot.y, kCaptionMono, ui.colors->t3, "+" + number(reach, 2));
-    ui.text.draw_right(plot.x - 8, plot.bottom(), kCaptionMono, ui.colors->t3, number(-reach, 2));
-    if (highlighted >= 0) drawn = {highlighted};
-    for (int n = 0; n < isize(drawn); ++n) {
-        const int which = drawn[n];
-        std::vector<ImVec2> line;
-        for (int i = 0; i < points; ++i) {
-            const float v = by_head ? p.table(which, i) : p.table(i, which);
-            line.push_back(
-                {plot.x + plot.w * float(i) / float(points - 1), plot.middle_y() - v / reach * plot.h / 2});
-        }
-        ui.polyline(line,
-                    highlighted >= 0 ? ui.colors->accent
-                                     : head_ink(s, n * std::max(1, s.model()->config.max_heads() / 4) %
-                                                       s.model()->config.max_heads()),
-                    1.6f);
+    const auto end = [&](float y, const std::string& text) {
+        write(ui, line_at(ends, y, kHead), kCaptionMono, ui.colors->t3, text, Flush::right);
+    };
+    end(plot.y, "+" + number(reach, 2));
+    end(plot.bottom(), number(-reach, 2));
+    if (pointed) return ui.polyline(curve_of(p, plot, *pointed, reach), ui.colors->accent, kWidth);
+    const int heads = s.model()->config.max_heads();
+    for (int n = 0; n < kDrawn; ++n) {
+        const auto which = std::min(narrow<int>(count) - 1, narrow<int>(count) * n / (2 * kDrawn));
+        ui.polyline(curve_of(p, plot, which, reach), head_ink(s, n * std::max(1, heads / kDrawn) % heads),
+                    kWidth);
     }
 }
 
-void draw_positions_toolbar(Scene& s, Rect area, const PositionsRow& row) {
-    Ui& ui = s.ui;
+void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
     const ModelConfig& c = s.model()->config;
-    float x = draw_back(s, area, "positions/back", row.title) + 14;
-    const float y = area.y + 26;
-    x += ui.text.draw(x, y + 2, kCaption, ui.colors->t3, "of " + s.model()->name) + 32;
+    auto& state = s.of<PositionsState>();
+    Toolbar bar = title_toolbar(s, rest, "positions/back", row.title);
+    bar.say(kCaption, s.ui.colors->t3, "of " + s.model()->name, gap::section);
     const auto counted =
-        std::find(kPositionCounts.begin(), kPositionCounts.end(), s.of<PositionsState>().count) -
-        kPositionCounts.begin();
+        std::find(kPositionCounts.begin(), kPositionCounts.end(), state.count) - kPositionCounts.begin();
     if (const int i =
-            ui.choice(x, y, "Positions", "positions/count", {"16", "32", "64", "128"}, narrow<int>(counted));
+            bar.choice("Positions", "positions/count", {"16", "32", "64", "128"}, narrow<int>(counted));
         i >= 0)
-        s.of<PositionsState>().count = kPositionCounts[i];
-    if (c.stacks.size() > 1)
-        if (const int i = ui.choice(x, y, "Of the", "positions/stack", {"encoder", "decoder"},
-                                    s.of<PositionsState>().stack);
-            i >= 0)
-            s.of<PositionsState>().stack = i;
-    if (row.by_distance) {
-        std::vector<std::string> heads;
-        for (int h = 0; h < c.stacks[std::min<int>(s.of<PositionsState>().stack, isize(c.stacks) - 1)].heads;
-             ++h)
-            heads.push_back(std::to_string(h));
-        if (const int h = ui.choice(x, y, "Head", "positions/head", heads, s.session.selection.head); h >= 0)
-            s.select(s.session.selection.block, h);
-    }
-    ui.hairline(area.x, area.y + 52, area.right(), area.y + 52);
+        state.count = kPositionCounts[i];
+    if (c.stacks.size() > 1) bar.choose("Of the", "positions/stack", {"encoder", "decoder"}, state.stack);
+    if (!row.by_distance) return;
+    std::vector<std::string> heads;
+    for (int h = 0; h < c.stacks[std::min<int>(state.stack, isize(c.stacks) - 1)].heads; ++h)
+        heads.push_back(std::to_string(h));
+    if (const int h = bar.choice("Head", "positions/head", heads, s.session.selection.head); h >= 0)
+        s.select(s.session.selection.block, h);
 }
 
 Map table_map(const ModelConfig& c, const Positions& p) {
-    const auto index = [](int i) { return std::to_string(i); };
     if (p.by_distance())
         return {"positions/table",
                 p.table,
                 "head",
                 "key − query",
                 explained_table(c, p),
-                index,
+                index_name,
                 [&p](int j) { return number(p.distances[j], 0); },
                 [&p](int i, int j) {
                     const std::string bucket =
@@ -193,11 +199,29 @@ Map table_map(const ModelConfig& c, const Positions& p) {
             "pos.",
             column,
             explained_table(c, p),
-            index,
+            index_name,
             [&p](int j) { return std::to_string(p.components[j]); },
             [&p, column](int i, int j) {
                 return "Position " + std::to_string(i) + ", " + column + " " +
                        std::to_string(p.components[j]) + ": " + number(p.table(i, j), 4);
+            }};
+}
+
+/// What two positions have in common.
+Map square_map(const Positions& p, int head) {
+    const bool by_distance = p.by_distance();
+    return {"positions/square",
+            p.between,
+            by_distance ? "query" : "pos.",
+            by_distance ? "key" : "position",
+            positions_row(p.scheme).between_text(p, head),
+            index_name,
+            index_name,
+            [&p, by_distance](int i, int j) {
+                const float v = p.between(i, j);
+                return (by_distance ? "Query " : "Positions ") + std::to_string(i) +
+                       (by_distance ? ", key " : " and ") + std::to_string(j) + ": " +
+                       (std::isnan(v) ? std::string("masked") : number(v, 3));
             }};
 }
 
@@ -210,43 +234,48 @@ std::vector<Question> ask_positions(const Scene& s) {
 }
 
 void draw_positions(Scene& s, Rect area) {
-    Ui& ui = s.ui;
+    constexpr float kCurves = 170, kBetween = 48, kPad = 11;
     const auto* found = s.found<PositionsWanted>();
     if (!found) return;
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;
     const PositionsRow& row = positions_row(p.scheme);
-    if (!ui.on_page()) draw_positions_toolbar(s, area, row);
-    const float top = area.y + 64, pad = 24, gap = 48, curves = std::min(170.0f, area.h * 0.22f);
+    Rect rest = area;
+    if (s.ui.on_page())
+        take_top(rest, size::title_bar, 1);
+    else
+        draw_positions_toolbar(s, rest, row);
+    rest = inset(rest, size::center_pad, kPad);
     if (p.table.size() == 0) {
-        ui.text.draw_wrapped(area.x + pad, top + 24, area.w - 2 * pad, kBody, ui.colors->t2,
-                             explained_table(c, p));
+        s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2,
+                               explained_table(c, p));
         return;
     }
-    const float inner = area.w - 2 * pad - gap,
-                square_w = std::min(inner * 0.42f, area.h - curves - (64 + 150)),
-                table_w = inner - std::max(square_w, inner * 0.34f), high = area.bottom() - top - curves - 24;
-    Map table = table_map(c, p);
-    draw_map(s, {area.x + pad, top, table_w, high}, table, false);
-    const auto index = [](int i) { return std::to_string(i); };
-    Map square{"positions/square",
-               p.between,
-               p.by_distance() ? "query" : "pos.",
-               p.by_distance() ? "key" : "position",
-               row.between_text(p, found->asked.head),
-               index,
-               index,
-               [&p](int i, int j) {
-                   const float v = p.between(i, j);
-                   return (p.by_distance() ? "Query " : "Positions ") + std::to_string(i) +
-                          (p.by_distance() ? ", key " : " and ") + std::to_string(j) + ": " +
-                          (std::isnan(v) ? std::string("masked") : number(v, 3));
-               }};
-    draw_map(s, {area.x + pad + table_w + gap, top, inner - table_w, high}, square, true);
+    const Rect curves = take_bottom(rest, std::min(kCurves, area.h * 0.22f), gap::medium);
+    const float wide = rest.w - kBetween, square_room = rest.h - kMapHead - kMapFoot + kNames + gap::tight;
+    const Rect between =
+        take_right(rest, std::max(std::min(wide * 0.42f, square_room), wide * 0.34f), kBetween);
+    Map table = table_map(c, p), square = square_map(p, found->asked.head);
+    draw_map(s, rest, table, false);
+    draw_map(s, between, square, true);
     const auto pointed = table.pointed
                              ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second)
                              : std::nullopt;
-    draw_curves(s, {area.x + pad, area.bottom() - curves - 8, table_w, curves}, p, pointed);
+    draw_curves(s, {rest.x, curves.y, rest.w, curves.h}, p, pointed);
+}
+
+View positions_view() {
+    return {.key = "positions",
+            .name = "Positions",
+            .digit = 'P',
+            .draw = draw_positions,
+            .offered = reads_text,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_positions,
+            .fills_window = true,
+            .numbers = position_numbers,
+            .visit = visit_state<PositionsState>};
 }
 
 }  // namespace headlight

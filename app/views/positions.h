@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 /// How many positions a table of them shows.
 inline constexpr std::array<int, 4> kPositionCountValues{16, 32, 64, 128};
 inline constexpr std::span<const int> kPositionCounts = kPositionCountValues;
@@ -27,5 +29,7 @@ struct PositionsState {
 void draw_positions(Scene& scene, Rect area);
 std::vector<Question> ask_positions(const Scene& scene);
 std::vector<NumberTable> position_numbers(const Scene& scene);
+
+View positions_view();
 
 }  // namespace headlight

@@ -3,11 +3,16 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "paint/matrix.h"
 #include "views/parts.h"
+#include "views/token_axis.h"
 
 namespace headlight {
 
 namespace {
+
+constexpr float kStackNames = 72, kBlockNumbers = 28, kWidestValue = 160, kHighestValue = 96, kValue = 64,
+                kSignedValue = 72, kLeastName = 48, kMoreLine = 34;
 
 struct RankedState {
     float scroll = 0;
@@ -23,13 +28,14 @@ void draw_row(Scene& s, Rect r, float names, const std::string& name, float valu
               const RankedHeads& heads, bool chosen, bool hovered) {
     Ui& ui = s.ui;
     const bool amber = chosen && heads.amber;
-    const float left = r.x + 8, right = r.right() - 8, y = r.middle_y();
     if (chosen || hovered) ui.fill(r, amber ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
-    ui.text.draw(left, y, kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
-    ui.text.draw_right(right, y, kBodyMono, amber ? ui.colors->accent_text : ui.colors->t2,
-                       (heads.is_signed && value > 0 ? "+" : "") + number(value, 3));
+    Rect rest = inset(r, gap::small, 0);
+    write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
+    write(ui, take_right(rest, heads.is_signed ? kSignedValue : kValue), kBodyMono,
+          amber ? ui.colors->accent_text : ui.colors->t2,
+          (heads.is_signed && value > 0 ? "+" : "") + number(value, 3), Flush::right);
     if (std::isnan(value)) return;
-    const Rect bar{left + names, y - 4, right - left - names - (heads.is_signed ? 72 : 64), 8};
+    const Rect bar = band(rest, size::bar);
     if (heads.is_signed)
         ui.signed_bar(bar, value / largest);
     else
@@ -42,12 +48,13 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
                                                const RankedHeads& heads) {
     Ui& ui = s.ui;
     std::optional<std::pair<int, int>> pressed;
-    float names = 48;
+    float names = kLeastName;
     for (int block = 0; block < c.blocks(); ++block)
-        names = std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + 12);
-    const float largest = largest_of(heads.values), row_h = area.h < 480 ? size::row_low : size::row,
-                list_h = area.h - 34;
-    const Rect rows{area.x - 8, area.y, area.w + 16, list_h};
+        names =
+            std::max(names, ui.text.width(kBodyMono, head_name(c, block, c.heads(block) - 1)) + gap::medium);
+    const float largest = largest_of(heads.values), row_h = area.h < 480 ? size::row_low : size::row;
+    Rect rows = inset(area, -gap::small, 0);
+    const Rect more = inset(take_bottom(rows, kMoreLine), gap::small, 0);
     s.of<RankedState>().scroll =
         scrolled(ui, rows, row_h * float(heads.order.size()), s.of<RankedState>().scroll);
     ui.clip(rows);
@@ -67,56 +74,89 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         if (h.clicked) pressed = head;
     }
     ui.unclip();
-    if (below > 0)
-        ui.text.draw(area.x, area.bottom() - 14, kCaption, ui.colors->t3, std::to_string(below) + " more");
+    if (below > 0) caption(ui, more, std::to_string(below) + " more");
     return pressed;
 }
 
-std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c,
-                                                    const std::vector<float>& values, bool is_signed,
-                                                    const char* path) {
-    Ui& ui = s.ui;
-    std::optional<std::pair<int, int>> pressed;
-    if (isize(values) != c.head_count()) return pressed;
-    const float names = c.stacks.size() > 1 ? 72 : 28, top = area.y + 20;
-    const float w = ui.whole(std::min((area.w - names) / float(c.max_heads()), 160.0f)),
+namespace {
+
+/// Where the value of each head stands: blocks down, heads across.
+Grid head_grid(Ui& ui, Rect area, const ModelConfig& c) {
+    take_left(area, c.stacks.size() > 1 ? kStackNames : kBlockNumbers);
+    take_top(area, kPlainNames);
+    const float w = ui.whole(std::min(area.w / float(c.max_heads()), kWidestValue)),
                 h = ui.whole(
-                    std::min({(area.bottom() - top) / float(c.blocks()), 96.0f, std::max(w * 0.6f, 20.0f)}));
-    if (w < 3 || h < 3) return pressed;
-    const float largest = largest_of(values), gap = h >= 8 ? ui.line() : 0;
-    const Colormap& colors = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const int every_head = label_step(w, 18), every_block = label_step(h, 14);
-    for (int head = 0; head < c.max_heads(); head += every_head)
-        ui.text.draw_centred(area.x + names + w * (float(head) + 0.5f), area.y + 10, kCaptionMono,
-                             ui.colors->t3, std::to_string(head));
-    for (int block = 0; block < c.blocks(); ++block) {
-        const float y = top + h * float(block);
-        if (block % every_block == 0)
-            ui.text.draw_right(area.x + names - 8, y + h / 2, kCaptionMono, ui.colors->t3,
-                               block_name(c, block));
-        for (int head = 0; head < c.heads(block); ++head) {
-            const Rect cell{area.x + names + w * float(head), y, w - gap, h - gap};
-            const float v = values[c.head_index({block, head})];
-            const std::string widget = path + head_name(c, block, head);
-            const Hit hit = ui.hit(widget, cell);
-            const ImU32 color = std::isnan(v) ? ui.colors->bg2
-                                : is_signed   ? signed_color(ui.colors->dark, v / largest)
-                                              : color_at(colors, v / largest);
-            ui.fill(cell, color);
-            const std::string text = (is_signed && v > 0 ? "+" : "") + number(v, 2);
-            if (!std::isnan(v) && h >= 18 && ui.text.width(kCaptionMono, text) + 6 < w)
-                ui.text.draw_centred(cell.middle_x(), cell.middle_y(), kCaptionMono, ink_on(color), text);
-            if (std::pair{block, head} == std::pair{s.session.selection.block, s.session.selection.head})
-                ui.frame(cell, ui.colors->accent, 2);
-            if (hit.hovered) ui.frame(cell, ui.colors->hover, 1);
-            if (hit.hovered) s.pointed.head = std::pair{block, head};
-            if (hit.clicked) pressed = std::pair{block, head};
-            ui.tooltip(
-                widget, hit,
-                "Head " + head_name(c, block, head) + ": " + (is_signed && v > 0 ? "+" : "") + number(v, 4));
-        }
+                    std::min({area.h / float(c.blocks()), kHighestValue, std::max(w * 0.6f, size::line)}));
+    return grid_at(area.min(), c.blocks(), c.max_heads(), w, h);
+}
+
+void name_heads(Ui& ui, const Grid& g, const ModelConfig& c) {
+    const auto faint = [&](int) { return ui.colors->t3; };
+    TokenAxis heads{g, index_name};
+    heads.ink = faint;
+    heads.draw_columns(ui);
+    TokenAxis blocks{g, [&](int block) { return block_name(c, block); }};
+    blocks.ink = faint;
+    blocks.room = c.stacks.size() > 1 ? kStackNames : kBlockNumbers;
+    blocks.draw_rows(ui);
+}
+
+std::string value_text(float v, bool is_signed, int digits) {
+    return (is_signed && v > 0 ? "+" : "") + number(v, digits);
+}
+
+/// The cells, their values where they are large enough.
+void draw_values(Scene& s, const Grid& g, const ModelConfig& c, const HeadValues& heads) {
+    Ui& ui = s.ui;
+    const float largest = largest_of(heads.values);
+    Matrix values = Matrix::Constant(g.rows, g.columns, std::numeric_limits<float>::quiet_NaN());
+    for (int i = 0; i < c.head_count(); ++i) {
+        const AttentionHead at = c.head_at(i);
+        values(at.block, at.head) = heads.values[i];
+        if (std::isnan(heads.values[i])) ui.fill(g.cell(at.block, at.head), ui.colors->bg2);
+        ui.name(heads.path + head_name(c, at.block, at.head), g.cell(at.block, at.head));
     }
-    return pressed;
+    const Colormap& map = heads.is_signed ? signed_colormap(ui.colors->dark)
+                                          : colormap(s.session.preferences.colormap, ui.colors->dark);
+    const Matrix places = heads.is_signed ? signed_places_of(values, largest) : Matrix(values / largest);
+    draw_matrix(ui, g.whole(), {places, map, heads.is_signed});
+    for (Index block = 0; block < values.rows() && g.h >= 18; ++block)
+        for (Index head = 0; head < values.cols(); ++head) {
+            const std::string text = value_text(values(block, head), heads.is_signed, 2);
+            if (std::isnan(values(block, head)) || ui.text.width(kCaptionMono, text) + gap::close >= g.w)
+                continue;
+            write(ui, g.cell(int(block), int(head)), kCaptionMono, ink_on(color_at(map, places(block, head))),
+                  text, Flush::center);
+        }
+}
+
+}  // namespace
+
+std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c,
+                                                    const HeadValues& heads) {
+    Ui& ui = s.ui;
+    if (isize(heads.values) != c.head_count()) return std::nullopt;
+    const Grid g = head_grid(ui, area, c);
+    if (std::min(g.w, g.h) < 3) return std::nullopt;
+    name_heads(ui, g, c);
+    draw_values(s, g, c, heads);
+    const auto outlined = [&](std::pair<int, int> head, ImU32 ink, float width) {
+        const Rect cell = g.cell(head.first, head.second);
+        const float between = cell_gap(ui, g.w, g.h);
+        ui.frame({cell.x, cell.y, cell.w - between, cell.h - between}, ink, width);
+    };
+    if (const auto& at = s.session.selection; c.has_head({at.block, at.head}))
+        outlined({at.block, at.head}, ui.colors->accent, 2);
+    const std::string path = std::string(heads.path) + "all";
+    const Hit hit = ui.hit(path, g.view);
+    const std::pair head = g.at(hit.mouse);
+    if (!hit.hovered || !c.has_head({head.first, head.second})) return std::nullopt;
+    outlined(head, ui.colors->hover, 1);
+    s.pointed.head = head;
+    ui.tooltip(path, hit,
+               "Head " + head_name(c, head.first, head.second) + ": " +
+                   value_text(heads.values[c.head_index({head.first, head.second})], heads.is_signed, 4));
+    return hit.clicked ? std::optional(head) : std::nullopt;
 }
 
 }  // namespace headlight

@@ -139,10 +139,11 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     const float w = (form.w - 8 * (kAcross - 1)) / kAcross;
     for (size_t i = 0; i < all.size(); ++i) {
         const auto& [path, label, on] = all[i];
-        const auto column = float(i % kAcross), row = float(i / kAcross);
-        s.ui.toggle(path, {form.x + (w + 8) * column, form.y + 36 * row, w, 28}, label, *on);
+        const size_t column = i % kAcross, row = i / kAcross;
+        s.ui.toggle(path, {form.x + (w + 8) * float(column), form.y + 36 * float(row), w, 28}, label, *on);
     }
-    form.y += 36 * float((all.size() + kAcross - 1) / kAcross) + 4;
+    const size_t rows = (all.size() + kAcross - 1) / kAcross;
+    form.y += 36 * float(rows) + 4;
 }
 
 void keep_as_preset(const Scene& s) {

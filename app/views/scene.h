@@ -35,7 +35,7 @@ struct Scene {
     const Pictures& pictures;
     Fields& fields;
     std::shared_ptr<const Opening> opening;  // the model that is being opened, or null
-    GLuint colors;                           // the chosen colour map
+    GLuint colors;                           // the chosen color map
     float dim = 0;  // 0 … 0.4: how far what is old fades while its successor is computed; draw_parts lays it
                     // over the panels
     std::vector<SentCommand>* sent = nullptr;  // carried out after the frame; null on a page

@@ -4,11 +4,14 @@
 
 #include "views/chips.h"
 #include "views/panels.h"
+#include "views/parts.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
+
+constexpr float kFieldPad = 14;
 
 /// How many bytes of a field the model reads: all while another text is shown yet.
 size_t read_of(const Scene& s, const TextField& field) {
@@ -29,7 +32,7 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
              : h.hovered   ? ui.colors->t3
                            : ui.colors->l2,
              1, size::corner);
-    const Rect inner = ui.pixels(Rect{r.x + 14, r.y + 4, r.w - 28, r.h - 8});
+    const Rect inner = ui.pixels(inset(r, kFieldPad, gap::tight));
     const float local = ui.pixels(h.mouse).x - inner.x;
     if (h.hovered && ImGui::IsMouseClicked(0)) s.fields.leave();
     if (h.hovered && ImGui::IsMouseDoubleClicked(0))
@@ -45,93 +48,113 @@ void draw_text_field(Scene& s, TextField& field, const char* path, Rect r, const
 
 namespace {
 
+/// A dot that looks to the right: the mark of the program, before a model's name.
+void draw_mark(Ui& ui, Rect at) {
+    const float y = at.middle_y(), radius = 5, reach = 14;
+    const float x = at.x + radius;
+    ui.disc({x, y}, radius, ui.colors->accent);
+    ui.polygon(std::array<ImVec2, 3>{{{x + radius + 2, y}, {x + reach, y - 6}, {x + reach, y + 6}}},
+               faded(ui.colors->accent, 0.5f));
+}
+
+void draw_chevron(Ui& ui, Rect at) {
+    const Rect r = square_at(at.middle(), gap::small);
+    ui.polyline(
+        std::array<ImVec2, 3>{
+            {{r.x, r.middle_y() - 2}, {r.middle_x(), r.middle_y() + 2.5f}, {r.right(), r.middle_y() - 2}}},
+        ui.colors->t3, 1.5f);
+}
+
+/// What is being done to open a model.
+void draw_opening(Scene& s, Rect inside) {
+    Ui& ui = s.ui;
+    const Rect lines = band(inside, 2 * gap::large);
+    write(ui, nth_row(lines, 0, 2), kCaption, ui.colors->t1, "opening " + s.opening->name);
+    write(ui, nth_row(lines, 1, 2), kCaption, ui.colors->t3, s.opening->progress.step.load());
+}
+
+void draw_cancel(Scene& s, Rect r) {
+    if (!s.ui.link("opening/cancel", r.right(), r.middle_y(), "Cancel")) return;
+    const Comparison& compared = s.session.document.comparison;
+    const bool of_b = s.opening->path == compared.model && s.opening->attempt == compared.attempt;
+    s.send("cancel opening", of_b ? "b" : "");
+}
+
 /// The model's name; while another one is being opened, that one's, with what is being done and a way out.
 void draw_model_button(Scene& s, Rect r) {
+    constexpr float kCancel = 64, kMark = 20;
     Ui& ui = s.ui;
-    const float y = r.middle_y();
     const bool opening = s.opening && s.model();
-    const Rect button = opening ? Rect{r.x, r.y, r.w - 64, r.h} : r;
-    const Hit h = ui.hit("model", button);
-    ui.fill(button, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-    ui.frame(button, s.session.shows(Sheet::models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    const float x = r.x + 18;
-    ui.disc({x, y}, 5, ui.colors->accent);
-    ui.polygon(std::array<ImVec2, 3>{{{x + 7, y}, {x + 14, y - 6}, {x + 14, y + 6}}},
-               (ui.colors->accent & 0x00FFFFFF) | 0x80000000);
+    const Rect cancel = opening ? take_right(r, kCancel) : Rect{};
+    const Hit h = ui.hit("model", r);
+    ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+    ui.frame(r, s.session.shows(Sheet::models) ? ui.colors->accent : ui.colors->l2, 1, size::corner);
     if (h.clicked) s.send("open");
+    if (opening) ui.name("opening", r);
+    Rect inside = inset(r, gap::small, 0);
+    take_left(inside, 0, gap::tight);
+    draw_mark(ui, take_left(inside, kMark, gap::medium));
     if (opening) {
-        ui.text.draw(r.x + 44, y - 8, kCaption, ui.colors->t1,
-                     ui.text.fitted(kCaption, "opening " + s.opening->name, button.w - 52));
-        ui.text.draw(r.x + 44, y + 8, kCaption, ui.colors->t3,
-                     ui.text.fitted(kCaption, s.opening->progress.step.load(), button.w - 52));
-        ui.name("opening", button);
-        if (ui.link("opening/cancel", r.right(), y, "Cancel")) {
-            const Comparison& compared = s.session.document.comparison;
-            const bool of_b = s.opening->path == compared.model && s.opening->attempt == compared.attempt;
-            s.send("cancel opening", of_b ? "b" : "");
-        }
+        draw_opening(s, inside);
+        draw_cancel(s, cancel);
         return;
     }
-    const std::string name = s.model() ? s.model()->name : "opening…";
-    ui.text.draw(r.x + 44, y, kBody, ui.colors->t1, ui.text.fitted(kBody, name, r.w - 76));
-    const float cx = r.right() - 16;
-    const ImVec2 chevron[] = {{cx - 4, y - 2}, {cx, y + 2.5f}, {cx + 4, y - 2}};
-    ui.polyline(chevron, ui.colors->t3, 1.5f);
+    draw_chevron(ui, take_right(inside, gap::large, gap::small));
+    write(ui, inside, kBody, ui.colors->t1, s.model() ? s.model()->name : "opening…");
+}
+
+void draw_recorded(Scene& s, Rect r) {
+    Ui& ui = s.ui;
+    ui.fill(r, ui.colors->bg2, size::corner);
+    ui.frame(r, ui.colors->l2, 1, size::corner);
+    ui.name("recorded", r);
+    write(ui, inset(r, kFieldPad, 0), kBody, ui.colors->t2,
+          "Trace (read-only): open its model to edit the text. " + s.model()->name);
+}
+
+/// What is read, and what the decoder reads: written by the model, or typed.
+void draw_source_and_target(Scene& s, Rect r) {
+    constexpr float kArrow = 30, kGenerate = 88;
+    Ui& ui = s.ui;
+    const bool typed = s.sentence() && !s.sentence()->second.empty(),
+               writes = s.sentence() && s.sentence()->written;
+    const Rect generate = typed ? take_right(r, kGenerate, gap::small) : Rect{};
+    const float half = ui.whole((r.w - kArrow) / 2);
+    draw_text_field(s, s.fields.sentence, "sentence", take_left(r, half), "Type a sentence");
+    write(ui, take_left(r, kArrow), kBody, ui.colors->t3, "→", Flush::center);
+    draw_text_field(s, s.fields.second, "second", r, "What the decoder reads");
+    if (writes)
+        ui.tooltip("second", ui.hit("second/written", take_bottom(r, gap::close)),
+                   "Generated by the model. Type here to force a target of your own.");
+    if (typed && ui.button("write", generate, "Generate")) s.send("second", "");
 }
 
 /// One field, or two where the model reads two texts.
 void draw_fields(Scene& s, Rect r) {
-    Ui& ui = s.ui;
     const Capabilities can = s.model() ? s.model()->config.can : Capabilities{};
-    const float gap = 8;
-    if (s.sentence() && !s.sentence()->trace->has_weights()) {
-        ui.fill(r, ui.colors->bg2, size::corner);
-        ui.frame(r, ui.colors->l2, 1, size::corner);
-        ui.name("recorded", r);
-        ui.text.draw(
-            r.x + 14, r.middle_y(), kBody, ui.colors->t2,
-            ui.text.fitted(kBody, "Trace (read-only): open its model to edit the text. " + s.model()->name,
-                           r.w - 28));
-    } else if (can.read_pair) {
-        const float first = ui.whole((r.w - gap) * 0.6f);
-        draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, first, r.h}, "Type a sentence");
-        draw_text_field(s, s.fields.second, "second", {r.x + first + gap, r.y, r.w - first - gap, r.h},
-                        "Second sentence");
-    } else if (can.write_target) {
-        const bool typed = s.sentence() && !s.sentence()->second.empty(),
-                   writes = s.sentence() && s.sentence()->written;
-        const float between = 30, write = typed ? 88 : 0,
-                    half = ui.whole((r.w - between - (typed ? write + gap : 0)) / 2);
-        draw_text_field(s, s.fields.sentence, "sentence", {r.x, r.y, half, r.h}, "Type a sentence");
-        ui.text.draw_centred(r.x + half + between / 2, r.middle_y(), kBody, ui.colors->t3, "→");
-        const Rect target{r.x + half + between, r.y, half, r.h};
-        draw_text_field(s, s.fields.second, "second", target, "What the decoder reads");
-        if (writes)
-            ui.tooltip("second", ui.hit("second/written", {target.x, target.bottom() - 6, target.w, 6}),
-                       "Generated by the model. Type here to force a target of your own.");
-        if (typed && ui.button("write", {r.right() - write, r.y, write, r.h}, "Generate")) {
-            s.send("second", "");
-        }
-    } else {
-        draw_text_field(s, s.fields.sentence, "sentence", r,
-                        can.read_image ? "Path of an image, or drop one on the window" : "Type a sentence");
+    if (s.sentence() && !s.sentence()->trace->has_weights()) return draw_recorded(s, r);
+    if (can.write_target) return draw_source_and_target(s, r);
+    if (can.read_pair) {
+        const Rect first = take_left(r, s.ui.whole((r.w - gap::small) * 0.6f), gap::small);
+        draw_text_field(s, s.fields.sentence, "sentence", first, "Type a sentence");
+        return draw_text_field(s, s.fields.second, "second", r, "Second sentence");
     }
+    draw_text_field(s, s.fields.sentence, "sentence", r,
+                    can.read_image ? "Path of an image, or drop one on the window" : "Type a sentence");
 }
 
-void draw_live(Scene& s, float left, float right, float y) {
+void draw_live(Scene& s, Rect r) {
+    constexpr float kDot = 9;
     Ui& ui = s.ui;
-    const bool waiting = s.dim > 0;
-    const ImVec2 dot{left + 5, y};
-    if (waiting)
+    const ImVec2 dot = take_left(r, kDot, gap::small).middle();
+    if (s.dim > 0)
         ui.ring(dot, 3.5f, ui.colors->accent, 1.5f);
     else
         ui.disc(dot, 4, ui.colors->accent);
-    ui.text.draw(left + 17, y, kCaption, ui.colors->t2, s.sentence() ? "live" : "ready");
-    if (s.sentence())
-        ui.text.draw_right(
-            right, y, kCaptionMono, ui.colors->t2,
-            decimals(s.answer->sentence->milliseconds, s.answer->sentence->milliseconds < 10 ? 1 : 0) +
-                " ms");
+    write(ui, r, kCaption, ui.colors->t2, s.sentence() ? "live" : "ready");
+    if (!s.sentence()) return;
+    const double took = s.answer->sentence->milliseconds;
+    write(ui, r, kCaptionMono, ui.colors->t2, decimals(took, took < 10 ? 1 : 0) + " ms", Flush::right);
 }
 
 constexpr size_t kShownNext = 3;
@@ -146,17 +169,19 @@ const PredictedTokens* shown_predictions(const Scene& s) {
     return it == all.end() ? &all[0] : &*it;
 }
 
+constexpr float kArrow = 30, kLeastNext = 84, kApart = 18, kAtPosition = 40, kHint = 200;
+
 float next_width(Ui& ui, const NextToken& t) {
-    return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + 8, 84.0f);
+    return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + gap::small, kLeastNext);
 }
 
 float next_room(Scene& s, size_t count) {
     const PredictedTokens* p = shown_predictions(s);
-    float width = 30;
+    float width = kArrow;
     for (size_t i = 0; p && i < std::min(count, p->tokens.size()); ++i)
-        width += next_width(s.ui, p->tokens[i]) + 18;
-    if (s.model()->config.can.fill_masks) width += 40;
-    return p ? width : 200;
+        width += next_width(s.ui, p->tokens[i]) + kApart;
+    if (s.model()->config.can.fill_masks) width += kAtPosition;
+    return p ? width : kHint;
 }
 
 /// How many of the next tokens stand beside the sentence's, which keep some room.
@@ -167,46 +192,52 @@ size_t next_count(Scene& s, float room) {
     return count;
 }
 
-void draw_next(Scene& s, float x, float y, size_t count) {
+/// A token that may be next, its probability, and a bar of it.
+void draw_next_token(Ui& ui, Rect r, const NextToken& t, bool top) {
+    Rect line = r;
+    const Rect track = take_bottom(r, 2);
+    take_left(line, write(ui, line, kCaptionMono, top ? ui.colors->t1 : ui.colors->t2, t.label), gap::close);
+    write(ui, line, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2, percent(t.probability));
+    ui.fill(track, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
+    ui.fill({track.x, track.y, std::max(1.0f, track.w * t.probability), track.h},
+            top ? ui.colors->accent : ui.colors->t3);
+}
+
+void draw_next(Scene& s, Rect line, size_t count) {
     Ui& ui = s.ui;
     const PredictedTokens* p = shown_predictions(s);
     if (!p) {
-        const bool could = s.model()->config.can.fill_masks && s.model()->has_logits();
-        if (could)
-            ui.text.draw(x, y, kCaption, ui.colors->t3, "type " + s.sentence()->mask + " for a prediction");
+        if (s.model()->config.can.fill_masks && s.model()->has_logits())
+            caption(ui, line, "type " + s.sentence()->mask + " for a prediction");
         return;
     }
-    if (s.model()->config.can.fill_masks)
-        x += ui.text.draw(x, y, kCaption, ui.colors->t3, "at " + std::to_string(p->position)) + 8;
-    ui.text.draw(x, y, kBody, ui.colors->t3, "→");
-    x += 30;
+    if (s.model()->config.can.fill_masks) {
+        const std::string at = "at " + std::to_string(p->position);
+        caption(ui, take_left(line, ui.text.width(kCaption, at), gap::small), at);
+    }
+    write(ui, take_left(line, kArrow), kBody, ui.colors->t3, "→");
     for (size_t i = 0; i < std::min(count, p->tokens.size()); ++i) {
-        const bool top = i == 0;
-        const NextToken& t = p->tokens[i];
-        const float w = next_width(ui, t);
-        const float at = ui.text.draw(x, y, kCaptionMono, top ? ui.colors->t1 : ui.colors->t2, t.label);
-        ui.text.draw(x + at + 6, y, kCaptionMono, top ? ui.colors->accent_text : ui.colors->t2,
-                     percent(t.probability));
-        const Rect track{x, y + 12, w, 2};
-        ui.fill(track, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
-        ui.fill({x, track.y, std::max(1.0f, w * t.probability), track.h},
-                top ? ui.colors->accent : ui.colors->t3);
-        ui.name("next/" + std::to_string(i), {x, y - 10, w, 24});
-        x += w + 18;
+        const Rect r = band(take_left(line, next_width(ui, p->tokens[i]), kApart), size::chip);
+        draw_next_token(ui, r, p->tokens[i], i == 0);
+        ui.name("next/" + std::to_string(i), r);
     }
 }
 
-/// Learn and the settings; returns where they begin.
-float draw_places(Scene& s, float right, float middle) {
+/// Learn and the settings, at the right end of a line; returns where they begin.
+float draw_places(Scene& s, Rect line) {
     Ui& ui = s.ui;
-    if (ui.link("settings", right, middle, "Settings", s.session.shows(Sheet::settings))) s.send("settings");
-    right -= ui.text.width(kCaption, "Settings") + 20;
-    if (!s.sentence() || !s.sentence()->trace || !s.sentence()->trace->has_weights()) return right + 20;
+    const float settings = ui.text.width(kCaption, "Settings"), learn = ui.text.width(kCaption, "Learn");
+    if (ui.link("settings", line.right(), line.middle_y(), "Settings", s.session.shows(Sheet::settings)))
+        s.send("settings");
+    take_right(line, settings, gap::large);
+    if (!s.sentence() || !s.sentence()->trace || !s.sentence()->trace->has_weights())
+        return line.right() + gap::large;
     const bool learns = std::string_view(views()[view_for(s.session, *s.model())].key) == "learn";
-    const float wide = ui.text.width(kCaption, "Learn");
-    if (ui.link("learn", right, middle, "Learn", learns)) s.send(learns ? "back" : "view learn");
-    if (learns) ui.fill({right - wide - 2, middle + 13, wide + 4, 2}, ui.colors->accent);
-    return right - wide;
+    if (ui.link("learn", line.right(), line.middle_y(), "Learn", learns))
+        s.send(learns ? "back" : "view learn");
+    const Rect word = take_right(line, learn);
+    if (learns) ui.fill({word.x - 2, word.middle_y() + 13, word.w + 4, 2}, ui.colors->accent);
+    return word.x;
 }
 
 std::string count_text(const Scene& s) {
@@ -218,35 +249,39 @@ std::string count_text(const Scene& s) {
     return count(labels[0].size());
 }
 
+/// The second line: the tokens, what comes next, settings.
+void draw_tokens_line(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    take_right(line, line.right() - draw_places(s, line), gap::large);
+    if (s.sentence()) {
+        const bool writes = shows_written(s);  // the next tokens stand in the inspector then
+        Rect tokens = line;
+        const size_t count = writes ? 0 : next_count(s, line.w);
+        const Rect next = count ? take_right(tokens, next_room(s, count)) : take_right(tokens, 0);
+        take_right(tokens, 0, gap::medium);
+        const float end = draw_tokens(s, tokens) + gap::medium;
+        if (count) draw_next(s, {std::min(end, next.x), line.y, next.w, line.h}, count);
+    } else if (!s.model() || !s.model()->config.can.read_image) {
+        const bool failed = s.answer && !s.answer->text_error.empty();
+        write(ui, line, kCaption, ui.colors->t2, failed ? s.answer->text_error : "or choose one below");
+    }
+}
+
 }  // namespace
 
 void draw_sentence_bar(Scene& s, Rect area) {
-    Ui& ui = s.ui;
+    constexpr float kLive = 164, kLeastModel = 272, kMostModel = 400;
     const bool low = area.h < size::top_bar;
-    const float left = std::clamp(area.w * 0.2f, 272.0f, 400.0f), field_h = low ? 36 : 40,
-                chip_h = low ? 24 : 28;
-    const float chips_y = area.y + (low ? 54 : 62), chips_mid = chips_y + chip_h / 2, pad = 16;
-    const Rect field{area.x + left, area.y + 8, area.w - left - 180, field_h};
-    draw_model_button(s, {area.x + pad, field.y, left - 2 * pad, field_h});
-    draw_fields(s, field);
-    draw_live(s, field.right() + 32, area.right() - pad, field.middle_y());
-    ui.text.draw(area.x + pad, chips_mid, kCaption, ui.colors->t2, count_text(s));
-    const float links = draw_places(s, area.right() - pad, chips_mid);
-    if (s.sentence()) {
-        const bool writes = shows_written(s);  // the next tokens stand in the inspector then
-        const size_t next = next_count(s, links - 20 - area.x - left);
-        const float next_left = links - 20 - (writes || next == 0 ? 0 : next_room(s, next));
-        const float end = draw_tokens(s, area.x + left, next_left - 12, chips_y, chip_h);
-        if (!writes && next > 0) draw_next(s, std::min(end + 12, next_left), chips_mid, next);
-    } else {
-        const bool picture = s.model() && s.model()->config.can.read_image;
-        if (!picture)
-            ui.text.draw(area.x + left, chips_mid, kCaption, ui.colors->t2,
-                         s.answer && !s.answer->text_error.empty()
-                             ? ui.text.fitted(kCaption, s.answer->text_error, links - area.x - left - 20)
-                             : "or choose one below");
-    }
-    ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
+    s.ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
+    Rect inside = inset(area, size::panel_pad, gap::small);
+    Rect first = take_top(inside, low ? 36 : 40, low ? 10 : 14),
+         second = take_top(inside, low ? size::row_low : size::chip);
+    const float model = std::clamp(area.w * 0.2f, kLeastModel, kMostModel) - 2 * size::panel_pad;
+    draw_model_button(s, take_left(first, model, size::panel_pad));
+    draw_live(s, take_right(first, kLive - gap::section, gap::section));
+    draw_fields(s, first);
+    write(s.ui, take_left(second, model, size::panel_pad), kCaption, s.ui.colors->t2, count_text(s));
+    draw_tokens_line(s, second);
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What stands in the centre while there is no sentence; and the three hints of the first start.
+// What stands in the center while there is no sentence; and the three hints of the first start.
 #include "base/embedded.h"
 #include "io/json.h"
 #include "paint/layout.h"
@@ -54,7 +54,7 @@ void draw_card(Ui& ui, int number, Rect r, ImVec2 from, ImVec2 to) {
     ui.frame(r, ui.colors->accent, 1, size::popup_corner);
     const ImVec2 disc{r.x + 26, r.y + 26};
     ui.disc(disc, 12, ui.colors->accent);
-    ui.text.draw_centred(disc.x, disc.y, kBody, ui.colors->on_accent, std::to_string(number + 1));
+    ui.text.draw_centered(disc.x, disc.y, kBody, ui.colors->on_accent, std::to_string(number + 1));
     ui.text.draw(r.x + 50, r.y + 26, kBody, ui.colors->t1, kCards[number].title);
     ui.text.draw_wrapped(r.x + 50, r.y + 40, r.w - 64, kCaption, ui.colors->t2, kCards[number].text);
     ui.name("hint/" + std::to_string(number + 1), r);
@@ -67,9 +67,9 @@ void draw_start_picture(Scene& s, Rect area) {
     const float w = std::min(520.0f, area.w - 48), h = 150;
     const Rect r{area.middle_x() - w / 2, area.y + 80, w, h};
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    ui.text.draw_centred(r.middle_x(), r.y + 52, kTitle, ui.colors->t1, "Drop an image here");
-    ui.text.draw_centred(r.middle_x(), r.y + 84, kBody, ui.colors->t2,
-                         "or type its path above. PNG and JPEG are read.");
+    ui.text.draw_centered(r.middle_x(), r.y + 52, kTitle, ui.colors->t1, "Drop an image here");
+    ui.text.draw_centered(r.middle_x(), r.y + 84, kBody, ui.colors->t2,
+                          "or type its path above. PNG and JPEG are read.");
     if (!s.answer->text_error.empty())
         ui.text.draw_wrapped(r.x, r.bottom() + 16, w, kBody, ui.colors->warning, s.answer->text_error);
     ui.name("start picture", r);
@@ -118,7 +118,7 @@ void draw_hints(Scene& s, Rect window) {
     const Rect button{three.x + 54, three.bottom() - 46, 120, size::button};
     ui.name("hint/done", button);
     ui.fill(button, ui.colors->dark ? ui.colors->accent : ui.colors->accent_text, size::corner);
-    ui.text.draw_centred(button.middle_x(), button.middle_y(), kBody, ui.colors->on_accent, "Got it");
+    ui.text.draw_centered(button.middle_x(), button.middle_y(), kBody, ui.colors->on_accent, "Got it");
     ui.text.draw(button.right() + 12, button.middle_y(), kCaption, ui.colors->t3, "shown once");
     ui.use_list(below);
 }

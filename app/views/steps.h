@@ -6,6 +6,8 @@
 
 namespace headlight {
 
+struct View;
+
 /// A column of the table, left to right; delta: the length under it.
 enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta };
 
@@ -21,5 +23,7 @@ void draw_steps(Scene& scene, Rect area);
 void draw_steps_inspector(Scene& scene, Rect area);
 std::vector<Question> ask_steps(const Scene& scene);
 std::vector<NumberTable> steps_numbers(const Scene& scene);
+
+View steps_view();
 
 }  // namespace headlight

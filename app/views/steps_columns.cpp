@@ -3,6 +3,18 @@
 
 namespace headlight {
 
+void StepsState::visit(FieldVisitor& v) {
+    v.choose(nullptr, column,
+             {"steps column",
+              "Steps: column",
+              "the number of the focused key that is explained",
+              {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta"}});
+    v.report("step_column", static_cast<int>(column));
+    v.report("strips_open", strips.open);
+    v.choose(nullptr, strips.open,
+             {"steps strips", "Steps: strips", "the vectors whose product a step is", {"off", "on"}});
+}
+
 namespace {
 
 std::string scale_title(const Scene& s) {

@@ -14,6 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr size_t kProducts = 6;
+constexpr float kDimension = 26, kEntry = 50;
 
 void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) {
     const AttentionRule& rule = s.sentence()->trace->rule(s.block());
@@ -58,12 +59,15 @@ void draw_products(Column& c, const std::vector<Strip>& strips) {
     const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = c.at.w < 280 ? 40 : 80;
     for (size_t i = 0; i < std::min(kProducts, order.size()); ++i, c.skip(24)) {
         const int d = order[i];
-        ui.text.draw_right(c.at.x + 26, c.y, kCaptionMono, ui.colors->t3, std::to_string(d));
+        Rect line = c.line();
+        write(ui, take_left(line, kDimension, gap::tight), kCaptionMono, ui.colors->t3, std::to_string(d),
+              Flush::right);
+        write(ui, take_right(line, kEntry, gap::tight), kCaptionMono, ui.colors->t1, number(values[d], 2),
+              Flush::right);
+        ui.signed_bar(band(take_right(line, bar, gap::tight), 10), values[d] / largest);
         if (products)
-            ui.text.draw_right(c.at.right() - 58 - bar, c.y, kCaptionMono, ui.colors->t2,
-                               number(strips[0].values[d], 2) + " × " + number(strips[1].values[d], 2));
-        ui.signed_bar({c.at.right() - 54 - bar, c.y - 5, bar, 10}, values[d] / largest);
-        ui.text.draw_right(c.at.right(), c.y, kCaptionMono, ui.colors->t1, number(values[d], 2));
+            write(ui, line, kCaptionMono, ui.colors->t2,
+                  number(strips[0].values[d], 2) + " × " + number(strips[1].values[d], 2), Flush::right);
     }
 }
 

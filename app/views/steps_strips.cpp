@@ -2,14 +2,13 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "paint/matrix.h"
 #include "views/parts.h"
 #include "views/steps.h"
 
 namespace headlight {
 
 namespace {
-
-constexpr float kNumberRow = 18, kNumberGroup = 230;
 
 Strip strip(std::string name, Vector values, const std::string& sign, bool query = false) {
     const double shown = sign == "Σ" ? values.sum() : values.norm();
@@ -25,44 +24,49 @@ std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
     return "Weighted value of " + at + " for " + query;
 }
 
-/// The dimension under the mouse, lit in every strip.
+/// What has a strip or a column: the word before the token.
+std::string short_name(const Strip& strip) { return strip.name.substr(0, strip.name.find(' ')); }
+
+/// A vector as cells; the dimension under the mouse is lit in every strip.
 void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, int& dimension) {
-    Ui& ui = s.ui;
     const auto n = isize(strip.values);
-    const float w = r.w / float(n), gap = w >= 6 ? 1 : 0,
-                largest = std::max(strip.values.cwiseAbs().maxCoeff(), 1e-12f);
-    for (int d = 0; d < n; ++d)
-        ui.fill({r.x + w * float(d), r.y, std::max(w - gap, 0.5f), r.h},
-                signed_color(ui.colors->dark, strip.values[d] / largest));
-    const Hit h = ui.hit(path, r);
-    if (h.hovered) dimension = std::clamp(int((h.mouse.x - r.x) / w), 0, n - 1);
+    const float largest = strip.values.cwiseAbs().maxCoeff();
+    draw_matrix(
+        s.ui, r,
+        {signed_places_of(strip.values.transpose(), largest), signed_colormap(s.ui.colors->dark), true});
+    const Hit h = s.ui.hit(path, r);
+    if (h.hovered) dimension = Grid{r, 1, n, r.w / float(n), r.h}.column_at(h.mouse.x);
     if (h.clicked) s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
 }
 
+/// All entries of the vectors, in columns of lines.
 void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
+    constexpr float kLine = 18, kGroup = 230, kDimension = 28, kBetween = 12, kTitles = 24;
     Ui& ui = s.ui;
-    const auto n = isize(strips.back().values), groups = std::max(1, int(area.w / kNumberGroup)),
+    const Rect titles = take_top(area, kTitles);
+    const auto n = isize(strips.back().values), groups = std::max(1, int(area.w / kGroup)),
                rows = (n + groups - 1) / groups;
-    const float wide = area.w / float(groups), pitch = kNumberRow,
-                column = (wide - 40) / float(strips.size());
-    ui.clip({area.x, area.y - 20, area.w, area.h + 20});
-    s.of<StepsState>().strips.scroll =
-        scrolled(ui, area, pitch * float(rows), s.of<StepsState>().strips.scroll);
-    for (int g = 0; g < groups; ++g)
+    float& scroll = s.of<StepsState>().strips.scroll;
+    scroll = scrolled(ui, area, kLine * float(rows), scroll);
+    const Grid g{area, rows, groups, area.w / float(groups), kLine, 0, scroll};
+    const auto column = [&](Rect line, size_t c) {
+        take_left(line, kDimension);
+        take_right(line, 0, kBetween);
+        return nth_column(line, narrow<int>(c), isize(strips));
+    };
+    for (int group = 0; group < groups; ++group)
         for (size_t c = 0; c < strips.size(); ++c)
-            ui.text.draw_right(area.x + wide * float(g) + 30 + column * float(c + 1), area.y - 12, kCaption,
-                               ui.colors->t3, strips[c].name.substr(0, strips[c].name.find(' ')));
-    ui.unclip();
+            caption(ui, column({g.x(group), titles.y, g.w, titles.h}, c), short_name(strips[c]),
+                    Flush::right);
     ui.clip(area);
     for (int d = 0; d < n; ++d) {
-        const float x = area.x + wide * float(d / rows),
-                    y = area.y + pitch * (float(d % rows) + 0.5f) - s.of<StepsState>().strips.scroll;
-        if (y < area.y - pitch || y > area.bottom() + pitch) continue;
-        ui.text.draw_right(x + 28, y, kCaptionMono, ui.colors->t3, std::to_string(d));
+        if (!g.touches_row(d % rows)) continue;
+        Rect line = g.cell(d % rows, d / rows);
         for (size_t c = 0; c < strips.size(); ++c)
             if (d < strips[c].values.size())
-                ui.text.draw_right(x + 30 + column * float(c + 1), y, kCaptionMono, ui.colors->t1,
-                                   number(strips[c].values[d], 2));
+                write(ui, column(line, c), kCaptionMono, ui.colors->t1, number(strips[c].values[d], 2),
+                      Flush::right);
+        write(ui, take_left(line, kDimension), kCaptionMono, ui.colors->t3, std::to_string(d), Flush::right);
     }
     ui.unclip();
 }
@@ -73,8 +77,7 @@ std::string dimension_text(const std::vector<Strip>& strips, int d) {
         return "dimension " + std::to_string(d) + ":  " + at(0) + " × " + at(1) + " = " + at(2);
     std::string out = "dimension " + std::to_string(d) + ":";
     for (size_t i = 0; i < strips.size(); ++i)
-        if (d < strips[i].values.size())
-            out += "  " + strips[i].name.substr(0, strips[i].name.find(' ')) + " " + at(i);
+        if (d < strips[i].values.size()) out += "  " + short_name(strips[i]) + " " + at(i);
     return out;
 }
 
@@ -98,53 +101,100 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, in
             strip("q × k", q.cwiseProduct(k), "Σ")};
 }
 
+namespace {
+
+/// The line of a strip: its vector's name, its cells, the length or sum.
+struct StripLine {
+    Rect name, cells, measure;
+};
+
+StripLine divided(Rect line) {
+    constexpr float kName = 96, kMeasure = 104, kHighest = 36;
+    StripLine l;
+    l.name = take_left(line, kName, gap::small);
+    l.measure = take_right(line, kMeasure, gap::small);
+    l.cells = band(line, std::min(kHighest, line.h - gap::small));
+    return l;
+}
+
+/// "−▬▬▬+ each strip normalized", behind what is said of a dimension.
+void draw_strip_scale(Scene& s, Rect line) {
+    constexpr float kBar = 60, kLeast = 260;
+    Ui& ui = s.ui;
+    if (line.w < kLeast) return;
+    const std::string note = "each strip normalized";
+    caption(ui, line, note, Flush::right);
+    take_right(line, ui.text.width(kCaption, note), gap::medium);
+    for (const char* end : {"+", "−"}) {
+        take_right(line, write(ui, line, kCaptionMono, ui.colors->t2, end, Flush::right), gap::tight);
+        if (*end == '+')
+            ui.gradient(band(take_right(line, kBar, gap::tight), size::bar),
+                        signed_colormap(ui.colors->dark));
+    }
+}
+
+/// The dimension under the mouse, else the largest entry of the last vector.
+int shown_dimension(const std::vector<Strip>& strips, int pointed) {
+    const auto n = isize(strips[0].values);
+    if (pointed >= 0 && pointed < n) return pointed;
+    Index steepest = 0;
+    strips.back().values.cwiseAbs().maxCoeff(&steepest);
+    return std::min(narrow<int>(steepest), n - 1);
+}
+
+void draw_strips(Scene& s, Rect area, Rect foot, const std::vector<Strip>& strips) {
+    Ui& ui = s.ui;
+    const auto count = isize(strips);
+    int& dimension = s.of<StepsState>().strips.dimension;
+    const auto line = [&](int i) { return divided(nth_row(area, i, count)); };
+    for (int i = 0; i < count; ++i) {
+        const StripLine l = line(i);
+        write(ui, l.name, kCaptionMono, strips[i].query ? ui.colors->accent_text : ui.colors->t1,
+              strips[i].name);
+        draw_strip(s, strips[i], l.cells, "steps/strip/" + std::to_string(i), dimension);
+        const ImU32 ink = i + 1 == count ? ui.colors->accent_text : ui.colors->t2;
+        Rect measure = l.measure;
+        take_right(measure, write(ui, measure, kCaptionMono, ink, strips[i].measure, Flush::right),
+                   gap::small);
+        write(ui, measure, kCaption, ink, strips[i].sign, Flush::right);
+    }
+    const auto n = isize(strips[0].values);
+    const int shown = shown_dimension(strips, dimension);
+    for (int i = 0; i < count; ++i) {
+        const Rect cells = line(i).cells;
+        const float w = cells.w / float(n);
+        if (isize(strips[i].values) == n)
+            ui.frame({cells.x + w * float(shown) - 1, cells.y - 1, std::max(w, 3.0f) + 1, cells.h + 2},
+                     ui.colors->hover, 1);
+    }
+    Rect said = foot;
+    said.x = line(0).cells.x;
+    said.w = foot.right() - said.x;
+    take_left(said, write(ui, said, kCaptionMono, ui.colors->t2, dimension_text(strips, shown)),
+              gap::section);
+    draw_strip_scale(s, said);
+}
+
+}  // namespace
+
 void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, int key) {
+    constexpr float kHead = 44, kFoot = 32, kLink = 80;
     Ui& ui = s.ui;
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
     const auto strips = strips_of(s, found, key);
-    const float pad = 24, left = area.x + 128, right = area.right() - 136;
-    ui.text.draw(area.x + pad, area.y + 24, kBody, ui.colors->t1,
-                 ui.text.fitted(kBody, heading(s, found, key), area.w - 320));
-    if (ui.link("steps/numbers", area.right() - pad, area.y + 24,
-                s.of<StepsState>().strips.open ? "Strips" : "Numbers", s.of<StepsState>().strips.open))
-        s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
-    if (s.of<StepsState>().strips.open)
-        return draw_numbers(s, {area.x + pad, area.y + 68, area.w - 2 * pad, area.h - 80}, strips);
-    const float room = area.h - (42 + 32), pitch = room / float(strips.size()),
-                high = std::min(36.0f, pitch - 8);
-    int dimension = s.of<StepsState>().strips.dimension;
-    Index steepest = 0;
-    strips.back().values.cwiseAbs().maxCoeff(&steepest);
-    for (int i = 0; i < isize(strips); ++i) {
-        const Rect r{left, area.y + 44 + pitch * float(i), right - left, high};
-        ui.text.draw(area.x + pad, r.middle_y(), kCaptionMono,
-                     strips[i].query ? ui.colors->accent_text : ui.colors->t1,
-                     ui.text.fitted(kCaptionMono, strips[i].name, left - area.x - pad - 8));
-        draw_strip(s, strips[i], r, "steps/strip/" + std::to_string(i), dimension);
-        const ImU32 ink = i + 1 == isize(strips) ? ui.colors->accent_text : ui.colors->t2;
-        ui.text.draw_right(area.right() - pad, r.middle_y(), kCaptionMono, ink, strips[i].measure);
-        ui.text.draw_right(area.right() - pad - ui.text.width(kCaptionMono, strips[i].measure) - 8,
-                           r.middle_y(), kCaption, ink, strips[i].sign);
+    bool& open = s.of<StepsState>().strips.open;
+    Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, kHead);
+    const Rect link = take_right(head, kLink);
+    if (ui.link("steps/numbers", link.right(), link.middle_y(), open ? "Strips" : "Numbers", open))
+        open = !open;
+    write(ui, head, kBody, ui.colors->t1, heading(s, found, key));
+    if (open) {
+        take_bottom(rest, gap::medium);
+        return draw_numbers(s, rest, strips);
     }
-    s.of<StepsState>().strips.dimension = dimension;
-    const auto n = isize(strips[0].values);
-    const int shown = dimension >= 0 && dimension < n ? dimension : std::min(narrow<int>(steepest), n - 1);
-    const float w = (right - left) / float(n);
-    for (int i = 0; i < isize(strips); ++i)
-        if (strips[i].values.size() == n)
-            ui.frame({left + w * float(shown) - 1, area.y + 43 + pitch * float(i), std::max(w, 3.0f) + 1,
-                      high + 2},
-                     ui.colors->hover, 1);
-    const float y = area.bottom() - 18;
-    const float said = ui.text.draw(left, y, kCaptionMono, ui.colors->t2, dimension_text(strips, shown));
-    const std::string note = "each strip normalized";
-    if (left + said + 300 > area.right()) return;
-    const float note_x = area.right() - pad - ui.text.width(kCaption, note);
-    ui.text.draw(note_x, y, kCaption, ui.colors->t3, note);
-    ui.gradient({note_x - 92, y - 4, 60, 8}, signed_colormap(ui.colors->dark));
-    ui.text.draw_right(note_x - 96, y, kCaptionMono, ui.colors->t2, "−");
-    ui.text.draw(note_x - 28, y, kCaptionMono, ui.colors->t2, "+");
+    const Rect foot = take_bottom(rest, kFoot);
+    draw_strips(s, rest, foot, strips);
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The vectors behind the steps: coloured strips that open to numbers.
+// The vectors behind the steps: colored strips that open to numbers.
 #pragma once
 
 #include "views/scene.h"

@@ -1,4 +1,4 @@
-// The table of views for the window's centre.
+// The table of views for the window's center.
 #pragma once
 
 #include <span>
@@ -12,36 +12,47 @@ namespace headlight {
 
 struct ViewPage;
 
-/// A row of the table of views.
+/// A row of the table of views; each view's own files make it, as NAME_view().
 struct View {
+    enum class Shows { head, layer, model };
+    /// In place of the ranking under the grid of heads, and of the inspector.
+    struct Sides {
+        void (*list)(Scene& scene, Rect area) = nullptr;
+        void (*inspect)(Scene& scene, Rect area) = nullptr;
+    };
+
     const char* key;          // as --view and files spell it
     const char* name;         // the tab's text; its path is tab/NAME
     const char* former = "";  // a name that --view goes on taking, in small letters
     char digit;               // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
-    bool (*offered)(const Model& model) = [](const Model&) {
-        return true;
-    };  // whether it is there for a model
-    const char* (*missing)(const Model& model) = [](const Model&) -> const
-        char* { return nullptr; };  // why it says nothing of one, or null
-    enum class Shows { head, layer, model } shows = Shows::head;
+    /// Whether it is there for a model.
+    bool (*offered)(const Model& model) = [](const Model&) { return true; };
+    /// Why it says nothing of a model, or null.
+    const char* (*missing)(const Model& model) = [](const Model&) {
+        return static_cast<const char*>(nullptr);
+    };
+    Shows shows = Shows::head;
     std::vector<Question> (*ask)(const Scene& scene) = nullptr;
-    void (*list)(Scene& scene, Rect area) = nullptr;     // under the grid of heads, in place of the ranking
-    void (*inspect)(Scene& scene, Rect area) = nullptr;  // in place of the inspector
-    bool fills_window = false;                           // closes both panels; not a tab
+    Sides beside = {};
+    bool fills_window = false;  // closes both panels; not a tab
     bool closes_inspector = false;
     bool second_head = false;    // shows another head too, outlined in the grid
     bool second_run = false;     // compares the run that is shown with another one
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
-    bool lists_choices = false;  // of the token that is being written: the bar of writing need not
-    bool (*of_layer)(const Session& session) =
-        nullptr;  // whether a view of a head shows a whole layer just now
-    std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) =
-        nullptr;  // a figure of its own, sized to its cells, where it has one of what it shows just now
+    bool lists_choices = false;  // of the token that is being generated: the generation bar need not
+    /// Whether a view of a head shows a whole layer just now.
+    bool (*of_layer)(const Session& session) = nullptr;
+    /// A figure of its own, sized to its cells, where it has one of what it shows just now.
+    std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
     std::vector<Command> (*commands)() = nullptr;  // beside its own row and those of its choices
 };
+
+/// What several views ask of a model.
+bool reads_text(const Model& model);
+const char* no_weights(const Model& model);
 
 std::span<const View> views();
 
@@ -53,6 +64,8 @@ size_t view_for(const Session& session, const Model& model);
 
 /// Opens a view by its key.
 void open_view(Session& session, const char* key);
+/// The row of a command that opens a view too.
+Command opens_view(const char* key, Command row);
 /// A row by its key, tab text or former name, in upper or lower case; null where there is none.
 const View* find_view(const std::string& name);
 /// The key of that row; the name itself where there is none.

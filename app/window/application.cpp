@@ -133,7 +133,7 @@ Status Application::carry_out_given() {
     const CommandLine* line = harness_.next_command();
     if (!line) return success();
     harness_.take_command();
-    const Status done = act(*line);
+    Status done = act(*line);
     refused_ = !done;
     return done;
 }
@@ -221,7 +221,7 @@ Status Application::draw_until_closed() {
 }
 
 Status Application::run() {
-    const Status ended = guarded([this] { return draw_until_closed(); });
+    Status ended = guarded([this] { return draw_until_closed(); });
     if (!ended && desk_.options.screenshot.empty())
         static_cast<void>(guarded([this] {
             keeper_.finish();

@@ -11,8 +11,6 @@ namespace headlight {
 
 namespace {
 
-const char* kWindow = "Window";
-
 /// What Enter does in a sheet with a field.
 Status accept(CommandContext& c, const std::string&) {
     Session& s = c.session;
@@ -47,7 +45,7 @@ Status close(CommandContext& c, const std::string& name) {
 }
 
 /// From what lies on top to what lies below.
-Status escape(CommandContext& c, const std::string&) {
+void escape(CommandContext& c) {
     Session& s = c.session;
     if (s.sheet)
         s.sheet.reset();
@@ -59,76 +57,41 @@ Status escape(CommandContext& c, const std::string&) {
         s.selection.locked.reset();
     else
         c.host.leave_texts();
-    return success();
 }
 
-Command sheet_row(const char* name, const char* title, const char* keys, const char* help, Sheet sheet) {
-    return {.name = name,
-            .title = title,
-            .group = kWindow,
-            .keys = keys,
-            .help = help,
-            .run = [sheet](CommandContext& c, const std::string&) {
-                c.session.toggle(sheet);
-                return success();
-            }};
+Command sheet_row(const CommandText& text, Sheet sheet) {
+    return row(text, [sheet](CommandContext& c) { c.session.toggle(sheet); });
 }
 
-Command host_row(const char* name, const char* title, const char* group, const char* keys, const char* help,
-                 void (*act)(Host& host)) {
-    return {.name = name,
-            .title = title,
-            .group = group,
-            .keys = keys,
-            .help = help,
-            .run = [act](CommandContext& c, const std::string&) {
-                act(c.host);
-                return success();
-            }};
-}
-
-Command focus_row(const char* name, const char* title, const char* keys, const char* help,
-                  void (*act)(Host& host)) {
-    Command row = host_row(name, title, kWindow, keys, help, act);
-    row.when = has_focus;
-    return row;
+Command host_row(const CommandText& text, void (*act)(Host& host), CommandWhen when = nullptr) {
+    return row(
+        text, [act](CommandContext& c) { act(c.host); }, std::move(when));
 }
 
 std::vector<Command> focus_commands() {
     const char *goes = "move through all controls", *chooses = "choose in the focused control";
-    return {host_row("next control", "Next control", kWindow, "Tab", goes, [](Host& h) { h.move_focus(1); }),
-            host_row("previous control", "Previous control", kWindow, "Shift+Tab", goes,
+    return {host_row({"next control", "Next control", goes, "Tab"}, [](Host& h) { h.move_focus(1); }),
+            host_row({"previous control", "Previous control", goes, "Shift+Tab"},
                      [](Host& h) { h.move_focus(-1); }),
-            focus_row("press", "Press", "Enter, Space", "press the focused control",
-                      [](Host& h) { h.press_focus(); }),
-            focus_row("choose up", "Choose above", "↑", chooses, [](Host& h) { h.step_focus(-1); }),
-            focus_row("choose down", "Choose below", "↓", chooses, [](Host& h) { h.step_focus(1); })};
+            host_row(
+                {"press", "Press", "press the focused control", "Enter, Space"},
+                [](Host& h) { h.press_focus(); }, has_focus),
+            host_row(
+                {"choose up", "Choose above", chooses, "↑"}, [](Host& h) { h.step_focus(-1); }, has_focus),
+            host_row(
+                {"choose down", "Choose below", chooses, "↓"}, [](Host& h) { h.step_focus(1); }, has_focus)};
 }
 
 std::vector<Command> sheet_commands() {
-    return {sheet_row("palette", "Command palette", "Ctrl+K", "find any command by typing", Sheet::palette),
-            sheet_row("keys", "Keys", "F1", "this list", Sheet::help),
-            sheet_row("settings", "Settings", "", "theme, text size, hints", Sheet::settings),
-            {.name = "close",
-             .words = "models|compared models|settings|save|label|keys|palette",
-             .title = "Close",
-             .group = kWindow,
-             .help = "close a sheet where it is the one that is open",
-             .when = [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; },
-             .run = close},
-            {.name = "accept",
-             .title = "Accept",
-             .group = "",
-             .keys = "Enter",
-             .help = "do what the open sheet asks for",
-             .when = has_field,
-             .run = accept},
-            {.name = "escape",
-             .title = "Close, unlock, leave",
-             .group = kWindow,
-             .keys = "Esc",
-             .help = "close a sheet; unlock the cell; leave the text field",
-             .run = escape}};
+    return {
+        sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
+        sheet_row({"keys", "Keys", "this list", "F1"}, Sheet::help),
+        sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
+        row({"close models|compared models|settings|save|label|keys|palette", "Close",
+             "close a sheet where it is the one that is open"},
+            close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
+        row({"escape", "Close, unlock, leave", "close a sheet; unlock the cell; leave the text field", "Esc"},
+            escape)};
 }
 
 /// Commands as --do takes them, one after the other.
@@ -139,45 +102,49 @@ Status carry_out_all(CommandContext& c, const std::string& text) {
 }
 
 std::vector<Command> window_commands() {
-    return {{.name = "do",
-             .words = "COMMANDS",
-             .title = "Carry out commands",
-             .group = kWindow,
-             .help = "carry out commands with ; between them, as --do does",
-             .run = carry_out_all},
-            switch_row({.name = "inspector",
-                        .title = "Inspector",
-                        .group = kWindow,
-                        .keys = "Ctrl+I",
-                        .help = "inspector, in narrow windows"},
-                       [](Session& s) -> bool& { return s.of<LayoutState>().inspector_over; }),
-            host_row("leave text", "Leave the text field", kWindow, "", "give the arrows to heads and cells",
+    return {row({"do COMMANDS", "Carry out commands", "carry out commands with ; between them, as --do does"},
+                carry_out_all),
+            switch_row({"inspector", "Inspector", "inspector, in narrow windows", "Ctrl+I"},
+                       of_state(&LayoutState::inspector_over)),
+            host_row({"leave text", "Leave the text field", "give the arrows to heads and cells"},
                      [](Host& h) { h.leave_texts(); }),
-            host_row("quit", "Close the window", kWindow, "Ctrl+Q", "close the window",
+            host_row({"quit", "Close the window", "close the window", "Ctrl+Q"},
                      [](Host& h) { h.close_window(); })};
 }
 
 std::vector<Command> export_commands() {
-    Command browse = host_row("browse", "Choose the file", "Files", "",
-                              "ask where to save with the desktop's dialog", [](Host& h) { h.browse(); });
-    browse.when = [](const CommandContext& c) { return c.session.shows(Sheet::save) ? nullptr : ""; };
-    return {browse, host_row("copy numbers", "Copy the view's numbers", "Edit", "Ctrl+C",
-                             "copy the selected text, or else the view's numbers",
-                             [](Host& h) { h.copy_numbers(); })};
+    const auto saves = [](const CommandContext& c) { return c.session.shows(Sheet::save) ? nullptr : ""; };
+    return joined(
+        {in_group("Files", {host_row(
+                               {"browse", "Choose the file", "ask where to save with the desktop's dialog"},
+                               [](Host& h) { h.browse(); }, saves)}),
+         in_group("Edit", {host_row({"copy numbers", "Copy the view's numbers",
+                                     "copy the selected text, or else the view's numbers", "Ctrl+C"},
+                                    [](Host& h) { h.copy_numbers(); })})});
+}
+
+/// Under no heading: what Enter does is written in the sheet.
+Command accept_row() {
+    return row({"accept", "Accept", "do what the open sheet asks for", "Enter"}, accept, has_field);
 }
 
 }  // namespace
 
 std::span<const Command> commands() {
-    static const std::vector<Command> table = [] {
-        std::vector<Command> all;
-        for (const auto& rows :
-             {focus_commands(), view_commands(), selection_commands(), label_commands(),
-              intervention_commands(), comparison_commands(), generation_commands(), display_commands(),
-              document_commands(), save_commands(), export_commands(), sheet_commands(), window_commands()})
-            all.insert(all.end(), rows.begin(), rows.end());
-        return all;
-    }();
+    static const std::vector<Command> table =
+        joined({in_group("Window", focus_commands()),
+                view_commands(),
+                selection_commands(),
+                label_commands(),
+                intervention_commands(),
+                comparison_commands(),
+                generation_commands(),
+                display_commands(),
+                document_commands(),
+                save_commands(),
+                export_commands(),
+                {accept_row()},
+                in_group("Window", joined({sheet_commands(), window_commands()}))});
     return table;
 }
 

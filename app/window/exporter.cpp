@@ -48,7 +48,7 @@ ViewPage Exporter::page_to_save() const {
     f.queries = p.queries;
     f.marks = p.marks;
     f.drop_sink = p.drop_sink;
-    const auto [width, height] = session.of<LayoutState>().centre;
+    const auto [width, height] = session.of<LayoutState>().center;
     size_page(page, width, height);
     return page;
 }

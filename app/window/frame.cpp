@@ -74,7 +74,7 @@ void Frame::show(ImVec2 size) {
 
 Status Frame::draw_safely() {
     constexpr int kMaxFailures = 3;
-    const Status drawn = guarded([this] {
+    Status drawn = guarded([this] {
         draw();
         return success();
     });

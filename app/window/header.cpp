@@ -6,9 +6,9 @@
 
 #include "base/cast.h"
 #include "views/changes.h"
+#include "views/generation.h"
 #include "views/page.h"
 #include "views/views.h"
-#include "views/writing.h"
 
 namespace headlight {
 
@@ -82,7 +82,7 @@ void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& sh
 float links_width(Scene& s) {
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     const float intervene = s.ui.text.width(kCaption, "Intervene") + 20;
-    return intervene + (offers_writing(s) ? s.ui.text.width(kCaption, "Generate") + 20 : 0);
+    return intervene + (offers_generation(s) ? s.ui.text.width(kCaption, "Generate") + 20 : 0);
 }
 
 /// Intervene and Generate.
@@ -95,7 +95,7 @@ void draw_links(Scene& s, float right, float middle) {
         if (intervene) s.send("brush", "off");
     }
     const float left = right - ui.text.width(kCaption, "Intervene") - 20;
-    if (offers_writing(s) && ui.link("writing/bar", left, middle, "Generate", generate))
+    if (offers_generation(s) && ui.link("generation/bar", left, middle, "Generate", generate))
         s.send("generate", generate ? "off" : "on");
 }
 

@@ -34,7 +34,11 @@ public:
     void finish();
     /// The window ends as it should; `by_signal`: not by the person's hand, so nothing of it may be lost.
     void end(bool by_signal) {
-        if (recovery_) by_signal ? recovery_->end_for_logout() : recovery_->end();
+        if (!recovery_) return;
+        if (by_signal)
+            recovery_->end_for_logout();
+        else
+            recovery_->end();
     }
 
 private:

@@ -6,19 +6,19 @@
 #include <functional>
 
 #include "views/changes.h"
+#include "views/generation.h"
 #include "views/head_list.h"
 #include "views/page.h"
 #include "views/panels.h"
 #include "views/parts.h"
 #include "views/views.h"
-#include "views/writing.h"
 #include "window/header.h"
 
 namespace headlight {
 
 namespace {
 
-/// Narrow windows: the inspector slides over the centre, and answers before what lies under it. Ends in the
+/// Narrow windows: the inspector slides over the center, and answers before what lies under it. Ends in the
 /// lower of two channels of the draw list; the caller merges them.
 void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& draw_panel) {
     Ui& ui = s.ui;
@@ -60,7 +60,7 @@ void draw_parts(Scene& s, Rect w) {
     };
     draw_sentence_bar(s, {0, 0, w.w, top});
     if (alone) {
-        s.of<LayoutState>().centre = {middle.w, middle.h};
+        s.of<LayoutState>().center = {middle.w, middle.h};
         view->draw(s, middle);
         fade_old("center", middle);
         return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
@@ -71,7 +71,7 @@ void draw_parts(Scene& s, Rect w) {
     const auto draw_panel = [&] {
         ui.fill(panel, ui.colors->bg1);
         ui.hairline(panel.x, top, panel.x, panel.bottom());
-        (s.sentence() && view->inspect ? view->inspect : draw_inspector)(s, panel);
+        (s.sentence() && view->beside.inspect ? view->beside.inspect : draw_inspector)(s, panel);
         fade_old("inspector", panel);
     };
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
@@ -81,17 +81,17 @@ void draw_parts(Scene& s, Rect w) {
                                    ? draw_changes(s, {left, header.bottom() + bar, middle.w, 40})
                                    : 0);
     const bool lists = view && view->lists_choices;
-    const float writing = s.sentence() ? writing_bar_height(s, !lists) : 0;
-    const Rect centre{left, header.bottom() + chips, middle.w,
-                      middle.bottom() - header.bottom() - chips - writing};
-    s.of<LayoutState>().centre = {centre.w, centre.h};
+    const float generation = s.sentence() ? generation_bar_height(s, !lists) : 0;
+    const Rect center{left, header.bottom() + chips, middle.w,
+                      middle.bottom() - header.bottom() - chips - generation};
+    s.of<LayoutState>().center = {center.w, center.h};
     if (view) draw_header(s, header, *view);
     if (s.sentence())
-        view->draw(s, centre);
+        view->draw(s, center);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
-        draw_start_sentences(s, centre);
-    fade_old("center", centre);
-    if (writing > 0) draw_writing_bar(s, {left, centre.bottom(), middle.w, writing}, !lists);
+        draw_start_sentences(s, center);
+    fade_old("center", center);
+    if (generation > 0) draw_generation_bar(s, {left, center.bottom(), middle.w, generation}, !lists);
     if (narrow && !closed)
         ui.list->ChannelsMerge();
     else if (!closed)

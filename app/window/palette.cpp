@@ -25,7 +25,7 @@ float draw_key(Ui& ui, float right, float middle, const std::string& key) {
     const Rect r{right - w, middle - 11, w, 22};
     ui.fill(r, ui.colors->bg1, size::corner);
     ui.frame(r, ui.colors->l2, 1, size::corner);
-    ui.text.draw_centred(r.middle_x(), middle, kCaptionMono, ui.colors->t2, key);
+    ui.text.draw_centered(r.middle_x(), middle, kCaptionMono, ui.colors->t2, key);
     return r.x;
 }
 

@@ -40,8 +40,8 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
                           : std::nullopt;
     if (!path) return;
     const Vector logits = path->logits(delta, pool).row(0).transpose();
-    r.raises = ranked_ids(logits, kTokens);
-    r.lowers = ranked_ids(-logits, kTokens);
+    r.promoted = ranked_ids(logits, kTokens);
+    r.suppressed = ranked_ids(-logits, kTokens);
 }
 
 /// The same cell in every head whose block reads the same two sequences.

@@ -19,19 +19,19 @@ struct CellReport {
     float dot = 0, scaled = 0, score = 0;  // q·k, q·k times the scale, and what enters mask and softmax
                                            // (soft-capped, with position bias)
     bool allowed = true;
-    int rank = 1;                     // place of the key in its row, from 1
-    std::vector<Prediction> row;      // the heaviest keys of the row: position and weight
-    float delta_norm = 0;             // ‖result‖ of this head at the query: its ΔE
-    float layer_share = 0;            // ‖result‖ over the sum of ‖result‖ of the layer's heads
-    std::vector<int> raises, lowers;  // tokens that ΔE makes more and less likely, strongest first; empty
-                                      // where no straight path leads to the logits
-    PerHead<float> weight_by_head;    // pattern[query, key] of every head; NaN
-                                      // where the block reads other sequences
+    int rank = 1;                           // place of the key in its row, from 1
+    std::vector<Prediction> row;            // the heaviest keys of the row: position and weight
+    float delta_norm = 0;                   // ‖result‖ of this head at the query: its ΔE
+    float layer_share = 0;                  // ‖result‖ over the sum of ‖result‖ of the layer's heads
+    std::vector<int> promoted, suppressed;  // tokens that ΔE makes more and less likely, strongest first;
+                                            // empty where no straight path leads to the logits
+    PerHead<float> weight_by_head;          // pattern[query, key] of every head; NaN
+                                            // where the block reads other sequences
 };
 
-/// Reads the cell out of the trace. Tokens raised and lowered: ΔE through the final norm's weight and the
-/// unembedding (the logit lens of nostalgebraist 2020, applied to one head); only in pre-norm stacks that end
-/// in the unembedding.
+/// Reads the cell out of the trace. Tokens promoted and suppressed: ΔE through the final norm's weight and
+/// the unembedding (the logit lens of nostalgebraist 2020, applied to one head); only in pre-norm stacks that
+/// end in the unembedding.
 CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool);
 
 }  // namespace headlight

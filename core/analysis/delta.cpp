@@ -47,11 +47,11 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
     const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
     if (!path) return;
     const Vector logits = path->logits(trace.attn_out(w.block, w.query, 1, pool), pool).row(0).transpose();
-    for (const int id : ranked_ids(logits, kTokensMoved)) s.raised.push_back({id, logits[id]});
-    for (const int id : ranked_ids(-logits, kTokensMoved)) s.lowered.push_back({id, logits[id]});
+    for (const int id : ranked_ids(logits, kTokensMoved)) s.promoted.push_back({id, logits[id]});
+    for (const int id : ranked_ids(-logits, kTokensMoved)) s.suppressed.push_back({id, logits[id]});
     const Matrix by_head = path->logits(additions, pool);
     for (Index h = 0; h < by_head.rows(); ++h)
-        s.head_raises.push_back(ranked_ids(by_head.row(h).transpose(), kTokensOfHead));
+        s.promoted_by_head.push_back(ranked_ids(by_head.row(h).transpose(), kTokensOfHead));
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ struct DeltaSplit {
     std::vector<DeltaPart> heads;  // with the output bias as one more
     std::vector<DeltaPart>
         keys;  // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
-    std::vector<TokenShift> raised, lowered;    // by ΔE; empty where no straight path leads to the logits
-    std::vector<std::vector<int>> head_raises;  // ids that each head raises most
-    PerHead<float> norm_by_head;                // ‖result‖ at this token; NaN in other stacks
+    std::vector<TokenShift> promoted, suppressed;  // by ΔE; empty where no straight path leads to the logits
+    std::vector<std::vector<int>> promoted_by_head;  // ids that each head promotes most
+    PerHead<float> norm_by_head;                     // ‖result‖ at this token; NaN in other stacks
     std::vector<Prediction>
         after_layer;  // what the model would say after each layer (logit lens), most probable
 };

@@ -10,7 +10,7 @@ bool needs_patching(const Intervention& intervention);
 
 /// Runs the texts that frozen heads come from, lays their patterns along the tokens of `own` (the model's
 /// pass without changes over the text that is shown; aligned by token) and puts them into the changes. Rows
-/// are renormalised over the tokens that both texts have; a row without any keeps its own weights. Fails
+/// are renormalized over the tokens that both texts have; a row without any keeps its own weights. Fails
 /// where a text cannot be read, or `cancel` was set.
 Result<Intervention> patched(Intervention intervention, const Trace& own, ThreadPool& pool,
                              const CancelFlag* cancel = nullptr);

@@ -49,4 +49,15 @@ inline std::vector<int> shuffled(int count, Draws& draws) {
     return order;
 }
 
+/// The same built up from the first number on, so that one more count moves two numbers and leaves the rest.
+inline std::vector<int> shuffled_as_it_grows(int count, uint32_t seed) {
+    Draws draws(seed);
+    std::vector<int> order;
+    for (int i = 0; i < count; ++i) {
+        order.push_back(i);
+        std::swap(order[i], order[draws.below(i + 1)]);
+    }
+    return order;
+}
+
 }  // namespace headlight

@@ -8,6 +8,8 @@ namespace headlight {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXf;
+/// For numbers that a float would round: counts.
+using DoubleMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 /// A matrix or a block of columns of one; rows may lie further apart than they are long.
 using MatrixRef = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMatrixRef = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;

@@ -73,7 +73,7 @@ double Canvas::text(double x, double y, const std::string& text, double size, Fa
     PangoRectangle box;
     pango_layout_get_extents(layout.get(), nullptr, &box);
     const double width = box.width / double(PANGO_SCALE), height = box.height / double(PANGO_SCALE);
-    const double shift = align == Align::left ? 0 : align == Align::centre ? width / 2 : width;
+    const double shift = align == Align::left ? 0 : align == Align::center ? width / 2 : width;
     cairo_save(cairo_);
     set_color(color);
     cairo_translate(cairo_, x, y);

@@ -16,7 +16,7 @@
 namespace headlight {
 
 enum class Face { sans, mono };
-enum class Align { left, centre, right };
+enum class Align { left, center, right };
 
 /// All lengths are CSS pixels (1/96 inch).
 class Canvas {

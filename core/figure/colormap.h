@@ -1,4 +1,4 @@
-// Colour maps and the scales that lead into them; the shader and the figures use the same tables.
+// Color maps and the scales that lead into them; the shader and the figures use the same tables.
 #pragma once
 
 #include <array>

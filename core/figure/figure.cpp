@@ -129,7 +129,7 @@ struct PageCells {
     }
 };
 
-/// Colours of all cells, 0 … 255; −1: masked.
+/// Colors of all cells, 0 … 255; −1: masked.
 std::vector<int> color_indices(const PageCells& cells, const FigureOptions& o, float largest) {
     const Vector row_largest = cells.w.rowwise().maxCoeff();
     std::vector<int> out;
@@ -143,7 +143,7 @@ std::vector<int> color_indices(const PageCells& cells, const FigureOptions& o, f
     return out;
 }
 
-/// One path for each colour, cells of one colour that touch in one piece: files stay small and no seams show.
+/// One path for each color, cells of one color that touch in one piece: files stay small and no seams show.
 void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int>& indices,
                    const Colormap& map) {
     for (int index = -1; index <= kNoNumber; ++index) {

@@ -55,7 +55,7 @@ std::string fully_masked_note(const Trace& trace, int block, int head);
 Status write_figure(const std::filesystem::path& path, const FigureKind& kind,
                     std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 
-/// The colours of a page.
+/// The colors of a page.
 struct PageColors {
     Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73},
         line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};
@@ -68,11 +68,11 @@ void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options
 inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25; }
 
 /// Draws weights[queries, keys] with square cells: one rectangle each, or one picture where they are finer
-/// than the page. Entries < 0 are masked. `largest` is what the top of the colour map stands for.
+/// than the page. Entries < 0 are masked. `largest` is what the top of the color map stands for.
 void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell,
                   const FigureOptions& options, float largest);
 
-/// A vertical colour bar with five ticks from 0 (or the log floor) to `largest`.
+/// A vertical color bar with five ticks from 0 (or the log floor) to `largest`.
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options,
                     float largest);
 

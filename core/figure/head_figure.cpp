@@ -1,4 +1,4 @@
-// One head: weights, token labels on both axes, colour bar, title, caption.
+// One head: weights, token labels on both axes, color bar, title, caption.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -131,7 +131,7 @@ void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
                         Align::left, -M_PI / 4);
         else
             canvas.text(at, l.top - l.font, labels.across[i], l.font, Face::mono, PageColors{}.text,
-                        Align::centre);
+                        Align::center);
     }
 }
 
@@ -161,7 +161,7 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
             const double x = l.left + l.cell * (double(o.queries == Axis::rows ? k : q) + 0.5),
                          y = l.top + l.cell * (double(o.queries == Axis::rows ? q : k) + 0.5);
             canvas.text(x, y, decimals(double(weights(q, k)), 2), font, Face::mono,
-                        dark ? PageColors{}.page : PageColors{}.text, Align::centre);
+                        dark ? PageColors{}.page : PageColors{}.text, Align::center);
         }
 }
 

@@ -107,7 +107,7 @@ void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
     const double above = l.top - font - (g.names.empty() ? 0 : font + 6);
     for (int head = 0; g.by_layer() && head < g.across; ++head)
         canvas.text(l.left + l.pitch_x * head + l.side / 2, above, std::to_string(head), font, Face::mono,
-                    PageColors{}.secondary, Align::centre);
+                    PageColors{}.secondary, Align::center);
     for (int i = 0; i < isize(g.names); ++i) {
         const int column = i % g.across, row = i / g.across;
         const double x = l.left + l.pitch_x * column, y = l.top + l.pitch_y * row;

@@ -34,7 +34,7 @@ struct FigureStyle {
     std::string caption = "auto";  // auto: how to read it; "": none
     bool labels = true, color_bar = true, grid_lines = false, values = false, join_words = false,
          transparent = false;
-    bool drop_sink = false;    // one head: without its first key, rows renormalised
+    bool drop_sink = false;    // one head: without its first key, rows renormalized
     std::string tokens, keys;  // "0-5,9": only these (keys: of the keys; where empty, as tokens)
     std::string heads;         // "1.2,3.0": only these of all heads
 

@@ -41,13 +41,13 @@ std::vector<Taps> make_taps(int in, int out, Resampling filter) {
                  support = (filter == Resampling::bilinear ? 1 : 2) * wide;
     std::vector<Taps> all(out);
     for (int i = 0; i < out; ++i) {
-        const double centre = (i + 0.5) * scale;
+        const double center = (i + 0.5) * scale;
         Taps& t = all[i];
-        t.first = std::max(0, int(centre - support + 0.5));
+        t.first = std::max(0, int(center - support + 0.5));
         std::vector<double> weights;
         double sum = 0;
-        for (int x = t.first; x < std::min(in, int(centre + support + 0.5)); ++x) {
-            const double at = (x - centre + 0.5) / wide;
+        for (int x = t.first; x < std::min(in, int(center + support + 0.5)); ++x) {
+            const double at = (x - center + 0.5) / wide;
             weights.push_back(filter == Resampling::bilinear ? triangle(at) : cubic(at));
             sum += weights.back();
         }

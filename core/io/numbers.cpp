@@ -1,5 +1,6 @@
 #include "io/numbers.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -15,13 +16,31 @@ namespace headlight {
 
 namespace {
 
-/// The shortest text that reads back as the same float; nothing for NaN.
-std::string shortest(float value) {
+/// The shortest text that reads back as the same number; nothing for NaN. Whole numbers without an exponent.
+template <class Number>
+std::string shortest(Number value) {
     if (std::isnan(value)) return "";
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, value);
+    char text[64];
+    const bool whole = sizeof value == 8 && value == std::round(value) && std::abs(value) < 1e15;
+    const auto end = whole ? std::to_chars(text, text + sizeof text, static_cast<int64_t>(value))
+                           : std::to_chars(text, text + sizeof text, value);
     return {text, end.ptr};
 }
+
+std::string cell_text(const NumberTable& t, Index r, Index c) {
+    return t.exact.size() ? shortest(t.exact(r, c)) : shortest(t.values(r, c));
+}
+
+/// As JSON: null for NaN, whole numbers of exact tables as such.
+nlohmann::ordered_json json_cell(const NumberTable& t, Index r, Index c) {
+    const double value = t.exact.size() ? t.exact(r, c) : double(t.values(r, c));
+    if (std::isnan(value)) return {};
+    if (t.exact.size() && value == std::round(value) && std::abs(value) < 1e15)
+        return static_cast<int64_t>(value);
+    return value;
+}
+
+DoubleMatrix as_doubles(const NumberTable& t) { return t.exact.size() ? t.exact : t.values.cast<double>(); }
 
 /// A field of RFC 4180; between tabs nothing can be quoted, so blanks stand for what would break a line.
 std::string field(const std::string& text, char separator) {
@@ -42,7 +61,7 @@ std::string square(const NumberTable& t, char separator) {
     for (const auto& label : t.columns) out += separator + field(label, separator);
     for (Index r = 0; r < t.values.rows(); ++r) {
         out += "\n" + field(t.rows[r], separator);
-        for (Index c = 0; c < t.values.cols(); ++c) out += separator + shortest(t.values(r, c));
+        for (Index c = 0; c < t.values.cols(); ++c) out += separator + cell_text(t, r, c);
     }
     return out + "\n";
 }
@@ -59,7 +78,7 @@ std::string lines(std::span<const NumberTable> tables, char separator) {
                 out += field(t.name, separator) + separator + std::to_string(r) + separator +
                        field(t.rows[r], separator) + separator;
                 out += std::to_string(c) + separator + field(t.columns[c], separator) + separator +
-                       shortest(t.values(r, c)) + "\n";
+                       cell_text(t, r, c) + "\n";
             }
     return out;
 }
@@ -82,9 +101,7 @@ Status write_json(const std::filesystem::path& path, std::span<const NumberTable
         auto values = nlohmann::ordered_json::array();
         for (Index r = 0; r < t.values.rows(); ++r) {
             auto row = nlohmann::ordered_json::array();
-            for (Index c = 0; c < t.values.cols(); ++c)
-                row.push_back(std::isnan(t.values(r, c)) ? nlohmann::ordered_json()
-                                                         : nlohmann::ordered_json(t.values(r, c)));
+            for (Index c = 0; c < t.values.cols(); ++c) row.push_back(json_cell(t, r, c));
             values.push_back(std::move(row));
         }
         list.push_back({{"name", t.name},
@@ -109,7 +126,10 @@ Status write_npy(const std::filesystem::path& path, std::span<const NumberTable>
                          ".json, .csv or .safetensors."};
     const std::string shape = (tables.size() > 1 ? std::to_string(tables.size()) + ", " : "") +
                               std::to_string(rows) + ", " + std::to_string(columns);
-    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+    const bool exact =
+        std::any_of(tables.begin(), tables.end(), [](const auto& t) { return t.exact.size() > 0; });
+    std::string header = std::string("{'descr': '") + (exact ? "<f8" : "<f4") +
+                         "', 'fortran_order': False, 'shape': (" + shape + "), }";
     while ((10 + header.size() + 1) % 64) header += ' ';
     header += '\n';
     TRY(const auto out, OutputFile::create(path));
@@ -117,7 +137,12 @@ Status write_npy(const std::filesystem::path& path, std::span<const NumberTable>
     out->write(std::string_view("\x93NUMPY\x01\x00", 8));
     out->write(&length, 2);
     out->write(header);
-    for (const NumberTable& t : tables) out->write(t.values.data(), t.values.size() * sizeof(float));
+    for (const NumberTable& t : tables) {
+        if (exact)
+            out->write(as_doubles(t).data(), t.values.size() * sizeof(double));
+        else
+            out->write(t.values.data(), t.values.size() * sizeof(float));
+    }
     return out->commit();
 }
 
@@ -125,8 +150,13 @@ Status write_tensors(const std::filesystem::path& path, std::span<const NumberTa
     std::vector<TensorToWrite> tensors;
     std::map<std::string, std::string> metadata;
     for (const NumberTable& t : tables) {
-        tensors.push_back({t.name, "F32", {t.values.rows(), t.values.cols()}, [&t](const auto& sink) {
-                               sink(t.values.data(), t.values.size() * sizeof(float));
+        const bool exact = t.exact.size() > 0;
+        tensors.push_back({t.name,
+                           exact ? "F64" : "F32",
+                           {t.values.rows(), t.values.cols()},
+                           [&t, exact](const auto& sink) {
+                               exact ? sink(t.exact.data(), t.exact.size() * sizeof(double))
+                                     : sink(t.values.data(), t.values.size() * sizeof(float));
                            }});
         metadata[t.name] = Json{{"rows", t.rows}, {"columns", t.columns}}.dump(
             -1, ' ', false, Json::error_handler_t::replace);
@@ -163,7 +193,8 @@ Status write_numbers(const std::filesystem::path& path, std::span<const NumberTa
                      " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
     if (tables.empty()) return Error{"This view has no numbers to write."};
     for (const NumberTable& t : tables)
-        HEADLIGHT_CHECK(isize(t.rows) == t.values.rows() && isize(t.columns) == t.values.cols());
+        HEADLIGHT_CHECK(isize(t.rows) == t.values.rows() && isize(t.columns) == t.values.cols() &&
+                        (!t.exact.size() || t.exact.size() == t.values.size()));
     return format->write(path, tables);
 }
 

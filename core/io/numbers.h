@@ -11,12 +11,13 @@
 
 namespace headlight {
 
-/// A labelled table; NaN where there is nothing (a masked cell).
+/// A labeled table; NaN where there is nothing (a masked cell).
 struct NumberTable {
     std::string name;                        // "pattern"
     std::string rows_are, columns_are;       // "query", "key"
     std::vector<std::string> rows, columns;  // labels
     Matrix values;                           // [rows, columns]
+    DoubleMatrix exact = {};                 // the same where a float would round them; empty: `values` alone
 };
 
 /// Whether a path ends like one of the formats: .csv, .tsv, .json, .npy, .safetensors.
@@ -24,7 +25,8 @@ bool is_numbers_path(const std::filesystem::path& path);
 
 /// Writes tables by the path's ending. .csv and .tsv: one table as it stands, several one value a line;
 /// .json: all with labels, null for NaN; .npy (format 1.0): [rows, columns], or [tables, rows, columns] of
-/// tables of one size; .safetensors: a tensor each, labels as JSON in the metadata.
+/// tables of one size; .safetensors: a tensor each, labels as JSON in the metadata. Exact numbers are written
+/// as float64 (in a .npy file all, where one table has them), others as float32.
 Status write_numbers(const std::filesystem::path& path, std::span<const NumberTable> tables);
 
 /// One table with tabs, for a spreadsheet.

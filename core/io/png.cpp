@@ -32,8 +32,8 @@ Status encode_png(const PngPixels& pixels, const ByteSink& sink) {
     header.height = pixels.height;
     header.bit_depth = 8;
     header.color_type = pixels.alpha ? SPNG_COLOR_TYPE_TRUECOLOR_ALPHA : SPNG_COLOR_TYPE_TRUECOLOR;
-    const auto per_metre = static_cast<uint32_t>(std::lround(pixels.dpi / 0.0254));
-    spng_phys size{per_metre, per_metre, 1};
+    const auto per_meter = static_cast<uint32_t>(std::lround(pixels.dpi / 0.0254));
+    spng_phys size{per_meter, per_meter, 1};
     spng_set_png_stream(c, write, const_cast<ByteSink*>(&sink));
     spng_set_ihdr(c, &header);
     spng_set_phys(c, &size);

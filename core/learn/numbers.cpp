@@ -113,16 +113,21 @@ struct Collector {
         const auto words = [&](const auto& row) { return row.empty() || std::isnan(row[0]); };
         const int first = std::all_of(table.values.begin(), table.values.end(), words) ? 1 : 0;
         NumberTable out{"", "row", "column", {}, {}, {}};
-        Rows values;
+        const int columns = isize(table.columns) - first;
+        out.exact = DoubleMatrix::Constant(isize(table.values), columns, double(kNothing));
         for (int r = 0; r < isize(table.values); ++r) {
             out.rows.push_back(first && !table.rows[r].empty() ? table.rows[r][0] : std::to_string(r));
-            values.emplace_back();
-            for (int c = first; c < isize(table.values[r]); ++c)
-                values.back().push_back(float(table.values[r][c]));
+            for (int c = 0; c < std::min(columns, isize(table.values[r]) - first); ++c)
+                out.exact(r, c) = table.values[r][first + c];
         }
+        out.values = out.exact.cast<float>();
         for (int c = first; c < isize(table.columns); ++c) out.columns.push_back(table.columns[c]);
-        out.values = filled(values, isize(out.columns));
         if (!table.values.empty()) add(table.title, std::move(out));
+    }
+    void operator()(const Pixels& pixels) {
+        if (pixels.weights.empty()) return;
+        add(pixels.title, {"", "row", "column", counted(pixels.rows), counted(pixels.columns),
+                           Eigen::Map<const Matrix>(pixels.weights.data(), pixels.rows, pixels.columns)});
     }
     void operator()(const Words&) {}
 };

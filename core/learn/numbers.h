@@ -10,7 +10,8 @@ namespace headlight::learn {
 
 /// The numbers of all blocks in their order, under names that differ. BarRows: [rows, columns], then
 /// [queries, columns] of each row that has all of them. Curves: [points, 2 or 3] of each line, x, y and
-/// error. Plane: [points, 2]. Steps: [lines, numbers of the longest result]. Words have none.
+/// error. Plane: [points, 2]. Pixels: weights, [rows, columns] of
+/// patches. Steps: [lines, numbers of the longest result]. Words have none.
 std::vector<NumberTable> page_numbers(const Page& page);
 
 }  // namespace headlight::learn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/matrix.h"
+#include "io/image.h"
 
 namespace headlight::learn {
 
@@ -81,12 +82,21 @@ struct Table {
     std::vector<std::vector<double>> values;  // the same as numbers, for export; NaN where a cell is words
 };
 
+/// A picture cut into patches, and what each of them weighs.
+struct Pixels {
+    std::string title;
+    RgbImage image;              // at most kMostPixels a side
+    int rows = 0, columns = 0;   // patches; 0: the picture alone
+    std::vector<float> weights;  // of the patches, row after row; empty: the picture is seen as it is
+};
+inline constexpr int kMostPixels = 512;
+
 /// A sentence or two, at most sixty words in all of a page's.
 struct Words {
     std::string text;
 };
 
-using Block = std::variant<BarRows, Grid, Curves, Plane, Steps, Table, Words>;
+using Block = std::variant<BarRows, Grid, Curves, Plane, Steps, Table, Pixels, Words>;
 
 struct Page {
     std::vector<Block> blocks;

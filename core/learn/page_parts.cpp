@@ -68,6 +68,11 @@ bool has_head_scores(const StationInput& input) {
            input.trace->has_scores(input.block);
 }
 
+bool reads_and_writes(const StationInput& input) {
+    return input.trace && input.trace->has_weights() && input.trace->config().can.write_target &&
+           input.trace->model->has_logits() && input.trace->model->tokenizer;
+}
+
 std::vector<std::string> key_labels(const StationInput& input) {
     return token_labels(*input.trace, input.trace->config().block(input.block).key_stack());
 }

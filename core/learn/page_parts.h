@@ -51,6 +51,12 @@ inline constexpr int kMostMapped = 256;
 /// must be one of the model's.
 bool has_head_scores(const StationInput& input);
 
+/// Whether the input's sentence is read by an encoder and written by a decoder, whose weights are known; and
+/// what to say where it is not.
+bool reads_and_writes(const StationInput& input);
+inline constexpr const char* kOpenTranslator =
+    "This station needs an encoder and a decoder; open the built-in translator, and type a sentence.";
+
 /// The labels of the keys of the chosen head's block.
 std::vector<std::string> key_labels(const StationInput& input);
 

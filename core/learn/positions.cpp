@@ -9,6 +9,7 @@
 #include "analysis/predict.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "learn/page_parts.h"
 #include "model/sinusoids.h"
 
 namespace headlight::learn {
@@ -144,9 +145,82 @@ std::optional<Grid> between_of_model(const StationInput& in, int count,
                          labels, found.between);
 }
 
+/// The open model told its positions in one way: as they are, not at all, in another order.
+struct ToldPositions {
+    std::string title, change;  // as --change reads it; "": none
+    std::shared_ptr<const Trace> trace;
+};
+
+Result<std::vector<ToldPositions>> told_positions(const StationInput& in, int seed, ThreadPool& pool) {
+    const Trace& trace = *in.trace;
+    std::vector<ToldPositions> out{{"as they are", "", nullptr},
+                                   {"switched off", "positions:off", nullptr},
+                                   {"shuffled", "positions:shuffle:" + std::to_string(seed), nullptr}};
+    for (ToldPositions& told : out) {
+        ForwardRequest request = trace.request;
+        std::erase_if(request.intervention.changes,
+                      [](const Change& c) { return change_row(c.kind).target == ChangeTarget::positions; });
+        if (!told.change.empty()) {
+            TRY(Change change, parse_change(trace.config(), told.change));
+            request.intervention.changes.push_back(std::move(change));
+        }
+        TRY(told.trace, run_trace(trace.model, std::move(request), pool, in.cancel, in.trace));
+    }
+    return out;
+}
+
+/// The chosen head's pattern; what the mask hides is empty.
+Grid told_grid(const StationInput& in, const ToldPositions& told) {
+    const Matrix weights = masked_pattern(*told.trace, in.block, in.head);
+    const float nothing = std::numeric_limits<float>::quiet_NaN();
+    const AttentionBlock block = told.trace->config().block(in.block);
+    return {"Head " + head_name(told.trace->config(), in.block, in.head) + ", positions " + told.title,
+            "query",
+            "key",
+            token_labels(*told.trace, block.stack),
+            token_labels(*told.trace, block.key_stack()),
+            (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights),
+            false,
+            "",
+            in.query_of(narrow<int>(weights.rows()))};
+}
+
+/// What is predicted next in each way, and what becomes of the own prediction.
+std::optional<Table> told_table(const std::vector<ToldPositions>& all, ThreadPool& pool) {
+    const Trace& own = *all[0].trace;
+    if (!own.model->has_logits() || predicting_positions(own).empty()) return std::nullopt;
+    const int at = predicting_positions(own).back();
+    const int id = predictions(own, at, 1, pool)[0].id;
+    const std::string first = prediction_label(*own.model, id);
+    Table out{
+        "What comes next", {"positions", "prediction", "p", "p of “" + first + "”", "as a change"}, {}, {}};
+    for (const ToldPositions& told : all) {
+        const Prediction best = predictions(*told.trace, at, 1, pool)[0];
+        add_cells(out, {words_cell(told.title), words_cell(prediction_label(*own.model, best.id)),
+                        number_cell(double(best.probability), 3),
+                        number_cell(double(probabilities_at(*told.trace, at, pool)[id]), 3),
+                        words_cell(told.change.empty() ? "none" : told.change)});
+    }
+    return out;
+}
+
+/// Whether the open model can be told other positions.
+bool can_be_told(const StationInput& in) {
+    return reads_tokens(in) && in.trace->has_weights() && in.trace->config().has_head({in.block, in.head}) &&
+           in.trace->config().positions != PositionScheme::none &&
+           std::max(in.trace->query_count(in.block), in.trace->key_count(in.block)) <= kMostMapped;
+}
+
+Status add_told(const StationInput& in, int seed, ThreadPool& pool, Page& page) {
+    TRY(const auto all, told_positions(in, seed, pool));
+    for (const ToldPositions& told : all) page.blocks.push_back(told_grid(in, told));
+    if (auto table = told_table(all, pool)) page.blocks.push_back(std::move(*table));
+    return success();
+}
+
 }  // namespace
 
-Result<Page> positions_page(const StationInput& in, const PositionsState& state, ThreadPool&) {
+Result<Page> positions_page(const StationInput& in, const PositionsState& state, ThreadPool& pool) {
     const int width = state.width / 2 * 2, count = state.count;
     const double base = double(state.base);
     const Matrix table = sinusoids(width, 0, count, base);
@@ -162,6 +236,7 @@ Result<Page> positions_page(const StationInput& in, const PositionsState& state,
     page.blocks.push_back(waves(table, width, base));
     page.blocks.push_back(by_distance(table, width, base));
     page.blocks.push_back(uniqueness(width, base));
+    if (can_be_told(in)) TRY_STATUS(add_told(in, state.seed, pool, page));
     page.note = std::to_string(width) + " components, base " + decimals(base, 0);
     return page;
 }

@@ -1,4 +1,5 @@
-// Station "Positions": sinusoids, why each position differs from every other, and what two have in common.
+// Station "Positions": sinusoids, why each position differs from every other, and what two have in common;
+// and the open model without them.
 #pragma once
 
 #include "learn/station.h"
@@ -8,11 +9,13 @@ namespace headlight::learn {
 struct PositionsState {
     int width = 32, count = 32;  // components of a vector, positions
     float base = 10000;          // the slowest wave is about 2π · base positions long
+    int seed = 7;                // of the order in which the open model is told them
 
     void visit(ControlVisitor& v) {
         v.whole("width", "Components", width, 2, 256);
         v.whole("count", "Positions", count, 2, 128);
         v.number("base", "Base", base, 2, 1e6f);
+        v.whole("seed", "Shuffled order", seed, 0, 9999);
     }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <any>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,8 +53,9 @@ struct StationInput {
     const Trace* trace = nullptr;  // of the sentence in the open model; null: nothing is open
     const Model* model = nullptr;  // the trace's, or a model without a sentence
     std::string text;              // as it was typed
-    int block = 0, head = 0;       // the chosen head (ModelConfig::block)
-    int query = -1;                // the chosen query; −1: the last
+    std::shared_ptr<const RgbImage> image = nullptr;  // the person's picture, whatever the model reads
+    int block = 0, head = 0;                          // the chosen head (ModelConfig::block)
+    int query = -1;                                   // the chosen query; −1: the last
     const CancelFlag* cancel = nullptr;
 
     /// The chosen query among `count`.

@@ -5,11 +5,14 @@
 #include "learn/masks.h"
 #include "learn/no_weights.h"
 #include "learn/parameters.h"
+#include "learn/pictures.h"
 #include "learn/positions.h"
 #include "learn/qkv.h"
 #include "learn/scale.h"
 #include "learn/score_functions.h"
+#include "learn/seq2seq.h"
 #include "learn/station.h"
+#include "learn/three_uses.h"
 #include "learn/worked_example.h"
 
 namespace headlight::learn {
@@ -26,6 +29,9 @@ std::span<const Station> stations() {
         station<MasksState, masks_page>("masks", "stories"),
         station<HardSoftState, hard_soft_page>("hard-soft", "stories"),
         station<ParametersState, parameters_page>("parameters", "stories"),
+        station<Seq2seqState, seq2seq_page>("seq2seq", "translator"),
+        station<ThreeUsesState, three_uses_page>("three-uses", "translator"),
+        station<PicturesState, pictures_page>("pictures", ""),
         station<FormationState, formation_page>("formation", ""),
     };
     return table;

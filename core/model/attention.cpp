@@ -46,13 +46,14 @@ int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
 }
 
 void PositionBias::add(int head, int first, int first_key, MatrixRef scores) const {
-    for (Index r = 0; r < scores.rows(); ++r) {
+    const int queries = narrow<int>(by_distance.cols() + 1) / 2;  // self-attention: as many keys as queries
+    for (int r = 0; r < scores.rows(); ++r) {
         if (by_key.size()) scores.row(r) += by_key.row(head).segment(first_key, scores.cols());
-        if (by_distance.size()) {
-            const Index queries = (by_distance.cols() + 1) / 2;  // self-attention: as many keys as queries
+        if (by_distance.size() && positions.empty())
             scores.row(r) +=
                 by_distance.row(head).segment(first_key - (first + r) + queries - 1, scores.cols());
-        }
+        for (int i = 0; i < scores.cols() && !positions.empty(); ++i)
+            scores(r, i) += by_distance(head, positions[first_key + i] - positions[first + r] + queries - 1);
     }
 }
 

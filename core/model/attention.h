@@ -14,11 +14,21 @@
 
 namespace headlight {
 
+/// Where a stack's tokens stand for its model: each at its own place, unless a person changed that.
+struct PositionIds {
+    bool off = false;           // the model is told nothing: no vector, no rotation, no bias
+    std::vector<int> shuffled;  // the position of each token; empty: its own
+
+    bool own() const { return !off && shuffled.empty(); }
+    int of(int token) const { return off ? 0 : shuffled.empty() ? token : shuffled[token]; }
+};
+
 /// What is added to a score for where query and key stand. One of the two tables is filled, or none.
 struct PositionBias {
     Matrix by_key;       // [heads, keys]: ALiBi's slope · key position (Press et al. 2022)
     Matrix by_distance;  // [heads, queries + keys − 1]: T5's, entry key − query + queries − 1 (Raffel et al.
                          // 2020)
+    std::vector<int> positions;  // of each token, for by_distance; empty: its own
     /// Adds to scores[rows, keys] of one head, for queries from `first` and keys from `first_key` on.
     void add(int head, int first, int first_key, MatrixRef scores) const;
 };
@@ -57,7 +67,8 @@ struct HeadRule {
 /// Everything that turns one block's q and k into its patterns.
 struct AttentionRule {
     MaskPlan mask;
-    PositionBias bias;
+    PositionIds positions;  // of the block's stack
+    PositionBias bias;      // which they gave
     float scale = 1;
     float cap = 0;                // soft cap: cap · tanh(score / cap); 0: none
     int heads = 1, kv_heads = 1;  // query head h reads key/value head h / (heads / kv_heads)

@@ -40,6 +40,13 @@ public:
     /// Norm, mlp_in and the rest, by names under `at`.
     void mlp(LayerWeights& into, const StackConfig& stack, const std::string& in, const std::string& out,
              const std::string& gate = "");
+    /// The layers of a stack: bind(layer, "BEFORE0.") for each.
+    template <class Bind>
+    std::vector<LayerWeights> layers(const StackConfig& stack, const std::string& before, const Bind& bind) {
+        std::vector<LayerWeights> out(stack.layers);
+        for (int l = 0; l < stack.layers; ++l) bind(out[l], before + std::to_string(l) + ".");
+        return out;
+    }
     /// The unembedding: the embedding where tied, else `name`; absent where a base model has none.
     Linear unembedding(const Linear& embedding, const std::string& name, int64_t width,
                        const std::string& bias = "");

@@ -19,7 +19,7 @@ constexpr const char* kNoPlace =
     "@cross) that the model has, or @*.";
 constexpr const char* kEveryKind =
     "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, "
-    "freeze:L.H=TEXT, skip-attention:L or skip-mlp:L.";
+    "freeze:L.H=TEXT, skip-attention:L, skip-mlp:L, positions:off or positions:shuffle:SEED.";
 
 Error unusable(const std::string& text, const std::string& helps) {
     return Error{"The change " + in_quotes(text) + " cannot be used; " + helps};
@@ -97,6 +97,19 @@ Result<Change> parse_tempered(const ModelConfig& c, const std::string& text, con
     return change;
 }
 
+Result<Change> parse_positions(const ModelConfig& c, const std::string& text, const std::string& rest) {
+    Change change;
+    change.kind = ChangeKind::positions;
+    std::string order = rest;
+    if (c.positions == PositionScheme::none)
+        return unusable(text, "this model knows no positions; open another one.");
+    if (!take_place(c, order, change) || change.block >= 0 || change.blocks == Blocks::cross)
+        return unusable(text, "positions are a whole text's: write @encoder or @decoder, or no place.");
+    if (!read_order(order, change.value))
+        return unusable(text, "write positions:off, or positions:shuffle:SEED with a seed up to 1048576.");
+    return change;
+}
+
 // ---- How it is spelled.
 std::string spell_ablated(const ModelConfig& c, const Change& change) {
     return head_path(c, change.block, change.head);
@@ -113,6 +126,10 @@ std::string spell_tempered(const ModelConfig& c, const Change& change) {
 }
 std::string spell_freeze(const ModelConfig& c, const Change& change) {
     return head_path(c, change.block, change.head) + "=" + change.from;
+}
+
+std::string spell_positions(const ModelConfig& c, const Change& change) {
+    return order_name(change.value) + place_name(c, change);
 }
 
 // ---- How people read it.
@@ -163,6 +180,9 @@ std::string label_skip_attention(const ModelConfig& c, const Change& change, con
 std::string label_skip_mlp(const ModelConfig& c, const Change& change, const ChangeTokens&) {
     return "skip MLP " + block_name(c, change.block);
 }
+std::string label_positions(const ModelConfig& c, const Change& change, const ChangeTokens&) {
+    return "positions " + order_name(change.value) + where(c, change);
+}
 
 // ---- What it does to a head's rule.
 void make_zero(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::zero; }
@@ -208,6 +228,9 @@ constexpr ChangeRow kChanges[] = {
      parse_skip<Kind::skip_attention>, spell_block, label_skip_attention, nullptr, false},
     {Kind::skip_mlp, Target::mlp, "skip-mlp", nullptr, "the layer's MLP adds nothing", false,
      parse_skip<Kind::skip_mlp>, spell_block, label_skip_mlp, nullptr, false},
+    {Kind::positions, Target::positions, "positions", nullptr,
+     "the model is not told where tokens stand, or is told another order", false, parse_positions,
+     spell_positions, label_positions, nullptr, false},
 };
 
 }  // namespace

@@ -27,11 +27,13 @@ enum class ChangeKind {
     score,
     freeze,
     skip_attention,
-    skip_mlp
+    skip_mlp,
+    positions
 };
 
-/// What a kind of change acts on: a head's rule, cells painted onto its mask, or a whole part of a layer.
-enum class ChangeTarget { head, cells, attention, mlp };
+/// What a kind of change acts on: a head's rule, cells painted onto its mask, a whole part of a layer, or
+/// where a stack's tokens stand.
+enum class ChangeTarget { head, cells, attention, mlp, positions };
 
 /// Which attention blocks a change concerns that names no single one. usual: a temperature every block;
 /// anything else every self-attention block, because its cells are those of one text.
@@ -44,12 +46,16 @@ inline constexpr int kToEnd = 1 << 24;
 /// 0, hard.
 inline constexpr float kLargestScore = 1e30f, kMinTemperature = 1e-6f;
 
+/// The value of a change that switches positions off, and the largest seed that shuffles them.
+inline constexpr float kNoPositions = -1, kLargestSeed = 1 << 20;
+
 /// One change. Unset places mean several: block −1 the blocks that `blocks` says, head −1 every head.
 struct Change {
     ChangeKind kind = ChangeKind::zero;
     int block = -1, head = -1;
-    int query = -1, key = -1;               // of mask, unmask and score
-    float value = 0;                        // temperature (0: hard, infinite: uniform), or the score
+    int query = -1, key = -1;  // of mask, unmask and score
+    float value = 0;  // temperature (0: hard, infinite: uniform), the score, or the seed of an order of
+                      // positions (kNoPositions: none)
     std::shared_ptr<const Matrix> pattern;  // freeze: [queries, keys]; none: the head is left as it is
     std::string from;                       // freeze: the text whose pattern it is, where it comes from one
     int queries = 1, keys = 1;  // of mask and unmask: rows and columns of the rectangle that begins at
@@ -99,7 +105,8 @@ Result<Change> parse_ablation(const ModelConfig& config, const std::string& text
 Result<float> parse_temperature(const std::string& text);
 
 /// Everything else of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5",
-/// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3". Behind the first four (before the =) a place may
+/// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3", "positions:off@encoder", "positions:shuffle:7".
+/// Behind the first four (before the =) a place may
 /// stand: "@2.0" a head, "@2" a layer,
 /// "@encoder", "@decoder", "@cross" all layers of a kind, "@*" everywhere. Rows and columns of mask and
 /// unmask: "16", "3-5", "16.." (and later), "*" (all). "forbid" and "allow" are read as mask and unmask.

@@ -105,6 +105,20 @@ bool read_cells(const std::string& text, bool several, Change& change) {
            read_span(text.substr(arrow + 1), several, change.key, change.keys);
 }
 
+bool read_order(const std::string& text, float& value) {
+    const std::string shuffle = "shuffle:";
+    int seed = -1;
+    if (text.rfind(shuffle, 0) == 0 &&
+        (!read_number(text.substr(shuffle.size()), seed) || seed < 0 || seed > int(kLargestSeed)))
+        return false;
+    value = text == "off" ? kNoPositions : float(seed);
+    return seed >= 0 || text == "off";
+}
+
+std::string order_name(float value) {
+    return value == kNoPositions ? "off" : "shuffle:" + std::to_string(int(value));
+}
+
 std::string cells_name(const Change& change) {
     return span_name(change.query, change.queries) + ">" + span_name(change.key, change.keys);
 }

@@ -23,6 +23,10 @@ std::string place_name(const ModelConfig& config, const Change& change);
 bool read_cells(const std::string& text, bool several, Change& change);
 std::string cells_name(const Change& change);
 
+/// "off" or "shuffle:7": the value of a change of positions.
+bool read_order(const std::string& text, float& value);
+std::string order_name(float value);
+
 /// The whole text is one number.
 template <class Number>
 bool read_number(const std::string& text, Number& value) {

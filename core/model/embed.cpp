@@ -2,6 +2,7 @@
 // projections on the way.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/cast.h"
 #include "base/check.h"
@@ -40,9 +41,27 @@ Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Ind
 std::vector<int64_t> position_rows(const Pass& p) {
     const ModelConfig& c = p.config();
     std::vector<int64_t> rows;
+    if (p.input.picture) {
+        rows.resize(p.input.size());
+        std::iota(rows.begin(), rows.end(), int64_t{0});
+        return rows;
+    }
     int64_t next = c.position_offset;
     for (const int id : p.input.ids) rows.push_back(id == c.position_pad ? c.position_pad : next++);
     return rows;
+}
+
+/// [n − n_past, width]: what is added for where the new tokens stand; empty where nothing is.
+Matrix position_vectors(const Pass& p, Index width) {
+    const Linear& table = p.weights.position_embedding;
+    const bool waves = p.config().positions == PositionScheme::sinusoidal;
+    const Index count = p.input.size() - p.n_past;
+    if (p.positions().off || (!waves && !table)) return {};
+    if (waves && p.positions().own()) return sinusoids(width, p.n_past, count);
+    const std::vector<int> at = p.new_positions();
+    if (waves) return sinusoids(width, 0, p.input.size())(at, Eigen::all);
+    const std::vector<int64_t> rows = position_rows(p);
+    return look_up(table, count, [&](Index i) { return rows[at[i]]; });
 }
 
 /// [n, d_model]: patches through their projection behind the class token, plus positions.
@@ -50,7 +69,8 @@ Matrix embed_picture(const Pass& p) {
     Matrix x(p.input.size(), p.config().d_model);
     x.row(0) = Eigen::Map<const Eigen::RowVectorXf>(p.model.weights.class_token, x.cols());
     apply_linear(p.pool, p.input.picture->patches, p.model.weights.patch, x.bottomRows(x.rows() - 1));
-    return x + look_up(p.weights.position_embedding, x.rows(), [](Index i) { return i; });
+    if (const Matrix positions = position_vectors(p, x.cols()); positions.size()) x += positions;
+    return x;
 }
 
 }  // namespace
@@ -64,11 +84,7 @@ Matrix embed(const Pass& p) {
     x *= c.embed_scale;
     const bool project_first = w.embed_project && c.d_model_positions;
     if (project_first) x = project(p.pool, x, w.embed_project);
-    if (c.positions == PositionScheme::sinusoidal) x += sinusoids(x.cols(), p.n_past, count);
-    if (w.position_embedding) {
-        const auto rows = position_rows(p);
-        x += look_up(w.position_embedding, count, [&](Index i) { return rows[p.n_past + i]; });
-    }
+    if (const Matrix positions = position_vectors(p, x.cols()); positions.size()) x += positions;
     if (w.type_embedding)
         x += look_up(w.type_embedding, count,
                      [&](Index i) { return p.input.types.empty() ? 0 : p.input.types[p.n_past + i]; });

@@ -70,7 +70,7 @@ Matrix feed_forward(const Pass& p, const LayerWeights& w, const Matrix& x) {
     return out;
 }
 
-/// q or k: projected, normalised per head where the model does so, rotated.
+/// q or k: projected, normalized per head where the model does so, rotated.
 Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads,
                      const Rope& rope, const RopeTable& rope_tables) {
     Matrix y = project(p.pool, x, w);
@@ -112,15 +112,21 @@ Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x,
     return finish_attention(p, w, a, layer);
 }
 
-/// Cosines and sines of the new rows, for each of the model's two rotary embeddings.
+/// Cosines and sines of the new rows where their tokens stand.
+RopeTable rope_table_of(const Pass& p, const Rope& rope) {
+    const int n = p.input.size(), n_past = narrow<int>(p.n_past);
+    if (!rope.dims) return {};
+    if (p.positions().own()) return make_rope_table(rope, n, n_past, n - n_past);
+    const RopeTable all = make_rope_table(rope, n, 0, n);
+    const std::vector<int> at = p.new_positions();
+    return {all.cosine(at, Eigen::all), all.sine(at, Eigen::all)};
+}
+
+/// For each of the model's two rotary embeddings.
 struct RopeTables {
     RopeTable usual, local;
-    explicit RopeTables(const Pass& p) {
-        const int n = p.input.size(), n_past = narrow<int>(p.n_past);
-        const ModelConfig& c = p.config();
-        if (c.rope.dims) usual = make_rope_table(c.rope, n, n_past, n - n_past);
-        if (c.local_rope.dims) local = make_rope_table(c.local_rope, n, n_past, n - n_past);
-    }
+    explicit RopeTables(const Pass& p)
+        : usual(rope_table_of(p, p.config().rope)), local(rope_table_of(p, p.config().local_rope)) {}
     const RopeTable& of(const ModelConfig& c, const Rope& rope) const {
         return &rope == &c.local_rope ? local : usual;
     }

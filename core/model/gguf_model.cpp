@@ -84,7 +84,7 @@ struct ArchitectureRow {
     const char* name;
     const char* model_type;
     std::span<const Names> keys, tensors, more_tensors;
-    bool interleaved;  // q and k are stored for rotating neighbours
+    bool interleaved;  // q and k are stored for rotating neighbors
 };
 
 constexpr ArchitectureRow kArchitectures[] = {

@@ -124,7 +124,7 @@ struct ModelConfig {
     Activation activation = Activation::gelu_tanh;
     bool gated = false;  // MLP: act(gate x) · (in x)
     bool attention_bias = true, output_bias = true, mlp_bias = true, norm_bias = true;
-    bool qk_norm = false;  // q and k are normalised per head before they meet
+    bool qk_norm = false;  // q and k are normalized per head before they meet
 
     float embed_scale = 1;
     bool embed_project = false;      // a projection follows the embeddings even where the widths agree
@@ -188,7 +188,7 @@ private:
 
 // ---- What it has learned: pointers into the store
 // ------------------------------------------------------------
-/// Absent (weight null) means that nothing is normalised there.
+/// Absent (weight null) means that nothing is normalized there.
 struct Norm {
     const float* weight = nullptr;  // [d]
     const float* bias = nullptr;    // [d], or null

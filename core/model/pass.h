@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "base/cast.h"
 #include "model/forward.h"
 
 namespace headlight {
@@ -23,6 +24,14 @@ struct Pass {
     std::span<const LayerRules> rules = {};  // of each layer
 
     const ModelConfig& config() const { return model.config; }
+    /// Where its tokens stand, the same in every layer.
+    const PositionIds& positions() const { return rules.front().self->positions; }
+    /// [n − n_past]: the positions of the new tokens.
+    std::vector<int> new_positions() const {
+        std::vector<int> out;
+        for (int i = narrow<int>(n_past); i < input.size(); ++i) out.push_back(positions().of(i));
+        return out;
+    }
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
 };
 

@@ -10,7 +10,7 @@ namespace headlight {
 struct Picture {
     RgbImage image;  // at the model's size
     Matrix
-        patches;  // [patches, channels · patch · patch], row by row over the picture; scaled and normalised
+        patches;  // [patches, channels · patch · patch], row by row over the picture; scaled and normalized
 };
 
 /// Resizes to the model's square and cuts it into patches: (value · rescale − mean) / deviation.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/cast.h"
+#include "base/draws.h"
 
 namespace headlight {
 
@@ -27,9 +28,8 @@ public:
         for (size_t i = 0; i < ids.size(); ++i)
             if (ids[i] == config_.pad_id && (i > 0 || ids[i] != config_.start_id || !stack_.causal))
                 sentences_[i] = kPadding;
-        const float* table = model.weights.stacks[stack].relative_bias;
-        if (config_.positions == PositionScheme::alibi) bias_ = alibi_bias(stack_.heads, queries_);
-        if (table) bias_ = bucket_bias(config_.buckets, table, stack_.causal, stack_.heads, queries_);
+        positions_ = changed_positions();
+        bias_ = position_bias(model.weights.stacks[stack].relative_bias);
     }
 
     LayerRules of_layer(int layer) {
@@ -44,23 +44,49 @@ private:
     using Shared = std::shared_ptr<const AttentionRule>;
     static constexpr int kCross = -1;  // in place of a window: cross-attention's own mask
 
+    /// What the last change of positions says of this stack.
+    PositionIds changed_positions() const {
+        PositionIds out;
+        for (const Change& change : intervention_.changes) {
+            if (change_row(change.kind).target != ChangeTarget::positions) continue;
+            if (!change.concerns(config_, first_block_)) continue;
+            out = {change.value == kNoPositions, {}};
+            if (!out.off) out.shuffled = shuffled_as_it_grows(queries_, static_cast<uint32_t>(change.value));
+        }
+        return out;
+    }
+    /// table: of T5's buckets, or null.
+    PositionBias position_bias(const float* table) const {
+        PositionBias out;
+        if (positions_.off) return out;
+        if (config_.positions == PositionScheme::alibi) {
+            out = alibi_bias(stack_.heads, queries_);
+            if (!positions_.own()) out.by_key = Matrix(out.by_key(Eigen::all, positions_.shuffled));
+        }
+        if (!table) return out;
+        out = bucket_bias(config_.buckets, table, stack_.causal, stack_.heads, queries_);
+        out.positions = positions_.shuffled;
+        return out;
+    }
     Shared self(int layer) {
         const int window = stack_.window(layer);
         const float scale = config_.score_scale(stack_, layer);
         auto& rule = rules_[{window, scale}];
         if (!rule)
             rule = make(MaskPlan::make(intervention_.mask, {stack_.causal, window}, sentences_, cancel_),
-                        bias_, scale);
+                        positions_, bias_, scale);
         return with_changes(rule, first_block_ + layer, window);
     }
     Shared cross(int layer) {
         auto& rule = rules_[{kCross, 0.0f}];
-        if (!rule) rule = make(MaskPlan::full(queries_, source_rows_), {}, config_.score_scale(stack_, 0));
+        if (!rule)
+            rule = make(MaskPlan::full(queries_, source_rows_), {}, {}, config_.score_scale(stack_, 0));
         return with_changes(rule, first_block_ + stack_.layers + layer, kCross);
     }
-    Shared make(MaskPlan mask, const PositionBias& bias, float scale) const {
+    Shared make(MaskPlan mask, const PositionIds& positions, const PositionBias& bias, float scale) const {
         AttentionRule rule;
         rule.mask = std::move(mask);
+        rule.positions = positions;
         rule.bias = bias;
         rule.scale = scale;
         rule.cap = config_.score_cap;
@@ -77,6 +103,7 @@ private:
     const CancelFlag* cancel_;
     int first_block_, queries_, source_rows_;
     std::vector<int> sentences_;
+    PositionIds positions_;
     PositionBias bias_;
     std::map<std::pair<int, float>, Shared> rules_;  // by window and scale
     std::map<std::pair<int, std::vector<size_t>>, std::shared_ptr<const MaskPlan>>

@@ -31,7 +31,7 @@ public:
     static Result<std::shared_ptr<const TokenModel>> from_merges(Vocabulary vocabulary,
                                                                  const std::vector<std::string>& merges,
                                                                  BpeOptions options, const std::string& name);
-    /// SentencePiece's kind (Kudo and Richardson 2018): any two neighbours whose union is a token may merge,
+    /// SentencePiece's kind (Kudo and Richardson 2018): any two neighbors whose union is a token may merge,
     /// the highest score first. Tokens without a score (NaN) match no text; `whole` are pieces that are never
     /// cut or merged.
     static std::shared_ptr<const TokenModel> from_scores(Vocabulary vocabulary, std::vector<float> scores,

@@ -27,7 +27,7 @@ struct Part {
     bool matched;
 };
 
-/// Joins or drops the matched parts as the behaviour asks.
+/// Joins or drops the matched parts as the behavior asks.
 std::vector<Part> apply_behavior(const std::vector<Part>& parts, Behavior behavior) {
     std::vector<Part> out;
     bool join_next = false;

@@ -80,9 +80,17 @@ void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
     }
 }
 
+/// A token that stands elsewhere is another one, as its own query and as a key of others.
+void note_positions(const PositionIds& before, const PositionIds& now, Rests& rests) {
+    if (before.off != now.off) return all_differ(rests);
+    for (int q = 0; q < isize(rests); ++q)
+        if (before.of(q) != now.of(q)) rests[q] = kDiffers;
+}
+
 /// The model's own part of a rule (bias, scale, cap) is the same in every pass.
 void note_block(const AttentionRule& before, const AttentionRule& now, bool own_keys, Rests& rests) {
     if (before.skipped != now.skipped) return all_differ(rests);
+    if (own_keys) note_positions(before.positions, now.positions, rests);
     const int heads = before.changed.empty() && now.changed.empty() ? 1 : now.heads;
     for (int head = 0; head < heads; ++head) note_head({before, now, head}, own_keys, rests);
 }

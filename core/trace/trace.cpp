@@ -124,10 +124,10 @@ Matrix Trace::head_additions(int block, int query, ThreadPool& pool) const {
     if (!norm) return out;
     const Matrix projected = proj_out(block, query, 1, pool);
     const auto through = projected.row(0);
-    const bool centre = config().norm == NormKind::layer_norm;
-    const float mean = centre ? through.mean() : 0.0f,
+    const bool center = config().norm == NormKind::layer_norm;
+    const float mean = center ? through.mean() : 0.0f,
                 deviation = std::sqrt((through.array() - mean).square().mean() + config().norm_eps);
-    if (centre) out.colwise() -= out.rowwise().mean().eval();
+    if (center) out.colwise() -= out.rowwise().mean().eval();
     const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, out.cols());
     return (out.array().rowwise() * (weight.array() / deviation)).matrix();
 }

@@ -44,7 +44,7 @@ def golden_figures():
             (folder / f"{name}.json").write_text(json.dumps(now, ensure_ascii=False) + "\n")
             continue
         golden = json.loads((folder / f"{name}.json").read_text())
-        # another processor rounds a last digit otherwise, which may move a number or a cell to the next colour
+        # another processor rounds a last digit otherwise, which may move a number or a cell to the next color
         changed = [] if words is None else list(((Counter(words) - Counter(golden["text"])) + (Counter(golden["text"]) - Counter(words))).elements())
         assert len(changed) <= 0.04 * len(golden["text"] or []), f"{name}: the text of the PDF has changed: {changed[:8]}"
         assert abs(now["shapes"] - golden["shapes"]) <= max(2, 0.05 * golden["shapes"]), f"{name}: the filled shapes of the SVG have changed"

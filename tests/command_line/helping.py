@@ -18,6 +18,7 @@ def commands_are_listed_and_checked():
 def shells_and_the_manual():
     page = run("man").out
     assert page.startswith(".TH HEADLIGHT 1") and all(f".SH {verb}" in page for verb in ("RENDER", "COMPARE", "TRACE")) and "\\-\\-effect\\-on" in page
+    assert all("HEADLIGHT_KERNELS" in text for text in (page.split(".SH ENVIRONMENT")[1], run("--help").out.split("Environment:")[1]))
     if shutil.which("bash"):
         script = run("completions", "bash").out + 'COMP_WORDS=(headlight render --all); COMP_CWORD=2; _headlight; echo "${COMPREPLY[@]}"; COMP_WORDS=(headlight comp); COMP_CWORD=1; _headlight; echo "${COMPREPLY[@]}"'
         out = subprocess.run(["bash", "-c", script], capture_output=True, text=True)

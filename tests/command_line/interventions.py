@@ -55,7 +55,7 @@ def masks_and_changes():
     assert "no token" in run("heads", "--text", "a", "--effect-on", "zzzzq", status=1).err.lower()
 
 
-def what_reads_later_tokens_is_not_taken_over_while_writing():
+def what_reads_later_tokens_is_not_taken_over_while_generating():
     """A fully masked row attends to all keys: written one token at a time it must give what a fresh pass gives."""
     ids = [5, 9, 200]
     steps = json.loads(run("generate", "--model", MODELS / "gpt2", "--ids", ",".join(map(str, ids)), "--tokens", "6", "--change", "mask:0>0", "--json").out)["steps"]

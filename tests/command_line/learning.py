@@ -4,7 +4,7 @@ import math
 import shutil
 import subprocess
 
-from program import FOLDER, run
+from program import FOLDER, MODELS, TESTS, run
 
 
 def stations_are_listed_key_first():
@@ -55,3 +55,33 @@ def what_a_station_cannot_do_is_said():
         assert said in run("learn", "--station", "positions", "--set", wrong, *out, status=1).err, wrong
     assert "--head" in run("learn", "--station", "positions", "--head", "99", *out, status=1).err
     assert not (FOLDER / "none.png").exists()
+
+
+def a_picture_is_drawn_in_patches_without_a_vision_model():
+    out, picture = FOLDER / "patches.json", TESTS / "golden" / "head.png"
+    for options in ((), ("--image", picture), ("--model", "stories", "--image", picture)):
+        run("learn", "--station", "pictures", *options, "-o", out)
+        tables = {t["name"]: t for t in json.loads(out.read_text())["tables"]}
+        assert tables["A picture as a text"]["values"][1] == [768], tables
+    run("learn", "--station", "pictures", "--model", MODELS / "vit", "-o", out)
+    names = [t["name"] for t in json.loads(out.read_text())["tables"]]
+    assert any("looks at" in name for name in names), names
+    assert "none.png" in run("learn", "--station", "pictures", "--image", FOLDER / "none.png", "-o", out, status=1).err
+
+
+def positions_are_switched_off_and_shuffled():
+    text = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+    for change in ("positions:off", "positions:shuffle:7"):
+        out = FOLDER / "changed.safetensors"
+        run("trace", "--text", text, "--change", change, "-o", out, "--capture", "logits")
+        assert change.encode() in out.read_bytes()
+    assert "shuffle:SEED" in run("trace", "--text", text, "--change", "positions:on", "-o", out, status=1).err
+
+
+def counts_are_exact_in_every_file():
+    for end in ("json", "csv", "tsv"):
+        file = FOLDER / f"counts.{end}"
+        run("learn", "--station", "parameters", "-o", file)
+        text = file.read_text()
+        for count in ("1572864", "6291456", "603979776", "57982058496", "175181291520"):
+            assert count in text, (end, count)

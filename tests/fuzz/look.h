@@ -10,9 +10,9 @@
 
 namespace headlight::fuzz {
 
-/// Asks one thing: `what` goes through the views (as pictures and as numbers), figures, questions, writing,
-/// statistics and trace files; `where` chooses block and head. Files go to `folder`. A sentence is an answer
-/// too.
+/// Asks one thing: `what` goes through the views (as pictures and as numbers), figures, questions,
+/// generation, statistics and trace files; `where` chooses block and head. Files go to `folder`. A sentence
+/// is an answer too.
 void look_at(const std::shared_ptr<const Trace>& trace, uint8_t what, uint8_t where,
              const std::filesystem::path& folder, ThreadPool& pool);
 

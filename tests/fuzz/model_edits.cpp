@@ -19,6 +19,7 @@ using Pointer = Json::json_pointer;
 
 constexpr size_t kLargeObject = 200, kLargeArray = 12;  // of which three entries stand for all: a vocabulary
 constexpr size_t kMaxBytes = 1 << 20;                   // of a document
+constexpr uint8_t kIds = 224;                           // targets from here on: one edit of eight is of an id
 
 /// Fields of training and of other programs, which would only thin out those that are read.
 bool is_idle(const std::string& key) {
@@ -40,11 +41,20 @@ void list_places(const Json& node, const Pointer& at, bool config, std::vector<P
             list_places(*it, at / it.key(), config, into);
 }
 
+/// Whether a place holds a number that chooses a row elsewhere: `type_id`, `eos_token_id`, an entry of `ids`.
+bool is_id(const Json& document, const Pointer& place) {
+    if (!document[place].is_number()) return false;
+    const bool listed = document[place.parent_pointer()].is_array();
+    const std::string key = (listed ? place.parent_pointer() : place).back();
+    return key == "id" || key == "ids" || key.ends_with("_id") || key.ends_with("_ids");
+}
+
 /// What edits choose from: every short string and every field of all models' files.
 struct Pool {
     std::vector<std::string> names;
     std::map<std::string, std::map<std::string, Json>> fields;  // by document: key and a value
     std::map<std::pair<std::string, std::string>, std::vector<Pointer>> places;  // by model and document
+    std::map<std::string, std::vector<std::pair<std::string, Pointer>>> ids;  // by model: document and place
 };
 
 const Pool& pool() {
@@ -57,6 +67,7 @@ const Pool& pool() {
                 list_places(document, Pointer(), file == "config.json", places);
                 for (const Pointer& place : places) {
                     const Json& value = document[place];
+                    if (is_id(document, place)) out.ids[model.name].emplace_back(file, place);
                     if (value.is_string() && value.get_ref<const std::string&>().size() < 40)
                         names.insert(value.get<std::string>());
                     if (file != kWeights && file != "tensors" &&
@@ -209,6 +220,14 @@ void edit_document(ModelFiles& files, const std::string& file, const Edit& e) {
     }
 }
 
+/// An id becomes another number: every table that it chooses from has an end.
+void edit_id(ModelFiles& files, const Edit& e) {
+    const auto& ids = pool().ids.at(files.name);
+    const auto& [file, place] = ids[e.place % ids.size()];
+    Json& document = files.documents[file];
+    if (document.contains(place)) document[place] = number(e.low);
+}
+
 /// One value of the weights, or all values of a stretch.
 void edit_values(ModelFiles& files, const Edit& e) {
     static constexpr std::array values = {std::numeric_limits<float>::quiet_NaN(),
@@ -270,7 +289,10 @@ void apply_edits(ModelFiles& files, std::span<const uint8_t> bytes) {
     for (; bytes.size() >= 6; bytes = bytes.subspan(6)) {
         const Edit e{bytes[0], bytes[3], bytes[4], bytes[5], bytes[1] + size_t{256} * bytes[2]};
         const auto all = targets(files);
-        all[e.target % all.size()](e);
+        if (e.target >= kIds && pool().ids.count(files.name))
+            edit_id(files, e);
+        else
+            all[e.target % all.size()](e);
     }
 }
 

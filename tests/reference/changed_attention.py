@@ -3,6 +3,7 @@ transformers. Used by changes.py."""
 import contextlib
 import importlib
 
+import numpy as np
 import torch
 
 LOWEST = torch.finfo(torch.float32).min
@@ -26,6 +27,41 @@ def concerns(place, kind, layer, head, usual):
     if parts[0].isdigit() and kind in ("blocks", "decoder"):
         parts.insert(0, kind)
     return parts[0] == kind and (len(parts) < 2 or int(parts[1]) == layer) and (len(parts) < 3 or int(parts[2]) == head)
+
+
+def order_of(seed, n):
+    """0 … n − 1 shuffled as base/draws.h does it: std::mt19937, built up from the first number on."""
+    numbers, order = np.random.RandomState(seed)._bit_generator, []
+    for i in range(n):
+        order.append(i)
+        j = min(i, int((numbers.random_raw() + 0.5) / 2**32 * (i + 1)))
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+def moved(changes, kind):
+    """A hook on what knows positions, whose output is [.., n, d] or such a pair of cosines and sines; None: nothing to change."""
+    words = [rest.partition("@") for _, rest in changes.of("positions")]
+    words = [what for what, _, place in words if place in ("", "*", kind)]
+    if not words:
+        return None
+    off = words[-1] == "off"
+
+    def hook(_, __, out):
+        if isinstance(out, tuple):
+            cosine, sine = out
+            return (torch.ones_like(cosine), torch.zeros_like(sine)) if off else tuple(t[..., order_of(int(words[-1].split(":")[1]), t.shape[-2]), :] for t in out)
+        return torch.zeros_like(out) if off else out[..., order_of(int(words[-1].split(":")[1]), out.shape[-2]), :]
+    return hook
+
+
+def positions_of(model):
+    """The modules that give positions, with the stack that reads them."""
+    inner = getattr(model, "model", None) or model.transformer
+    if hasattr(inner, "encoder"):
+        yield from (("encoder", inner.encoder.embed_positions), ("decoder", inner.decoder.embed_positions))
+    else:
+        yield "blocks", inner.wpe if hasattr(inner, "wpe") else inner.rotary_emb
 
 
 class Changes:
@@ -117,6 +153,10 @@ def changed(model, changes):
             skipped = attention if name == "skip-attention" else mlp
             if skipped is not None and concerns(rest, kind, layer, None, False):
                 handles.append(skipped.register_forward_hook(silent))
+
+    for kind, module in positions_of(model):
+        if hook := moved(changes, kind):
+            handles.append(module.register_forward_hook(hook))
 
     def attention(module, query, key, value, attention_mask, scaling=None, **_):
         groups = query.shape[1] // key.shape[1]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Masks and changes against transformers given the same 4-D mask, the same hook or the same attention (changed_attention.py), in
-a pass and while writing, on decoders, encoders and encoder-decoders of the reference folder:
+a pass and while generating, on decoders, encoders and encoder-decoders of the reference folder:
 
     python changes.py build/headlight
 """
@@ -67,10 +67,11 @@ def zero_head(module, head, width):
 
 COMMON = ["temperature:0.5", "temperature:2.5", "temperature:0", "temperature:inf", "mask:*>0@*", "mask:3>*", "mask:2..>1-2@*"]
 BLOCKS = [*COMMON, "mask:6>2", "mask:4-7>1-3@0.1", "mask:0>0", "mask:5..>2..@1", "unmask:2>7", "unmask:0-3>*@0", "score:4>1=3.5", "score:4>1@0.1=-2", "temperature:0@1.0", "temperature:3@0", "ablate:0.1:zero", "ablate:1.0:mean",
-          "ablate:1.1:uniform", "ablate:0.0:hard", "ablate:0.1:keep", "skip-attention:1", "skip-mlp:0"]
+          "ablate:1.1:uniform", "ablate:0.0:hard", "ablate:0.1:keep", "skip-attention:1", "skip-mlp:0", "positions:off", "positions:shuffle:7"]
 PAIRS = [*COMMON, "mask:2>1@encoder", "mask:*>0@cross", "mask:3..>2..@cross.1", "mask:1>*@cross.0.1", "mask:2>0-1@decoder", "mask:*>*@cross.0", "unmask:0>2@decoder.1", "score:2>1@cross=4", "score:1>0@decoder.0.1=-3",
          "score:3>5@encoder.0=2", "temperature:0.3@cross", "temperature:0@encoder.0", "temperature:4@decoder.1.0", "ablate:cross.0.1:zero", "ablate:cross.1.0:mean", "ablate:cross.0.0:uniform", "ablate:cross.1.1:hard",
-         "ablate:cross.1.1:keep", "ablate:encoder.0.0:mean", "ablate:decoder.1.1:mean", "skip-attention:encoder.0", "skip-attention:decoder.1", "skip-attention:cross.0", "skip-mlp:encoder.0", "skip-mlp:decoder.0"]
+         "ablate:cross.1.1:keep", "ablate:encoder.0.0:mean", "ablate:decoder.1.1:mean", "skip-attention:encoder.0", "skip-attention:decoder.1", "skip-attention:cross.0", "skip-mlp:encoder.0", "skip-mlp:decoder.0",
+         "positions:off", "positions:shuffle:7", "positions:off@encoder", "positions:shuffle:3@decoder"]
 
 
 def every_kind(folder, model, texts):
@@ -86,7 +87,7 @@ def every_kind(folder, model, texts):
     return len(lists)
 
 
-def while_writing(folder, model, texts, start):
+def while_generating(folder, model, texts, start):
     """Every written token has the probability that a whole pass over what stands before it gives it."""
     global worst, failed
     pair = model.config.is_encoder_decoder
@@ -105,7 +106,7 @@ def while_writing(folder, model, texts, start):
                 worst = max(worst, error)
                 if error > TOLERANCE:
                     failed += 1
-                    print(f"FAIL {folder.name} while writing, {text}, step {i}: {error:.2e}")
+                    print(f"FAIL {folder.name} while generating, {text}, step {i}: {error:.2e}")
                     break
     return len(texts)
 
@@ -190,8 +191,8 @@ def main():
         model = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
         pair = model.config.is_encoder_decoder
         checks += every_kind(folder, model, PAIRS if pair else BLOCKS)
-        checks += while_writing(folder, model, ["mask:*>0@*", "mask:12..>3", "temperature:0.5", "ablate:1.0:mean"] if not pair else
-                                ["mask:*>1@cross", "mask:3..>0@cross.1", "mask:*>0@*", "mask:4..>1@decoder", "temperature:0.4", "temperature:0@cross", "ablate:cross.1.0:mean", "skip-attention:cross.0", "mask:0>0@decoder"],
+        checks += while_generating(folder, model, ["mask:*>0@*", "mask:12..>3", "temperature:0.5", "ablate:1.0:mean", "positions:off", "positions:shuffle:5"] if not pair else
+                                ["mask:*>1@cross", "mask:3..>0@cross.1", "mask:*>0@*", "mask:4..>1@decoder", "temperature:0.4", "temperature:0@cross", "ablate:cross.1.0:mean", "skip-attention:cross.0", "mask:0>0@decoder", "positions:off", "positions:shuffle:5@decoder"],
                                 TARGET[0])
         checks += frozen(folder, model) if pair else 0
     print(f"{checks} masks and changes equal transformers', largest error {worst:.1e}" if not failed else f"{failed} of {checks} differ")

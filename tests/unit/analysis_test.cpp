@@ -86,7 +86,7 @@ TEST_CASE("links: the heaviest keys that make up the share, and no more of them 
     }
 }
 
-TEST_CASE("head colours are the design's, dark and light") {
+TEST_CASE("head colors are the design's, dark and light") {
     const char* dark[] = {"#F98F87", "#E5A14B", "#AFBB52", "#5ACA94",
                           "#00C8D8", "#6DB6FF", "#B7A0FB", "#E88FCB"};
     const char* light[] = {"#AB413E", "#9A5600", "#687100", "#00804C",
@@ -150,7 +150,7 @@ TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the firs
           1);  // the context holds 48
 }
 
-TEST_CASE("scales lead into the colour map") {
+TEST_CASE("scales lead into the color map") {
     CHECK(scale_position(Scale::linear, 0.5f, 1.0f, 0.5f) == doctest::Approx(0.5));
     CHECK(scale_position(Scale::row, 0.5f, 1.0f, 0.5f) == doctest::Approx(1));
     CHECK(scale_position(Scale::log, kLogFloor, 1.0f, 1.0f) == doctest::Approx(0));

@@ -54,7 +54,7 @@ TEST_CASE("a plan's cells are painted one by one") {
     for (int k = 0; k < 4; ++k) CHECK(plan.allows(3, k));
 }
 
-TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is renormalised") {
+TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is renormalized") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "bloom"}) {
         CAPTURE(name);
@@ -161,9 +161,27 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
 
 TEST_CASE("changes that name nothing are refused in one sentence") {
     const auto model = reference_model("gpt2");
-    for (const char* text :
-         {"", "ablate", "ablate:99.0", "ablate:0.99", "ablate:0.0:loud", "temperature:-1", "temperature:x",
-          "temperature:1@9.9", "mask:3", "mask:-1>2", "score:1>2@0.0", "skip-mlp:77", "dance:1"}) {
+    for (const char* text : {"",
+                             "ablate",
+                             "ablate:99.0",
+                             "ablate:0.99",
+                             "ablate:0.0:loud",
+                             "temperature:-1",
+                             "temperature:x",
+                             "temperature:1@9.9",
+                             "mask:3",
+                             "mask:-1>2",
+                             "score:1>2@0.0",
+                             "skip-mlp:77",
+                             "dance:1",
+                             "positions",
+                             "positions:on",
+                             "positions:shuffle:",
+                             "positions:shuffle:-1",
+                             "positions:shuffle:x",
+                             "positions:off@0",
+                             "positions:off@0.1",
+                             "positions:off@cross"}) {
         const auto change = parse_change(model->config, text);
         CHECK_MESSAGE(!change, text);
         if (!change) CHECK(change.error().message.size() > 20);

@@ -42,23 +42,31 @@ struct TestHost final : Host {
     void close_window() override { ++closed; }
 };
 
-/// A session over a short text in the built-in model.
+/// What a window shows of a short text, or of a picture.
+inline RunAnswer shown_with(const std::shared_ptr<const Model>& model) {
+    ThreadPool pool(1);
+    TextInput typed;
+    if (model->config.can.read_image)
+        typed.image = std::make_shared<const RgbImage>(*open_image(kTests / "reference/models/vit/gray.png"));
+    else
+        typed.text = "Lily had a red ball. Tom had";
+    const auto input = *encode_input(*model, typed);
+    const auto trace = *run_trace(model, {input.sequences, {}}, pool);
+    return *answer_for({trace, nullptr, nullptr}, 0, 0, std::nullopt, pool);
+}
+
+/// A session over it; the built-in story model where none is given.
 struct Bench {
     Session session;
     TestHost host{session};
     WorkAnswer answer;
 
     Bench() {
-        static const RunAnswer shown = [] {
-            ThreadPool pool(1);
-            const auto model = *Model::open(kTests.parent_path() / "models/stories");
-            TextInput typed;
-            typed.text = "Lily had a red ball. Tom had";
-            const auto input = *encode_input(*model, typed);
-            const auto trace = *run_trace(model, {input.sequences, {}}, pool);
-            return *answer_for({trace, nullptr, nullptr}, 0, 0, std::nullopt, pool);
-        }();
+        static const RunAnswer shown = shown_with(*Model::open(kTests.parent_path() / "models/stories"));
         static_cast<RunAnswer&>(answer) = shown;
+    }
+    explicit Bench(const std::shared_ptr<const Model>& model) {
+        static_cast<RunAnswer&>(answer) = shown_with(model);
     }
     CommandContext context() { return {session, &answer, host}; }
     Status act(const std::string& text) {

@@ -4,7 +4,12 @@
 #include <set>
 
 #include "command_bench.h"
+#include "views/all_heads.h"
 #include "views/changes.h"
+#include "views/graph.h"
+#include "views/layer_heads.h"
+#include "views/steps.h"
+#include "views/views.h"
 
 using namespace headlight;
 
@@ -88,6 +93,60 @@ TEST_CASE("commands act on a session without a window, or say in a sentence why 
     REQUIRE(b.act("open a.headlight.json; copy numbers; quit"));
     CHECK((b.host.opened == "a.headlight.json" && b.host.numbers == 1 && b.host.closed == 1));
     CHECK(b.refused("open b.png").find("ViT") != std::string::npos);
+}
+
+TEST_CASE("a row is made from what is typed: its name, then words with a capital, a | or a bracket") {
+    const auto words_of = [](const char* usage) {
+        const Command made = row({usage, "", ""}, [](CommandContext&) {});
+        return std::pair{made.name, made.words};
+    };
+    CHECK(words_of("drop sink") == std::pair<std::string, std::string>{"drop sink", ""});
+    CHECK(words_of("sweep token ID") == std::pair<std::string, std::string>{"sweep token", "ID"});
+    CHECK(words_of("close models|compared models") ==
+          std::pair<std::string, std::string>{"close", "models|compared models"});
+    CHECK(words_of("open [PATH]") == std::pair<std::string, std::string>{"open", "[PATH]"});
+}
+
+TEST_CASE("numbers are set within their range alone") {
+    Bench b;
+    const SamplingParams& d = b.session.document.generation.decoding;
+    REQUIRE(b.act("beams 3; top p 0.5; seed 7; length 12"));
+    CHECK((d.beams == 3 && d.top_p == 0.5f && d.seed == 7 && b.session.document.generation.length == 12));
+    for (const char* line : {"beams 0", "beams 2.5", "top p 1.5", "top p much"})
+        CHECK(b.refused(line).find("takes a number from") != std::string::npos);
+    CHECK((d.beams == 3 && d.top_p == 0.5f));
+}
+
+TEST_CASE("the heads of Lines and Graph and the column of Steps are chosen by commands too") {
+    Bench b;
+    const ModelConfig& config = b.answer.sentence->model->config;
+    REQUIRE(b.act("lines heads 2.0,2.3"));
+    std::set<int> hidden;
+    for (int h = 0; h < config.heads(2); ++h)
+        if (h != 0 && h != 3) hidden.insert(h);
+    CHECK((b.session.of<LayerHeads>().hidden == hidden && b.session.selection.block == 2));
+    CHECK(b.refused("lines heads 2.0,1.1").find("one layer") != std::string::npos);
+    CHECK(b.refused("lines heads 9.9").find("\"9.9\"") != std::string::npos);
+    CHECK(b.session.of<LayerHeads>().hidden == hidden);
+    REQUIRE(b.act("lines heads all; graph heads 2.0,1.3"));
+    const auto& left_out = b.session.of<GraphState>().included.left_out;
+    CHECK(b.session.of<LayerHeads>().hidden.empty());
+    CHECK((std::ssize(left_out) == config.head_count() - 2 && !left_out.count({1, 3})));
+    CHECK(views()[*b.session.selection.view].key == std::string("graph"));
+    REQUIRE(b.act("graph heads all; steps column weighted"));
+    CHECK((left_out.empty() && b.session.of<StepsState>().column == StepColumn::moved));
+}
+
+TEST_CASE("another statistic begins with the whole range in its own order, however it is chosen") {
+    Bench b;
+    const AllHeadsState& heads = b.session.of<AllHeadsState>();
+    REQUIRE(b.act("heads sort induction; heads filter 0.5; heads order reversed"));
+    CHECK((heads.sort == 2 && heads.kept == 0.5f && heads.turned));
+    REQUIRE(b.act("heads sort entropy"));
+    CHECK((heads.sort == 0 && heads.kept == 1 && !heads.turned && !b.session.document.sweeping));
+    REQUIRE(b.act("heads sort effect; heads labeled sink"));
+    CHECK((b.session.document.sweeping && heads.label == "sink"));
+    CHECK(!b.refused("heads filter 2").empty());
 }
 
 TEST_CASE("one sheet at a time, and Esc closes from the top") {

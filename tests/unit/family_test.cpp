@@ -20,7 +20,7 @@
 
 using namespace headlight;
 
-TEST_CASE("rotary positions by hand: halves and neighbours") {
+TEST_CASE("rotary positions by hand: halves and neighbors") {
     ThreadPool pool(1);
     Rope rope;
     rope.dims = 4;

@@ -192,7 +192,7 @@ std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
 }
 }  // namespace
 
-TEST_CASE("colours: one index for every value; what is no number has a grey of its own") {
+TEST_CASE("colors: one index for every value; what is no number has a grey of its own") {
     CHECK(color_index(0) == 0);
     CHECK(color_index(0.5f) == 128);
     CHECK(color_index(-3) == 0);

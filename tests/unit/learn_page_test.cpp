@@ -2,6 +2,7 @@
 #include "views/learn_page.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -47,6 +48,7 @@ learn::Page page_of_all_kinds() {
     const double none = std::numeric_limits<double>::quiet_NaN();
     page.blocks.push_back(
         learn::Table{"Sizes", {"what", "how many"}, {{"a head", "6291456"}}, {{none, 6291456}}});
+    page.blocks.push_back(Pixels{"Patches", {2, 1, {255, 0, 0, 0, 0, 255}}, 1, 2, {0.25f, 0.75f}});
     page.blocks.push_back(learn::Words{"A sentence."});
     page.symbols.push_back({"q", "the query: what this token asks for"});
     return page;
@@ -113,10 +115,38 @@ TEST_CASE("learn: the numbers of every kind of block") {
     CHECK(by_name.at("Variance: sampled").values(2, 2) == 20);
     CHECK(by_name.at("Variance: d").columns == std::vector<std::string>{"d", "variance"});
     CHECK(by_name.at("Embeddings").values(1, 0) == 1.5f);
+    CHECK(by_name.at("Patches").values(0, 1) == 0.75f);
     CHECK(by_name.at("By hand").values(1, 1) == -1.5f);
     CHECK(std::isnan(by_name.at("By hand").values(0, 1)));
     CHECK(by_name.at("Sizes").rows == std::vector<std::string>{"a head"});
     CHECK(by_name.at("Sizes").values(0, 0) == 6291456);
+}
+
+TEST_CASE("learn: counts are exported exactly, in every format") {
+    const TemporaryFolder folder;
+    ThreadPool pool(1);
+    const Station& parameters = *find_station("parameters");
+    const auto tables = page_numbers(*station_page(parameters, {}, parameters.first_state(), pool));
+    for (const char* ending : {".json", ".csv", ".tsv"}) {
+        CAPTURE(ending);
+        const auto path = folder.path / ("counts" + std::string(ending));
+        REQUIRE(write_numbers(path, tables));
+        const std::string text = read_bytes(path);
+        for (const char* count : {"1572864", "6291456", "603979776", "57982058496", "175181291520"})
+            CHECK_MESSAGE(text.find(count) != std::string::npos, count);
+        CHECK(text.find("e+") == std::string::npos);
+    }
+    NumberTable counts{"counts", "", "", {"a"}, {"b"}, Matrix::Constant(1, 1, 175181291520.0f)};
+    counts.exact = DoubleMatrix::Constant(1, 1, 175181291520.0);
+    for (const char* ending : {".npy", ".safetensors"}) {
+        CAPTURE(ending);
+        const auto path = folder.path / ("counts" + std::string(ending));
+        REQUIRE(write_numbers(path, std::span(&counts, 1)));
+        const std::string bytes = read_bytes(path);
+        double read = 0;
+        std::memcpy(&read, bytes.data() + bytes.size() - sizeof read, sizeof read);
+        CHECK(read == 175181291520.0);
+    }
 }
 
 TEST_CASE("learn: tables of one name are told apart") {
@@ -191,7 +221,7 @@ TEST_CASE("learn: what a person chooses at a station, in words") {
     for (const auto* wrong : {"width=1", "width=8.5", "width=", "width", "height=3", "base=nan"})
         CHECK_MESSAGE(!set_control(station, state, wrong), wrong);
     CHECK(set_control(station, state, "depth=3").error().message ==
-          "The station positions has no \"depth\" to set; it has width, count, base.");
+          "The station positions has no \"depth\" to set; it has width, count, base, seed.");
     ThreadPool pool(1);
     const learn::Page page = *station_page(station, {}, state, pool);
     CHECK(std::get<Grid>(page.blocks[0]).values.cols() == 8);

@@ -58,3 +58,25 @@ TEST_CASE("learn positions: a page without a model, its numbers by position") {
     CHECK(between.values(1, 4) == doctest::Approx(dots_by_distance(8, 10000, 4)[3]));
     CHECK(between.marked_row == 4);
 }
+
+TEST_CASE("learn positions: the open model as it is, without positions, and in another order") {
+    ThreadPool pool(2);
+    const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 17, 5}, pool);
+    StationInput in;
+    in.trace = trace.get();
+    in.model = trace->model.get();
+    std::tie(in.block, in.head) = std::pair{1, 0};
+    const Page page = *positions_page(in, {}, pool);
+    std::vector<Grid> told;
+    for (const Block& block : page.blocks)
+        if (const auto* grid = std::get_if<Grid>(&block); grid && grid->columns_are == "key")
+            told.push_back(*grid);
+    REQUIRE(told.size() == 3);
+    CHECK(told[0].values(4, 2) == trace->pattern(1, 0)(4, 2));
+    CHECK(told[1].values(4, 2) != told[0].values(4, 2));
+    CHECK(told[2].values(4, 2) != told[1].values(4, 2));
+    const auto& table = std::get<learn::Table>(page.blocks.back());
+    CHECK(table.rows[1].back() == "positions:off");
+    CHECK(table.rows[2].back() == "positions:shuffle:7");
+    CHECK(table.values[0][2] == table.values[0][3]);  // its own prediction
+}

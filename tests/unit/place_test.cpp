@@ -43,6 +43,7 @@ TEST_CASE("changes: rows stand in the order of their kinds, and each reads what 
         change.kind = row.kind;
         change.block = 1;
         change.head = row.target == ChangeTarget::attention || row.target == ChangeTarget::mlp ? -1 : 1;
+        if (row.target == ChangeTarget::positions) change.block = change.head = -1;
         if (row.kind == ChangeKind::temperature || row.kind == ChangeKind::score) change.value = 0.5f;
         if (change.paints() || row.kind == ChangeKind::score) change.query = 1, change.key = 0;
         if (row.kind == ChangeKind::freeze) change.from = "another text";

@@ -41,7 +41,7 @@ TEST_CASE("steps: article 003's example, three keys and values, one query") {
     const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)),
                         std::exp(3 / std::sqrt(2.0))},
                  sum = e[0] + e[1] + e[2];
-    AttentionRule rule{MaskPlan::full(1, 3), {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}, {}};
+    AttentionRule rule{MaskPlan::full(1, 3), {}, {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}, {}};
     Matrix q(1, 2), k(3, 2), pattern(1, 3);
     q << 1, 2;
     k << 1, 0, 0, 1, 1, 1;
@@ -264,12 +264,12 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
 TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
     const Matrix x = random_matrix(40, 12, 3) * Eigen::VectorXf::LinSpaced(12, 6, 0.5f).asDiagonal();
     const Plane plane = principal_plane(x);
-    const Eigen::MatrixXf centred = x.rowwise() - x.colwise().mean();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXf> solver(centred.transpose() * centred);
+    const Eigen::MatrixXf centered = x.rowwise() - x.colwise().mean();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXf> solver(centered.transpose() * centered);
     const auto values = solver.eigenvalues();
     CHECK(plane.kept == doctest::Approx((values[11] + values[10]) / values.sum()).epsilon(1e-3));
     for (int i = 0; i < 2; ++i) {
-        const Eigen::VectorXf want = centred * solver.eigenvectors().col(11 - i);
+        const Eigen::VectorXf want = centered * solver.eigenvectors().col(11 - i);
         CHECK(std::abs(want.normalized().dot(plane.points.col(i).normalized())) ==
               doctest::Approx(1).epsilon(1e-3));
     }

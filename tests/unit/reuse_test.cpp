@@ -92,7 +92,9 @@ private:
                                       "ablate:" + head + ":uniform",
                                       "ablate:" + head + ":keep",
                                       "skip-attention:" + layer,
-                                      "skip-mlp:" + self};
+                                      "skip-mlp:" + self,
+                                      "positions:off",
+                                      "positions:shuffle:" + q};
         Change out = *parse_change(c, wishes[below(std::size(wishes))]);
         if (below(12) == 0) {  // a pattern that was frozen over a text of six tokens
             out = *parse_change(c, "freeze:" + head + "=x");

@@ -92,6 +92,8 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     Session named = *opened;  // a name of a model that is no folder stays
     Json written = old;
     written["rank_by"] = "moved";  // a ranking's key, which older versions know by its number alone
+    written["learn_station"] = "no-weights";  // … and what they had not
+    written["learn_set"] = Json::array();
     CHECK(*workspace_document(named) == written);
     CHECK(*workspace_document(session) != old);
 }

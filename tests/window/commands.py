@@ -104,6 +104,11 @@ def commands_at_the_start(display):
     with Window(PROGRAM, display, "--text", LILY, "--do", "view lines; head 2.0; lock 16,10; mask 16>10; theme light") as w:
         r = w.wait(lambda r: r["changes"] == 1 and not r["dark"] and r["view"] == "Lines" and not r["busy"])
         assert r["shown_head"] == [2, 0] and r["locked"] == [16, 10] and r["change_list"] == ["mask:16>10"], r["change_list"]
+    choices = "lines heads 2.0,2.3; graph heads 2.0; steps column weighted; heads sort previous; view head"
+    with Window(PROGRAM, display, "--text", LILY, "--do", choices) as w:
+        r = w.wait(lambda r: r["view"] == "Heat map" and r["hidden_heads"] and not r["busy"])
+        assert 0 not in r["hidden_heads"] and 3 not in r["hidden_heads"] and len(r["left_out"]) == 31, r["hidden_heads"]
+        assert r["step_column"] == 8 and r["heads_sort"] == 1, (r["step_column"], r["heads_sort"])
     for line in ("fly", "theme blue", "lock 99,99", "view alignment"):
         r = subprocess.run([PROGRAM, "--text", LILY, "--do", line, "--screenshot", "/dev/null"], env=dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1"),
                            capture_output=True, text=True, timeout=60)
@@ -150,9 +155,10 @@ def every_control_is_reached_by_tab(display):
                 w.key("Escape")
         w.key("ctrl+4", "Escape")
         for _ in range(40):
-            if w.report()["focus"] == "delta/split":
+            before = w.report()["focus"]
+            if before == "delta/split":
                 break
             w.key("Tab")
-            time.sleep(0.05)
+            w.wait(lambda r: r["focus"] != before)
         w.key("Down")
         w.wait(lambda r: r["delta_split"] == 1)

@@ -89,7 +89,7 @@ def a_predicted_token_is_written(display):
         assert r["text"].startswith("the ") and r["text"].endswith(" sat"), r["text"]
 
 
-def all_heads_sorted_labelled_and_opened(display):
+def all_heads_sorted_labeled_and_opened(display):
     home = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", SENTENCE, home=home) as w:
         w.settled()
@@ -99,10 +99,9 @@ def all_heads_sorted_labelled_and_opened(display):
         w.click("heads/layout/table")
         w.wait(lambda r: r["heads_layout"] == 2 and "heads/column/induction" in r["widgets"])
         w.click("heads/column/induction, random")
-        r = w.wait(lambda r: r["heads_sort"] == 9 and not r["busy"])
-        rows = sorted((rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/"))
-        assert rows[0][1].split("/")[-1].startswith("1."), "the induction heads of the story model are in layer 1"
-        w.click(rows[0][1])
+        first_row = lambda r: min((rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/"))[1]
+        r = w.wait(lambda r: r["heads_sort"] == 9 and first_row(r).startswith("heads/row/1."))  # where the story model has its induction heads
+        w.click(first_row(r))
         w.wait(lambda r: r["view"] == "Heat map" and r["shown_head"][0] == 1)
         w.key("Escape", "F2")
         w.wait(lambda r: "label" in r["widgets"] and r["typing"])

@@ -180,11 +180,11 @@ def restarted(display, rng, home):
 
 def two_windows(display, rng, home):
     with Session(display, home) as a, Session(display, home) as b:
-        labelled = {}
+        labeled = {}
         for i, w in enumerate((a, b, a, b)):
             w.focus()
             name = f"two{rng.randrange(10**6)}x{i}"
-            labelled[w.label(rng, name)] = name
+            labeled[w.label(rng, name)] = name
         b.focus()
         b.write(rng)
         time.sleep(rng.random() * 2)
@@ -194,7 +194,7 @@ def two_windows(display, rng, home):
         now = last.end(signal.SIGKILL)
         check(home, last, now, SECOND)
         _, labels = kept(home)
-        assert labelled.items() <= labels["stories"].items(), f"both windows keep their labels: {labelled} is not in {labels}"
+        assert labeled.items() <= labels["stories"].items(), f"both windows keep their labels: {labeled} is not in {labels}"
     restarted(display, rng, home)
     return "two windows"
 

@@ -20,6 +20,17 @@ def learns(w, station):
     return w.wait(lambda r: r["view"] == "Learn" and r["learn_station"] == station and not r["busy"] and any(p.startswith("learn/try/") for p in r["widgets"]))
 
 
+def tab_to(w, path):
+    """Presses Tab until a control has the focus."""
+    for _ in range(80):
+        focus = w.report()["focus"]
+        if focus == path:
+            return
+        w.key("Tab")
+        w.wait(lambda r: r["focus"] != focus)
+    raise AssertionError(f"Tab does not reach {path}")
+
+
 def every_station_opens_from_the_list(display):
     with Window(PROGRAM, display, "--text", BARK) as w:
         w.settled()
@@ -101,15 +112,15 @@ def a_training_plays_to_its_end(display):
         r = learns(w, "formation")
         assert r["learn_set"] == ["formation step=8"], r["learn_set"]
         early = w.picture()
-        w.click("learn/set/step/play")
-        w.wait(lambda r: r["learn_set"] == ["formation step=10"])
+        w.click("learn/play")
+        w.wait(lambda r: r["learn_set"] != ["formation step=8"])
         w.wait(lambda r: not r["learn_set"] and not r["busy"])
         time.sleep(1.5)
         assert not w.report()["learn_set"], "it stands at the last step"
         assert w.picture() != early
-        w.click("learn/set/step/play")
-        w.wait(lambda r: r["learn_set"] == ["formation step=0"])
-        w.click("learn/set/step/play")
+        w.click("learn/play")
+        w.wait(lambda r: r["learn_set"])
+        w.click("learn/play")
         time.sleep(0.3)
         stands = w.report()["learn_set"]
         time.sleep(1.5)
@@ -117,26 +128,17 @@ def a_training_plays_to_its_end(display):
 
 
 def learn_by_keys_alone(display):
-    """Esc out of the sentence, Ctrl+L, the next station, Tab to a control, arrows in it; PgDn scrolls; Esc leaves."""
+    """Esc out of the sentence, Ctrl+E, the next station, Tab to a control, arrows in it; PgDn scrolls; Esc leaves."""
     with Window(PROGRAM, display, "--text", BARK) as w:
         w.settled()
-        w.key("Escape", "Escape", "ctrl+l")
+        w.key("Escape", "Escape", "ctrl+e")
         learns(w, "no-weights")
         w.key("Down", "Down")
         learns(w, "database")
-        for _ in range(60):
-            w.key("Tab")
-            time.sleep(0.03)
-            if w.report()["focus"] == "learn/set/temperature":
-                break
-        assert w.report()["focus"] == "learn/set/temperature", w.report()["focus"]
+        tab_to(w, "learn/set/temperature")
         w.key("Up")
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
-        for _ in range(60):
-            w.key("Tab")
-            time.sleep(0.03)
-            if w.report()["focus"].startswith("learn/block"):
-                break
+        tab_to(w, "learn/block/1/0/0")
         w.key("Return", "8", "Return")
         w.wait(lambda r: any(s.startswith("database keys=8,") for s in r["learn_set"]))
         w.key("Escape")

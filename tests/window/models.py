@@ -59,11 +59,11 @@ def the_translator_writes_while_one_types(display):
         assert r["second"] == "Die Katze saß auf der Matte.", "the field shows all of it"
         w.click("written/1")
         r = w.wait(lambda r: r["written"]["step"] == 1 and len(r["alignment"]["rows"]) == 2)
-        w.click("writing/slider", 0.999)
+        w.click("generation/slider", 0.999)
         w.wait(lambda r: r["written"]["step"] == len(words) - 1)
-        w.click("writing/slider", 0.001)
+        w.click("generation/slider", 0.001)
         w.wait(lambda r: r["written"]["step"] == 0)
-        w.click("writing/play")
+        w.click("generation/play")
         w.wait(lambda r: r["written"]["playing"] and r["written"]["step"] >= 2)
         w.wait(lambda r: not r["written"]["playing"] and r["written"]["step"] == len(words) - 1)
 
@@ -75,7 +75,7 @@ def another_word_is_forced_and_the_model_goes_on(display):
         w.wait(lambda r: r["written"]["step"] == 0 and "align/choice/1" in r["widgets"])
         w.click("align/choice/1")
         w.wait(lambda r: r["written"]["forced"] == 1 and not r["busy"] and r["second"] != first and r["written"]["step"] >= 1)  # it goes on from there
-        w.click("writing/release")
+        w.click("generation/release")
         w.wait(lambda r: r["second"] == first and r["written"]["forced"] == 0)
         w.click("second")
         w.key("ctrl+a")
@@ -88,7 +88,7 @@ def another_word_is_forced_and_the_model_goes_on(display):
         w.click("align/choice/1")
         r = w.wait(lambda r: r["written"]["ended"] and r["written"]["forced"] == 2 and not r["busy"])
         assert r["second"].startswith("Die ") and r["second"] != "Die Katze schlief", "the model goes on from what was typed"
-        w.click("writing/release")
+        w.click("generation/release")
         w.wait(lambda r: r["second"] == first)
         w.click("second")
         w.key("ctrl+a")
@@ -96,26 +96,26 @@ def another_word_is_forced_and_the_model_goes_on(display):
         w.wait(lambda r: r["shown_second"] == "Die Katze" and not r["busy"])
         w.click("write")
         w.wait(lambda r: r["second"] == first and "written" in r)
-        w.click("writing/method")
-        w.click("writing/method/beam search")
-        w.wait(lambda r: "writing/beams" in r["widgets"] and not r["busy"])
+        w.click("generation/method")
+        w.click("generation/method/beam search")
+        w.wait(lambda r: "generation/beams" in r["widgets"] and not r["busy"])
 
 
 def a_decoder_writes_on(display):
     with Window(PROGRAM, display, "--text", "Once upon a time, Lily") as w:
         n = len(w.settled()["tokens"])
         w.key("Escape")
-        w.click("writing/bar")
+        w.click("generation/bar")
         r = w.wait(lambda r: len(r.get("written", {}).get("labels", [])) == 24 and len(r["tokens"]) == n + 24)
-        w.click("writing/choice/1")
+        w.click("generation/choice/1")
         r = w.wait(lambda r: r["written"]["forced"] == 25 and not r["busy"])
-        w.click("writing/slider", 0.5)
+        w.click("generation/slider", 0.5)
         r = w.wait(lambda r: 8 < r["written"]["step"] < 16 and len(r["tokens"]) == n + r["written"]["step"])
         step = r["written"]["step"]
-        w.click("writing/keep")
+        w.click("generation/keep")
         r = w.wait(lambda r: r["text"].startswith("Once upon a time, Lily ") and r["text"] == r["shown_text"] and not r["busy"])
         assert len(r["tokens"]) == n + step + 24, "what was kept is part of the sentence, and it writes on"
-        w.click("writing/bar")
+        w.click("generation/bar")
         w.wait(lambda r: "written" not in r and len(r["tokens"]) == n + step)
 
 

@@ -33,7 +33,7 @@ def first_start(display):
     shutil.rmtree(home)
 
 
-def theme_colours_scale_and_direction(display):
+def theme_colors_scale_and_direction(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
         w.settled()
         pictures = {w.picture()}

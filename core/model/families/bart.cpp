@@ -68,9 +68,7 @@ StackWeights bind_bart_stack(Binder& b, const StackConfig& stack, const std::str
     if (c.positions == PositionScheme::learned)
         s.position_embedding = b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
     if (c.embed_norm) s.embed_norm = b.norm(in + "layernorm_embedding");
-    for (int l = 0; l < stack.layers; ++l) {
-        const std::string at = in + "layers." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(stack, in + "layers.", [&](LayerWeights& w, const std::string& at) {
         b.attention(w.self, stack, at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
         w.self.norm = b.norm(at + "self_attn_layer_norm");
         if (stack.cross) {
@@ -79,8 +77,7 @@ StackWeights bind_bart_stack(Binder& b, const StackConfig& stack, const std::str
         }
         b.mlp(w, stack, at + "fc1", at + "fc2");
         w.mlp_norm = b.norm(at + "final_layer_norm");
-        s.layers.push_back(w);
-    }
+    });
     return s;
 }
 

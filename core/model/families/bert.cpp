@@ -73,16 +73,13 @@ Result<ModelWeights> bind_bert_layers(WeightStore& store, const ModelConfig& c, 
     s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
     s.embed_norm = b.norm("embeddings.LayerNorm", c.d_embed, true);
     if (c.d_embed != c.d_model) s.embed_project = b.linear("embeddings_project", c.d_embed, c.d_model, true);
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "encoder.layer." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "encoder.layer.", [&](LayerWeights& w, const std::string& at) {
         b.attention(w.self, c.stacks[0], at + "attention.", "self.query", "self.key", "self.value",
                     "output.dense");
         w.self.norm = b.norm(at + "attention.output.LayerNorm");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         w.mlp_norm = b.norm(at + "output.LayerNorm");
-        s.layers.push_back(w);
-    }
+    });
     return b.finish(std::move(s), head, b.has(head.dense + ".weight"));
 }
 

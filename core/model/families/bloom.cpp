@@ -34,17 +34,14 @@ Result<ModelWeights> bind_bloom(WeightStore& store, const ModelConfig& c) {
     StackWeights s;
     s.token_embedding = b.table("word_embeddings", c.vocab, c.d_model);
     s.embed_norm = b.norm("word_embeddings_layernorm");
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "h." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "h.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "input_layernorm");
         b.split_qkv(w.self, b.linear(at + "self_attention.query_key_value", c.d_model, 3 * b.inner(), true),
                     true);
         w.self.o = b.linear(at + "self_attention.dense", b.inner(), c.d_model, true);
         w.mlp_norm = b.norm(at + "post_attention_layernorm");
         b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
-        s.layers.push_back(w);
-    }
+    });
     s.final_norm = b.norm("ln_f");
     const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
     return b.finish(std::move(s), unembedding);

@@ -33,15 +33,12 @@ Result<ModelWeights> bind_distilbert(WeightStore& store, const ModelConfig& c) {
     s.token_embedding = b.table("embeddings.word_embeddings", c.vocab, c.d_model);
     s.position_embedding = b.table("embeddings.position_embeddings", c.context, c.d_model);
     s.embed_norm = b.norm("embeddings.LayerNorm");
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "transformer.layer." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "transformer.layer.", [&](LayerWeights& w, const std::string& at) {
         b.attention(w.self, c.stacks[0], at + "attention.", "q_lin", "k_lin", "v_lin", "out_lin");
         w.self.norm = b.norm(at + "sa_layer_norm");
         b.mlp(w, c.stacks[0], at + "ffn.lin1", at + "ffn.lin2");
         w.mlp_norm = b.norm(at + "output_layer_norm");
-        s.layers.push_back(w);
-    }
+    });
     return b.finish(std::move(s),
                     {"vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"},
                     b.has("vocab_transform.weight"));

@@ -31,17 +31,14 @@ Result<ModelWeights> bind_gpt2(WeightStore& store, const ModelConfig& c) {
     StackWeights s;
     s.token_embedding = b.table("wte", c.vocab, c.d_model);
     s.position_embedding = b.table("wpe", c.context, c.d_model);
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "h." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "h.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "ln_1");
         b.split_qkv(w.self, b.conv1d(at + "attn.c_attn", c.d_model, 3 * b.inner()), false);
         w.self.o = b.conv1d(at + "attn.c_proj", b.inner(), c.d_model);
         w.mlp_norm = b.norm(at + "ln_2");
         w.mlp_in = b.conv1d(at + "mlp.c_fc", c.d_model, c.stacks[0].d_mlp);
         w.mlp_out = b.conv1d(at + "mlp.c_proj", c.stacks[0].d_mlp, c.d_model);
-        s.layers.push_back(w);
-    }
+    });
     s.final_norm = b.norm("ln_f");
     const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
     return b.finish(std::move(s), unembedding);

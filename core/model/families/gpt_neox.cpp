@@ -29,9 +29,7 @@ Result<ModelWeights> bind_gpt_neox(WeightStore& store, const ModelConfig& c) {
     Binder b(store, c);
     StackWeights s;
     s.token_embedding = b.table("embed_in", c.vocab, c.d_model);
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "layers." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "input_layernorm");
         b.split_qkv(w.self,
                     b.linear(at + "attention.query_key_value", c.d_model, 3 * b.inner(), c.attention_bias),
@@ -39,8 +37,7 @@ Result<ModelWeights> bind_gpt_neox(WeightStore& store, const ModelConfig& c) {
         w.self.o = b.linear(at + "attention.dense", b.inner(), c.d_model, c.output_bias);
         w.mlp_norm = b.norm(at + "post_attention_layernorm");
         b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
-        s.layers.push_back(w);
-    }
+    });
     s.final_norm = b.norm("final_layer_norm");
     const Linear unembedding = b.unembedding(s.token_embedding, "embed_out", c.d_model);
     return b.finish(std::move(s), unembedding);

@@ -138,9 +138,7 @@ Result<ModelWeights> bind_llama(WeightStore& store, const ModelConfig& c) {
     Binder b(store, c);
     StackWeights s;
     s.token_embedding = b.table("embed_tokens", c.vocab, c.d_model);
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "layers." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "input_layernorm");
         b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj");
         if (c.qk_norm) {
@@ -155,8 +153,7 @@ Result<ModelWeights> bind_llama(WeightStore& store, const ModelConfig& c) {
             w.mlp_norm = b.norm(at + "post_attention_layernorm");
         }
         b.mlp(w, c.stacks[0], at + "mlp.up_proj", at + "mlp.down_proj", at + "mlp.gate_proj");
-        s.layers.push_back(w);
-    }
+    });
     s.final_norm = b.norm("norm");
     const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model);
     return b.finish(std::move(s), unembedding);

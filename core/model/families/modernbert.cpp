@@ -58,10 +58,8 @@ Result<ModelWeights> bind_modernbert(WeightStore& store, const ModelConfig& c) {
     StackWeights s;
     s.token_embedding = b.table("embeddings.tok_embeddings", c.vocab, d);
     s.embed_norm = b.norm("embeddings.norm");
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "layers." + std::to_string(l) + ".";
-        LayerWeights w;
-        if (l > 0) w.self.norm = b.norm(at + "attn_norm");
+    s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
+        if (at != "layers.0.") w.self.norm = b.norm(at + "attn_norm");
         b.split_qkv(w.self, b.linear(at + "attn.Wqkv", d, 3 * b.inner(), c.attention_bias), false);
         w.self.o = b.linear(at + "attn.Wo", b.inner(), d, c.output_bias);
         w.mlp_norm = b.norm(at + "mlp_norm");
@@ -71,8 +69,7 @@ Result<ModelWeights> bind_modernbert(WeightStore& store, const ModelConfig& c) {
             w.mlp_in = both.columns(m, m);
         }
         w.mlp_out = b.linear(at + "mlp.Wo", m, d, c.mlp_bias);
-        s.layers.push_back(w);
-    }
+    });
     s.final_norm = b.norm("final_norm");
     const bool has_head =
         b.has(c.head_bias ? "decoder.bias" : "head.dense.weight") && !b.has("classifier.weight");

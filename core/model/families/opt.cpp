@@ -41,15 +41,12 @@ Result<ModelWeights> bind_opt(WeightStore& store, const ModelConfig& c) {
     s.token_embedding = b.table("embed_tokens", c.vocab, c.d_embed);
     s.position_embedding = b.table("embed_positions", c.context + kOffset, c.d_model);
     if (c.d_embed != c.d_model) s.embed_project = b.linear("project_in", c.d_embed, c.d_model, false);
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "layers." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "out_proj");
         w.self.norm = b.norm(at + "self_attn_layer_norm");
         b.mlp(w, c.stacks[0], at + "fc1", at + "fc2");
         w.mlp_norm = b.norm(at + "final_layer_norm");
-        s.layers.push_back(w);
-    }
+    });
     if (c.final_norm) s.final_norm = b.norm("final_layer_norm");
     ModelWeights w;
     if (c.d_embed != c.d_model) w.head_dense = b.linear("project_out", c.d_model, c.d_embed, false);

@@ -31,9 +31,7 @@ Result<ModelWeights> bind_phi(WeightStore& store, const ModelConfig& c) {
     Binder b(store, c);
     StackWeights s;
     s.token_embedding = b.table("embed_tokens", c.vocab, c.d_model);
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "layers." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = w.mlp_norm = b.norm(at + "input_layernorm");
         b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense",
                     "qkv_proj");
@@ -42,8 +40,7 @@ Result<ModelWeights> bind_phi(WeightStore& store, const ModelConfig& c) {
             w.self.k_norm = b.norm(at + "self_attn.k_layernorm", c.stacks[0].d_head, true);
         }
         b.mlp(w, c.stacks[0], at + "mlp.fc1", at + "mlp.fc2");
-        s.layers.push_back(w);
-    }
+    });
     s.final_norm = b.norm("final_layernorm");
     const Linear unembedding =
         b.unembedding(s.token_embedding, "lm_head", c.d_model, b.has("lm_head.bias") ? "lm_head.bias" : "");

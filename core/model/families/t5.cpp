@@ -60,10 +60,8 @@ StackWeights bind_t5_stack(Binder& b, const StackConfig& stack) {
     StackWeights s;
     s.token_embedding =
         b.table(b.has("shared.weight") ? "shared" : stack.name + ".embed_tokens", c.vocab, c.d_model);
-    for (int l = 0; l < stack.layers; ++l) {
-        const std::string at = stack.name + ".block." + std::to_string(l) + ".layer.",
-                          mlp = at + (stack.cross ? "2." : "1.");
-        LayerWeights w;
+    s.layers = b.layers(stack, stack.name + ".block.", [&](LayerWeights& w, const std::string& layer) {
+        const std::string at = layer + "layer.", mlp = at + (stack.cross ? "2." : "1.");
         w.self.norm = b.norm(at + "0.layer_norm");
         b.attention(w.self, stack, at + "0.SelfAttention.", "q", "k", "v", "o");
         if (stack.cross) {
@@ -76,8 +74,7 @@ StackWeights bind_t5_stack(Binder& b, const StackConfig& stack) {
             b.mlp(w, stack, dense + "wi_1", dense + "wo", dense + "wi_0");
         else
             b.mlp(w, stack, dense + "wi", dense + "wo");
-        s.layers.push_back(w);
-    }
+    });
     s.relative_bias = b.vector(stack.name + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight",
                                {c.buckets.count, stack.heads});
     s.final_norm = b.norm(stack.name + ".final_layer_norm");

@@ -44,16 +44,13 @@ Result<ModelWeights> bind_vit(WeightStore& store, const ModelConfig& c) {
     StackWeights s;
     if (const float* positions = b.vector("embeddings.position_embeddings", {1, c.context, d}))
         s.position_embedding = Linear::of_floats(positions, nullptr, d, c.context, WeightLayout::out_in);
-    for (int l = 0; l < c.stacks[0].layers; ++l) {
-        const std::string at = "encoder.layer." + std::to_string(l) + ".";
-        LayerWeights w;
+    s.layers = b.layers(c.stacks[0], "encoder.layer.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "layernorm_before");
         b.attention(w.self, c.stacks[0], at + "attention.", "attention.query", "attention.key",
                     "attention.value", "output.dense");
         w.mlp_norm = b.norm(at + "layernorm_after");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
-        s.layers.push_back(w);
-    }
+    });
     s.final_norm = b.norm("layernorm");
     ModelWeights w;
     w.class_token = b.vector("embeddings.cls_token", {1, 1, d});

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One decoding step of the built-in translator at 30 source tokens beside transformers' cached step, in one run.
 
-    python3 tests/bench/writing.py [build/headlight_bench]      (torch, transformers)
+    python3 tests/bench/generation.py [build/headlight_bench]      (torch, transformers)
 
 Both read a given next token with everything before it cached and give the probabilities of the one after it; two threads.
 """

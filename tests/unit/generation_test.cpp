@@ -38,7 +38,7 @@ double log_probability(const std::shared_ptr<const Model>& model, ForwardRequest
 
 }  // namespace
 
-TEST_CASE("writing: greedy takes the most probable token at each step and keeps what else there was") {
+TEST_CASE("generation: greedy takes the most probable token at each step and keeps what else there was") {
     ThreadPool pool(2);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {5, 9, 200, 0});
@@ -59,7 +59,7 @@ TEST_CASE("writing: greedy takes the most probable token at each step and keeps 
 }
 
 TEST_CASE(
-    "writing: with as many drafts as there are choices, beam search finds the best text of two tokens") {
+    "generation: with as many beams as there are choices, beam search finds the best text of two tokens") {
     ThreadPool pool(2);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {7, 7, 31, 0});
@@ -78,7 +78,7 @@ TEST_CASE(
     CHECK(w.score >= generate(model, request, {{}, 2, {}}, pool)->score - 1e-5f);
 }
 
-TEST_CASE("writing: forced tokens come first, each with the probability that the model gave it") {
+TEST_CASE("generation: forced tokens come first, each with the probability that the model gave it") {
     ThreadPool pool(1);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {5, 9, 0});
@@ -92,7 +92,7 @@ TEST_CASE("writing: forced tokens come first, each with the probability that the
     }
 }
 
-TEST_CASE("writing: draws follow the probabilities that temperature, top k and top p leave") {
+TEST_CASE("generation: draws follow the probabilities that temperature, top k and top p leave") {
     Vector logits(4);
     logits << std::log(0.5f), std::log(0.25f), std::log(0.15f), std::log(0.1f);
     const auto shares = [&](const SamplingParams& d) {
@@ -109,7 +109,7 @@ TEST_CASE("writing: draws follow the probabilities that temperature, top k and t
     CHECK(shares({0}) == std::array<int, 4>{1000, 0, 0, 0});
 }
 
-TEST_CASE("writing rules: one id, a list, lists of one id; phrases are left alone, nonsense is refused") {
+TEST_CASE("generation rules: one id, a list, lists of one id; phrases are left alone, nonsense is refused") {
     GenerationConfig r;
     REQUIRE(parse_generation_config(
         Json::parse(

@@ -1,0 +1,47 @@
+#include "paint/toolbar.h"
+
+#include "paint/chip.h"
+
+namespace headlight {
+
+namespace {
+constexpr float kLineStep = 36;
+}
+
+Toolbar::Toolbar(Ui& painter, Rect line, Lines lines) : ui(painter), line_(line), x_(line.x), lines_(lines) {}
+
+Rect Toolbar::take(float width, float apart) {
+    if (lines_ == Lines::many && x_ > line_.x && x_ + width > line_.right()) {
+        x_ = line_.x;
+        line_.y += kLineStep;
+    }
+    const Rect taken{x_, line_.y, width, line_.h};
+    x_ += width + apart;
+    return taken;
+}
+
+int Toolbar::choice(const std::string& label, const std::string& path, const std::vector<std::string>& items,
+                    int current) {
+    if (ui.on_page()) return -1;
+    const char* said = labels ? label.c_str() : "";
+    const Rect at = take(ui.choice_width(said, items), 0);
+    float x = at.x;
+    return ui.choice(x, at.middle_y(), said, path, items, current);
+}
+
+void Toolbar::say(Font font, ImU32 ink, const std::string& text, float apart) {
+    write(ui, take(ui.text.width(font, text), apart), font, ink, text);
+}
+
+Hit Toolbar::press(const std::string& path, const std::string& label, bool on) {
+    Chip chip{label, ui.colors->t1};
+    chip.font = kCaption;
+    return press_chip(ui, path, band(take(chip_width(ui, chip) + 2 * gap::tight), size::chip), chip, on);
+}
+
+bool Toolbar::link(const std::string& path, const std::string& label) {
+    const Rect at = take(ui.text.width(kCaption, label));
+    return ui.link(path, at.right(), at.middle_y(), label);
+}
+
+}  // namespace headlight

@@ -1,0 +1,46 @@
+// Controls beside one another above a view.
+#pragma once
+
+#include "paint/layout.h"
+
+namespace headlight {
+
+/// A line of controls from the left; where it wraps, what does not fit stands in the next line.
+class Toolbar {
+public:
+    enum class Lines { one, many };
+    Toolbar(Ui& ui, Rect line, Lines lines = Lines::one);
+
+    Ui& ui;
+    bool labels = true;  // of choices; else these speak for themselves
+
+    /// The room of something so wide; the next stands `apart` from it.
+    Rect take(float width, float apart = kApart);
+    /// The same at the end of the line.
+    Rect take_end(float width, float apart = kApart) { return take_right(line_, width, apart); }
+    Rect rest() const { return {x_, line_.y, std::max(0.0f, line_.right() - x_), line_.h}; }
+    float bottom() const { return line_.bottom(); }
+
+    /// The item of a list that was chosen in this frame, or −1.
+    int choice(const std::string& label, const std::string& path, const std::vector<std::string>& items,
+               int current);
+    /// The same for a value whose items stand in its order; whether it was chosen.
+    template <class T>
+    bool choose(const std::string& label, const std::string& path, const std::vector<std::string>& items,
+                T& value) {
+        const int chosen = choice(label, path, items, static_cast<int>(value));
+        if (chosen >= 0) value = static_cast<T>(chosen);
+        return chosen >= 0;
+    }
+    void say(Font font, ImU32 ink, const std::string& text, float apart = kApart);
+    Hit press(const std::string& path, const std::string& label, bool on = false);
+    bool link(const std::string& path, const std::string& label);
+
+private:
+    static constexpr float kApart = 18;
+    Rect line_;
+    float x_;
+    Lines lines_;
+};
+
+}  // namespace headlight

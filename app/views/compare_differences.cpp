@@ -1,0 +1,116 @@
+// Under the maps of a comparison: where the two differ most, and how far they are apart at each token.
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "views/compare.h"
+
+namespace headlight {
+
+namespace {
+
+/// "red 16 → ball 4": the place of a difference.
+std::string name_of_place(const Scene& s, const PairedMap& m, int row, int column) {
+    const TokenPair &query = m.rows[row], &key = m.columns[column];
+    const bool pattern = s.of<CompareState>().show == ComparedShow::pattern;
+    const auto at = [](int position) {
+        return position >= 0 ? " " + std::to_string(position) : std::string();
+    };
+    return m.row_labels[row] + (pattern ? at(query.a) + " → " : " at ") + m.column_labels[column] + at(key.a);
+}
+
+/// One difference: its place, a bar, the value; returns its hit.
+void draw_difference(Scene& s, Rect line, const PairedMap& m, int i, float largest) {
+    constexpr float kValue = 64;
+    Ui& ui = s.ui;
+    const auto [row, column, v] = m.largest[i];
+    const Rect back = inset(line, -gap::close, 0);
+    const Hit h = ui.hit("compare/largest/" + std::to_string(i), back);
+    if (h.hovered) ui.fill(back, ui.colors->bg3, size::corner);
+    if (h.hovered) s.of<CompareState>().cell = std::pair{row, column};
+    const TokenPair &query = m.rows[row], &key = m.columns[column];
+    const bool cell = s.of<CompareState>().show == ComparedShow::pattern && query.a >= 0 && key.a >= 0;
+    if (h.hovered && cell) s.point_at(std::pair{query.a, key.a});
+    if (h.clicked && cell) s.lock(std::pair{query.a, key.a});
+    write(ui, take_left(line, line.w * 0.5f, gap::small), kBodyMono, ui.colors->t1,
+          name_of_place(s, m, row, column));
+    write(ui, take_right(line, kValue, gap::small), kBodyMono, ui.colors->t1,
+          (v > 0 ? "+" : "") + number(v, 3), Flush::right);
+    ui.signed_bar(band(line, 10), v / largest);
+}
+
+}  // namespace
+
+void draw_largest(Scene& s, Rect area, const PairedMap& m) {
+    constexpr float kStep = 26;
+    write(s.ui, take_top(area, size::line, gap::close), kBody, s.ui.colors->t1,
+          m.largest.empty() ? "No difference" : "Largest differences");
+    const float largest = m.largest.empty() ? 1 : std::max(std::abs(m.largest[0].value), 1e-9f);
+    for (int i = 0; i < isize(m.largest) && area.h >= kStep; ++i)
+        draw_difference(s, take_top(area, kStep), m, i, largest);
+}
+
+namespace {
+
+/// A bar of each token, the highlighted one in amber; returns the highest, or −1.
+int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
+                    const std::vector<std::string>& labels, int highlighted, float largest) {
+    Ui& ui = s.ui;
+    const int count = isize(values), every = label_step(bars.w / float(count), count > 100 ? 40 : 22);
+    int highest = -1;
+    for (int i = 0; i < count; ++i) {
+        const Rect column = nth_column(bars, i, count);
+        const bool on = i == highlighted, known = !std::isnan(values[i]);
+        const std::string path = "compare/token/" + std::to_string(i);
+        const Hit h = ui.hit(path, column);
+        ui.tooltip(path, h, (i < isize(labels) ? "“" + labels[i] + "”: " : "") + number(values[i], 4));
+        if (i % every == 0)
+            ui.text.draw_centered(column.middle_x(), bars.bottom() + gap::medium, kCaptionMono,
+                                  on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
+        if (!known) continue;
+        Rect bar{column.x, column.y, column.w - (column.w >= 6 ? 2 : 0), column.h};
+        ui.fill(bar, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
+        ui.fill(take_bottom(bar, bar.h * std::clamp(values[i] / largest, 0.0f, 1.0f)),
+                on || h.hovered ? ui.colors->accent : ui.colors->t3);
+        if (highest < 0 || values[i] > values[highest]) highest = i;
+    }
+    return highest;
+}
+
+/// The mean of what is known.
+double mean_of(const std::vector<float>& values) {
+    double sum = 0;
+    int count = 0;
+    for (const float v : values) {
+        if (std::isnan(v)) continue;
+        sum += double(v);
+        ++count;
+    }
+    return sum / std::max(count, 1);
+}
+
+}  // namespace
+
+void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, const std::vector<float>& values,
+                   const std::vector<std::string>& labels, int highlighted) {
+    constexpr float kNumbers = 24, kSummary = 26, kLeastUnit = 60, kLeast = 100;
+    Ui& ui = s.ui;
+    float largest = 1e-3f;
+    for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
+    const bool low = area.h < kLeast;
+    Rect head = take_top(area, size::line, 10);
+    take_left(head, write(ui, head, kBody, ui.colors->t1, title), gap::large);
+    if (head.w > kLeastUnit)
+        caption(ui, head, std::string(unit) + ", 0 to " + decimals(largest, 3), Flush::right);
+    if (values.empty() || low) return;
+    const Rect summary = take_bottom(area, kSummary);
+    take_bottom(area, kNumbers);
+    const int highest = draw_token_bars(s, area, values, labels, highlighted, largest);
+    if (highest < 0) return;
+    const std::string at =
+        highest < isize(labels) ? " at " + labels[highest] + " " + std::to_string(highest) : "";
+    write(ui, summary, kCaptionMono, ui.colors->t2,
+          "mean " + number(mean_of(values), 3) + "   largest " + number(values[highest], 3) + at);
+}
+
+}  // namespace headlight

@@ -1,0 +1,75 @@
+// Pictures as patches, with and without a vision model.
+#include "helpers.h"
+#include "learn/pictures.h"
+#include "model/input.h"
+
+using namespace headlight;
+using namespace headlight::learn;
+
+namespace {
+
+template <class Block>
+std::vector<Block> blocks_of(const learn::Page& page) {
+    std::vector<Block> out;
+    for (const auto& block : page.blocks)
+        if (const auto* one = std::get_if<Block>(&block)) out.push_back(*one);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("learn pictures: the brightness of a patch, by hand") {
+    RgbImage image{4, 2, {}};
+    for (int i = 0; i < 8; ++i) image.rgb.insert(image.rgb.end(), {uint8_t(i * 30), 0, uint8_t(i * 30)});
+    const Matrix right = patch_brightness(image, 2, 0, 1);
+    CHECK(right(0, 0) == doctest::Approx(2 * 60 / 765.0));   // pixel 2
+    CHECK(right(1, 1) == doctest::Approx(2 * 210 / 765.0));  // pixel 7
+}
+
+TEST_CASE("learn pictures: the sample is the same each time, and not one color") {
+    const RgbImage a = sample_picture(), b = sample_picture();
+    CHECK(a.rgb == b.rgb);
+    CHECK(a.rgb.size() == size_t{224} * 224 * 3);
+    CHECK(sample_picture(32).rgb.size() == size_t{32} * 32 * 3);
+    const Matrix sun = patch_brightness(a, 16, 2, 11), door = patch_brightness(a, 16, 10, 4);
+    CHECK(sun.mean() > door.mean() + 0.2f);
+}
+
+TEST_CASE(
+    "learn pictures: without a model, patches of the sample or of the person's picture, and what to open") {
+    ThreadPool pool(1);
+    StationInput in;
+    const Page sample = *pictures_page(in, {}, pool);
+    CHECK(blocks_of<Pixels>(sample)[0].rows == 14);
+    REQUIRE(blocks_of<Words>(sample).size() == 1);
+    CHECK(blocks_of<Words>(sample)[0].text.find("--image") != std::string::npos);
+    CHECK(blocks_of<learn::Table>(sample)[0].values[1][1] == 768);
+    in.image = std::make_shared<const RgbImage>(RgbImage{3, 5, std::vector<uint8_t>(45, 200)});
+    PicturesState state;
+    state.patch = 32;
+    const Page own = *pictures_page(in, state, pool);
+    CHECK(blocks_of<Pixels>(own)[0].rows == 7);
+    CHECK(blocks_of<Pixels>(own)[0].image.rgb[0] == 200);
+    CHECK(blocks_of<Pixels>(own)[0].weights.empty());
+}
+
+TEST_CASE("learn pictures: in a vision transformer a row of attention lies over the picture") {
+    ThreadPool pool(1);
+    const auto model = reference_model("vit");
+    TextInput typed;
+    typed.image = std::make_shared<const RgbImage>(sample_picture());
+    const auto trace = *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
+    StationInput in;
+    in.trace = trace.get();
+    in.model = model.get();
+    std::tie(in.block, in.head) = std::pair{1, 2};
+    const Page page = *pictures_page(in, {}, pool);
+    const auto pixels = blocks_of<Pixels>(page);
+    REQUIRE(pixels.size() == 2);
+    CHECK(pixels[0].rows == 4);
+    CHECK(pixels[0].columns == 4);
+    const Matrix row = trace->pattern_rows(1, 2, 0, 1);
+    REQUIRE(pixels[1].weights.size() == 16);
+    for (int i = 0; i < 16; ++i) CHECK(pixels[1].weights[i] == row(0, i + 1));
+    CHECK(blocks_of<Words>(page).empty());
+}
