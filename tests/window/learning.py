@@ -107,6 +107,26 @@ def a_slider_and_a_list_change_the_page(display):
         w.wait(lambda r: "database similarity=dot product" in r["learn_set"])
 
 
+def a_training_plays_to_its_end(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
+        r = learns(w, "formation")
+        assert r["learn_set"] == ["formation step=8"], r["learn_set"]
+        early = w.picture()
+        w.click("learn/play")
+        w.wait(lambda r: r["learn_set"] != ["formation step=8"])
+        w.wait(lambda r: not r["learn_set"] and not r["busy"])
+        time.sleep(1.5)
+        assert not w.report()["learn_set"], "it stands at the last step"
+        assert w.picture() != early
+        w.click("learn/play")
+        w.wait(lambda r: r["learn_set"])
+        w.click("learn/play")
+        time.sleep(0.3)
+        stands = w.report()["learn_set"]
+        time.sleep(1.5)
+        assert w.report()["learn_set"] == stands, "Pause holds it"
+
+
 def learn_by_keys_alone(display):
     """Esc out of the sentence, Ctrl+E, the next station, Tab to a control, arrows in it; PgDn scrolls; Esc leaves."""
     with Window(PROGRAM, display, "--text", BARK) as w:
