@@ -107,9 +107,10 @@ void draw_alignment_inspector(Scene& s, Rect area) {
                        : step >= 0 && step == s.sentence()->step ? "being chosen"
                                                                  : "chosen";
     Rect line = inspector_line(ui, area);
-    take_right(line, write(ui, line, kCaption, ui.colors->t2, what, Flush::right), gap::section);
+    take_right(line, write(ui, beside_title(line), kCaption, ui.colors->t2, what, Flush::right),
+               gap::section);
     take_left(line, write(ui, line, kTitleMono, ui.colors->accent_text, word), gap::small);
-    write(ui, line, kCaptionMono, ui.colors->t3, std::to_string(cell.first));
+    write(ui, beside_title(line), kCaptionMono, ui.colors->t3, std::to_string(cell.first));
     const bool low = area.h < 720;
     SidePanel panel(s, area);
     if (step >= 0) {

@@ -2,6 +2,9 @@
 #include "views/changes.h"
 
 #include <algorithm>
+#include <array>
+
+#include "views/parts.h"
 
 namespace headlight {
 
@@ -11,58 +14,72 @@ std::string change_text(const Scene& s, const Change& c) {
 
 namespace {
 
+constexpr float kCross = 28;
+
 /// One chip with a cross; true when it was pressed.
-bool draw_chip(Ui& ui, float& x, float y, const std::string& path, const std::string& label) {
-    const float w = ui.text.width(kCaptionMono, label) + 36;
-    const Rect r{x, y - 14, w, 28};
+bool remove_chip(Toolbar& bar, const std::string& path, const std::string& label) {
+    constexpr float kArm = 4, kInk = 1.3f;
+    Ui& ui = bar.ui;
+    Chip chip = token_chip(ui, "", ChipRole::query);
+    Rect r =
+        band(bar.take(ui.text.width(kCaptionMono, label) + size::chip_pad + kCross, gap::small), size::chip);
     const Hit h = ui.control(path, r);
-    ui.fill(r, ui.colors->accent_fill, size::corner);
-    ui.frame(r, ui.colors->accent, 1, size::corner);
-    ui.text.draw(r.x + 10, y, kCaptionMono, ui.colors->accent_text, label);
-    const float cx = r.right() - 14, d = 4;
-    const ImU32 ink = h.hovered ? ui.colors->t1 : ui.colors->accent_text;
-    ui.stroke({cx - d, y - d}, {cx + d, y + d}, ink, 1.3f);
-    ui.stroke({cx - d, y + d}, {cx + d, y - d}, ink, 1.3f);
-    x += w + 8;
+    draw_chip(ui, r, chip);
+    const ImVec2 c = take_right(r, kCross).middle();
+    const ImU32 ink = h.hovered ? ui.colors->t1 : chip.ink;
+    ui.stroke({c.x - kArm, c.y - kArm}, {c.x + kArm, c.y + kArm}, ink, kInk);
+    ui.stroke({c.x - kArm, c.y + kArm}, {c.x + kArm, c.y - kArm}, ink, kInk);
+    take_left(r, size::chip_pad);
+    write(ui, r, kCaptionMono, chip.ink, label);
     return h.clicked;
+}
+
+/// "Undo   Remove all", at the end of the line.
+void draw_ways_back(Scene& s, Toolbar& bar) {
+    for (const auto& [path, label, command] : {std::array{"change/all", "Remove all", "remove interventions"},
+                                               std::array{"change/undo", "Undo", "undo"}}) {
+        const Rect r = bar.take_end(bar.ui.text.width(kCaption, label));
+        if (bar.ui.link(path, r.right(), r.middle_y(), label)) s.send(command);
+    }
+}
+
+/// A chip for the mask and each change, as many as fit.
+void draw_change_chips(Scene& s, Toolbar& bar) {
+    constexpr float kMore = 80;
+    const Intervention& now = s.session.document.intervention;
+    bar.say(kCaption, s.ui.colors->t3, "Interventions", 10);
+    if (!now.mask.is_own() && remove_chip(bar, "change/mask", "mask: " + now.mask.label()))
+        s.send("mask", "own");
+    size_t shown = 0;
+    for (; shown < now.changes.size(); ++shown) {
+        const std::string label = change_text(s, now.changes[shown]);
+        if (s.ui.text.width(kCaptionMono, label) + size::chip_pad + kCross + kMore > bar.rest().w) break;
+        if (remove_chip(bar, "change/" + std::to_string(shown), label)) s.change(now.changes[shown]);
+    }
+    if (shown < now.changes.size())
+        bar.say(kCaption, s.ui.colors->t2, std::to_string(now.changes.size() - shown) + " more");
 }
 
 }  // namespace
 
 float draw_changes(Scene& s, Rect area) {
-    Ui& ui = s.ui;
+    constexpr float kHigh = 40;
     const Intervention& now = s.session.document.intervention;
     if (s.queries() == 0 || (now == Intervention{} && !s.session.preferences.change_bar)) return 0;
-    const float y = area.y + 20, right = area.right() - 24;
+    const Rect line = take_top(area, kHigh), inside = inset(line, size::center_pad, 0);
+    s.ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
     if (now ==
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
-        ui.text.draw(area.x + 24, y, kCaption, ui.colors->t3,
-                     ui.text.fitted(kCaption,
-                                    "No interventions. Paint cells with a brush, or choose above; each "
-                                    "intervention is listed here and can be removed.",
-                                    right - area.x - 24));
-        ui.hairline(area.x, area.y + 40, area.right(), area.y + 40);
-        return 40;
+        caption(
+            s.ui, inside,
+            "No interventions. Paint cells with a brush, or choose above; each intervention is listed here "
+            "and can be removed.");
+        return kHigh;
     }
-    const float links = ui.text.width(kCaption, "Undo") + ui.text.width(kCaption, "Remove all") + 48;
-    float x = area.x + 24;
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "Interventions") + 10;
-    if (!now.mask.is_own() && draw_chip(ui, x, y, "change/mask", "mask: " + now.mask.label()))
-        s.send("mask", "own");
-    size_t shown = 0;
-    for (; shown < now.changes.size(); ++shown) {
-        const std::string label = change_text(s, now.changes[shown]);
-        if (x + ui.text.width(kCaptionMono, label) + 36 + 80 > right - links) break;
-        if (draw_chip(ui, x, y, "change/" + std::to_string(shown), label)) s.change(now.changes[shown]);
-    }
-    if (shown < now.changes.size())
-        x += ui.text.draw(x, y, kCaption, ui.colors->t2,
-                          std::to_string(now.changes.size() - shown) + " more") +
-             12;
-    if (ui.link("change/all", right, y, "Remove all")) s.send("remove interventions");
-    if (ui.link("change/undo", right - ui.text.width(kCaption, "Remove all") - 20, y, "Undo")) s.send("undo");
-    ui.hairline(area.x, area.y + 40, area.right(), area.y + 40);
-    return 40;
+    Toolbar bar(s.ui, inside);
+    draw_ways_back(s, bar);
+    draw_change_chips(s, bar);
+    return kHigh;
 }
 
 bool paints_rectangles(const Session& session) {
@@ -143,9 +160,10 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
     const Hit h = ui.control("change/score", r);
     ui.fill(r, h.pressed ? ui.colors->bg4 : h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(r, set != changes.end() ? ui.colors->accent : ui.colors->l2, 1, size::corner);
-    ui.text.draw(r.x + 12, r.middle_y(), kCaption, ui.colors->t2, "Score, drag ↔");
-    ui.text.draw_right(r.right() - 12, r.middle_y(), kBodyMono,
-                       set != changes.end() ? ui.colors->accent_text : ui.colors->t1, number(now, 2));
+    const Rect inside = inset(r, gap::medium, 0);
+    write(ui, inside, kCaption, ui.colors->t2, "Score, drag ↔");
+    write(ui, inside, kBodyMono, set != changes.end() ? ui.colors->accent_text : ui.colors->t1,
+          number(now, 2), Flush::right);
     ui.tooltip(
         "change/score", h,
         "What enters the softmax at this cell of this head. Drag sideways, or step with the arrow keys.");
@@ -165,26 +183,30 @@ void draw_score_edit(Scene& s, Rect r, std::pair<int, int> cell) {
 }  // namespace
 
 float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, int> cell) {
+    constexpr float kLeastForScore = 620;
     Ui& ui = s.ui;
-    const float w = (column.w - 8) / 2, y = bottom - size::button;
+    Rect rest{column.x, column.y, column.w, bottom - column.y};
+    const Rect line = take_bottom(rest, size::button);
+    const auto button = [&](int i) { return nth_column(line, i, 2, gap::small); };
     Change ablate, mask;
     ablate.block = mask.block = s.session.selection.block;
     ablate.head = mask.head = s.session.selection.head;
     mask.kind = ChangeKind::mask;
     std::tie(mask.query, mask.key) = cell;
-    if (ui.button("change/mask cell", {column.x, y, w, size::button},
+    if (ui.button("change/mask cell", button(0),
                   is_in_force(s, mask) ? "Unmask this cell" : "Mask this cell")) {
         s.change(mask);
         s.lock(cell);  // the inspector goes on showing it
     }
-    if (ui.button("change/ablate", {column.x + w + 8, y, w, size::button},
-                  is_in_force(s, ablate) ? "Restore head" : "Ablate head")) {
+    if (ui.button("change/ablate", button(1), is_in_force(s, ablate) ? "Restore head" : "Ablate head")) {
         s.change(ablate);
         s.lock(cell);
     }
-    if (column.h < 620) return y - 12;
-    draw_score_edit(s, {column.x, y - (8 + size::button), column.w, size::button}, cell);
-    return y - (8 + size::button + 12);
+    if (column.h >= kLeastForScore) {
+        take_bottom(rest, 0, gap::small);
+        draw_score_edit(s, take_bottom(rest, size::button), cell);
+    }
+    return rest.bottom() - gap::medium;
 }
 
 }  // namespace headlight

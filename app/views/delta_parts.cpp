@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "base/cast.h"
 #include "views/delta.h"
@@ -16,8 +17,26 @@ struct Bar {
     bool this_one = false;
 };
 
+struct BarLook {
+    float names;  // room for them
+    bool is_signed;
+};
+
+/// A name, its bar from zero, its value.
+void draw_bar(Ui& ui, Rect line, const Bar& bar, const BarLook& look, float largest, bool both_sides) {
+    constexpr float kValue = 64, kHigh = 10, kZero = 5;
+    write(ui, take_left(line, look.names - gap::small, gap::small), kBodyMono,
+          bar.this_one ? ui.colors->accent_text : ui.colors->t2, bar.name);
+    write(ui, take_right(line, kValue, gap::small), kBodyMono, ui.colors->t1,
+          (look.is_signed && bar.value > 0 ? "+" : "") + number(bar.value, 2), Flush::right);
+    const Rect track = band(line, kHigh);
+    if (both_sides) return ui.signed_bar(track, bar.value / largest);
+    ui.fill({track.x, track.y, std::max(ui.line(), track.w * bar.value / largest), track.h}, ui.colors->plus);
+    ui.fill({track.x, track.y - kZero, ui.line(), track.h + 2 * kZero}, ui.colors->l2);
+}
+
 /// Bars to both sides of zero, as many as fit.
-void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_room, bool with_sign) {
+void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, const BarLook& look) {
     Ui& ui = s.ui;
     if (bars.empty()) return;
     const float pitch = std::clamp(area.h / float(bars.size()), 20.0f, 28.0f);
@@ -28,24 +47,11 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, float name_roo
         largest = std::max(largest, std::abs(b.value));
         negative = negative || b.value < -1e-4f;
     }
-    for (int i = 0; i < shown; ++i) {
-        const float y = area.y + pitch * (float(i) + 0.5f);
-        ui.text.draw(area.x, y, kBodyMono, bars[i].this_one ? ui.colors->accent_text : ui.colors->t2,
-                     ui.text.fitted(kBodyMono, bars[i].name, name_room - 8));
-        const Rect track{area.x + name_room, y - 5, area.w - name_room - 72, 10};
-        if (negative) {
-            ui.signed_bar(track, bars[i].value / largest);
-        } else {
-            ui.fill({track.x, track.y, std::max(ui.line(), track.w * bars[i].value / largest), track.h},
-                    ui.colors->plus);
-            ui.fill({track.x, track.y - 5, ui.line(), track.h + 10}, ui.colors->l2);
-        }
-        ui.text.draw_right(area.right(), y, kBodyMono, ui.colors->t1,
-                           (with_sign && bars[i].value > 0 ? "+" : "") + number(bars[i].value, 2));
-    }
+    for (const Bar& b : std::span(bars).first(shown))
+        draw_bar(ui, take_top(area, pitch), b, look, largest, negative);
     if (shown < isize(bars))
-        ui.text.draw_right(area.right(), area.bottom() + 10, kCaption, ui.colors->t3,
-                           std::to_string(bars.size() - shown) + " more");
+        caption(ui, {area.x, area.bottom(), area.w, size::line},
+                std::to_string(bars.size() - shown) + " more", Flush::right);
 }
 
 std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {
@@ -72,10 +78,18 @@ std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) 
     return bars;
 }
 
-void draw_heading(Ui& ui, Rect area, const std::string& title, const std::string& right) {
-    const float room = area.w - ui.text.width(kCaptionMono, right) - 12;
-    ui.text.draw(area.x, area.y + 10, kBody, ui.colors->t1, ui.text.fitted(kBody, title, room));
-    ui.text.draw_right(area.right(), area.y + 10, kCaptionMono, ui.colors->t3, right);
+constexpr float kHead = 26, kNote = 24, kPartNames = 96, kKeyNames = 108;
+
+void draw_heading(Ui& ui, Rect line, const std::string& title, const std::string& right) {
+    line.h = size::line;
+    write(ui, line, kCaptionMono, ui.colors->t3, right, Flush::right);
+    take_right(line, ui.text.width(kCaptionMono, right), gap::medium);
+    write(ui, line, kBody, ui.colors->t1, title);
+}
+
+/// What the bars are, under them.
+void draw_note(Ui& ui, Rect foot, const std::string& text) {
+    caption(ui, {foot.x, foot.y + gap::tight, foot.w, size::line}, text);
 }
 
 }  // namespace
@@ -87,35 +101,33 @@ void draw_delta_parts(Scene& s, Rect area) {
     const std::string layer = "Layer " + block_name(s.model()->config, found->asked.block),
                       token = token_at(s.sentence()->query_labels(found->asked.block), found->asked.query);
     const bool by_head = s.of<DeltaState>().split == DeltaSplitBy::head;
-    const Rect bars{area.x, area.y + 26, area.w, area.h - 50};
+    const Rect head = take_top(area, kHead), foot = take_bottom(area, kNote);
     if (by_head) {
         float sum = 0;
         for (const DeltaPart& p : found->answer.heads) sum += p.along;
-        draw_heading(ui, area, layer + " at " + token + ", by head", "Σ " + decimals(sum, 2));
-        draw_bars(s, bars, head_bars(s, *found), 96, true);
+        draw_heading(ui, head, layer + " at " + token + ", by head", "Σ " + decimals(sum, 2));
+        draw_bars(s, area, head_bars(s, *found), {kPartNames, true});
     } else {
-        draw_heading(ui, area,
-                     (found->asked.head < 0
-                          ? layer
-                          : "Head " + head_name(s.model()->config, found->asked.block, found->asked.head)) +
-                         " at " + token + ", by key",
-                     "");
-        draw_bars(s, bars, key_bars(s, *found), 108, false);
+        const std::string of =
+            found->asked.head < 0
+                ? layer
+                : "Head " + head_name(s.model()->config, found->asked.block, found->asked.head);
+        draw_heading(ui, head, of + " at " + token + ", by key", "");
+        draw_bars(s, area, key_bars(s, *found), {kKeyNames, false});
     }
-    const std::string note =
-        by_head ? "Length along the layer’s ΔE" : "‖weight · v · W_O‖ (Kobayashi et al. 2020)";
-    ui.text.draw(area.x, area.bottom() - 10, kCaption, ui.colors->t3, ui.text.fitted(kCaption, note, area.w));
+    draw_note(ui, foot,
+              by_head ? "Length along the layer’s ΔE" : "‖weight · v · W_O‖ (Kobayashi et al. 2020)");
 }
 
 void draw_tokens_moved(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<DeltaSplitWanted>();
     if (!found) return;
-    draw_heading(ui, area, "Contribution", "logit");
+    draw_heading(ui, take_top(area, kHead), "Contribution", "logit");
     const DeltaSplit& split = found->answer;
     if (split.promoted.empty()) {
-        ui.text.draw_wrapped(area.x, area.y + 30, area.w, kCaption, ui.colors->t3,
-                             "No direct path to the logits: another norm or another stack lies in between.");
+        caption_lines(ui, area,
+                      "No direct path to the logits: another norm or another stack lies in between.");
         return;
     }
     std::vector<Bar> bars;
@@ -123,9 +135,9 @@ void draw_tokens_moved(Scene& s, Rect area) {
         bars.push_back({prediction_label(*s.model(), split.promoted[i].id), split.promoted[i].logit});
     for (size_t i = 4; i-- > 0;)
         bars.push_back({prediction_label(*s.model(), split.suppressed[i].id), split.suppressed[i].logit});
-    draw_bars(s, {area.x, area.y + 26, area.w, area.h - 50}, bars, 96, true);
-    ui.text.draw(area.x, area.bottom() - 10, kCaption, ui.colors->t3,
-                 ui.text.fitted(kCaption, "Through the final norm, read as logits", area.w));
+    const Rect foot = take_bottom(area, kNote);
+    draw_bars(s, area, bars, {kPartNames, true});
+    draw_note(ui, foot, "Through the final norm, read as logits");
 }
 
 namespace {
@@ -194,6 +206,8 @@ int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float wit
 }  // namespace
 
 void draw_projection(Scene& s, Rect area) {
+    constexpr float kFoot = 32;
+    constexpr int kAcross = 6, kDown = 5;
     Ui& ui = s.ui;
     const auto* found = s.found<ProjectionWanted>();
     if (!found || area.h < 80) return;
@@ -201,15 +215,18 @@ void draw_projection(Scene& s, Rect area) {
     const std::string where = found->asked.block < 0 ? "The residual stream through all layers"
                                                      : "Embeddings before and after attention, layer " +
                                                            block_name(s.model()->config, found->asked.block);
-    draw_heading(ui, area, where, "2-D projection keeps " + decimals(100 * p.kept, 0) + " %");
-    const Rect frame{area.x, area.y + 26, area.w, area.h - (26 + 32)};
+    draw_heading(ui, take_top(area, kHead), where,
+                 "2-D projection keeps " + decimals(100 * p.kept, 0) + " %");
+    const Rect foot = take_bottom(area, kFoot), &frame = area;
     ui.fill(frame, ui.colors->bg0);
-    for (int i = 1; i < 6; ++i)
-        ui.hairline(frame.x + frame.w * float(i) / 6, frame.y, frame.x + frame.w * float(i) / 6,
-                    frame.bottom());
-    for (int i = 1; i < 5; ++i)
-        ui.hairline(frame.x, frame.y + frame.h * float(i) / 5, frame.right(),
-                    frame.y + frame.h * float(i) / 5);
+    for (int i = 1; i < kAcross; ++i) {
+        const float x = nth_column(frame, i, kAcross).x;
+        ui.hairline(x, frame.y, x, frame.bottom());
+    }
+    for (int i = 1; i < kDown; ++i) {
+        const float y = nth_row(frame, i, kDown).y;
+        ui.hairline(frame.x, y, frame.right(), y);
+    }
     ui.frame(frame, ui.colors->l1);
     const Plot plot = make_plot(frame, p);
     const auto& labels = s.sentence()->labels[found->asked.stack];
@@ -245,13 +262,9 @@ void draw_projection(Scene& s, Rect area) {
         if (i != focus) draw_token(i, false);
     ui.unclip();
     const bool all = isize(drawn) == p.steps[0].rows();
-    ui.text.draw(
-        area.x, frame.bottom() + 18, kCaption, ui.colors->t3,
-        ui.text.fitted(
-            kCaption,
+    caption(ui, foot,
             all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.")
-                : "The " + std::to_string(drawn.size()) + " tokens that move farthest.",
-            area.w));
+                : "The " + std::to_string(drawn.size()) + " tokens that move farthest.");
 }
 
 }  // namespace headlight

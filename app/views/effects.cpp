@@ -13,12 +13,13 @@ namespace {
 /// "80.4 % → 13.9 %   −66.5"
 void draw_headline(Scene& s, Rect column, float y, const ProbabilityChange& p) {
     Ui& ui = s.ui;
-    ui.text.draw(column.x, y, kTitleMono, ui.colors->t1, ui.text.fitted(kTitleMono, p.label, column.w));
-    y += 32;
-    float x = column.x + ui.text.draw(column.x, y, kTitleMono, ui.colors->t2, percent(p.a)) + 10;
-    x += ui.text.draw(x, y, kTitle, ui.colors->t3, "→") + 10;
-    ui.text.draw(x, y, kTitleMono, ui.colors->accent_text, percent(p.b));
-    ui.text.draw_right(column.right(), y, kTitleMono, change_ink(ui, p.b - p.a), points_text(p.b - p.a));
+    constexpr float kLine = 32, kApart = 10;
+    write(ui, line_at(column, y, kLine), kTitleMono, ui.colors->t1, p.label);
+    Rect line = line_at(column, y + kLine, kLine);
+    write(ui, line, kTitleMono, change_ink(ui, p.b - p.a), points_text(p.b - p.a), Flush::right);
+    take_left(line, write(ui, line, kTitleMono, ui.colors->t2, percent(p.a)), kApart);
+    take_left(line, write(ui, line, kTitle, ui.colors->t3, "→"), kApart);
+    write(ui, line, kTitleMono, ui.colors->accent_text, percent(p.b));
 }
 
 /// What the prediction's probabilities are after, one after another.
@@ -92,7 +93,7 @@ void draw_effects_inspector(Scene& s, Rect area) {
           vision                             ? "Class"
           : s.model()->config.can.fill_masks ? "Masked token"
                                              : "Next token");
-    write(ui, line, kCaption, ui.colors->accent_text, "with interventions", Flush::right);
+    write(ui, beside_title(line), kCaption, ui.colors->accent_text, "with interventions", Flush::right);
     const Rect foot = panel_foot(area),
                compare{foot.x, foot.y - gap::small - size::button, foot.w, size::button};
     const bool stages = s.found<StagesWanted>() && area.h > 560;
@@ -110,45 +111,66 @@ void draw_effects_inspector(Scene& s, Rect area) {
     }
 }
 
-float draw_effects(Scene& s, Rect column, float y, float bottom) {
-    Ui& ui = s.ui;
-    const auto& effects = s.sentence()->effects;
-    if (effects.empty() || y + 60 > bottom) return y;
-    float x = column.x + ui.text.draw(column.x, y, kCaption, ui.colors->t3, "before") + 6;
-    ui.fill({x, y - 4, 14, 7}, ui.colors->t3);
-    x += 26;
-    x += ui.text.draw(x, y, kCaption, ui.colors->t3, "after") + 6;
-    ui.fill({x, y - 4, 14, 7}, ui.colors->accent);
-    ui.text.draw_right(column.right(), y, kCaption, ui.colors->t3, "points");
-    for (const ProbabilityChange& p : effects) {
-        if (y + (24 + 12) > bottom) break;
-        y += 26;
-        const float left = column.x + 84, w = column.w - (84 + 64);
-        ui.text.draw(column.x, y, kBodyMono, ui.colors->t1, ui.text.fitted(kBodyMono, p.label, 80));
-        ui.fill({left, y - 6, std::max(ui.line(), w * p.a), 5}, ui.colors->t3);
-        ui.fill({left, y + 1, std::max(ui.line(), w * p.b), 5}, ui.colors->accent);
-        ui.text.draw_right(column.right(), y, kBodyMono, change_ink(ui, p.b - p.a), points_text(p.b - p.a));
+namespace {
+
+/// "before ▬  after ▬      points"
+void draw_effects_head(Ui& ui, Rect line) {
+    constexpr float kSwatch = 14, kHigh = 7;
+    caption(ui, line, "points", Flush::right);
+    for (const auto& [text, color] :
+         {std::pair{"before", ui.colors->t3}, std::pair{"after", ui.colors->accent}}) {
+        take_left(line, write(ui, line, kCaption, ui.colors->t3, text), gap::close);
+        ui.fill(band(take_left(line, kSwatch, gap::medium), kHigh), color);
     }
-    return y + 24;
+}
+
+/// A token, its probabilities before and after as two bars, and their difference.
+void draw_effect(Ui& ui, Rect line, const ProbabilityChange& p) {
+    constexpr float kToken = 80, kPoints = 60, kBars = 12, kBar = 5;
+    write(ui, take_left(line, kToken, gap::tight), kBodyMono, ui.colors->t1, p.label);
+    write(ui, take_right(line, kPoints, gap::tight), kBodyMono, change_ink(ui, p.b - p.a),
+          points_text(p.b - p.a), Flush::right);
+    Rect bars = band(line, kBars);
+    const auto bar = [&](Rect r, float share, ImU32 color) {
+        ui.fill({r.x, r.y, std::max(ui.line(), r.w * share), r.h}, color);
+    };
+    bar(take_top(bars, kBar), p.a, ui.colors->t3);
+    bar(take_bottom(bars, kBar), p.b, ui.colors->accent);
+}
+
+}  // namespace
+
+float draw_effects(Scene& s, Rect column, float y, float bottom) {
+    constexpr float kStep = 26, kLeast = 60;
+    const auto& effects = s.sentence()->effects;
+    if (effects.empty() || y + kLeast > bottom) return y;
+    draw_effects_head(s.ui, line_at(column, y, kStep));
+    for (const ProbabilityChange& p : effects) {
+        if (y + kStep + 10 > bottom) break;
+        y += kStep;
+        draw_effect(s.ui, line_at(column, y, kStep), p);
+    }
+    return y + gap::wide;
 }
 
 bool draw_sweep_state(Scene& s, Rect area) {
+    constexpr float kButton = 220, kProgress = 320, kBar = 6;
     Ui& ui = s.ui;
     const Sweep* sweep = s.sweep();
     if (sweep && sweep->ended()) return true;
-    const float y = area.y + 14;
     if (!s.session.document.sweeping) {
-        if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, 220.0f), size::button},
+        if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, kButton), size::button},
                       "Ablate each head in turn"))
             s.send("sweep", "on");
         return false;
     }
     const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
-    ui.text.draw(area.x, y, kCaption, ui.colors->t2,
-                 "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
-    const float right = area.x + std::min(area.w, 320.0f);
-    if (ui.link("sweep/cancel", right, y, "Cancel")) s.send("sweep", "off");
-    ui.bar({area.x, y + 16, right - area.x, 6}, float(done) / float(heads), ui.colors->accent);
+    area.w = std::min(area.w, kProgress);
+    const Rect line = take_top(area, size::row);
+    write(ui, line, kCaption, ui.colors->t2,
+          "Ablating head " + std::to_string(done) + " of " + std::to_string(heads));
+    if (ui.link("sweep/cancel", line.right(), line.middle_y(), "Cancel")) s.send("sweep", "off");
+    ui.bar(take_top(area, kBar), float(done) / float(heads), ui.colors->accent);
     return false;
 }
 

@@ -51,8 +51,10 @@ std::vector<float> rank_values(const Scene& s, int rank) {
     return out;
 }
 
-void draw_rank_choice(Scene& s, Rect area, float y) {
+void draw_rank_choice(Scene& s, Rect line) {
+    constexpr float kTitle = 40;
     Ui& ui = s.ui;
+    const Rect title = take_left(line, kTitle);
     const auto choices = rank_choices(s);
     std::vector<std::string> items;
     int current = 0;
@@ -60,9 +62,9 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
         items.push_back(choices[i].label);
         if (choices[i].rank == rank_of(s)) current = i;
     }
-    ui.text.draw(area.x, y, kCaption, ui.colors->t3, "Rank");
+    caption(ui, title, "Rank");
     float width = 0;
-    if (const int chosen = ui.drop_down("rank", area.x + 40, y, items, current, width, area.w - 40);
+    if (const int chosen = ui.drop_down("rank", line.x, line.middle_y(), items, current, width, line.w);
         chosen >= 0) {
         const int wanted = choices[chosen].rank;
         s.send("rank", rank_word(wanted));
@@ -75,7 +77,7 @@ void draw_rank_choice(Scene& s, Rect area, float y) {
                                  "after the interventions, averaged over the queries; 0 to 1 bit."
         : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
                                : "Weight of the shown cell in each head.";
-    ui.tooltip("rank/help", ui.hit("rank/help", {area.x, y - 14, 36, 28}), help);
+    ui.tooltip("rank/help", ui.hit("rank/help", title), help);
 }
 
 void draw_ranked_heads(Scene& s, Rect area) {
@@ -100,9 +102,9 @@ void draw_ranked_heads(Scene& s, Rect area) {
 }  // namespace
 
 void draw_head_ranking(Scene& s, Rect area) {
-    const float below = 44;
-    draw_rank_choice(s, area, area.y + 22);
-    draw_ranked_heads(s, {area.x, area.y + below, area.w, area.h - below});
+    take_top(area, 0, gap::small);
+    draw_rank_choice(s, take_top(area, size::row, gap::small));
+    draw_ranked_heads(s, area);
 }
 
 }  // namespace headlight

@@ -23,7 +23,8 @@ void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
         line.w - ui.text.width(kCaptionMono, i + j) - ui.text.width(kTitle, "→") - 2 * kApart - 4;
     const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
     const auto say = [&](Font of, ImU32 ink, const std::string& text, float apart) {
-        take_left(line, write(ui, line, of, ink, text), apart);
+        const Rect at = of.points == kCaptionMono.points ? beside_title(line) : line;
+        take_left(line, write(ui, at, of, ink, text), apart);
     };
     const auto fitted = [&](const std::string& token, const std::string& other) {
         return ui.text.fitted(font, token, room - std::min(room / 2, ui.text.width(font, other)));

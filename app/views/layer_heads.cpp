@@ -55,47 +55,58 @@ const LayerLinks* shown_links(const Scene& s) {
     return s.found<LinksWanted>() ? &s.found<LinksWanted>()->answer : nullptr;
 }
 
+namespace {
+
+/// Shows or hides a head; a double click leaves it alone.
+void answer_head(Scene& s, const Hit& hit, int head, int heads) {
+    auto& hidden = s.of<LayerHeads>().hidden;
+    if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
+        for (int other = 0; other < heads; ++other) hidden.insert(other);
+        hidden.erase(head);
+    } else if (hit.clicked && !hidden.insert(head).second) {
+        hidden.erase(head);
+    }
+    if (hit.clicked) s.select(s.session.selection.block, head);
+}
+
+/// A head's color, name, and what the focused query looks at most in it.
+void draw_layer_head(Scene& s, Rect line, int head, const LayerLinks* links, bool on) {
+    constexpr float kSwatch = 16, kWeight = 48;
+    Ui& ui = s.ui;
+    const Rect swatch = square_at(take_left(line, kSwatch, gap::medium).middle(), kSwatch);
+    if (on)
+        ui.fill(swatch, head_ink(s, head), size::corner);
+    else
+        ui.frame(swatch, head_ink(s, head), 2, size::corner);
+    const std::string name = head_name(s.model()->config, s.session.selection.block, head);
+    take_left(line, write(ui, line, kBodyMono, on ? ui.colors->t1 : ui.colors->t3, name), gap::large);
+    const auto cell = s.shown_cell();
+    if (!links || !cell || links->of_head[head][cell->first].empty()) return;
+    const Link& link = links->of_head[head][cell->first][0];
+    const ImU32 ink = on ? ui.colors->t2 : ui.colors->t3;
+    write(ui, take_right(line, kWeight, gap::small), kBodyMono, ink, number(link.weight, 2), Flush::right);
+    write(ui, line, kBodyMono, ink, s.key_labels()[link.key]);
+}
+
+}  // namespace
+
 void draw_layer_heads(Scene& s, Rect area) {
+    constexpr float kFoot = 42, kLink = 24;
     Ui& ui = s.ui;
     const int heads = s.model()->config.heads(s.block());
-    const auto cell = s.shown_cell();
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
-    ui.text.draw(area.x, area.y + 22, kCaption, ui.colors->t3, "Heads shown");
-    ui.text.draw_right(area.right(), area.y + 22, kCaption, ui.colors->t2,
-                       std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
-    float y = area.y + 54;
-    for (int h = 0; h < heads && y + 14 < area.bottom() - 66; ++h, y += 28) {
-        const Rect r{area.x - 8, y - 14, area.w + 16, 28};
-        const Hit hit = ui.control("lines/head/" + std::to_string(h), r);
-        const bool on = !s.of<LayerHeads>().hidden.count(h);
-        if (hit.hovered) ui.fill(r, ui.colors->bg3, size::corner);
-        const Rect swatch{area.x, y - 8, 16, 16};
-        if (on)
-            ui.fill(swatch, head_ink(s, h), size::corner);
-        else
-            ui.frame(swatch, head_ink(s, h), 2, size::corner);
-        ui.text.draw(area.x + 28, y, kBodyMono, on ? ui.colors->t1 : ui.colors->t3,
-                     head_name(s.model()->config, s.session.selection.block, h));
-        if (links && cell)
-            if (const auto& row = links->of_head[h][cell->first]; !row.empty()) {
-                ui.text.draw_right(area.right(), y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
-                                   number(row[0].weight, 2));
-                const float name =
-                    ui.text.width(kBodyMono, head_name(s.model()->config, s.session.selection.block, h)) + 44;
-                ui.text.draw(area.x + name, y, kBodyMono, on ? ui.colors->t2 : ui.colors->t3,
-                             ui.text.fitted(kBodyMono, s.key_labels()[row[0].key], area.w - name - 56));
-            }
-        if (hit.hovered && ImGui::IsMouseDoubleClicked(0)) {
-            for (int other = 0; other < heads; ++other) s.of<LayerHeads>().hidden.insert(other);
-            s.of<LayerHeads>().hidden.erase(h);
-        } else if (hit.clicked && !s.of<LayerHeads>().hidden.insert(h).second) {
-            s.of<LayerHeads>().hidden.erase(h);
-        }
-        if (hit.clicked) s.select(s.session.selection.block, h);
+    Rect rest = list_heading(ui, area, "Heads shown",
+                             std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
+    caption_lines(ui, take_bottom(rest, kFoot), "Click toggles a head, double-click isolates it.");
+    const Rect all = take_bottom(rest, kLink);
+    for (int h = 0; h < heads && rest.h >= size::row; ++h) {
+        const Rect line = take_top(rest, size::row), back = inset(line, -gap::small, 0);
+        const Hit hit = ui.control("lines/head/" + std::to_string(h), back);
+        if (hit.hovered) ui.fill(back, ui.colors->bg3, size::corner);
+        draw_layer_head(s, line, h, links, !s.of<LayerHeads>().hidden.count(h));
+        answer_head(s, hit, h, heads);
     }
-    if (ui.link("lines/all", area.right(), area.bottom() - 56, "Show all")) s.of<LayerHeads>().hidden.clear();
-    ui.text.draw_wrapped(area.x, area.bottom() - 42, area.w, kCaption, ui.colors->t3,
-                         "Click toggles a head, double-click isolates it.");
+    if (ui.link("lines/all", all.right(), all.middle_y(), "Show all")) s.of<LayerHeads>().hidden.clear();
 }
 
 }  // namespace headlight

@@ -4,41 +4,48 @@
 #include <array>
 #include <cmath>
 
+#include "views/token_axis.h"
+
 namespace headlight {
 
 namespace {
 
-constexpr float kSlant = -0.7854f, kSmallestFramed = 5;
+constexpr float kSlant = -0.7854f, kSmallestFramed = 5, kMarkLong = 6, kMarkHalf = 4;
 
 void mark(Ui& ui, ImVec2 tip, ImVec2 along, ImVec2 across) {
-    const ImVec2 foot{tip.x - 6 * along.x, tip.y - 6 * along.y};
-    ui.polygon(std::array<ImVec2, 3>{{{foot.x - 4 * across.x, foot.y - 4 * across.y},
-                                      tip,
-                                      {foot.x + 4 * across.x, foot.y + 4 * across.y}}},
-               ui.colors->accent);
+    const ImVec2 foot{tip.x - kMarkLong * along.x, tip.y - kMarkLong * along.y},
+        half{kMarkHalf * across.x, kMarkHalf * across.y};
+    ui.polygon(
+        std::array<ImVec2, 3>{{{foot.x - half.x, foot.y - half.y}, tip, {foot.x + half.x, foot.y + half.y}}},
+        ui.colors->accent);
+}
+
+/// The weight that stands at a share of the bar's height, under a scale.
+double weight_at(Scale scale, float share, float largest) {
+    if (scale == Scale::row) return share;
+    return scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, share) : largest * share;
 }
 
 }  // namespace
 
 void draw_weight_bar(Scene& s, Rect bar, float largest, std::optional<float> marked) {
+    constexpr int kTicks = 4;
+    constexpr float kTick = 5, kNumber = 60, kTitle = 80;
     Ui& ui = s.ui;
     const Scale scale = s.session.preferences.scale;
     ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
-    ui.text.draw(bar.x, bar.y - 14, kCaption, ui.colors->t3,
-                 scale == Scale::row   ? "of row’s largest"
-                 : scale == Scale::log ? "weight, log"
-                                       : "weight");
-    for (int i = 0; i <= 4; ++i) {
-        const float share = float(i) / 4, y = bar.bottom() - share * bar.h;
-        const double value = scale == Scale::row   ? share
-                             : scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, share)
-                                                   : largest * share;
-        ui.fill({bar.right(), ui.whole(y), 5, ui.line()}, ui.colors->l2);
-        ui.text.draw(bar.right() + 10, y, kCaptionMono, ui.colors->t2,
-                     decimals(value, value > 0 && value < 0.01 ? 4
-                                     : largest < 0.2f          ? 3
-                                                               : 2));
+    caption(ui, {bar.x, bar.y - kPlainNames, kTitle, size::line},
+            scale == Scale::row   ? "of row’s largest"
+            : scale == Scale::log ? "weight, log"
+                                  : "weight");
+    for (int i = 0; i <= kTicks; ++i) {
+        const float share = float(i) / kTicks, y = bar.bottom() - share * bar.h;
+        const double value = weight_at(scale, share, largest);
+        ui.fill({bar.right(), ui.whole(y), kTick, ui.line()}, ui.colors->l2);
+        const int digits = value > 0 && value < 0.01 ? 4 : largest < 0.2f ? 3 : 2;
+        write(ui, line_at({bar.right() + 2 * kTick, y, kNumber, 0}, y, size::line), kCaptionMono,
+              ui.colors->t2, decimals(value, digits));
     }
     if (marked) mark(ui, {bar.x - 2, bar.bottom() - bar.h * *marked}, {1, 0}, {0, 1});
 }
@@ -46,12 +53,13 @@ void draw_weight_bar(Scene& s, Rect bar, float largest, std::optional<float> mar
 void draw_range_bar(Ui& ui, const RangeBar& bar) {
     ui.gradient(bar.at, bar.colors);
     ui.frame(bar.at, ui.colors->l2);
-    const float y = bar.at.bottom() + 12;
-    ui.text.draw(bar.at.x, y, kCaptionMono, ui.colors->t2,
-                 bar.is_signed ? number(-bar.largest, bar.digits) : "0");
-    if (bar.is_signed) ui.text.draw_centered(bar.at.middle_x(), y, kCaptionMono, ui.colors->t2, "0");
-    ui.text.draw_right(bar.at.right(), y, kCaptionMono, ui.colors->t2,
-                       (bar.is_signed ? "+" : "") + number(bar.largest, bar.digits));
+    const Rect under{bar.at.x, bar.at.bottom() + 2, bar.at.w, size::line};
+    const auto say = [&](const std::string& text, Flush flush) {
+        write(ui, under, kCaptionMono, ui.colors->t2, text, flush);
+    };
+    say(bar.is_signed ? number(-bar.largest, bar.digits) : "0", Flush::left);
+    if (bar.is_signed) say("0", Flush::center);
+    say((bar.is_signed ? "+" : "") + number(bar.largest, bar.digits), Flush::right);
     if (bar.marked)
         mark(ui, {bar.at.x + bar.at.w * std::clamp(*bar.marked, 0.0f, 1.0f), bar.at.y - 1}, {0, 1}, {1, 0});
 }
@@ -69,8 +77,9 @@ void draw_crosshair(Ui& ui, const Crosshair& cross) {
 
 void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back) {
     if (back) {
-        const float w = ui.text.width(kCaptionMono, label) + 10, half = 9, c = 0.7071f;
-        const ImVec2 o{from.x - 2, from.y + 1}, u{w * c, -w * c}, v{half * c, half * c};
+        const float long_side = ui.text.width(kCaptionMono, label) + 10, half = 9;
+        const ImVec2 o{from.x - 2, from.y + 1}, u{slanted_height(long_side), -slanted_height(long_side)},
+            v{slanted_height(half), slanted_height(half)};
         const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y},
                                          {o.x + u.x - v.x, o.y + u.y - v.y},
                                          {o.x + u.x + v.x, o.y + u.y + v.y},

@@ -10,7 +10,7 @@
 namespace headlight {
 
 namespace {
-constexpr float kBaseline = 2;  // how much lower the middle of a caption stands beside a title
+constexpr float kBaseline = 2;  // how much lower the middle of smaller text stands
 
 bool hardly_any(float change) { return std::abs(change) < 0.0005f; }
 }  // namespace
@@ -155,15 +155,15 @@ Rect inspector_line(Ui& ui, Rect area) {
     const Rect head = take_top(area, size::view_header);
     ui.hairline(head.x, head.bottom(), head.right(), head.bottom());
     ui.name("inspector/title", head);
-    const Rect line = inset(head, size::inspector_pad, 0);
-    return {line.x, line.y + kBaseline, line.w, line.h};
+    return beside_title(inset(head, size::inspector_pad, 0));
 }
+
+Rect beside_title(Rect line) { return {line.x, line.y + kBaseline, line.w, line.h}; }
 
 float write_why(Scene& s, Rect line, int query) {
     const auto& selection = s.session.selection;
     const bool locked = selection.locked && !selection.hovered.cell;
-    line.y += kBaseline;  // of a smaller font
-    return write(s.ui, line, kCaption, locked ? s.ui.colors->accent_text : s.ui.colors->t3,
+    return write(s.ui, beside_title(line), kCaption, locked ? s.ui.colors->accent_text : s.ui.colors->t3,
                  why_shown(s, query), Flush::right);
 }
 

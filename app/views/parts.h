@@ -59,6 +59,8 @@ void draw_token_row(Ui& ui, Rect line, const std::vector<std::string>& tokens, I
 /// Why a query is the one that is shown: "hover", "locked", "last token" …
 const char* why_shown(const Scene& scene, int query);
 
+/// Where smaller text stands beside a title, on the same baseline.
+Rect beside_title(Rect line);
 /// The line of an inspector's title, over a rule; and at its right why the query is shown, whose width is
 /// returned.
 Rect inspector_line(Ui& ui, Rect area);
