@@ -22,7 +22,7 @@ Ui::~Ui() = default;
 
 bool Ui::typing() const { return typing_ != nullptr; }
 bool Ui::changes_field() const {
-    return opens_next_ > 0 || (typing_ && typing_->end != Typing::End::not_yet);
+    return !pressed_.empty() || opens_next_ > 0 || (typing_ && typing_->end != Typing::End::not_yet);
 }
 
 void Ui::type(Input& input, const std::function<std::string()>& clipboard,
