@@ -40,8 +40,7 @@ Status choose_sentence(InputOptions& input, const learn::Station& station) {
         input.text_file.clear();
         return success();
     }
-    const bool named = !text.empty() || !input.typed.ids.empty() || !input.image.empty();
-    if (!named) text = learn::station_text(station.key).sample;
+    if (text.empty() && input.typed.ids.empty()) text = learn::station_text(station.key).sample;
     return success();
 }
 

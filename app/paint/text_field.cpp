@@ -17,30 +17,30 @@ namespace {
 bool is_space_at(const std::string& text, size_t at) { return is_white_space(decode_utf8(text, at).value); }
 
 /// One line: control characters become blanks, invalid bytes U+FFFD.
-std::string cleaned(std::string_view what) {
-    std::string out = valid_utf8(what);
-    for (char& c : out)
+std::string cleaned(std::string what) {
+    what = valid_utf8(what);
+    for (char& c : what)
         if (as_byte(c) < 0x20 || c == 0x7F) c = ' ';
-    return out;
+    return what;
 }
 
 }  // namespace
 
 void TextField::set_text(std::string text) {
-    text_ = cleaned(text);
+    text_ = cleaned(std::move(text));
     shown_.clear();
     caret_ = anchor_ = text_.size();
     layout_ = nullptr;
 }
 
 void TextField::show(std::string text, bool caret_at_end) {
-    shown_ = text_ = cleaned(text);
+    shown_ = text_ = cleaned(std::move(text));
     caret_ = anchor_ = caret_at_end ? text_.size() : 0;
     layout_ = nullptr;
 }
 
 void TextField::replace(std::string text, History& history) {
-    edit(0, text_.size(), cleaned(text), EditKind::replaced, history);
+    edit(0, text_.size(), cleaned(std::move(text)), EditKind::replaced, history);
 }
 
 /// The one way in which a person changes the text. Where the program's own text becomes the person's, or
@@ -71,7 +71,7 @@ bool TextField::apply(const TextEdit& edit) {
 }
 
 void TextField::insert(std::string_view what, EditKind kind, History& history) {
-    std::string clean = cleaned(what.substr(0, kMaxBytes));
+    std::string clean = cleaned(std::string(what.substr(0, kMaxBytes)));
     const size_t room = kMaxBytes - std::min(kMaxBytes, text_.size() - (last() - first()));
     shortened_ = shortened_ || what.size() > kMaxBytes || clean.size() > room;
     if (clean.size() > room) clean = valid_utf8(clean.substr(0, room));

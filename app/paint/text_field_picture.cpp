@@ -137,7 +137,8 @@ void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeh
         int pixels_high = 0;
         dim_unread(read, theme);
         pango_layout_get_pixel_size(layout_.get(), nullptr, &pixels_high);
-        cairo_move_to(cairo.get(), -scroll_, (height - pixels_high) / 2);
+        const int top = (height - pixels_high) / 2;  // a whole pixel keeps letters sharp
+        cairo_move_to(cairo.get(), -scroll_, top);
         pango_cairo_show_layout(cairo.get(), layout_.get());
     }
     cairo_surface_flush(surface.get());

@@ -143,6 +143,8 @@ std::vector<Command> intervention_commands() {
              {"freeze LAYER.HEAD=TEXT", "Freeze a head", "give a head the pattern it has on another text"}),
          change_command({"skip-attention LAYER", "Skip attention", "leave a layer's attention out"}),
          change_command({"skip-mlp LAYER", "Skip the MLP", "leave a layer's MLP out"}),
+         change_command({"positions off|shuffle:SEED@PLACE", "Positions",
+                         "switch positions off, or shuffle them: positions off, positions shuffle:7"}),
          row({"ablate [LAYER.HEAD:HOW]", "Ablate head",
               "ablate the selected head, or another one: ablate 3.5:mean"},
              ablate, needs_weights),

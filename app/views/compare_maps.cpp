@@ -20,7 +20,7 @@ struct Panel {
     float largest = 1;
 };
 
-constexpr float kNames = 84, kBetween = 36, kWidestName = 72, kLargestCell = 48, kTitleLine = 36,
+constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestCell = 48, kTitleLine = 36,
                 kUnderMap = 50, kBarLength = 120, kStepNote = 24;
 
 /// Where the three maps stand; one cell covers some rows and columns of the pair.
@@ -41,7 +41,7 @@ PairLayout arrange(Ui& ui, Rect area, const PairedMap& m, bool square) {
     const float names =
         slanted_height(widest_of(ui, kCaptionMono, m.column_labels, kWidestName)) + gap::medium;
     Rect inside = inset(area, size::center_pad, 0);
-    take_left(inside, kNames, gap::tight);
+    take_left(inside, kRowNames, gap::tight);
     const Rect titles = take_top(inside, kTitleLine);
     take_top(inside, names);
     const auto columns = narrow<int>(m.small_a.cols()), rows = narrow<int>(m.small_a.rows());
@@ -104,7 +104,7 @@ void draw_row_names(Scene& s, const PairedMap& m, const Grid& g, int lit, bool n
             const int a = m.rows[pair_index(i, m.step, lit)].a;
             return a < 0 ? std::string() : std::to_string(a);
         };
-    names.room = kNames;
+    names.room = kRowNames;
     names.lit = lit < 0 ? -1 : lit / m.step;
     names.draw_rows(s.ui);
 }

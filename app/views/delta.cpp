@@ -49,7 +49,7 @@ const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
     return ratio;
 }
 
-constexpr float kNames = 104, kAbove = 40, kFoot = 44;
+constexpr float kTokenNames = 104, kAbove = 40, kFoot = 44;
 
 Grid arrange(Scene& s, Rect area, const Matrix& values) {
     constexpr float kWidest = 420, kLeastW = 4, kMostW = 44, kLeastH = 22, kMostH = 40;
@@ -57,7 +57,7 @@ Grid arrange(Scene& s, Rect area, const Matrix& values) {
     area.w = std::min(area.w * 0.46f, kWidest) - gap::small;
     take_top(area, kAbove);
     take_bottom(area, kFoot);
-    take_left(area, size::center_pad - gap::tight + kNames, gap::tight);
+    take_left(area, size::center_pad - gap::tight + kTokenNames, gap::tight);
     Grid g{area, rows, columns};
     g.w = std::clamp(s.ui.whole(area.w / float(columns)), kLeastW, kMostW);
     g.h = std::clamp(s.ui.whole(area.h / float(rows)), kLeastH, kMostH);
@@ -108,16 +108,16 @@ void draw_labels(Scene& s, const Grid& g, const DeltaMaps& maps, const std::vect
     layers.ink = [&](int) { return ui.colors->t2; };
     layers.lit = index_in(maps.blocks, delta_block(s));
     layers.draw_columns(ui);
-    caption(ui, {g.view.x - kNames, g.view.y - kPlainNames, kNames - gap::small, size::line}, "layer",
-            Flush::right);
+    caption(ui, {g.view.x - kTokenNames, g.view.y - kPlainNames, kTokenNames - gap::small, size::line},
+            "layer", Flush::right);
     TokenAxis tokens{g, names_of(labels), index_name};
-    tokens.room = kNames;
+    tokens.room = kTokenNames;
     tokens.lit = token;
     tokens.draw_rows(ui);
 }
 
 void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps) {
-    const float names = kNames + gap::tight;
+    const float names = kTokenNames + gap::tight;
     const Hit h = s.ui.hit("delta/map", {g.view.x - names, g.view.y, g.view.w + names, g.view.h});
     if (!h.hovered || h.mouse.y >= g.y(g.rows)) return;
     const auto [row, column] = g.at(h.mouse);
@@ -175,7 +175,8 @@ float draw_delta_map(Scene& s, Rect area) {
     }
     ui.unclip();
     draw_labels(s, g, maps, s.sentence()->labels[found->asked.stack], token);
-    caption(ui, {g.view.x - kNames, g.view.bottom(), g.view.w + kNames + gap::wide, kAbove}, scale_note(s));
+    caption(ui, {g.view.x - kTokenNames, g.view.bottom(), g.view.w + kTokenNames + gap::wide, kAbove},
+            scale_note(s));
     return g.view.right();
 }
 

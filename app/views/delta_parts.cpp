@@ -78,7 +78,7 @@ std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) 
     return bars;
 }
 
-constexpr float kHead = 26, kNote = 24, kNames = 96, kKeyNames = 108;
+constexpr float kHead = 26, kNote = 24, kPartNames = 96, kKeyNames = 108;
 
 void draw_heading(Ui& ui, Rect line, const std::string& title, const std::string& right) {
     line.h = size::line;
@@ -106,7 +106,7 @@ void draw_delta_parts(Scene& s, Rect area) {
         float sum = 0;
         for (const DeltaPart& p : found->answer.heads) sum += p.along;
         draw_heading(ui, head, layer + " at " + token + ", by head", "Σ " + decimals(sum, 2));
-        draw_bars(s, area, head_bars(s, *found), {kNames, true});
+        draw_bars(s, area, head_bars(s, *found), {kPartNames, true});
     } else {
         const std::string of =
             found->asked.head < 0
@@ -136,7 +136,7 @@ void draw_tokens_moved(Scene& s, Rect area) {
     for (size_t i = 4; i-- > 0;)
         bars.push_back({prediction_label(*s.model(), split.suppressed[i].id), split.suppressed[i].logit});
     const Rect foot = take_bottom(area, kNote);
-    draw_bars(s, area, bars, {kNames, true});
+    draw_bars(s, area, bars, {kPartNames, true});
     draw_note(ui, foot, "Through the final norm, read as logits");
 }
 

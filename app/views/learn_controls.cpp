@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220;
+constexpr float kControlLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220;
 constexpr double kStepSeconds = 0.8;
 
 std::string plain(double value) {
@@ -53,9 +53,10 @@ struct SliderRange {
 /// Draws each control of a station from left to right, in as many lines as they need.
 class ControlRow final : public learn::ControlVisitor {
 public:
-    ControlRow(Scene& s, Rect room) : s_(s), ui_(s.ui), room_(room), x_(room.x), y_(room.y + kLine / 2) {}
+    ControlRow(Scene& s, Rect room)
+        : s_(s), ui_(s.ui), room_(room), x_(room.x), y_(room.y + kControlLine / 2) {}
 
-    float bottom() const { return y_ + kLine / 2; }
+    float bottom() const { return y_ + kControlLine / 2; }
 
     void choice(const char* key, const char* label, int& place, std::span<const char* const> words) override {
         const std::vector<std::string> items(words.begin(), words.end());
@@ -122,7 +123,7 @@ public:
         x_ += wide + kGap;
     }
     void new_line() {
-        if (x_ > room_.x) y_ += kLine - 4;
+        if (x_ > room_.x) y_ += kControlLine - 4;
         x_ = room_.x;
     }
 

@@ -14,7 +14,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr float kLargestCell = 48, kRangeHigh = 42;
+constexpr float kLargestGridCell = 48, kRangeHigh = 42;
 
 /// The sizes of a grid's parts.
 struct GridSizes {
@@ -36,8 +36,8 @@ GridSizes grid_sizes(Ui& ui, float width, const Grid& grid) {
     out.labels = widest_of(ui, kCaptionMono, grid.rows) + 12;
     out.reach = grid_reach(grid);
     const auto rows = float(grid.values.rows()), columns = float(grid.values.cols());
-    out.cell_w = std::clamp((width - out.labels) / std::max(columns, 1.0f), 1.0f, kLargestCell);
-    out.cell_h = std::clamp(out.cell_w, rows > 40 ? 7.0f : 14.0f, kLargestCell * 0.75f);
+    out.cell_w = std::clamp((width - out.labels) / std::max(columns, 1.0f), 1.0f, kLargestGridCell);
+    out.cell_h = std::clamp(out.cell_w, rows > 40 ? 7.0f : 14.0f, kLargestGridCell * 0.75f);
     const auto is_whole = [](float v) { return std::isnan(v) || v == std::round(v); };
     out.whole = std::all_of(grid.values.data(), grid.values.data() + grid.values.size(), is_whole);
     out.numbers =
@@ -54,7 +54,7 @@ std::string axes_of(const Grid& grid) {
 
 /// The axes, and that numbers can be changed, in as many words as there is room for.
 std::string said_above(Ui& ui, float width, const Grid& grid, bool edits) {
-    const std::string axes = axes_of(grid);
+    std::string axes = axes_of(grid);
     if (!edits) return axes;
     const std::string both = axes + (axes.empty() ? "" : "; ") + "click a number to change it";
     return ui.text.width(kCaption, both) <= width ? both : axes.empty() ? "click to change" : axes;

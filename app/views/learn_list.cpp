@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHeader = 52, kRow = 30, kWords = 340;  // the most that words and signs take
+constexpr float kHeader = 52, kStationRow = 30, kWords = 340;  // the most that words and signs take
 
 void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
     Ui& ui = s.ui;
@@ -68,9 +68,9 @@ bool draw_station_list(Scene& s, Rect area) {
           std::to_string(shown + 1) + " of " + std::to_string(stations.size()), Flush::right);
     ui.scroll_area(below);
     float y = below.y - state.list_scroll;
-    for (int i = 0; i < isize(stations); ++i, y += kRow)
-        draw_station_row(s, {area.x + 8, y, area.w - 16, kRow - 2}, i + 1, stations[i], i == shown);
-    const bool room = area.h >= kHeader + kRow * float(stations.size()) + kWords;
+    for (int i = 0; i < isize(stations); ++i, y += kStationRow)
+        draw_station_row(s, {area.x + 8, y, area.w - 16, kStationRow - 2}, i + 1, stations[i], i == shown);
+    const bool room = area.h >= kHeader + kStationRow * float(stations.size()) + kWords;
     if (room) {
         ui.hairline(area.x + size::panel_pad, y + 10, area.right() - size::panel_pad, y + 10);
         y = draw_station_words(s, area.x + size::panel_pad, y + 24, area.w - 2 * size::panel_pad,

@@ -18,7 +18,8 @@ void draw_patch_lines(Ui& ui, Rect r, const Pixels& pixels) {
 
 Rect patch_place(Rect r, const Pixels& pixels, int i) {
     const float high = r.h / float(pixels.rows), wide = r.w / float(pixels.columns);
-    return {r.x + wide * float(i % pixels.columns), r.y + high * float(i / pixels.columns), wide, high};
+    const int row = i / pixels.columns, column = i % pixels.columns;
+    return {r.x + wide * float(column), r.y + high * float(row), wide, high};
 }
 
 /// The heavier a patch, the denser its color.

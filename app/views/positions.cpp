@@ -39,16 +39,17 @@ struct Map {
     std::optional<std::pair<int, int>> pointed = std::nullopt;
 };
 
-constexpr float kNames = 52, kMapHead = 48, kMapFoot = 110, kRangeHigh = 10, kRangeLength = 240,
+constexpr float kPositionNames = 52, kMapHead = 48, kMapFoot = 110, kRangeHigh = 10, kRangeLength = 240,
                 kCaptionAt = 48;
 
 /// What stands along both sides, and the numbers of rows and columns.
 void draw_axes(Ui& ui, const Grid& g, const Map& m) {
     Rect above{g.view.x, g.view.y - kMapHead, g.view.w, kPlainNames};
     caption(ui, above, m.columns + " →");
-    caption(ui, {g.view.x - kNames, above.bottom(), kNames, above.h - gap::tight}, m.rows + " ↓");
+    caption(ui, {g.view.x - kPositionNames, above.bottom(), kPositionNames, above.h - gap::tight},
+            m.rows + " ↓");
     TokenAxis rows{g, m.row_name}, columns{g, m.column_name};
-    rows.room = kNames;
+    rows.room = kPositionNames;
     rows.ink = columns.ink = [&](int) { return ui.colors->t2; };
     rows.draw_rows(ui);
     columns.apart = 36;
@@ -65,7 +66,7 @@ void draw_range(Ui& ui, Rect line, float reach, float largest) {
 
 Grid arrange(Rect area, const Map& m, bool square) {
     constexpr float kLargest = 28, kHighest = 56;
-    take_left(area, kNames, gap::tight);
+    take_left(area, kPositionNames, gap::tight);
     take_top(area, kMapHead);
     take_bottom(area, kMapFoot);
     const auto rows = narrow<int>(m.values.rows()), columns = narrow<int>(m.values.cols());
@@ -139,7 +140,7 @@ void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> poi
                 points = p.by_distance() ? p.table.cols() : p.table.rows();
     if (points < 2 || area.h < kLeast) return;
     const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
-    const Rect head = take_top(area, kHead), ends = take_left(area, kNames - gap::tight, gap::small);
+    const Rect head = take_top(area, kHead), ends = take_left(area, kPositionNames - gap::tight, gap::small);
     const Rect plot = inset(area, 0, kPad);
     write(ui, head, kCaption, pointed ? ui.colors->accent_text : ui.colors->t3,
           name_of_curves(p, pointed.value_or(-1)));
@@ -252,7 +253,8 @@ void draw_positions(Scene& s, Rect area) {
         return;
     }
     const Rect curves = take_bottom(rest, std::min(kCurves, area.h * 0.22f), gap::medium);
-    const float wide = rest.w - kBetween, square_room = rest.h - kMapHead - kMapFoot + kNames + gap::tight;
+    const float wide = rest.w - kBetween,
+                square_room = rest.h - kMapHead - kMapFoot + kPositionNames + gap::tight;
     const Rect between =
         take_right(rest, std::max(std::min(wide * 0.42f, square_room), wide * 0.34f), kBetween);
     Map table = table_map(c, p), square = square_map(p, found->asked.head);

@@ -16,8 +16,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kNames = 112, kPosition = 26, kLeastRow = 22, kLeastTable = 60, kMostBar = 96, kLeastBar = 20,
-                kHeadRow = 24, kSums = 42, kStripsHigh = 222;
+constexpr float kKeyNames = 112, kPosition = 26, kLeastRow = 22, kLeastTable = 60, kMostBar = 96,
+                kLeastBar = 20, kHeadRow = 24, kSums = 42, kStripsHigh = 222;
 
 struct Placed {
     const StepColumnKind* kind;
@@ -60,7 +60,7 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
         t.largest_moved = std::max(t.largest_moved, k.moved);
     }
     Rect room = inset(area, size::center_pad, 0);
-    t.names = take_left(room, kNames);
+    t.names = take_left(room, kKeyNames);
     place_columns(s, t, room);
     t.rows.view = area;
     t.rows.w = area.w;

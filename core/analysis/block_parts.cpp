@@ -22,7 +22,8 @@ struct PartsOfBlock {
         out.push_back({std::move(name), std::move(shape), std::move(values)});
     }
     void add_wide(std::string name, Vector values) {
-        add(std::move(name), {1, queries(), narrow<int>(values.size())}, std::move(values));
+        const int width = narrow<int>(values.size());
+        add(std::move(name), {1, queries(), width}, std::move(values));
     }
     void add_norm(const Norm& norm, const Vector& x) {
         if (!norm) return;

@@ -117,7 +117,9 @@ AttentionHead sharpest_head(const Trace& trace, AttentionKind kind) {
     for (int block = 0; block < trace.config().blocks(); ++block) {
         if (trace.config().block(block).kind != kind) continue;
         for (int head = 0; head < trace.config().heads(block); ++head) {
-            const float bits = alignment_bits(trace.pattern(block, head));
+            const Matrix pattern = trace.pattern(block, head);
+            const float itself = kind == AttentionKind::cross ? 0 : pattern.diagonal().mean(),
+                        bits = alignment_bits(pattern) * (1 - itself);
             if (best.block >= 0 && bits <= most) continue;
             best = {block, head};
             most = bits;

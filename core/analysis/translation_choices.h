@@ -42,7 +42,8 @@ Result<std::vector<WordChoice>> word_choices(const Translated& translated,
 /// A head's row in cross-attention for each source token: the most that any written token looks at it.
 Vector most_looked_at(const Matrix& pattern);
 
-/// The head of some blocks whose rows are sharp and differ most (alignment_bits).
+/// The head of a kind of attention whose rows are sharp and differ most (alignment_bits), less what
+/// self-attention's tokens look at themselves.
 AttentionHead sharpest_head(const Trace& trace, AttentionKind kind);
 
 /// The tokens of the first word of a stack that is this one in lower case; empty: there is none.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analysis/head_stats.h"
+#include "analysis/predict.h"
 #include "learn/page_parts.h"
 #include "model/heads.h"
 #include "model/input.h"
@@ -81,14 +82,16 @@ Curves::Line over_run(std::string name, const FormationRun& run, const Of& of) {
 }
 
 /// Curves by step, with the step that is shown and the one at which induction appears.
-Curves by_step(const Watched& watched, std::string title, std::string y_is, std::vector<Curves::Line> lines,
-               float high) {
+Curves by_step(const Watched& watched, std::string title, std::string y_is, std::vector<Curves::Line> lines) {
     Curves out;
     out.title = std::move(title);
     out.x_is = "step";
     out.y_is = std::move(y_is);
     out.lines = std::move(lines);
     const auto at = float(watched.step());
+    float high = 1;
+    for (const Curves::Line& line : out.lines)
+        for (const float y : line.y) high = std::max(high, y);
     out.lines.push_back(line_of("the step shown: " + with_commas(watched.step()), {at, at}, {0, high}, true));
     out.mark_x = float(watched.run.appearance());
     out.mark_name = "induction appears";
@@ -100,8 +103,7 @@ Curves losses(const Watched& watched) {
     return by_step(watched, "Loss", "nats per token",
                    {over_run("held-out stories", run, [](const Measured& at) { return at.loss; }),
                     over_run("48 random tokens", run, [](const Measured& at) { return at.once; }),
-                    over_run("the same said again", run, [](const Measured& at) { return at.again; })},
-                   run.curve.front().once);
+                    over_run("the same said again", run, [](const Measured& at) { return at.again; })});
 }
 
 Curves scores(const Watched& watched) {
@@ -117,7 +119,7 @@ Curves scores(const Watched& watched) {
     add("induction", &Measured::induction, run.strongest(&Measured::induction));
     add("previous token", &Measured::previous, watched.head);
     add("induction", &Measured::induction, watched.head);
-    return by_step(watched, "Scores of heads", "score", std::move(lines), 1);
+    return by_step(watched, "Scores of heads", "score", std::move(lines));
 }
 
 /// The scores of the chosen head on the person's sentence, at the steps that were kept.
@@ -136,9 +138,9 @@ Table on_sentence(const Watched& watched) {
     return out;
 }
 
-Grid pattern(const Watched& watched, const StationInput& input) {
+Grid pattern(const Watched& watched) {
     const Trace& trace = watched.shown();
-    const auto& labels = trace.queries(watched.head.block).tokens;
+    const auto labels = token_labels(trace, 0);
     Grid out{.title = "Head " + head_name(watched.config(), watched.head) + " at step " +
                       with_commas(watched.step()),
              .rows_are = "query",
@@ -147,7 +149,7 @@ Grid pattern(const Watched& watched, const StationInput& input) {
              .columns = labels,
              .values = masked_pattern(trace, watched.head.block, watched.head.head),
              .editable = "",
-             .marked_row = input.query_of(trace.query_count(watched.head.block))};
+             .marked_row = isize(labels) - 1};
     out.values = (out.values.array() < 0).select(std::numeric_limits<float>::quiet_NaN(), out.values);
     return out;
 }
@@ -160,7 +162,7 @@ Result<Page> formation_page(const StationInput& input, const FormationState& sta
     if (here.text.empty()) here.text = station_text("formation").sample;
     TRY(const Watched watched, watch(*run, here, state, pool));
     Page page;
-    page.blocks = {scores(watched), pattern(watched, here), losses(watched), on_sentence(watched)};
+    page.blocks = {scores(watched), pattern(watched), losses(watched), on_sentence(watched)};
     if (watched.left_out)
         page.blocks.insert(
             page.blocks.begin(),

@@ -169,7 +169,7 @@ Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each,
     std::vector<float> lengths;
     for (float n = 16; n <= kLongest; n *= 2) lengths.push_back(n);
     for (const Reach& r : reaches())
-        if (std::string_view(r.scores_formula).size())
+        if (*r.scores_formula)
             out.lines.push_back(
                 line_through(std::string(r.title) + ": " + r.scores_formula, lengths, false,
                              [&](float n) { return each * model.heads * r.scores(n, sizes); }));

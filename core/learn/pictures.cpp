@@ -35,8 +35,18 @@ struct CutPicture {
     int patch = 16, across = 0, down = 0;
     bool by_model = false;  // a vision model reads it so
 
-    int chosen(int query) const {  // a patch; the class token stands before them
-        return by_model && query > 0 && query <= across * down ? query - 1 : (down / 2) * across + across / 2;
+    /// A patch, the class token standing before them; else the one that varies most.
+    int chosen(int query) const {
+        if (by_model && query > 0 && query <= across * down) return query - 1;
+        int best = 0;
+        float most = -1;
+        for (int i = 0; i < across * down; ++i) {
+            const Matrix values = patch_brightness(image, patch, i / across, i % across);
+            const float varies = (values.array() - values.mean()).square().mean();
+            if (varies > most) best = i;
+            most = std::max(most, varies);
+        }
+        return best;
     }
 };
 
@@ -100,7 +110,7 @@ Grid patch_grid(const CutPicture& cut, int chosen) {
 }
 
 Table token_table(const CutPicture& cut) {
-    Table out{.title = "A picture as a text", .columns = {"", ""}, .rows = {}, .values = {}};
+    Table out{.title = "A picture as a text", .columns = {"", "how many"}, .rows = {}, .values = {}};
     const int patches = cut.across * cut.down;
     add_cells(out, {words_cell("patches: the words"), count_cell(patches)});
     add_cells(out, {words_cell("numbers of a patch: red, green and blue of its pixels"),

@@ -64,8 +64,9 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
         }
         TRY(RightTokens right, read_right(model, std::move(request), ids, pool, in.cancel, own.trace.get()));
         past = right.trace;
-        out.push_back({std::move(way), cross_changes(way.limit, source.size()),
-                       model->target_tokenizer()->decode(own.ids()), std::move(right)});
+        std::vector<std::string> changes = cross_changes(way.limit, source.size());
+        out.push_back({std::move(way), std::move(changes), model->target_tokenizer()->decode(own.ids()),
+                       std::move(right)});
     }
     return out;
 }
@@ -77,8 +78,9 @@ Table written_table(const std::vector<ReadWay>& ways) {
               .values = {}};
     for (const ReadWay& w : ways) {
         std::string change = w.changes.empty() ? "none" : w.changes[0];
-        if (w.changes.size() > 1) change += " and " + std::to_string(w.changes.size() - 1) + " more";
-        add_cells(out, {words_cell(w.way.title), words_cell(shorten_middle(w.written, 60)),
+        if (w.changes.size() > 1) change += " …";
+        add_cells(out, {words_cell(w.way.title),
+                        words_cell(w.written.empty() ? "nothing" : shorten_middle(w.written, 44)),
                         number_cell(double(w.right.mean_probability()), 3), words_cell(change)});
     }
     return out;

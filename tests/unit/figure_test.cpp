@@ -192,14 +192,14 @@ std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
 }
 }  // namespace
 
-TEST_CASE("colors: one index for every value; what is no number has a grey of its own") {
+TEST_CASE("colors: one index for every value; what is no number has a gray of its own") {
     CHECK(color_index(0) == 0);
     CHECK(color_index(0.5f) == 128);
     CHECK(color_index(-3) == 0);
     CHECK(color_index(std::numeric_limits<float>::infinity()) == 255);
     CHECK(color_index(std::numeric_limits<float>::quiet_NaN()) == kNoNumber);
-    const Rgb grey = color_of(colormap("beam", true), std::numeric_limits<float>::quiet_NaN());
-    CHECK((grey.r == grey.g && grey.g == grey.b));
+    const Rgb gray = color_of(colormap("beam", true), std::numeric_limits<float>::quiet_NaN());
+    CHECK((gray.r == gray.g && gray.g == gray.b));
     for (const Scale scale : {Scale::linear, Scale::log, Scale::row}) {
         CHECK(std::isnan(scale_position(scale, std::numeric_limits<float>::quiet_NaN(), 1, 1)));
         CHECK(scale_position(scale, -1, 1, 1) == 0);
@@ -209,7 +209,7 @@ TEST_CASE("colors: one index for every value; what is no number has a grey of it
 }
 
 TEST_CASE(
-    "a pass with NaN is drawn: figures, and every view that does not refuse it, with grey for what is no "
+    "a pass with NaN is drawn: figures, and every view that does not refuse it, with gray for what is no "
     "number") {
     ThreadPool pool(2);
     const auto trace = broken_trace(pool);

@@ -53,6 +53,7 @@ TEST_CASE("learn block parts: they are the pass's own, in every kind of block") 
         CHECK(part_of(parts, "attention =").shape == std::vector<int>{1, 8, n, keys});
         CHECK(part_of(parts, "attention =").values.sum() == doctest::Approx(1));
         CHECK(part_of(parts, "heads side").values.size() == 256);
+        CHECK(part_of(parts, "output").shape == std::vector<int>{1, n, 256});
         CHECK(apart(part_of(parts, "q =").values.segment(3 * 32, 32), part_of(parts, "q, split").values) ==
               0);
         CHECK(apart(part_of(parts, "heads side").values.segment(3 * 32, 32),
@@ -110,6 +111,8 @@ TEST_CASE("learn three uses: columns, heads and words") {
     CHECK(tokens_of_word(*t.trace, 0, "street").empty());
     const AttentionHead cross = sharpest_head(*t.trace, AttentionKind::cross);
     CHECK(t.trace->config().block(cross.block).kind == AttentionKind::cross);
+    const AttentionHead self = sharpest_head(*t.trace, AttentionKind::encoder);
+    CHECK(t.trace->pattern(self.block, self.head).diagonal().mean() < 0.5f);
 }
 
 TEST_CASE("learn three uses: a page has the three patterns, the choices, the sentences and a block") {

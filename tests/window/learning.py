@@ -10,17 +10,17 @@ from places import PROGRAM
 BARK = "Bark is very cute and he is a dog"
 
 
-def stations():
+def _stations():
     lines = subprocess.run([PROGRAM, "learn", "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
     return [line.split()[0] for line in lines]
 
 
-def learns(w, station):
+def _learns(w, station):
     """The report once a station's page is there."""
     return w.wait(lambda r: r["view"] == "Learn" and r["learn_station"] == station and not r["busy"] and any(p.startswith("learn/try/") for p in r["widgets"]))
 
 
-def tab_to(w, path):
+def _tab_to(w, path):
     """Presses Tab until a control has the focus."""
     for _ in range(80):
         focus = w.report()["focus"]
@@ -36,12 +36,12 @@ def every_station_opens_from_the_list(display):
         w.settled()
         w.click("learn")
         seen = set()
-        for station in stations():
+        for station in _stations():
             w.click(f"learn/{station}")
-            learns(w, station)
+            _learns(w, station)
             time.sleep(0.2)
             seen.add(w.picture())
-        assert len(seen) == len(stations()), "each looks different"
+        assert len(seen) == len(_stations()), "each looks different"
         w.key("Escape")
         w.wait(lambda r: r["view"] != "Learn")
 
@@ -51,27 +51,27 @@ def stations_fit_into_small_windows(display):
     for size, percent in (("1024x700", 100), ("1024x700", 150), ("1600x1000", 150)):
         width = int(size.split("x")[0])
         with Window(PROGRAM, display, "--text", " ".join([BARK] * 3), "--do", f"text size {percent}; view learn", size=size) as w:
-            for station in stations():
+            for station in _stations():
                 w.settled()
-                r = learns(w, w.report()["learn_station"])
+                r = _learns(w, w.report()["learn_station"])
                 assert r["learn_station"] == station, (r["learn_station"], station)
                 beyond = {path: place for path, place in r["widgets"].items() if path.startswith("learn") and not path.startswith("learn/block") and (place[0] < 0 or place[0] + place[2] > width + 1)}
                 assert not beyond, (size, percent, station, beyond)
                 w.key("Escape", "Down") if r["field_focused"] and r["hints"] else w.key("Down")
-                if station != stations()[-1]:
+                if station != _stations()[-1]:
                     w.wait(lambda r: r["learn_station"] != station)
 
 
 def what_there_is_to_try_is_carried_out(display):
     with Window(PROGRAM, display, "--text", "The cat sat", "--do", "learn no-weights") as w:
-        learns(w, "no-weights")
+        _learns(w, "no-weights")
         w.click("learn/try/0")
         w.wait(lambda r: r["text"] == BARK and r.get("shown_text") == BARK and r["view"] == "Learn")
 
 
 def a_number_is_typed_into_a_matrix(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn worked-example") as w:
-        r = learns(w, "worked-example")
+        r = _learns(w, "worked-example")
         cells = sorted(p for p in r["widgets"] if p.startswith("learn/block/") and p.endswith("/0/0"))
         assert len(cells) >= 4, "three matrices and the words"
         before = w.picture()
@@ -94,7 +94,7 @@ def a_number_is_typed_into_a_matrix(display):
 
 def a_slider_and_a_list_change_the_page(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn database") as w:
-        learns(w, "database")
+        _learns(w, "database")
         w.drag("learn/set/temperature", (0.5, 0.5), (0.9, 0.5))
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
         w.click("learn/set/temperature/value")
@@ -107,18 +107,38 @@ def a_slider_and_a_list_change_the_page(display):
         w.wait(lambda r: "database similarity=dot product" in r["learn_set"])
 
 
+def a_training_plays_to_its_end(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
+        r = learns(w, "formation")
+        assert r["learn_set"] == ["formation step=8"], r["learn_set"]
+        early = w.picture()
+        w.click("learn/play")
+        w.wait(lambda r: r["learn_set"] != ["formation step=8"])
+        w.wait(lambda r: not r["learn_set"] and not r["busy"])
+        time.sleep(1.5)
+        assert not w.report()["learn_set"], "it stands at the last step"
+        assert w.picture() != early
+        w.click("learn/play")
+        w.wait(lambda r: r["learn_set"])
+        w.click("learn/play")
+        time.sleep(0.3)
+        stands = w.report()["learn_set"]
+        time.sleep(1.5)
+        assert w.report()["learn_set"] == stands, "Pause holds it"
+
+
 def learn_by_keys_alone(display):
     """Esc out of the sentence, Ctrl+E, the next station, Tab to a control, arrows in it; PgDn scrolls; Esc leaves."""
     with Window(PROGRAM, display, "--text", BARK) as w:
         w.settled()
         w.key("Escape", "Escape", "ctrl+e")
-        learns(w, "no-weights")
+        _learns(w, "no-weights")
         w.key("Down", "Down")
-        learns(w, "database")
-        tab_to(w, "learn/set/temperature")
+        _learns(w, "database")
+        _tab_to(w, "learn/set/temperature")
         w.key("Up")
         w.wait(lambda r: any(s.startswith("database temperature=") for s in r["learn_set"]))
-        tab_to(w, "learn/block/1/0/0")
+        _tab_to(w, "learn/block/1/0/0")
         w.key("Return", "8", "Return")
         w.wait(lambda r: any(s.startswith("database keys=8,") for s in r["learn_set"]))
         w.key("Escape")
@@ -128,7 +148,7 @@ def learn_by_keys_alone(display):
 def a_page_is_saved_as_learn_draws_it(display):
     folder = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", BARK, "--head", "1.2", "--do", "learn positions; learn set width=8") as w:
-        learns(w, "positions")
+        _learns(w, "positions")
         w.key("Escape", "ctrl+s")
         w.wait(lambda r: "save path" in r["widgets"])
         w.fill("save path", str(folder / "page.svg"), lambda r: r["save_path"] == str(folder / "page.svg"))
@@ -141,8 +161,8 @@ def a_page_is_saved_as_learn_draws_it(display):
 def learn_is_remembered(display):
     home = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8", home=home) as w:
-        learns(w, "positions")
+        _learns(w, "positions")
         w.close()
     with Window(PROGRAM, display, home=home) as w:
-        r = learns(w, "positions")
+        r = _learns(w, "positions")
         assert r["learn_set"] == ["positions width=8"], r["learn_set"]
