@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHeader = 52, kStationRow = 30, kWords = 340;  // the most that words and signs take
+constexpr float kHeader = 52, kStationRow = 28, kWords = 280;  // what a text takes
 
 void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
     Ui& ui = s.ui;

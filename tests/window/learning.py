@@ -166,3 +166,10 @@ def learn_is_remembered(display):
     with Window(PROGRAM, display, home=home) as w:
         r = _learns(w, "positions")
         assert r["learn_set"] == ["positions width=8"], r["learn_set"]
+
+
+def a_station_opens_the_model_that_it_needs(display):
+    with Window(PROGRAM, display, "--text", "The animal is tired.", "--do", "learn seq2seq") as w:
+        _learns(w, "seq2seq")
+        w.click("learn/open")
+        w.wait(lambda r: r.get("model") == "translator" and r["view"] == "Learn" and not r["busy"] and "learn/open" not in r["widgets"], 40)

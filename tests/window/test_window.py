@@ -19,7 +19,7 @@ def main():
     if missing:
         print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
         return 0
-    tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__]
+    tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__name__.startswith("_")]
     wanted, failed = sys.argv[2:], 0
     display = Display()
     ran = [t for t in tests if not wanted or t.__name__ in wanted]
