@@ -109,7 +109,7 @@ def a_slider_and_a_list_change_the_page(display):
 
 def a_training_plays_to_its_end(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
-        r = learns(w, "formation")
+        r = _learns(w, "formation")
         assert r["learn_set"] == ["formation step=8"], r["learn_set"]
         early = w.picture()
         w.click("learn/play")
