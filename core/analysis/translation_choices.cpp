@@ -11,11 +11,11 @@ namespace headlight {
 namespace {
 
 /// Without blanks, in lower case.
-std::string bare_word(std::string label) {
-    std::erase(label, ' ');
-    for (char& c : label)
-        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-    return label;
+std::string bare_word(const std::string& label) {
+    std::string out;
+    for (const char c : label)
+        if (c != ' ') out += c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    return out;
 }
 
 /// The id of a word in lower case or with a capital, as the target's vocabulary spells it behind a blank; −1.
