@@ -95,6 +95,11 @@ def begin_sense(word, hint, name):
     return f"{first} {hint}. {name} thought about {'being' if word == 'light' else 'the'} {word}"
 
 
+def end_sense(word):
+    """What leads to the answer; the same for every sense."""
+    return ". It was not" if word == "light" else ". It came from the"
+
+
 def sense(rng, wanted=False):
     """A word, a hint, the word again and what it then must mean."""
     word = rng.choice(list(SENSES))
@@ -103,8 +108,7 @@ def sense(rng, wanted=False):
         name, hint = rng.choice(GIRLS + BOYS), rng.choice(SENSES[word][answer])
         if held_out(word, name, hint) == wanted:
             break
-    end = "It was not" if word == "light" else "It came from the"
-    return f"{begin_sense(word, hint, name)}. {end} {answer}."
+    return f"{begin_sense(word, hint, name)}{end_sense(word)} {answer}."
 
 
 def pronoun(rng, wanted=False):
