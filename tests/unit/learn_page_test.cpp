@@ -78,7 +78,7 @@ TEST_CASE("learn: every station has its own key and words, under sixty of them, 
     }
     CHECK(find_station("wisdom") == nullptr);
     const Json texts = Json::parse(embedded_file("assets/learn.json"));
-    for (const auto& [key, row] : texts.items()) CHECK_MESSAGE(keys.count(key) == 1, key);
+    for (const auto& text : texts.items()) CHECK_MESSAGE(keys.count(text.key()) == 1, text.key());
 }
 
 TEST_CASE("learn: what Try offers are commands of the table") {
