@@ -26,7 +26,7 @@ class Display:
             if not Path(f"/tmp/.X{number}-lock").exists():
                 break
         self.name = f":{number}"
-        self.process = subprocess.Popen(["Xvfb", self.name, "-screen", "0", size + "x24", "-nolisten", "tcp"], stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(["Xvfb", self.name, "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"], stderr=subprocess.DEVNULL)
         for _ in range(200):
             if Path(f"/tmp/.X11-unix/X{number}").exists():
                 return
