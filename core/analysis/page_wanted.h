@@ -25,8 +25,8 @@ struct PageWanted {
     std::vector<std::string> words;  // what was chosen there: learn::control_words()
     std::string text;                // as it was typed; empty: what the run's tokens spell
     int block = 0, head = 0;
-    int query = -1;  // −1: the last
-    void fit(const Trace& trace);
+    int query = -1;                // −1: the last
+    void fit(const Trace& trace);  // an unknown station becomes the first
     bool operator==(const PageWanted&) const = default;
 };
 Result<StationPage> answer(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,

@@ -16,6 +16,7 @@ std::string text_of_run(const Trace& trace, const std::string& typed) {
 }  // namespace
 
 void PageWanted::fit(const Trace& trace) {
+    if (!learn::find_station(station)) station = learn::stations()[0].key;
     block = nearest_block(trace, block);
     head = nearest_head(trace, block, head);
 }

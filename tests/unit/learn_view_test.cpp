@@ -91,6 +91,14 @@ TEST_CASE("learn: the worker answers each station, with a page or a sentence") {
     CHECK(std::get<learn::Grid>(chosen->page->blocks[0]).rows[0].find("Lily") != std::string::npos);
 }
 
+TEST_CASE("learn: a question that names no station asks for the first") {
+    const Bench b;
+    PageWanted wanted;
+    wanted.fit(*b.answer.sentence->trace);
+    CHECK(wanted.station == learn::stations()[0].key);
+    CHECK(asked(b.answer, wanted)->page);
+}
+
 TEST_CASE("learn: everything that a station says to try is a command that can be carried out") {
     for (const learn::Station& station : learn::stations()) {
         Bench b = bench_of(station);
