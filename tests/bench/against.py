@@ -27,6 +27,10 @@ def measured(program, view, environment):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def offers(program, view, environment):
+    return subprocess.run([program, "--frames", "1", "--view", view, "--text", "a"], env=environment, capture_output=True).returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path)
@@ -35,7 +39,7 @@ def main():
     o = parser.parse_args()
     display = Display()
     environment = dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1", XDG_CONFIG_HOME="/nonexistent")
-    for view in views(o.ours.resolve()):
+    for view in [v for v in views(o.ours.resolve()) if offers(o.other, v, environment)]:
         runs = [(measured(o.other, view, environment), measured(o.ours, view, environment)) for _ in range(o.rounds)]
         for key, name in FIGURES.items():
             other, ours = (statistics.median(pair[side][key] for pair in runs) for side in (0, 1))
