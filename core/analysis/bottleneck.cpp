@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "analysis/generate.h"
+#include "analysis/predict.h"
 #include "base/embedded.h"
 #include "io/json.h"
 #include "model/input.h"
@@ -25,11 +26,7 @@ void hide_beyond(std::vector<std::string>& out, const std::string& rows, int fir
 /// [rows, vocab] → the probability of one id a row.
 std::vector<float> probability_of(const Matrix& logits, const std::vector<int>& ids) {
     std::vector<float> out;
-    for (Index i = 0; i < logits.rows(); ++i) {
-        const float largest = logits.row(i).maxCoeff();
-        const float sum = (logits.row(i).array() - largest).exp().sum();
-        out.push_back(std::exp(logits(i, ids[i]) - largest) / sum);
-    }
+    for (Index i = 0; i < logits.rows(); ++i) out.push_back(probabilities(logits.row(i).transpose())[ids[i]]);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/normalizers.h"
 #include "analysis/score_functions.h"
 #include "base/quoted.h"
+#include "io/numbers.h"
 #include "learn/qkv_heads.h"
 #include "learn/small_vectors.h"
 #include "model/heads.h"
@@ -105,13 +106,6 @@ Table identities(const StationInput& in, const HeadInputs& x, const QkvState& st
     return out;
 }
 
-Grid words_grid(const std::string& title, const std::vector<std::string>& words, const Matrix& values,
-                const std::string& editable, int marked) {
-    Grid out{title, "word", "number", words, {}, values, true, editable, marked};
-    for (int c = 0; c < values.cols(); ++c) out.columns.push_back(std::to_string(c + 1));
-    return out;
-}
-
 Grid matrix_grid(const std::string& name, const std::string& key, MatrixSource source, int which,
                  const HeadInputs& x, const QkvState& state) {
     Matrix whole(3, 3);
@@ -121,8 +115,8 @@ Grid matrix_grid(const std::string& name, const std::string& key, MatrixSource s
     return {name + ", " + source_name(source, x),
             "from",
             "to",
-            {"1", "2", "3"},
-            {"1", "2", "3"},
+            counted(3, 1),
+            counted(3, 1),
             std::move(whole),
             true,
             by_hand ? key : "",

@@ -73,9 +73,7 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
 
 Table written_table(const std::vector<ReadWay>& ways) {
     Table out{.title = "What it writes",
-              .columns = {"the decoder reads", "translation", "p of a right token", "as a change"},
-              .rows = {},
-              .values = {}};
+              .columns = {"the decoder reads", "translation", "p of a right token", "as a change"}};
     for (const ReadWay& w : ways) {
         std::string change = w.changes.empty() ? "none" : w.changes[0];
         if (w.changes.size() > 1) change += " …";
@@ -87,13 +85,12 @@ Table written_table(const std::vector<ReadWay>& ways) {
 }
 
 BarRows right_bars(const std::vector<ReadWay>& ways) {
-    BarRows out{.columns = ways[0].right.labels, .rows = {}};
+    BarRows out{.columns = ways[0].right.labels};
     for (const ReadWay& w : ways)
         out.rows.push_back({.title = w.way.title,
                             .formula = w.way.formula,
                             .source = w.way.source,
                             .values = w.right.probabilities,
-                            .all = {},
                             .note = decimals(double(w.right.mean_probability()), 3) + " a token",
                             .emphasized = out.rows.empty()});
     return out;
@@ -129,11 +126,7 @@ Result<Curves> held_out_curves(const StationInput& in, const Seq2seqState& state
     Curves out{.title = "The longer the sentence: 60 held-out ones, ten a point",
                .x_is = "words of the source",
                .y_is = "p of a right token",
-               .lines = {},
-               .log_x = false,
-               .log_y = true,
-               .mark_x = {},
-               .mark_name = {}};
+               .log_y = true};
     const auto ways = reading_ways(state);
     for (size_t i = 0; i < curves.size(); ++i) {
         Curves::Line line = line_of(ways[i].title, {}, {});

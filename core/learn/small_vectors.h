@@ -32,11 +32,15 @@ std::string small_origin(const std::vector<std::string>& words);
 /// that size was edited.
 Matrix edited(const std::vector<float>& values, const Matrix& own);
 
-/// "(2, 1, 0)"; "length 3.21" of more than four numbers.
+/// written_vector(); "length 3.21" of more than four numbers.
 std::string vector_text(const Eigen::Ref<const Eigen::RowVectorXf>& v);
 
 /// One query's weights as bars, masked ones left out, with all queries beside them and the entropy as a note.
 BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query);
+
+/// A vector for each word, its numbers counted from 1; `editable`: the state's field, or "".
+Grid words_grid(const std::string& title, const std::vector<std::string>& words, const Matrix& values,
+                const std::string& editable, int marked);
 
 /// The mean of a matrix's diagonal.
 float mean_diagonal(const Matrix& weights);

@@ -37,10 +37,7 @@ Grid use_grid(const Trace& trace, AttentionHead head, const std::string& title,
         .rows = rows,
         .columns = columns,
         .values =
-            (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights),
-        .diverging = false,
-        .editable = "",
-        .marked_row = {}};
+            (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights)};
 }
 
 void add_uses(const Translated& t, const StationInput& in, const ThreeUsesState& state, Page& page) {
@@ -75,7 +72,6 @@ BarRows::Row article_row(const Translated& t, const Matrix& pattern, const WordC
             .formula = choice_text(c),
             .source = ground,
             .values = {row.data(), row.data() + row.size()},
-            .all = {},
             .note = "row of cross-attention",
             .emphasized = true};
 }
@@ -95,9 +91,7 @@ BarRows::Row dropped_row(const Translated& t, const Matrix& pattern) {
             .formula = "largest weight of each column",
             .source = "what no written word looks at",
             .values = {most.begin(), most.end()},
-            .all = {},
-            .note = least < 0 ? "" : "least: “" + t.source[least] + "” " + decimals(double(most[least]), 2),
-            .emphasized = false};
+            .note = least < 0 ? "" : "least: “" + t.source[least] + "” " + decimals(double(most[least]), 2)};
 }
 
 Result<BarRows> choice_bars(const Translated& t, const StationInput& in, const ThreeUsesState& state,
@@ -105,7 +99,7 @@ Result<BarRows> choice_bars(const Translated& t, const StationInput& in, const T
     const AttentionHead head = head_of(in, state, *t.trace, AttentionKind::cross);
     const Matrix pattern = t.trace->pattern(head.block, head.head);
     TRY(const auto articles, word_choices(t, kArticles, pool, in.cancel));
-    BarRows out{.columns = t.source, .rows = {}};
+    BarRows out{.columns = t.source};
     for (const WordChoice& choice : articles) out.rows.push_back(article_row(t, pattern, choice));
     out.rows.push_back(dropped_row(t, pattern));
     return out;
@@ -163,9 +157,7 @@ Result<std::optional<Table>> pronoun_table(const StationInput& in, ThreadPool& p
     const AttentionHead head = pronoun_head(sentences);
     Table out{.title = "“The animal didn't cross the street because it was too …”, head " +
                        in_model(*in.trace, head),
-              .columns = {"", "it → animal", "it → street", "er", "sie", "es", "rests on", "translation"},
-              .rows = {},
-              .values = {}};
+              .columns = {"", "it → animal", "it → street", "er", "sie", "es", "rests on", "translation"}};
     for (const ItSentence& s : sentences) {
         TRY(const auto choices, word_choices(s.translated, kPronouns, pool, in.cancel));
         std::vector<TableCell> cells{words_cell(s.last), number_cell(double(s.looks_at(head, s.animal))),
@@ -196,9 +188,7 @@ Table block_parts_table(const Trace& trace, AttentionHead head, int query, Threa
               row = query >= 0 && query < count ? query : std::min(1, count - 1);
     const auto labels = token_labels(trace, trace.config().block(head.block).stack);
     Table out{.title = "A block, part by part: “" + labels[row] + "” in head " + in_model(trace, head),
-              .columns = {"", "shape", "its first numbers", "mean", "deviation"},
-              .rows = {},
-              .values = {}};
+              .columns = {"", "shape", "its first numbers", "mean", "deviation"}};
     for (const BlockPart& part : block_parts(trace, head, row, pool))
         add_cells(out, {words_cell(part.name), words_cell(shape_name(part.shape)),
                         words_cell(first_numbers(part.values)), number_cell(double(part.mean()), 3),
