@@ -120,8 +120,8 @@ Curves draw_curves(const HardDraws& draws) {
 Table reach_table(const ReachSizes& sizes, int n) {
     const std::string of = std::to_string(n), m = "1 M";
     Table out{.title = "From the first token to the last",
-              .columns = {"", "what mixes", "path, n = " + of, "path, n = " + m, "steps in turn, n = " + of,
-                          "steps in turn, n = " + m}};
+              .columns = {"", "what mixes", "path length, n = " + of, "path length, n = " + m,
+                          "sequential steps, n = " + of, "sequential steps, n = " + m}};
     for (const Reach& r : reaches())
         add_cells(
             out,
@@ -167,8 +167,8 @@ Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each,
                 line_through(std::string(r.title) + ": " + r.scores_formula, lengths, false,
                              [&](float n) { return each * model.heads * r.scores(n, sizes); }));
     if (each > 1 && model.kept > 0)
-        out.lines.push_back(line_through("keys and values kept", lengths, true,
-                                         [&](float n) { return each * model.kept * n; }));
+        out.lines.push_back(
+            line_through("KV cache", lengths, true, [&](float n) { return each * model.kept * n; }));
     return out;
 }
 
@@ -180,7 +180,7 @@ void HardSoftState::visit(ControlVisitor& v) {
     v.whole("stride", "Stride", stride, 2, 64);
     v.whole("window", "Window w", window, 2, 65536);
     v.whole("rank", "Rank r", rank, 1, 65536);
-    v.whole("seed", "Random numbers", seed, 1, 1000);
+    v.whole("seed", "Seed", seed, 1, 1000);
 }
 
 Result<Page> hard_soft_page(const StationInput& input, const HardSoftState& state, ThreadPool&) {

@@ -22,7 +22,7 @@ void QkvState::visit(ControlVisitor& v) {
     v.choose("value", "M_v", value, kSources);
     v.whole("heads", "Heads", heads, 1, 64);
     v.whole("seed", "Seed of random matrices", seed, 1, 999);
-    v.flag("small", "Three numbers a word", small);
+    v.flag("small", "Three numbers per word", small);
     v.numbers("vectors", vectors);
     v.numbers("m_q", m_q);
     v.numbers("m_k", m_k);
@@ -129,7 +129,7 @@ std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadV
     std::vector<Block> out;
     const QueryKey& w = x.words;
     if (x.small)
-        out = {words_grid("X: three numbers a word", w.keys, x.x_k, "vectors", w.query),
+        out = {words_grid("X: three numbers per word", w.keys, x.x_k, "vectors", w.query),
                matrix_grid("M_q", "m_q", state.query, 0, x, state),
                matrix_grid("M_k", "m_k", state.key, 1, x, state),
                matrix_grid("M_v", "m_v", state.value, 2, x, state)};

@@ -109,7 +109,7 @@ Table head_table(const StationInput& input, ThreadPool& pool) {
 void ScaleState::visit(ControlVisitor& v) {
     v.whole("draws", "Pairs of each width", draws, 10, 5000);
     v.whole("keys", "Keys", keys, 2, 256);
-    v.whole("seed", "Random numbers", seed, 1, 1000);
+    v.whole("seed", "Seed", seed, 1, 1000);
 }
 
 Result<Page> scale_page(const StationInput& input, const ScaleState& state, ThreadPool& pool) {

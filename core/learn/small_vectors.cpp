@@ -78,7 +78,7 @@ std::string small_origin(const std::vector<std::string>& words) {
         return std::any_of(std::begin(kKnown), std::end(kKnown),
                            [&](const KnownWord& k) { return k.word == lower_case(word); });
     });
-    return known ? "three numbers a word" : "three numbers a word, made up: change them";
+    return known ? "three numbers per word" : "three numbers per word, made up: change them";
 }
 
 Matrix edited(const std::vector<float>& values, const Matrix& own) {

@@ -25,7 +25,7 @@ int chosen_word(const StationInput& input, const std::vector<std::string>& words
 /// a feeling, how much grammar), made of the letters for others, so that equal words have equal vectors.
 Matrix small_vectors(const std::vector<std::string>& words);
 
-/// "three numbers a word", and that they are made up where the words are not all the article's.
+/// "three numbers per word", and that they are made up where the words are not all the article's.
 std::string small_origin(const std::vector<std::string>& words);
 
 /// What a person edited, row after row, in the shape of the station's own numbers; these where nothing of
