@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "analysis/effects.h"
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "cli/options.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"

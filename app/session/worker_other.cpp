@@ -77,7 +77,7 @@ Status Worker::read_other(const WorkRequest& r) {
             TRY(auto trace,
                 run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(),
                           state_.other ? state_.other->trace.get() : nullptr));
-            return describe_trace(std::move(trace), pool_, &mailbox_.cancel());
+            return describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.other.get());
         });
         if (!described && described.error().cancelled) return described.error();
         if (described)

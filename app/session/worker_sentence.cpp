@@ -114,7 +114,8 @@ void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
 
 /// What a trace file holds, whatever is typed; it cannot be run again.
 Status Worker::show_recorded(const WorkRequest& r) {
-    TRY(SentenceResult described, describe_trace(recorded_, pool_, &mailbox_.cancel()));
+    TRY(SentenceResult described,
+        describe_trace(recorded_, pool_, &mailbox_.cancel(), state_.sentence.get()));
     note_request(described, r);
     described.bytes_read = r.text.size();
     described.second_read = r.second.size();
@@ -146,7 +147,7 @@ Status Worker::read_sentence(const WorkRequest& r) {
                 append_token(*model_, input->sequences.back(), written->generation.tokens[i].id);
         }
         TRY(auto trace, run(r, std::move(input->sequences), written.get(), unchanged));
-        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel()));
+        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.sentence.get()));
         s->written = std::move(written);
         s->step = step;
         compare_with_own(*s, std::move(unchanged), pool_);

@@ -71,7 +71,7 @@ HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& po
 }
 
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
-                                      const CancelFlag* cancel) {
+                                      const CancelFlag* cancel, const SentenceResult* before) {
     SentenceResult s;
     s.model = trace->model;
     s.trace = std::move(trace);
@@ -80,7 +80,9 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
         s.mask = (*model.tokenizer)->spelling(model.config.mask_id);
     for (int i = 0; i < isize(s.trace->request.inputs); ++i)
         s.labels.push_back(token_labels(model, s.trace->request.inputs[i], i));
-    TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel));
+    const PastSummaries past =
+        before && before->trace ? PastSummaries{before->trace.get(), &before->heads} : PastSummaries{};
+    TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel, past));
     for (const int position : predicting_positions(*s.trace)) {
         if (s.predictions.size() >= kMaxPredictions) break;
         PredictedTokens row{position, {}};

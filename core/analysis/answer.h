@@ -10,7 +10,7 @@
 #include "analysis/cell.h"
 #include "analysis/compare.h"
 #include "analysis/generate.h"
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "analysis/questions.h"
 #include "base/cast.h"
 #include "base/serial.h"
@@ -130,9 +130,10 @@ HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& po
                          int side = kMaxMapSide);
 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the
-/// caller.
+/// caller. What holds of the sentence before is taken from it.
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
-                                      const CancelFlag* cancel = nullptr);
+                                      const CancelFlag* cancel = nullptr,
+                                      const SentenceResult* before = nullptr);
 
 /// The head to show first: the one whose induction score is highest; without a repeated token, the one with
 /// the sharpest rows. Where one text is read from another, the one that aligns them best.

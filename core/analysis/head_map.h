@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 
 namespace headlight {
 

@@ -83,66 +83,6 @@ constexpr HeadStatistic kTable[kStatistics] = {
      distance},
 };
 
-/// How n rows (or columns) lie on t entries of a thumbnail: several on one, or one on several.
-struct Cover {
-    int t, n;
-    int first_item(int entry) const { return narrow<int>(int64_t{entry} * n / t); }
-    int last_item(int entry) const {
-        return std::max(first_item(entry) + 1, first_item(entry + 1));
-    }  // one past it
-    int first_entry(int item) const {
-        return t <= n ? narrow<int>(((int64_t{item} + 1) * t - 1) / n)
-                      : narrow<int>((int64_t{item} * t + n - 1) / n);
-    }
-    int last_entry(int item) const { return t <= n ? first_entry(item) + 1 : first_entry(item + 1); }
-};
-
-/// Puts one query's row, marked where it is masked, into the thumbnail; `range`: the keys that it may weigh.
-void reduce_row(std::span<const float> row, int q, const KeyRange& range, const Cover& down,
-                const Cover& across, Matrix& thumbnail) {
-    float* const entries = thumbnail.row(down.first_entry(q)).data();
-    for (int c = across.first_entry(range.begin); c < across.t && across.first_item(c) < range.end; ++c)
-        for (int k = std::max(range.begin, across.first_item(c)),
-                 last = std::min(range.end, across.last_item(c));
-             k < last; ++k)
-            entries[c] = std::max(entries[c], row[k]);
-    for (int r = down.first_entry(q) + 1; r < down.last_entry(q); ++r)
-        thumbnail.row(r) = thumbnail.row(down.first_entry(q));
-}
-
-HeadSummary summarize(const Trace& trace, AttentionHead at, int t, const ThreadPool& pool) {
-    const auto [block, head] = at;
-    constexpr int kBlock = 64;
-    const AttentionRule& rule = trace.rule(block);
-    const MaskPlan& mask = rule.mask_of(head);
-    const bool cross = trace.config().block(block).kind == AttentionKind::cross;
-    const int n = trace.query_count(block);
-    const Cover down{t, n}, across{t, mask.keys};
-    HeadSummary out{{}, Matrix::Constant(t, t, -1.0f)};
-    std::array<double, kStatistics> sums{};
-    std::array<int, kStatistics> counts{};
-    for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
-        Matrix rows = trace.pattern_rows(block, head, first, std::min(kBlock, n - first));
-        for (int i = 0; i < rows.rows(); ++i) {
-            const int q = first + i;
-            const KeyRange range = rule.weighed(head, q);
-            const std::span<float> row(rows.row(i).data(), range.end);
-            for (int s = 0; s < kStatistics; ++s) {
-                if (cross && kTable[s].self_only) continue;
-                const float value = kTable[s].of_query(row, q, trace.queries(block).ids);
-                if (std::isnan(value)) continue;
-                sums[s] += value;
-                ++counts[s];
-            }
-            mark_masked(mask, q, row);
-            reduce_row(row, q, range, down, across, out.thumbnail);
-        }
-    }
-    for (int s = 0; s < kStatistics; ++s)
-        out.statistics[s] = counts[s] ? float(sums[s] / counts[s]) : kUndefined;
-    return out;
-}
-
 }  // namespace
 
 std::span<const HeadStatistic> head_statistics() { return kTable; }
@@ -162,16 +102,6 @@ std::vector<int> order_by(const std::vector<float>& values, bool ascending) {
         return ascending ? x < y : x > y;
     });
     return order;
-}
-
-Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
-                                             const CancelFlag* cancel) {
-    int t = 1;
-    for (const Sequence& s : trace.request.inputs) t = std::max(t, std::min(thumbnail, s.size()));
-    PerHead<HeadSummary> out(trace.config());
-    const CancelScope scope(pool, cancel);
-    for_heads(trace.config(), pool, [&](AttentionHead h) { out[h] = summarize(trace, h, t, pool); });
-    return out;
 }
 
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed) {

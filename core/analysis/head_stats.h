@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/trace.h"
-
 namespace headlight {
 
 /// A row of the table of statistics. The value of a head is the mean over the queries for which it is
@@ -30,21 +28,9 @@ constexpr int kStatistics = 7;
 /// The statistic with this key, or nullptr.
 const HeadStatistic* find_statistic(std::string_view key);
 
-/// What is known of one head: its statistics (in table order, NaN where not defined) and a small picture.
-struct HeadSummary {
-    std::array<float, kStatistics> statistics;
-    Matrix thumbnail;  // [t, t], the largest weight of the cells each entry covers; −1 where all of them are
-                       // masked
-};
-
 /// Indices of heads in the order of a statistic, the largest (or smallest, where that comes first) in front;
 /// values that are not defined come last.
 std::vector<int> order_by(const std::vector<float>& values, bool ascending);
-
-/// Summaries of all heads. Thumbnails have at most `thumbnail` rows, as many for
-/// every head. An error means that `cancel` was set; it is read between heads.
-Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
-                                             const CancelFlag* cancel = nullptr);
 
 /// Ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al. 2022).
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);

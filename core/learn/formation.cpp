@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "analysis/predict.h"
 #include "learn/page_parts.h"
 #include "model/heads.h"

@@ -160,4 +160,14 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
     return reuse;
 }
 
+Reuse reusable(const Trace& past, const Trace& now) {
+    if (!past.has_weights()) return {};  // recorded
+    std::vector<std::vector<LayerRules>> rules;
+    for (const auto& stack : now.activations.stacks) {
+        rules.emplace_back();
+        for (const auto& layer : stack->layers) rules.back().push_back(layer->rules());
+    }
+    return reusable(&past, *now.model, now.request, rules);
+}
+
 }  // namespace headlight

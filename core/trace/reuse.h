@@ -14,4 +14,7 @@ namespace headlight {
 Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& request,
                std::span<const std::vector<LayerRules>> rules);
 
+/// The same between two passes that are done: what of the earlier one's patterns are those of the later one.
+Reuse reusable(const Trace& past, const Trace& now);
+
 }  // namespace headlight

@@ -9,7 +9,7 @@
 
 #include "analysis/effects.h"
 #include "analysis/generate.h"
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "base/cast.h"
 #include "base/memory.h"
 

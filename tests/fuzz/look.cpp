@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/generate.h"
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "analysis/questions.h"
 #include "base/check.h"
 #include "cli/render.h"

@@ -5,7 +5,7 @@
 #include "analysis/compare.h"
 #include "analysis/effects.h"
 #include "analysis/generate.h"
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "base/cast.h"
 #include "figure/figure.h"
 #include "helpers.h"

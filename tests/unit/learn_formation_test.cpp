@@ -1,5 +1,5 @@
 // Station "Watch heads form": its run, and what it shows of a sentence at each step.
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "learn/formation.h"
 #include "learn_bench.h"
 

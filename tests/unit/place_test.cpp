@@ -4,7 +4,7 @@
 
 #include "analysis/cell.h"
 #include "analysis/generate.h"
-#include "analysis/head_stats.h"
+#include "analysis/head_summary.h"
 #include "analysis/links.h"
 #include "analysis/steps.h"
 #include "figure/figure.h"
