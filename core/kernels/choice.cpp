@@ -69,6 +69,12 @@ const Kernels& kernels() {
     return chosen;
 }
 
+const Encoding* find_encoding(std::string_view format, const Kernels& set) {
+    for (int i = 0; i < set.encoding_count; ++i)
+        if (format == set.encodings[i].name) return &set.encodings[i];
+    return nullptr;
+}
+
 Status check_kernels() {
     if (!wanted()) return success();
     const auto found = find_kernels(wanted());
