@@ -1,23 +1,15 @@
 // The words behind a command's name.
 #pragma once
 
-#include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/cast.h"
+#include "base/utf8.h"
 
 namespace headlight {
-
-/// ASCII letters in lower case, others as they are.
-inline std::string lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(c < 128 ? std::tolower(c) : c); });
-    return text;
-}
 
 /// "16,10" → {16, 10}; none where anything else stands there.
 inline std::optional<std::pair<int, int>> pair_of(const std::string& words) {

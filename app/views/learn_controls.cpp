@@ -1,6 +1,5 @@
 // What can be chosen at a station, each drawn by its kind, and what can be tried.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
@@ -13,12 +12,6 @@ namespace {
 
 constexpr float kControlLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220;
 constexpr double kStepSeconds = 0.8;
-
-std::string plain(double value) {
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, float(value));
-    return {text, end.ptr};
-}
 
 /// A range as a slider goes through it: where it spans more than a hundredfold, by ratios.
 struct SliderRange {
@@ -167,9 +160,9 @@ private:
         double wanted = value;
         if (const auto place = ui_.slider(path(key), track, range.place(value))) wanted = range.value(*place);
         if (const int step = ui_.take_step(path(key)); step != 0) wanted = range.stepped(value, -step);
-        if (wanted != value) set(key, plain(wanted));
+        if (wanted != value) set(key, learn::spelled(wanted));
         x_ += kTrack + 8;
-        value_box(key, kValue, plain(value));
+        value_box(key, kValue, learn::spelled(value));
     }
 
     Scene& s_;
@@ -214,7 +207,8 @@ void set_cell(const Scene& s, const learn::Page& page, const learn::TypedCell& c
         if (isize(numbers) != grid->values.size()) {
             numbers.clear();
             for (int i = 0; i < grid->values.rows(); ++i)
-                for (int j = 0; j < columns; ++j) numbers.push_back(plain(double(grid->values(i, j))));
+                for (int j = 0; j < columns; ++j)
+                    numbers.push_back(learn::spelled(double(grid->values(i, j))));
         }
         numbers[cell.row * columns + cell.column] = cell.text;
         std::string all;

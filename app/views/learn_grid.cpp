@@ -1,9 +1,9 @@
 // A matrix with labels: colors, and the numbers where they fit.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "figure/figure.h"
+#include "learn/controls.h"
 #include "paint/layout.h"
 #include "paint/matrix.h"
 #include "views/learn_blocks.h"
@@ -90,13 +90,6 @@ void answer_mouse(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
                grid.rows[i] + ", " + grid.columns[j] + ": " + number(double(grid.values(i, j)), 4));
 }
 
-/// A number as a person types it.
-std::string typed_number(float value) {
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, value);
-    return {text, end.ptr};
-}
-
 /// What a person typed, as numbers are read: "−1,5" is −1.5.
 std::string plain_number(std::string text) {
     for (size_t at; (at = text.find("−")) != std::string::npos;) text.replace(at, 3, "-");
@@ -113,12 +106,12 @@ void edit_cells(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
             const std::string path = pen.path + "/" + std::to_string(i) + "/" + std::to_string(j);
             const Rect cell{r.x + z.cell_w * float(j) + 1, r.y + z.cell_h * float(i) + 1, z.cell_w - 2,
                             z.cell_h - 2};
-            const Ui::Entry entry = ui.entry(path, cell, typed_number(grid.values(i, j)));
+            const Ui::Entry entry = ui.entry(path, cell, spelled(double(grid.values(i, j))));
             if (!entry.open)
                 ui.frame(cell, entry.hit.hovered ? ui.colors->hover : ui.colors->l2, 1, size::corner);
             if (entry.typed) pen.typed = TypedCell{grid.editable, i, j, plain_number(*entry.typed)};
             if (const int step = ui.take_step(path); step != 0)
-                pen.typed = TypedCell{grid.editable, i, j, typed_number(grid.values(i, j) - float(step))};
+                pen.typed = TypedCell{grid.editable, i, j, spelled(double(grid.values(i, j) - float(step)))};
         }
 }
 

@@ -26,7 +26,7 @@ void draw_station_row(Scene& s, Rect r, int number, const learn::Station& statio
 /// The signs as small boxes; what each stands for is said where it is pointed at.
 float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText& text) {
     if (text.symbols.empty()) return y;
-    ui.text.draw(x, y + 8, kCaption, ui.colors->t3, "Signs: point at one");
+    ui.text.draw(x, y + 8, kCaption, ui.colors->t3, "Symbols (hover for meaning)");
     float left = x;
     y += 22;
     for (const learn::Symbol& symbol : text.symbols) {

@@ -7,16 +7,11 @@ std::vector<NumberTable> position_numbers(const Scene& s) {
     const auto* found = s.found<PositionsWanted>();
     if (!found || found->answer.table.size() == 0) return {};
     const Positions& p = found->answer;
-    const auto names = [](Index count) {
-        std::vector<std::string> out;
-        for (Index i = 0; i < count; ++i) out.push_back(std::to_string(i));
-        return out;
-    };
     std::vector<std::string> columns;
     for (const int i : p.by_distance() ? p.distances : p.components) columns.push_back(std::to_string(i));
-    const auto square = names(p.between.rows());
+    const auto square = counted(p.between.rows());
     return {{"positions", p.by_distance() ? "head" : "position", p.by_distance() ? "distance" : "component",
-             names(p.table.rows()), columns, p.table},
+             counted(p.table.rows()), columns, p.table},
             {"between positions", "query", "key", square, square, p.between}};
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "analysis/generate.h"
+#include "analysis/predict.h"
 #include "base/embedded.h"
 #include "io/json.h"
 #include "model/input.h"
@@ -25,11 +26,7 @@ void hide_beyond(std::vector<std::string>& out, const std::string& rows, int fir
 /// [rows, vocab] → the probability of one id a row.
 std::vector<float> probability_of(const Matrix& logits, const std::vector<int>& ids) {
     std::vector<float> out;
-    for (Index i = 0; i < logits.rows(); ++i) {
-        const float largest = logits.row(i).maxCoeff();
-        const float sum = (logits.row(i).array() - largest).exp().sum();
-        out.push_back(std::exp(logits(i, ids[i]) - largest) / sum);
-    }
+    for (Index i = 0; i < logits.rows(); ++i) out.push_back(probabilities(logits.row(i).transpose())[ids[i]]);
     return out;
 }
 
@@ -87,7 +84,7 @@ Result<ForwardRequest> limited_request(const Model& model, const Sequence& sourc
     return out;
 }
 
-float RightTokens::mean_probability() const {
+float ReferenceTokens::mean_probability() const {
     double sum = 0;
     for (const float p : probabilities) sum += std::log(std::max(double(p), 1e-30));
     return probabilities.empty() ? 0 : float(std::exp(sum / double(probabilities.size())));
@@ -102,15 +99,15 @@ Result<std::vector<int>> translation_ids(const Model& model, const std::string& 
     return out;
 }
 
-Result<RightTokens> read_right(const std::shared_ptr<const Model>& model, ForwardRequest request,
-                               const std::vector<int>& ids, ThreadPool& pool, const CancelFlag* cancel,
-                               const Trace* past) {
+Result<ReferenceTokens> read_reference(const std::shared_ptr<const Model>& model, ForwardRequest request,
+                                       const std::vector<int>& ids, ThreadPool& pool,
+                                       const CancelFlag* cancel, const Trace* past) {
     Sequence& target = request.inputs[1];
     for (size_t i = 0; i + 1 < ids.size(); ++i) append_token(*model, target, ids[i]);
     TRY(const auto trace, run_trace(model, std::move(request), pool, cancel, past));
-    RightTokens out{ids, {}, {}, trace};
+    ReferenceTokens out{ids, {}, {}, trace};
     for (const int id : ids) out.labels.push_back(prediction_label(*model, id));
-    return guarded([&]() -> Result<RightTokens> {
+    return guarded([&]() -> Result<ReferenceTokens> {
         const auto rows = narrow<Index>(ids.size());
         out.probabilities = probability_of(unembed(*model, trace->normalized().bottomRows(rows), pool), ids);
         return std::move(out);
@@ -127,9 +124,10 @@ const std::vector<TranslationPair>& held_out_pairs() {
     return pairs;
 }
 
-Result<std::vector<std::vector<LengthPoint>>> right_by_length(const std::shared_ptr<const Model>& model,
-                                                              std::span<const CrossLimit> limits,
-                                                              ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<std::vector<LengthPoint>>> reference_by_length(const std::shared_ptr<const Model>& model,
+                                                                  std::span<const CrossLimit> limits,
+                                                                  ThreadPool& pool,
+                                                                  const CancelFlag* cancel) {
     const std::span<const TranslationPair> pairs = held_out_pairs();
     std::vector<std::vector<float>> probabilities(limits.size());
     for (const TranslationPair& pair : pairs) {
@@ -140,8 +138,8 @@ Result<std::vector<std::vector<LengthPoint>>> right_by_length(const std::shared_
         std::shared_ptr<const Trace> past;  // whose encoder serves every limit
         for (size_t i = 0; i < limits.size(); ++i) {
             TRY(ForwardRequest request, limited_request(*model, input.sequences[0], limits[i]));
-            TRY(const RightTokens right,
-                read_right(model, std::move(request), ids, pool, cancel, past.get()));
+            TRY(const ReferenceTokens right,
+                read_reference(model, std::move(request), ids, pool, cancel, past.get()));
             probabilities[i].push_back(right.mean_probability());
             past = right.trace;
         }

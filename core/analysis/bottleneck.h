@@ -1,5 +1,5 @@
-// A translator whose decoder may read only some of the source, and how probable the right translation is to
-// it.
+// A translator whose decoder may read only some of the source, and how probable the reference translation is
+// to it.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,8 @@ std::vector<std::string> cross_changes(const CrossLimit& limit, int source);
 /// limit.
 Result<ForwardRequest> limited_request(const Model& model, const Sequence& source, const CrossLimit& limit);
 
-/// A right translation as tokens.
-struct RightTokens {
+/// A reference translation as tokens.
+struct ReferenceTokens {
     std::vector<int> ids;                // with the end token
     std::vector<std::string> labels;     // as people read them
     std::vector<float> probabilities;    // of each, where those before it were read
@@ -44,9 +44,9 @@ struct RightTokens {
 Result<std::vector<int>> translation_ids(const Model& model, const std::string& target);
 
 /// Reads `ids` (with the end token) as the target and says how probable each was.
-Result<RightTokens> read_right(const std::shared_ptr<const Model>& model, ForwardRequest request,
-                               const std::vector<int>& ids, ThreadPool& pool, const CancelFlag* cancel,
-                               const Trace* past = nullptr);
+Result<ReferenceTokens> read_reference(const std::shared_ptr<const Model>& model, ForwardRequest request,
+                                       const std::vector<int>& ids, ThreadPool& pool,
+                                       const CancelFlag* cancel, const Trace* past = nullptr);
 
 /// A sentence and its translation; sixty of our own templates that the built-in translator was not trained
 /// on, from three to seventeen words, in ascending groups of ten.
@@ -60,10 +60,10 @@ const std::vector<TranslationPair>& held_out_pairs();
 struct LengthPoint {
     float words = 0, probability = 0, error = 0;  // error: standard error of the mean
 };
-/// For each limit the mean probability of a right token (geometric over a sentence, arithmetic over a group
-/// of ten), by length.
-Result<std::vector<std::vector<LengthPoint>>> right_by_length(const std::shared_ptr<const Model>& model,
-                                                              std::span<const CrossLimit> limits,
-                                                              ThreadPool& pool, const CancelFlag* cancel);
+/// For each limit the mean probability of a reference token (geometric over a sentence, arithmetic over a
+/// group of ten), by length.
+Result<std::vector<std::vector<LengthPoint>>> reference_by_length(const std::shared_ptr<const Model>& model,
+                                                                  std::span<const CrossLimit> limits,
+                                                                  ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 
 #include "analysis/word_alignment.h"
 #include "analysis/words.h"
+#include "base/utf8.h"
 #include "model/input.h"
 
 namespace headlight {
@@ -11,11 +12,9 @@ namespace headlight {
 namespace {
 
 /// Without blanks, in lower case.
-std::string bare_word(const std::string& label) {
-    std::string out;
-    for (const char c : label)
-        if (c != ' ') out += c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    return out;
+std::string bare_word(std::string label) {
+    std::erase(label, ' ');
+    return lower_case(std::move(label));
 }
 
 /// The id of a word in lower case or with a capital, as the target's vocabulary spells it behind a blank; −1.

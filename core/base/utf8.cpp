@@ -57,6 +57,12 @@ bool is_white_space(char32_t c) {
            c == 0x3000;
 }
 
+std::string lower_case(std::string text) {
+    for (char& c : text)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+}
+
 std::string shorten_middle(std::string_view text, size_t limit) {
     std::vector<size_t> starts;
     for (size_t at = 0; at < text.size(); at += decode_utf8(text, at).length) starts.push_back(at);

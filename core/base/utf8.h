@@ -32,6 +32,9 @@ size_t count_code_points(std::string_view text);
 /// Unicode's White_Space property.
 bool is_white_space(char32_t value);
 
+/// ASCII letters in lower case, others as they are.
+std::string lower_case(std::string text);
+
 /// At most `limit` code points; longer text keeps both ends with "…" in the middle.
 std::string shorten_middle(std::string_view text, size_t limit);
 

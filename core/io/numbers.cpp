@@ -184,6 +184,12 @@ const Format* format_of(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::vector<std::string> counted(Index count, Index first) {
+    std::vector<std::string> out;
+    for (Index i = 0; i < count; ++i) out.push_back(std::to_string(first + i));
+    return out;
+}
+
 bool is_numbers_path(const std::filesystem::path& path) { return format_of(path); }
 
 Status write_numbers(const std::filesystem::path& path, std::span<const NumberTable> tables) {

@@ -20,6 +20,9 @@ struct NumberTable {
     DoubleMatrix exact = {};                 // the same where a float would round them; empty: `values` alone
 };
 
+/// "0", "1", … or from another number on: labels of rows and columns that have no names.
+std::vector<std::string> counted(Index count, Index first = 0);
+
 /// Whether a path ends like one of the formats: .csv, .tsv, .json, .npy, .safetensors.
 bool is_numbers_path(const std::filesystem::path& path);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "base/quoted.h"
 
@@ -13,13 +14,6 @@ template <class Number>
 bool read_number(std::string_view text, Number& value) {
     const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
     return read.ec == std::errc() && read.ptr == text.data() + text.size();
-}
-
-template <class Number>
-std::string plain(Number value) {
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, value);
-    return {text, end.ptr};
 }
 
 /// Sets the control of one key, and keeps what there is for where it is not found.
@@ -80,7 +74,7 @@ private:
         if (Number read = 0; read_number(value_, read) && read >= low && read <= high)
             value = read;
         else
-            refuse("a number from " + plain(low) + " to " + plain(high));
+            refuse("a number from " + spelled(low) + " to " + spelled(high));
     }
     bool wanted(const char* key) {
         keys_ += (keys_.empty() ? "" : ", ") + std::string(key);
@@ -104,12 +98,14 @@ public:
         say(key, names[place]);
     }
     void flag(const char* key, const char*, bool& value) override { say(key, value ? "on" : "off"); }
-    void number(const char* key, const char*, float& value, float, float) override { say(key, plain(value)); }
-    void whole(const char* key, const char*, int& value, int, int) override { say(key, plain(value)); }
+    void number(const char* key, const char*, float& value, float, float) override {
+        say(key, spelled(value));
+    }
+    void whole(const char* key, const char*, int& value, int, int) override { say(key, spelled(value)); }
     void text(const char* key, const char*, std::string& value) override { say(key, value); }
     void numbers(const char* key, std::vector<float>& values) override {
         std::string all;
-        for (const float value : values) all += (all.empty() ? "" : ",") + plain(value);
+        for (const float value : values) all += (all.empty() ? "" : ",") + spelled(value);
         say(key, all);
     }
 
@@ -124,6 +120,14 @@ std::vector<std::string> all_words(const Station& station, std::any state) {
 }
 
 }  // namespace
+
+std::string spelled(double value) {
+    char text[32];
+    const bool whole = value == std::round(value) && std::abs(value) < 1e15;
+    const auto end = whole ? std::to_chars(text, text + sizeof text, std::llround(value))
+                           : std::to_chars(text, text + sizeof text, float(value));
+    return {text, end.ptr};
+}
 
 std::any state_of(const Station& station, const std::vector<std::string>& words) {
     std::any state = station.first_state();

@@ -9,6 +9,10 @@ namespace headlight::learn {
 /// commas between them. An error names the key and what it may be.
 Status set_control(const Station& station, std::any& state, const std::string& assignment);
 
+/// A number as words hold it: read again it is the same float. Whole ones without an exponent, which controls
+/// of whole numbers do not read.
+std::string spelled(double value);
+
 /// The state that such words make of the first one. Words that the station does not take are passed over:
 /// another version may have written them.
 std::any state_of(const Station& station, const std::vector<std::string>& words);

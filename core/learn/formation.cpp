@@ -125,9 +125,7 @@ Curves scores(const Watched& watched) {
 /// The scores of the chosen head on the person's sentence, at the steps that were kept.
 Table on_sentence(const Watched& watched) {
     Table out{.title = "Head " + head_name(watched.config(), watched.head) + " on the sentence",
-              .columns = {"step", "previous token", "induction"},
-              .rows = {},
-              .values = {}};
+              .columns = {"step", "previous token", "induction"}};
     const auto statistics = head_statistics();
     const auto cell = [&](int place, const char* key) {
         const auto at = find_statistic(key) - statistics.data();
@@ -148,7 +146,6 @@ Grid pattern(const Watched& watched) {
              .rows = labels,
              .columns = labels,
              .values = masked_pattern(trace, watched.head.block, watched.head.head),
-             .editable = "",
              .marked_row = isize(labels) - 1};
     out.values = (out.values.array() < 0).select(std::numeric_limits<float>::quiet_NaN(), out.values);
     return out;

@@ -51,7 +51,6 @@ void add_bars(BarRows& bars, const ScoredRow& row, const char* title, const char
                          .formula = formula,
                          .source = source,
                          .values = std::move(weights),
-                         .all = {},
                          .note = std::move(note),
                          .emphasized = bars.rows.empty()});
 }
@@ -84,7 +83,7 @@ BarRows choice_bars(const StationInput& input, const HardSoftState& state, const
         predicted_center(q.row(row.query).transpose(), std::max(1, seen), narrow<unsigned>(state.seed));
     const LocalWindow monotonic{.center = float(std::min(row.query, keys - 1)), .half = state.half_width},
         predicted{.center = place, .half = state.half_width, .gaussian = true};
-    BarRows bars{.columns = key_labels(input), .rows = {}};
+    BarRows bars{.columns = key_labels(input)};
     add_bars(bars, row, "Soft, global", "softmax(s)", "Bahdanau et al. 2015", row.weights);
     add_bars(bars, row, "Hard: the heaviest", "1 at the largest", "temperature 0",
              heaviest_alone(row.weights));
@@ -104,11 +103,8 @@ Curves draw_curves(const HardDraws& draws) {
     Curves out{.title = "Hard attention becomes soft on average",
                .x_is = "draws",
                .y_is = "distance from the mixture",
-               .lines = {},
                .log_x = true,
-               .log_y = true,
-               .mark_x = {},
-               .mark_name = {}};
+               .log_y = true};
     Curves::Line measured = line_of("mean of the draws", {}, {}),
                  expected = line_of("σ ÷ √draws", {}, {}, true);
     for (const DrawError& e : draws.errors) {
@@ -124,10 +120,8 @@ Curves draw_curves(const HardDraws& draws) {
 Table reach_table(const ReachSizes& sizes, int n) {
     const std::string of = std::to_string(n), m = "1 M";
     Table out{.title = "From the first token to the last",
-              .columns = {"", "what mixes", "path, n = " + of, "path, n = " + m, "steps in turn, n = " + of,
-                          "steps in turn, n = " + m},
-              .rows = {},
-              .values = {}};
+              .columns = {"", "what mixes", "path length, n = " + of, "path length, n = " + m,
+                          "sequential steps, n = " + of, "sequential steps, n = " + m}};
     for (const Reach& r : reaches())
         add_cells(
             out,
@@ -161,7 +155,6 @@ Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each,
     Curves out{.title = std::move(title),
                .x_is = "n, tokens",
                .y_is = std::move(y_is),
-               .lines = {},
                .log_x = true,
                .log_y = true,
                .mark_x = model.context,
@@ -174,8 +167,8 @@ Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each,
                 line_through(std::string(r.title) + ": " + r.scores_formula, lengths, false,
                              [&](float n) { return each * model.heads * r.scores(n, sizes); }));
     if (each > 1 && model.kept > 0)
-        out.lines.push_back(line_through("keys and values kept", lengths, true,
-                                         [&](float n) { return each * model.kept * n; }));
+        out.lines.push_back(
+            line_through("KV cache", lengths, true, [&](float n) { return each * model.kept * n; }));
     return out;
 }
 
@@ -187,7 +180,7 @@ void HardSoftState::visit(ControlVisitor& v) {
     v.whole("stride", "Stride", stride, 2, 64);
     v.whole("window", "Window w", window, 2, 65536);
     v.whole("rank", "Rank r", rank, 1, 65536);
-    v.whole("seed", "Random numbers", seed, 1, 1000);
+    v.whole("seed", "Seed", seed, 1, 1000);
 }
 
 Result<Page> hard_soft_page(const StationInput& input, const HardSoftState& state, ThreadPool&) {

@@ -22,8 +22,7 @@ constexpr WayRow kWays[] = {
     {MaskWay::infinity_before, "−∞ before the softmax", "softmax(s, hidden: −∞)", "Vaswani et al. 2017"},
     {MaskWay::zero_after, "0 after the softmax", "softmax(s), hidden: 0", "sums to less than 1"},
     {MaskWay::large_before, "−1e9 before the softmax", "softmax(s, hidden: −1e9)",
-     "masked_fill(mask == 0, −1e9)"},
-};
+     "masked_fill(mask == 0, −1e9)"}};
 
 /// Scores of all queries that the page shows, and what the chosen mask lets them see.
 struct MaskedScores {
@@ -88,14 +87,11 @@ void mark_hidden(std::vector<float>& weights, const std::vector<bool>& allowed) 
 }
 
 BarRows way_bars(const MaskedScores& scene, std::vector<std::string> labels) {
-    BarRows out{.columns = std::move(labels), .rows = {}};
+    BarRows out{.columns = std::move(labels)};
     for (const WayRow& way : kWays) {
         BarRows::Row row{.title = way.title,
                          .formula = way.formula,
                          .source = way.source,
-                         .values = {},
-                         .all = {},
-                         .note = "",
                          .emphasized = way.way == MaskWay::infinity_before};
         Matrix all(scene.scores.rows(), scene.scores.cols());
         for (int r = 0; r < all.rows(); ++r) {
@@ -117,9 +113,7 @@ TableCell two_decimals(double value) { return {std::isnan(value) ? "—" : decim
 /// What the rows sum to under each way, over all queries of the page.
 Table sum_table(const MaskedScores& scene) {
     Table out{.title = "Do rows sum to 1?",
-              .columns = {"", "smallest sum", "largest sum", "rows without weights"},
-              .rows = {},
-              .values = {}};
+              .columns = {"", "smallest sum", "largest sum", "rows without weights"}};
     for (const WayRow& way : kWays) {
         float low = std::numeric_limits<float>::infinity(), high = -low;
         int without = 0;
@@ -141,7 +135,7 @@ Table sum_table(const MaskedScores& scene) {
 BarRows hidden_row() {
     const std::vector<float> scores{2, 1, 0};
     const std::vector<bool> allowed(scores.size(), false);
-    BarRows out{.columns = {"2", "1", "0"}, .rows = {}};
+    BarRows out{.columns = {"2", "1", "0"}};
     for (const WayRow& way : kWays) {
         if (way.way == MaskWay::none) continue;
         std::vector<float> weights = masked_weights(scores, allowed, way.way);
@@ -149,9 +143,7 @@ BarRows hidden_row() {
                             .formula = way.formula,
                             .source = "scores 2, 1, 0, all hidden",
                             .values = weights,
-                            .all = {},
-                            .note = sum_note(weights),
-                            .emphasized = false});
+                            .note = sum_note(weights)});
     }
     return out;
 }

@@ -137,12 +137,6 @@ Grid grid(const std::string& title, const WordVectors& w, const Matrix& values, 
     return out;
 }
 
-Grid vectors_grid(const std::string& title, const WordVectors& w, const Matrix& values, bool editable) {
-    Grid out{title, "word", "number", w.words, {}, values, true, editable ? "by_hand" : "", w.query};
-    for (int i = 0; i < values.cols(); ++i) out.columns.push_back(std::to_string(i + 1));
-    return out;
-}
-
 BarRows bars(const WordVectors& w, const PlainAttention& a, const NoWeightsState& state) {
     static constexpr std::array kFormulas{"S = V · Vᵀ", "S = V · Vᵀ / √d", "S = cosine(V, V)"};
     const NormalizerKind& kind = normalizers()[state.normalizer];
@@ -251,10 +245,10 @@ Result<Page> no_weights_page(const StationInput& in, const NoWeightsState& state
     page.note = w.origin + (state.shuffle ? ", shuffled" : "");
     page.blocks = {finding(w, a), bars(w, a, state)};
     if (w.by_hand)  // what is edited stands in the order of typing
-        page.blocks.push_back(vectors_grid("V", w, w.vectors, state.shuffle == 0));
+        page.blocks.push_back(words_grid("V", w.words, w.vectors, state.shuffle ? "" : "by_hand", w.query));
     page.blocks.push_back(grid("Scores S", w, a.scores, true));
     page.blocks.push_back(grid("Weights A", w, a.weights, state.normalizer == 1));
-    if (w.by_hand) page.blocks.push_back(vectors_grid("Y = A · V", w, a.mixed, false));
+    if (w.by_hand) page.blocks.push_back(words_grid("Y = A · V", w.words, a.mixed, "", w.query));
     page.blocks.push_back(mixture(w, a));
     page.blocks.push_back(grid("Cosine of Y (rows) and V (columns)", w, cosines(a.mixed, w.vectors), true));
     page.blocks.push_back(numbers(in, w, a, state));

@@ -13,7 +13,7 @@ struct NoWeightsState {
     int layer = 4;               // contextual vectors: those that leave this layer, counted from 1
     int shuffle = 0;             // 0: the words as typed; else the number of an order
     bool whole_words = true;     // a word's vector is the mean of its tokens'
-    std::vector<float> by_hand;  // three numbers a word
+    std::vector<float> by_hand;  // three numbers per word
     std::string near = "king, queen, zebra";
 
     void visit(ControlVisitor& v);

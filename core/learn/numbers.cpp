@@ -23,12 +23,6 @@ Matrix filled(const Rows& rows, int columns) {
     return out;
 }
 
-std::vector<std::string> counted(Index count) {
-    std::vector<std::string> out;
-    for (Index i = 0; i < count; ++i) out.push_back(std::to_string(i));
-    return out;
-}
-
 /// The numbers in a text, "(2, −1.5)": 2 and −1.5.
 std::vector<float> numbers_in(std::string text) {
     for (size_t at; (at = text.find("−")) != std::string::npos;)

@@ -20,74 +20,76 @@ struct Symbol {
 /// Scores or weights of one row per line: bars for each column, as in "Score functions side by side".
 struct BarRows {
     struct Row {
-        std::string title, formula, source;  // "Scaled dot", "q · k / √d", "Vaswani et al. 2017"
-        std::vector<float> values;           // [columns], NaN where masked
-        std::optional<Matrix> all;           // of all queries, as a thumbnail at the right
-        std::string note;                    // "entropy 1.99 bits"
+        std::string title = "";          // "Scaled dot"
+        std::string formula = "";        // "q · k / √d"
+        std::string source = "";         // "Vaswani et al. 2017"
+        std::vector<float> values = {};  // [columns], NaN where masked
+        std::optional<Matrix> all = {};  // of all queries, as a thumbnail at the right
+        std::string note = "";           // "entropy 1.99 bits"
         bool emphasized = false;
     };
-    std::vector<std::string> columns;  // labels
-    std::vector<Row> rows;
+    std::vector<std::string> columns = {};  // labels
+    std::vector<Row> rows = {};
 };
 
-/// A labelled matrix as a heat map with its values where they fit.
+/// A matrix with labels as a heat map with its values where they fit.
 struct Grid {
-    std::string title, rows_are, columns_are;
-    std::vector<std::string> rows, columns;
-    Matrix values;           // NaN: nothing
-    bool diverging = false;  // colors around 0, else from 0 up
-    std::string editable;    // the state's field that a click edits; empty: not
-    std::optional<int> marked_row;
+    std::string title = "", rows_are = "", columns_are = "";
+    std::vector<std::string> rows = {}, columns = {};
+    Matrix values = {};         // NaN: nothing
+    bool diverging = false;     // colors around 0, else from 0 up
+    std::string editable = "";  // the state's field that a click edits; empty: not
+    std::optional<int> marked_row = {};
 };
 
 /// Curves over one axis.
 struct Curves {
     struct Line {
-        std::string name;
-        std::vector<float> x, y, error;  // error: half a bar's height, or empty
-        bool dashed = false;             // a line to compare with: theory
+        std::string name = "";
+        std::vector<float> x = {}, y = {}, error = {};  // error: half a bar's height, or empty
+        bool dashed = false;                            // a line to compare with: theory
     };
-    std::string title, x_is, y_is;
-    std::vector<Line> lines;
+    std::string title = "", x_is = "", y_is = "";
+    std::vector<Line> lines = {};
     bool log_x = false, log_y = false;
-    std::optional<float> mark_x;  // a vertical line: "induction appears"
-    std::string mark_name;
+    std::optional<float> mark_x = {};  // a vertical line: "induction appears"
+    std::string mark_name = "";
 };
 
 /// Points with names in a plane: the space of embeddings.
 struct Plane {
     struct Point {
-        std::string name;
-        float x, y;
+        std::string name = "";
+        float x = 0, y = 0;
         bool emphasized = false;
     };
-    std::string title;
-    std::vector<Point> points;
+    std::string title = "";
+    std::vector<Point> points = {};
 };
 
 /// A computation written out: each line as with a pencil, "q · k₁ = 1·2 + 0·1 = 2".
 struct Steps {
     struct Line {
-        std::string what, worked, result;
+        std::string what = "", worked = "", result = "";
     };
-    std::string title;
-    std::vector<Line> lines;
+    std::string title = "";
+    std::vector<Line> lines = {};
 };
 
 /// Names and numbers: parameter counts, costs.
 struct Table {
-    std::string title;
-    std::vector<std::string> columns;
-    std::vector<std::vector<std::string>> rows;
-    std::vector<std::vector<double>> values;  // the same as numbers, for export; NaN where a cell is words
+    std::string title = "";
+    std::vector<std::string> columns = {};
+    std::vector<std::vector<std::string>> rows = {};
+    std::vector<std::vector<double>> values = {};  // the rows as numbers; NaN: words
 };
 
 /// A picture cut into patches, and what each of them weighs.
 struct Pixels {
-    std::string title;
-    RgbImage image;              // at most kMostPixels a side
-    int rows = 0, columns = 0;   // patches; 0: the picture alone
-    std::vector<float> weights;  // of the patches, row after row; empty: the picture is seen as it is
+    std::string title = "";
+    RgbImage image = {};              // at most kMostPixels a side
+    int rows = 0, columns = 0;        // patches; 0: the picture alone
+    std::vector<float> weights = {};  // of the patches, row after row; empty: the picture is seen as it is
 };
 inline constexpr int kMostPixels = 512;
 

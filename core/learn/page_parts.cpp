@@ -60,7 +60,7 @@ void add_cells(Table& table, const std::vector<TableCell>& cells) {
 }
 
 Curves::Line line_of(std::string name, std::vector<float> x, std::vector<float> y, bool dashed) {
-    return {.name = std::move(name), .x = std::move(x), .y = std::move(y), .error = {}, .dashed = dashed};
+    return {.name = std::move(name), .x = std::move(x), .y = std::move(y), .dashed = dashed};
 }
 
 bool has_head_scores(const StationInput& input) {

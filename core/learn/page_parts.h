@@ -38,8 +38,7 @@ Curves::Line line_of(std::string name, std::vector<float> x, std::vector<float> 
 /// f at each x.
 template <class F>
 Curves::Line line_through(std::string name, std::span<const float> x, bool dashed, const F& f) {
-    Curves::Line line{
-        .name = std::move(name), .x = {x.begin(), x.end()}, .y = {}, .error = {}, .dashed = dashed};
+    Curves::Line line{.name = std::move(name), .x = {x.begin(), x.end()}, .dashed = dashed};
     for (const float at : x) line.y.push_back(float(f(at)));
     return line;
 }

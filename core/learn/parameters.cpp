@@ -51,15 +51,14 @@ void add_block(Table& table, const AttentionCount& c) {
 }
 
 Table attention_table(const CountedModel& model) {
-    Table out{
-        .title = "Attention of " + model.name, .columns = {"", "shape", "weights"}, .rows = {}, .values = {}};
+    Table out{.title = "Attention of " + model.name, .columns = {"", "shape", "weights"}};
     for (const AttentionCount& count : attention_counts(model.config)) add_block(out, count);
     return out;
 }
 
 Table model_table(const CountedModel& model) {
     const MatrixCount c = matrix_count(model.config);
-    Table out{.title = "The whole model", .columns = {"", "weights", "share"}, .rows = {}, .values = {}};
+    Table out{.title = "The whole model", .columns = {"", "weights", "share"}};
     const auto add = [&](const char* name, int64_t count) {
         const double share = 100.0 * double(count) / double(std::max<int64_t>(1, c.all()));
         add_cells(out, {words_cell(name), count_cell(count), {written(share, 1) + " %", share}});
@@ -79,10 +78,7 @@ Table model_table(const CountedModel& model) {
 /// The article's question: why not one matrix from token to token?
 Table value_table(const CountedModel& model) {
     const AttentionCount c = attention_counts(model.config).front();
-    Table out{.title = "A value matrix, whole or as two",
-              .columns = {"", "shape", "weights"},
-              .rows = {},
-              .values = {}};
+    Table out{.title = "A value matrix, whole or as two", .columns = {"", "shape", "weights"}};
     add_cells(out,
               {words_cell("whole"), words_cell(by(c.d_model, c.d_model)), count_cell(c.d_model * c.d_model)});
     add_cells(out, {words_cell("value-up · value-down, rank ≤ " + std::to_string(c.d_head)),
@@ -100,8 +96,6 @@ Curves value_curves(const StationInput& input, ThreadPool& pool) {
                .x_is = "number",
                .y_is = "singular value",
                .lines = {line_of("of W_V · W_O", {}, {})},
-               .log_x = false,
-               .log_y = false,
                .mark_x = float(c.d_head(input.block)),
                .mark_name = "d_head"};
     for (int i = 0; i < std::min(2 * rank, c.d_model); ++i) {

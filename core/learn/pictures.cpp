@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/predict.h"
+#include "io/numbers.h"
 #include "learn/page_parts.h"
 
 namespace headlight::learn {
@@ -90,27 +91,16 @@ RgbImage shown(const RgbImage& image) {
     return image.width <= kMostPixels ? image : resize(image, kMostPixels, kMostPixels, Resampling::bilinear);
 }
 
-std::vector<std::string> patch_lines(int count) {
-    std::vector<std::string> out;
-    for (int i = 0; i < count; ++i) out.push_back(std::to_string(i));
-    return out;
-}
-
 Grid patch_grid(const CutPicture& cut, int chosen) {
     const int row = chosen / cut.across, column = chosen % cut.across;
     return {.title = "Patch " + std::to_string(row) + "," + std::to_string(column) + ", brightness",
-            .rows_are = "",
-            .columns_are = "",
-            .rows = patch_lines(cut.patch),
-            .columns = patch_lines(cut.patch),
-            .values = patch_brightness(cut.image, cut.patch, row, column),
-            .diverging = false,
-            .editable = "",
-            .marked_row = {}};
+            .rows = counted(cut.patch),
+            .columns = counted(cut.patch),
+            .values = patch_brightness(cut.image, cut.patch, row, column)};
 }
 
 Table token_table(const CutPicture& cut) {
-    Table out{.title = "A picture as a text", .columns = {"", "how many"}, .rows = {}, .values = {}};
+    Table out{.title = "A picture as a text", .columns = {"", "how many"}};
     const int patches = cut.across * cut.down;
     add_cells(out, {words_cell("patches: the words"), count_cell(patches)});
     add_cells(out, {words_cell("numbers of a patch: red, green and blue of its pixels"),
@@ -135,7 +125,7 @@ Pixels attention_over(const StationInput& in, const CutPicture& cut) {
 }
 
 Table class_table(const StationInput& in, ThreadPool& pool) {
-    Table out{.title = "What it sees", .columns = {"class", "probability"}, .rows = {}, .values = {}};
+    Table out{.title = "What it sees", .columns = {"class", "probability"}};
     for (const Prediction& p : predictions(*in.trace, predicting_positions(*in.trace)[0], 5, pool))
         add_cells(out, {words_cell(prediction_label(*in.trace->model, p.id)),
                         number_cell(double(p.probability), 3)});

@@ -9,6 +9,7 @@
 #include "analysis/predict.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "io/numbers.h"
 #include "learn/page_parts.h"
 #include "model/sinusoids.h"
 
@@ -37,15 +38,9 @@ ClosestRows closest_rows(const ConstMatrixRef& rows) {
 
 namespace {
 
-std::vector<std::string> numbers_up_to(int count) {
-    std::vector<std::string> out;
-    for (int i = 0; i < count; ++i) out.push_back(std::to_string(i));
-    return out;
-}
-
 /// "3 cute": positions, and the tokens of the sentence that stand there.
 std::vector<std::string> position_labels(const StationInput& in, int count) {
-    std::vector<std::string> out = numbers_up_to(count);
+    std::vector<std::string> out = counted(count);
     if (!in.trace || in.trace->config().can.read_image) return out;
     const auto tokens = token_labels(*in.trace, 0);
     for (int i = 0; i < std::min(count, isize(tokens)); ++i) out[i] += " " + shorten_middle(tokens[i], 10);
@@ -126,7 +121,7 @@ Grid position_grid(const std::string& title, const std::string& columns_are,
             "position",
             columns_are,
             {labels.begin(), labels.begin() + rows},
-            numbers_up_to(narrow<int>(values.cols())),
+            counted(narrow<int>(values.cols())),
             values,
             true,
             "",

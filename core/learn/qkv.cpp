@@ -8,6 +8,7 @@
 #include "analysis/normalizers.h"
 #include "analysis/score_functions.h"
 #include "base/quoted.h"
+#include "io/numbers.h"
 #include "learn/qkv_heads.h"
 #include "learn/small_vectors.h"
 #include "model/heads.h"
@@ -21,7 +22,7 @@ void QkvState::visit(ControlVisitor& v) {
     v.choose("value", "M_v", value, kSources);
     v.whole("heads", "Heads", heads, 1, 64);
     v.whole("seed", "Seed of random matrices", seed, 1, 999);
-    v.flag("small", "Three numbers a word", small);
+    v.flag("small", "Three numbers per word", small);
     v.numbers("vectors", vectors);
     v.numbers("m_q", m_q);
     v.numbers("m_k", m_k);
@@ -105,13 +106,6 @@ Table identities(const StationInput& in, const HeadInputs& x, const QkvState& st
     return out;
 }
 
-Grid words_grid(const std::string& title, const std::vector<std::string>& words, const Matrix& values,
-                const std::string& editable, int marked) {
-    Grid out{title, "word", "number", words, {}, values, true, editable, marked};
-    for (int c = 0; c < values.cols(); ++c) out.columns.push_back(std::to_string(c + 1));
-    return out;
-}
-
 Grid matrix_grid(const std::string& name, const std::string& key, MatrixSource source, int which,
                  const HeadInputs& x, const QkvState& state) {
     Matrix whole(3, 3);
@@ -121,8 +115,8 @@ Grid matrix_grid(const std::string& name, const std::string& key, MatrixSource s
     return {name + ", " + source_name(source, x),
             "from",
             "to",
-            {"1", "2", "3"},
-            {"1", "2", "3"},
+            counted(3, 1),
+            counted(3, 1),
             std::move(whole),
             true,
             by_hand ? key : "",
@@ -135,7 +129,7 @@ std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadV
     std::vector<Block> out;
     const QueryKey& w = x.words;
     if (x.small)
-        out = {words_grid("X: three numbers a word", w.keys, x.x_k, "vectors", w.query),
+        out = {words_grid("X: three numbers per word", w.keys, x.x_k, "vectors", w.query),
                matrix_grid("M_q", "m_q", state.query, 0, x, state),
                matrix_grid("M_k", "m_k", state.key, 1, x, state),
                matrix_grid("M_v", "m_v", state.value, 2, x, state)};

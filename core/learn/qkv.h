@@ -13,7 +13,7 @@ struct QkvState {
     MatrixSource query = MatrixSource::head, key = MatrixSource::head, value = MatrixSource::head;
     int heads = 1;                              // side by side, beginning with the chosen one
     int seed = 1;                               // of random matrices
-    bool small = false;                         // three numbers a word in place of the model's vectors
+    bool small = false;                         // three numbers per word in place of the model's vectors
     std::vector<float> vectors, m_q, m_k, m_v;  // edited numbers
 
     void visit(ControlVisitor& v);

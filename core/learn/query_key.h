@@ -1,4 +1,4 @@
-// The queries and keys that stations compare: the open head's, or three numbers a word.
+// The queries and keys that stations compare: the open head's, or three numbers per word.
 #pragma once
 
 #include "learn/station.h"
@@ -21,7 +21,7 @@ struct QueryKey {
 bool has_head(const StationInput& input);
 
 QueryKey head_query_key(const StationInput& input);
-/// q = k = three numbers a word of the text, as they are or as a person edited them; nothing is masked.
+/// q = k = three numbers per word of the text, as they are or as a person edited them; nothing is masked.
 QueryKey small_query_key(const StationInput& input, const std::vector<float>& by_hand = {});
 
 }  // namespace headlight::learn

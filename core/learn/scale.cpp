@@ -33,7 +33,7 @@ std::vector<SampledWidth> sample_widths(const ScaleState& state, ThreadPool& poo
 
 template <class Value>
 Curves::Line sampled_line(const char* name, const std::vector<SampledWidth>& samples, const Value& value) {
-    Curves::Line line{.name = name, .x = {}, .y = {}, .error = {}, .dashed = false};
+    Curves::Line line{.name = name};
     for (const SampledWidth& s : samples) {
         line.x.push_back(float(s.d));
         line.y.push_back(float(value(s)));
@@ -56,14 +56,7 @@ std::optional<HeadOnCurves> head_on_curves(const StationInput& input) {
 }
 
 Curves variance_curves(const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
-    Curves out{.title = "Variance of q · k",
-               .x_is = "d_k",
-               .y_is = "variance",
-               .lines = {},
-               .log_x = true,
-               .log_y = true,
-               .mark_x = {},
-               .mark_name = {}};
+    Curves out{.title = "Variance of q · k", .x_is = "d_k", .y_is = "variance", .log_x = true, .log_y = true};
     Curves::Line measured =
         sampled_line("sampled", samples, [](const SampledWidth& s) { return s.products.variance; });
     for (const SampledWidth& s : samples) measured.error.push_back(float(s.products.error));
@@ -80,14 +73,7 @@ Curves variance_curves(const std::vector<SampledWidth>& samples, const std::opti
 /// One of the softmax's two numbers with and without the division.
 Curves softness_curves(const std::string& title, const char* y_is, double Softness::*number,
                        const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
-    Curves out{.title = title,
-               .x_is = "d_k",
-               .y_is = y_is,
-               .lines = {},
-               .log_x = true,
-               .log_y = false,
-               .mark_x = {},
-               .mark_name = {}};
+    Curves out{.title = title, .x_is = "d_k", .y_is = y_is, .log_x = true};
     out.lines = {sampled_line("divided by √d_k", samples,
                               [&](const SampledWidth& s) { return s.softness.divided.*number; }),
                  sampled_line("not divided", samples,
@@ -104,9 +90,7 @@ Table head_table(const StationInput& input, ThreadPool& pool) {
     const ModelConfig& c = input.trace->config();
     Table out{.title = "The heads of this layer, on the sentence",
               .columns = {"head", "variance of q · k", "after scaling", "entropy, bits",
-                          "entropy, not scaled", "gradient", "gradient, not scaled"},
-              .rows = {},
-              .values = {}};
+                          "entropy, not scaled", "gradient", "gradient, not scaled"}};
     std::vector<HeadProducts> heads(c.heads(input.block));
     pool.run(isize(heads), [&](int head) { heads[head] = head_products(*input.trace, input.block, head); });
     for (int head = 0; head < isize(heads); ++head) {
@@ -125,7 +109,7 @@ Table head_table(const StationInput& input, ThreadPool& pool) {
 void ScaleState::visit(ControlVisitor& v) {
     v.whole("draws", "Pairs of each width", draws, 10, 5000);
     v.whole("keys", "Keys", keys, 2, 256);
-    v.whole("seed", "Random numbers", seed, 1, 1000);
+    v.whole("seed", "Seed", seed, 1, 1000);
 }
 
 Result<Page> scale_page(const StationInput& input, const ScaleState& state, ThreadPool& pool) {

@@ -1,12 +1,12 @@
 #include "learn/seq2seq.h"
 
 #include <array>
-#include <mutex>
 
 #include "analysis/bottleneck.h"
 #include "analysis/generate.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "learn/once_per_model.h"
 #include "learn/page_parts.h"
 
 namespace headlight::learn {
@@ -30,16 +30,17 @@ std::vector<ReadingWay> reading_ways(const Seq2seqState& state) {
             {{CrossReach::one, 0, state.position}, "One position", "key " + p + " alone", ""}};
 }
 
-/// What the model writes and thinks of the right translation when it reads in one way.
+/// What the model writes and thinks of the reference translation when it reads in one way.
 struct ReadWay {
     ReadingWay way;
     std::vector<std::string> changes;
     std::string written;
-    RightTokens right;
+    ReferenceTokens right;
 };
 
-/// The right translation's tokens: typed, known, or what the model writes when it reads everything.
-Result<std::vector<int>> right_ids(const StationInput& in, const Seq2seqState& state, const Generation& own) {
+/// The reference translation's tokens: typed, known, or what the model writes when it reads everything.
+Result<std::vector<int>> reference_ids(const StationInput& in, const Seq2seqState& state,
+                                       const Generation& own) {
     const Model& model = *in.trace->model;
     if (!state.right.empty()) return translation_ids(model, state.right);
     for (const TranslationPair& pair : held_out_pairs())
@@ -60,9 +61,10 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
         TRY(ForwardRequest request, limited_request(*model, source, way.limit));
         TRY(const Generation own, generate(model, request, {{}, most, {}}, pool, in.cancel, past.get()));
         if (out.empty()) {
-            TRY(ids, right_ids(in, state, own));
+            TRY(ids, reference_ids(in, state, own));
         }
-        TRY(RightTokens right, read_right(model, std::move(request), ids, pool, in.cancel, own.trace.get()));
+        TRY(ReferenceTokens right,
+            read_reference(model, std::move(request), ids, pool, in.cancel, own.trace.get()));
         past = right.trace;
         std::vector<std::string> changes = cross_changes(way.limit, source.size());
         out.push_back({std::move(way), std::move(changes), model->target_tokenizer()->decode(own.ids()),
@@ -73,9 +75,7 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
 
 Table written_table(const std::vector<ReadWay>& ways) {
     Table out{.title = "What it writes",
-              .columns = {"the decoder reads", "translation", "p of a right token", "as a change"},
-              .rows = {},
-              .values = {}};
+              .columns = {"the decoder reads", "translation", "p of a reference token", "as a change"}};
     for (const ReadWay& w : ways) {
         std::string change = w.changes.empty() ? "none" : w.changes[0];
         if (w.changes.size() > 1) change += " …";
@@ -86,54 +86,29 @@ Table written_table(const std::vector<ReadWay>& ways) {
     return out;
 }
 
-BarRows right_bars(const std::vector<ReadWay>& ways) {
-    BarRows out{.columns = ways[0].right.labels, .rows = {}};
+BarRows reference_bars(const std::vector<ReadWay>& ways) {
+    BarRows out{.columns = ways[0].right.labels};
     for (const ReadWay& w : ways)
         out.rows.push_back({.title = w.way.title,
                             .formula = w.way.formula,
                             .source = w.way.source,
                             .values = w.right.probabilities,
-                            .all = {},
                             .note = decimals(double(w.right.mean_probability()), 3) + " a token",
                             .emphasized = out.rows.empty()});
     return out;
 }
 
-/// The curves of a model and limits that were measured last: they are the same for every sentence.
-class MeasuredCurves {
-public:
-    Result<std::vector<std::vector<LengthPoint>>> of(const std::shared_ptr<const Model>& model,
-                                                     const std::vector<CrossLimit>& limits, ThreadPool& pool,
-                                                     const CancelFlag* cancel) {
-        const std::scoped_lock lock(mutex_);
-        if (model_.lock() != model || limits_ != limits) {
-            TRY(curves_, right_by_length(model, limits, pool, cancel));
-            model_ = model;
-            limits_ = limits;
-        }
-        return curves_;
-    }
-
-private:
-    std::mutex mutex_;
-    std::weak_ptr<const Model> model_;
-    std::vector<CrossLimit> limits_;
-    std::vector<std::vector<LengthPoint>> curves_;
-};
-
 Result<Curves> held_out_curves(const StationInput& in, const Seq2seqState& state, ThreadPool& pool) {
-    static MeasuredCurves measured;
+    static OncePerModel<std::vector<CrossLimit>, std::vector<std::vector<LengthPoint>>> measured;
     std::vector<CrossLimit> limits;
     for (const ReadingWay& way : reading_ways(state)) limits.push_back(way.limit);
-    TRY(const auto curves, measured.of(in.trace->model, limits, pool, in.cancel));
+    const auto& model = in.trace->model;
+    TRY(const auto curves,
+        measured.of(model, limits, [&] { return reference_by_length(model, limits, pool, in.cancel); }));
     Curves out{.title = "The longer the sentence: 60 held-out ones, ten a point",
                .x_is = "words of the source",
-               .y_is = "p of a right token",
-               .lines = {},
-               .log_x = false,
-               .log_y = true,
-               .mark_x = {},
-               .mark_name = {}};
+               .y_is = "p of a reference token",
+               .log_y = true};
     const auto ways = reading_ways(state);
     for (size_t i = 0; i < curves.size(); ++i) {
         Curves::Line line = line_of(ways[i].title, {}, {});
@@ -152,7 +127,7 @@ Result<Curves> held_out_curves(const StationInput& in, const Seq2seqState& state
 void Seq2seqState::visit(ControlVisitor& v) {
     v.whole("window", "Window", half_width, 0, 64);
     v.whole("position", "One position", position, 0, 1023);
-    v.text("right", "Right translation", right);
+    v.text("right", "Reference translation", right);
     v.flag("held-out", "60 held-out sentences", held_out);
 }
 
@@ -161,7 +136,7 @@ Result<Page> seq2seq_page(const StationInput& input, const Seq2seqState& state, 
     Page page;
     TRY(const auto ways, read_ways(input, state, pool));
     page.note = "cross-attention of all layers and heads, limited";
-    page.blocks = {written_table(ways), right_bars(ways)};
+    page.blocks = {written_table(ways), reference_bars(ways)};
     if (state.held_out) {
         TRY(Curves curves, held_out_curves(input, state, pool));
         page.blocks.push_back(std::move(curves));

@@ -9,7 +9,7 @@ namespace headlight::learn {
 struct Seq2seqState {
     int half_width = 2, position = 0;
     std::string
-        right;  // the right translation; empty: that of the held-out pairs, else what the model writes
+        right;  // the reference translation; empty: that of the held-out pairs, else what the model writes
     bool held_out = true;  // measure the sixty sentences too
 
     void visit(ControlVisitor& v);

@@ -11,6 +11,9 @@
 #include "analysis/predict.h"
 #include "analysis/words.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
+#include "io/numbers.h"
+#include "learn/page_parts.h"
 
 namespace headlight::learn {
 
@@ -23,11 +26,6 @@ struct KnownWord {
 constexpr KnownWord kKnown[] = {{"bark", {2, 1, 0}}, {"dog", {2, 0, 0}},  {"he", {1, 0, 0}},
                                 {"cute", {0, 2, 0}}, {"very", {0, 1, 0}}, {"is", {0, 0, 1}},
                                 {"and", {0, 0, 1}},  {"a", {0, 0, 1}}};
-
-std::string lower(std::string word) {
-    for (char& c : word) c = static_cast<char>(std::tolower(as_byte(c)));
-    return word;
-}
 
 std::array<int, 3> small_vector(const std::string& word) {
     for (const KnownWord& known : kKnown)
@@ -69,7 +67,7 @@ int chosen_word(const StationInput& in, const std::vector<std::string>& words) {
 Matrix small_vectors(const std::vector<std::string>& words) {
     Matrix out(isize(words), 3);
     for (int i = 0; i < isize(words); ++i) {
-        const std::array<int, 3> v = small_vector(lower(words[i]));
+        const std::array<int, 3> v = small_vector(lower_case(words[i]));
         for (int c = 0; c < 3; ++c) out(i, c) = float(v[c]);
     }
     return out;
@@ -78,9 +76,9 @@ Matrix small_vectors(const std::vector<std::string>& words) {
 std::string small_origin(const std::vector<std::string>& words) {
     const bool known = std::all_of(words.begin(), words.end(), [](const std::string& word) {
         return std::any_of(std::begin(kKnown), std::end(kKnown),
-                           [&](const KnownWord& k) { return k.word == lower(word); });
+                           [&](const KnownWord& k) { return k.word == lower_case(word); });
     });
-    return known ? "three numbers a word" : "three numbers a word, made up: change them";
+    return known ? "three numbers per word" : "three numbers per word, made up: change them";
 }
 
 Matrix edited(const std::vector<float>& values, const Matrix& own) {
@@ -89,13 +87,12 @@ Matrix edited(const std::vector<float>& values, const Matrix& own) {
 }
 
 std::string vector_text(const Eigen::Ref<const Eigen::RowVectorXf>& v) {
-    if (v.size() > 4) return "length " + decimals(double(v.norm()), 2);
-    std::string out = "(";
-    for (Index i = 0; i < v.size(); ++i) {
-        const bool whole = v[i] == std::round(v[i]);
-        out += (i ? ", " : "") + decimals(double(v[i]), whole ? 0 : 2);
-    }
-    return out + ")";
+    return v.size() > 4 ? "length " + decimals(double(v.norm()), 2) : written_vector(v.transpose());
+}
+
+Grid words_grid(const std::string& title, const std::vector<std::string>& words, const Matrix& values,
+                const std::string& editable, int marked) {
+    return {title, "word", "number", words, counted(values.cols(), 1), values, true, editable, marked};
 }
 
 BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query) {
@@ -115,14 +112,10 @@ BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query) {
 float mean_diagonal(const Matrix& weights) { return weights.rows() ? weights.diagonal().mean() : 0.0f; }
 
 void add_row(Table& table, const std::string& name, const std::vector<double>& numbers, int digits) {
-    std::vector<std::string> texts{name};
-    std::vector<double> values{std::numeric_limits<double>::quiet_NaN()};
-    for (const double number : numbers) {
-        texts.push_back(std::isnan(number) ? "–" : decimals(number, digits));
-        values.push_back(number);
-    }
-    table.rows.push_back(std::move(texts));
-    table.values.push_back(std::move(values));
+    std::vector<TableCell> cells{words_cell(name)};
+    for (const double number : numbers)
+        cells.push_back({std::isnan(number) ? "—" : decimals(number, digits), number});
+    add_cells(table, cells);
 }
 
 }  // namespace headlight::learn

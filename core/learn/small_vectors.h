@@ -25,18 +25,22 @@ int chosen_word(const StationInput& input, const std::vector<std::string>& words
 /// a feeling, how much grammar), made of the letters for others, so that equal words have equal vectors.
 Matrix small_vectors(const std::vector<std::string>& words);
 
-/// "three numbers a word", and that they are made up where the words are not all the article's.
+/// "three numbers per word", and that they are made up where the words are not all the article's.
 std::string small_origin(const std::vector<std::string>& words);
 
 /// What a person edited, row after row, in the shape of the station's own numbers; these where nothing of
 /// that size was edited.
 Matrix edited(const std::vector<float>& values, const Matrix& own);
 
-/// "(2, 1, 0)"; "length 3.21" of more than four numbers.
+/// written_vector(); "length 3.21" of more than four numbers.
 std::string vector_text(const Eigen::Ref<const Eigen::RowVectorXf>& v);
 
 /// One query's weights as bars, masked ones left out, with all queries beside them and the entropy as a note.
 BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query);
+
+/// A vector for each word, its numbers counted from 1; `editable`: the state's field, or "".
+Grid words_grid(const std::string& title, const std::vector<std::string>& words, const Matrix& values,
+                const std::string& editable, int marked);
 
 /// The mean of a matrix's diagonal.
 float mean_diagonal(const Matrix& weights);

@@ -18,8 +18,7 @@
 namespace headlight::learn {
 
 /// Goes through what a person chooses at a station. The window makes a control of each, the command line
-/// reads
-/// `--set KEY=VALUE`, workspaces remember it under its key.
+/// reads `--set KEY=VALUE`, workspaces remember it under its key.
 class ControlVisitor {
 public:
     virtual ~ControlVisitor() = default;

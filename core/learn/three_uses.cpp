@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <variant>
 
 #include "analysis/block_parts.h"
 #include "analysis/translation_choices.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "learn/once_per_model.h"
 #include "learn/page_parts.h"
 
 namespace headlight::learn {
@@ -37,13 +39,11 @@ Grid use_grid(const Trace& trace, AttentionHead head, const std::string& title,
         .rows = rows,
         .columns = columns,
         .values =
-            (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights),
-        .diverging = false,
-        .editable = "",
-        .marked_row = {}};
+            (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights)};
 }
 
-void add_uses(const Translated& t, const StationInput& in, const ThreeUsesState& state, Page& page) {
+void add_uses(const Translated& t, const StationInput& in, const ThreeUsesState& state, AttentionHead cross,
+              Page& page) {
     const Trace& trace = *t.trace;
     const auto head = [&](AttentionKind kind) { return head_of(in, state, trace, kind); };
     const auto read = token_labels(trace, 1);
@@ -53,8 +53,7 @@ void add_uses(const Translated& t, const StationInput& in, const ThreeUsesState&
         use_grid(trace, head(AttentionKind::encoder), "Encoder reads itself", t.source, t.source));
     page.blocks.push_back(
         use_grid(trace, head(AttentionKind::decoder), "Decoder reads what it wrote", read, read));
-    page.blocks.push_back(
-        use_grid(trace, head(AttentionKind::cross), "Decoder reads the encoder", chose, t.source));
+    page.blocks.push_back(use_grid(trace, cross, "Decoder reads the encoder", chose, t.source));
 }
 
 /// "der 0.97, die 0.02, das 0.01".
@@ -75,7 +74,6 @@ BarRows::Row article_row(const Translated& t, const Matrix& pattern, const WordC
             .formula = choice_text(c),
             .source = ground,
             .values = {row.data(), row.data() + row.size()},
-            .all = {},
             .note = "row of cross-attention",
             .emphasized = true};
 }
@@ -95,17 +93,14 @@ BarRows::Row dropped_row(const Translated& t, const Matrix& pattern) {
             .formula = "largest weight of each column",
             .source = "what no written word looks at",
             .values = {most.begin(), most.end()},
-            .all = {},
-            .note = least < 0 ? "" : "least: “" + t.source[least] + "” " + decimals(double(most[least]), 2),
-            .emphasized = false};
+            .note = least < 0 ? "" : "least: “" + t.source[least] + "” " + decimals(double(most[least]), 2)};
 }
 
-Result<BarRows> choice_bars(const Translated& t, const StationInput& in, const ThreeUsesState& state,
-                            ThreadPool& pool) {
-    const AttentionHead head = head_of(in, state, *t.trace, AttentionKind::cross);
-    const Matrix pattern = t.trace->pattern(head.block, head.head);
-    TRY(const auto articles, word_choices(t, kArticles, pool, in.cancel));
-    BarRows out{.columns = t.source, .rows = {}};
+Result<BarRows> choice_bars(const Translated& t, AttentionHead cross, ThreadPool& pool,
+                            const CancelFlag* cancel) {
+    const Matrix pattern = t.trace->pattern(cross.block, cross.head);
+    TRY(const auto articles, word_choices(t, kArticles, pool, cancel));
+    BarRows out{.columns = t.source};
     for (const WordChoice& choice : articles) out.rows.push_back(article_row(t, pattern, choice));
     out.rows.push_back(dropped_row(t, pattern));
     return out;
@@ -157,15 +152,13 @@ AttentionHead pronoun_head(const std::vector<ItSentence>& sentences) {
     return best;
 }
 
-Result<std::optional<Table>> pronoun_table(const StationInput& in, ThreadPool& pool) {
+Result<std::optional<Table>> measured_pronouns(const StationInput& in, ThreadPool& pool) {
     TRY(const auto sentences, it_sentences(in, pool));
     if (!sentences[0].complete() || !sentences[1].complete()) return std::optional<Table>();
     const AttentionHead head = pronoun_head(sentences);
     Table out{.title = "“The animal didn't cross the street because it was too …”, head " +
                        in_model(*in.trace, head),
-              .columns = {"", "it → animal", "it → street", "er", "sie", "es", "rests on", "translation"},
-              .rows = {},
-              .values = {}};
+              .columns = {"", "it → animal", "it → street", "er", "sie", "es", "rests on", "translation"}};
     for (const ItSentence& s : sentences) {
         TRY(const auto choices, word_choices(s.translated, kPronouns, pool, in.cancel));
         std::vector<TableCell> cells{words_cell(s.last), number_cell(double(s.looks_at(head, s.animal))),
@@ -179,6 +172,12 @@ Result<std::optional<Table>> pronoun_table(const StationInput& in, ThreadPool& p
         add_cells(out, cells);
     }
     return std::optional(std::move(out));
+}
+
+/// The same two sentences whatever was typed; none where the model splits their words.
+Result<std::optional<Table>> pronoun_table(const StationInput& in, ThreadPool& pool) {
+    static OncePerModel<std::monostate, std::optional<Table>> measured;
+    return measured.of(in.trace->model, {}, [&] { return measured_pronouns(in, pool); });
 }
 
 /// "0.12 −0.40 0.03 …".
@@ -196,9 +195,7 @@ Table block_parts_table(const Trace& trace, AttentionHead head, int query, Threa
               row = query >= 0 && query < count ? query : std::min(1, count - 1);
     const auto labels = token_labels(trace, trace.config().block(head.block).stack);
     Table out{.title = "A block, part by part: “" + labels[row] + "” in head " + in_model(trace, head),
-              .columns = {"", "shape", "its first numbers", "mean", "deviation"},
-              .rows = {},
-              .values = {}};
+              .columns = {"", "shape", "its first numbers", "mean", "deviation"}};
     for (const BlockPart& part : block_parts(trace, head, row, pool))
         add_cells(out, {words_cell(part.name), words_cell(shape_name(part.shape)),
                         words_cell(first_numbers(part.values)), number_cell(double(part.mean()), 3),
@@ -217,8 +214,9 @@ Result<Page> three_uses_page(const StationInput& input, const ThreeUsesState& st
     TRY(const Translated t,
         translate(input.trace->model, input.trace->request.inputs[0], pool, input.cancel));
     page.note = shorten_middle(t.text, 90);
-    add_uses(t, input, state, page);
-    TRY(BarRows choices, choice_bars(t, input, state, pool));
+    const AttentionHead cross = head_of(input, state, *t.trace, AttentionKind::cross);
+    add_uses(t, input, state, cross, page);
+    TRY(BarRows choices, choice_bars(t, cross, pool, input.cancel));
     page.blocks.push_back(std::move(choices));
     if (state.tired_or_wide) {
         TRY(auto pronouns, pronoun_table(input, pool));

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/quoted.h"
+#include "io/numbers.h"
 #include "learn/page_parts.h"
 #include "learn/small_vectors.h"
 
@@ -32,20 +33,13 @@ std::vector<std::string> row_labels(const std::string& text) {
 }
 
 Grid number_grid(const char* title, const char* field, const Matrix& values, std::vector<std::string> rows) {
-    Grid out{.title = title,
-             .rows_are = "",
-             .columns_are = "",
-             .rows = std::move(rows),
-             .columns = {},
-             .values = values,
-             .diverging = true,
-             .editable = field,
-             .marked_row = {}};
-    for (Index i = 1; i <= values.cols(); ++i) out.columns.push_back(std::to_string(i));
-    return out;
+    return {.title = title,
+            .rows = std::move(rows),
+            .columns = counted(values.cols(), 1),
+            .values = values,
+            .diverging = true,
+            .editable = field};
 }
-
-std::vector<std::string> one_to_three() { return {"1", "2", "3"}; }
 
 /// "(1·1 + 0·0 + 1·0, …)": a word through a matrix.
 std::string products_through(const Vector& word, const Matrix& m) {
@@ -55,7 +49,7 @@ std::string products_through(const Vector& word, const Matrix& m) {
 }
 
 Steps projection_steps(const WorkedInput& in, const WorkedAttention& a) {
-    Steps out{.title = "1  Query, keys and values", .lines = {}};
+    Steps out{.title = "1  Query, keys and values"};
     const std::string x = numbered("x", in.query + 1);
     out.lines.push_back(
         {"q = " + x + " · M_q", products_through(in.words.row(in.query), in.m_q), written_vector(a.q)});
@@ -69,7 +63,7 @@ Steps projection_steps(const WorkedInput& in, const WorkedAttention& a) {
 }
 
 Steps score_steps(const WorkedInput& in, const WorkedAttention& a) {
-    Steps out{.title = "2  Scores: the query meets each key", .lines = {}};
+    Steps out{.title = "2  Scores: the query meets each key"};
     for (int i = 0; i < a.dots.size(); ++i)
         out.lines.push_back(
             {numbered("q · k", i + 1), written_products(a.q, a.k.row(i)), written(a.dots[i])});
@@ -81,7 +75,7 @@ Steps score_steps(const WorkedInput& in, const WorkedAttention& a) {
 }
 
 Steps softmax_steps(const WorkedAttention& a) {
-    Steps out{.title = "3  Softmax: scores become weights", .lines = {}};
+    Steps out{.title = "3  Softmax: scores become weights"};
     const bool shifted = a.shift != 0;
     std::string sum;
     for (int i = 0; i < a.scores.size(); ++i) {
@@ -99,7 +93,7 @@ Steps softmax_steps(const WorkedAttention& a) {
 }
 
 Steps output_steps(const WorkedAttention& a) {
-    Steps out{.title = "4  Output: the values, mixed by the weights", .lines = {}};
+    Steps out{.title = "4  Output: the values, mixed by the weights"};
     for (int c = 0; c < a.v.cols(); ++c) {
         std::string sum;
         for (int i = 0; i < a.v.rows(); ++i)
@@ -138,9 +132,9 @@ Result<Page> worked_example_page(const StationInput& input, const WorkedExampleS
     Page page;
     page.note = "click a number to change it";
     page.blocks = {std::move(words),
-                   number_grid("M_q", "m_q", in.m_q, one_to_three()),
-                   number_grid("M_k", "m_k", in.m_k, one_to_three()),
-                   number_grid("M_v", "m_v", in.m_v, one_to_three()),
+                   number_grid("M_q", "m_q", in.m_q, counted(3, 1)),
+                   number_grid("M_k", "m_k", in.m_k, counted(3, 1)),
+                   number_grid("M_v", "m_v", in.m_v, counted(3, 1)),
                    projection_steps(in, a),
                    score_steps(in, a),
                    softmax_steps(a),

@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -20,10 +21,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import GPTNeoXConfig, GPTNeoXForCausalLM, PreTrainedTokenizerFast
+from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
-END = "<|endoftext|>"  # id 0: begin, end, unknown and padding at once
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from training import make_optimizers, read_stories, train_tokenizer  # noqa: E402
+
 LAYERS, HEADS, WIDTH, HIDDEN, CONTEXT, VOCAB = 2, 4, 128, 256, 128, 1024
 CHECKPOINTS = 12
 MEASURED = 50  # steps from one measurement to the next; each keeps its weights until twelve are chosen
@@ -41,27 +43,6 @@ def arguments():
     p.add_argument("--repeated", type=float, default=0.6, help="share of rows in which a segment comes again")
     p.add_argument("--seed", type=int, default=1)
     return p.parse_args()
-
-
-def read_stories(path):
-    return [s.strip() for s in path.read_text(encoding="utf-8").split(END) if s.strip()]
-
-
-def train_tokenizer(texts, out):
-    """Byte-level BPE in one tokenizer.json, for all checkpoints."""
-    tok = Tokenizer(models.BPE())
-    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tok.decoder = decoders.ByteLevel()
-    tok.post_processor = processors.ByteLevel(trim_offsets=False)
-    trainer = trainers.BpeTrainer(vocab_size=VOCAB, special_tokens=[END], show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
-    tok.train_from_iterator(texts, trainer)
-    PreTrainedTokenizerFast(tokenizer_object=tok, bos_token=END, eos_token=END, unk_token=END, pad_token=END,
-                            model_max_length=CONTEXT, clean_up_tokenization_spaces=False).save_pretrained(out)
-    config = json.loads((out / "tokenizer_config.json").read_text())
-    config["tokenizer_class"] = "PreTrainedTokenizerFast"  # a name that transformers 4 and 5 both know
-    (out / "tokenizer_config.json").write_text(json.dumps(config, indent=2))
-    return tok
 
 
 class Rows:
@@ -101,17 +82,6 @@ def make_model():
         tie_word_embeddings=True))
 
 
-def make_optimizers(model, lr):
-    """Muon for the matrices, AdamW for embeddings, biases and norms."""
-    is_matrix = lambda n, p: p.ndim == 2 and "embed" not in n
-    named = list(model.named_parameters())
-    muon = torch.optim.Muon([p for n, p in named if is_matrix(n, p)], lr=lr, weight_decay=0.1, momentum=0.95,
-                            nesterov=True, adjust_lr_fn="match_rms_adamw")
-    adam = torch.optim.AdamW([p for n, p in named if not is_matrix(n, p)], lr=lr, betas=(0.9, 0.98),
-                             weight_decay=0.0, fused=True)
-    return [muon, adam]
-
-
 def loss_of(model, x):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = F.linear(model.gpt_neox(x[:, :-1], use_cache=False).last_hidden_state, model.get_output_embeddings().weight)
@@ -148,7 +118,7 @@ def note(model, valid, run, work, train_loss):
     run["curve"].append(m)
     save_file(half_weights(model), work / f"step-{run['step']:05}.safetensors", metadata={"format": "pt"})
     best = lambda key: "{}.{} {:.2f}".format(*divmod(int(np.argmax(m[key])), HEADS), max(m[key]))
-    print(f"step {m['step']} ({run['minutes']:.1f} min) train {train_loss:.2f} stories {m['loss']:.2f}, random {m['once']:.2f} "
+    print(f"step {m['step']} ({run['minutes']:.1f} min) train {math.nan if train_loss is None else train_loss:.2f} stories {m['loss']:.2f}, random {m['once']:.2f} "
           f"again {m['again']:.2f}, previous {best('previous')}, induction {best('induction')}", flush=True)
 
 
@@ -230,7 +200,7 @@ def main():
     a.work.mkdir(parents=True, exist_ok=True)
     a.out.mkdir(parents=True, exist_ok=True)
     texts, held_out = read_stories(a.data / "stories_train.txt"), read_stories(a.data / "stories_valid.txt")
-    tok = train_tokenizer(texts, a.out)
+    tok = train_tokenizer(texts, a.out, VOCAB, CONTEXT)
     rows, va = Rows(tok, texts, a.seed), Rows(tok, held_out, 0)
     valid = torch.from_numpy(np.stack([va.piece(CONTEXT + 1) for _ in range(32)]).astype(np.int64))
     model = make_model()

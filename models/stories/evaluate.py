@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from transformers import GPT2LMHeadModel
 
 import templates
-from train import Rows, evaluate, head_scores, read_stories, CONTEXT
+from train import CONTEXT, Rows, evaluate, head_scores, read_stories
 
 HEAD_BAR, INDUCTION_BAR, SENSE_BAR, RANDOM_BAR = 0.5, 0.85, 0.9, 0.65
 OWN_SENTENCES = {  # word: sense: beginnings up to the word's second time; none is a template's

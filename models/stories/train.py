@@ -15,18 +15,21 @@ import json
 import math
 import random
 import shutil
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from tokenizers import Tokenizer
+from transformers import GPT2Config, GPT2LMHeadModel
 
 import templates
 
-END = "<|endoftext|>"  # id 0: begin, end, unknown and padding at once
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from training import make_optimizers, read_stories, train_tokenizer  # noqa: E402
+
 LAYERS, HEADS, WIDTH, CONTEXT, VOCAB = 4, 8, 256, 256, 4096
 HEAD_WIDTH = WIDTH // HEADS
 
@@ -46,32 +49,6 @@ def arguments():
     p.add_argument("--state", type=Path, help="a file that keeps the run: started again with it, it goes on where it was")
     p.add_argument("--seed", type=int, default=1)
     return p.parse_args()
-
-
-def read_stories(path):
-    return [s.strip() for s in path.read_text(encoding="utf-8").split(END) if s.strip()]
-
-
-def train_tokenizer(texts, out):
-    """Byte-level BPE; writes tokenizer.json and the two classic GPT-2 files."""
-    tok = Tokenizer(models.BPE())
-    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tok.decoder = decoders.ByteLevel()
-    tok.post_processor = processors.ByteLevel(trim_offsets=False)
-    trainer = trainers.BpeTrainer(vocab_size=VOCAB, special_tokens=[END], show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
-    tok.train_from_iterator(texts, trainer)
-    fast = PreTrainedTokenizerFast(tokenizer_object=tok, bos_token=END, eos_token=END, unk_token=END, pad_token=END,
-                                   model_max_length=CONTEXT, clean_up_tokenization_spaces=False)
-    fast.save_pretrained(out)
-    config = json.loads((out / "tokenizer_config.json").read_text())
-    config["tokenizer_class"] = "PreTrainedTokenizerFast"  # a name that transformers 4 and 5 both know
-    (out / "tokenizer_config.json").write_text(json.dumps(config, indent=2))
-    bpe = json.loads(tok.to_str())["model"]
-    (out / "vocab.json").write_text(json.dumps(bpe["vocab"], ensure_ascii=False), encoding="utf-8")
-    merges = [m if isinstance(m, str) else " ".join(m) for m in bpe["merges"]]
-    (out / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n", encoding="utf-8")
-    return tok
 
 
 class Rows:
@@ -201,17 +178,6 @@ def make_model(vocab, dropout):
     return model
 
 
-def make_optimizers(model, lr):
-    """Muon for the matrices, AdamW for embeddings, biases and norms."""
-    is_matrix = lambda n, p: p.ndim == 2 and "wte" not in n and "wpe" not in n
-    named = list(model.named_parameters())
-    muon = torch.optim.Muon([p for n, p in named if is_matrix(n, p)], lr=lr, weight_decay=0.1, momentum=0.95,
-                            nesterov=True, adjust_lr_fn="match_rms_adamw")
-    adam = torch.optim.AdamW([p for n, p in named if not is_matrix(n, p)], lr=lr, betas=(0.9, 0.98),
-                             weight_decay=0.0, fused=True)
-    return [muon, adam]
-
-
 def loss_of(model, x, weight=None):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = model.lm_head(model.transformer(x[:, :-1]).last_hidden_state)
@@ -335,10 +301,20 @@ def train(model, rows, valid, a):
     print(f"end: {run.step} steps, {run.step * a.batch * CONTEXT / 1e6:.1f} M tokens, best {run.best:.3f}")
 
 
+def new_tokenizer(texts, out):
+    """With the two classic GPT-2 files beside tokenizer.json."""
+    tok = train_tokenizer(texts, out, VOCAB, CONTEXT)
+    bpe = json.loads(tok.to_str())["model"]
+    (out / "vocab.json").write_text(json.dumps(bpe["vocab"], ensure_ascii=False), encoding="utf-8")
+    merges = [m if isinstance(m, str) else " ".join(m) for m in bpe["merges"]]
+    (out / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n", encoding="utf-8")
+    return tok
+
+
 def open_tokenizer(texts, a):
     """A new one, or that of the folder whose weights are trained further."""
     if not a.continue_from:
-        return train_tokenizer(texts, a.out)
+        return new_tokenizer(texts, a.out)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt"):
         shutil.copy(a.continue_from / name, a.out / name)
     return Tokenizer.from_file(str(a.out / "tokenizer.json"))

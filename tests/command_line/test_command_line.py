@@ -22,6 +22,8 @@ SUBJECTS = [failures, figures, golden, interventions, learning, models, instruct
 
 def main():
     tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount]
+    if unknown := set(sys.argv[2:]) - {t.__name__ for t in tests}:
+        sys.exit(f"no test is named {', '.join(sorted(unknown))}")
     tests = [t for t in tests if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
     failed = 0
     for t in tests:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the stations of Learn say of the built-in translator, against transformers: the right translation's probabilities where the
+"""What the stations of Learn say of the built-in translator, against transformers: the reference translation's probabilities where the
 decoder reads one position, the last, a window or all; the norm of a block before and after.
 
     learn_stations.py build/headlight

@@ -228,6 +228,16 @@ TEST_CASE("learn: what a person chooses at a station, in words") {
     CHECK(page.note == "8 components, base 1000");
 }
 
+TEST_CASE("learn: numbers are spelled as controls read them") {
+    CHECK(spelled(0.1f) == "0.1");
+    CHECK(spelled(-2) == "-2");
+    CHECK(spelled(100000) == "100000");  // not 1e+05, which no control of whole numbers reads
+    CHECK(spelled(1e20) == "1e+20");
+    const Station& station = *find_station("parameters");
+    std::any state = station.first_state();
+    CHECK(set_control(station, state, "vocab=" + spelled(100000)));
+}
+
 TEST_CASE("learn: a state is the words that make it of the first one") {
     for (const Station& station : stations()) {
         CAPTURE(station.key);

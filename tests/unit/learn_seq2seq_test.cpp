@@ -75,8 +75,8 @@ TEST_CASE("learn seq2seq: every cross head sees what the limit leaves it") {
 }
 
 TEST_CASE("learn seq2seq: the mean of a translation's probabilities is geometric") {
-    CHECK(RightTokens{{}, {}, {0.5f, 0.125f}, nullptr}.mean_probability() == doctest::Approx(0.25));
-    CHECK(RightTokens{}.mean_probability() == 0);
+    CHECK(ReferenceTokens{{}, {}, {0.5f, 0.125f}, nullptr}.mean_probability() == doctest::Approx(0.25));
+    CHECK(ReferenceTokens{}.mean_probability() == 0);
 }
 
 TEST_CASE("learn seq2seq: what the model writes itself is as probable as when it was written") {
@@ -85,7 +85,7 @@ TEST_CASE("learn seq2seq: what the model writes itself is as probable as when it
     const Generation own = *generate(translator(), request, {{}, 32, {}}, pool);
     std::vector<int> ids;
     for (const GeneratedToken& token : own.tokens) ids.push_back(token.id);
-    const RightTokens right = *read_right(translator(), request, ids, pool, nullptr);
+    const ReferenceTokens right = *read_reference(translator(), request, ids, pool, nullptr);
     REQUIRE(right.probabilities.size() == own.tokens.size());
     for (size_t i = 0; i < ids.size(); ++i)
         CHECK(right.probabilities[i] == doctest::Approx(own.tokens[i].probability).epsilon(1e-4));
@@ -113,7 +113,7 @@ TEST_CASE(
     "learn seq2seq: with all positions the right words are probable, with the last alone they are not") {
     ThreadPool pool(2);
     const CrossLimit limits[] = {{}, {CrossReach::window, 2, 0}, {CrossReach::last, 0, 0}};
-    const auto curves = *right_by_length(translator(), limits, pool, nullptr);
+    const auto curves = *reference_by_length(translator(), limits, pool, nullptr);
     REQUIRE(curves.size() == 3);
     for (size_t i = 0; i < 6; ++i) {
         CAPTURE(i);
@@ -124,7 +124,7 @@ TEST_CASE(
     CHECK(curves[1][0].probability > curves[1][5].probability + 0.1f);  // the window does for short ones
 }
 
-TEST_CASE("learn seq2seq: a page of the person's sentence, its right translation known, typed or written") {
+TEST_CASE("learn seq2seq: a page of the person's sentence, its reference translation known, typed or written") {
     ThreadPool pool(2);
     Seq2seqState state;
     state.held_out = false;

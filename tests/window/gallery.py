@@ -25,12 +25,15 @@ STATES = {"head": [{"marks": 1}, {"changes": CHANGES, "change_bar": True, "rank"
           "compare": [{"compare": 2, "text_b": OTHER}, {"compare": 2, "compare_show": 1, "text_b": OTHER}, {"compare": 2, "compare_show": 2, "text_b": OTHER}, {"compare": 3, "model_b": str(ROOT / "tests/reference/models/gpt2")}, {"compare": 1, "changes": CHANGES}, {"compare": 1}],
           "heads": [{"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}, {"heads_layout": 4}]}  # besides the one that each view begins with
 STORY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+BARK = "Bark is very cute and he is a dog"
 TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحبا بالعالم नमस्ते 😀👩‍👩‍👧 naïve"}
 LONG = " ".join(["Lily had a red ball and Tom had a blue ball so they went to the park ."] * 56)
 SIZES = {"1280x720": 1, "1600x1000": 1, "2560x1440": 2}
 README = {"main": ("head", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "steps": ("steps", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "delta": ("delta", {}, STORY, ["--head", "1.0"], "light"),
           "next": ("lens", {}, STORY, [], "dark"), "graph": ("graph", {}, STORY, [], "light"), "align": ("alignment", {}, "Tom has bought a red car.", ["--model", "translator"], "dark"), "model": ("model", {"model_mean": True}, "I have never seen him.", ["--model", "translator", "--head", "cross.2.0"], "light"),
           "heads": ("heads", {"heads_layout": 1, "heads_kept": 0.7}, STORY, [], "dark"),
+          "learn": ("learn", {}, BARK, ["--head", "1.2", "--do", "learn score-functions"], "dark"),
+          "learn-example": ("learn", {}, BARK, ["--do", "learn worked-example"], "dark"),
           "change": ("head", {"changes": CHANGES, "change_bar": True, "rank": -2, "layer": 2, "head": 0}, STORY, [], "dark"), "compare": ("compare", {"compare": 2, "text_b": OTHER, "layer": 3, "head": 0}, STORY, [], "light")}
 
 

@@ -21,6 +21,8 @@ def main():
         return 0
     tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__name__.startswith("_")]
     wanted, failed = sys.argv[2:], 0
+    if unknown := set(wanted) - {t.__name__ for t in tests}:
+        sys.exit(f"no test is named {', '.join(sorted(unknown))}")
     display = Display()
     ran = [t for t in tests if not wanted or t.__name__ in wanted]
     for t in ran:
