@@ -6,10 +6,10 @@ namespace headlight {
 
 namespace {
 
-/// Decodes by a row of the kernels' table of encodings.
+/// Decodes by a row of the kernels' table of formats.
 template <int Row>
 void decode(const std::byte* in, int64_t n, float* out) {
-    if (n > 0) kernels().encodings[Row].decode(reinterpret_cast<const uint8_t*>(in), n, out);
+    if (n > 0) kernels().formats[Row].decode(reinterpret_cast<const uint8_t*>(in), n, out);
 }
 
 /// The table of storage formats. Those that hold weights are rows of kernels/encoded.h, in its order.

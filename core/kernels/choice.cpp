@@ -69,9 +69,9 @@ const Kernels& kernels() {
     return chosen;
 }
 
-const Encoding* find_encoding(std::string_view format, const Kernels& set) {
-    for (int i = 0; i < set.encoding_count; ++i)
-        if (format == set.encodings[i].name) return &set.encodings[i];
+const WeightFormat* find_weight_format(std::string_view format, const Kernels& set) {
+    for (int i = 0; i < set.format_count; ++i)
+        if (format == set.formats[i].name) return &set.formats[i];
     return nullptr;
 }
 

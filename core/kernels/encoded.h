@@ -97,11 +97,11 @@ struct Format {
             }
     }
 
-    static constexpr Encoding row(const char* name) { return {name, Values, Bytes, decode, dot}; }
+    static constexpr WeightFormat row(const char* name) { return {name, Values, Bytes, decode, dot}; }
 };
 
 /// The table of formats: the only place of the kernels to add one.
-constexpr Encoding kEncodings[] = {
+constexpr WeightFormat kWeightFormats[] = {
     Format<f32, 16, 64>::row("F32"),         Format<f16, 16, 32>::row("F16"),
     Format<bf16, 16, 32>::row("BF16"),       Format<q8_0, 32, 34>::row("Q8_0"),
     Format<q4_0, 32, 18>::row("Q4_0"),       Format<q4_1, 32, 20>::row("Q4_1"),
@@ -111,7 +111,7 @@ constexpr Encoding kEncodings[] = {
     Format<q6_k, 256, 210>::row("Q6_K"),     Format<iq4_nl, 32, 18>::row("IQ4_NL"),
     Format<iq4_xs, 256, 136>::row("IQ4_XS"),
 };
-constexpr int kEncodingCount = sizeof kEncodings / sizeof *kEncodings;
+constexpr int kWeightFormatCount = sizeof kWeightFormats / sizeof *kWeightFormats;
 
 }  // namespace
 }  // namespace headlight

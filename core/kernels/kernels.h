@@ -49,7 +49,7 @@ struct Dots {
 };
 
 /// A format of stored weights, as formats.h lists them.
-struct Encoding {
+struct WeightFormat {
     const char* name;   // as GGUF spells it
     int values, bytes;  // of a block
     /// Decodes so many values, whole blocks of the format.
@@ -64,8 +64,8 @@ struct Kernels {
     const char* name;                          // base, v3, v4
     void (*multiply)(const Product& product);  // any width of one row, else ≤ kPanel
     void (*dot)(const Dots& dots);             // w: F32
-    const Encoding* encodings;                 // all formats, in one order in every set
-    int encoding_count;
+    const WeightFormat* formats;               // all formats, in one order in every set
+    int format_count;
     /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros beyond.
     void (*transpose)(const float* const* rows, int64_t count, int64_t depth, float* panel);
     /// exp(x − max x), divided by their sum; −infinity becomes exactly 0. Entries in front of the row that

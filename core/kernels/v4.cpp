@@ -7,7 +7,7 @@
 namespace headlight {
 
 extern const Kernels kV4Kernels;
-const Kernels kV4Kernels = {"v4", multiply, dot,       kEncodings, kEncodingCount, transpose, softmax,
-                            norm, rotate,   gelu_tanh, silu,       quick_gelu,     soft_cap};
+const Kernels kV4Kernels = {"v4", multiply, dot,       kWeightFormats, kWeightFormatCount, transpose, softmax,
+                            norm, rotate,   gelu_tanh, silu,           quick_gelu,         soft_cap};
 
 }  // namespace headlight

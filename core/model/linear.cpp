@@ -99,7 +99,7 @@ struct Rows {
 /// Inputs [k0, k0 + depth) of the outputs [o, o + count).
 Rows rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count, bool in_place) {
     static thread_local std::vector<float> decoded(kPanel * kDotDepth);
-    Rows rows{{}, is_float32(w) || !in_place ? kernels().dot : find_encoding(w.dtype->name)->dot};
+    Rows rows{{}, is_float32(w) || !in_place ? kernels().dot : find_weight_format(w.dtype->name)->dot};
     for (int64_t i = 0; i < count; ++i) {
         float* const row = decoded.data() + i * depth;
         if (!in_place) w.read(o + i, k0, depth, row);

@@ -122,7 +122,7 @@ std::vector<int> sizes_of(const DType& t) {
     return {32, 64, 224, 256, 288, 576, 768};
 }
 
-Vector decoded(const Encoding& format, const uint8_t* row, int64_t count) {
+Vector decoded(const WeightFormat& format, const uint8_t* row, int64_t count) {
     Vector out = Vector::Constant(count + 1, -7);
     format.decode(row, count, out.data());
     CHECK(out[count] == -7);
@@ -138,7 +138,7 @@ TEST_CASE("encodings: every format decodes to what its layout says, bit for bit,
             const auto bytes = random_rows(layout, t, count, count);
             for (const Kernels* set : usable_kernels()) {
                 INFO(set->name, " ", layout.name, " values ", count);
-                const Encoding* const format = find_encoding(layout.name, *set);
+                const WeightFormat* const format = find_weight_format(layout.name, *set);
                 REQUIRE(format);
                 const Vector got = decoded(*format, bytes.data(), count);
                 Vector want(count);
@@ -158,7 +158,7 @@ TEST_CASE("encodings: halves that are subnormal, infinite or no number, on every
     for (const char* name : {"F16", "BF16"})
         for (const Kernels* set : usable_kernels()) {
             INFO(set->name, " ", name);
-            const Vector got = decoded(*find_encoding(name, *set), bytes, 65536);
+            const Vector got = decoded(*find_weight_format(name, *set), bytes, 65536);
             int wrong = 0;
             for (int i = 0; i < 65536; ++i) {
                 const float want = name == std::string("F16") ? f16(bytes, i) : bf16(bytes, i);
@@ -181,7 +181,7 @@ TEST_CASE("encodings: the reference's files decode to its numbers on every instr
             INFO(set->name, " ", stored.dtype->name);
             Vector a(count);
             want.dtype->decode(want.bytes.data(), count, a.data());
-            const Vector b = decoded(*find_encoding(stored.dtype->name, *set),
+            const Vector b = decoded(*find_weight_format(stored.dtype->name, *set),
                                      reinterpret_cast<const uint8_t*>(stored.bytes.data()), count);
             CHECK((a - b).cwiseAbs().maxCoeff() <= 1e-6f * a.cwiseAbs().maxCoeff());
         }
@@ -196,7 +196,7 @@ TEST_CASE("encodings: dot products of encoded rows are the bits of those of deco
                 const Matrix x = random_matrix(3, depth, 1), bias = random_matrix(1, count, 3);
                 for (const Kernels* set : usable_kernels()) {
                     INFO(set->name, " ", layout.name, " depth ", depth, " count ", count);
-                    const Encoding& format = *find_encoding(layout.name, *set);
+                    const WeightFormat& format = *find_weight_format(layout.name, *set);
                     std::vector<Vector> plain;
                     std::vector<const uint8_t*> encoded_at, plain_at;
                     for (int i = 0; i < count; ++i) {
@@ -250,11 +250,32 @@ TEST_CASE("encodings: a dense product is the same bits for any number of rows an
     }
 }
 
+TEST_CASE("encodings: a typed token is the same bits as in a fresh pass, wherever the prefix was cut") {
+    const auto model = Model::open(kTests / "reference/models/llama_gguf/llama-q4_0.gguf");
+    REQUIRE(model);
+    ThreadPool one(1), three(3);
+    const auto request = [](int n) {
+        Sequence s;
+        for (int i = 0; i < n; ++i) s.ids.push_back(7 * i % 50);
+        s.tokens.resize(n);
+        return ForwardRequest{{s}, {}};
+    };
+    const auto fresh = run_trace(*model, request(20), three);
+    REQUIRE(fresh);
+    for (const int cut : {1, 7, 18, 19}) {
+        const auto past = run_trace(*model, request(cut), one);
+        REQUIRE(past);
+        const auto typed = run_trace(*model, request(20), one, nullptr, past->get());
+        REQUIRE(typed);
+        CHECK((*typed)->normalized() == (*fresh)->normalized());
+    }
+}
+
 TEST_CASE("encodings: each format of weights is a row of both tables, and blocks are the same") {
     for (const Kernels* set : usable_kernels()) {
-        CHECK(set->encoding_count == std::ssize(kLayouts));
+        CHECK(set->format_count == std::ssize(kLayouts));
         for (const Layout& layout : kLayouts) {
-            const Encoding* const format = find_encoding(layout.name, *set);
+            const WeightFormat* const format = find_weight_format(layout.name, *set);
             REQUIRE(format);
             const DType& t = dtype_of(layout.name);
             CHECK(format->values % t.block == 0);
@@ -262,8 +283,8 @@ TEST_CASE("encodings: each format of weights is a row of both tables, and blocks
             const auto bytes = random_rows(layout, t, format->values, 9);
             Vector by_type(format->values);
             t.decode(reinterpret_cast<const std::byte*>(bytes.data()), format->values, by_type.data());
-            CHECK(by_type == decoded(*find_encoding(layout.name), bytes.data(), format->values));
+            CHECK(by_type == decoded(*find_weight_format(layout.name), bytes.data(), format->values));
         }
-        CHECK(!find_encoding("I32", *set));
+        CHECK(!find_weight_format("I32", *set));
     }
 }
