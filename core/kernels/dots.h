@@ -64,7 +64,7 @@ Vec joined(const Vec* parts) {
 /// Where a tile of dot products begins.
 struct DotsAt {
     const float* x;
-    const float* const* w;
+    const uint8_t* const* w;
     float* totals;  // [R][C]
 };
 
@@ -74,7 +74,7 @@ void dots_tile(const Dots& d, const DotsAt& at) {
     Vec sum[R * C][kParts] = {};
     const float* w[C];
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) w[c] = at.w[c];
+    for (int c = 0; c < C; ++c) w[c] = reinterpret_cast<const float*>(at.w[c]);
     const float* const x = at.x;
     const int64_t stride = d.x_stride, whole = d.depth / kSumLanes * kSumLanes;
     for (int64_t k = 0; k < whole; k += kSumLanes)
@@ -121,6 +121,15 @@ struct DotsTiles {
                                         kTile<5>, kTile<6>, kTile<7>, kTile<8>};
 };
 
+/// What the dot products of one row of x with `count` rows of weights from o on do to y.
+void begin_or_add(const Dots& d, int64_t row, int64_t o, int64_t count, const float* totals) {
+    for (int64_t c = 0; c < count; ++c) {
+        float& y = d.y[row * d.y_stride + o + c];
+        const float before = !d.begin ? y : d.bias ? d.bias[o + c] : 0.0f;
+        y = before + totals[c];
+    }
+}
+
 void dot(const Dots& d) {
     constexpr const DotsTile* kTables[] = {DotsTiles<1, false>::kOf, DotsTiles<kDotRows, false>::kOf,
                                            DotsTiles<1, true>::kOf, DotsTiles<kDotRows, true>::kOf};
@@ -130,12 +139,7 @@ void dot(const Dots& d) {
             const int64_t rows = d.rows - row < kDotRows ? d.rows - row : kDotRows;
             float totals[kDotRows * kDotOutputs];
             kTables[(d.ahead ? 2 : 0) + rows - 1][outputs - 1](d, {d.x + row * d.x_stride, d.w + o, totals});
-            for (int64_t r = 0; r < rows; ++r)
-                for (int64_t c = 0; c < outputs; ++c) {
-                    float& y = d.y[(row + r) * d.y_stride + o + c];
-                    const float before = !d.begin ? y : d.bias ? d.bias[o + c] : 0.0f;
-                    y = before + totals[r * outputs + c];
-                }
+            for (int64_t r = 0; r < rows; ++r) begin_or_add(d, row + r, o, outputs, totals + r * outputs);
         }
     }
 }

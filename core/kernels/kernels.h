@@ -34,24 +34,38 @@ struct Product {
 };
 
 /// y[rows, count] = x[rows, depth] · the transpose of w[count][depth], added to y or begun as above. Each
-/// entry is kSumLanes sums side by side, then their sum: one order whatever the other rows are.
+/// entry is kSumLanes sums side by side, then their sum: one order whatever the other rows are and however
+/// the weights are stored.
 struct Dots {
     const float* x;
     int64_t x_stride, rows;
-    const float* const* w;
-    int64_t count, depth;
+    const uint8_t* const* w;  // where each row begins, as it is stored
+    int64_t count, depth;     // whole blocks of the format
     float* y;
     int64_t y_stride;
     bool begin;
     const float* bias;
-    int64_t ahead = 0;  // floats from a row of w to what is fetched meanwhile; 0: nothing
+    int64_t ahead = 0;  // floats from a row of F32 to what is fetched meanwhile; 0: nothing
+};
+
+/// A format of stored weights, as formats.h lists them.
+struct WeightFormat {
+    const char* name;   // as GGUF spells it
+    int values, bytes;  // of a block
+    /// Decodes so many values, whole blocks of the format.
+    void (*decode)(const uint8_t* blocks, int64_t count, float* values);
+    /// Dot products that decode each weight in registers, once for every row of x: for one. The bits are
+    /// those of `Kernels::dot` with the decoded rows.
+    void (*dot)(const Dots& dots);
 };
 
 /// One compilation of the kernels. Strides are in floats.
 struct Kernels {
     const char* name;                          // base, v3, v4
     void (*multiply)(const Product& product);  // any width of one row, else ≤ kPanel
-    void (*dot)(const Dots& dots);
+    void (*dot)(const Dots& dots);             // w: F32
+    const WeightFormat* formats;               // all formats, in one order in every set
+    int format_count;
     /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros beyond.
     void (*transpose)(const float* const* rows, int64_t count, int64_t depth, float* panel);
     /// exp(x − max x), divided by their sum; −infinity becomes exactly 0. Entries in front of the row that

@@ -21,8 +21,9 @@ constexpr int64_t kTaskPanels = 4;  // panels of one task at most: packed, they 
 constexpr int64_t kRowBlock = 96;   // rows of x that meet them together
 constexpr int64_t kFewRows = 16;    // up to here packing costs more than it saves
 // Where few rows meet the weights, these are fetched so far ahead:
-constexpr int64_t kAhead = 64;     // inputs of [in, out]
-constexpr int64_t kRowsAhead = 8;  // outputs of [out, in]
+constexpr int64_t kAhead = 64;       // inputs of [in, out]
+constexpr int64_t kRowsAhead = 8;    // outputs of [out, in]
+constexpr int64_t kRowsInPlace = 8;  // encoded rows of weights that one row of x meets at a time
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 bool is_float32(const Linear& w) { return w.dtype == &float32(); }
@@ -88,32 +89,47 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
     }
 }
 
-/// Weights stored [out, in], decoded where they are encoded: all rows of x, outputs [begin, end).
+/// Rows of weights stored [out, in] as the kernels read them: where they lie, or decoded. One row of x meets
+/// encoded weights where they lie; more meet a block of them that is decoded once.
+struct Rows {
+    std::array<const uint8_t*, kPanel> at;
+    void (*dot)(const Dots&);
+};
+
+/// Inputs [k0, k0 + depth) of the outputs [o, o + count).
+Rows rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count, bool in_place) {
+    static thread_local std::vector<float> decoded(kPanel * kDotDepth);
+    Rows rows{{}, is_float32(w) || !in_place ? kernels().dot : find_weight_format(w.dtype->name)->dot};
+    for (int64_t i = 0; i < count; ++i) {
+        float* const row = decoded.data() + i * depth;
+        if (!in_place) w.read(o + i, k0, depth, row);
+        rows.at[i] = reinterpret_cast<const uint8_t*>(in_place ? w.row(o + i) + w.dtype->size(k0)
+                                                               : reinterpret_cast<const std::byte*>(row));
+    }
+    return rows;
+}
+
+/// Weights stored [out, in]: all rows of x, outputs [begin, end).
 void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                    int64_t end) {
-    static thread_local std::vector<float> decoded(kPanel * kDotDepth);
-    std::array<const float*, kPanel> rows;
-    const bool few = x.rows() <= kFewRows;
-    for (int64_t o = begin; o < end && !stopped(cancel); o += kPanel)
+    const bool in_place = is_float32(w) || x.rows() == 1;
+    const int64_t outputs = is_float32(w) || x.rows() > 1 ? kPanel : kRowsInPlace;
+    for (int64_t o = begin; o < end && !stopped(cancel); o += outputs)
         for (int64_t k0 = 0; k0 < w.in; k0 += kDotDepth) {
-            const int64_t depth = std::min(kDotDepth, w.in - k0), count = std::min<int64_t>(kPanel, end - o);
-            for (int64_t i = 0; i < count; ++i) {
-                float* const row = decoded.data() + i * depth;
-                if (!is_float32(w)) w.read(o + i, k0, depth, row);
-                rows[i] = is_float32(w) ? w.floats(o + i) + k0 : row;
-            }
+            const int64_t depth = std::min(kDotDepth, w.in - k0), count = std::min(outputs, end - o);
+            const Rows rows = rows_of(w, k0, depth, o, count, in_place);
             for (int64_t row = 0; row < x.rows(); row += kRowBlock)
-                kernels().dot({.x = x.data() + row * x.outerStride() + k0,
-                               .x_stride = x.outerStride(),
-                               .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
-                               .w = rows.data(),
-                               .count = count,
-                               .depth = depth,
-                               .y = y.data() + row * y.outerStride() + o,
-                               .y_stride = y.outerStride(),
-                               .begin = k0 == 0,
-                               .bias = w.bias ? w.bias + o : nullptr,
-                               .ahead = few && is_float32(w) ? kRowsAhead * w.stride / kFloat : 0});
+                rows.dot({.x = x.data() + row * x.outerStride() + k0,
+                          .x_stride = x.outerStride(),
+                          .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
+                          .w = rows.at.data(),
+                          .count = count,
+                          .depth = depth,
+                          .y = y.data() + row * y.outerStride() + o,
+                          .y_stride = y.outerStride(),
+                          .begin = k0 == 0,
+                          .bias = w.bias ? w.bias + o : nullptr,
+                          .ahead = x.rows() <= kFewRows ? kRowsAhead * w.stride / kFloat : 0});
         }
 }
 

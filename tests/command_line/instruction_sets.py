@@ -28,11 +28,16 @@ def values_of(path):
 
 
 def every_instruction_set_computes_the_same():
+    for model in ("gpt2", "llama_gguf/llama-q4_0.gguf"):
+        compare_instruction_sets(MODELS / model)
+
+
+def compare_instruction_sets(model):
     path = FOLDER / "kernels.safetensors"
     traces = {}
     for name in ("base", "v1", "v3", "v4"):
         if name not in NEEDED or can_run(name):
-            run_with(name, "trace", "--model", MODELS / "gpt2", "--ids", "5,9,200,31,7", "-o", path, "--quiet")
+            run_with(name, "trace", "--model", model, "--ids", "5,9,200,31,7", "-o", path, "--quiet")
             traces[name] = values_of(path)
     assert len(traces["base"]) > 10 and traces["v1"] == traces["base"]
     for name, trace in traces.items():

@@ -110,8 +110,9 @@ TEST_CASE(
                 for (const int rows : {1, 2, 3, 8, 33}) {
                     const Matrix x = random_matrix(rows, depth, 1), w = random_matrix(count, depth, 2),
                                  bias = random_matrix(1, count, 3);
-                    std::vector<const float*> at;
-                    for (int i = 0; i < count; ++i) at.push_back(w.row(i).data());
+                    std::vector<const uint8_t*> at;
+                    for (int i = 0; i < count; ++i)
+                        at.push_back(reinterpret_cast<const uint8_t*>(w.row(i).data()));
                     const auto dots = [&](int row, int n, Matrix& y) {
                         y = Matrix::Constant(n, count + 1, -7);
                         set->dot({x.row(row).data(), depth, n, at.data(), count, depth, y.data(), count + 1,

@@ -1,0 +1,117 @@
+// Rows of weights in every format: decoded, or decoded in registers on the way into a sum. For base.cpp,
+// v3.cpp and v4.cpp alone.
+#pragma once
+
+#include "kernels/dots.h"
+#include "kernels/formats.h"
+#include "kernels/kernels.h"
+
+namespace headlight {
+namespace {
+
+constexpr int kEncodedRows = 8;  // rows of weights that take turns, so that their sums overlap
+constexpr int kTurn = 256;       // values of a turn
+
+/// A row of bytes whose values beyond its end are zeros: what is left behind its whole blocks.
+template <int Bytes>
+struct LastBlock {
+    alignas(64) uint8_t bytes[Bytes] = {};
+    LastBlock(const uint8_t* from, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) bytes[i] = from[i];
+    }
+};
+
+/// A format: blocks of so many values in so many bytes; `values` gives sixteen of them. Where single values
+/// are stored, a block is sixteen of them, and a row may end within it.
+template <Lanes (*values)(const uint8_t*, int), int Values, int Bytes>
+struct Format {
+    static void decode(const uint8_t* blocks, int64_t count, float* __restrict out) {
+        const int64_t whole = count / Values;
+        for (int64_t b = 0; b < whole; ++b)
+#pragma GCC unroll 16
+            for (int i = 0; i < Values / kSumLanes; ++i) {
+                const Lanes v = values(blocks + b * Bytes, i);
+#pragma GCC unroll 4
+                for (int64_t part = 0; part < Lanes::kParts; ++part)
+                    store(out + b * Values + i * kSumLanes + part * kLanes, v.part[part]);
+            }
+        if (const int64_t left = count - whole * Values) {
+            const Lanes v = values(LastBlock<Bytes>(blocks + whole * Bytes, left * Bytes / Values).bytes, 0);
+            for (int64_t part = 0; part < Lanes::kParts; ++part)
+                store_some(out + whole * Values + part * kLanes, left - part * kLanes, v.part[part]);
+        }
+    }
+
+    /// sum += so many blocks of a row of weights · x.
+    template <int Blocks>
+    static void add(const float* x, const uint8_t* w, Vec* sum) {
+        Lanes total;
+        for (int part = 0; part < Lanes::kParts; ++part) total.part[part] = sum[part];
+#pragma GCC unroll 16
+        for (int b = 0; b < Blocks; ++b)
+#pragma GCC unroll 16
+            for (int i = 0; i < Values / kSumLanes; ++i) {
+                const Lanes v = values(w + b * Bytes, i);
+#pragma GCC unroll 4
+                for (int part = 0; part < Lanes::kParts; ++part)
+                    total.part[part] = fused(load(x + b * Values + i * kSumLanes + part * kLanes),
+                                             v.part[part], total.part[part]);
+            }
+        for (int part = 0; part < Lanes::kParts; ++part) sum[part] = total.part[part];
+    }
+    static void add_last(const float* x, const uint8_t* w, int64_t count, Vec* sum) {
+        const LastBlock<Bytes> last(w, count * Bytes / Values);
+        const Lanes v = values(last.bytes, 0);
+        for (int part = 0; part < Lanes::kParts; ++part)
+            sum[part] =
+                fused(load_some(x + part * kLanes, count - part * kLanes, 0), v.part[part], sum[part]);
+    }
+
+    /// Totals of some rows of weights with one row of x, in the order of dots_tile.
+    static void totals(const float* x, const uint8_t* const* w, int64_t rows, int64_t depth, float* out) {
+        constexpr int kBlocks = kTurn / Values;
+        constexpr int kRounded = (kEncodedRows + kLanes - 1) / kLanes * kLanes;
+        Vec sum[kEncodedRows][Lanes::kParts] = {}, single[kRounded] = {};
+        const int64_t turns = depth / kTurn, blocks = depth / Values;
+        for (int64_t turn = 0; turn < turns; ++turn)
+            for (int64_t row = 0; row < rows; ++row)
+                add<kBlocks>(x + turn * kTurn, w[row] + turn * kBlocks * Bytes, sum[row]);
+        for (int64_t row = 0; row < rows; ++row) {
+            for (int64_t b = turns * kBlocks; b < blocks; ++b)
+                add<1>(x + b * Values, w[row] + b * Bytes, sum[row]);
+            if (const int64_t left = depth - blocks * Values)
+                add_last(x + blocks * Values, w[row] + blocks * Bytes, left, sum[row]);
+            single[row] = joined(sum[row]);
+        }
+        for (int64_t row = 0; row < kEncodedRows; row += kLanes)
+            store_some(out + row, kEncodedRows - row, folded<kLanes / 2>(single + row));
+    }
+
+    static void dot(const Dots& d) {
+        for (int64_t o = 0; o < d.count; o += kEncodedRows)
+            for (int64_t row = 0; row < d.rows; ++row) {
+                const int64_t count = d.count - o < kEncodedRows ? d.count - o : kEncodedRows;
+                float out[kEncodedRows];
+                totals(d.x + row * d.x_stride, d.w + o, count, d.depth, out);
+                begin_or_add(d, row, o, count, out);
+            }
+    }
+
+    static constexpr WeightFormat row(const char* name) { return {name, Values, Bytes, decode, dot}; }
+};
+
+/// The table of formats: the only place of the kernels to add one.
+constexpr WeightFormat kWeightFormats[] = {
+    Format<f32, 16, 64>::row("F32"),         Format<f16, 16, 32>::row("F16"),
+    Format<bf16, 16, 32>::row("BF16"),       Format<q8_0, 32, 34>::row("Q8_0"),
+    Format<q4_0, 32, 18>::row("Q4_0"),       Format<q4_1, 32, 20>::row("Q4_1"),
+    Format<q5_0, 32, 22>::row("Q5_0"),       Format<q5_1, 32, 24>::row("Q5_1"),
+    Format<q2_k, 256, 84>::row("Q2_K"),      Format<q3_k, 256, 110>::row("Q3_K"),
+    Format<q4_k, 256, 144>::row("Q4_K"),     Format<q5_k, 256, 176>::row("Q5_K"),
+    Format<q6_k, 256, 210>::row("Q6_K"),     Format<iq4_nl, 32, 18>::row("IQ4_NL"),
+    Format<iq4_xs, 256, 136>::row("IQ4_XS"),
+};
+constexpr int kWeightFormatCount = sizeof kWeightFormats / sizeof *kWeightFormats;
+
+}  // namespace
+}  // namespace headlight
