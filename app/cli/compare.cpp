@@ -88,7 +88,7 @@ std::string as_json(const ComparedRuns& c) {
                                 {"id", p.id >= 0 ? nlohmann::ordered_json(p.id) : nlohmann::ordered_json()},
                                 {"a", p.a},
                                 {"b", p.b}});
-    return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(root, 2) + "\n";
 }
 
 Status run(const CompareOptions& o) {

@@ -1,11 +1,11 @@
 #include "analysis/generate.h"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "cli/options.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "io/json.h"
 
 namespace headlight {
 
@@ -50,7 +50,7 @@ std::string as_json(const Model& model, const Sequence& given, const Generation&
             step["alternatives"].push_back(described(model, p.id, p.probability));
         out["steps"].push_back(std::move(step));
     }
-    return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return json_text(out, 2);
 }
 
 Status run_generate(const GenerateOptions& o) {

@@ -69,7 +69,7 @@ std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
         if (!effects.empty()) row["effect"] = effects[i];
         list.push_back(std::move(row));
     }
-    return list.dump(2) + "\n";
+    return json_text(list, 2) + "\n";
 }
 
 /// What ablating each head does to the token of --effect-on; empty where it was not asked for.

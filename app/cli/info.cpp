@@ -70,7 +70,7 @@ std::string as_json(const ModelConfig& c, const std::string& path) {
                                      {"stacks", stacks},
                                      {"parameters", parameter_count(c)},
                                      {"parameter_table", table}};
-    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(out, 2) + "\n";
 }
 
 std::string layers_text(const ModelConfig& c) {

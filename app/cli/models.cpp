@@ -21,7 +21,7 @@ std::string as_json(const std::vector<FoundModel>& models) {
                         {"bytes", m.bytes},
                         {"readable", m.problem.empty()},
                         {"problem", m.problem}});
-    return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(list, 2) + "\n";
 }
 
 std::string as_text(const std::vector<FoundModel>& models) {

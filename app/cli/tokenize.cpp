@@ -24,7 +24,7 @@ Result<std::string> tokenize_line(const Tokenizer& tokenizer, const std::string&
     Json offsets = Json::array();
     for (const Span& s : e.offsets) offsets.push_back({s.begin, s.end});
     const nlohmann::ordered_json answer{{"ids", e.ids}, {"tokens", e.tokens}, {"offsets", offsets}};
-    return answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(answer) + "\n";
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Status write_object(const fs::path& path, Json root) {
     const auto version = root.find("version");
     if (version == root.end() || !version->is_number_integer() || *version < kSettingsVersion)
         root["version"] = kSettingsVersion;
-    return write_file(path, root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return write_file(path, json_text(root, 2) + "\n");
 }
 
 bool same_kind(const Json& a, const Json& b) {

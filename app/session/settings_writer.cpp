@@ -8,9 +8,7 @@ namespace headlight {
 
 Status SettingsWriter::operator()(const Saver::Snapshot& now) {
     const bool keeps = !recovery_.empty() && !now.workspace.is_null();
-    Status kept = keeps ? write_file(recovery_,
-                                     now.workspace.dump(2, ' ', false, Json::error_handler_t::replace) + "\n")
-                        : success();
+    Status kept = keeps ? write_file(recovery_, json_text(now.workspace, 2) + "\n") : success();
     TRY_STATUS(remember_settings(settings_path(), last_, now.settings, looked_at_));
     last_ = now.settings;
     return kept;

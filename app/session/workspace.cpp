@@ -33,7 +33,7 @@ std::string unknown_fields(Json root, std::span<const StateVisit> visits) {
     for (const std::string& key : workspace_fields(visits)) root.erase(key);
     root.erase("format");
     root.erase("version");
-    return root.empty() ? "" : root.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return root.empty() ? "" : json_text(root);
 }
 
 }  // namespace
@@ -84,8 +84,9 @@ Result<Json> workspace_document(Session session) {
     make_absolute(session.document.model_path);
     make_absolute(session.document.comparison.model);
     Json root = Json::object();
-    if (const std::string& unknown = session.document.unknown_fields; !unknown.empty())
-        root = Json::parse(unknown);
+    if (const std::string& unknown = session.document.unknown_fields; !unknown.empty()) {
+        TRY(root, parse_json(unknown, session.document.workspace));
+    }
     FieldWriter writer(root);
     visit_workspace(session, writer);
     TRY_STATUS(writer.status());
@@ -96,7 +97,7 @@ Result<Json> workspace_document(Session session) {
 
 Status save_workspace(const Session& session, const fs::path& path) {
     TRY(const Json document, workspace_document(session));
-    return write_file(path, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return write_file(path, json_text(document, 2) + "\n");
 }
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
 // What stands in the center while there is no sentence; and the three hints of the first start.
-#include "base/embedded.h"
 #include "io/json.h"
 #include "paint/layout.h"
 #include "views/panels.h"
@@ -16,7 +15,7 @@ struct Sample {
 /// Sentences to read, or to translate.
 std::vector<Sample> read_samples(bool to_translate) {
     std::vector<Sample> out;
-    for (const Json& s : Json::parse(embedded_file("assets/sentences.json")))
+    for (const Json& s : embedded_json("assets/sentences.json"))
         if (s.value("translate", false) == to_translate)
             out.push_back({s["text"].get<std::string>(), s["why"].get<std::string>()});
     return out;

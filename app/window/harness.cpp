@@ -147,7 +147,7 @@ void Harness::write_report() {
         for (const Offer& offer : palette_.offers()) root["palette"].push_back(offer.label);
     const auto out = OutputFile::create(desk_.options.report);
     if (!out) return;
-    (*out)->write(root.dump(-1, ' ', false, Json::error_handler_t::replace));
+    (*out)->write(json_text(root));
     if (const Status written = (*out)->commit(); !written) desk_.options.report.clear();
 }
 

@@ -1,11 +1,9 @@
 #include "analysis/attention_parameters.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/embedded.h"
+#include "base/spectrum.h"
 #include "model/config.h"
 
 namespace headlight {
@@ -13,13 +11,6 @@ namespace headlight {
 namespace {
 
 int own_layers(const StackConfig& s) { return s.layer_groups ? s.layer_groups : s.layers; }
-
-/// The upper upper_triangle R of m = QR: [m.cols(), m.cols()], for m with no fewer rows.
-Eigen::MatrixXd upper_triangle(const Eigen::MatrixXd& m) {
-    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(m);
-    const Index n = std::min(m.rows(), m.cols());
-    return qr.matrixQR().topRows(n).triangularView<Eigen::Upper>();
-}
 
 /// The matrix of a layer without its bias, for `rows` of the identity from `first` on: [rows, w.out].
 Matrix matrix_rows(Linear w, Index first, Index rows, ThreadPool& pool) {
@@ -65,8 +56,7 @@ MatrixCount matrix_count(const ModelConfig& c) {
 }
 
 const ModelConfig& gpt3_config() {
-    static const ModelConfig config =
-        *parse_config(Json::parse(embedded_file("assets/gpt3.json")), "gpt3.json");
+    static const ModelConfig config = *parse_config(embedded_json("assets/gpt3.json"), "gpt3.json");
     return config;
 }
 
@@ -81,13 +71,6 @@ ValueFactors value_factors(const Model& model, AttentionHead head, ThreadPool& p
             matrix_rows(w.o, head.head * d, d, pool)};
 }
 
-Vector singular_values(const ValueFactors& f) {
-    HEADLIGHT_CHECK(f.down.cols() == f.up.rows());
-    const Eigen::MatrixXd inside =
-        upper_triangle(f.down.cast<double>()) * upper_triangle(f.up.transpose().cast<double>()).transpose();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(inside.transpose() * inside,
-                                                                Eigen::EigenvaluesOnly);
-    return solver.eigenvalues().reverse().cwiseMax(0.0).cwiseSqrt().cast<float>();
-}
+Vector singular_values(const ValueFactors& f) { return product_singular_values(f.down, f.up); }
 
 }  // namespace headlight

@@ -46,7 +46,6 @@ struct ValueFactors {
 ValueFactors value_factors(const Model& model, AttentionHead head, ThreadPool& pool);
 
 /// The singular values of down · up, largest first: d_head of them, because the product has no higher rank.
-/// With down = Q₁R₁ and upᵀ = Q₂R₂ they are those of R₁R₂ᵀ [d_head, d_head].
 Vector singular_values(const ValueFactors& factors);
 
 }  // namespace headlight

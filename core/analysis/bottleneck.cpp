@@ -6,7 +6,6 @@
 
 #include "analysis/generate.h"
 #include "analysis/predict.h"
-#include "base/embedded.h"
 #include "io/json.h"
 #include "model/input.h"
 
@@ -32,8 +31,7 @@ std::vector<float> probability_of(const Matrix& logits, const std::vector<int>& 
 
 std::vector<TranslationPair> read_pairs() {
     std::vector<TranslationPair> out;
-    for (const Json& pair : Json::parse(embedded_file("assets/held_out.json")))
-        out.push_back({pair[0], pair[1]});
+    for (const Json& pair : embedded_json("assets/held_out.json")) out.push_back({pair[0], pair[1]});
     return out;
 }
 

@@ -1,9 +1,9 @@
 #include "analysis/pca.h"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <random>
+
+#include "base/spectrum.h"
 
 namespace headlight {
 
@@ -11,9 +11,15 @@ namespace {
 constexpr Index kSubspace = 8;
 constexpr int kRounds = 40;
 
-Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m) {
-    return Eigen::HouseholderQR<Eigen::MatrixXf>(m).householderQ() *
-           Eigen::MatrixXf::Identity(m.rows(), m.cols());
+/// Columns of length 1 across each other that span those of m; 0 for one that the others span: Gram-Schmidt,
+/// twice, because what cancels leaves errors.
+Eigen::MatrixXf orthonormal(Eigen::MatrixXf m) {
+    for (Index i = 0; i < m.cols(); ++i) {
+        for (int round = 0; round < 2; ++round)
+            for (Index j = 0; j < i; ++j) m.col(i) -= m.col(j).dot(m.col(i)) * m.col(j);
+        m.col(i).normalize();
+    }
+    return m;
 }
 }  // namespace
 
@@ -28,11 +34,11 @@ Plane principal_plane(const Matrix& points, const CancelFlag* cancel) {
     Eigen::MatrixXf basis = Eigen::MatrixXf::NullaryExpr(x.cols(), k, [&] { return normal(random); });
     for (int i = 0; i < kRounds && !stopped(cancel); ++i) basis = orthonormal(x.transpose() * (x * basis));
     const Eigen::MatrixXf inside = x * basis;  // [rows, k]
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXf> solver(inside.transpose() * inside);
+    const Eigenvectors own = symmetric_eigenvectors((inside.transpose() * inside).cast<double>());
     const Index found = std::min<Index>(2, k);
     double held = 0;
     for (Index i = 0; i < found; ++i) {
-        Vector along = inside * solver.eigenvectors().col(k - 1 - i);
+        Vector along = inside * own.vectors.col(k - 1 - i).cast<float>();
         Index far = 0;
         along.cwiseAbs().maxCoeff(&far);
         out.points.col(i) = along[far] < 0 ? Vector(-along) : along;

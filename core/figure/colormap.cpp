@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/cast.h"
-#include "base/embedded.h"
 #include "io/json.h"
 
 namespace headlight {
@@ -17,7 +16,7 @@ namespace {
 constexpr const char* kNames[] = {"beam", "viridis", "magma", "cividis", "gray"};
 
 std::map<std::string, Colormap> read_tables() {
-    const Json root = Json::parse(embedded_file("assets/colormaps.json"));
+    const Json root = embedded_json("assets/colormaps.json");
     std::map<std::string, Colormap> tables;
     for (const auto& [name, list] : root.items())
         for (size_t i = 0; i < 256; ++i) tables[name][i] = parse_hex(list[i].get<std::string>());

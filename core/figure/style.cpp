@@ -219,7 +219,7 @@ Result<FigurePreset> open_preset(const std::filesystem::path& path) {
 Status save_preset(const std::filesystem::path& path, const FigurePreset& preset) {
     nlohmann::ordered_json root{{"format", kFormat}, {"version", kVersion}, {"name", preset.name}};
     for (const auto& [name, text] : preset.fields) root[name] = text;
-    return write_file(path, root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return write_file(path, json_text(root, 2) + "\n");
 }
 
 Result<std::vector<int>> read_positions(const std::string& text, int count) {

@@ -196,7 +196,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
                                : wanted.is_number_unsigned() ? wanted.get<uint64_t>()
                                                              : 0;
     if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
-        return Error{name + ": general.alignment is " + shortened(wanted.dump()) +
+        return Error{name + ": general.alignment is " + shortened(json_text(wanted)) +
                      ", which is not a power of two; download the file again."};
     const size_t header = 4 + r.at(),
                  start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);

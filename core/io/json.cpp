@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/embedded.h"
 #include "base/quoted.h"
 #include "io/mapped_file.h"
 
@@ -67,6 +68,16 @@ Result<Json> read_json(const std::filesystem::path& path) {
     return value;
 }
 
+Json embedded_json(std::string_view name) { return Json::parse(embedded_file(name)); }
+
+std::string json_text(const Json& value, int indent) {
+    return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string json_text(const nlohmann::ordered_json& value, int indent) {
+    return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 const Json* json_find(const Json& object, JsonKey key) {
     const auto it = object.find(key.name);
     return it == object.end() || (key.nullable && it->is_null()) ? nullptr : &*it;
@@ -74,8 +85,8 @@ const Json* json_find(const Json& object, JsonKey key) {
 
 Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got) {
     const bool finite = !got.is_number_float() || std::isfinite(got.get<double>());  // else dump() says null
-    const std::string shown = !finite ? (std::isnan(got.get<double>()) ? "NaN" : "infinity")
-                                      : shortened(got.dump(-1, ' ', false, Json::error_handler_t::replace));
+    const std::string shown =
+        !finite ? (std::isnan(got.get<double>()) ? "NaN" : "infinity") : shortened(json_text(got));
     return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown +
                  "; correct the file or download it again."};
 }
@@ -87,7 +98,7 @@ Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t 
         value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
     const int64_t number = too_big ? INT64_MAX : value.get<int64_t>();
     if (number < low || number > high)
-        return Error{name + ": " + in_quotes(key) + " is " + value.dump() + ", outside " +
+        return Error{name + ": " + in_quotes(key) + " is " + json_text(value) + ", outside " +
                      std::to_string(low) + " … " + std::to_string(high) +
                      "; correct the file or download it again."};
     return number;

@@ -18,6 +18,13 @@ Result<Json> parse_json(std::string_view text, const std::string& name);
 /// Reads and parses a JSON file.
 Result<Json> read_json(const std::filesystem::path& path);
 
+/// A JSON file of assets/, which the build put into the program and vouches for.
+Json embedded_json(std::string_view name);
+
+/// A value's text, on one line or indented by so many blanks; what is no UTF-8 in it becomes U+FFFD.
+std::string json_text(const Json& value, int indent = -1);
+std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
+
 /// A key of an object. Where it may hold null (or_null), null counts as missing; under any other key null is
 /// an error, as every value of another type is.
 struct JsonKey {

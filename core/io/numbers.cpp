@@ -111,9 +111,7 @@ Status write_json(const std::filesystem::path& path, std::span<const NumberTable
                         {"columns", t.columns},
                         {"values", std::move(values)}});
     }
-    return write_file(path, nlohmann::ordered_json{{"tables", std::move(list)}}.dump(
-                                -1, ' ', false, Json::error_handler_t::replace) +
-                                "\n");
+    return write_file(path, json_text(nlohmann::ordered_json{{"tables", std::move(list)}}) + "\n");
 }
 
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (format 1.0).
@@ -158,8 +156,7 @@ Status write_tensors(const std::filesystem::path& path, std::span<const NumberTa
                                exact ? sink(t.exact.data(), t.exact.size() * sizeof(double))
                                      : sink(t.values.data(), t.values.size() * sizeof(float));
                            }});
-        metadata[t.name] = Json{{"rows", t.rows}, {"columns", t.columns}}.dump(
-            -1, ' ', false, Json::error_handler_t::replace);
+        metadata[t.name] = json_text(Json{{"rows", t.rows}, {"columns", t.columns}});
     }
     return write_safetensors(path, tensors, metadata);
 }

@@ -143,7 +143,7 @@ Status write_safetensors(const std::filesystem::path& path, const std::vector<Te
         header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, offset + size}}};
         offset += size;
     }
-    std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    std::string text = json_text(header);
     text.resize((text.size() + 7) / 8 * 8, ' ');
     const uint64_t length = text.size();
     TRY(auto out, OutputFile::create(path));

@@ -1,7 +1,6 @@
 // The words of the stations, from assets/learn.json, which the build vouches for.
 #include <map>
 
-#include "base/embedded.h"
 #include "io/json.h"
 #include "learn/station.h"
 
@@ -19,7 +18,7 @@ StationText text_of(const Json& row) {
 }
 
 std::map<std::string, StationText, std::less<>> read_texts() {
-    const Json root = Json::parse(embedded_file("assets/learn.json"));
+    const Json root = embedded_json("assets/learn.json");
     std::map<std::string, StationText, std::less<>> texts;
     for (const auto& [key, row] : root.items()) texts.emplace(key, text_of(row));
     return texts;

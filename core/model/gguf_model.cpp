@@ -223,7 +223,7 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     TRY(const ArchitectureRow* row, architecture(file, name));
     if (const Json& parts = file.value("split.count"); !parts.is_null() && parts != 1)
-        return Error{name + " is one of " + shortened(parts.dump()) +
+        return Error{name + " is one of " + shortened(json_text(parts)) +
                      " parts; join them to one file first (llama-gguf-split --merge)."};
     const std::string prefix = std::string(row->name) + ".";
     Json config{{"model_type", row->model_type},

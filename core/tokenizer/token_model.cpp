@@ -33,7 +33,7 @@ Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& n
     int size = 0;
     for (const auto& [token, id] : vocab.items()) {
         if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() >= kMaxId)
-            return Error{name + ": token " + in_quotes(token) + " has the id " + shortened(id.dump()) +
+            return Error{name + ": token " + in_quotes(token) + " has the id " + shortened(json_text(id)) +
                          ", which no vocabulary reaches; download it again."};
         TRY_STATUS(check_spelling(token, name));
         v.ids_[token] = id.get<int>();

@@ -143,11 +143,10 @@ std::string config_text(const ModelConfig& c) {
                           {"causal", s.causal},
                           {"cross", s.cross},
                           {"windows", s.windows}});
-    return Json{{"kind", row_of(kKinds, c.kind)},
-                {"family", c.family_name},
-                {"d_model", c.d_model},
-                {"stacks", std::move(stacks)}}
-        .dump();
+    return json_text(Json{{"kind", row_of(kKinds, c.kind)},
+                          {"family", c.family_name},
+                          {"d_model", c.d_model},
+                          {"stacks", std::move(stacks)}});
 }
 
 /// Tokens as people read them, with the blank that a word begins with.
@@ -159,7 +158,7 @@ std::string labels_text(const Trace& trace, int stack) {
         const std::string bytes = (stack == 0 ? **m.tokenizer : *m.target_tokenizer()).bytes(s.ids[i]);
         if (is_valid_utf8(bytes)) labels[i] = bytes;
     }
-    return Json(labels).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(Json(labels));
 }
 
 /// How q and k become patterns, where that is a scale and a soft cap alone; else "", and patterns must be
@@ -172,7 +171,7 @@ std::string attention_text(const Trace& trace) {
         if (rule.has_bias()) return "";
         scales.push_back(rule.scale);
     }
-    return Json{{"scale", scales}, {"cap", trace.config().score_cap}}.dump();
+    return json_text(Json{{"scale", scales}, {"cap", trace.config().score_cap}});
 }
 
 }  // namespace
@@ -209,23 +208,21 @@ Status write_trace(const std::filesystem::path& path, const Trace& trace,
     if (chosen.empty())
         return Error{"No tensor matches --capture " + in_quotes(globs.front()) +
                      "; try \"*\" to write all of them."};
-    std::map<std::string, std::string> metadata{
-        {"format", "headlight-trace"},
-        {"version", "1"},
-        {"model", trace.model->name},
-        {"tokens", Json(trace.request.inputs[0].tokens).dump(-1, ' ', false, Json::error_handler_t::replace)},
-        {"mask", trace.request.intervention.mask.name()}};
+    std::map<std::string, std::string> metadata{{"format", "headlight-trace"},
+                                                {"version", "1"},
+                                                {"model", trace.model->name},
+                                                {"tokens", json_text(Json(trace.request.inputs[0].tokens))},
+                                                {"mask", trace.request.intervention.mask.name()}};
     std::vector<std::string> changes;
     for (const Change& change : trace.request.intervention.changes)
         changes.push_back(change_name(trace.config(), change));
-    if (!changes.empty()) metadata["changes"] = Json(changes).dump();
+    if (!changes.empty()) metadata["changes"] = json_text(Json(changes));
     metadata["config"] = config_text(trace.config());
     metadata["labels"] = labels_text(trace, 0);
     if (trace.request.inputs.size() > 1) metadata["decoder_labels"] = labels_text(trace, 1);
     if (const std::string how = attention_text(trace); !how.empty()) metadata["attention"] = how;
     if (trace.request.inputs.size() > 1)
-        metadata["decoder_tokens"] =
-            Json(trace.request.inputs[1].tokens).dump(-1, ' ', false, Json::error_handler_t::replace);
+        metadata["decoder_tokens"] = json_text(Json(trace.request.inputs[1].tokens));
     return write_safetensors(path, chosen, metadata, [&] { return trace.model->store.check_unchanged(); });
 }
 

@@ -125,8 +125,7 @@ Result<Sequence> TraceReader::sequence(const std::string& prefix) const {
         ids && std::string_view(ids->dtype->name) == "I64" && element_count(ids->shape) == std::ssize(shown);
     std::map<std::string, int64_t> numbers;  // without ids: negative ones, equal for equal tokens
     for (int i = 0; i < isize(shown); ++i) {
-        int64_t id = numbers.emplace(shown[i].dump(-1, ' ', false, Json::error_handler_t::replace), -1 - i)
-                         .first->second;
+        int64_t id = numbers.emplace(json_text(shown[i]), -1 - i).first->second;
         if (fits) {
             std::memcpy(&id, ids->bytes.data() + i * sizeof id, sizeof id);
             if (id < 0 || id > 1 << 30)
