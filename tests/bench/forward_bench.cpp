@@ -117,6 +117,23 @@ void window_update(benchmark::State& state) {
     }
 }
 
+/// The same for a token that is typed behind n − 1 others: what holds of their pass and summaries is kept.
+void appended_token(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const ForwardRequest r = request(static_cast<int>(state.range(0)));
+    ForwardRequest shorter = r;
+    shorter.inputs[0].ids.pop_back();
+    shorter.inputs[0].tokens.resize(std::min(shorter.inputs[0].tokens.size(), shorter.inputs[0].ids.size()));
+    const auto past = *run_trace(model(), shorter, pool);
+    const auto before = *summarize_heads(*past, 64, pool);
+    for (auto _ : state) {
+        const auto trace = *run_trace(model(), r, pool, nullptr, past.get());
+        benchmark::DoNotOptimize(summarize_heads(*trace, 64, pool, nullptr, {past.get(), &before}));
+        benchmark::DoNotOptimize(predictions(*trace, trace->output().size() - 1, 5, pool));
+    }
+}
+
 /// Bytes of this process in memory.
 double resident() {
     long pages = 0, resident_pages = 0;
@@ -179,6 +196,7 @@ BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(as_many_full_passes)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(everything) LENGTHS;
 BENCHMARK(window_update) LENGTHS;
+BENCHMARK(appended_token) LENGTHS;
 
 }  // namespace
 
