@@ -89,7 +89,7 @@ std::string optional_words(const std::vector<std::string>& words);
 /// What a part of the window asks for while it is drawn; carried out after the frame.
 struct SentCommand {
     std::string name, words;  // name: a row's, exactly
-    bool joins = false;       // the intervention that it makes belongs to the last step of undo
+    bool joins = false;       // what it does belongs to the last step of undo
 };
 
 /// A row and the words behind its name.

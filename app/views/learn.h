@@ -22,6 +22,7 @@ struct LearnState {
     std::string drawn;    // the station of the last frame: another one is seen from its beginning
     std::string focus;    // the control that was scrolled to last
     std::string playing;  // the control whose numbers are gone through
+    std::string going;    // the control that is dragged or played: what it goes on to is one step of undo
     double next_step = 0;
 
     void visit(FieldVisitor& visitor);

@@ -116,3 +116,48 @@ TEST_CASE("learn: everything that a station says to try is a command that can be
         }
     }
 }
+
+TEST_CASE("learn: what is chosen at a station is a step of undo, in the order of time") {
+    Bench b;
+    LearnState& state = b.session.of<LearnState>();
+    REQUIRE(b.act("learn positions; learn set width=8; text A dog; learn set count=7; mask none"));
+    REQUIRE(b.act("learn database; learn set temperature=5; undo"));
+    CHECK(state.words(state.shown()).empty());
+    REQUIRE(b.act("undo"));
+    CHECK(b.session.document.intervention == Intervention());
+    CHECK(state.station == "database");
+    REQUIRE(b.act("undo"));
+    CHECK(state.set == std::vector<std::string>{"positions width=8"});
+    CHECK(state.station == "positions");  // where it changed something
+    REQUIRE(b.act("undo"));
+    CHECK(b.host.texts[0].empty());
+    REQUIRE(b.act("undo"));
+    CHECK(state.set.empty());
+    REQUIRE(b.act("redo; redo; redo"));
+    CHECK(state.set == std::vector<std::string>{"positions width=8", "positions count=7"});
+    REQUIRE(b.act("learn reset; undo"));
+    CHECK(state.set.size() == 2);
+    const size_t steps = b.session.document.history.steps();
+    REQUIRE(b.act("learn set width=8"));  // as it is
+    CHECK(b.session.document.history.steps() == steps);
+}
+
+TEST_CASE("learn: what goes on at a station is one step of undo, another station's is not") {
+    Bench b;
+    LearnState& state = b.session.of<LearnState>();
+    REQUIRE(b.act("learn positions; learn set width=8"));
+    const auto goes_on = [&](const std::string& commands) {
+        b.session.document.same_step = true;
+        REQUIRE(b.act(commands));
+        b.session.document.same_step = false;
+    };
+    for (const char* width : {"10", "12", "14"}) goes_on(std::string("learn set width=") + width);
+    CHECK(b.session.document.history.steps() == 1);
+    goes_on("learn database; learn set temperature=5");
+    CHECK(b.session.document.history.steps() == 2);
+    REQUIRE(b.act("undo"));
+    CHECK(state.set == std::vector<std::string>{"positions width=14"});
+    goes_on("learn positions; learn set width=20");  // after an undo nothing joins
+    REQUIRE(b.act("undo; undo"));
+    CHECK(state.set.empty());
+}

@@ -145,19 +145,6 @@ def learn_by_keys_alone(display):
         w.wait(lambda r: r["view"] != "Learn")
 
 
-def a_page_is_saved_as_learn_draws_it(display):
-    folder = Path(tempfile.mkdtemp())
-    with Window(PROGRAM, display, "--text", BARK, "--head", "1.2", "--do", "learn positions; learn set width=8") as w:
-        _learns(w, "positions")
-        w.key("Escape", "ctrl+s")
-        w.wait(lambda r: "save path" in r["widgets"])
-        w.fill("save path", str(folder / "page.svg"), lambda r: r["save_path"] == str(folder / "page.svg"))
-        w.click("save path/save")
-        w.wait(lambda r: (folder / "page.svg").exists())
-        subprocess.run([PROGRAM, "learn", "--station", "positions", "--set", "width=8", "--text", BARK, "-o", folder / "own.svg"], check=True)
-        assert (folder / "page.svg").read_bytes() == (folder / "own.svg").read_bytes()
-
-
 def learn_is_remembered(display):
     home = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8", home=home) as w:
@@ -173,3 +160,34 @@ def a_station_opens_the_model_that_it_needs(display):
         _learns(w, "seq2seq")
         w.click("learn/open")
         w.wait(lambda r: r.get("model") == "translator" and r["view"] == "Learn" and not r["busy"] and "learn/open" not in r["widgets"], 40)
+
+
+def what_is_chosen_is_taken_back(display):
+    """One Ctrl+Z for a drag, one for the number typed before it, one for the word of the list; Ctrl+Y brings them again."""
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn database") as w:
+        _learns(w, "database")
+        w.click("learn/set/similarity")
+        w.click("learn/set/similarity/dot product")
+        w.wait(lambda r: r["learn_set"] == ["database similarity=dot product"])
+        w.drag("learn/set/temperature", (0.5, 0.5), (0.9, 0.5), 12)
+        r = w.wait(lambda r: len(r["learn_set"]) == 2 and not r["busy"])
+        dragged = r["learn_set"]
+        w.drag("learn/set/temperature", (0.9, 0.5), (0.2, 0.5), 12)
+        w.wait(lambda r: len(r["learn_set"]) == 2 and r["learn_set"] != dragged and not r["busy"])
+        w.key("Escape", "ctrl+z")
+        w.wait(lambda r: r["learn_set"] == dragged)
+        w.key("ctrl+z")
+        w.wait(lambda r: r["learn_set"] == ["database similarity=dot product"])
+        w.key("ctrl+z")
+        w.wait(lambda r: not r["learn_set"] and r["text"] == BARK)
+        w.key("ctrl+y", "ctrl+y")
+        w.wait(lambda r: r["learn_set"] == dragged)
+
+
+def a_training_that_plays_is_one_step_of_undo(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
+        _learns(w, "formation")
+        w.click("learn/play")
+        w.wait(lambda r: not r["learn_set"] and not r["busy"])
+        w.key("Escape", "ctrl+z")
+        w.wait(lambda r: r["learn_set"] == ["formation step=8"])
