@@ -66,6 +66,12 @@ float draw_missing(Scene& s, float x, float y, float width, const learn::Station
 float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
+/// Locks a cell; unlocks the one that is.
+void press_cell(const Scene& s, std::pair<int, int> cell) {
+    s.lock(cell == s.session.selection.locked ? std::nullopt : std::optional(cell));
+    s.leave_text();
+}
+
     const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
     if (!found.answer.page) return draw_missing(s, x, y, width, station, found.answer.missing);
     const learn::Page& page = *found.answer.page;
@@ -75,8 +81,11 @@ float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) 
     if (pen.typed) set_cell(s, page, *pen.typed);
     return end;
 }
+    if (!ui.on_page()) pen.focused = s.session.selection.focused();
 
 /// A control that Tab reached is scrolled to where it is seen.
+    if (pen.pointed) s.point_at(pen.pointed);
+    if (pen.pressed) press_cell(s, *pen.pressed);
 void show_focus(Scene& s, Rect area, LearnState& state) {
     const std::string& focus = s.ui.focus();
     if (focus == state.focus) return;

@@ -83,7 +83,7 @@ BarRows choice_bars(const StationInput& input, const HardSoftState& state, const
         predicted_center(q.row(row.query).transpose(), std::max(1, seen), narrow<unsigned>(state.seed));
     const LocalWindow monotonic{.center = float(std::min(row.query, keys - 1)), .half = state.half_width},
         predicted{.center = place, .half = state.half_width, .gaussian = true};
-    BarRows bars{.columns = key_labels(input)};
+    BarRows bars{.columns = key_labels(input), .cells = cells_of(row.query, keys)};
     add_bars(bars, row, "Soft, global", "softmax(s)", "Bahdanau et al. 2015", row.weights);
     add_bars(bars, row, "Hard: the heaviest", "1 at the largest", "temperature 0",
              heaviest_alone(row.weights));

@@ -191,3 +191,27 @@ def a_training_that_plays_is_one_step_of_undo(display):
         w.wait(lambda r: not r["learn_set"] and not r["busy"])
         w.key("Escape", "ctrl+z")
         w.wait(lambda r: r["learn_set"] == ["formation step=8"])
+
+
+def a_bar_locks_its_token(display):
+    """A click locks the cell of query and key, as in every view; a second one unlocks it; pointing lights it everywhere."""
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn score-functions") as w:
+        r = _learns(w, "score-functions")
+        rows = sorted(p for p in r["widgets"] if p.startswith("learn/block/1/") and p.rsplit("/", 1)[1].isdigit())
+        assert len(rows) == 7, rows
+        w.point("learn/back")  # the last query's page
+        w.wait(lambda r: not r["hovered"] and not r["busy"])
+        before = w.picture()
+        w.point(rows[0], 0.26, 0.5)
+        w.wait(lambda r: r["hovered"] == [9, 2])
+        time.sleep(0.8)
+        assert w.picture() != before, "the value is said"
+        w.click(rows[0], 0.26, 0.5)
+        w.wait(lambda r: r["locked"] == [9, 2])
+        w.point("learn/back")
+        w.wait(lambda r: not r["hovered"] and not r["busy"])
+        assert w.report()["locked"] == [9, 2], "it stays"
+        w.click(rows[3], 0.26, 0.5)
+        w.wait(lambda r: not r["locked"])
+        w.click(rows[3], 0.96, 0.5)
+        w.wait(lambda r: r["locked"] == [9, 9])
