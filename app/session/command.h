@@ -37,6 +37,8 @@ public:
     virtual void step_focus(int by) = 0;
     virtual void drop_focus() = 0;
 
+    /// Gives a picture to the view that is shown; false where it takes none.
+    virtual bool show_picture(const std::string& path) = 0;
     virtual void open_workspace(const std::string& path) = 0;
     virtual void drop_left_workspace() = 0;
     virtual void copy_numbers() = 0;

@@ -182,3 +182,4 @@ View learn_view() {
 }
 
 }  // namespace headlight
+            .take_picture = learn_takes_picture,

@@ -36,6 +36,8 @@ View learn_view();
 std::vector<Command> learn_commands();
 
 /// The way back, and each station as a row that opens it; with room also its words. Returns whether it had.
+/// At a station that shows a picture: that one in place of its own.
+bool learn_takes_picture(Session& session, const std::string& path);
 bool draw_station_list(Scene& scene, Rect area);
 /// The station's text and signs from (x, y) down; returns where they end.
 float draw_station_words(Scene& scene, float x, float y, float width, const learn::Station& station);

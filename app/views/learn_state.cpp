@@ -1,5 +1,6 @@
 // What is remembered of Learn, and its rows of the table of commands.
 #include <algorithm>
+#include <filesystem>
 
 #include "learn/controls.h"
 #include "session/command_rows.h"
@@ -88,6 +89,10 @@ void LearnState::keep(const learn::Station& of, const std::vector<std::string>& 
     const std::string head = std::string(of.key) + " ";
     std::erase_if(set, [&](const std::string& one) { return one.starts_with(head); });
     for (const auto& word : words) set.push_back(head + word);
+}
+
+bool learn_takes_picture(Session& session, const std::string& path) {
+    return bool(set_words(session, "picture=" + std::filesystem::absolute(path).string()));
 }
 
 std::vector<Command> learn_commands() {

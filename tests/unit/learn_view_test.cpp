@@ -161,3 +161,26 @@ TEST_CASE("learn: what goes on at a station is one step of undo, another station
     REQUIRE(b.act("undo; undo"));
     CHECK(state.set.empty());
 }
+
+TEST_CASE("learn: a picture that is opened at its station is shown there, whatever model reads text") {
+    const std::string picture = (kTests / "reference/models/vit/gray.png").string();
+    Bench b;
+    const LearnState& state = b.session.of<LearnState>();
+    CHECK(b.refused("learn masks; open " + picture).find("vision model") != std::string::npos);
+    REQUIRE(b.act("learn pictures; open " + picture));
+    CHECK(state.set == std::vector<std::string>{"pictures picture=" + picture});
+    CHECK(b.host.texts[0].empty());
+    PageWanted wanted;
+    wanted.station = "pictures";
+    wanted.words = state.words(state.shown());
+    const auto found = asked(b.answer, wanted);
+    REQUIRE(found->page);
+    CHECK(std::get<learn::Pixels>(found->page->blocks[0]).title == "The picture in patches");
+    REQUIRE(b.act("undo"));
+    CHECK(state.set.empty());
+    CHECK(b.refused("view lines; open " + picture).find("vision model") != std::string::npos);
+    Bench vision(reference_model("vit"));
+    REQUIRE(vision.act("learn pictures; open " + picture));
+    CHECK(vision.host.texts[0] == picture);
+    CHECK(vision.session.of<LearnState>().set.empty());
+}

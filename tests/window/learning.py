@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from drive import Window
-from places import PROGRAM
+from places import PROGRAM, TESTS
 
 BARK = "Bark is very cute and he is a dog"
 
@@ -215,3 +215,16 @@ def a_bar_locks_its_token(display):
         w.wait(lambda r: not r["locked"])
         w.click(rows[3], 0.96, 0.5)
         w.wait(lambda r: r["locked"] == [9, 9])
+
+
+def a_picture_is_dropped_on_its_station(display):
+    picture = TESTS / "golden" / "head.png"
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn pictures") as w:
+        _learns(w, "pictures")
+        before = w.picture()
+        w.drop(picture)
+        w.wait(lambda r: r["learn_set"] == [f"pictures picture={picture}"] and not r["busy"])
+        time.sleep(0.3)
+        assert w.picture() != before and w.report()["text"] == BARK
+        w.key("Escape", "ctrl+z")
+        w.wait(lambda r: not r["learn_set"])
