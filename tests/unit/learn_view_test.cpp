@@ -184,3 +184,21 @@ TEST_CASE("learn: a picture that is opened at its station is shown there, whatev
     CHECK(vision.host.texts[0] == picture);
     CHECK(vision.session.of<LearnState>().set.empty());
 }
+
+TEST_CASE("learn: a station begins with its own head until the person chooses one") {
+    Bench b;
+    PageWanted wanted;
+    wanted.station = "score-functions";
+    const auto own = asked(b.answer, wanted);
+    REQUIRE(own->first_head);
+    const std::string name =
+        head_name(b.answer.sentence->model->config, own->first_head->block, own->first_head->head);
+    CHECK(own->page->note.find("head " + name) != std::string::npos);
+    wanted.head_chosen = true;
+    const auto chosen = asked(b.answer, wanted);
+    CHECK_FALSE(chosen->first_head);
+    CHECK(chosen->page->note.find("head 0.0") != std::string::npos);
+    CHECK_FALSE(b.session.selection.head_chosen);
+    REQUIRE(b.act("head 2.5"));
+    CHECK(b.session.selection.head_chosen);
+}

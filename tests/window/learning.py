@@ -145,6 +145,19 @@ def learn_by_keys_alone(display):
         w.wait(lambda r: r["view"] != "Learn")
 
 
+def a_page_is_saved_as_learn_draws_it(display):
+    folder = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8") as w:
+        _learns(w, "positions")  # both begin with the station's own head
+        w.key("Escape", "ctrl+s")
+        w.wait(lambda r: "save path" in r["widgets"])
+        w.fill("save path", str(folder / "page.svg"), lambda r: r["save_path"] == str(folder / "page.svg"))
+        w.click("save path/save")
+        w.wait(lambda r: (folder / "page.svg").exists())
+        subprocess.run([PROGRAM, "learn", "--station", "positions", "--set", "width=8", "--text", BARK, "-o", folder / "own.svg"], check=True)
+        assert (folder / "page.svg").read_bytes() == (folder / "own.svg").read_bytes()
+
+
 def learn_is_remembered(display):
     home = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8", home=home) as w:
