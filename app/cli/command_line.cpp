@@ -63,7 +63,12 @@ std::span<const Verb> verbs() {
         {"learn", "a station of Learn on a sentence, as a figure or its numbers",
          "headlight learn --list\n"
          "headlight learn --station positions --text 'Bark is very cute and he is a dog' -o positions.pdf\n"
-         "headlight learn --station positions --set width=8 -o positions.json",
+         "headlight learn --station positions --set width=8 --set base=100 -o positions.json\n"
+         "headlight learn --station score-functions --layer 1 --head 2 --query 4 --set normalizer=sparsemax "
+         "-o scores.svg\n"
+         "headlight learn --station seq2seq --text 'The cat sat on the mat.' --set window=1 -o seq2seq.png\n"
+         "headlight learn --station masks --model FOLDER --text 'The cat sat.' --width-mm 178 -o masks.pdf\n"
+         "headlight learn --station pictures --model FOLDER --image photo.jpg -o patches.png",
          declare_learn},
         {"info", "configuration, shapes and parameters of a model",
          "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},

@@ -17,7 +17,7 @@ struct LearnOptions {
     std::string station, output, format, layer;
     std::vector<std::string> set;
     std::map<std::string, std::string> fields;  // of the style, those that were given
-    int head = -1, query = -1;                  // −1: the usual head, the last query
+    int head = -1, query = -1;                  // −1: the station's first head, the last query
     bool list = false;
 };
 
@@ -66,10 +66,12 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn
     return run_trace(model, std::move(request), pool);
 }
 
-/// The head that was named; 1.2 else, where there is one: heads of a first layer often look at one key alone.
-Result<AttentionHead> learn_head(const LearnOptions& o, const Trace& trace) {
-    constexpr AttentionHead kUsual{1, 2};
-    if (o.layer.empty() && o.head < 0) return trace.config().has_head(kUsual) ? kUsual : AttentionHead{};
+/// The head that was named, else the one that the station begins with, else the first.
+Result<AttentionHead> learn_head(const LearnOptions& o, const learn::Station& station, const Trace& trace,
+                                 ThreadPool& pool) {
+    if (o.layer.empty() && o.head < 0)
+        return station.first_head ? station.first_head(trace, pool).value_or(AttentionHead{})
+                                  : AttentionHead{};
     AttentionHead out{0, std::max(0, o.head)};
     TRY(out.block, parse_block(trace.config(), o.layer.empty() ? "0" : o.layer));
     if (trace.config().has_head(out)) return out;
@@ -88,7 +90,7 @@ Result<learn::Page> learn_page(LearnOptions& o, const learn::Station& station, T
     if (trace) {
         input.trace = trace.get();
         input.model = trace->model.get();
-        TRY(const AttentionHead chosen, learn_head(o, *trace));
+        TRY(const AttentionHead chosen, learn_head(o, station, *trace, pool));
         input.block = chosen.block;
         input.head = chosen.head;
     }
@@ -151,7 +153,8 @@ std::function<Status()> declare_learn(CLI::App& app) {
         ->take_all();
     app.add_option(
         "--layer", o->layer,
-        "layer of the head, from 0; encoder.0, decoder.0 or cross.0; without --layer and --head: head 1.2");
+        "layer of the head, from 0; encoder.0, decoder.0 or cross.0; without --layer and --head the one "
+        "that the station begins with");
     app.add_option("--head", o->head, "head, from 0")->check(within(0, 1 << 16));
     app.add_option("--query", o->query, "the query, by its position; the last one otherwise")
         ->check(within(0, 1 << 20));

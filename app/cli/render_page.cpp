@@ -79,8 +79,7 @@ void choose_for_view(const RenderOptions& o, Session& s) {
 }
 
 void choose_style(const FigureOptions& figure, Session& s) {
-    s.selection.block = figure.block;
-    s.selection.head = figure.head;
+    s.selection.choose(figure.block, figure.head);
     s.preferences.colormap = figure.colormap;
     s.preferences.scale = figure.scale;
     s.preferences.queries = figure.queries;

@@ -37,6 +37,8 @@ public:
     virtual void step_focus(int by) = 0;
     virtual void drop_focus() = 0;
 
+    /// Gives a picture to the view that is shown; false where it takes none.
+    virtual bool show_picture(const std::string& path) = 0;
     virtual void open_workspace(const std::string& path) = 0;
     virtual void drop_left_workspace() = 0;
     virtual void copy_numbers() = 0;
@@ -89,7 +91,7 @@ std::string optional_words(const std::vector<std::string>& words);
 /// What a part of the window asks for while it is drawn; carried out after the frame.
 struct SentCommand {
     std::string name, words;  // name: a row's, exactly
-    bool joins = false;       // the intervention that it makes belongs to the last step of undo
+    bool joins = false;       // what it does belongs to the last step of undo
 };
 
 /// A row and the words behind its name.

@@ -13,7 +13,18 @@ bool is_picture(const std::string& path) {
     return end == ".png" || end == ".jpg" || end == ".jpeg";
 }
 
-/// A workspace is opened, a picture goes to the vision model that is open; everything else is a model: the
+/// A picture goes to the vision model that is open, or to the view that shows one without.
+Status open_picture(CommandContext& c, const std::string& path) {
+    if (c.model() && c.model()->config.can.read_image)
+        c.host.set_text(TextName::sentence, path);
+    else if (!c.host.show_picture(path))
+        return Error{
+            "An image needs a vision model: open a ViT first, then drop the image again. Learn's station of "
+            "pictures shows one without."};
+    return success();
+}
+
+/// A workspace is opened; everything else is a model: the
 /// one that is shown, or, while that is what is chosen, the one it is compared with.
 Status open_path(CommandContext& c, const std::string& path) {
     Session& s = c.session;
@@ -22,9 +33,7 @@ Status open_path(CommandContext& c, const std::string& path) {
     } else if (is_workspace(path)) {
         c.host.open_workspace(path);
     } else if (is_picture(path)) {
-        if (!c.model() || !c.model()->config.can.read_image)
-            return Error{"An image needs a vision model: open a ViT first, then drop the image again."};
-        c.host.set_text(TextName::sentence, path);
+        return open_picture(c, path);
     } else if (s.shows(Sheet::compared_models)) {
         s.document.compare_with_model(path);
         s.sheet.reset();

@@ -17,6 +17,12 @@ size_t bytes_of(const ComparisonEdit& e) {
            (e.before.alignment.by_hand.size() + e.after.alignment.by_hand.size()) * 2 * sizeof(int);
 }
 size_t bytes_of(const HeadLabelEdit& e) { return sizeof e + e.before.size() + e.after.size(); }
+size_t bytes_of(const std::vector<std::string>& words) {
+    size_t out = 0;
+    for (const std::string& word : words) out += word.size();
+    return out;
+}
+size_t bytes_of(const ViewEdit& e) { return sizeof e + bytes_of(e.before) + bytes_of(e.after); }
 size_t bytes_of(const Edit& edit) {
     return std::visit([](const auto& e) { return bytes_of(e); }, edit);
 }
@@ -25,6 +31,7 @@ TextEdit backwards(const TextEdit& e) { return {e.text, e.at, e.inserted, e.remo
 InterventionEdit backwards(const InterventionEdit& e) { return {e.after, e.before}; }
 ComparisonEdit backwards(const ComparisonEdit& e) { return {e.after, e.before}; }
 HeadLabelEdit backwards(const HeadLabelEdit& e) { return {e.model, e.head, e.after, e.before}; }
+ViewEdit backwards(const ViewEdit& e) { return {e.put, e.part, e.after, e.before}; }
 
 bool ends_in_blank(const std::string& text) { return !text.empty() && text.back() == ' '; }
 bool begins_with_blank(const std::string& text) {
@@ -76,11 +83,16 @@ void History::note(TextEdit edit, EditKind kind, double now) {
     if (!join(edit, kind, now)) add({std::move(edit), kind, now});
 }
 
+/// The newest step where it is one of this kind that goes on.
+template <class E>
+E* History::growing(bool same_step) {
+    return same_step && open_ && !past_.empty() ? std::get_if<E>(&past_.back().edit) : nullptr;
+}
+
 void History::note(InterventionEdit edit, bool same_step) {
     if (edit.before == edit.after) return;
     future_.clear();
-    auto* last =
-        same_step && open_ && !past_.empty() ? std::get_if<InterventionEdit>(&past_.back().edit) : nullptr;
+    auto* last = growing<InterventionEdit>(same_step);
     if (!last) return add({std::move(edit), EditKind::replaced, 0});
     bytes_ += (edit.after.changes.size() - last->after.changes.size()) * sizeof(Change);
     last->after = std::move(edit.after);
@@ -98,6 +110,16 @@ void History::note(ComparisonEdit edit) {
 
 void History::note(HeadLabelEdit edit) {
     if (edit.before != edit.after) begin(std::move(edit));
+}
+
+void History::note(ViewEdit edit, bool same_step) {
+    if (edit.before == edit.after) return;
+    future_.clear();
+    auto* last = growing<ViewEdit>(same_step);
+    if (!last || last->put != edit.put || last->part != edit.part)
+        return add({std::move(edit), EditKind::replaced, 0});
+    bytes_ += bytes_of(edit.after) - bytes_of(last->after);
+    last->after = std::move(edit.after);
 }
 
 std::optional<Edit> History::undo() {

@@ -1,14 +1,16 @@
-// One history of what a person did, in the order of time: edits of texts, interventions, comparisons and
-// labels of heads, each a difference, not a copy.
+// One history of what a person did, in the order of time: edits of texts, interventions, comparisons, labels
+// of heads and what is chosen in a view, each a difference, not a copy.
 #pragma once
 
 #include <deque>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "model/forward.h"
 #include "session/comparison.h"
+#include "session/state_bag.h"
 
 namespace headlight {
 
@@ -36,7 +38,15 @@ struct HeadLabelEdit {
     bool operator==(const HeadLabelEdit&) const = default;
 };
 
-using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, HeadLabelEdit>;
+/// What was chosen in a part of a view, in the view's own words, which `put` makes so.
+struct ViewEdit {
+    void (*put)(StateBag& views, const std::string& part, const std::vector<std::string>& words) = nullptr;
+    std::string part;
+    std::vector<std::string> before, after;
+    bool operator==(const ViewEdit&) const = default;
+};
+
+using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, HeadLabelEdit, ViewEdit>;
 
 /// The edit that takes another one back.
 Edit reversed(const Edit& edit);
@@ -60,6 +70,8 @@ public:
     void note(InterventionEdit edit, bool same_step = false);
     void note(ComparisonEdit edit);
     void note(HeadLabelEdit edit);
+    /// Where it belongs to the step before it, that step was of the same part of the same view.
+    void note(ViewEdit edit, bool same_step = false);
 
     /// What takes the newest step back, or does the last one that was taken back again; nothing where there
     /// is none.
@@ -78,6 +90,8 @@ private:
         double time;
     };
     bool join(const TextEdit& edit, EditKind kind, double now);
+    template <class E>
+    E* growing(bool same_step);
     void add(Step step);
     void begin(Edit edit);
 

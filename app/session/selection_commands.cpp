@@ -53,8 +53,7 @@ namespace {
 
 Status choose_head(CommandContext& c, const std::string& words) {
     TRY(const AttentionHead head, parse_head(c.model()->config, words, "it"));
-    std::tie(c.session.selection.block, c.session.selection.head) = std::tie(head.block, head.head);
-    c.session.selection.choose_head = false;
+    c.session.selection.choose(head.block, head.head);
     return success();
 }
 

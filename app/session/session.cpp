@@ -17,6 +17,13 @@ void GenerationState::force(const Generation& generation, int at, int id) {
     playing = false;
 }
 
+void Selection::choose(int to_block, int to_head) {
+    block = to_block;
+    head = to_head;
+    choose_head = false;
+    head_chosen = true;
+}
+
 void GenerationState::unforce() {
     forced.clear();
     step = -1;
@@ -148,6 +155,7 @@ void visit(Preferences& p, FieldVisitor& v) {
 void visit(Selection& s, FieldVisitor& v) {
     v.integer("layer", s.block, 0, 100000);
     v.integer("head", s.head, 0, 100000);
+    v.flag("head_chosen", s.head_chosen);
     v.text("view", s.view_name);
     v.cell("locked", s.locked);
 }

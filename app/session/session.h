@@ -85,8 +85,11 @@ struct Hovered {
 
 /// What of it is looked at.
 struct Selection {
-    int block = 0, head = 0;            // which attention block (ModelConfig::block), which head
-    bool choose_head = true;            // let the worker pick the most telling head once
+    int block = 0, head = 0;   // which attention block (ModelConfig::block), which head
+    bool choose_head = true;   // let the worker pick the most telling head once
+    bool head_chosen = false;  // by the person: stations of Learn then begin with no other
+    /// What a person does.
+    void choose(int to_block, int to_head);
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from

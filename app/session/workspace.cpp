@@ -65,6 +65,8 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     const std::string_view known = find_colormap(session.preferences.colormap);
     session.preferences.colormap = known.empty() ? "beam" : std::string(known);
     session.selection.choose_head = !root.contains("layer");
+    if (!root.contains("head_chosen"))  // of an older version: it says the head that a person saved
+        session.selection.head_chosen = root.contains("layer");
     session.selection.hovered.cell.reset();
     d.changes_wait = true;
     d.unknown_fields = unknown_fields(root, session.visits);

@@ -73,11 +73,10 @@ std::vector<Command> choice_commands() {
 void move_head(CommandContext& c, int layers, int heads) {
     Selection& s = c.session.selection;
     const ModelConfig& config = c.model()->config;
-    s.block = std::clamp(s.block + layers, shown_view(c).lists_choices ? cross_block(config, 0) : 0,
-                         config.blocks() - 1);
-    s.head += heads;
+    s.choose(std::clamp(s.block + layers, shown_view(c).lists_choices ? cross_block(config, 0) : 0,
+                        config.blocks() - 1),
+             s.head + heads);
     fit_head(s, config);
-    s.choose_head = false;
 }
 
 Command moves_head(const CommandText& text, int layers, int heads) {

@@ -30,7 +30,7 @@ Status show_heads(CommandContext& c, const std::string& words) {
             return Error{"Lines show the heads of one layer; name heads of one."};
         for (int h = 0; h < c.model()->config.heads(block); ++h) hidden.insert(h);
         for (const AttentionHead head : shown) hidden.erase(head.head);
-        std::tie(s.block, s.head, s.choose_head) = std::tuple{block, shown[0].head, false};
+        s.choose(block, shown[0].head);
     }
     c.session.of<LayerHeads>().hidden = std::move(hidden);
     return success();

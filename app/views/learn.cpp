@@ -19,12 +19,16 @@ constexpr float kTitleRow = size::title_bar, kNarrow = 800;
 
 PageWanted page_wanted(const Session& session) {
     const LearnState& state = session.of<LearnState>();
-    const auto focused = session.selection.focused();
+    const Selection& s = session.selection;
+    const auto focused = s.focused();
+    const AttentionHead shown{s.block, s.head},
+        head = s.head_chosen ? shown : state.first_head.value_or(shown);
     return {.station = state.station,
             .words = state.words(state.shown()),
             .text = session.document.text,
-            .block = session.selection.block,
-            .head = session.selection.head,
+            .block = head.block,
+            .head = head.head,
+            .head_chosen = s.head_chosen || state.first_head,
             .query = focused ? focused->first : -1};
 }
 
@@ -62,6 +66,12 @@ float draw_missing(Scene& s, float x, float y, float width, const learn::Station
     return y + size::button;
 }
 
+/// Locks a cell; unlocks the one that is.
+void press_cell(const Scene& s, std::pair<int, int> cell) {
+    s.lock(cell == s.session.selection.locked ? std::nullopt : std::optional(cell));
+    s.leave_text();
+}
+
 /// Returns where the page ends.
 float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) {
     Ui& ui = s.ui;
@@ -71,8 +81,11 @@ float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) 
     const learn::Page& page = *found.answer.page;
     learn::BlockPen pen{ui, colormap(s.session.preferences.colormap, ui.colors->dark)};
     pen.symbols = page.symbols;
+    if (!ui.on_page()) pen.focused = s.session.selection.focused();
     const float end = learn::draw_blocks(pen, page.blocks, x, y, width);
     if (pen.typed) set_cell(s, page, *pen.typed);
+    if (pen.pointed) s.point_at(pen.pointed);
+    if (pen.pressed) press_cell(s, *pen.pressed);
     return end;
 }
 
@@ -108,7 +121,16 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     show_focus(s, below, state);
 }
 
-std::vector<Question> ask_learn(const Scene& s) { return {page_wanted(s.session)}; }
+/// A station goes on with the head that it began with, whatever is typed.
+std::vector<Question> ask_learn(const Scene& s) {
+    LearnState& state = s.of<LearnState>();
+    const std::string of = state.station + '\n' + s.session.document.model_path;
+    if (std::exchange(state.first_head_of, of) != of) state.first_head.reset();
+    const auto* found = s.found<PageWanted>();
+    if (found && found->asked.station == state.station && found->answer.first_head)
+        state.first_head = found->answer.first_head;
+    return {page_wanted(s.session)};
+}
 
 void draw_learn(Scene& s, Rect area) {
     LearnState& state = s.of<LearnState>();
@@ -167,6 +189,7 @@ View learn_view() {
             .ask = ask_learn,
             .fills_window = true,
             .figure = learn_figure,
+            .take_picture = learn_takes_picture,
             .numbers = learn_numbers,
             .visit = visit_state<LearnState>,
             .commands = learn_commands};

@@ -22,7 +22,10 @@ struct LearnState {
     std::string drawn;    // the station of the last frame: another one is seen from its beginning
     std::string focus;    // the control that was scrolled to last
     std::string playing;  // the control whose numbers are gone through
+    std::string going;    // the control that is dragged or played: what it goes on to is one step of undo
     double next_step = 0;
+    std::string first_head_of;                // the station and model that began with this head
+    std::optional<AttentionHead> first_head;  // none: not known yet
 
     void visit(FieldVisitor& visitor);
     const learn::Station& shown() const { return *learn::find_station(station); }
@@ -33,6 +36,8 @@ struct LearnState {
 
 View learn_view();
 std::vector<Command> learn_commands();
+/// At a station that shows a picture: that one in place of its own.
+bool learn_takes_picture(Session& session, const std::string& path);
 
 /// The way back, and each station as a row that opens it; with room also its words. Returns whether it had.
 bool draw_station_list(Scene& scene, Rect area);

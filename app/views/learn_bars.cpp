@@ -82,6 +82,36 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row)
     }
 }
 
+/// The cell that a bar stands for; none where its column is no token.
+std::optional<std::pair<int, int>> cell_of(const BarRows& bars, int column) {
+    const auto& keys = bars.cells.keys;
+    if (column >= isize(keys) || keys[column] < 0) return std::nullopt;
+    return std::pair{bars.cells.query, keys[column]};
+}
+
+/// Frames the bar of the focused cell, says what the mouse points at and takes a click on it.
+void answer_bars(BlockPen& pen, const BarColumns& c, float y, const BarRows& bars, int index) {
+    Ui& ui = pen.ui;
+    const BarRows::Row& row = bars.rows[index];
+    const int count = std::min(isize(row.values), isize(bars.columns));
+    if (ui.on_page() || count == 0) return;
+    const auto well = [&](int column) {
+        return Rect{c.bars() + c.step * float(column), y + 14, c.step, kBarHigh};
+    };
+    for (int i = 0; pen.focused && i < count; ++i)
+        if (cell_of(bars, i) == pen.focused) ui.frame(well(i), ui.colors->accent, 2);
+    const std::string path = pen.path + "/" + std::to_string(index);
+    const Hit hit = ui.hit(path, {c.bars(), y + 14, c.step * float(count), kBarHigh + 22});
+    if (!hit.hovered) return;
+    const int column = std::clamp(int((hit.mouse.x - c.bars()) / c.step), 0, count - 1);
+    const float value = row.values[column];
+    ui.frame(well(column), ui.colors->hover, 2);
+    ui.tooltip(path, hit,
+               bars.columns[column] + ": " + (std::isnan(value) ? "masked" : number(double(value), 4)));
+    pen.pointed = cell_of(bars, column);
+    if (hit.clicked) pen.pressed = pen.pointed;
+}
+
 /// All queries' weights, the largest key, the note.
 void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& bars,
                    const BarRows::Row& row) {
@@ -121,12 +151,12 @@ float draw_bar_rows(BlockPen& pen, ImVec2 at, float width, const BarRows& bars) 
     const BarColumns c = bar_columns(ui, at, width, bars);
     float y = at.y + column_labels_height(ui, bars.columns, c.step);
     draw_column_labels(ui, c.bars(), y, c.step, bars.columns);
-    for (const auto& row : bars.rows) {
+    for (int i = 0; i < isize(bars.rows); ++i, y += kRowHigh) {
         ui.hairline(at.x, y, c.right, y);
-        draw_bar_name(pen, c, y, row);
-        draw_bars_of(ui, c, y, row);
-        draw_bar_side(pen, c, y, bars, row);
-        y += kRowHigh;
+        draw_bar_name(pen, c, y, bars.rows[i]);
+        draw_bars_of(ui, c, y, bars.rows[i]);
+        draw_bar_side(pen, c, y, bars, bars.rows[i]);
+        answer_bars(pen, c, y, bars, i);
     }
     return y - at.y;
 }

@@ -2,10 +2,10 @@
 #include "views/learn_blocks.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "figure/figure.h"
+#include "learn/symbols.h"
 #include "paint/layout.h"
 #include "views/map_parts.h"
 
@@ -33,19 +33,6 @@ struct WantedWidth {
         return room;
     }
 };
-
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80); }
-
-/// Whether a sign stands in a text by itself: "v" not in "value".
-bool names(const std::string& text, const std::string& sign) {
-    for (size_t at = text.find(sign); at != std::string::npos; at = text.find(sign, at + 1)) {
-        const size_t end = at + sign.size();
-        const bool begins = at == 0 || !is_letter(text[at - 1]) || !is_letter(sign.front()),
-                   ends = end == text.size() || !std::isalnum(static_cast<unsigned char>(text[end]));
-        if (begins && ends) return true;
-    }
-    return false;
-}
 
 struct DrawOne {
     BlockPen& pen;
@@ -98,9 +85,7 @@ float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string&
 
 void explain(BlockPen& pen, Rect place, const std::string& text) {
     if (pen.ui.on_page()) return;
-    std::string all;
-    for (const Symbol& symbol : pen.symbols)
-        if (names(text, symbol.sign)) all += (all.empty() ? "" : "; ") + symbol.sign + ": " + symbol.meaning;
+    const std::string all = explained(pen.symbols, text);
     if (all.empty()) return;
     const std::string path = pen.path + "/" + text;
     pen.ui.tooltip(path, pen.ui.hit(path, place), all);

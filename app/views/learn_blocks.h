@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "learn/page.h"
@@ -20,10 +21,12 @@ struct TypedCell {
 /// What blocks are drawn with, and what a person did to one of them in this frame.
 struct BlockPen {
     Ui& ui;
-    const Colormap& weights;           // from 0 up
-    std::string path = "learn/block";  // of their widgets, before the block's number
-    std::vector<Symbol> symbols = {};  // explained where they are pointed at
+    const Colormap& weights;                                    // from 0 up
+    std::string path = "learn/block";                           // of their widgets, before the block's number
+    std::vector<Symbol> symbols = {};                           // explained where they are pointed at
+    std::optional<std::pair<int, int>> focused = std::nullopt;  // a cell of the chosen head: query, key
     std::optional<TypedCell> typed = std::nullopt;
+    std::optional<std::pair<int, int>> pointed = std::nullopt, pressed = std::nullopt;  // such cells
 };
 
 /// Draws blocks from (x, y) down, those that are narrow side by side; returns where they end.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "learn/controls.h"
 #include "views/learn.h"
@@ -82,7 +83,8 @@ public:
         x_ += wide + kGap;
         if (on && !plays) {
             state.next_step = ImGui::GetTime() + kStepSeconds;
-            if (value == high) set(key, std::to_string(low));
+            state.going.clear();
+            if (value == high) go_on_to(key, std::to_string(low));
         }
         state.playing = on ? key : "";
         if (on && plays) go_on(key, value, high);
@@ -122,7 +124,13 @@ public:
 
 private:
     static std::string path(const std::string& key) { return "learn/set/" + key; }
-    void set(const std::string& key, const std::string& value) { s_.send("learn set", key + "=" + value); }
+    void set(const std::string& key, const std::string& value, bool joins = false) {
+        s_.send("learn set", key + "=" + value, joins);
+    }
+    /// What a drag or Play comes to is one step of undo.
+    void go_on_to(const std::string& key, const std::string& value) {
+        set(key, value, std::exchange(s_.of<LearnState>().going, key) == key);
+    }
     void take_room(float wide) {
         if (x_ + wide > room_.right()) new_line();
     }
@@ -149,7 +157,7 @@ private:
         const double now = ImGui::GetTime();
         if (now >= state.next_step) {
             state.next_step = now + kStepSeconds;
-            if (value < high) set(key, std::to_string(value + 1));
+            if (value < high) go_on_to(key, std::to_string(value + 1));
             if (value + 1 >= high) state.playing.clear();
         }
         ui_.wake_after = float(std::max(0.01, state.next_step - now));
@@ -158,9 +166,13 @@ private:
         label_of(label, kTrack + 8 + kValue);
         const Rect track{x_, y_ - size::chip / 2, kTrack, size::chip};
         double wanted = value;
-        if (const auto place = ui_.slider(path(key), track, range.place(value))) wanted = range.value(*place);
+        const auto dragged = ui_.slider(path(key), track, range.place(value));
+        if (dragged) wanted = range.value(*dragged);
         if (const int step = ui_.take_step(path(key)); step != 0) wanted = range.stepped(value, -step);
-        if (wanted != value) set(key, learn::spelled(wanted));
+        if (LearnState& state = s_.of<LearnState>(); !dragged && state.going == key && state.playing != key)
+            state.going.clear();
+        if (wanted != value)
+            dragged ? go_on_to(key, learn::spelled(wanted)) : set(key, learn::spelled(wanted));
         x_ += kTrack + 8;
         value_box(key, kValue, learn::spelled(value));
     }

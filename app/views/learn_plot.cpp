@@ -105,7 +105,8 @@ void draw_dashes(Ui& ui, const std::vector<ImVec2>& along, ImU32 color) {
 }
 
 /// The names of the lines in rows over the plot; returns their height.
-float draw_legend(Ui& ui, ImVec2 at, float width, const Curves& curves) {
+float draw_legend(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
+    Ui& ui = pen.ui;
     float x = at.x, y = at.y + 8;
     for (int i = 0; i < isize(curves.lines); ++i) {
         const std::string name = ui.text.fitted(kCaption, curves.lines[i].name, width - 30);
@@ -120,6 +121,7 @@ float draw_legend(Ui& ui, ImVec2 at, float width, const Curves& curves) {
         else
             ui.polyline(sample, line_color(ui, curves, i), 2);
         ui.text.draw(x + 28, y, kCaption, ui.colors->t2, name);
+        explain(pen, {x, y - 8, wide, 16}, curves.lines[i].name);
         x += wide + 18;
     }
     return curves.lines.empty() ? 0 : y + 16 - at.y;
@@ -150,7 +152,8 @@ Plot plot_of(const Curves& curves) {
     return out;
 }
 
-void draw_plot_axes(Ui& ui, const Plot& plot, const Curves& curves) {
+void draw_plot_axes(BlockPen& pen, const Plot& plot, const Curves& curves) {
+    Ui& ui = pen.ui;
     for (const double v : plot.y.ticks(5)) {
         const float y = plot.at(plot.x.low, v).y;
         ui.hairline(plot.r.x, y, plot.r.right(), y);
@@ -162,7 +165,9 @@ void draw_plot_axes(Ui& ui, const Plot& plot, const Curves& curves) {
         ui.text.draw_centered(x, plot.r.bottom() + 14, kCaptionMono, ui.colors->t2, tick_text(v));
     }
     ui.fill({plot.r.x, plot.r.bottom(), plot.r.w, ui.line()}, ui.colors->l2);
-    ui.text.draw_right(plot.r.right(), plot.r.bottom() + 32, kCaption, ui.colors->t3, curves.x_is + " →");
+    const float x_is = ui.text.width(kCaption, curves.x_is + " →"), foot = plot.r.bottom() + 32;
+    ui.text.draw_right(plot.r.right(), foot, kCaption, ui.colors->t3, curves.x_is + " →");
+    explain(pen, {plot.r.right() - x_is, foot - 8, x_is, 16}, curves.x_is);
 }
 
 void draw_one_line(Ui& ui, const Plot& plot, const Curves::Line& line, ImU32 color) {
@@ -198,12 +203,12 @@ void draw_one_line(Ui& ui, const Plot& plot, const Curves::Line& line, ImU32 col
 float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     Ui& ui = pen.ui;
     float y = at.y + draw_block_title(pen, at, width, curves.title);
-    y += draw_legend(ui, {at.x, y}, width, curves);
+    y += draw_legend(pen, {at.x, y}, width, curves);
     const float named = ui.text.draw(at.x, y + 8, kCaption, ui.colors->t3, "↑ " + curves.y_is);
     explain(pen, {at.x, y, named, 16}, curves.y_is);
     Plot plot = plot_of(curves);
     plot.r = {at.x + kPlotLeft, y + 26, width - kPlotLeft - 8, kPlotHigh};
-    draw_plot_axes(ui, plot, curves);
+    draw_plot_axes(pen, plot, curves);
     for (int i = 0; i < isize(curves.lines); ++i)
         draw_one_line(ui, plot, curves.lines[i], line_color(ui, curves, i));
     if (curves.mark_x) {

@@ -1,5 +1,6 @@
 // What is remembered of Learn, and its rows of the table of commands.
 #include <algorithm>
+#include <filesystem>
 
 #include "learn/controls.h"
 #include "session/command_rows.h"
@@ -23,19 +24,29 @@ const char* when_shown(const CommandContext& c) {
     return std::string_view(views()[view_for(c.session, *c.model())].key) == kKey ? nullptr : "";
 }
 
-Status set_words(CommandContext& c, const std::string& assignment) {
-    LearnState& state = c.session.of<LearnState>();
+void put_words(StateBag& views, const std::string& station, const std::vector<std::string>& words) {
+    LearnState& state = views.of<LearnState>();
+    state.station = station;
+    state.keep(state.shown(), words);
+}
+
+/// Chooses at the station that is shown, as a step of undo.
+void choose(Session& session, std::vector<std::string> words) {
+    const LearnState& state = session.of<LearnState>();
+    const std::string station = state.station;
+    const ViewEdit edit{put_words, station, state.words(state.shown()), std::move(words)};
+    put_words(session.views, station, edit.after);
+    session.document.history.note(edit, session.document.same_step);
+}
+
+Status set_words(Session& session, const std::string& assignment) {
+    const LearnState& state = session.of<LearnState>();
     const learn::Station& station = state.shown();
     std::any chosen = learn::state_of(station, state.words(station));
     TRY_STATUS(learn::set_control(station, chosen, assignment));
-    state.keep(station, learn::control_words(station, chosen));
-    open_view(c.session, kKey);
+    choose(session, learn::control_words(station, chosen));
+    open_view(session, kKey);
     return success();
-}
-
-void reset(CommandContext& c) {
-    LearnState& state = c.session.of<LearnState>();
-    state.keep(state.shown(), {});
 }
 
 Command moves_station(const char* name, const char* title, const char* keys, int by) {
@@ -80,12 +91,19 @@ void LearnState::keep(const learn::Station& of, const std::vector<std::string>& 
     for (const auto& word : words) set.push_back(head + word);
 }
 
+bool learn_takes_picture(Session& session, const std::string& path) {
+    return bool(set_words(session, "picture=" + std::filesystem::absolute(path).string()));
+}
+
 std::vector<Command> learn_commands() {
     const auto model = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
     return {
-        row({"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
-            set_words, model),
-        row({"learn reset", "Learn: reset the station", "what the station began with"}, reset, model),
+        row(
+            {"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
+            [](CommandContext& c, const std::string& words) { return set_words(c.session, words); }, model),
+        row(
+            {"learn reset", "Learn: reset the station", "what the station began with"},
+            [](CommandContext& c) { choose(c.session, {}); }, model),
         moves_station("previous station", "Previous station", "↑", -1),
         moves_station("next station", "Next station", "↓", 1),
         scrolls("scroll up", "Scroll up", "PgUp", -360),

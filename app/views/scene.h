@@ -40,8 +40,8 @@ struct Scene {
                     // over the panels
     std::vector<SentCommand>* sent = nullptr;  // carried out after the frame; null on a page
 
-    /// Asks for a command of the table by its whole name. `joins`: what it does to the intervention belongs
-    /// to the last step of undo.
+    /// Asks for a command of the table by its whole name. `joins`: what it does belongs to the last step
+    /// of undo.
     void send(std::string name, std::string words = "", bool joins = false) const {
         if (sent) sent->push_back({std::move(name), std::move(words), joins});
     }

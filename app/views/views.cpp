@@ -50,6 +50,11 @@ size_t view_for(const Session& session, const Model& model) {
     return first - views().begin();
 }
 
+bool give_picture(Session& session, const Model& model, const std::string& path) {
+    const View& view = views()[view_for(session, model)];
+    return view.take_picture && view.take_picture(session, path);
+}
+
 void open_view(Session& session, const char* key) {
     const auto view = std::find_if(views().begin(), views().end(),
                                    [&](const View& v) { return std::string_view(v.key) == key; });

@@ -45,6 +45,8 @@ struct View {
     bool (*of_layer)(const Session& session) = nullptr;
     /// A figure of its own, sized to its cells, where it has one of what it shows just now.
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
+    /// Shows a picture from a file where it shows one just now, whatever model is open; false where not.
+    bool (*take_picture)(Session& session, const std::string& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
     std::vector<Command> (*commands)() = nullptr;  // beside its own row and those of its choices
@@ -55,6 +57,9 @@ bool reads_text(const Model& model);
 const char* no_weights(const Model& model);
 
 std::span<const View> views();
+
+/// Gives a picture to the view that is shown; false where it takes none.
+bool give_picture(Session& session, const Model& model, const std::string& path);
 
 /// How the states of all views are remembered.
 std::span<const StateVisit> view_visits();

@@ -91,6 +91,7 @@ Status Application::apply_options() {
     if (!o.second.empty()) d.second = o.second;
     if (anew) {
         s.choose_head = true;
+        s.head_chosen = false;
         s.locked.reset();
         d.changes_wait = false;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "session/exchange.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -50,6 +51,10 @@ void WindowHost::press_focus() {
 void WindowHost::step_focus(int by) {
     desk_.ui->step_focused(by);
     desk_.want_frames(2);
+}
+
+bool WindowHost::show_picture(const std::string& path) {
+    return desk_.sentence() && give_picture(desk_.session, *desk_.sentence()->model, path);
 }
 
 /// What a window left that did not end as it should is opened as new: it has no file of its own.

@@ -23,6 +23,7 @@ public:
     void press_focus() override;
     void step_focus(int by) override;
     void drop_focus() override { desk_.ui->drop_focus(); }
+    bool show_picture(const std::string& path) override;
     void open_workspace(const std::string& path) override;
     void drop_left_workspace() override { keeper_.drop_left(); }
     void copy_numbers() override { exporter_.copy_numbers(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Page;
 struct StationPage {
     std::shared_ptr<const learn::Page> page;  // null where there is none
     std::string missing;                      // then a sentence that says what helps
+    std::optional<AttentionHead> first_head;  // the one that the station took where none was chosen
 };
 
 struct PageWanted {
@@ -25,7 +27,8 @@ struct PageWanted {
     std::vector<std::string> words;  // what was chosen there: learn::control_words()
     std::string text;                // as it was typed; empty: what the run's tokens spell
     int block = 0, head = 0;
-    int query = -1;                // −1: the last
+    bool head_chosen = false;  // else the station takes the head that it begins with (Station::first_head)
+    int query = -1;            // −1: the last
     void fit(const Trace& trace);  // an unknown station becomes the first
     bool operator==(const PageWanted&) const = default;
 };

@@ -83,7 +83,7 @@ BarRows choice_bars(const StationInput& input, const HardSoftState& state, const
         predicted_center(q.row(row.query).transpose(), std::max(1, seen), narrow<unsigned>(state.seed));
     const LocalWindow monotonic{.center = float(std::min(row.query, keys - 1)), .half = state.half_width},
         predicted{.center = place, .half = state.half_width, .gaussian = true};
-    BarRows bars{.columns = key_labels(input)};
+    BarRows bars{.columns = key_labels(input), .cells = cells_of(row.query, keys)};
     add_bars(bars, row, "Soft, global", "softmax(s)", "Bahdanau et al. 2015", row.weights);
     add_bars(bars, row, "Hard: the heaviest", "1 at the largest", "temperature 0",
              heaviest_alone(row.weights));
@@ -91,7 +91,7 @@ BarRows choice_bars(const StationInput& input, const HardSoftState& state, const
              shares(draws.counts, state.draws), std::to_string(state.draws) + " draws");
     add_bars(bars, row, "Local, monotonic", "p = t, keys p − D … p + D", "Luong et al. 2015",
              local_weights(row.scores, row.allowed, monotonic));
-    add_bars(bars, row, "Local, predictive", "· exp(−(s − p)² ÷ 2σ²), σ = D ÷ 2", "Luong et al. 2015",
+    add_bars(bars, row, "Local, predictive", "· exp(−(j − p)² ÷ 2σ²), σ = D ÷ 2", "Luong et al. 2015",
              local_weights(row.scores, row.allowed, predicted));
     bars.rows.back().source += ", p = " + decimals(place, 1);
     add_bars(bars, row, "Strided", "the nearest, and every one of a stride", "Child et al. 2019",

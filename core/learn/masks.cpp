@@ -28,7 +28,7 @@ constexpr WayRow kWays[] = {
 struct MaskedScores {
     Matrix scores;                           // [queries, keys]
     std::vector<std::vector<bool>> allowed;  // per query
-    int shown = 0;                           // the row of the chosen query
+    int query = 0, shown = 0;                // the chosen one, and its row
 };
 
 /// The chosen mask, from the program's own table (model/mask.h); padding: the last tokens.
@@ -54,7 +54,7 @@ MaskedScores masked_scores(const StationInput& input, const MasksState& state) {
     const bool all = std::max(queries, keys) <= kMostMapped;
     const int first = all ? 0 : query, rows = all ? queries : 1;
     const ChosenMask mask(state, keys);
-    MaskedScores out{Matrix(rows, keys), {}, query - first};
+    MaskedScores out{Matrix(rows, keys), {}, query, query - first};
     for (int r = 0; r < rows; ++r) {
         const std::vector<float> row = head_scores(input, first + r);
         std::copy(row.begin(), row.end(), out.scores.row(r).data());
@@ -87,7 +87,8 @@ void mark_hidden(std::vector<float>& weights, const std::vector<bool>& allowed) 
 }
 
 BarRows way_bars(const MaskedScores& scene, std::vector<std::string> labels) {
-    BarRows out{.columns = std::move(labels)};
+    BarRows out{.columns = std::move(labels),
+                .cells = cells_of(scene.query, narrow<int>(scene.scores.cols()))};
     for (const WayRow& way : kWays) {
         BarRows::Row row{.title = way.title,
                          .formula = way.formula,

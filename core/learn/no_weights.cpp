@@ -39,6 +39,7 @@ struct WordVectors {
     std::vector<std::string> words;
     Matrix vectors;  // [words, d]
     int query = 0;
+    Cells cells;         // what they are in the sentence
     std::string origin;  // "after layer 2"
     bool by_hand = false;
 };
@@ -60,6 +61,7 @@ WordVectors typed_by_hand(const StationInput& in, const NoWeightsState& state) {
     out.words = words_of(in.text);
     out.vectors = edited(state.by_hand, small_vectors(out.words));
     out.query = chosen_word(in, out.words);
+    out.cells = cells_of_words(in, out.words);
     out.origin = small_origin(out.words);
     out.by_hand = true;
     return out;
@@ -91,21 +93,32 @@ Matrix means(const Matrix& vectors, const std::vector<int>& words, int count) {
     return out;
 }
 
+/// The first token of each word.
+std::vector<int> first_tokens(const std::vector<int>& words, int count) {
+    std::vector<int> out(count);
+    for (int i = isize(words) - 1; i >= 0; --i) out[words[i]] = i;
+    return out;
+}
+
 WordVectors of_model(const StationInput& in, const NoWeightsState& state) {
     const Sequence& sequence = in.trace->request.inputs.front();
     WordVectors out;
     out.words = token_labels(*in.trace, 0);
     out.vectors = token_vectors(*in.trace, state, out.origin);
     out.query = in.query_of(isize(out.words));
+    if (reads_text_tokens(in))
+        out.cells = cells_of(in.query_of(in.trace->query_count(in.block)), isize(out.words));
     if (state.whole_words && !sequence.picture) {
         const std::vector<int> numbers = word_numbers(sequence.tokens);
         out.words = join_labels(out.words, numbers);
         out.vectors = means(out.vectors, numbers, isize(out.words));
         out.query = numbers[out.query];
+        if (!out.cells.keys.empty()) out.cells.keys = first_tokens(numbers, isize(out.words));
     }
     const int kept = std::min(kMostWords, isize(out.words));
     out.words.resize(kept);
     out.vectors = out.vectors.topRows(kept).eval();
+    out.cells.keys.resize(out.cells.keys.empty() ? 0 : kept);
     out.query = std::min(out.query, kept - 1);
     return out;
 }
@@ -122,6 +135,7 @@ void reorder(WordVectors& words, const std::vector<int>& order) {
     for (int i = 0; i < isize(order); ++i) {
         words.words[i] = before.words[order[i]];
         words.vectors.row(i) = before.vectors.row(order[i]);
+        if (!words.cells.keys.empty()) words.cells.keys[i] = before.cells.keys[order[i]];
         if (order[i] == before.query) words.query = i;
     }
 }
@@ -145,7 +159,7 @@ BarRows bars(const WordVectors& w, const PlainAttention& a, const NoWeightsState
     row.formula = std::string(kFormulas[static_cast<int>(state.scores)]) + ", " + kind.formula;
     row.source = "no weights are learned";
     row.emphasized = true;
-    return {w.words, {row}};
+    return {w.words, {row}, w.cells};
 }
 
 /// W₁ V₁ + W₂ V₂ + … = Y of the chosen word: the largest terms, the rest together.

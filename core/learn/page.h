@@ -2,6 +2,7 @@
 // each exported as numbers. A station computes a page; nothing of it knows how it is drawn.
 #pragma once
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,6 +18,18 @@ struct Symbol {
     std::string sign, meaning;  // "q", "the query: what this token asks for"
 };
 
+/// The cells of the chosen head's pattern that columns stand for.
+struct Cells {
+    int query = 0;
+    std::vector<int> keys;  // of each column; −1: none
+};
+/// Each column is the key of its place.
+inline Cells cells_of(int query, int keys) {
+    Cells out{query, std::vector<int>(keys)};
+    std::iota(out.keys.begin(), out.keys.end(), 0);
+    return out;
+}
+
 /// Scores or weights of one row per line: bars for each column, as in "Score functions side by side".
 struct BarRows {
     struct Row {
@@ -30,6 +43,7 @@ struct BarRows {
     };
     std::vector<std::string> columns = {};  // labels
     std::vector<Row> rows = {};
+    Cells cells = {};  // no keys: the columns are no tokens
 };
 
 /// A matrix with labels as a heat map with its values where they fit.

@@ -29,14 +29,17 @@ Result<StationPage> answer(const Runs& runs, const PageWanted& wanted, ThreadPoo
     input.trace = &runs.shown;
     input.model = runs.shown.model.get();
     input.text = text_of_run(runs.shown, wanted.text);
-    input.block = wanted.block;
-    input.head = wanted.head;
+    const auto first_head =
+        station->first_head && !wanted.head_chosen ? station->first_head(runs.shown, pool) : std::nullopt;
+    const AttentionHead head = first_head.value_or(AttentionHead{wanted.block, wanted.head});
+    input.block = head.block;
+    input.head = head.head;
     input.query = wanted.query;
     input.cancel = cancel;
     auto page = learn::station_page(*station, input, learn::state_of(*station, wanted.words), pool);
-    if (page) return StationPage{std::make_shared<const learn::Page>(*std::move(page)), ""};
+    if (page) return StationPage{std::make_shared<const learn::Page>(*std::move(page)), "", first_head};
     if (page.error().cancelled) return page.error();
-    return StationPage{nullptr, page.error().message};
+    return StationPage{nullptr, page.error().message, first_head};
 }
 
 }  // namespace headlight

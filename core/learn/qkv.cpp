@@ -59,7 +59,7 @@ Steps shapes(const HeadInputs& x, const MatrixSources& s) {
 
 /// The weights of each head that stands beside the chosen one.
 BarRows heads_bars(const StationInput& in, const HeadInputs& x, const std::vector<HeadOutcome>& outcomes) {
-    BarRows out{x.words.keys, {}};
+    BarRows out{x.words.keys, {}, x.words.cells};
     for (int i = 0; i < isize(outcomes); ++i) {
         BarRows::Row row = bar_row(outcomes[i].scores, outcomes[i].weights, x.words.query);
         row.title = head_label(in, x, x.heads[i]);

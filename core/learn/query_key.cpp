@@ -46,6 +46,7 @@ QueryKey head_query_key(const StationInput& in) {
         for (int k = 0; k < keys; ++k) out.allowed[q][k] = mask.weighs(q, k);
     }
     out.query = in.query_of(queries);
+    out.cells = cells_of(out.query, keys);
     out.of_head = true;
     out.one_text = block.kind != AttentionKind::cross;
     out.origin = "q and k of head " + head_name(trace.config(), in.block, in.head);
@@ -58,6 +59,7 @@ QueryKey small_query_key(const StationInput& in, const std::vector<float>& by_ha
     out.q = out.k = edited(by_hand, small_vectors(out.keys));
     out.allowed.assign(isize(out.keys), std::vector<bool>(isize(out.keys), true));
     out.query = chosen_word(in, out.keys);
+    out.cells = cells_of_words(in, out.keys);
     out.origin = small_origin(out.keys);
     return out;
 }

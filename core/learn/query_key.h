@@ -12,6 +12,7 @@ struct QueryKey {
     int query = 0;                           // the chosen one
     bool of_head = false, one_text = true;   // one_text: queries and keys are the same words
     std::string origin;                      // "q and k of head 1.2"
+    Cells cells;                             // what the keys are in the sentence
 
     /// The scores with NaN where the mask hides the key.
     Matrix masked(Matrix scores) const;

@@ -32,7 +32,7 @@ ScoreParameters parameters(const ScoreFunctionsState& state, const QueryKey& inp
 /// Every score function under the chosen normalizer.
 BarRows by_score(const QueryKey& input, const ScoreParameters& p, const NormalizerKind& normalizer,
                  ThreadPool& pool) {
-    BarRows out{input.keys, {}};
+    BarRows out{input.keys, {}, input.cells};
     for (const ScoreKind& kind : score_functions()) {
         pool.stop_point();
         const Matrix scores = input.masked(kind.scores(input.q, input.k, p));
@@ -48,7 +48,7 @@ BarRows by_score(const QueryKey& input, const ScoreParameters& p, const Normaliz
 
 /// Every normalizer behind the scaled dot product.
 BarRows by_normalizer(const QueryKey& input, int chosen) {
-    BarRows out{input.keys, {}};
+    BarRows out{input.keys, {}, input.cells};
     const Matrix scores = input.masked(scaled_dot_scores(input.q, input.k));
     for (int i = 0; i < isize(normalizers()); ++i) {
         const NormalizerKind& kind = normalizers()[i];

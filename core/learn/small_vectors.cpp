@@ -37,6 +37,14 @@ std::array<int, 3> small_vector(const std::string& word) {
     return v == std::array<int, 3>{} ? std::array<int, 3>{1, 0, 1} : v;
 }
 
+/// The place in `others` of the word `words[at]`: of equal ones the one that stands there; −1: none.
+int same_word(const std::vector<std::string>& words, int at, const std::vector<std::string>& others) {
+    auto left = std::count(words.begin(), words.begin() + at + 1, words[at]);
+    for (int i = 0; i < isize(others); ++i)
+        if (others[i] == words[at] && --left == 0) return i;
+    return -1;
+}
+
 bool is_sign(char c) { return as_byte(c) < 128 && std::ispunct(as_byte(c)); }
 
 }  // namespace
@@ -56,12 +64,27 @@ int chosen_word(const StationInput& in, const std::vector<std::string>& words) {
     const int last = isize(words) - 1;
     if (!in.trace || in.query < 0 || in.query >= in.trace->request.inputs.front().size()) return last;
     const std::vector<int> numbers = word_numbers(in.trace->request.inputs.front().tokens);
+    const int at = same_word(join_labels(token_labels(*in.trace, 0), numbers), numbers[in.query], words);
+    return at < 0 ? last : at;
+}
+
+bool reads_text_tokens(const StationInput& in) {
+    return in.trace && !in.trace->request.inputs.front().picture &&
+           in.trace->config().has_head({in.block, in.head}) &&
+           in.trace->config().block(in.block).key_stack() == 0;
+}
+
+Cells cells_of_words(const StationInput& in, const std::vector<std::string>& words) {
+    if (!reads_text_tokens(in)) return {};
+    const std::vector<int> numbers = word_numbers(in.trace->request.inputs.front().tokens);
     const std::vector<std::string> joined = join_labels(token_labels(*in.trace, 0), numbers);
-    const int at = numbers[in.query];
-    auto left = std::count(joined.begin(), joined.begin() + at + 1, joined[at]);
-    for (int i = 0; i <= last; ++i)
-        if (words[i] == joined[at] && --left == 0) return i;
-    return last;
+    Cells out{in.query_of(in.trace->query_count(in.block)), {}};
+    for (int i = 0; i < isize(words); ++i) {
+        const int word = same_word(words, i, joined);
+        const auto first = std::find(numbers.begin(), numbers.end(), word);
+        out.keys.push_back(word < 0 ? -1 : narrow<int>(first - numbers.begin()));
+    }
+    return out;
 }
 
 Matrix small_vectors(const std::vector<std::string>& words) {

@@ -21,6 +21,12 @@ std::vector<std::string> words_of(const std::string& text);
 /// none is chosen.
 int chosen_word(const StationInput& input, const std::vector<std::string>& words);
 
+/// Which tokens these words begin with, as keys of the chosen block; no keys where it does not read them.
+Cells cells_of_words(const StationInput& input, const std::vector<std::string>& words);
+
+/// Whether the keys of the chosen block are the tokens of the text.
+bool reads_text_tokens(const StationInput& input);
+
 /// [words, 3], whole numbers from 0 to 2: chosen for the article's words (how much of an animal, how much of
 /// a feeling, how much grammar), made of the letters for others, so that equal words have equal vectors.
 Matrix small_vectors(const std::vector<std::string>& words);

@@ -4,6 +4,7 @@
 
 #include <any>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,10 +62,15 @@ struct StationInput {
     int query_of(int count) const { return query < 0 || query >= count ? count - 1 : query; }
 };
 
+/// The head that a station begins with on a text where the person has not chosen one; none: the one that is
+/// shown elsewhere.
+using FirstHead = std::optional<AttentionHead> (*)(const Trace& trace, ThreadPool& pool);
+
 /// A row of the table of stations.
 struct Station {
     const char* key;
     const char* opens;          // the model that it opens where none was named; "": it needs none
+    FirstHead first_head;       // null: it shows none
     std::any (*first_state)();  // as it is when the station is entered for the first time
     void (*visit)(std::any& state, ControlVisitor& visitor);
     Result<Page> (*compute)(const StationInput& input, const std::any& state, ThreadPool& pool);
@@ -76,8 +82,11 @@ template <class State>
 using PageOf = Result<Page> (*)(const StationInput& input, const State& state, ThreadPool& pool);
 
 template <class State, PageOf<State> Compute>
-constexpr Station station(const char* key, const char* opens) {
-    return {key, opens, [] { return std::any(State()); },
+constexpr Station station(const char* key, const char* opens, FirstHead first_head = nullptr) {
+    return {key,
+            opens,
+            first_head,
+            [] { return std::any(State()); },
             [](std::any& state, ControlVisitor& visitor) { std::any_cast<State&>(state).visit(visitor); },
             [](const StationInput& input, const std::any& state, ThreadPool& pool) {
                 return Compute(input, std::any_cast<const State&>(state), pool);

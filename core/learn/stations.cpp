@@ -1,5 +1,6 @@
 // The table of stations.
 #include "learn/database.h"
+#include "learn/first_head.h"
 #include "learn/formation.h"
 #include "learn/hard_soft.h"
 #include "learn/masks.h"
@@ -19,16 +20,16 @@ namespace headlight::learn {
 
 std::span<const Station> stations() {
     static constexpr Station table[] = {
-        station<NoWeightsState, no_weights_page>("no-weights", "stories"),
-        station<QkvState, qkv_page>("qkv", "stories"),
+        station<NoWeightsState, no_weights_page>("no-weights", "stories", most_moved_head),
+        station<QkvState, qkv_page>("qkv", "stories", most_moved_head),
         station<DatabaseState, database_page>("database", ""),
-        station<ScoreFunctionsState, score_functions_page>("score-functions", "stories"),
-        station<ScaleState, scale_page>("scale", "stories"),
+        station<ScoreFunctionsState, score_functions_page>("score-functions", "stories", most_moved_head),
+        station<ScaleState, scale_page>("scale", "stories", most_moved_head),
         station<WorkedExampleState, worked_example_page>("worked-example", ""),
-        station<PositionsState, positions_page>("positions", "stories"),
-        station<MasksState, masks_page>("masks", "stories"),
-        station<HardSoftState, hard_soft_page>("hard-soft", "stories"),
-        station<ParametersState, parameters_page>("parameters", "stories"),
+        station<PositionsState, positions_page>("positions", "stories", previous_token_head),
+        station<MasksState, masks_page>("masks", "stories", most_moved_head),
+        station<HardSoftState, hard_soft_page>("hard-soft", "stories", most_moved_head),
+        station<ParametersState, parameters_page>("parameters", "stories", most_moved_head),
         station<Seq2seqState, seq2seq_page>("seq2seq", "translator"),
         station<ThreeUsesState, three_uses_page>("three-uses", "translator"),
         station<PicturesState, pictures_page>("pictures", ""),

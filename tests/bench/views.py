@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """A full frame of every view beside Dear ImGui's demo window, and memory, on a model of GPT-2 small's shape. Mesa software
-rendering, 1600 x 1000, in one run:
+rendering, 1600 x 1000. Each row is the median of five runs of the view, and of the demo between them, so that a busy machine
+slows both; 16 tokens are the stations of Learn, 256 and 1024 the views:
 
-    python3 tests/bench/views.py [build]
+    python3 tests/bench/views.py [build] [16|256|1024 …]
 """
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,8 @@ from drive import Display, views  # noqa: E402
 from large_model import write_large_model  # noqa: E402
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
+TOKENS = [int(word) for word in sys.argv[2:]] or [16, 256, 1024]
+RUNS = 5
 WORDS = "Lily had a red ball and Tom had a blue ball so they went to the park to play with the big dog . ".split()
 
 
@@ -35,19 +39,24 @@ def main():
         learned = subprocess.run([BUILD / "headlight", "learn", "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
         stations = ["learn " + line.split()[0] for line in learned]
         for tokens, bar, shown in ((16, 3, stations), (256, 4, offered), (1024, 5, offered)):
+            if tokens not in TOKENS:
+                continue
             text = " ".join((WORDS * 60)[:tokens + 200])
-            print(f"{tokens} tokens, 12 x 12 heads: frame in ms, times Dear ImGui's demo (bar: {bar}), peak memory beyond the model ({size:.0f} MB) and a bare window")
+            print(f"{tokens} tokens, 12 x 12 heads: frame in ms, its 95th percentile, median times Dear ImGui's demo (bar: {bar}), peak memory beyond the model ({size:.0f} MB) and a bare window")
             for view in shown:
                 open_it = ["--do", view] if view in stations else ["--view", view]
-                demo = bare()
-                run = subprocess.Popen([BUILD / "headlight", "--size", "1600x1000", "--scale", "1", "--frames", "60", *open_it, "--model", model, "--text", cut(model, text, tokens)],
-                                       env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                out, error = run.communicate()
-                if not out:
-                    print(f"  {view:22} {error.strip()}")
-                    continue
-                answer = json.loads(out)
-                print(f"  {view:22} {answer['frame_ms']:7.2f} {answer['frame_ms'] / demo['frame_ms']:6.2f} x {answer['peak_mb'] - size - demo['peak_mb']:8.0f} MB")
+                text_now = cut(model, text, tokens)
+                demos, answers = [bare()], []
+                for _ in range(RUNS):
+                    run = subprocess.run([BUILD / "headlight", "--size", "1600x1000", "--scale", "1", "--frames", "60", *open_it, "--model", model, "--text", text_now],
+                                         env=environment, capture_output=True, text=True)
+                    if not run.stdout:
+                        sys.exit(f"{view}: {run.stderr.strip()}")
+                    answers.append(json.loads(run.stdout))
+                    demos.append(bare())
+                frame, p95, peak = (statistics.median(a[key] for a in answers) for key in ("frame_ms", "frame_p95_ms", "peak_mb"))
+                demo, bare_peak = (statistics.median(d[key] for d in demos) for key in ("frame_ms", "peak_mb"))
+                print(f"  {view:22} {frame:7.2f} {p95:7.2f} {frame / demo:6.2f} x {peak - size - bare_peak:8.0f} MB", flush=True)
     display.close()
 
 

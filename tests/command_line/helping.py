@@ -30,7 +30,7 @@ def shells_and_the_manual():
 
 def help_examples_run():
     tried = 0
-    for verb in ("render", "trace", "heads", "generate", "tokenize", "info", "models"):
+    for verb in ("render", "trace", "heads", "generate", "tokenize", "learn", "info", "models"):
         text = run(verb, "--help").out
         examples = [line.strip() for line in text.split("Examples:")[1].splitlines() if "headlight" in line and "FOLDER" not in line]
         for example in examples:
@@ -38,5 +38,5 @@ def help_examples_run():
             r = subprocess.run(command, shell=True, cwd=FOLDER, capture_output=True, timeout=120)
             assert r.returncode == 0, (example, r.stderr.decode())
             tried += 1
-    assert tried >= 9, tried
+    assert tried >= 14, tried
     assert "render" in run("--help").out and run("--version").out.startswith("headlight ")

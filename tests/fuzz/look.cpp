@@ -13,6 +13,7 @@
 #include "analysis/questions.h"
 #include "base/check.h"
 #include "cli/render.h"
+#include "learn/station.h"
 #include "session/worker.h"
 #include "trace/trace_file.h"
 #include "views/views.h"
@@ -62,6 +63,18 @@ void ask(const Look& look) {
         answer_questions(*answer, {fitted(Question(std::in_place_index<Kind>), *look.trace)}, look.pool));
 }
 
+void open_station(const Look& look, const learn::Station& station) {
+    auto answer = answer_for({look.trace, nullptr, nullptr}, look.block, look.head, std::nullopt, look.pool);
+    if (!answer) return check_message(answer.error());
+    PageWanted wanted;
+    wanted.station = station.key;
+    wanted.block = look.block;
+    wanted.head = look.head;
+    wanted.head_chosen = look.where & 8;
+    wanted.query = look.where % 8 - 1;
+    check_status(answer_questions(*answer, {fitted(Question(wanted), *look.trace)}, look.pool));
+}
+
 void write_on(const Look& look, int beams, float temperature) {
     if (!look.trace->has_weights()) return;
     GenerationWanted wanted;
@@ -89,6 +102,8 @@ std::vector<std::function<void(const Look&)>> all_looks() {
         looks.push_back([key = std::string(kind.name)](const Look& look) { draw(look, key); });
     [&]<size_t... Kind>(std::index_sequence<Kind...>) { (looks.push_back(ask<Kind>), ...); }
     (std::make_index_sequence<std::variant_size_v<Question>>());
+    for (const learn::Station& station : learn::stations())
+        looks.push_back([&station](const Look& look) { open_station(look, station); });
     looks.push_back([](const Look& look) { write_on(look, 1, 0); });
     looks.push_back([](const Look& look) { write_on(look, 3, 0); });
     looks.push_back([](const Look& look) { write_on(look, 1, 1); });

@@ -14,16 +14,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 int main(int argc, char** argv) {
     long runs = 1000;
+    unsigned seed = 1;
     std::vector<std::string> corpus{""};
     for (int i = 1; i < argc; ++i) {
         if (std::strncmp(argv[i], "-runs=", 6) == 0) runs = std::atol(argv[i] + 6);
+        if (std::strncmp(argv[i], "-seed=", 6) == 0) seed = unsigned(std::atol(argv[i] + 6));
         if (argv[i][0] == '-') continue;
         for (const auto& file : std::filesystem::recursive_directory_iterator(argv[i])) {
             std::ifstream in(file.path(), std::ios::binary);
             corpus.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
         }
     }
-    std::mt19937 random(1);
+    std::mt19937 random(seed);
     const auto run = [](const std::string& s) {
         LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(s.data()), s.size());
     };

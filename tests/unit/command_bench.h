@@ -6,6 +6,7 @@
 #include "helpers.h"
 #include "session/commands.h"
 #include "session/palette.h"
+#include "views/views.h"
 #include "window/commands.h"
 
 namespace headlight {
@@ -13,12 +14,13 @@ namespace headlight {
 /// A window that does nothing but hold texts.
 struct TestHost final : Host {
     Session& session;
+    const RunAnswer& answer;
     std::string texts[3];
     std::string opened;
     int numbers = 0, closed = 0;
     bool types = false;
 
-    explicit TestHost(Session& session) : session(session) {}
+    TestHost(Session& session, const RunAnswer& answer) : session(session), answer(answer) {}
     void set_text(TextName which, const std::string& to) override {
         std::string& text = texts[static_cast<int>(which)];
         session.document.history.note({static_cast<int>(which), 0, text, to}, EditKind::replaced, 0);
@@ -34,6 +36,9 @@ struct TestHost final : Host {
     void press_focus() override {}
     void step_focus(int) override {}
     void drop_focus() override {}
+    bool show_picture(const std::string& path) override {
+        return give_picture(session, *answer.sentence->model, path);
+    }
     void open_workspace(const std::string& path) override { opened = path; }
     void drop_left_workspace() override { session.document.left_workspace.clear(); }
     void copy_numbers() override { ++numbers; }
@@ -58,8 +63,8 @@ inline RunAnswer shown_with(const std::shared_ptr<const Model>& model) {
 /// A session over it; the built-in story model where none is given.
 struct Bench {
     Session session;
-    TestHost host{session};
     WorkAnswer answer;
+    TestHost host{session, answer};
 
     Bench() {
         static const RunAnswer shown = shown_with(*Model::open(kTests.parent_path() / "models/stories"));

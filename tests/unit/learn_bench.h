@@ -6,6 +6,7 @@
 
 #include "helpers.h"
 #include "learn/station.h"
+#include "model/input.h"
 
 namespace headlight::learn {
 
@@ -57,6 +58,15 @@ inline float sum_of(const BarRows::Row& row) {
     for (const float w : row.values)
         if (!std::isnan(w)) sum += w;
     return sum;
+}
+
+/// A text in the built-in story model.
+inline std::shared_ptr<const Trace> read_by_stories(const std::string& text) {
+    ThreadPool pool(2);
+    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    TextInput typed;
+    typed.text = text;
+    return *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
 }
 
 /// A sentence in a reference model, as a station sees it.

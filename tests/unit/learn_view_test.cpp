@@ -116,3 +116,89 @@ TEST_CASE("learn: everything that a station says to try is a command that can be
         }
     }
 }
+
+TEST_CASE("learn: what is chosen at a station is a step of undo, in the order of time") {
+    Bench b;
+    LearnState& state = b.session.of<LearnState>();
+    REQUIRE(b.act("learn positions; learn set width=8; text A dog; learn set count=7; mask none"));
+    REQUIRE(b.act("learn database; learn set temperature=5; undo"));
+    CHECK(state.words(state.shown()).empty());
+    REQUIRE(b.act("undo"));
+    CHECK(b.session.document.intervention == Intervention());
+    CHECK(state.station == "database");
+    REQUIRE(b.act("undo"));
+    CHECK(state.set == std::vector<std::string>{"positions width=8"});
+    CHECK(state.station == "positions");  // where it changed something
+    REQUIRE(b.act("undo"));
+    CHECK(b.host.texts[0].empty());
+    REQUIRE(b.act("undo"));
+    CHECK(state.set.empty());
+    REQUIRE(b.act("redo; redo; redo"));
+    CHECK(state.set == std::vector<std::string>{"positions width=8", "positions count=7"});
+    REQUIRE(b.act("learn reset; undo"));
+    CHECK(state.set.size() == 2);
+    const size_t steps = b.session.document.history.steps();
+    REQUIRE(b.act("learn set width=8"));  // as it is
+    CHECK(b.session.document.history.steps() == steps);
+}
+
+TEST_CASE("learn: what goes on at a station is one step of undo, another station's is not") {
+    Bench b;
+    LearnState& state = b.session.of<LearnState>();
+    REQUIRE(b.act("learn positions; learn set width=8"));
+    const auto goes_on = [&](const std::string& commands) {
+        b.session.document.same_step = true;
+        REQUIRE(b.act(commands));
+        b.session.document.same_step = false;
+    };
+    for (const char* width : {"10", "12", "14"}) goes_on(std::string("learn set width=") + width);
+    CHECK(b.session.document.history.steps() == 1);
+    goes_on("learn database; learn set temperature=5");
+    CHECK(b.session.document.history.steps() == 2);
+    REQUIRE(b.act("undo"));
+    CHECK(state.set == std::vector<std::string>{"positions width=14"});
+    goes_on("learn positions; learn set width=20");  // after an undo nothing joins
+    REQUIRE(b.act("undo; undo"));
+    CHECK(state.set.empty());
+}
+
+TEST_CASE("learn: a picture that is opened at its station is shown there, whatever model reads text") {
+    const std::string picture = (kTests / "reference/models/vit/gray.png").string();
+    Bench b;
+    const LearnState& state = b.session.of<LearnState>();
+    CHECK(b.refused("learn masks; open " + picture).find("vision model") != std::string::npos);
+    REQUIRE(b.act("learn pictures; open " + picture));
+    CHECK(state.set == std::vector<std::string>{"pictures picture=" + picture});
+    CHECK(b.host.texts[0].empty());
+    PageWanted wanted;
+    wanted.station = "pictures";
+    wanted.words = state.words(state.shown());
+    const auto found = asked(b.answer, wanted);
+    REQUIRE(found->page);
+    CHECK(std::get<learn::Pixels>(found->page->blocks[0]).title == "The picture in patches");
+    REQUIRE(b.act("undo"));
+    CHECK(state.set.empty());
+    CHECK(b.refused("view lines; open " + picture).find("vision model") != std::string::npos);
+    Bench vision(reference_model("vit"));
+    REQUIRE(vision.act("learn pictures; open " + picture));
+    CHECK(vision.host.texts[0] == picture);
+    CHECK(vision.session.of<LearnState>().set.empty());
+}
+
+TEST_CASE("learn: a station begins with its own head until the person chooses one") {
+    Bench b;
+    PageWanted wanted;
+    wanted.station = "score-functions";
+    const auto own = asked(b.answer, wanted);
+    REQUIRE(own->first_head);
+    const std::string name =
+        head_name(b.answer.sentence->model->config, own->first_head->block, own->first_head->head);
+    CHECK(own->page->note.find("head " + name) != std::string::npos);
+    wanted.head_chosen = true;
+    const auto chosen = asked(b.answer, wanted);
+    CHECK_FALSE(chosen->first_head);
+    CHECK(chosen->page->note.find("head 0.0") != std::string::npos);
+    CHECK_FALSE(b.session.selection.head_chosen);
+    REQUIRE(b.act("head 2.5"));
+    CHECK(b.session.selection.head_chosen);
+}

@@ -41,8 +41,8 @@ TEST_CASE(
     REQUIRE(remember_settings(path, fields_of({}), fields_of(s), workspace_fields()));
     const Session back = load_settings(path);
     CHECK((back.document.text == s.document.text && !back.preferences.dark && back.selection.block == 3 &&
-           !back.selection.choose_head && back.preferences.recent_models == s.preferences.recent_models &&
-           back.notice.empty()));
+           !back.selection.choose_head && !back.selection.head_chosen &&
+           back.preferences.recent_models == s.preferences.recent_models && back.notice.empty()));
     CHECK(json_at(path)["version"] == 1);
     write_bytes(
         path,

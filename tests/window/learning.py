@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from drive import Window
-from places import PROGRAM
+from places import PROGRAM, TESTS
 
 BARK = "Bark is very cute and he is a dog"
 
@@ -147,8 +147,8 @@ def learn_by_keys_alone(display):
 
 def a_page_is_saved_as_learn_draws_it(display):
     folder = Path(tempfile.mkdtemp())
-    with Window(PROGRAM, display, "--text", BARK, "--head", "1.2", "--do", "learn positions; learn set width=8") as w:
-        _learns(w, "positions")
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8") as w:
+        _learns(w, "positions")  # both begin with the station's own head
         w.key("Escape", "ctrl+s")
         w.wait(lambda r: "save path" in r["widgets"])
         w.fill("save path", str(folder / "page.svg"), lambda r: r["save_path"] == str(folder / "page.svg"))
@@ -173,3 +173,71 @@ def a_station_opens_the_model_that_it_needs(display):
         _learns(w, "seq2seq")
         w.click("learn/open")
         w.wait(lambda r: r.get("model") == "translator" and r["view"] == "Learn" and not r["busy"] and "learn/open" not in r["widgets"], 40)
+
+
+def what_is_chosen_is_taken_back(display):
+    """One Ctrl+Z for a drag, one for the number typed before it, one for the word of the list; Ctrl+Y brings them again."""
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn database") as w:
+        _learns(w, "database")
+        w.click("learn/set/similarity")
+        w.click("learn/set/similarity/dot product")
+        w.wait(lambda r: r["learn_set"] == ["database similarity=dot product"])
+        w.drag("learn/set/temperature", (0.5, 0.5), (0.9, 0.5), 12)
+        r = w.wait(lambda r: len(r["learn_set"]) == 2 and not r["busy"])
+        dragged = r["learn_set"]
+        w.drag("learn/set/temperature", (0.9, 0.5), (0.2, 0.5), 12)
+        w.wait(lambda r: len(r["learn_set"]) == 2 and r["learn_set"] != dragged and not r["busy"])
+        w.key("Escape", "ctrl+z")
+        w.wait(lambda r: r["learn_set"] == dragged)
+        w.key("ctrl+z")
+        w.wait(lambda r: r["learn_set"] == ["database similarity=dot product"])
+        w.key("ctrl+z")
+        w.wait(lambda r: not r["learn_set"] and r["text"] == BARK)
+        w.key("ctrl+y", "ctrl+y")
+        w.wait(lambda r: r["learn_set"] == dragged)
+
+
+def a_training_that_plays_is_one_step_of_undo(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
+        _learns(w, "formation")
+        w.click("learn/play")
+        w.wait(lambda r: not r["learn_set"] and not r["busy"])
+        w.key("Escape", "ctrl+z")
+        w.wait(lambda r: r["learn_set"] == ["formation step=8"])
+
+
+def a_bar_locks_its_token(display):
+    """A click locks the cell of query and key, as in every view; a second one unlocks it; pointing lights it everywhere."""
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn score-functions") as w:
+        r = _learns(w, "score-functions")
+        rows = sorted(p for p in r["widgets"] if p.startswith("learn/block/1/") and p.rsplit("/", 1)[1].isdigit())
+        assert len(rows) == 7, rows
+        w.point("learn/back")  # the last query's page
+        w.wait(lambda r: not r["hovered"] and not r["busy"])
+        before = w.picture()
+        w.point(rows[0], 0.26, 0.5)
+        w.wait(lambda r: r["hovered"] == [9, 2])
+        time.sleep(0.8)
+        assert w.picture() != before, "the value is said"
+        w.click(rows[0], 0.26, 0.5)
+        w.wait(lambda r: r["locked"] == [9, 2])
+        w.point("learn/back")
+        w.wait(lambda r: not r["hovered"] and not r["busy"])
+        assert w.report()["locked"] == [9, 2], "it stays"
+        w.click(rows[3], 0.26, 0.5)
+        w.wait(lambda r: not r["locked"])
+        w.click(rows[3], 0.96, 0.5)
+        w.wait(lambda r: r["locked"] == [9, 9])
+
+
+def a_picture_is_dropped_on_its_station(display):
+    picture = TESTS / "golden" / "head.png"
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn pictures") as w:
+        _learns(w, "pictures")
+        before = w.picture()
+        w.drop(picture)
+        w.wait(lambda r: r["learn_set"] == [f"pictures picture={picture}"] and not r["busy"])
+        time.sleep(0.3)
+        assert w.picture() != before and w.report()["text"] == BARK
+        w.key("Escape", "ctrl+z")
+        w.wait(lambda r: not r["learn_set"])

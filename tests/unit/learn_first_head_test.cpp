@@ -1,0 +1,51 @@
+// The heads that stations begin with.
+#include "analysis/normalizers.h"
+#include "analysis/score_functions.h"
+#include "learn/first_head.h"
+#include "learn/qkv_heads.h"
+#include "learn/query_key.h"
+#include "learn_bench.h"
+
+using namespace headlight;
+using namespace headlight::learn;
+
+namespace {
+
+/// ½ Σ |softmax(q · k) − softmax(q · k / √d)|, mean over the queries.
+float moved_by_division(const Trace& trace, AttentionHead head) {
+    const NormalizerKind& softmax = normalizers()[0];
+    StationInput in;
+    in.trace = &trace;
+    in.block = head.block;
+    in.head = head.head;
+    const QueryKey x = head_query_key(in);
+    return moved_weight(normalize_rows(softmax, x.masked(dot_scores(x.q, x.k))),
+                        normalize_rows(softmax, x.masked(scaled_dot_scores(x.q, x.k))));
+}
+
+}  // namespace
+
+TEST_CASE("the first head of a station is the one whose weights the division moves most") {
+    ThreadPool pool(2);
+    const auto trace = read_by_stories("The cat sat on a mat");  // no word twice
+    const auto first = most_moved_head(*trace, pool);
+    REQUIRE(first);
+    const float most = moved_by_division(*trace, *first);
+    CHECK(most > 0.3f);
+    for (int i = 0; i < trace->config().head_count(); ++i)
+        CHECK(moved_by_division(*trace, trace->config().head_at(i)) <= most);
+    const auto before = previous_token_head(*trace, pool);
+    REQUIRE(before);
+    const Matrix weights = trace->pattern(before->block, before->head);
+    CHECK(weights.diagonal(-1).mean() > 0.5f);
+}
+
+TEST_CASE("a station has no head of its own where none stands out, or two stacks share the work") {
+    ThreadPool pool(1);
+    CHECK_FALSE(most_moved_head(*read_by_stories("a"), pool));
+    CHECK_FALSE(previous_token_head(*read_by_stories("a"), pool));
+    const Opened two("marian");
+    CHECK_FALSE(most_moved_head(*two.trace, pool));
+    for (const Station& station : stations())
+        if (station.first_head) CHECK(std::string_view(station.opens) == "stories");
+}
