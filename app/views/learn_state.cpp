@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "learn/controls.h"
-#include "session/command_rows.h"
+#include "views/commands.h"
 #include "views/learn.h"
 #include "views/views.h"
 
@@ -19,8 +19,8 @@ int place_of(const std::string& station) {
 
 /// Null while Learn is shown.
 const char* when_shown(const CommandContext& c) {
-    if (!c.model() || c.session.sheet) return "";
-    return std::string_view(views()[view_for(c.session, *c.model())].key) == kKey ? nullptr : "";
+    if (!c.model() || behind_sheet(c)) return "";
+    return std::string_view(shown_view(c.session, *c.model()).key) == kKey ? nullptr : "";
 }
 
 Status set_words(CommandContext& c, const std::string& assignment) {
@@ -45,13 +45,6 @@ Command moves_station(const char* name, const char* title, const char* keys, int
         state.station = learn::stations()[std::clamp(place_of(state.station) + by, 0, last)].key;
     };
     return row({name, title, "in Learn: previous or next station", keys}, move, when_shown);
-}
-
-Command scrolls(const char* name, const char* title, const char* keys, float by) {
-    const auto scroll = [by](CommandContext& c) {
-        c.session.of<LearnState>().scroll += by;  // drawing brings it back into its range
-    };
-    return row({name, title, "in Learn: scroll the page", keys}, scroll, when_shown);
 }
 
 }  // namespace
@@ -82,14 +75,15 @@ void LearnState::keep(const learn::Station& of, const std::vector<std::string>& 
 
 std::vector<Command> learn_commands() {
     const auto model = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
+    const char* scrolled = "in Learn: scroll the page";
     return {
         row({"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
             set_words, model),
         row({"learn reset", "Learn: reset the station", "what the station began with"}, reset, model),
         moves_station("previous station", "Previous station", "↑", -1),
         moves_station("next station", "Next station", "↓", 1),
-        scrolls("scroll up", "Scroll up", "PgUp", -360),
-        scrolls("scroll down", "Scroll down", "PgDn", 360)};
+        pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),
+        pages({"learn down", "Learn: page down", scrolled, "PgDn"}, 0, 1, when_shown)};
 }
 
 }  // namespace headlight

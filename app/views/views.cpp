@@ -50,6 +50,12 @@ size_t view_for(const Session& session, const Model& model) {
     return first - views().begin();
 }
 
+const View& shown_view(const Session& session, const Model& model) {
+    return views()[view_for(session, model)];
+}
+
+bool behind_sheet(const CommandContext& c) { return c.session.sheet && !c.session.shows(Sheet::palette); }
+
 void open_view(Session& session, const char* key) {
     const auto view = std::find_if(views().begin(), views().end(),
                                    [&](const View& v) { return std::string_view(v.key) == key; });
