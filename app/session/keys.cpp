@@ -14,9 +14,10 @@ namespace {
 constexpr struct {
     std::string_view name;
     int key;
-} kNames[] = {{"Space", 32}, {"Esc", 256}, {"Enter", 257}, {"Tab", 258},  {"→", 262},    {"←", 263},
-              {"↓", 264},    {"↑", 265},   {"PgUp", 266},  {"PgDn", 267}, {"Home", 268}, {"End", 269},
-              {"F1", 290},   {"F2", 291},  {"F3", 292},    {"F4", 293},   {"F5", 294},   {"F6", 295}};
+} kNames[] = {{"Space", 32}, {"Esc", 256}, {"Enter", 257}, {"Tab", 258},  {"→", 262},
+              {"←", 263},    {"↓", 264},   {"↑", 265},     {"PgUp", 266}, {"PgDn", 267},
+              {"Home", 268}, {"End", 269}, {"+", 61},      {"F1", 290},   {"F2", 291},
+              {"F3", 292},   {"F4", 293},  {"F5", 294},    {"F6", 295}};
 constexpr int kArrows[] = {262, 263, 264, 265};
 
 int key_named(std::string_view name) {
@@ -57,7 +58,8 @@ std::vector<KeyChord> chords_of(std::string_view keys) {
 }
 
 int meant_key(int place, std::string_view name, std::string_view all) {
-    const auto names_key = [](int c) { return c < 128 && std::isalnum(c); };
+    const auto names_key = [](int c) { return c < 128 && (std::isalnum(c) || c == '-' || c == '='); };
+    if (name == "+") return '=';
     if (name.size() == 1 && names_key(as_byte(name[0]))) return std::toupper(as_byte(name[0]));
     if (name.empty() || !names_key(place)) return place;
     return all.find(static_cast<char>(std::tolower(place))) == std::string_view::npos ? place : -1;

@@ -15,8 +15,6 @@ namespace headlight {
 
 namespace {
 
-constexpr int kBins = 40;
-
 const char* kLayouts[] = {"by layer", "sorted", "table", "map", "values"};
 
 /// Labels in use for this model, once each.
@@ -26,61 +24,6 @@ std::vector<std::string> labels_in_use(const Scene& s) {
     if (of_model != s.session.document.head_labels.end())
         for (const auto& [head, label] : of_model->second) all.insert(label);
     return {all.begin(), all.end()};
-}
-
-/// How the values of all heads spread, with the edge where the filter ends; dragging moves it.
-void draw_histogram(Scene& s, Rect r, const HeadChoice& choice) {
-    Ui& ui = s.ui;
-    std::array<int, kBins> bins{};
-    for (const float v : choice.values)
-        if (!std::isnan(v))
-            ++bins[std::clamp(int((v - choice.low) / std::max(choice.high - choice.low, 1e-12f) * kBins), 0,
-                              kBins - 1)];
-    const int max = std::max(1, *std::max_element(bins.begin(), bins.end()));
-    const float w = r.w / kBins,
-                edge = (choice.threshold - choice.low) / std::max(choice.high - choice.low, 1e-12f);
-    for (int i = 0; i < kBins; ++i) {
-        const float high = bins[i] ? std::max(2.0f, r.h * float(bins[i]) / float(max)) : 0;
-        const float middle = (float(i) + 0.5f) / kBins;
-        const bool kept = choice.column().ascending ? middle <= edge : middle >= edge;
-        ui.fill({r.x + w * float(i), r.bottom() - high, w - ui.line(), high},
-                kept ? ui.colors->accent : ui.colors->l2);
-    }
-    ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);
-    const float x = r.x + r.w * std::clamp(edge, 0.0f, 1.0f);
-    const Rect handle{x - 4, r.bottom() - 4, 8, 12};
-    ui.fill({x - ui.line() / 2, r.y, ui.line(), r.h}, ui.colors->accent);
-    ui.fill(handle, ui.colors->accent, 2);
-    const Hit h = ui.control("heads/keep", {r.x - 6, r.y - 4, r.w + 12, r.h + 14});
-    if (h.hovered) ui.frame(handle, ui.colors->hover, 1, 2);
-    if (const int step = ui.take_step("heads/keep"); step != 0)
-        s.of<AllHeadsState>().kept = std::clamp(s.of<AllHeadsState>().kept + 0.05f * float(step), 0.0f, 1.0f);
-    if (h.pressed) {
-        const float share = std::clamp((h.mouse.x - r.x) / r.w, 0.0f, 1.0f);
-        s.of<AllHeadsState>().kept = choice.column().ascending ? share : 1 - share;
-    }
-}
-
-void draw_filter(Scene& s, Toolbar& bar, const HeadChoice& choice) {
-    constexpr float kWidest = 300, kLeast = 90, kHigh = 30, kApart = 12;
-    Ui& ui = s.ui;
-    const std::string count =
-        std::to_string(choice.count) + " of " + std::to_string(choice.kept.size()) + " heads";
-    const std::string value =
-        number(choice.threshold, 2) + (choice.column().unit.empty() ? "" : " " + choice.column().unit);
-    const char* title = choice.column().ascending ? "Filter: at most" : "Filter: at least";
-    const float room = bar.rest().w, counted = ui.text.width(kCaption, count);
-    const float bars =
-        std::min(kWidest, room - ui.text.width(kCaption, title) - ui.text.width(kCaptionMono, value) -
-                              counted - 3 * kApart - gap::small);
-    if (bars < kLeast) {
-        if (room > counted) bar.say(kCaption, ui.colors->t2, count);
-        return;
-    }
-    bar.say(kCaption, ui.colors->t3, title, kApart);
-    draw_histogram(s, line_at(bar.take(bars, kApart), bar.rest().middle_y() - 2, kHigh), choice);
-    bar.say(kCaptionMono, ui.colors->accent_text, value, kApart);
-    bar.say(kCaption, ui.colors->t2, count);
 }
 
 /// By which label heads are left out, where there are labels.
@@ -95,10 +38,10 @@ void choose_label(Scene& s, Toolbar& bar) {
 }
 
 void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
-    constexpr float kSave = 136, kLeastFilter = 260;
+    constexpr float kSave = 136, kLeastFilter = 260, kWide = 1400;
     Ui& ui = s.ui;
     auto& state = s.of<AllHeadsState>();
-    const bool wide = rest.w > 1400;
+    const bool wide = rest.w > kWide;
     Toolbar bar = title_toolbar(s, rest, "heads/back", "All heads");
     bar.say(kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size()));
     std::vector<std::string> names;
@@ -112,7 +55,7 @@ void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
     choose_label(s, bar);
     const bool save = bar.rest().w > kSave + kLeastFilter;
     const Rect button = save ? band(bar.take_end(kSave, gap::large), size::button) : Rect{};
-    draw_filter(s, bar, choice);
+    draw_heads_filter(s, bar, choice);
     if (save && ui.button("save", button, "Save figure…")) s.send("save figure");
 }
 
@@ -128,43 +71,6 @@ std::vector<Question> ask_all_heads(const Scene& s) {
     std::vector<Question> out{RandomStatisticsWanted{}};
     if (s.of<AllHeadsState>().layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
     return out;
-}
-
-void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
-    Ui& ui = s.ui;
-    if (ui.on_page()) return;
-    const auto& stats = s.sentence()->heads[{block, head}].statistics;
-    const std::string label = head_label(s, block, head);
-    const float w = 320, row = 26, h = 54 + 40 + row * kStatistics + (label.empty() ? 0 : row);
-    float x = beside.right() + 8,
-          y = std::clamp(beside.y, area.y + 4, std::max(area.y + 4, area.bottom() - h - 4));
-    if (x + w > area.right() - 4) x = beside.x - w - 8;
-    x = std::max(x, area.x + 4);
-    ImDrawList* below = ui.list;
-    ui.use_list(ImGui::GetForegroundDrawList());
-    const Rect r{x, y, w, h};
-    ui.fill(r, ui.colors->bg2, size::popup_corner);
-    ui.frame(r, ui.colors->l2, 1, size::popup_corner);
-    Column c(ui, inset(r, gap::large, 0), r.y + 24);
-    ui.text.draw(c.at.x, c.y, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, block, head));
-    ui.text.draw_right(c.at.right(), c.y, kCaption, ui.colors->t3, "hover");
-    c.skip(30);
-    if (!label.empty()) {
-        ui.text.draw(c.at.x, c.y, kBody, ui.colors->accent_text, ui.text.fitted(kBody, label, c.at.w));
-        c.skip(row);
-    }
-    for (int i = 0; i < kStatistics; ++i) {
-        const HeadStatistic& st = head_statistics()[i];
-        const bool sorting = s.of<AllHeadsState>().sort == i;
-        if (!*st.unit && !std::isnan(stats[i]))
-            ui.bar({c.at.x + 132, c.y - 4, 90, 8}, stats[i], sorting ? ui.colors->accent : ui.colors->t3);
-        c.pair(st.label,
-               number(stats[i], *st.unit ? 2 : 3) +
-                   (*st.unit && !std::isnan(stats[i]) ? " " + std::string(st.unit) : ""),
-               sorting);
-    }
-    ui.text.draw(c.at.x, c.y + 6, kCaption, ui.colors->t3, "Click opens it. Right click labels it.");
-    ui.use_list(below);
 }
 
 namespace {
@@ -237,6 +143,7 @@ View all_heads_view() {
             .figure = heads_page_figure,
             .numbers = heads_numbers,
             .visit = visit_state<AllHeadsState>,
+            .seen = seen_of<AllHeadsState>,
             .commands = all_heads_commands};
 }
 

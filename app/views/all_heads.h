@@ -21,10 +21,9 @@ struct AllHeadsState {
     int sort = 0;         // column of the table of heads: a statistic, or one on random tokens
     bool turned = false;  // the other end of the order first
     int scale = 0;        // 0: per head, 1: all heads, both by the square root; 2: all heads, linear
-    float zoom = 1;       // of the thumbnails that fit
-    float scroll = 0, scroll_x = 0;
-    float kept = 1;     // share of the range of the sorting column that is kept
-    std::string label;  // only heads with this label; "": all
+    Viewport seen{.least = 0.25f, .most = 12};  // zoom: of the thumbnails that fit
+    float kept = 1;                             // share of the range of the sorting column that is kept
+    std::string label;                          // only heads with this label; "": all
     void visit(FieldVisitor& v) {
         v.choose("heads_layout", layout,
                  {"heads layout",
@@ -43,7 +42,7 @@ struct AllHeadsState {
                   "each head's own, one of all heads by the square root, or linear",
                   {"own", "shared", "linear"}});
         v.number("heads_kept", kept, 0, 1);
-        v.number("heads_zoom", zoom, 0.25f, 12);
+        v.number("heads_zoom", seen.zoom, seen.least, seen.most);
     }
 };
 
@@ -84,6 +83,9 @@ HeadChoice choose_heads(const Scene& scene);
 
 /// The label that a person gave a head, or "".
 std::string head_label(const Scene& scene, int block, int head);
+
+/// The range of the sorting column that is kept, with how the values spread; dragging moves it.
+void draw_heads_filter(Scene& scene, Toolbar& bar, const HeadChoice& choice);
 
 void draw_head_grid(Scene& scene, Rect area, const HeadChoice& choice);
 void draw_head_table(Scene& scene, Rect area, const HeadChoice& choice);

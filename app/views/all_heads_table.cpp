@@ -122,10 +122,9 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     for (int i = 0; i < head.count; ++i) draw_column_head(s, head.column(i), choice.columns[i], i);
     ui.fill({rest.x, rest.y - gap::tight, rest.w, ui.line()}, ui.colors->l2);
     const auto largest = largest_values(choice.columns);
-    float& scroll = s.of<AllHeadsState>().scroll;
-    scroll = scrolled(ui, {rest.x, rest.y, rest.w + gap::large, rest.h},
-                      size::row * float(choice.order.size()), scroll);
-    const Grid lines{rest, isize(choice.order), 1, rest.w, size::row, 0, scroll};
+    Viewport& seen = s.of<AllHeadsState>().seen;
+    scrolled(ui, {rest.x, rest.y, rest.w + gap::large, rest.h}, size::row * float(choice.order.size()), seen);
+    const Grid lines{rest, isize(choice.order), 1, rest.w, size::row, 0, seen.y};
     ui.clip({area.x, rest.y, area.w, rest.h});
     for (int i = 0; i < lines.rows; ++i)
         if (lines.touches_row(i)) draw_head_row(s, lines.row(i), choice, choice.order[i], largest);

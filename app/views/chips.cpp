@@ -161,7 +161,7 @@ void draw_written_chips(Scene& s, Rect line) {
 
 bool shows_written(const Scene& s) {
     return s.sentence()->written && s.sentence()->labels.size() > 1 &&
-           views()[view_for(s.session, *s.model())].lists_choices;
+           shown_view(s.session, *s.model()).lists_choices;
 }
 
 float draw_tokens(Scene& s, Rect line) {

@@ -19,7 +19,7 @@ namespace {
 
 const char *kViews = "Views", *kSelection = "Heads and cells";
 
-const View& shown_view(const CommandContext& c) { return views()[view_for(c.session, *c.model())]; }
+const View& shown_view(const CommandContext& c) { return shown_view(c.session, *c.model()); }
 
 /// Why a view cannot be opened now; "" where the model has none.
 const char* missing(const View& v, const CommandContext& c) {
@@ -82,7 +82,7 @@ void move_head(CommandContext& c, int layers, int heads) {
 Command moves_head(const CommandText& text, int layers, int heads) {
     return row(
         text, [layers, heads](CommandContext& c) { move_head(c, layers, heads); },
-        [](const CommandContext& c) { return c.model() && !c.session.sheet ? nullptr : ""; });
+        [](const CommandContext& c) { return c.model() && !behind_sheet(c) ? nullptr : ""; });
 }
 
 /// The locked cell (or the one that is shown) by rows and columns of the picture.
@@ -101,7 +101,7 @@ Command moves_cell(const char* name, const char* title, const char* keys, int do
         {name, title, "move the locked cell", keys},
         [down, across](CommandContext& c) { move_cell(c, down, across); },
         [](const CommandContext& c) {
-            return shown_cell(c.session, c.answer) && !c.session.sheet ? nullptr : "";
+            return shown_cell(c.session, c.answer) && !behind_sheet(c) ? nullptr : "";
         });
 }
 
@@ -114,7 +114,7 @@ Command moves_step(const char* name, const char* title, const char* keys, int by
     };
     const auto when = [](const CommandContext& c) {
         const bool lists = c.sentence() && c.sentence()->written && shown_view(c).lists_choices;
-        return lists && !c.session.sheet ? nullptr : "";
+        return lists && !behind_sheet(c) ? nullptr : "";
     };
     return row({name, title, "in Alignment: previous or next step", keys}, move, when);
 }
@@ -196,7 +196,8 @@ std::vector<Command> view_commands() {
     return joined({in_group(kViews, joined({tabs, choice_commands(), layer_heads_commands(), back})), own,
                    in_group("Generate", {moves_step("previous step", "Previous step", "←", -1),
                                          moves_step("next step", "Next step", "→", 1)}),
-                   in_group(kSelection, move_commands()), in_group("Intervene", brush_commands())});
+                   in_group(kSelection, move_commands()), in_group("Intervene", brush_commands()),
+                   in_group("Display", viewport_commands())});
 }
 
 std::vector<Command> label_commands() {

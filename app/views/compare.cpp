@@ -256,7 +256,8 @@ View compare_view() {
             .second_head = true,
             .second_run = true,
             .numbers = compare_numbers,
-            .visit = visit_state<CompareState>};
+            .visit = visit_state<CompareState>,
+            .seen = seen_of<CompareState>};
 }
 
 }  // namespace headlight

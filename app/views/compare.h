@@ -13,7 +13,7 @@ enum class ComparedShow { pattern, delta, next };
 
 struct CompareState {
     ComparedShow show = ComparedShow::pattern;
-    float ties_scroll = 0;
+    Viewport seen{.across = 80};              // of the two rows of tied tokens
     std::optional<int> tied;                  // a token of A that waits for its partner
     std::optional<std::pair<int, int>> cell;  // row and column that are pointed at
     void visit(FieldVisitor& v) {

@@ -70,7 +70,7 @@ void draw_tied_tokens(Scene& s, const Ties& t) {
 }  // namespace
 
 float draw_ties(Scene& s, Rect area) {
-    constexpr float kTurn = 80, kBetween = 30;
+    constexpr float kBetween = 30;
     Ui& ui = s.ui;
     const auto* found = s.found<HeadPairWanted>();
     const auto& other = s.answer->other;
@@ -82,10 +82,11 @@ float draw_ties(Scene& s, Rect area) {
     ties.a = place_tokens(ui, ties.labels_a, line_a);
     ties.b = place_tokens(ui, ties.labels_b, line_b);
     const float wide = std::max(ties.a.back().right(), ties.b.back().right()) - inside.x;
-    float& scroll = s.of<CompareState>().ties_scroll;
-    scroll = std::clamp(scroll - ui.take_wheel(inside) * kTurn, 0.0f, std::max(0.0f, wide - inside.w));
+    Viewport& seen = s.of<CompareState>().seen;
+    seen.x -= ui.take_wheel(inside) * seen.across;
+    scrolled_across(ui, inside, wide, seen);
     for (auto* row : {&ties.a, &ties.b})
-        for (Rect& r : *row) r.x -= scroll;
+        for (Rect& r : *row) r.x -= seen.x;
     ui.clip(inside);
     draw_lines(ui, ties);
     draw_tied_tokens(s, ties);

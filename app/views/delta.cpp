@@ -49,7 +49,7 @@ const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
     return ratio;
 }
 
-constexpr float kTokenNames = 104, kAbove = 40, kFoot = 44;
+constexpr float kTokenNames = 104, kAbove = 40, kFoot = 44, kThumbRoom = 10;
 
 Grid arrange(Scene& s, Rect area, const Matrix& values) {
     constexpr float kWidest = 420, kLeastW = 4, kMostW = 44, kLeastH = 22, kMostH = 40;
@@ -68,13 +68,12 @@ Grid arrange(Scene& s, Rect area, const Matrix& values) {
 /// Scrolls by the wheel, and to a token that is focused elsewhere.
 void follow(Scene& s, Grid& g, int token) {
     auto& state = s.of<DeltaState>();
-    state.scroll =
-        scrolled(s.ui, {g.view.x, g.view.y, g.view.w + 10, g.view.h}, g.h * float(g.rows), state.scroll);
+    scrolled(s.ui, {g.view.x, g.view.y, g.view.w + kThumbRoom, g.view.h}, g.h * float(g.rows), state.seen);
     if (state.followed != token && !s.session.selection.hovered.cell) {
         state.followed = token;
-        state.scroll = scrolled_to(state.scroll, g.h * float(token), g.h * float(token + 1), g.view.h);
+        state.seen.y = scrolled_to(state.seen.y, g.h * float(token), g.h * float(token + 1), g.view.h);
     }
-    g.y0 = state.scroll;
+    g.y0 = state.seen.y;
 }
 
 void draw_cells(Scene& s, const Grid& g, const Matrix& values) {
@@ -209,7 +208,8 @@ View delta_view() {
             .ask = ask_delta,
             .beside = {draw_delta_list, draw_delta_inspector},
             .numbers = delta_numbers,
-            .visit = visit_state<DeltaState>};
+            .visit = visit_state<DeltaState>,
+            .seen = seen_of<DeltaState>};
 }
 
 }  // namespace headlight

@@ -17,7 +17,7 @@ struct DeltaState {
     bool per_layer = true;  // each layer's colors to its own largest
     DeltaSplitBy split = DeltaSplitBy::head;
     bool paths = false;  // arrows through all layers
-    float scroll = 0;
+    Viewport seen;
     int followed = -1;
     void visit(FieldVisitor& v) {
         v.choose("delta_show", show,

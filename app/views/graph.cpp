@@ -49,14 +49,13 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
     g.left = inset(take_left(g.nodes, kLeft), gap::large, 0);
     g.right = take_right(g.nodes, kRight);
     take_left(g.right, kNodeRoom + gap::close);
-    state.scroll = scrolled(s.ui, {area.x, area.y, area.w - gap::small, area.h}, g.tokens.h * float(tokens),
-                            state.scroll);
+    scrolled(s.ui, {area.x, area.y, area.w - gap::small, area.h}, g.tokens.h * float(tokens), state.seen);
     if (const int token = graph_token(s); state.followed != token && !s.session.selection.hovered.cell) {
         state.followed = token;
-        state.scroll =
-            scrolled_to(state.scroll, g.tokens.h * float(token), g.tokens.h * float(token + 1), area.h);
+        state.seen.y =
+            scrolled_to(state.seen.y, g.tokens.h * float(token), g.tokens.h * float(token + 1), area.h);
     }
-    g.tokens.y0 = state.scroll;
+    g.tokens.y0 = state.seen.y;
     return g;
 }
 
@@ -272,6 +271,7 @@ View graph_view() {
             .beside = {draw_graph_list, draw_graph_inspector},
             .numbers = graph_numbers,
             .visit = visit_state<GraphState>,
+            .seen = seen_of<GraphState>,
             .commands = graph_commands};
 }
 

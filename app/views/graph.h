@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/numbers.h"
+#include "session/viewport.h"
 #include "views/scene.h"
 
 namespace headlight {
@@ -12,7 +13,8 @@ struct GraphState {
     IncludedHeads included;  // its heads
     float share = 0.7f;      // of each row's mass
     bool flow = false;       // in place of rollout
-    float scroll = 0, list_scroll = 0;
+    Viewport seen;
+    float list_scroll = 0;
     int followed = -1;
     void visit(FieldVisitor& visitor);
 };

@@ -1,12 +1,13 @@
 // All heads as small pictures on the left, and what stands under them.
 #pragma once
 
+#include "session/viewport.h"
 #include "views/scene.h"
 
 namespace headlight {
 
 struct HeadListState {
-    float scroll = 0, scroll_x = 0;
+    Viewport seen;
     std::pair<int, int> followed{-1, -1};  // the head that was last scrolled into view
 };
 

@@ -18,11 +18,9 @@
 
 namespace headlight {
 
-void HeatMapState::visit(FieldVisitor& v) { v.report("map_zoom", zoom); }
+void HeatMapState::visit(FieldVisitor& v) { v.report("map_zoom", seen.zoom); }
 
 namespace {
-
-constexpr float kMaxZoom = 400;
 
 void draw_heat_map_toolbar(Scene& s, Toolbar bar, const MapLayout& l) {
     constexpr float kRoomy = 772;
@@ -48,7 +46,7 @@ void draw_heat_map_toolbar(Scene& s, Toolbar bar, const MapLayout& l) {
                        now.drop_sink ? 1 : 0);
         c >= 0)
         s.send("drop sink", c == 1 ? "on" : "off");
-    if (!l.all_seen() && bar.link("map/fit", "Show all")) s.of<HeatMapState>().zoom = 1;
+    if (!l.all_seen() && bar.link("map/fit", "Show all")) s.send("zoom fit");
 }
 
 void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool locked) {
@@ -147,27 +145,22 @@ void draw_rectangle(Scene& s, const MapLayout& l) {
 void answer_map(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const Hit h = ui.hit("map", l.view);
-    if (const float turn = ui.take_wheel(l.view); turn != 0) {
-        const float before = s.of<HeatMapState>().zoom;
-        s.of<HeatMapState>().zoom = std::clamp(before * std::pow(1.2f, turn), 1.0f, kMaxZoom);
-        const float grow = s.of<HeatMapState>().zoom / before;
-        s.of<HeatMapState>().x = (l.x0 + h.mouse.x - l.view.x) * grow - (h.mouse.x - l.view.x);
-        s.of<HeatMapState>().y = (l.y0 + h.mouse.y - l.view.y) * grow - (h.mouse.y - l.view.y);
-    }
+    auto& state = s.of<HeatMapState>();
+    enlarged(ui, l.view, state.seen);
     if (s.of<Painting>().brush != Brush::off) return answer_brush(s, l, h);
     const ImVec2 moved = h.pressed ? ui.points(ImGui::GetMouseDragDelta(0, 4 * ui.scale)) : ImVec2{0, 0};
     if (!l.all_seen() && (moved.x != 0 || moved.y != 0)) {
-        s.of<HeatMapState>().x -= moved.x;
-        s.of<HeatMapState>().y -= moved.y;
+        state.seen.x -= moved.x;
+        state.seen.y -= moved.y;
         ImGui::ResetMouseDragDelta();
-        s.of<HeatMapState>().dragged = true;
+        state.dragged = true;
         return;
     }
     if (!h.hovered) return;
     s.point_at(cell_at(s, l, h.mouse));
-    if (ImGui::IsMouseDoubleClicked(0)) s.of<HeatMapState>().zoom = 1;
+    if (ImGui::IsMouseDoubleClicked(0)) s.send("zoom fit");
     if (!h.clicked) return;
-    if (!std::exchange(s.of<HeatMapState>().dragged, false)) s.lock(s.pointed.cell);
+    if (!std::exchange(state.dragged, false)) s.lock(s.pointed.cell);
     s.leave_text();
 }
 
@@ -265,7 +258,8 @@ View heat_map_view() {
             .draw = draw_heat_map,
             .figure = head_page_figure,
             .numbers = pattern_numbers,
-            .visit = visit_state<HeatMapState>};
+            .visit = visit_state<HeatMapState>,
+            .seen = seen_of<HeatMapState>};
 }
 
 }  // namespace headlight

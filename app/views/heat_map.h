@@ -10,8 +10,7 @@ struct View;
 struct ViewPage;
 
 struct HeatMapState {
-    float zoom = 1;        // of the map that fits
-    float x = 0, y = 0;    // how much of it lies left of and above what is seen
+    Viewport seen{.most = 400};
     bool dragged = false;  // the button went down to move it, not to lock a cell
     std::pair<int, int> followed{-1, -1};
     void visit(FieldVisitor& visitor);

@@ -11,8 +11,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLargestCell = 64, kColorBarRoom = 136, kFoot = 42, kAboveNames = 54, kSlantedTitle = 60,
-                kLeastSlanted = 98;
+constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kFoot = 42, kAboveNames = 54,
+                kSlantedTitle = 60, kLeastSlanted = 98;
 
 /// How much of the area the map may fill, under so much above it.
 Rect room_for_map(Rect area, float above) {
@@ -25,9 +25,11 @@ Rect room_for_map(Rect area, float above) {
 }
 
 /// The side of a cell, such that pixels cover whole cells, or cells whole pixels.
-float cell_side(const Ui& ui, Rect room, int rows, int columns, float zoom) {
+float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) {
     const float fits = std::min({room.w / float(columns), room.h / float(rows), kLargestCell});
-    const float cell = std::min(fits * zoom, std::max(fits, kLargestCell)), pixels = cell * ui.scale;
+    seen.most = kLargestEnlarged / fits;
+    seen.zoom = std::clamp(seen.zoom, 1.0f, seen.most);
+    const float cell = fits * seen.zoom, pixels = cell * ui.scale;
     if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;
     return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
 }
@@ -41,8 +43,8 @@ void follow_locked(Scene& s, const MapLayout& l) {
     const bool rows = s.session.preferences.queries == Axis::rows;
     const float column = l.w * float(rows ? cell->second : cell->first),
                 row = l.h * float(rows ? cell->first : cell->second);
-    state.x = scrolled_to(state.x, column, column + l.w, l.view.w);
-    state.y = scrolled_to(state.y, row, row + l.h, l.view.h);
+    state.seen.x = scrolled_to(state.seen.x, column, column + l.w, l.view.w);
+    state.seen.y = scrolled_to(state.seen.y, row, row + l.h, l.view.h);
 }
 
 }  // namespace
@@ -60,17 +62,20 @@ MapLayout arrange_map(Scene& s, Rect area) {
     for (const auto& label : map_labels(s, false))
         widest = std::max(widest, s.ui.text.width(kCaptionMono, shorten_middle(label, 14)));
     Rect room = room_for_map(area, kAboveNames + kNumberedNames);
-    l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.zoom);
+    l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
     l.turned = widest + gap::close > l.w;
     if (l.turned) {
         room = room_for_map(area, std::max(kSlantedTitle + slanted_names(widest), kLeastSlanted));
-        l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.zoom);
+        l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
     }
     const Rect whole = l.whole();
     l.view = {room.x, room.y, std::min(whole.w, room.w), std::min(whole.h, room.h)};
     follow_locked(s, l);
-    l.x0 = state.x = std::clamp(state.x, 0.0f, std::max(0.0f, whole.w - l.view.w));
-    l.y0 = state.y = std::clamp(state.y, 0.0f, std::max(0.0f, whole.h - l.view.h));
+    state.seen.wide = l.view.w;
+    state.seen.high = l.view.h;
+    state.seen.keep_within(whole.w, whole.h);
+    l.x0 = state.seen.x;
+    l.y0 = state.seen.y;
     return l;
 }
 

@@ -96,8 +96,8 @@ void show_focus(Scene& s, Rect area, LearnState& state) {
     state.focus = focus;
     const auto place = s.ui.widgets.find(focus);
     if (!focus.starts_with("learn/block") || place == s.ui.widgets.end()) return;
-    const float top = place->second.y - area.y + state.scroll;
-    state.scroll = scrolled_to(state.scroll, top - 40, top + place->second.h + 40, area.h);
+    const float top = place->second.y - area.y + state.seen.y;
+    state.seen.y = scrolled_to(state.seen.y, top - 40, top + place->second.h + 40, area.h);
     s.ui.wake_after = 0.01f;
 }
 
@@ -110,14 +110,14 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     if (stays) top = draw_station_controls(s, area, top, station);
     const Rect below{area.x, top, area.w, area.bottom() - top};
     ui.scroll_area(below);
-    const float begin = below.y - state.scroll;
+    const float begin = below.y - state.seen.y;
     float y = begin + 16;
     if (words)
         y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
     if (!stays) y = draw_station_controls(s, area, y - 8, station) + 16;
     if (found) y = draw_answer(s, area, y, *found);
     ui.end_scroll_area();
-    state.scroll = scrolled(ui, below, y + 24 - begin, state.scroll);
+    scrolled(ui, below, y + 24 - begin, state.seen);
     show_focus(s, below, state);
 }
 
@@ -142,7 +142,7 @@ void draw_learn(Scene& s, Rect area) {
     const learn::Station& station = found ? *learn::find_station(found->asked.station) : state.shown();
     if (s.ui.typing()) s.fields.leave();  // one caret at a time
     if (std::exchange(state.drawn, station.key) != station.key) {
-        state.scroll = 0;
+        state.seen.y = 0;
         state.playing.clear();
     }
     const bool narrow = area.w < kNarrow;
@@ -192,6 +192,7 @@ View learn_view() {
             .take_picture = learn_takes_picture,
             .numbers = learn_numbers,
             .visit = visit_state<LearnState>,
+            .seen = seen_of<LearnState>,
             .commands = learn_commands};
 }
 

@@ -7,6 +7,7 @@
 
 #include "io/numbers.h"
 #include "learn/station.h"
+#include "session/viewport.h"
 #include "views/learn_blocks.h"
 #include "views/scene.h"
 
@@ -18,7 +19,8 @@ struct ViewPage;
 struct LearnState {
     std::string station = "no-weights";
     std::vector<std::string> set;  // "positions width=8": what differs from the stations' first states
-    float scroll = 0, list_scroll = 0;
+    Viewport seen;                 // of the page
+    float list_scroll = 0;
     std::string drawn;    // the station of the last frame: another one is seen from its beginning
     std::string focus;    // the control that was scrolled to last
     std::string playing;  // the control whose numbers are gone through

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "learn/controls.h"
-#include "session/command_rows.h"
+#include "views/commands.h"
 #include "views/learn.h"
 #include "views/views.h"
 
@@ -20,8 +20,8 @@ int place_of(const std::string& station) {
 
 /// Null while Learn is shown.
 const char* when_shown(const CommandContext& c) {
-    if (!c.model() || c.session.sheet) return "";
-    return std::string_view(views()[view_for(c.session, *c.model())].key) == kKey ? nullptr : "";
+    if (!c.model() || behind_sheet(c)) return "";
+    return std::string_view(shown_view(c.session, *c.model()).key) == kKey ? nullptr : "";
 }
 
 void put_words(StateBag& views, const std::string& station, const std::vector<std::string>& words) {
@@ -58,13 +58,6 @@ Command moves_station(const char* name, const char* title, const char* keys, int
     return row({name, title, "in Learn: previous or next station", keys}, move, when_shown);
 }
 
-Command scrolls(const char* name, const char* title, const char* keys, float by) {
-    const auto scroll = [by](CommandContext& c) {
-        c.session.of<LearnState>().scroll += by;  // drawing brings it back into its range
-    };
-    return row({name, title, "in Learn: scroll the page", keys}, scroll, when_shown);
-}
-
 }  // namespace
 
 void LearnState::visit(FieldVisitor& v) {
@@ -97,6 +90,7 @@ bool learn_takes_picture(Session& session, const std::string& path) {
 
 std::vector<Command> learn_commands() {
     const auto model = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
+    const char* scrolled = "in Learn: scroll the page";
     return {
         row(
             {"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
@@ -106,8 +100,8 @@ std::vector<Command> learn_commands() {
             [](CommandContext& c) { choose(c.session, {}); }, model),
         moves_station("previous station", "Previous station", "↑", -1),
         moves_station("next station", "Next station", "↓", 1),
-        scrolls("scroll up", "Scroll up", "PgUp", -360),
-        scrolls("scroll down", "Scroll down", "PgDn", 360)};
+        pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),
+        pages({"learn down", "Learn: page down", scrolled, "PgDn"}, 0, 1, when_shown)};
 }
 
 }  // namespace headlight

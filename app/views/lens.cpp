@@ -36,7 +36,7 @@ void follow_position(Scene& s, float room) {
     if (const int position = lens_position(s);
         state.followed != position && !s.session.selection.hovered.cell) {
         state.followed = position;
-        state.first = std::clamp(state.first, position - state.columns + 1, position);
+        state.seen.x = std::clamp(state.seen.x, float(position - state.columns + 1), float(position));
     }
 }
 
@@ -52,13 +52,11 @@ LensGrid arrange(Scene& s, Rect area, int rows) {
     g.w = std::min(cells.w / float(g.columns), kWidestColumn);
     g.h = kRow;
     g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(cells.h, g.h * float(rows))};
-    if (ui.shift || ui.wheel_x != 0)
-        state.first -= round_int(ui.shift ? ui.take_wheel(g.view) : ui.wheel_x) * 2;
-    state.first = std::clamp(state.first, 0, output_size(s) - g.columns);
-    state.scroll =
-        scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, g.h * float(rows), state.scroll);
-    g.first = state.first;
-    g.y0 = state.scroll;
+    scrolled_across(ui, g.view, float(output_size(s) - g.columns) + g.view.w, state.seen);
+    scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, g.h * float(rows), state.seen);
+    state.seen.wide = float(g.columns) + state.seen.across;  // a page is what is seen, and no less
+    g.first = state.first();
+    g.y0 = state.seen.y;
     return g;
 }
 
@@ -131,12 +129,9 @@ void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
 void draw_paging(Scene& s, Rect line, const LensGrid& g) {
     const int n = output_size(s);
     if (g.columns >= n) return;
-    int& first = s.of<LensState>().first;
-    if (s.ui.link("lens/later", line.right(), line.middle_y(), "later ›"))
-        first = std::min(n - g.columns, g.first + g.columns);
+    if (s.ui.link("lens/later", line.right(), line.middle_y(), "later ›")) s.send("page right");
     const float earlier = line.right() - s.ui.text.width(kCaption, "later ›") - gap::large;
-    if (s.ui.link("lens/earlier", earlier, line.middle_y(), "‹ earlier"))
-        first = std::max(0, g.first - g.columns);
+    if (s.ui.link("lens/earlier", earlier, line.middle_y(), "‹ earlier")) s.send("page left");
 }
 
 }  // namespace
@@ -144,7 +139,7 @@ void draw_paging(Scene& s, Rect line, const LensGrid& g) {
 std::vector<Question> ask_lens(const Scene& s) {
     constexpr int kListed = 16;
     const int position = lens_position(s), token = s.session.selection.hovered.token.value_or(-1);
-    return {LensWanted{s.of<LensState>().first, s.of<LensState>().columns},
+    return {LensWanted{s.of<LensState>().first(), s.of<LensState>().columns},
             AttributionWanted{position, token, kListed}};
 }
 
@@ -188,7 +183,8 @@ View lens_view() {
             .shows = View::Shows::model,
             .ask = ask_lens,
             .beside = {.inspect = draw_lens_inspector},
-            .numbers = lens_numbers};
+            .numbers = lens_numbers,
+            .seen = seen_of<LensState>};
 }
 
 }  // namespace headlight

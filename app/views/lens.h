@@ -9,9 +9,10 @@ namespace headlight {
 struct View;
 
 struct LensState {
-    int first = 0, columns = 8;  // positions that are shown
+    Viewport seen{.across = 2};  // across in positions: the first that is shown, and how many
+    int columns = 8;
     int followed = -1;
-    float scroll = 0;
+    int first() const { return int(seen.x); }
 };
 
 void draw_lens(Scene& scene, Rect area);

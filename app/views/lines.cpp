@@ -17,7 +17,7 @@ namespace headlight {
 namespace {
 
 constexpr float kRowMost = 54, kRowLeast = 20, kNames = 24, kFoot = 48, kQueries = 264, kKeys = 136,
-                kBar = 18, kBetweenBars = 2;
+                kBar = 18, kBetweenBars = 2, kRowsPerTurn = 3;
 
 struct LinesLayout {
     Grid rows;  // a token each
@@ -42,9 +42,9 @@ LinesLayout arrange(Scene& s, Rect area) {
     l.rows.view = area;
     l.rows.rows = std::max(s.queries(), s.keys());
     l.rows.h = std::clamp(area.h / float(l.rows.rows), kRowLeast, kRowMost);
-    const float max = std::max(0.0f, l.rows.h * float(l.rows.rows) - area.h);
-    state.scroll = std::clamp(state.scroll - s.ui.take_wheel(area) * l.rows.h * 3, 0.0f, max);
-    l.rows.y0 = state.scroll;
+    state.seen.down = kRowsPerTurn * l.rows.h;
+    scrolled(s.ui, area, l.rows.h * float(l.rows.rows), state.seen);
+    l.rows.y0 = state.seen.y;
     return l;
 }
 
@@ -274,7 +274,8 @@ View lines_view() {
             .ask = ask_lines,
             .beside = {draw_layer_heads, draw_lines_inspector},
             .numbers = layer_numbers,
-            .visit = visit_state<LayerHeads>};
+            .visit = visit_state<LayerHeads>,
+            .seen = seen_of<LinesState>};
 }
 
 }  // namespace headlight

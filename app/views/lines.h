@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/numbers.h"
+#include "session/viewport.h"
 #include "views/scene.h"
 
 namespace headlight {
@@ -9,7 +10,7 @@ namespace headlight {
 struct View;
 
 struct LinesState {
-    float scroll = 0;
+    Viewport seen;
 };
 
 void draw_lines(Scene& scene, Rect area);

@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kSlant = -0.7854f, kSmallestFramed = 5, kMarkLong = 6, kMarkHalf = 4;
+constexpr float kSlant = 0.7854f, kSmallestFramed = 5, kMarkLong = 6, kMarkHalf = 4;
 
 void mark(Ui& ui, ImVec2 tip, ImVec2 along, ImVec2 across) {
     const ImVec2 foot{tip.x - kMarkLong * along.x, tip.y - kMarkLong * along.y},
@@ -75,11 +75,13 @@ void draw_crosshair(Ui& ui, const Crosshair& cross) {
         ui.frame({cell.x - t, cell.y - t, cell.w + t, cell.h + t}, ink, frame);
 }
 
-void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back) {
+void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back, bool down) {
+    constexpr float kLonger = 10, kHalfHigh = 9;
+    const float way = down ? 1 : -1;
     if (back) {
-        const float long_side = ui.text.width(kCaptionMono, label) + 10, half = 9;
-        const ImVec2 o{from.x - 2, from.y + 1}, u{slanted_height(long_side), -slanted_height(long_side)},
-            v{slanted_height(half), slanted_height(half)};
+        const float along = slanted_height(ui.text.width(kCaptionMono, label) + kLonger),
+                    half = slanted_height(kHalfHigh);
+        const ImVec2 o{from.x - 2, from.y - way}, u{along, way * along}, v{half, -way * half};
         const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y},
                                          {o.x + u.x - v.x, o.y + u.y - v.y},
                                          {o.x + u.x + v.x, o.y + u.y + v.y},
@@ -87,7 +89,7 @@ void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU3
         ui.polygon(box, ui.colors->bg1);
         ui.polygon(box, back);
     }
-    ui.text.draw(from.x, from.y, kCaptionMono, ink, label, kSlant);
+    ui.text.draw(from.x, from.y, kCaptionMono, ink, label, way * kSlant);
 }
 
 }  // namespace headlight

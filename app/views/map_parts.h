@@ -30,8 +30,9 @@ struct Crosshair {
 };
 void draw_crosshair(Ui& ui, const Crosshair& cross);
 
-/// A label that leans upwards from where it begins; on `back` where that is a color.
-void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back = 0);
+/// A label that leans upwards from where it begins, or downwards; on `back` where that is a color.
+void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back = 0,
+                  bool down = false);
 /// How high a label of this width leans.
 inline float slanted_height(float width) { return width * 0.7071f; }
 

@@ -34,7 +34,7 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
 
 std::vector<NumberTable> shown_numbers(const Scene& s) {
     if (!s.sentence()) return {};
-    const View& view = views()[view_for(s.session, *s.model())];
+    const View& view = shown_view(s.session, *s.model());
     return view.numbers ? view.numbers(s) : std::vector<NumberTable>();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "base/cast.h"
 #include "views/views.h"
@@ -60,10 +61,10 @@ GridDraw thumbnail_grid(const Scene& s) {
     return d;
 }
 
-float scrolled(Ui& ui, Rect area, float content, float offset) {
+float scrolled(Ui& ui, Rect area, float content, float offset, float turn) {
     const float max = std::max(0.0f, content - area.h);
-    constexpr float kTurn = 60, kThumb = 4, kLeastThumb = 24;
-    offset = std::clamp(offset - ui.take_wheel(area) * kTurn, 0.0f, max);
+    constexpr float kThumb = 4, kLeastThumb = 24;
+    offset = std::clamp(offset - ui.take_wheel(area) * turn, 0.0f, max);
     if (max > 0 && !ui.on_page()) {
         const float high = std::max(kLeastThumb, area.h * area.h / content);
         take_right(area, 2);
@@ -71,6 +72,25 @@ float scrolled(Ui& ui, Rect area, float content, float offset) {
         ui.fill({track.x, track.y + (track.h - high) * offset / max, kThumb, high}, ui.colors->bg4, 2);
     }
     return offset;
+}
+
+void scrolled(Ui& ui, Rect area, float content, Viewport& seen) {
+    seen.wide = area.w;
+    seen.high = area.h;
+    seen.y = scrolled(ui, area, content, seen.y, seen.down);
+}
+
+void scrolled_across(Ui& ui, Rect area, float content, Viewport& seen) {
+    seen.wide = area.w;
+    const bool ours = area.contains(ui.mouse);
+    const float sideways = ours ? std::exchange(ui.wheel_x, 0.0f) : 0;
+    seen.x -= (sideways + (ui.shift ? ui.take_wheel(area) : 0)) * seen.across;
+    seen.x = std::clamp(seen.x, 0.0f, std::max(0.0f, content - area.w));
+}
+
+void enlarged(Ui& ui, Rect area, Viewport& seen) {
+    if (const float turn = ui.take_wheel(area); turn != 0)
+        seen.zoom_to(seen.zoom * std::pow(kEnlargedByStep, turn), ui.mouse.x - area.x, ui.mouse.y - area.y);
 }
 
 float scrolled_to(float offset, float top, float bottom, float height) {

@@ -8,6 +8,7 @@
 
 #include "paint/chip.h"
 #include "paint/toolbar.h"
+#include "session/viewport.h"
 #include "views/scene.h"
 
 namespace headlight {
@@ -28,9 +29,16 @@ GridDraw thumbnail_grid(const Scene& scene);
 /// A head's own color.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 
-/// Scrolls something `content` pixels high in `area` by the wheel, draws the thumb, and returns the new
+inline constexpr float kTurn = 60;  // what a turn of the wheel scrolls
+
+/// Scrolls something `content` points high in `area` by the wheel, draws the thumb, and returns the new
 /// offset.
-float scrolled(Ui& ui, Rect area, float content, float offset);
+float scrolled(Ui& ui, Rect area, float content, float offset, float turn = kTurn);
+/// The same of what a view shows, which commands scroll too; across, too, where the content is wider.
+void scrolled(Ui& ui, Rect area, float content, Viewport& seen);
+void scrolled_across(Ui& ui, Rect area, float content, Viewport& seen);
+/// The wheel enlarges about the mouse.
+void enlarged(Ui& ui, Rect area, Viewport& seen);
 /// The nearest offset at which [top, bottom) of the content is seen.
 float scrolled_to(float offset, float top, float bottom, float height);
 

@@ -34,6 +34,10 @@ struct SaveMenu {
 };
 
 void draw_save_menu(Scene& scene, Rect window);
+/// The style of the picture; scrolls in low windows.
+void draw_save_form(Scene& scene, Rect area);
+/// Whether that is a figure of one head, with tokens along its sides.
+bool saves_one_head(const Scene& scene);
 
 /// Opens the menu that saves the workspace, or a picture, and proposes a full path that is free.
 void open_save_menu(Session& session, bool workspace);

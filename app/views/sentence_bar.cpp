@@ -232,7 +232,7 @@ float draw_places(Scene& s, Rect line) {
     take_right(line, settings, gap::large);
     if (!s.sentence() || !s.sentence()->trace || !s.sentence()->trace->has_weights())
         return line.right() + gap::large;
-    const bool learns = std::string_view(views()[view_for(s.session, *s.model())].key) == "learn";
+    const bool learns = std::string_view(shown_view(s.session, *s.model()).key) == "learn";
     if (ui.link("learn", line.right(), line.middle_y(), "Learn", learns))
         s.send(learns ? "back" : "view learn");
     const Rect word = take_right(line, learn);

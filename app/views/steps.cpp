@@ -62,12 +62,10 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
     Rect room = inset(area, size::center_pad, 0);
     t.names = take_left(room, kKeyNames);
     place_columns(s, t, room);
-    t.rows.view = area;
-    t.rows.w = area.w;
-    t.rows.rows = isize(steps.keys);
+    t.rows = {area, isize(steps.keys), 0, area.w};
     t.rows.h = std::clamp(area.h / float(t.rows.rows), kLeastRow, size::row);
-    state.scroll = scrolled(s.ui, area, t.rows.h * float(t.rows.rows), state.scroll);
-    t.rows.y0 = state.scroll;
+    scrolled(s.ui, area, t.rows.h * float(t.rows.rows), state.seen);
+    t.rows.y0 = state.seen.y;
     return t;
 }
 
@@ -254,7 +252,7 @@ void draw_words(Scene& s, Rect line, int query) {
 void follow(Scene& s, Table& t, std::pair<int, int> focused) {
     auto& state = s.of<StepsState>();
     if (std::exchange(state.followed, focused) == focused || s.session.selection.hovered.cell) return;
-    state.scroll = scrolled_to(state.scroll, t.rows.h * float(focused.second),
+    state.seen.y = scrolled_to(state.seen.y, t.rows.h * float(focused.second),
                                t.rows.h * float(focused.second + 1), t.rows.view.h);
 }
 
@@ -294,7 +292,8 @@ View steps_view() {
             .ask = ask_steps,
             .beside = {.inspect = draw_steps_inspector},
             .numbers = steps_numbers,
-            .visit = visit_state<StepsState>};
+            .visit = visit_state<StepsState>,
+            .seen = seen_of<StepsState>};
 }
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/numbers.h"
+#include "session/viewport.h"
 #include "views/steps_strips.h"
 
 namespace headlight {
@@ -13,7 +14,7 @@ enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, mov
 
 struct StepsState {
     StepColumn column = StepColumn::dot;  // the number of the focused row that is explained
-    float scroll = 0;
+    Viewport seen;
     std::pair<int, int> followed{-1, -1};
     StripsState strips;
     void visit(FieldVisitor& visitor);

@@ -8,7 +8,7 @@ namespace headlight {
 namespace {
 
 constexpr float kLeastHigh = 20, kApart = 19, kSlantedApart = 26, kRowStep = 16, kSlantedStep = 22,
-                kLeastName = 34;
+                kLeastName = 34, kLeanAside = 2, kLeanAway = 11;
 
 /// Calls for each name that is drawn, the lit one last.
 template <class Draw>
@@ -51,7 +51,7 @@ void draw_row_name(Ui& ui, const TokenAxis& axis, const RowColumns& columns, int
     const Grid& g = axis.grid;
     if (!g.sees_row(i)) return;
     Rect beside{g.view.x - gap::tight - columns.whole(), g.y(i), columns.whole(), g.h};
-    if (on) fill_lit(ui, axis, band(beside, std::max(g.h, kLeastHigh)));
+    if (on) fill_lit(ui, axis, band(beside, axis.snug ? kLeastHigh : std::max(g.h, kLeastHigh)));
     const ImU32 ink = ink_of(ui, axis, i, on);
     take_right(beside, 0, gap::small);
     write(ui, take_right(beside, columns.name, gap::close), axis.font, ink, axis.name(i), Flush::right);
@@ -65,11 +65,15 @@ void draw_column_name(Ui& ui, const TokenAxis& axis, int i, bool on) {
     const std::string name = axis.name(i);
     if (axis.slanted) {
         const ImU32 back = axis.lit_back ? axis.lit_back : ui.colors->accent_fill;
-        return draw_slanted(ui, {g.middle_x(i) + 2, g.view.y - 11}, ink, name, on ? back : 0);
+        const ImVec2 from{g.middle_x(i) + (axis.below ? -kLeanAside : kLeanAside),
+                          axis.below ? g.view.bottom() + kLeanAway : g.view.y - kLeanAway};
+        return draw_slanted(ui, from, ink, name, on ? back : 0, axis.below);
     }
     const float high = axis.number ? 2 * kLeastHigh : kLeastHigh;
-    const float wide = std::max(g.w - ui.line(), on ? ui.text.width(axis.font, name) + gap::small : 0);
-    Rect above{g.middle_x(i) - wide / 2, g.view.y - gap::tight - high, wide, high};
+    const float needed = on ? ui.text.width(axis.font, name) + gap::small : 0,
+                wide = axis.snug ? needed : std::max(g.w - ui.line(), needed);
+    const float top = axis.below ? g.view.bottom() + gap::tight : g.view.y - gap::tight - high;
+    Rect above{g.middle_x(i) - wide / 2, top, wide, high};
     if (on) fill_lit(ui, axis, above);
     if (axis.number)
         ui.text.draw_centered(above.middle_x(), take_top(above, kLeastHigh).middle_y(), kCaptionMono,

@@ -13,10 +13,12 @@ struct TokenAxis {
     std::function<std::string(int)> name;
     std::function<std::string(int)> number = nullptr;  // beyond the name; null: none
     float room = 100;                                  // of names beside rows
-    bool slanted = false;                              // above columns: leaning, without numbers
+    bool slanted = false;                              // along columns: leaning, without numbers
+    bool below = false;                                // under columns, not above them
     float apart = 0;  // how far names above columns are from one another at least; 0: as they need
     int lit = -1;
-    ImU32 lit_ink = 0, lit_back = 0;          // 0: as the query that is shown
+    bool snug = false;                // the lit name's background is no larger than it needs; else its cell's
+    ImU32 lit_ink = 0, lit_back = 0;  // 0: as the query that is shown
     std::function<ImU32(int)> ink = nullptr;  // of the others; null: as text
     Font font = kCaptionMono;
 

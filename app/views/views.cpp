@@ -55,6 +55,12 @@ bool give_picture(Session& session, const Model& model, const std::string& path)
     return view.take_picture && view.take_picture(session, path);
 }
 
+const View& shown_view(const Session& session, const Model& model) {
+    return views()[view_for(session, model)];
+}
+
+bool behind_sheet(const CommandContext& c) { return c.session.sheet && !c.session.shows(Sheet::palette); }
+
 void open_view(Session& session, const char* key) {
     const auto view = std::find_if(views().begin(), views().end(),
                                    [&](const View& v) { return std::string_view(v.key) == key; });

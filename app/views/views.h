@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/numbers.h"
+#include "session/viewport.h"
 #include "views/scene.h"
 
 namespace headlight {
@@ -49,7 +50,8 @@ struct View {
     bool (*take_picture)(Session& session, const std::string& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
-    std::vector<Command> (*commands)() = nullptr;  // beside its own row and those of its choices
+    Viewport& (*seen)(StateBag& states) = nullptr;  // what it scrolls; null: it shows all of itself
+    std::vector<Command> (*commands)() = nullptr;   // beside its own row and those of its choices
 };
 
 /// What several views ask of a model.
@@ -66,6 +68,15 @@ std::span<const StateVisit> view_visits();
 
 /// The view of a model: the chosen one where it is offered and says something, else the first that is.
 size_t view_for(const Session& session, const Model& model);
+const View& shown_view(const Session& session, const Model& model);
+/// Whether a sheet lies over the view; the palette does not count, which closes before it acts.
+bool behind_sheet(const CommandContext& context);
+
+/// What a view scrolls, where its state calls it `seen`.
+template <class State>
+Viewport& seen_of(StateBag& states) {
+    return states.of<State>().seen;
+}
 
 /// Opens a view by its key.
 void open_view(Session& session, const char* key);

@@ -87,7 +87,7 @@ WorkRequest Conversation::wanted() {
     WorkRequest r = request_of(desk_.session, desk_.sentence());
     if (!desk_.shown() || !desk_.answer->picture) return r;
     const Scene scene = desk_.scene();
-    const View& view = views()[view_for(session, *desk_.sentence()->model)];
+    const View& view = shown_view(session, *desk_.sentence()->model);
     if (view.ask) r.questions = view.ask(scene);
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
     if (view.second_run) r.other = other_run(session.document);

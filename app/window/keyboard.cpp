@@ -16,8 +16,19 @@ bool has_path_field(const Session& s) {
            s.shows(Sheet::label);
 }
 
+/// The keys of the block of digits are those of the same names; + needs Shift on some layouts.
 KeyChord chord_of(const KeyPress& press) {
-    return {press.key == GLFW_KEY_KP_ENTER ? GLFW_KEY_ENTER : press.key, press.control, press.shift};
+    switch (press.key) {
+        case GLFW_KEY_KP_ENTER:
+            return {GLFW_KEY_ENTER, press.control, press.shift};
+        case GLFW_KEY_KP_SUBTRACT:
+            return {GLFW_KEY_MINUS, press.control, press.shift};
+        case GLFW_KEY_KP_ADD:
+        case GLFW_KEY_EQUAL:
+            return {GLFW_KEY_EQUAL, press.control, false};
+        default:
+            return {press.key, press.control, press.shift};
+    }
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 
 void draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
-    const View* view = s.model() ? &views()[view_for(s.session, *s.model())] : nullptr;
+    const View* view = s.model() ? &shown_view(s.session, *s.model()) : nullptr;
     const bool low = w.h < 800, narrow = w.w < 1180, alone = view && view->fills_window && s.sentence();
     const float top = low ? size::top_bar_low : size::top_bar, bottom = low ? 24 : size::status_bar;
     const float left = alone ? 0 : std::clamp(w.w * 0.2f, 272.0f, 400.0f),

@@ -91,7 +91,11 @@ Json window_report(Desk& desk) {
             if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
                 root["next"] = s.predictions[0].tokens[0].label;
-            root["view"] = views()[view_for(desk.session, *s.model)].name;
+            root["view"] = shown_view(desk.session, *s.model).name;
+            if (const auto seen = shown_view(desk.session, *s.model).seen) {
+                const Viewport& v = seen(desk.session.views);
+                root["seen"] = {v.zoom, v.x, v.y};
+            }
         }
         if (desk.answer->cell) root["weight"] = desk.answer->cell->weight;
     }

@@ -155,8 +155,10 @@ TEST_CASE("keys mean the letters of the layout") {
     CHECK(meant_key('1', "&", fr) == '1');  // no key writes 1 without Shift: the place counts
     CHECK(meant_key('2', "é", fr) == '2');
     CHECK(meant_key('Y', "z", "qwertzuiopasdfghjklyxcvbnm1234567890") == 'Z');
-    CHECK(meant_key('Q', "'", "',.pyfgcrlaoeuidhtns;qjkxbmwvz1234567890") == -1);  // Dvorak
-    CHECK(meant_key('C', "с", "1234567890") == 'C');                               // Cyrillic
+    CHECK(meant_key('Q', "'", "',.pyfgcrlaoeuidhtns;qjkxbmwvz1234567890") == -1);   // Dvorak
+    CHECK(meant_key('C', "с", "1234567890") == 'C');                                // Cyrillic
+    CHECK((meant_key('=', "=", "-=") == '=' && meant_key(']', "+", "-+") == '='));  // US, German
+    CHECK((meant_key('/', "-", "-+") == '-' && meant_key('-', "ß", "-+") == -1));
     CHECK(meant_key(256, "", us) == 256);
     CHECK(meant_key(-1, "", us) == -1);
 }

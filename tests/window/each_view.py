@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from drive import Window
-from places import PROGRAM, REFERENCE, SENTENCE
+from places import LILY, PROGRAM, REFERENCE, SENTENCE
 
 
 def lines_of_a_layer(display):
@@ -53,13 +53,41 @@ def every_view_lights_what_is_hovered(display):
 def the_heat_map_enlarges_and_moves(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
+        w.key("Escape")  # the hints, whose first card lies over the toolbar's end
         cell = w.report()["widgets"]["map"]
         w.point("map", 0.5, 0.5)
         w.tool("click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4")
         w.wait(lambda r: r["map_zoom"] > 3)
-        assert w.report()["widgets"]["map"][2] >= cell[2], "more of the room, not less"
-        w.click("map/fit") if "map/fit" in w.report()["widgets"] else w.tool("click", "--repeat", "30", "5")
+        assert w.report()["widgets"]["map"][2] > cell[2], "more of the room"
+        w.click("map/fit")
         w.wait(lambda r: r["map_zoom"] == 1)
+
+
+def what_is_seen_moves_by_command(display):
+    """The wheel's work by keys, the palette and --do."""
+    with Window(PROGRAM, display, "--text", LILY, "--do", "zoom in; zoom in; zoom in; zoom in; scroll right") as w:
+        zoom, x, y = w.wait(lambda r: r["map_zoom"] > 2 and r["seen"][1] > 0)["seen"]
+        assert y > 0, "about the middle"
+        cell = w.report()["widgets"]["map"]
+        w.key("ctrl+equal")
+        w.wait(lambda r: r["map_zoom"] > zoom)
+        w.key("ctrl+minus", "ctrl+minus")
+        w.wait(lambda r: r["map_zoom"] < zoom)
+        w.key("shift+Next")
+        w.wait(lambda r: r["seen"][2] > y)
+        w.key("ctrl+k")
+        w.type("zoom show")
+        w.wait(lambda r: r.get("palette", [""])[0] == "Zoom: show all")
+        w.key("Return")
+        r = w.wait(lambda r: r["seen"] == [1, 0, 0] and "palette" not in r)
+        assert r["widgets"]["map"][2] <= cell[2] and r["text"] == LILY
+        w.key("ctrl+5")
+        w.wait(lambda r: r["view"] == "Prediction" and "lens/earlier" in r["widgets"])
+        last = w.report()["seen"][1]
+        w.click("lens/earlier")
+        w.wait(lambda r: 0 <= r["seen"][1] < last)
+        w.click("lens/later")
+        w.wait(lambda r: r["seen"][1] == last)
 
 
 def steps_by_mouse_and_keys(display):
