@@ -50,13 +50,13 @@ size_t view_for(const Session& session, const Model& model) {
     return first - views().begin();
 }
 
-bool give_picture(Session& session, const Model& model, const std::string& path) {
-    const View& view = views()[view_for(session, model)];
-    return view.take_picture && view.take_picture(session, path);
-}
-
 const View& shown_view(const Session& session, const Model& model) {
     return views()[view_for(session, model)];
+}
+
+bool give_picture(Session& session, const Model& model, const std::string& path) {
+    const View& view = shown_view(session, model);
+    return view.take_picture && view.take_picture(session, path);
 }
 
 bool behind_sheet(const CommandContext& c) { return c.session.sheet && !c.session.shows(Sheet::palette); }

@@ -124,7 +124,8 @@ TEST_CASE(
     CHECK(curves[1][0].probability > curves[1][5].probability + 0.1f);  // the window does for short ones
 }
 
-TEST_CASE("learn seq2seq: a page of the person's sentence, its reference translation known, typed or written") {
+TEST_CASE(
+    "learn seq2seq: a page of the person's sentence, its reference translation known, typed or written") {
     ThreadPool pool(2);
     Seq2seqState state;
     state.held_out = false;
