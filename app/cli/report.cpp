@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/compare.h"
+#include "analysis/head_summary.h"
 #include "base/cast.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
