@@ -117,6 +117,18 @@ void window_update(benchmark::State& state) {
     }
 }
 
+/// One token typed at the end of the others: its trace and the next token's logits.
+void typed_token(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const int n = static_cast<int>(state.range(0));
+    const auto past = *run_trace(model(), request(n - 1), pool);
+    for (auto _ : state) {
+        const auto trace = *run_trace(model(), request(n), pool, nullptr, past.get());
+        benchmark::DoNotOptimize(predictions(*trace, n - 1, 5, pool));
+    }
+}
+
 /// Bytes of this process in memory.
 double resident() {
     long pages = 0, resident_pages = 0;
@@ -179,6 +191,7 @@ BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(as_many_full_passes)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(everything) LENGTHS;
 BENCHMARK(window_update) LENGTHS;
+BENCHMARK(typed_token) LENGTHS;
 
 }  // namespace
 
