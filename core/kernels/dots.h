@@ -86,7 +86,7 @@ void dots_tile(const Dots& d, const DotsAt& at) {
 #pragma GCC unroll 8
             for (int c = 0; c < C; ++c) {
                 const Vec weights = load(w[c] + k + part * kLanes);
-                if (Ahead && part == 0) fetch(reinterpret_cast<uintptr_t>(w[c] + k), d.ahead);
+                if (Ahead && part == 0) fetch(w[c] + k, d.ahead);
 #pragma GCC unroll 2
                 for (int r = 0; r < R; ++r)
                     sum[r * C + c][part] = fused(input[r], weights, sum[r * C + c][part]);

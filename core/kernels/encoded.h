@@ -42,9 +42,10 @@ struct Format {
         }
     }
 
-    /// sum += so many blocks of a row of weights · x.
+    /// sum += so many blocks of a row of weights · x; fetches as many, so far ahead.
     template <int Blocks>
-    static void add(const float* x, const uint8_t* w, Vec* sum) {
+    static void add(const float* x, const uint8_t* w, int64_t ahead, Vec* sum) {
+        for (int at = 0; at < Blocks * Bytes; at += kLine) fetch(w, ahead + at);
         Lanes total;
         for (int part = 0; part < Lanes::kParts; ++part) total.part[part] = sum[part];
 #pragma GCC unroll 16
@@ -68,18 +69,18 @@ struct Format {
     }
 
     /// Totals of some rows of weights with one row of x, in the order of dots_tile.
-    static void totals(const float* x, const uint8_t* const* w, int64_t rows, int64_t depth, float* out) {
+    static void totals(const Dots& d, const float* x, const uint8_t* const* w, int64_t rows, float* out) {
         constexpr int kBlocks = kTurn / Values;
         constexpr int kRounded = (kEncodedRows + kLanes - 1) / kLanes * kLanes;
         Vec sum[kEncodedRows][Lanes::kParts] = {}, single[kRounded] = {};
-        const int64_t turns = depth / kTurn, blocks = depth / Values;
+        const int64_t turns = d.depth / kTurn, blocks = d.depth / Values;
         for (int64_t turn = 0; turn < turns; ++turn)
             for (int64_t row = 0; row < rows; ++row)
-                add<kBlocks>(x + turn * kTurn, w[row] + turn * kBlocks * Bytes, sum[row]);
+                add<kBlocks>(x + turn * kTurn, w[row] + turn * kBlocks * Bytes, d.ahead, sum[row]);
         for (int64_t row = 0; row < rows; ++row) {
             for (int64_t b = turns * kBlocks; b < blocks; ++b)
-                add<1>(x + b * Values, w[row] + b * Bytes, sum[row]);
-            if (const int64_t left = depth - blocks * Values)
+                add<1>(x + b * Values, w[row] + b * Bytes, d.ahead, sum[row]);
+            if (const int64_t left = d.depth - blocks * Values)
                 add_last(x + blocks * Values, w[row] + blocks * Bytes, left, sum[row]);
             single[row] = joined(sum[row]);
         }
@@ -92,7 +93,7 @@ struct Format {
             for (int64_t row = 0; row < d.rows; ++row) {
                 const int64_t count = d.count - o < kEncodedRows ? d.count - o : kEncodedRows;
                 float out[kEncodedRows];
-                totals(d.x + row * d.x_stride, d.w + o, count, d.depth, out);
+                totals(d, d.x + row * d.x_stride, d.w + o, count, out);
                 begin_or_add(d, row, o, count, out);
             }
     }

@@ -45,7 +45,7 @@ struct Dots {
     int64_t y_stride;
     bool begin;
     const float* bias;
-    int64_t ahead = 0;  // floats from a row of F32 to what is fetched meanwhile; 0: nothing
+    int64_t ahead = 0;  // bytes from a row of weights to what is fetched meanwhile; 0: nothing
 };
 
 /// A format of stored weights, as formats.h lists them.

@@ -34,7 +34,8 @@ void tile(const Product& p, const TileAt& at) {
 #pragma GCC unroll 12
         for (int v = 0; v < V; ++v) weights[v] = load(w + k * w_stride + v * kLanes);
 #pragma GCC unroll 12
-        for (int v = 0; v < (Ahead < V ? Ahead : V); ++v) fetch(at.ahead, k * p.ahead_stride + v * kLanes);
+        for (int v = 0; v < (Ahead < V ? Ahead : V); ++v)
+            fetch(at.ahead, (k * p.ahead_stride + v * kLanes) * 4);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
             const Vec input = all(x[r * x_stride + k]);
@@ -88,7 +89,7 @@ int64_t multiply_row(const Product& p) {
 }
 
 void multiply(const Product& p) {
-    constexpr int64_t kLine = 64 / sizeof(float);  // floats of a line of the cache
+    constexpr int64_t kLineFloats = kLine / 4;
     constexpr int64_t kWidth = kLanes * kTileVectors;
     constexpr const Tile* kTables[3][3] = {{Tiles<1, 0>::kOf, Tiles<2, 0>::kOf, Tiles<3, 0>::kOf},
                                            {Tiles<1, 1>::kOf, Tiles<2, 1>::kOf, Tiles<3, 1>::kOf},
@@ -99,15 +100,16 @@ void multiply(const Product& p) {
                       vectors = (width + kLanes - 1) / kLanes;
         for (int64_t i = 0; i < tiles; ++i) {  // of one height, so that none is thin
             const int64_t row = i * p.rows / tiles, rows = (i + 1) * p.rows / tiles - row;
-            const bool line = c == 0 && i < kPanel / kLine;
+            const bool line = c == 0 && i < kPanel / kLineFloats;
             const int fetched = !p.ahead ? 0 : p.ahead_whole ? 2 : line ? 1 : 0;
             const Tile kernel = kTables[fetched][vectors - 1][rows - 1];
-            const TileAt at{p.x + row * p.x_stride,
-                            p.w + c,
-                            p.bias ? p.bias + c : nullptr,
-                            p.y + row * p.y_stride + c,
-                            p.y_stride,
-                            p.ahead + static_cast<uintptr_t>(p.ahead_whole ? c : i * kLine) * sizeof(float)};
+            const TileAt at{
+                p.x + row * p.x_stride,
+                p.w + c,
+                p.bias ? p.bias + c : nullptr,
+                p.y + row * p.y_stride + c,
+                p.y_stride,
+                p.ahead + static_cast<uintptr_t>(p.ahead_whole ? c : i * kLineFloats) * sizeof(float)};
             if (width % kLanes)
                 edge_tile(kernel, p, at, rows, width);
             else

@@ -32,10 +32,13 @@ Vec chosen(Ints mask, Vec yes, Vec no) {
     return reinterpret_cast<Vec>((mask & reinterpret_cast<Ints>(yes)) | (~mask & reinterpret_cast<Ints>(no)));
 }
 
-/// Fetches what lies so many floats behind an address, which may be beyond the weights.
-void fetch(uintptr_t address, int64_t floats) {
-    __builtin_prefetch(reinterpret_cast<const void*>(address + static_cast<uintptr_t>(floats * 4)));
+constexpr int kLine = 64;  // bytes of a line of the cache
+
+/// Fetches what lies so many bytes behind an address, which may be beyond the weights.
+void fetch(uintptr_t address, int64_t bytes) {
+    __builtin_prefetch(reinterpret_cast<const void*>(address + static_cast<uintptr_t>(bytes)));
 }
+void fetch(const void* from, int64_t bytes) { fetch(reinterpret_cast<uintptr_t>(from), bytes); }
 
 /// a · b + c, rounded once where the processor can.
 Vec fused(Vec a, Vec b, Vec c) {

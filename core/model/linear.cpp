@@ -20,10 +20,10 @@ constexpr int64_t kDotDepth = 768;  // the same where rows of weights are: whole
 constexpr int64_t kTaskPanels = 4;  // panels of one task at most: packed, they fit the second-level cache
 constexpr int64_t kRowBlock = 96;   // rows of x that meet them together
 constexpr int64_t kFewRows = 16;    // up to here packing costs more than it saves
+constexpr int64_t kFewEncoded = 3;  // up to here encoded weights are decoded anew for each row of x
 // Where few rows meet the weights, these are fetched so far ahead:
-constexpr int64_t kAhead = 64;       // inputs of [in, out]
-constexpr int64_t kRowsAhead = 8;    // outputs of [out, in]
-constexpr int64_t kRowsInPlace = 8;  // encoded rows of weights that one row of x meets at a time
+constexpr int64_t kAhead = 64;     // inputs of [in, out]
+constexpr int64_t kRowsAhead = 8;  // outputs of [out, in]
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 bool is_float32(const Linear& w) { return w.dtype == &float32(); }
@@ -89,8 +89,8 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
     }
 }
 
-/// Rows of weights stored [out, in] as the kernels read them: where they lie, or decoded. One row of x meets
-/// encoded weights where they lie; more meet a block of them that is decoded once.
+/// Rows of weights stored [out, in] as the kernels read them: where they lie, or decoded. A few rows of x
+/// meet encoded weights where they lie; more meet a block of them that is decoded once.
 struct Rows {
     std::array<const uint8_t*, kPanel> at;
     void (*dot)(const Dots&);
@@ -112,8 +112,8 @@ Rows rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t coun
 /// Weights stored [out, in]: all rows of x, outputs [begin, end).
 void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                    int64_t end) {
-    const bool in_place = is_float32(w) || x.rows() == 1;
-    const int64_t outputs = is_float32(w) || x.rows() > 1 ? kPanel : kRowsInPlace;
+    const bool in_place = is_float32(w) || x.rows() <= kFewEncoded;
+    const int64_t outputs = is_float32(w) || !in_place ? kPanel : kRowsAhead;
     for (int64_t o = begin; o < end && !stopped(cancel); o += outputs)
         for (int64_t k0 = 0; k0 < w.in; k0 += kDotDepth) {
             const int64_t depth = std::min(kDotDepth, w.in - k0), count = std::min(outputs, end - o);
@@ -129,7 +129,7 @@ void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, 
                           .y_stride = y.outerStride(),
                           .begin = k0 == 0,
                           .bias = w.bias ? w.bias + o : nullptr,
-                          .ahead = x.rows() <= kFewRows ? kRowsAhead * w.stride / kFloat : 0});
+                          .ahead = in_place && x.rows() <= kFewRows ? kRowsAhead * w.stride : 0});
         }
 }
 

@@ -117,20 +117,29 @@ void window_update(benchmark::State& state) {
     }
 }
 
-/// The same for a token that is typed behind n − 1 others: what holds of their pass and summaries is kept.
-void appended_token(benchmark::State& state) {
+/// One token typed at the end of n − 1 others: its trace and the next token's logits.
+void typed_token(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
-    const ForwardRequest r = request(static_cast<int>(state.range(0)));
-    ForwardRequest shorter = r;
-    shorter.inputs[0].ids.pop_back();
-    shorter.inputs[0].tokens.resize(std::min(shorter.inputs[0].tokens.size(), shorter.inputs[0].ids.size()));
-    const auto past = *run_trace(model(), shorter, pool);
+    const int n = static_cast<int>(state.range(0));
+    const auto past = *run_trace(model(), request(n - 1), pool);
+    for (auto _ : state) {
+        const auto trace = *run_trace(model(), request(n), pool, nullptr, past.get());
+        benchmark::DoNotOptimize(predictions(*trace, n - 1, 5, pool));
+    }
+}
+
+/// What the window computes for it: the summaries of all heads too, of which what holds is kept.
+void typed_token_in_window(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const int n = static_cast<int>(state.range(0));
+    const auto past = *run_trace(model(), request(n - 1), pool);
     const auto before = *summarize_heads(*past, 64, pool);
     for (auto _ : state) {
-        const auto trace = *run_trace(model(), r, pool, nullptr, past.get());
+        const auto trace = *run_trace(model(), request(n), pool, nullptr, past.get());
         benchmark::DoNotOptimize(summarize_heads(*trace, 64, pool, nullptr, {past.get(), &before}));
-        benchmark::DoNotOptimize(predictions(*trace, trace->output().size() - 1, 5, pool));
+        benchmark::DoNotOptimize(predictions(*trace, n - 1, 5, pool));
     }
 }
 
@@ -196,7 +205,8 @@ BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(as_many_full_passes)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(everything) LENGTHS;
 BENCHMARK(window_update) LENGTHS;
-BENCHMARK(appended_token) LENGTHS;
+BENCHMARK(typed_token) LENGTHS;
+BENCHMARK(typed_token_in_window) LENGTHS;
 
 }  // namespace
 
