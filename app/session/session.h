@@ -93,7 +93,8 @@ struct Selection {
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
-    std::optional<std::pair<int, int>> locked;  // query, key
+    std::optional<std::pair<int, int>> locked;             // query, key
+    std::optional<std::pair<int, int>> lock_in_next_text;  // what a text that is being read opens on
     Hovered hovered;
 
     /// focused = hovered, else locked

@@ -1,6 +1,7 @@
 // What stands in the center while there is no sentence; and the three hints of the first start.
-#include "io/json.h"
+#include "base/cast.h"
 #include "paint/layout.h"
+#include "session/examples.h"
 #include "views/panels.h"
 #include "views/views.h"
 
@@ -8,35 +9,17 @@ namespace headlight {
 
 namespace {
 
-struct Sample {
-    std::string text, why;
-};
-
-/// Sentences to read, or to translate.
-std::vector<Sample> read_samples(bool to_translate) {
-    std::vector<Sample> out;
-    for (const Json& s : embedded_json("assets/sentences.json"))
-        if (s.value("translate", false) == to_translate)
-            out.push_back({s["text"].get<std::string>(), s["why"].get<std::string>()});
-    return out;
-}
-
-const std::vector<Sample>& samples(const Scene& scene) {
-    static const std::vector<Sample> to_read = read_samples(false), to_translate = read_samples(true);
-    return scene.model() && scene.model()->config.can.write_target ? to_translate : to_read;
-}
-
 /// A sentence, and under it why one may want it; whether it was pressed.
-bool draw_choice(Scene& s, const std::string& path, Rect r, const Sample& sample) {
+bool draw_choice(Scene& s, const std::string& path, Rect r, const std::string& text, const std::string& why) {
     constexpr float kAbove = 6;
     Ui& ui = s.ui;
     const Hit h = ui.control(path, r);
     ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     if (h.hovered) ui.frame(r, ui.colors->l2, 1, size::corner);
-    const Rect inside = inset(r, gap::large, sample.why.empty() ? 0 : kAbove);
-    const int lines = sample.why.empty() ? 1 : 2;
-    write(ui, nth_row(inside, 0, lines), kBody, ui.colors->t1, sample.text);
-    if (lines == 2) caption(ui, nth_row(inside, 1, lines), sample.why);
+    const Rect inside = inset(r, gap::large, why.empty() ? 0 : kAbove);
+    const int lines = why.empty() ? 1 : 2;
+    write(ui, nth_row(inside, 0, lines), kBody, ui.colors->t1, text);
+    if (lines == 2) caption(ui, nth_row(inside, 1, lines), why);
     return h.clicked;
 }
 
@@ -92,11 +75,14 @@ void draw_start_picture(Scene& s, Rect area) {
 Rect draw_samples(Scene& s, Rect rest) {
     constexpr float kHigh = 56, kHeading = 26, kUnder = 13, kRecent = 40;
     write(s.ui, take_top(rest, kHeading, kUnder), kBody, s.ui.colors->t1, "Sentences to start from");
-    const auto& offered = samples(s);
-    for (size_t i = 0; i < offered.size(); ++i) {
+    const bool translates = s.model() && s.model()->config.can.write_target;
+    for (int i = 0, shown = 0; i < isize(examples()); ++i) {
+        const Example& example = examples()[i];
+        if (example.translate != translates) continue;
         if (rest.h < kHigh + kRecent) return {};
-        if (draw_choice(s, "sample/" + std::to_string(i), take_top(rest, kHigh, gap::small), offered[i]))
-            s.send("text", offered[i].text);
+        const Rect place = take_top(rest, kHigh, gap::small);
+        if (draw_choice(s, "sample/" + std::to_string(shown++), place, example.text, example.why))
+            s.send("example", std::to_string(i));
     }
     return rest;
 }
@@ -109,7 +95,7 @@ void draw_recent(Scene& s, Rect rest) {
     take_left(line, write(ui, line, kCaption, ui.colors->t3, "Recent"), gap::large);
     if (recent.empty()) write(ui, line, kCaption, ui.colors->t2, "none yet");
     for (size_t i = 0; i < recent.size() && rest.h > kHigh; ++i)
-        if (draw_choice(s, "recent/" + std::to_string(i), take_top(rest, kHigh, gap::close), {recent[i], ""}))
+        if (draw_choice(s, "recent/" + std::to_string(i), take_top(rest, kHigh, gap::close), recent[i], ""))
             s.send("text", recent[i]);
 }
 

@@ -54,7 +54,8 @@ void Conversation::note_typing() {
     if (desk_.typed_text() != last_text_) {
         last_text_ = desk_.typed_text();
         desk_.session.notice.clear();
-        desk_.session.selection.locked.reset();
+        Selection& selection = desk_.session.selection;
+        selection.locked = std::exchange(selection.lock_in_next_text, std::nullopt);
         desk_.session.of<ChipsState>() = {};
     }
     if (desk_.fields.take_shortened())
