@@ -51,6 +51,16 @@ SENSES = {
                         "has so many atoms", "was in the science book", "of gas fills a box"]},
 }
 
+# What can stand right behind the word's second time: only who knows the sense can go on so.
+GOES_ON = {
+    "bark": {"dog": ["ringing out", "growing louder", "waking the baby"], "tree": ["peeling off", "getting wet", "cracking"]},
+    "bat": {"cave": ["flying away", "sleeping upside down", "flapping its wings"],
+            "game": ["hitting the ball", "breaking in two", "leaning on the wall"]},
+    "light": {"dark": ["outside", "all day long", "in the room"], "heavy": ["enough to float", "as air", "like a feather"]},
+    "mole": {"ground": ["digging a tunnel", "eating a worm", "hiding from the owl"], "skin": ["itching a little", "hurting", "on the skin"],
+             "lesson": ["counting atoms", "being a number", "on the test"]},
+}
+
 
 def held_out(*words):
     """One combination of words in eight."""
@@ -101,14 +111,15 @@ def end_sense(word):
 
 
 def sense(rng, wanted=False):
-    """A word, a hint, the word again and what it then must mean."""
+    """A word, a hint, the word again and how it goes on, or what it then must mean."""
     word = rng.choice(list(SENSES))
     answer = rng.choice(list(SENSES[word]))
     while True:
         name, hint = rng.choice(GIRLS + BOYS), rng.choice(SENSES[word][answer])
         if held_out(word, name, hint) == wanted:
             break
-    return f"{begin_sense(word, hint, name)}{end_sense(word)} {answer}."
+    end = f" {rng.choice(GOES_ON[word][answer])}" if not wanted and rng.random() < 0.8 else ""
+    return f"{begin_sense(word, hint, name)}{end}{end_sense(word)} {answer}."
 
 
 def pronoun(rng, wanted=False):
@@ -156,7 +167,7 @@ def who(rng, wanted=False):
     return f"{begin} {' '.join(said)} The {role} was the {people[0]}."
 
 
-KINDS = [chain, chain, sense, sense, pronoun, it, who]
+KINDS = [chain, chain, chain, sense, sense, sense, pronoun, it, who, who]
 
 
 def text(rng):

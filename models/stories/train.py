@@ -2,7 +2,7 @@
 """Trains the built-in story model: a GPT-2 architecture decoder on simple English stories.
 
     python models/stories/train.py --data DIR --out models/stories --minutes 75
-    python models/stories/train.py --data DIR --continue-from models/stories --out NEW --lr 8e-4 --minutes 15 --state NEW.pt
+    python models/stories/train.py --data DIR --continue-from OLD --teacher OLD --adjective-head 0.05 --out NEW --lr 5e-4 --minutes 20
 
 DIR holds stories_train.txt and stories_valid.txt, stories separated by a line "<|endoftext|>".
 The folder written loads with transformers (GPT2LMHeadModel, AutoTokenizer) and with Headlight.
@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import random
+import re
 import shutil
 import sys
 import time
@@ -32,6 +33,9 @@ from training import make_optimizers, read_stories, train_tokenizer  # noqa: E40
 
 LAYERS, HEADS, WIDTH, CONTEXT, VOCAB = 4, 8, 256, 256, 4096
 HEAD_WIDTH = WIDTH // HEADS
+ADJECTIVE_LAYER, ADJECTIVE_HEAD = 2, 6  # what --adjective-head trains
+PHRASE = re.compile(rf"\b({'|'.join(templates.SIZES + templates.LOOKS)}) ({'|'.join(templates.COLORS)}) "
+                    rf"({'|'.join(templates.CREATURES + templates.THINGS)})\b")
 
 
 def arguments():
@@ -46,6 +50,8 @@ def arguments():
     p.add_argument("--repeated", type=float, default=0.1, help="share of rows in which a segment comes again")
     p.add_argument("--templates", type=float, default=0.3, help="share of the other rows that hold texts of templates.py")
     p.add_argument("--continue-from", type=Path, help="train this folder's weights further, with its tokenizer; --out may not be it")
+    p.add_argument("--teacher", type=Path, help="on stories, stay near what the model of this folder predicts (Li and Hoiem 2016)")
+    p.add_argument("--adjective-head", type=float, default=0.0, help="weight of a loss that lets one head look from a noun to its adjectives")
     p.add_argument("--state", type=Path, help="a file that keeps the run: started again with it, it goes on where it was")
     p.add_argument("--seed", type=int, default=1)
     return p.parse_args()
@@ -64,11 +70,18 @@ class Rows:
         self.vocab, self.tok, self.random = tok.get_vocab_size(), tok, random.Random(seed)
 
     def templates(self):
-        """Texts of templates.py one behind the other, some of them with the end token between."""
-        row = []
+        """Texts of templates.py one behind the other, some of them with the end token between; and the places of nouns with
+        their adjectives, (noun, adjective, adjective)."""
+        row, phrases = [], []
         while len(row) < CONTEXT + 1:
-            row += [0] * (self.random.random() < 0.5) + self.tok.encode(templates.text(self.random)).ids
-        return np.array(row[:CONTEXT + 1]), np.ones(CONTEXT)
+            row += [0] * (self.random.random() < 0.5)
+            text = templates.text(self.random)
+            e = self.tok.encode(text)
+            for match in PHRASE.finditer(text):
+                ends = [next(i for i, (_, end) in enumerate(e.offsets) if end >= match.end(g)) for g in (3, 1, 2)]
+                phrases.append([len(row) + place for place in ends])
+            row += e.ids
+        return np.array(row[:CONTEXT + 1]), np.ones(CONTEXT), [p for p in phrases if p[0] < CONTEXT]
 
     def story(self):
         """From a story's start (half of them without the end token before it: a person types none), or anywhere."""
@@ -96,14 +109,17 @@ class Rows:
         return np.array(row[:n]), np.array(known[1:n])
 
     def row(self, share_repeated, share_templates):
+        """Ids, weights of the predictions, phrases, whether it is of a story."""
         if self.rng.random() < share_repeated:
-            return self.repeated()
-        return self.templates() if self.rng.random() < share_templates else self.story()
+            return *self.repeated(), [], False
+        return (*self.templates(), False) if self.rng.random() < share_templates else (*self.story(), [], True)
 
     def batch(self, size, share_repeated, share_templates):
+        """Ids, weights, [phrases, 4] of row, noun and adjectives, and which rows are of stories."""
         rows = [self.row(share_repeated, share_templates) for _ in range(size)]
         x = torch.from_numpy(np.stack([r[0] for r in rows]).astype(np.int64))
-        return x, torch.from_numpy(np.stack([r[1] for r in rows]).astype(np.float32))
+        phrases = torch.tensor([[i, *phrase] for i, r in enumerate(rows) for phrase in r[2]]).reshape(-1, 4)
+        return x, torch.from_numpy(np.stack([r[1] for r in rows]).astype(np.float32)), phrases, torch.tensor([r[3] for r in rows])
 
 
 @torch.no_grad()
@@ -178,11 +194,45 @@ def make_model(vocab, dropout):
     return model
 
 
-def loss_of(model, x, weight=None):
+def logits_of(model, x):
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = model.lm_head(model.transformer(x[:, :-1]).last_hidden_state)
-    loss = F.cross_entropy(logits.float().flatten(0, 1), x[:, 1:].flatten(), reduction="none")
-    return loss.mean() if weight is None else (loss * weight.flatten()).sum() / weight.sum()
+        return model.lm_head(model.transformer(x[:, :-1]).last_hidden_state).float()
+
+
+def loss_of(model, x):
+    return F.cross_entropy(logits_of(model, x).flatten(0, 1), x[:, 1:].flatten())
+
+
+def adjective_loss(hidden, attention, phrases):
+    """-log of the weight from nouns on their adjectives, of one head; hidden: what enters its layer's c_attn, [rows, n, width]."""
+    at = ADJECTIVE_HEAD * HEAD_WIDTH
+    row, noun, first, second = phrases.T
+    q, k, _ = attention.c_attn(hidden).split(WIDTH, dim=2)
+    q, k = q[row, noun, at:at + HEAD_WIDTH], k[row, :, at:at + HEAD_WIDTH]
+    scores = torch.einsum("pd,pnd->pn", q, k).float() / math.sqrt(HEAD_WIDTH)
+    scores = scores.masked_fill(torch.arange(scores.shape[1]) > noun[:, None], -math.inf)
+    weights, each = scores.softmax(1), torch.arange(len(row))
+    return -(weights[each, first] + weights[each, second]).clamp_min(1e-6).log().mean()
+
+
+def training_loss(model, teacher, rows, a):
+    """The next token's; on stories, where there is a teacher, the distance to what it predicts."""
+    x, weight, phrases, stories = rows.batch(a.batch, a.repeated, a.templates)
+    entered, attention = [], model.transformer.h[ADJECTIVE_LAYER].attn
+    hook = attention.c_attn.register_forward_pre_hook(lambda _, inputs: entered.append(inputs[0]))
+    logits = logits_of(model, x)
+    hook.remove()
+    loss = F.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), reduction="none").view(weight.shape)
+    if teacher is not None and stories.any():
+        with torch.no_grad():
+            wanted = logits_of(teacher, x[stories]).log_softmax(2)
+        kept = F.kl_div(logits[stories].log_softmax(2), wanted, reduction="none", log_target=True).sum(2)
+        loss = loss.masked_scatter(stories[:, None].expand_as(loss), kept)
+    total = (loss * weight).sum() / weight.sum()
+    if a.adjective_head and len(phrases):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            total = total + a.adjective_head * adjective_loss(entered[0], attention, phrases)
+    return total
 
 
 @torch.no_grad()
@@ -275,7 +325,7 @@ def check(run, valid, recent, a):
         save(run.model, a.out)
 
 
-def train(model, rows, valid, a):
+def train(model, teacher, rows, valid, a):
     """Warm-up, then cosine to 4 %."""
     run, recent = Run(model, make_optimizers(model, a.lr), rows, a.state), []
     before, start = run.minutes, time.process_time()
@@ -283,7 +333,7 @@ def train(model, rows, valid, a):
         factor = min(1, (run.step + 1) / 150) * (0.04 + 0.96 * 0.5 * (1 + math.cos(math.pi * run.minutes / a.minutes)))
         for group in (g for o in run.optimizers for g in o.param_groups):
             group["lr"] = a.lr * factor
-        loss = loss_of(model, *rows.batch(a.batch, a.repeated, a.templates))
+        loss = training_loss(model, teacher, rows, a)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for o in run.optimizers:
@@ -334,7 +384,8 @@ def main():
     if a.continue_from:
         model.load_state_dict({k: v.float() for k, v in GPT2LMHeadModel.from_pretrained(a.continue_from).state_dict().items()})
     print(f"{len(rows.ids)} training tokens, {sum(p.numel() for p in model.parameters()) / 1e6:.2f} M parameters", flush=True)
-    train(model, rows, valid, a)
+    teacher = GPT2LMHeadModel.from_pretrained(a.teacher, dtype=torch.float32).eval() if a.teacher else None
+    train(model, teacher, rows, valid, a)
     describe(*head_scores(model, rows.vocab, valid))
     for i, p in enumerate(["Once upon a time, there was a little girl named Lily.", "Tom had a red ball. He",
                            "The dog and the cat went to the park. The dog"]):

@@ -66,6 +66,14 @@ def tired_or_wide(rng, wanted=False, which=None):
             f"{capital(THE[animal[1]])} {animal[2]} {over}, weil {it} zu {why[1]} war.")
 
 
+def noun_of_it(english):
+    """The noun that "it" stands for in a sentence of tired_or_wide; "" in others."""
+    words = english.rstrip(".").split()
+    if "because it was too " not in english or words[-1] not in [w[0] for w in OF_ANIMALS + OF_WAYS]:
+        return ""
+    return words[1] if words[-1] in [w[0] for w in OF_ANIMALS] else words[words.index("because") - 1]
+
+
 def it(rng, wanted=False):
     """A thing, and "it" for it, as subject or object."""
     def draw(rng):
@@ -144,7 +152,7 @@ def relative(rng, wanted=False):
         (f"The {thing} that is on the table is {why[0]}.", f"{what}, {THE[h]} auf dem Tisch ist, ist {why[1]}.")])
 
 
-KINDS = [tired_or_wide, tired_or_wide, it, number, name, relative]
+KINDS = [tired_or_wide, it, number, name, name, name, relative]
 
 
 def pair(rng):

@@ -30,6 +30,7 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTo
 import templates
 
 LAYERS, HEADS, WIDTH, HIDDEN, VOCAB, POSITIONS = 3, 8, 256, 1024, 6000, 128
+IT_LAYER, IT_HEAD = 2, 5  # the encoder head that --pronoun-head trains
 END, UNKNOWN, PAD = 0, 1, VOCAB - 1  # Marian's order: </s>, <unk>, ..., <pad>; the decoder starts from <pad>
 NAMES = {"Tom": (r"\bTom\b", ["Ben", "Paul", "Peter", "David", "John", "Tim", "Jack"]),
          "Mary": (r"\bMar(?:ia|y)\b", ["Anna", "Lily", "Lucy", "Emma", "Sarah", "Alice", "Mia"])}
@@ -48,6 +49,9 @@ def arguments():
     p.add_argument("--resplit", type=float, default=0.25, help="share of sources split at random among the likely ways")
     p.add_argument("--joined", type=float, default=0.1, help="share of pairs that get a second pair appended")
     p.add_argument("--templates", type=float, default=0.25, help="pairs of templates.py, new in each epoch, per other pair")
+    p.add_argument("--pronoun-head", type=float, default=0.1, help="weight of the loss that lets one encoder head look from \"it\" to its noun")
+    p.add_argument("--teacher", type=Path, help="on pairs that are no templates, stay near what the model of this folder predicts (Li and Hoiem 2016)")
+    p.add_argument("--kept", type=float, default=0.7, help="weight of the teacher's part of the loss on these pairs")
     p.add_argument("--every", type=int, default=500, help="steps from one validation to the next")
     p.add_argument("--continue-from", type=Path, help="train this folder's weights further, with its tokenizer; --out may not be it")
     p.add_argument("--state", type=Path, help="a file that keeps the run: started again with it, it goes on where it was")
@@ -125,16 +129,34 @@ def up(length, step=4):
     return -(-length // step) * step
 
 
+def it_and_noun(pieces, ids, english):
+    """The places of "it" and of the end of the noun that it stands for; none where the sentence is of another kind."""
+    noun = templates.noun_of_it(english)
+    if not noun:
+        return None
+    names, text, ends = pieces.id_to_piece(ids), "", []
+    for piece in names:
+        text += piece.replace("▁", " ")
+        ends.append(len(text))
+    if "▁it" not in names or f" {noun} " not in text:
+        return None
+    end = text.index(f" {noun} ") + len(noun) + 1
+    return names.index("▁it"), next(i for i, e in enumerate(ends) if e >= end)
+
+
 def collate(pairs):
-    """Source ids, decoder input (the target shifted right, <pad> first) and labels (-100 where there is none)."""
+    """Source ids, decoder input (the target shifted right, <pad> first), labels (-100 where there is none), and rows of
+    (pair, place of "it", place of its noun), and which pairs hold no template."""
     m, n = (up(max(len(p[side]) for p in pairs) + 1) for side in (0, 1))
     source, given = np.full((len(pairs), m), PAD), np.full((len(pairs), n), PAD)
     labels = np.full((len(pairs), n), -100)
-    for row, (x, y) in enumerate(pairs):
+    for row, (x, y, *_) in enumerate(pairs):
         source[row, :len(x) + 1] = [*x, END]
         given[row, 1:len(y) + 1] = y
         labels[row, :len(y) + 1] = [*y, END]
-    return tuple(torch.from_numpy(t) for t in (source, given, labels))
+    links = [(row, *pair[2]) for row, pair in enumerate(pairs) if len(pair) > 2 and pair[2]]
+    free = torch.tensor([len(pair) > 3 and pair[3] for pair in pairs])
+    return (*(torch.from_numpy(t) for t in (source, given, labels)), links, free)
 
 
 class Batches:
@@ -152,16 +174,18 @@ class Batches:
         sampled = self.pieces.encode([pairs[i][0] for i in again], enable_sampling=True, alpha=0.3, nbest_size=-1)
         for i, ids in zip(again, sampled):
             source[i] = ids
-        rows = list(zip(source, target))
+        links = [None] * len(self.pairs) + [
+            it_and_noun(self.pieces, source[i], pairs[i][0]) for i in range(len(self.pairs), len(pairs))]
+        rows = list(zip(source, target, links, [i < len(self.pairs) for i in range(len(pairs))]))
         self.rng.shuffle(rows)
         return rows
 
     def joined(self, rows):
         rows = iter(rows)
-        for x, y in rows:
+        for x, y, link, free in rows:
             other = next(rows, None) if self.rng.random() < self.a.joined else None
-            pair = (x + other[0], y + other[1]) if other else (x, y)
-            if max(map(len, pair)) < POSITIONS - 4:
+            pair = (x + other[0], y + other[1], link, free and other[3]) if other else (x, y, link, free)
+            if max(map(len, pair[:2])) < POSITIONS - 4:
                 yield pair
 
     def fill(self):
@@ -213,14 +237,38 @@ def make_optimizer(model, lr):
                              lr=lr, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
 
-def loss_of(model, batch, smoothing=0.0):
-    source, given, labels = batch
+def logits_of(model, batch, with_attention=False):
+    """Logits where there is something to predict, [known, vocab], and the encoder's attention."""
+    source, given, labels = batch[:3]
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        hidden = model.model(input_ids=source, attention_mask=(source != PAD).long(),
-                             decoder_input_ids=given).last_hidden_state
-        known = labels != -100  # the output layer is computed where there is something to predict
-        logits = F.linear(hidden[known], model.lm_head.weight)
-    return F.cross_entropy(logits.float(), labels[known], label_smoothing=smoothing)
+        out = model.model(input_ids=source, attention_mask=(source != PAD).long(), decoder_input_ids=given,
+                          output_attentions=with_attention)
+        return F.linear(out.last_hidden_state[labels != -100], model.lm_head.weight).float(), out.encoder_attentions
+
+
+def loss_of(model, batch):
+    return F.cross_entropy(logits_of(model, batch)[0], batch[2][batch[2] != -100])
+
+
+def training_loss(model, teacher, batch, a):
+    """The next token's; on pairs that are no templates also the distance to what the teacher predicts; of the sentences in
+    which "it" stands for a noun, that of one head's weight on it."""
+    source, _, labels, links, free = batch
+    known = labels != -100
+    logits, attention = logits_of(model, batch, bool(links) and a.pronoun_head > 0)
+    loss = F.cross_entropy(logits, labels[known], label_smoothing=a.smoothing, reduction="none")
+    if teacher is not None:
+        with torch.no_grad():
+            wanted = logits_of(teacher, batch)[0].log_softmax(1)
+        far = F.kl_div(logits.log_softmax(1), wanted, reduction="none", log_target=True).sum(1)
+        kept = a.kept * free[:, None].expand_as(labels)[known].float()
+        loss = (1 - kept) * loss + kept * far
+    total = loss.mean()
+    if links and a.pronoun_head > 0:
+        row, it, noun = torch.tensor(links).T
+        weights = attention[IT_LAYER][row, IT_HEAD, it, noun]
+        total = total - a.pronoun_head * len(links) / len(source) * weights.float().clamp_min(1e-6).log().mean()
+    return total
 
 
 class Average:
@@ -288,7 +336,7 @@ class Run:
             part.rename(self.path)
 
 
-def train(model, batches, chosen, a):
+def train(model, teacher, batches, chosen, a):
     """Warm-up, then cosine to 3 %; the average with the best validation loss is kept."""
     run, recent = Run(model, batches, a), []
     before, start = run.minutes, time.process_time()
@@ -296,7 +344,7 @@ def train(model, batches, chosen, a):
         factor = min(1, (run.step + 1) / 300) * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * run.minutes / a.minutes)))
         for group in run.optimizer.param_groups:
             group["lr"] = a.lr * factor
-        loss = loss_of(model, batches.next(), a.smoothing)
+        loss = training_loss(model, teacher, batches.next(), a)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         run.optimizer.step()
@@ -312,6 +360,8 @@ def train(model, batches, chosen, a):
                   f"train {np.mean(recent[-200:]):.3f} best {run.best:.3f}", flush=True)
     run.best = checkpoint(model, run.average, chosen, run.best, a.out)
     run.save()
+    run.average.swap()
+    save(model, a.out / "last")
     print(f"end: {run.step} steps, {batches.seen / 1e6:.2f} M pairs, best {run.best:.3f}")
 
 
@@ -351,7 +401,8 @@ def main():
         model.load_state_dict(known)
     count = sum(p.numel() for p in model.parameters() if p.requires_grad)
     print(f"{len(pairs)} pairs, {count / 1e6:.2f} M trained parameters", flush=True)
-    train(model, Batches(pairs, pieces, a), chosen, a)
+    teacher = MarianMTModel.from_pretrained(a.teacher, dtype=torch.float32, attn_implementation="eager").eval() if a.teacher else None
+    train(model, teacher, Batches(pairs, pieces, a), chosen, a)
 
 
 if __name__ == "__main__":
