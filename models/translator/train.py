@@ -3,7 +3,7 @@
 (norm after each block, sinusoidal positions, one table of embeddings for source, target and output).
 
     python models/translator/train.py --data DIR --out models/translator --minutes 100
-    python models/translator/train.py --data DIR --continue-from models/translator --out NEW --lr 4e-4 --minutes 30 --state NEW.pt
+    python models/translator/train.py --data DIR --continue-from OLD --teacher OLD --out NEW --lr 3e-4 --minutes 12 --state NEW.pt
 
 DIR holds tatoeba_en_de_train.tsv, tatoeba_en_de_valid.tsv and templates_en_de.tsv (English, tab, German).
 The folder written loads with transformers (MarianMTModel, MarianTokenizer) and with Headlight.

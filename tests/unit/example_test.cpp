@@ -1,10 +1,9 @@
 // The sentences of the start screen show what they are there for.
-#include "session/examples.h"
-
 #include "analysis/translation_choices.h"
 #include "helpers.h"
 #include "model/heads.h"
 #include "model/input.h"
+#include "session/examples.h"
 
 using namespace headlight;
 
@@ -13,7 +12,9 @@ namespace {
 std::shared_ptr<const Trace> read(const std::shared_ptr<const Model>& model, const std::string& text,
                                   ThreadPool& pool) {
     if (model->config.can.write_target) return translate(model, text, pool, nullptr)->trace;
-    return *run_trace(model, {read_input(*model, text, "")->sequences, {}}, pool);
+    TextInput typed;
+    typed.text = text;
+    return *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
 }
 
 }  // namespace

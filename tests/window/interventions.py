@@ -187,7 +187,7 @@ def each_head_ablated_in_turn(display):
         w.key("Escape")
         w.click("rank")
         w.click("rank/effect on “ball”")
-        w.wait(lambda r: r["swept"] == "ended" and "ranked/2.0" in r["widgets"])
+        w.wait(lambda r: r["swept"] == "ended" and any(p.startswith("ranked/") for p in r["widgets"]))
         w.click("tab/All heads")
         w.click("heads/sort")
         w.click("heads/sort/effect on “ball”")

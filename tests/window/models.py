@@ -17,7 +17,7 @@ def a_trace_in_place_of_a_model(display):
         subprocess.run([PROGRAM, "trace", "--text", LILY, *more, "-o", path], check=True)
     with Window(PROGRAM, display, "--trace", both, "--head", "1.2", "--lock", "16,4") as w:
         w.tool("mousemove", "700", "8")
-        r = w.wait(lambda r: r.get("model", "").endswith("(trace)") and "recorded" in r["widgets"] and not r["busy"] and abs(r["weight"] - 0.782) < 0.001)
+        r = w.wait(lambda r: r.get("model", "").endswith("(trace)") and "recorded" in r["widgets"] and not r["busy"] and abs(r["weight"] - 0.733) < 0.001)
         assert r["tokens"][16] == "red" and "change/ablate" not in r["widgets"] and "change/bar" not in r["widgets"], r["weight"]
         w.key("Escape")
         for digit, name in (("2", "Lines"), ("6", "Graph"), ("9", "All heads"), ("7", "Compare"), ("1", "Heat map")):
