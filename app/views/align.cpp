@@ -17,7 +17,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kRight = 176, kWidest = 76, kHighest = 64, kAboveNames = 56, kSlantedTitle = 40, kFoot = 56;
+constexpr float kRight = 176, kWidest = 76, kHighest = 64, kAboveNames = 56, kSlantedTitle = 40,
+                kAlignFoot = 56;
 
 AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     AlignLayout l;
@@ -33,7 +34,7 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     l.w = std::min(room.w / float(l.columns), kWidest);
     l.turned = widest + gap::small > l.w;
     take_top(room, l.turned ? kSlantedTitle + slanted_names(widest) : kAboveNames + kNumberedNames);
-    take_bottom(room, kFoot);
+    take_bottom(room, kAlignFoot);
     l.h = std::min(room.h / float(l.rows + coming), kHighest);
     if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);
     l.view = {room.x, room.y, l.w * float(l.columns), l.h * float(l.rows)};
@@ -209,7 +210,7 @@ void draw_alignment(Scene& s, Rect area) {
     draw_bar(s, l, a);
     if (cell.first >= 0) draw_focus(s, l, cell);
     const Rect below{l.view.x, l.y(l.rows + l.coming) + gap::medium, area.right() - l.view.x - gap::medium,
-                     kFoot};
+                     kAlignFoot};
     caption_lines(s.ui, below, caption_of(s, l, a));
 }
 

@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kWide = 320, kLine = 26, kFirstLine = 24, kTitleLine = 30, kFoot = 40;
+constexpr float kWide = 320, kLine = 26, kFirstLine = 24, kTitleLine = 30, kCardFoot = 40;
 
 /// Beside the picture, right of it where there is room, within the area.
 Rect place_of_card(Rect area, Rect beside, float high) {
@@ -38,7 +38,7 @@ void draw_head_card(Scene& s, Rect area, Rect beside, int block, int head) {
     if (ui.on_page()) return;
     const std::string label = head_label(s, block, head);
     const float lines = kLine * float(kStatistics + (label.empty() ? 0 : 1));
-    const Rect r = place_of_card(area, beside, kFirstLine + kTitleLine + lines + kFoot);
+    const Rect r = place_of_card(area, beside, kFirstLine + kTitleLine + lines + kCardFoot);
     ImDrawList* below = ui.list;
     ui.use_list(ImGui::GetForegroundDrawList());
     ui.fill(r, ui.colors->bg2, size::popup_corner);

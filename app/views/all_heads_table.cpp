@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kNames = 168, kHeadLine = 36;
+constexpr float kTableNames = 168, kHeadLine = 36;
 
 /// A line of the table: the head's name and label, then a column each.
 struct TableLine {
@@ -26,7 +26,7 @@ struct TableLine {
 TableLine divided(Rect line, int columns) {
     TableLine t;
     t.count = columns;
-    t.names = take_left(line, kNames);
+    t.names = take_left(line, kTableNames);
     t.columns = line;
     return t;
 }

@@ -37,7 +37,7 @@ const char* kind_name(AttentionKind kind) {
                                             : "Self-attention";
 }
 
-constexpr float kNames = 68, kMapHead = 96, kTextFoot = 110, kWidestCell = 30, kNumberSide = 20,
+constexpr float kShapeNames = 68, kMapHead = 96, kTextFoot = 110, kWidestCell = 30, kNumberSide = 20,
                 kWidestName = 70;
 
 void draw_labels(Scene& s, const Grid& g, const BlockPattern& p) {
@@ -45,7 +45,7 @@ void draw_labels(Scene& s, const Grid& g, const BlockPattern& p) {
     const auto& queries = s.sentence()->query_labels(p.block);
     const auto& keys = s.sentence()->key_labels(p.block);
     TokenAxis rows{g, [&](int r) { return queries[r * p.step]; }};
-    rows.room = kNames;
+    rows.room = kShapeNames;
     rows.ink = [&](int) { return ui.colors->t2; };
     rows.draw_rows(ui);
     TokenAxis columns{g, [&](int c) { return ui.text.fitted(kCaptionMono, keys[c * p.step], kWidestName); }};
@@ -64,7 +64,7 @@ void draw_cells(Scene& s, Rect map, const BlockPattern& p) {
 Grid arrange(const Ui& ui, Rect area, const BlockPattern& p) {
     take_top(area, kMapHead);
     take_bottom(area, kTextFoot);
-    take_left(area, kNames, gap::tight);
+    take_left(area, kShapeNames, gap::tight);
     take_right(area, gap::small);
     const auto rows = narrow<int>(p.weights.rows()), columns = narrow<int>(p.weights.cols());
     float w = std::min(area.w / float(columns), kWidestCell), h = std::min(w, area.h / float(rows));

@@ -49,14 +49,14 @@ const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
     return ratio;
 }
 
-constexpr float kTokenNames = 104, kAbove = 40, kFoot = 44, kThumbRoom = 10;
+constexpr float kTokenNames = 104, kAbove = 40, kDeltaFoot = 44, kThumbRoom = 10;
 
 Grid arrange(Scene& s, Rect area, const Matrix& values) {
     constexpr float kWidest = 420, kLeastW = 4, kMostW = 44, kLeastH = 22, kMostH = 40;
     const auto rows = narrow<int>(values.rows()), columns = narrow<int>(values.cols());
     area.w = std::min(area.w * 0.46f, kWidest) - gap::small;
     take_top(area, kAbove);
-    take_bottom(area, kFoot);
+    take_bottom(area, kDeltaFoot);
     take_left(area, size::center_pad - gap::tight + kTokenNames, gap::tight);
     Grid g{area, rows, columns};
     g.w = std::clamp(s.ui.whole(area.w / float(columns)), kLeastW, kMostW);

@@ -24,7 +24,7 @@ void GraphState::visit(FieldVisitor& v) {
 
 namespace {
 
-constexpr float kLevelLeast = 20, kLevelMost = 48, kLevelNames = 24, kFoot = 44, kHighestChip = 26;
+constexpr float kLevelLeast = 20, kLevelMost = 48, kLevelNames = 24, kGraphFoot = 44, kHighestChip = 26;
 
 struct GraphLayout {
     Grid tokens;       // a row each, across the whole view
@@ -247,7 +247,7 @@ void draw_graph(Scene& s, Rect area) {
     if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
     if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
     const Rect levels = take_top(rest, kLevelNames),
-               foot = inset(take_bottom(rest, kFoot), size::center_pad, 0);
+               foot = inset(take_bottom(rest, kGraphFoot), size::center_pad, 0);
     const int tokens = isize(s.sentence()->labels[graph_stack(s)]);
     const GraphLayout g = arrange(s, rest, tokens, isize(graph->answer.blocks) + 1);
     const bool too_long = s.of<GraphState>().flow && rollout && rollout->answer.flow.empty();

@@ -11,14 +11,14 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kFoot = 42, kAboveNames = 54,
-                kSlantedTitle = 60, kLeastSlanted = 98;
+constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kMapFoot = 42,
+                kAboveNames = 54, kSlantedTitle = 60, kLeastSlanted = 98;
 
 /// How much of the area the map may fill, under so much above it.
 Rect room_for_map(Rect area, float above) {
     Rect r = area;
     take_top(r, above);
-    take_bottom(r, kFoot);
+    take_bottom(r, kMapFoot);
     take_left(r, size::center_pad + kMapNames, gap::tight);
     take_right(r, kColorBarRoom);
     return r;

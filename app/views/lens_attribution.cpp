@@ -11,7 +11,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBlockNames = 88, kWidestPart = 64, kHighestPart = 32, kLeastPart = 3, kHead = 46, kFoot = 34;
+constexpr float kBlockNames = 88, kWidestPart = 64, kHighestPart = 32, kLeastPart = 3, kHead = 46,
+                kPartsFoot = 34;
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
@@ -175,7 +176,7 @@ void draw_attribution(Scene& s, Rect area) {
     std::string ends = "Besides:";
     for (const auto& [name, value] : parts.ends)
         ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
-    caption(ui, take_bottom(rest, kFoot),
+    caption(ui, take_bottom(rest, kPartsFoot),
             ends + ".  Elhage et al. 2021; the final norm’s scale is held fixed.");
     draw_parts(s, rest, parts);
 }

@@ -16,7 +16,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kRowMost = 54, kRowLeast = 20, kNames = 24, kFoot = 48, kQueries = 264, kKeys = 136,
+constexpr float kRowMost = 54, kRowLeast = 20, kLinesNames = 24, kLinesFoot = 48, kQueries = 264, kKeys = 136,
                 kBar = 18, kBetweenBars = 2, kRowsPerTurn = 3;
 
 struct LinesLayout {
@@ -184,8 +184,8 @@ void draw_lines(Scene& s, Rect area) {
     draw_lines_toolbar(s, view_toolbar(s.ui, rest));
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     if (!links) return;
-    const Rect names = take_top(rest, kNames - gap::tight, gap::tight),
-               foot = inset(take_bottom(rest, kFoot), size::center_pad, 0);
+    const Rect names = take_top(rest, kLinesNames - gap::tight, gap::tight),
+               foot = inset(take_bottom(rest, kLinesFoot), size::center_pad, 0);
     const LinesLayout l = arrange(s, rest);
     const auto above = [&](Rect column) {
         return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);

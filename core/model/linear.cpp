@@ -89,17 +89,17 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
     }
 }
 
-/// Rows of weights stored [out, in] as the kernels read them: where they lie, or decoded. A few rows of x
-/// meet encoded weights where they lie; more meet a block of them that is decoded once.
-struct Rows {
+/// WeightRows of weights stored [out, in] as the kernels read them: where they lie, or decoded. A few rows of
+/// x meet encoded weights where they lie; more meet a block of them that is decoded once.
+struct WeightRows {
     std::array<const uint8_t*, kPanel> at;
     void (*dot)(const Dots&);
 };
 
 /// Inputs [k0, k0 + depth) of the outputs [o, o + count).
-Rows rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count, bool in_place) {
+WeightRows rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count, bool in_place) {
     static thread_local std::vector<float> decoded(kPanel * kDotDepth);
-    Rows rows{{}, is_float32(w) || !in_place ? kernels().dot : find_weight_format(w.dtype->name)->dot};
+    WeightRows rows{{}, is_float32(w) || !in_place ? kernels().dot : find_weight_format(w.dtype->name)->dot};
     for (int64_t i = 0; i < count; ++i) {
         float* const row = decoded.data() + i * depth;
         if (!in_place) w.read(o + i, k0, depth, row);
@@ -117,7 +117,7 @@ void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, 
     for (int64_t o = begin; o < end && !stopped(cancel); o += outputs)
         for (int64_t k0 = 0; k0 < w.in; k0 += kDotDepth) {
             const int64_t depth = std::min(kDotDepth, w.in - k0), count = std::min(outputs, end - o);
-            const Rows rows = rows_of(w, k0, depth, o, count, in_place);
+            const WeightRows rows = rows_of(w, k0, depth, o, count, in_place);
             for (int64_t row = 0; row < x.rows(); row += kRowBlock)
                 rows.dot({.x = x.data() + row * x.outerStride() + k0,
                           .x_stride = x.outerStride(),
