@@ -23,13 +23,13 @@ Status open_picture(CommandContext& c, const std::string& path) {
         c.host.set_text(TextName::sentence, path);
     else if (!c.host.show_picture(path))
         return Error{
-            "An image needs a vision model: open a ViT first, then drop the image again. Learn's station of "
-            "pictures shows one without."};
+            "An image needs a vision model: open a ViT and drop it again, or drop it at Learn's “Beyond "
+            "language”, which needs none."};
     return success();
 }
 
-/// A workspace is opened; everything else is a model: the
-/// one that is shown, or, while that is what is chosen, the one it is compared with.
+/// A workspace is opened; everything else is a model: the one that is shown, or, while that is what is
+/// chosen, the one it is compared with.
 Status open_path(CommandContext& c, const std::string& path) {
     Session& s = c.session;
     if (path.empty()) {

@@ -96,6 +96,14 @@ void History::note(InterventionEdit edit, bool same_step) {
     if (!last) return add({std::move(edit), EditKind::replaced, 0});
     bytes_ += (edit.after.changes.size() - last->after.changes.size()) * sizeof(Change);
     last->after = std::move(edit.after);
+    if (last->after == last->before) drop_newest();
+}
+
+/// A step that came back to where it began.
+void History::drop_newest() {
+    bytes_ -= bytes_of(past_.back().edit);
+    past_.pop_back();
+    open_ = false;
 }
 
 /// A step that nothing joins.
@@ -120,6 +128,7 @@ void History::note(ViewEdit edit, bool same_step) {
         return add({std::move(edit), EditKind::replaced, 0});
     bytes_ += bytes_of(edit.after) - bytes_of(last->after);
     last->after = std::move(edit.after);
+    if (last->after == last->before) drop_newest();
 }
 
 std::optional<Edit> History::undo() {

@@ -10,9 +10,10 @@
 
 #include "model/forward.h"
 #include "session/comparison.h"
-#include "session/state_bag.h"
 
 namespace headlight {
+
+struct Session;
 
 /// Bytes [at, at + removed.size()) of a text became `inserted`.
 struct TextEdit {
@@ -40,7 +41,7 @@ struct HeadLabelEdit {
 
 /// What was chosen in a part of a view, in the view's own words, which `put` makes so.
 struct ViewEdit {
-    void (*put)(StateBag& views, const std::string& part, const std::vector<std::string>& words) = nullptr;
+    void (*put)(Session& session, const std::string& part, const std::vector<std::string>& words) = nullptr;
     std::string part;
     std::vector<std::string> before, after;
     bool operator==(const ViewEdit&) const = default;
@@ -94,6 +95,7 @@ private:
     E* growing(bool same_step);
     void add(Step step);
     void begin(Edit edit);
+    void drop_newest();
 
     std::deque<Step> past_, future_;  // newest last
     bool open_ = false;               // the newest step may still grow

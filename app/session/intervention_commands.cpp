@@ -113,7 +113,7 @@ struct Applied {
     void operator()(const HeadLabelEdit& edit) {
         session.document.put_label(edit.model, edit.head, edit.after);
     }
-    void operator()(const ViewEdit& edit) { edit.put(session.views, edit.part, edit.after); }
+    void operator()(const ViewEdit& edit) { edit.put(session, edit.part, edit.after); }
 };
 
 void apply(const std::optional<Edit>& edit, Session& session, Host& host) {

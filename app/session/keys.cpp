@@ -59,6 +59,8 @@ std::vector<KeyChord> chords_of(std::string_view keys) {
 
 int meant_key(int place, std::string_view name, std::string_view all) {
     const auto names_key = [](int c) { return c < 128 && (std::isalnum(c) || c == '-' || c == '='); };
+    const bool digit = place > 0 && place < 128 && std::isdigit(place);
+    if (digit && all.find(static_cast<char>(place)) == std::string_view::npos) return place;
     if (name == "+") return '=';
     if (name.size() == 1 && names_key(as_byte(name[0]))) return std::toupper(as_byte(name[0]));
     if (name.empty() || !names_key(place)) return place;

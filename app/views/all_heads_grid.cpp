@@ -69,7 +69,7 @@ float fitting_cell(const Ui& ui, Rect room, bool by_layer,
 /// All heads at once, then the zoom.
 ThumbGrid arrange(Scene& s, Rect area, int heads) {
     const ModelConfig& c = s.model()->config;
-    const auto& state = s.of<AllHeadsState>();
+    auto& state = s.of<AllHeadsState>();
     ThumbGrid g;
     g.by_layer = state.layout == HeadsLayout::by_layer;
     g.view = room_for_thumbs(s, area, g.by_layer);
@@ -78,7 +78,11 @@ ThumbGrid arrange(Scene& s, Rect area, int heads) {
         return std::pair{g.by_layer ? c.blocks() : (heads + across - 1) / across, across};
     };
     const float fitting = fitting_cell(s.ui, g.view, g.by_layer, rows_and_columns);
-    g.w = s.ui.whole(std::clamp(fitting * state.seen.zoom, kLeastEnlarged, kLargestEnlarged));
+    Viewport& seen = state.seen;
+    seen.least = kLeastEnlarged / fitting;
+    seen.most = std::max(seen.least, kLargestEnlarged / fitting);
+    seen.zoom = std::clamp(seen.zoom, seen.least, seen.most);
+    g.w = s.ui.whole(fitting * seen.zoom);
     g.captions = g.w >= kCaptioned;
     const float apart = g.w >= kRoomy ? gap::small : kNarrowGap;
     g.side = g.w - apart;

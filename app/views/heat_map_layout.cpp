@@ -26,7 +26,9 @@ Rect room_for_map(Rect area, float above) {
 
 /// The side of a cell, such that pixels cover whole cells, or cells whole pixels.
 float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) {
-    const float fits = std::min({room.w / float(columns), room.h / float(rows), kLargestCell});
+    constexpr float kLeastFitting = 1e-3f;  // however little room there is
+    const float fits =
+        std::max(kLeastFitting, std::min({room.w / float(columns), room.h / float(rows), kLargestCell}));
     seen.most = kLargestEnlarged / fits;
     seen.zoom = std::clamp(seen.zoom, 1.0f, seen.most);
     const float cell = fits * seen.zoom, pixels = cell * ui.scale;

@@ -171,8 +171,9 @@ private:
         if (const int step = ui_.take_step(path(key)); step != 0) wanted = range.stepped(value, -step);
         if (LearnState& state = s_.of<LearnState>(); !dragged && state.going == key && state.playing != key)
             state.going.clear();
-        if (wanted != value)
-            dragged ? go_on_to(key, learn::spelled(wanted)) : set(key, learn::spelled(wanted));
+        const std::string words =
+            learn::spelled(wanted);  // of a float: a press that moves nothing says nothing
+        if (words != learn::spelled(value)) dragged ? go_on_to(key, words) : set(key, words);
         x_ += kTrack + 8;
         value_box(key, kValue, learn::spelled(value));
     }

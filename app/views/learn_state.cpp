@@ -24,10 +24,12 @@ const char* when_shown(const CommandContext& c) {
     return std::string_view(shown_view(c.session, *c.model()).key) == kKey ? nullptr : "";
 }
 
-void put_words(StateBag& views, const std::string& station, const std::vector<std::string>& words) {
-    LearnState& state = views.of<LearnState>();
+/// What is chosen or taken back is seen: Learn opens at its station.
+void put_words(Session& session, const std::string& station, const std::vector<std::string>& words) {
+    LearnState& state = session.of<LearnState>();
     state.station = station;
     state.keep(state.shown(), words);
+    open_view(session, kKey);
 }
 
 /// Chooses at the station that is shown, as a step of undo.
@@ -35,7 +37,7 @@ void choose(Session& session, std::vector<std::string> words) {
     const LearnState& state = session.of<LearnState>();
     const std::string station = state.station;
     const ViewEdit edit{put_words, station, state.words(state.shown()), std::move(words)};
-    put_words(session.views, station, edit.after);
+    put_words(session, station, edit.after);
     session.document.history.note(edit, session.document.same_step);
 }
 
@@ -45,7 +47,6 @@ Status set_words(Session& session, const std::string& assignment) {
     std::any chosen = learn::state_of(station, state.words(station));
     TRY_STATUS(learn::set_control(station, chosen, assignment));
     choose(session, learn::control_words(station, chosen));
-    open_view(session, kKey);
     return success();
 }
 
@@ -85,7 +86,9 @@ void LearnState::keep(const learn::Station& of, const std::vector<std::string>& 
 }
 
 bool learn_takes_picture(Session& session, const std::string& path) {
-    return bool(set_words(session, "picture=" + std::filesystem::absolute(path).string()));
+    std::error_code no_folder;  // the working folder is gone: the path as it is
+    const std::filesystem::path whole = std::filesystem::absolute(path, no_folder);
+    return bool(set_words(session, "picture=" + (no_folder ? path : whole.string())));
 }
 
 std::vector<Command> learn_commands() {

@@ -79,7 +79,7 @@ Rect draw_samples(Scene& s, Rect rest) {
     for (int i = 0, shown = 0; i < isize(examples()); ++i) {
         const Example& example = examples()[i];
         if (example.translate != translates) continue;
-        if (rest.h < kHigh + kRecent) return {};
+        if (rest.h < kHigh + kRecent) break;
         const Rect place = take_top(rest, kHigh, gap::small);
         if (draw_choice(s, "sample/" + std::to_string(shown++), place, example.text, example.why))
             s.send("example", std::to_string(i));

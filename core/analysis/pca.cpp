@@ -11,8 +11,8 @@ namespace {
 constexpr Index kSubspace = 8;
 constexpr int kRounds = 40;
 
-/// Columns of length 1 across each other that span those of m; 0 for one that the others span: Gram-Schmidt,
-/// twice, because what cancels leaves errors.
+/// Columns of length 1 across each other that span those of m; one that the others span becomes any:
+/// Gram-Schmidt, twice, because what cancels leaves errors.
 Eigen::MatrixXf orthonormal(Eigen::MatrixXf m) {
     for (Index i = 0; i < m.cols(); ++i) {
         for (int round = 0; round < 2; ++round)

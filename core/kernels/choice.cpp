@@ -1,6 +1,9 @@
 #include "kernels/choice.h"
 
 #include <cstdlib>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "base/quoted.h"
 
@@ -18,14 +21,22 @@ struct Row {
     bool usable;
 };
 
+#if defined(__x86_64__)
+/// F16C, by CPUID itself: not every compiler knows its name.
+bool reads_halves() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 /// The table of compilations, from the plainest on. Feature bits, not names of processors: those of the next
 /// year are unknown.
 std::vector<Row> table() {
     std::vector<Row> rows{{&kBaseKernels, true}};
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    const bool v3 =
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi2") && reads_halves();
     const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                     __builtin_cpu_supports("avx512vl");

@@ -48,7 +48,7 @@ struct Dots {
     int64_t ahead = 0;  // bytes from a row of weights to what is fetched meanwhile; 0: nothing
 };
 
-/// A format of stored weights, as formats.h lists them.
+/// A format of stored weights, as encoded.h lists them.
 struct WeightFormat {
     const char* name;   // as GGUF spells it
     int values, bytes;  // of a block

@@ -35,14 +35,14 @@ struct ReadWay {
     ReadingWay way;
     std::vector<std::string> changes;
     std::string written;
-    ReferenceTokens right;
+    ReferenceTokens reference;
 };
 
 /// The reference translation's tokens: typed, known, or what the model writes when it reads everything.
 Result<std::vector<int>> reference_ids(const StationInput& in, const Seq2seqState& state,
                                        const Generation& own) {
     const Model& model = *in.trace->model;
-    if (!state.right.empty()) return translation_ids(model, state.right);
+    if (!state.reference.empty()) return translation_ids(model, state.reference);
     for (const TranslationPair& pair : held_out_pairs())
         if (pair.source == in.text) return translation_ids(model, pair.target);
     std::vector<int> out;
@@ -63,12 +63,12 @@ Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqStat
         if (out.empty()) {
             TRY(ids, reference_ids(in, state, own));
         }
-        TRY(ReferenceTokens right,
+        TRY(ReferenceTokens reference,
             read_reference(model, std::move(request), ids, pool, in.cancel, own.trace.get()));
-        past = right.trace;
+        past = reference.trace;
         std::vector<std::string> changes = cross_changes(way.limit, source.size());
         out.push_back({std::move(way), std::move(changes), model->target_tokenizer()->decode(own.ids()),
-                       std::move(right)});
+                       std::move(reference)});
     }
     return out;
 }
@@ -81,19 +81,19 @@ Table written_table(const std::vector<ReadWay>& ways) {
         if (w.changes.size() > 1) change += " …";
         add_cells(out, {words_cell(w.way.title),
                         words_cell(w.written.empty() ? "nothing" : shorten_middle(w.written, 44)),
-                        number_cell(double(w.right.mean_probability()), 3), words_cell(change)});
+                        number_cell(double(w.reference.mean_probability()), 3), words_cell(change)});
     }
     return out;
 }
 
 BarRows reference_bars(const std::vector<ReadWay>& ways) {
-    BarRows out{.columns = ways[0].right.labels};
+    BarRows out{.columns = ways[0].reference.labels};
     for (const ReadWay& w : ways)
         out.rows.push_back({.title = w.way.title,
                             .formula = w.way.formula,
                             .source = w.way.source,
-                            .values = w.right.probabilities,
-                            .note = decimals(double(w.right.mean_probability()), 3) + " a token",
+                            .values = w.reference.probabilities,
+                            .note = decimals(double(w.reference.mean_probability()), 3) + " per token",
                             .emphasized = out.rows.empty()});
     return out;
 }
@@ -105,7 +105,7 @@ Result<Curves> held_out_curves(const StationInput& in, const Seq2seqState& state
     const auto& model = in.trace->model;
     TRY(const auto curves,
         measured.of(model, limits, [&] { return reference_by_length(model, limits, pool, in.cancel); }));
-    Curves out{.title = "The longer the sentence: 60 held-out ones, ten a point",
+    Curves out{.title = "The longer the sentence: 60 held-out ones, ten per point",
                .x_is = "words of the source",
                .y_is = "p of a reference token",
                .log_y = true};
@@ -127,7 +127,7 @@ Result<Curves> held_out_curves(const StationInput& in, const Seq2seqState& state
 void Seq2seqState::visit(ControlVisitor& v) {
     v.whole("window", "Window", half_width, 0, 64);
     v.whole("position", "One position", position, 0, 1023);
-    v.text("right", "Reference translation", right);
+    v.text("right", "Reference translation", reference);
     v.flag("held-out", "60 held-out sentences", held_out);
 }
 

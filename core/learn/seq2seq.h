@@ -8,9 +8,8 @@ namespace headlight::learn {
 
 struct Seq2seqState {
     int half_width = 2, position = 0;
-    std::string
-        right;  // the reference translation; empty: that of the held-out pairs, else what the model writes
-    bool held_out = true;  // measure the sixty sentences too
+    std::string reference;  // the translation; empty: that of the held-out pairs, else what the model writes
+    bool held_out = true;   // measure the sixty sentences too
 
     void visit(ControlVisitor& v);
 };

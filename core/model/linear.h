@@ -43,8 +43,9 @@ struct Linear {
 };
 
 /// y[n, out] = x[n, in] · W + b, by the kernels of core/kernels. Weights in other formats than F32 are
-/// decoded some rows at a time. Each entry is added up in one order, which the layout alone decides, whatever
-/// the number of rows and of threads: rows that are computed together or one by one are the same bits.
+/// decoded in registers for up to three rows of x, else some rows at a time. Each entry is added up in one
+/// order, which the layout alone decides, whatever the number of rows and of threads: rows that are computed
+/// together or one by one are the same bits.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
 
 }  // namespace headlight

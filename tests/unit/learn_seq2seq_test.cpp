@@ -134,7 +134,7 @@ TEST_CASE(
         return std::get<BarRows>(seq2seq_page(input_of(trace, text), state, pool)->blocks[1]).columns;
     };
     CHECK(labels("The tree is blue.") == labels("written by the model"));
-    state.right = "Das Haus ist alt.";
+    state.reference = "Das Haus ist alt.";
     CHECK(labels("The tree is blue.") == labels(""));  // what was typed counts
     const Page page = *seq2seq_page(input_of(trace, ""), state, pool);
     const auto& bars = std::get<BarRows>(page.blocks[1]);

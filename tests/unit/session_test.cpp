@@ -154,6 +154,8 @@ TEST_CASE("keys mean the letters of the layout") {
     CHECK(meant_key(';', "m", fr) == 'M');
     CHECK(meant_key('1', "&", fr) == '1');  // no key writes 1 without Shift: the place counts
     CHECK(meant_key('2', "é", fr) == '2');
+    CHECK(meant_key('6', "-", fr) == '6');    // French
+    CHECK(meant_key('1', "+", "+-") == '1');  // Czech
     CHECK(meant_key('Y', "z", "qwertzuiopasdfghjklyxcvbnm1234567890") == 'Z');
     CHECK(meant_key('Q', "'", "',.pyfgcrlaoeuidhtns;qjkxbmwvz1234567890") == -1);   // Dvorak
     CHECK(meant_key('C', "с", "1234567890") == 'C');                                // Cyrillic
