@@ -193,8 +193,9 @@ def main():
     for key, value in m.items():
         print(f"{key.replace('_', ' ')}: {shown(value)}")
     bars = [("induction", m["induction"][1], INDUCTION_BAR), ("noun to adjectives", m["noun_to_adjectives_other_than_previous_token"][1], HEAD_BAR),
-            ("senses, after the word", m["senses_after"], SENSE_BAR),
-            ("senses, after the word, random model (at most)", -m["senses_after_of_a_random_model"], -RANDOM_BAR)]
+            ("senses at the word", m["senses"], SENSE_BAR), ("senses behind it", m["senses_after"], SENSE_BAR),
+            ("senses at the word, random model (at most)", -m["senses_of_a_random_model"], -RANDOM_BAR),
+            ("senses behind it, random model (at most)", -m["senses_after_of_a_random_model"], -RANDOM_BAR)]
     for name, value, bar in bars:
         print(f"{'meets' if value >= bar else 'FAILS'}  {name}: {abs(value):.2f} (bar {abs(bar):.2f})")
     if a.json:

@@ -6,7 +6,8 @@
     python models/translator/train.py --data DIR --continue-from OLD --teacher OLD --out NEW --lr 3e-4 --minutes 12 --state NEW.pt
 
 DIR holds tatoeba_en_de_train.tsv, tatoeba_en_de_valid.tsv and templates_en_de.tsv (English, tab, German).
-The folder written loads with transformers (MarianMTModel, MarianTokenizer) and with Headlight.
+The folder written holds the average of the weights with the best validation loss, its folder "last" that at the end; both load with
+transformers (MarianMTModel, MarianTokenizer), and with Headlight.
 README.md beside this file says where the text comes from and what a run reached; evaluate.py measures it.
 
 Needs torch, transformers, tokenizers and sentencepiece.
@@ -30,6 +31,7 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTo
 import templates
 
 LAYERS, HEADS, WIDTH, HIDDEN, VOCAB, POSITIONS = 3, 8, 256, 1024, 6000, 128
+TOKENIZER = ("source.spm", "target.spm", "vocab.json", "tokenizer.json", "tokenizer_config.json")
 IT_LAYER, IT_HEAD = 2, 5  # the encoder head that --pronoun-head trains
 END, UNKNOWN, PAD = 0, 1, VOCAB - 1  # Marian's order: </s>, <unk>, ..., <pad>; the decoder starts from <pad>
 NAMES = {"Tom": (r"\bTom\b", ["Ben", "Paul", "Peter", "David", "John", "Tim", "Jack"]),
@@ -362,6 +364,8 @@ def train(model, teacher, batches, chosen, a):
     run.save()
     run.average.swap()
     save(model, a.out / "last")
+    for name in TOKENIZER:
+        shutil.copy(a.out / name, a.out / "last" / name)
     print(f"end: {run.step} steps, {batches.seen / 1e6:.2f} M pairs, best {run.best:.3f}")
 
 
@@ -381,7 +385,7 @@ def open_tokenizer(pairs, a):
         rng = random.Random(a.seed)
         more = [templates.pair(rng) for _ in range(round(a.templates * len(pairs)))]
         return train_tokenizer([varied(p, rng) for p in pairs] + more, a.out, a.threads)
-    for name in ("source.spm", "target.spm", "vocab.json", "tokenizer.json", "tokenizer_config.json"):
+    for name in TOKENIZER:
         shutil.copy(a.continue_from / name, a.out / name)
     return sentencepiece.SentencePieceProcessor(model_file=str(a.out / "source.spm"))
 
