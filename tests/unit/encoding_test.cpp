@@ -224,8 +224,9 @@ TEST_CASE("encodings: a dense product is the same bits for any number of rows an
     ThreadPool one(1), three(3);
     for (const Layout& layout : kLayouts) {
         const DType& t = dtype_of(layout.name);
-        for (const auto& [in, out] :
+        for (const auto& shape :
              {std::pair{t.block == 1 ? 193 : t.block, 1}, std::pair{768, 50}, std::pair{1024, 191}}) {
+            const int in = shape.first, out = shape.second;
             const auto bytes = random_rows(layout, t, int64_t{in} * out, 7);
             const Matrix x = random_matrix(17, in, 3), bias = random_matrix(1, out, 4);
             const Linear w{reinterpret_cast<const std::byte*>(bytes.data()),
