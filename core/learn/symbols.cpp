@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/utf8.h"
+#include "tokenizer/unicode_forms.h"
 
 namespace headlight::learn {
 
 namespace {
 
-std::u32string code_points(const std::string& text) {
-    std::u32string out;
-    for (size_t at = 0; at < text.size();) {
-        const CodePoint point = decode_utf8(text, at);
-        out += point.value;
-        at += point.length;
-    }
-    return out;
+std::u32string letters(const std::string& text) {
+    const auto points = code_points(text);
+    return {points.begin(), points.end()};
 }
 
 /// Latin, Greek and what joins letters to a name; signs like √, ·, ‖ and raised or lowered letters are none.
@@ -29,7 +24,7 @@ bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
 bool has_sign(const std::string& text, const std::string& sign) {
-    const std::u32string all = code_points(text), wanted = code_points(sign);
+    const std::u32string all = letters(text), wanted = letters(sign);
     if (wanted.empty()) return false;
     for (size_t at = all.find(wanted); at != std::u32string::npos; at = all.find(wanted, at + 1)) {
         const size_t end = at + wanted.size();
