@@ -6,44 +6,24 @@ namespace headlight {
 
 namespace {
 
-/// Decodes by a row of the kernels' table of formats.
-template <int Row>
-void decode(const std::byte* in, int64_t n, float* out) {
-    if (n > 0) kernels().formats[Row].decode(reinterpret_cast<const uint8_t*>(in), n, out);
-}
-
 /// The table of storage formats. Those that hold weights are rows of kernels/encoded.h, in its order.
 constexpr DType kTable[] = {
-    {"F32", 0, true, 1, 4, decode<0>},
-    {"F16", 1, true, 1, 2, decode<1>},
-    {"BF16", 30, true, 1, 2, decode<2>},
-    {"Q8_0", 8, false, 32, 34, decode<3>},
-    {"Q4_0", 2, false, 32, 18, decode<4>},
-    {"Q4_1", 3, false, 32, 20, decode<5>},
-    {"Q5_0", 6, false, 32, 22, decode<6>},
-    {"Q5_1", 7, false, 32, 24, decode<7>},
-    {"Q2_K", 10, false, 256, 84, decode<8>},
-    {"Q3_K", 11, false, 256, 110, decode<9>},
-    {"Q4_K", 12, false, 256, 144, decode<10>},
-    {"Q5_K", 13, false, 256, 176, decode<11>},
-    {"Q6_K", 14, false, 256, 210, decode<12>},
-    {"IQ4_NL", 20, false, 32, 18, decode<13>},
-    {"IQ4_XS", 23, false, 256, 136, decode<14>},
-    {"I64", 27, true, 1, 8, nullptr},
-    {"F64", 28, true, 1, 8, nullptr},
-    {"I32", 26, true, 1, 4, nullptr},
-    {"I16", 25, true, 1, 2, nullptr},
-    {"I8", 24, true, 1, 1, nullptr},
-    {"U8", -1, true, 1, 1, nullptr},
-    {"BOOL", -1, true, 1, 1, nullptr},
-    {"U16", -1, true, 1, 2, nullptr},
-    {"U32", -1, true, 1, 4, nullptr},
-    {"U64", -1, true, 1, 8, nullptr},
-    {"F8_E4M3", -1, true, 1, 1, nullptr},
-    {"F8_E5M2", -1, true, 1, 1, nullptr},
+    {"F32", 0, true, 1, 4, 0},         {"F16", 1, true, 1, 2, 1},         {"BF16", 30, true, 1, 2, 2},
+    {"Q8_0", 8, false, 32, 34, 3},     {"Q4_0", 2, false, 32, 18, 4},     {"Q4_1", 3, false, 32, 20, 5},
+    {"Q5_0", 6, false, 32, 22, 6},     {"Q5_1", 7, false, 32, 24, 7},     {"Q2_K", 10, false, 256, 84, 8},
+    {"Q3_K", 11, false, 256, 110, 9},  {"Q4_K", 12, false, 256, 144, 10}, {"Q5_K", 13, false, 256, 176, 11},
+    {"Q6_K", 14, false, 256, 210, 12}, {"IQ4_NL", 20, false, 32, 18, 13}, {"IQ4_XS", 23, false, 256, 136, 14},
+    {"I64", 27, true, 1, 8, -1},       {"F64", 28, true, 1, 8, -1},       {"I32", 26, true, 1, 4, -1},
+    {"I16", 25, true, 1, 2, -1},       {"I8", 24, true, 1, 1, -1},        {"U8", -1, true, 1, 1, -1},
+    {"BOOL", -1, true, 1, 1, -1},      {"U16", -1, true, 1, 2, -1},       {"U32", -1, true, 1, 4, -1},
+    {"U64", -1, true, 1, 8, -1},       {"F8_E4M3", -1, true, 1, 1, -1},   {"F8_E5M2", -1, true, 1, 1, -1},
 };
 
 }  // namespace
+
+void DType::decode(const std::byte* in, int64_t n, float* out) const {
+    if (n > 0) kernels().formats[format].decode(reinterpret_cast<const uint8_t*>(in), n, out);
+}
 
 const DType& float32() { return kTable[0]; }
 
@@ -62,7 +42,7 @@ const DType* find_gguf_type(uint32_t id) {
 std::string weight_formats() {
     std::string out;
     for (const DType& t : kTable)
-        if (t.decode) out += (out.empty() ? "" : ", ") + std::string(t.name);
+        if (t.holds_weights()) out += (out.empty() ? "" : ", ") + std::string(t.name);
     return out;
 }
 

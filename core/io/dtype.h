@@ -15,9 +15,11 @@ struct DType {
     bool safetensors;  // whether safetensors files may hold it
     int block;         // values that are stored together
     int bytes;         // bytes of one block
-    /// Decodes n values (whole blocks) to float32; null where the format holds no weights (integers).
-    void (*decode)(const std::byte* in, int64_t n, float* out);
+    int format;        // its row among the formats of the kernels; −1: it holds no weights (integers)
 
+    bool holds_weights() const { return format >= 0; }
+    /// Decodes n values (whole blocks) to float32.
+    void decode(const std::byte* in, int64_t n, float* out) const;
     /// Bytes of n values; n must be whole blocks.
     int64_t size(int64_t n) const { return n / block * bytes; }
 };

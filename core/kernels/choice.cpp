@@ -80,12 +80,6 @@ const Kernels& kernels() {
     return chosen;
 }
 
-const WeightFormat* find_weight_format(std::string_view format, const Kernels& set) {
-    for (int i = 0; i < set.format_count; ++i)
-        if (format == set.formats[i].name) return &set.formats[i];
-    return nullptr;
-}
-
 Status check_kernels() {
     if (!wanted()) return success();
     const auto found = find_kernels(wanted());

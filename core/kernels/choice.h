@@ -18,9 +18,6 @@ Result<const Kernels*> find_kernels(std::string_view name);
 /// The set in force: what HEADLIGHT_KERNELS names, else the best that this processor can run.
 const Kernels& kernels();
 
-/// How these kernels decode the weights of a format ("Q6_K"), or null where they do not.
-const WeightFormat* find_weight_format(std::string_view format, const Kernels& set = kernels());
-
 /// Fails where HEADLIGHT_KERNELS names none that this processor can run; asked once, when the program starts.
 Status check_kernels();
 

@@ -89,47 +89,44 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
     }
 }
 
-/// WeightRows of weights stored [out, in] as the kernels read them: where they lie, or decoded. A few rows of
-/// x meet encoded weights where they lie; more meet a block of them that is decoded once.
-struct WeightRows {
-    std::array<const uint8_t*, kPanel> at;
-    void (*dot)(const Dots&);
-};
-
-/// Inputs [k0, k0 + depth) of the outputs [o, o + count).
-WeightRows rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count, bool in_place) {
+/// Inputs [k0, k0 + depth) of the outputs [o, o + count) of weights stored [out, in], as the kernels read
+/// them: where they lie, or decoded.
+std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o,
+                                           int64_t count, bool in_place) {
     static thread_local std::vector<float> decoded(kPanel * kDotDepth);
-    WeightRows rows{{}, is_float32(w) || !in_place ? kernels().dot : find_weight_format(w.dtype->name)->dot};
+    std::array<const uint8_t*, kPanel> rows;
     for (int64_t i = 0; i < count; ++i) {
         float* const row = decoded.data() + i * depth;
         if (!in_place) w.read(o + i, k0, depth, row);
-        rows.at[i] = reinterpret_cast<const uint8_t*>(in_place ? w.row(o + i) + w.dtype->size(k0)
-                                                               : reinterpret_cast<const std::byte*>(row));
+        rows[i] = reinterpret_cast<const uint8_t*>(in_place ? w.row(o + i) + w.dtype->size(k0)
+                                                            : reinterpret_cast<const std::byte*>(row));
     }
     return rows;
 }
 
-/// Weights stored [out, in]: all rows of x, outputs [begin, end).
+/// Weights stored [out, in]: all rows of x, outputs [begin, end). A few rows of x meet encoded weights where
+/// they lie; more meet a block of them that is decoded once.
 void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                    int64_t end) {
     const bool in_place = is_float32(w) || x.rows() <= kFewEncoded;
+    const auto dot = is_float32(w) || !in_place ? kernels().dot : kernels().formats[w.dtype->format].dot;
     const int64_t outputs = is_float32(w) || !in_place ? kPanel : kRowsAhead;
     for (int64_t o = begin; o < end && !stopped(cancel); o += outputs)
         for (int64_t k0 = 0; k0 < w.in; k0 += kDotDepth) {
             const int64_t depth = std::min(kDotDepth, w.in - k0), count = std::min(outputs, end - o);
-            const WeightRows rows = rows_of(w, k0, depth, o, count, in_place);
+            const auto rows = rows_of(w, k0, depth, o, count, in_place);
             for (int64_t row = 0; row < x.rows(); row += kRowBlock)
-                rows.dot({.x = x.data() + row * x.outerStride() + k0,
-                          .x_stride = x.outerStride(),
-                          .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
-                          .w = rows.at.data(),
-                          .count = count,
-                          .depth = depth,
-                          .y = y.data() + row * y.outerStride() + o,
-                          .y_stride = y.outerStride(),
-                          .begin = k0 == 0,
-                          .bias = w.bias ? w.bias + o : nullptr,
-                          .ahead = in_place && x.rows() <= kFewRows ? kRowsAhead * w.stride : 0});
+                dot({.x = x.data() + row * x.outerStride() + k0,
+                     .x_stride = x.outerStride(),
+                     .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
+                     .w = rows.data(),
+                     .count = count,
+                     .depth = depth,
+                     .y = y.data() + row * y.outerStride() + o,
+                     .y_stride = y.outerStride(),
+                     .begin = k0 == 0,
+                     .bias = w.bias ? w.bias + o : nullptr,
+                     .ahead = in_place && x.rows() <= kFewRows ? kRowsAhead * w.stride : 0});
         }
 }
 

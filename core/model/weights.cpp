@@ -104,7 +104,7 @@ Result<const StoredTensor*> WeightStore::checked(const std::string& name,
         return Error{folder_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) +
                      ", but the configuration calls for " + shape_text(shape) +
                      "; use the configuration and weights of one model."};
-    if (!t->dtype->decode) {
+    if (!t->dtype->holds_weights()) {
         const std::string_view type = t->dtype->name;
         const bool integer = type.starts_with('I') || type.starts_with('U');
         return Error{folder_ + ": tensor " + asked + " has dtype " + t->dtype->name + ", which is " +
@@ -161,7 +161,7 @@ int64_t WeightStore::parameters() const {
     int64_t count = 0;
     for (const auto& f : files_)
         for (const auto& [name, t] : f.tensors)
-            if (t.dtype->decode) count += element_count(t.shape);
+            if (t.dtype->holds_weights()) count += element_count(t.shape);
     return count;
 }
 

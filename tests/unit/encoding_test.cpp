@@ -13,6 +13,12 @@ using namespace headlight;
 
 namespace {
 
+const WeightFormat* find_weight_format(std::string_view name, const Kernels& set = kernels()) {
+    for (int i = 0; i < set.format_count; ++i)
+        if (name == set.formats[i].name) return &set.formats[i];
+    return nullptr;
+}
+
 using Bytes = const uint8_t*;
 
 float half_at(Bytes p) {
