@@ -10,17 +10,6 @@ namespace headlight {
 namespace {
 constexpr Index kSubspace = 8;
 constexpr int kRounds = 40;
-
-/// Columns of length 1 across each other that span those of m; one that the others span becomes any:
-/// Gram-Schmidt, twice, because what cancels leaves errors.
-Eigen::MatrixXf orthonormal(Eigen::MatrixXf m) {
-    for (Index i = 0; i < m.cols(); ++i) {
-        for (int round = 0; round < 2; ++round)
-            for (Index j = 0; j < i; ++j) m.col(i) -= m.col(j).dot(m.col(i)) * m.col(j);
-        m.col(i).normalize();
-    }
-    return m;
-}
 }  // namespace
 
 Plane principal_plane(const Matrix& points, const CancelFlag* cancel) {

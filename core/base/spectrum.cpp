@@ -1,10 +1,16 @@
 #include "base/spectrum.h"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 
 #include "base/check.h"
 
 namespace headlight {
+
+Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m) {
+    return Eigen::HouseholderQR<Eigen::MatrixXf>(m).householderQ() *
+           Eigen::MatrixXf::Identity(m.rows(), m.cols());
+}
 
 Eigenvectors symmetric_eigenvectors(const Eigen::MatrixXd& m) {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(m);

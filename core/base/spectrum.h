@@ -10,6 +10,9 @@ struct Eigenvectors {
     Eigen::MatrixXd vectors;  // [n, n], one of length 1 in each column
 };
 
+/// Columns of length 1 across each other that span those of m, which has no fewer rows.
+Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m);
+
 /// Of a symmetric matrix [n, n].
 Eigenvectors symmetric_eigenvectors(const Eigen::MatrixXd& m);
 
