@@ -89,21 +89,24 @@ E* History::growing(bool same_step) {
     return same_step && open_ && !past_.empty() ? std::get_if<E>(&past_.back().edit) : nullptr;
 }
 
+/// The newest step ends as this edit does; one that came back to where it began is none.
+template <class E>
+void History::grow(E& last, E edit) {
+    bytes_ -= bytes_of(last);
+    last.after = std::move(edit.after);
+    bytes_ += bytes_of(last);
+    if (last.after != last.before) return;
+    bytes_ -= bytes_of(last);
+    past_.pop_back();
+    open_ = false;
+}
+
 void History::note(InterventionEdit edit, bool same_step) {
     if (edit.before == edit.after) return;
     future_.clear();
     auto* last = growing<InterventionEdit>(same_step);
     if (!last) return add({std::move(edit), EditKind::replaced, 0});
-    bytes_ += (edit.after.changes.size() - last->after.changes.size()) * sizeof(Change);
-    last->after = std::move(edit.after);
-    if (last->after == last->before) drop_newest();
-}
-
-/// A step that came back to where it began.
-void History::drop_newest() {
-    bytes_ -= bytes_of(past_.back().edit);
-    past_.pop_back();
-    open_ = false;
+    grow(*last, std::move(edit));
 }
 
 /// A step that nothing joins.
@@ -126,9 +129,7 @@ void History::note(ViewEdit edit, bool same_step) {
     auto* last = growing<ViewEdit>(same_step);
     if (!last || last->put != edit.put || last->part != edit.part)
         return add({std::move(edit), EditKind::replaced, 0});
-    bytes_ += bytes_of(edit.after) - bytes_of(last->after);
-    last->after = std::move(edit.after);
-    if (last->after == last->before) drop_newest();
+    grow(*last, std::move(edit));
 }
 
 std::optional<Edit> History::undo() {

@@ -93,9 +93,10 @@ private:
     bool join(const TextEdit& edit, EditKind kind, double now);
     template <class E>
     E* growing(bool same_step);
+    template <class E>
+    void grow(E& last, E edit);
     void add(Step step);
     void begin(Edit edit);
-    void drop_newest();
 
     std::deque<Step> past_, future_;  // newest last
     bool open_ = false;               // the newest step may still grow
