@@ -136,10 +136,10 @@ Result<std::vector<std::vector<LengthPoint>>> reference_by_length(const std::sha
         std::shared_ptr<const Trace> past;  // whose encoder serves every limit
         for (size_t i = 0; i < limits.size(); ++i) {
             TRY(ForwardRequest request, limited_request(*model, input.sequences[0], limits[i]));
-            TRY(const ReferenceTokens right,
+            TRY(const ReferenceTokens reference,
                 read_reference(model, std::move(request), ids, pool, cancel, past.get()));
-            probabilities[i].push_back(right.mean_probability());
-            past = right.trace;
+            probabilities[i].push_back(reference.mean_probability());
+            past = reference.trace;
         }
     }
     std::vector<std::vector<LengthPoint>> out(limits.size());
