@@ -17,18 +17,18 @@ namespace {
 
 constexpr float kTitleRow = size::title_bar, kNarrow = 800;
 
-PageWanted page_wanted(const Session& session) {
+/// `first_head`: the one that the station began with, where it is known.
+PageWanted page_wanted(const Session& session, std::optional<AttentionHead> first_head) {
     const LearnState& state = session.of<LearnState>();
     const Selection& s = session.selection;
     const auto focused = s.focused();
-    const AttentionHead shown{s.block, s.head},
-        head = s.head_chosen ? shown : state.first_head.value_or(shown);
+    const AttentionHead shown{s.block, s.head}, head = s.head_chosen ? shown : first_head.value_or(shown);
     return {.station = state.station,
             .words = state.words(state.shown()),
             .text = session.document.text,
             .block = head.block,
             .head = head.head,
-            .head_chosen = s.head_chosen || state.first_head,
+            .head_chosen = s.head_chosen || first_head,
             .query = focused ? focused->first : -1};
 }
 
@@ -129,7 +129,8 @@ std::vector<Question> ask_learn(const Scene& s) {
     const auto* found = s.found<PageWanted>();
     if (found && found->asked.station == state.station && found->answer.first_head)
         state.first_head = found->answer.first_head;
-    return {page_wanted(s.session)};
+    const PageWanted begun = page_wanted(s.session, {});  // its answer, once there, is with the first head
+    return {found && found->asked == begun ? begun : page_wanted(s.session, state.first_head)};
 }
 
 void draw_learn(Scene& s, Rect area) {
@@ -161,7 +162,7 @@ void draw_learn(Scene& s, Rect area) {
 }
 
 std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool) {
-    const PageWanted wanted = page_wanted(page.session);
+    const PageWanted wanted = page_wanted(page.session, page.session.of<LearnState>().first_head);
     const auto* found = page.answer->found<PageWanted>();
     const auto shown = found && found->asked.station == wanted.station
                            ? Result<StationPage>(found->answer)
