@@ -172,18 +172,8 @@ void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
 /// Layer and head numbers, which stay while the grid scrolls.
 void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
     if (!g.by_layer) return;
-    const Grid names = g.of_names();
-    TokenAxis heads{names, index_name};
-    heads.ink = [&](int) { return s.ui.colors->t2; };
-    heads.snug = true;
-    heads.lit = s.session.selection.head;
-    heads.draw_columns(s.ui);
-    TokenAxis layers{names, [&](int block) { return block_name(s.model()->config, block); }};
-    layers.ink = heads.ink;
-    layers.room = g.view.x - area.x - 2 * gap::tight;
-    layers.snug = true;
-    layers.lit = s.session.selection.block;
-    layers.draw_rows(s.ui);
+    draw_head_names(s, g.of_names(), g.view.x - area.x - 2 * gap::tight,
+                    [&](int block) { return block_name(s.model()->config, block); });
 }
 
 /// The slot under the mouse.

@@ -112,18 +112,7 @@ void draw_groups(Scene& s, const HeadGrid& g) {
 }
 
 void draw_names(Scene& s, const HeadGrid& g, float names) {
-    const Grid at = g.of_names();
-    TokenAxis heads{at, index_name};
-    heads.ink = [&](int) { return s.ui.colors->t2; };
-    heads.snug = true;
-    heads.lit = s.session.selection.head;
-    heads.draw_columns(s.ui);
-    TokenAxis layers{at, [&](int layer) { return row_label(s.model()->config, layer); }};
-    layers.ink = heads.ink;
-    layers.room = names;
-    layers.snug = true;
-    layers.lit = s.session.selection.block;
-    layers.draw_rows(s.ui);
+    draw_head_names(s, g.of_names(), names, [&](int layer) { return row_label(s.model()->config, layer); });
     draw_groups(s, g);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/cast.h"
+#include "views/token_axis.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -59,6 +60,21 @@ GridDraw thumbnail_grid(const Scene& s) {
     d.t = s.pictures.t;
     d.heads = s.model()->config.max_heads();
     return d;
+}
+
+void draw_head_names(Scene& s, const Grid& grid, float room,
+                     const std::function<std::string(int)>& layer_name) {
+    TokenAxis heads{grid, index_name};
+    heads.ink = [&](int) { return s.ui.colors->t2; };
+    heads.snug = true;
+    heads.lit = s.session.selection.head;
+    heads.draw_columns(s.ui);
+    TokenAxis layers{grid, layer_name};
+    layers.ink = heads.ink;
+    layers.room = room;
+    layers.snug = true;
+    layers.lit = s.session.selection.block;
+    layers.draw_rows(s.ui);
 }
 
 float scrolled(Ui& ui, Rect area, float content, float offset, float turn) {
