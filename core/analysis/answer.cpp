@@ -41,15 +41,7 @@ int HeadPicture::heaviest_query(int key) const {
     return narrow<int>(query) * step;
 }
 
-Matrix halve(const Matrix& v) {
-    Matrix out((v.rows() + 1) / 2, (v.cols() + 1) / 2);
-    for (Index i = 0; i < out.rows(); ++i)
-        for (Index j = 0; j < out.cols(); ++j)
-            out(i, j) = v.block(2 * i, 2 * j, std::min<Index>(2, v.rows() - 2 * i),
-                                std::min<Index>(2, v.cols() - 2 * j))
-                            .maxCoeff();
-    return out;
-}
+Matrix halve(const Matrix& values) { return largest_of_blocks(values, 2, 2); }
 
 HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& pool, bool drop_sink,
                          int side) {

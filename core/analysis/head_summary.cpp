@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/cast.h"
+#include "trace/large_pattern.h"
 #include "trace/reuse.h"
 
 namespace headlight {
@@ -19,19 +20,6 @@ int scale_of(int count, int most) {
     return scale;
 }
 int entry_count(int count, int scale) { return ((count - 1) >> scale) + 1; }
-
-/// The largest of each 2^down × 2^across entries.
-Matrix reduced(const Matrix& entries, int down, int across) {
-    if (!down && !across) return entries;
-    Matrix out = Matrix::Constant(entry_count(narrow<int>(entries.rows()), down),
-                                  entry_count(narrow<int>(entries.cols()), across), -1.0f);
-    for (int i = 0; i < entries.rows(); ++i)
-        for (int j = 0; j < entries.cols(); ++j) {
-            float& entry = out(i >> down, j >> across);
-            entry = std::max(entry, entries(i, j));
-        }
-    return out;
-}
 
 /// [t, t]: each entry as often as it takes.
 Matrix stretched(const Matrix& entries, int t) {
@@ -84,8 +72,8 @@ public:
         if (rows < past_queries)
             rows = rows >> down << down;  // an entry of which a part is gone is made anew
         if (rows == 0) return;
-        const Matrix kept =
-            reduced(past.entries.topRows(entry_count(rows, down)), down_ - down, across_ - across);
+        const Matrix kept = largest_of_blocks(past.entries.topRows(entry_count(rows, down)),
+                                              Index{1} << (down_ - down), Index{1} << (across_ - across));
         const Index columns = std::min(kept.cols(), out_.entries.cols());
         out_.entries.topLeftCorner(kept.rows(), columns) = kept.leftCols(columns);
         out_.by_query.topRows(rows) = past.by_query.topRows(rows);

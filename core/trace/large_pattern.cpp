@@ -7,21 +7,16 @@
 
 namespace headlight {
 
-namespace {
-
-/// The largest of each step × step entries; the last ones may be smaller.
-Matrix reduced(const Matrix& m, int step) {
-    if (step == 1) return m;
-    Matrix out((m.rows() + step - 1) / step, (m.cols() + step - 1) / step);
+Matrix largest_of_blocks(const Matrix& m, Index rows, Index columns) {
+    if (rows == 1 && columns == 1) return m;
+    Matrix out((m.rows() + rows - 1) / rows, (m.cols() + columns - 1) / columns);
     for (Index r = 0; r < out.rows(); ++r)
         for (Index c = 0; c < out.cols(); ++c)
-            out(r, c) = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step),
-                                std::min<Index>(step, m.cols() - c * step))
+            out(r, c) = m.block(r * rows, c * columns, std::min(rows, m.rows() - r * rows),
+                                std::min(columns, m.cols() - c * columns))
                             .maxCoeff();
     return out;
 }
-
-}  // namespace
 
 int map_step(Index rows, Index columns, int side) {
     HEADLIGHT_CHECK(side > 0);
@@ -34,7 +29,7 @@ Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool,
     Matrix out((rows + step - 1) / step, (columns + step - 1) / step);
     pool.run(narrow<int>((rows + at_once - 1) / at_once), [&](int i) {
         const Index first = i * at_once, count = std::min(at_once, rows - first);
-        const Matrix part = reduced(block(narrow<int>(first), narrow<int>(count)), step);
+        const Matrix part = largest_of_blocks(block(narrow<int>(first), narrow<int>(count)), step, step);
         HEADLIGHT_CHECK(part.cols() == out.cols() && first / step + part.rows() <= out.rows());
         out.middleRows(first / step, part.rows()) = part;
     });

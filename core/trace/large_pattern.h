@@ -14,6 +14,9 @@ inline constexpr int kMaxMapSide = 8192;
 /// side.
 int map_step(Index rows, Index columns, int side);
 
+/// The largest of each rows × columns entries; the last ones of a side may be fewer.
+Matrix largest_of_blocks(const Matrix& m, Index rows, Index columns);
+
 /// [⌈rows / step⌉, ⌈columns / step⌉], the largest of each step × step entries of a map of which block(first,
 /// count) gives some whole rows. Blocks are made on all threads, so that memory grows with what comes out and
 /// not with n².
