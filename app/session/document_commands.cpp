@@ -80,7 +80,7 @@ Status start_example(CommandContext& c, const std::string& words) {
     const bool same_text = c.host.text(TextName::sentence) == example.text;
     c.host.set_text(TextName::sentence, example.text);
     c.host.focus_text(TextName::sentence);
-    if (!c.model() || c.model()->name != example.model || example.head.empty()) return success();
+    if (!c.model() || c.model()->name != example.model) return success();
     TRY(const AttentionHead head, parse_head(c.model()->config, example.head, "example"));
     selection.choose(head.block, head.head);
     (same_text ? selection.locked : selection.lock_in_next_text) = example.cell;
