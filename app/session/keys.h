@@ -10,7 +10,8 @@ namespace headlight {
 /// key at that place of a US keyboard, `name` what the layout writes there without Shift, `all` what it
 /// writes on all its keys together. A key means the letter or digit that is written on it; where the layout
 /// writes that of its place on no key (Cyrillic letters, AZERTY's digits), it means its place; else (Dvorak's
-/// ' at the place of Q) nothing: −1. So do − and =, which stands for + too.
+/// ' at the place of Q) nothing: −1. − and = are found as letters are; = is + too, and a digit that the
+/// layout writes on no key is its place.
 int meant_key(int place, std::string_view name, std::string_view all);
 
 /// A key with what is held while it is pressed.
