@@ -1,9 +1,7 @@
 // The heads that stations begin with.
-#include "analysis/normalizers.h"
-#include "analysis/score_functions.h"
+#include <cmath>
+
 #include "learn/first_head.h"
-#include "learn/qkv_heads.h"
-#include "learn/query_key.h"
 #include "learn_bench.h"
 
 using namespace headlight;
@@ -11,16 +9,17 @@ using namespace headlight::learn;
 
 namespace {
 
-/// ½ Σ |softmax(q · k) − softmax(q · k / √d)|, mean over the queries.
+/// ½ Σ |softmax(q · k) − softmax(q · k / √d)|, mean over the queries of a decoder, from the trace's scores.
 float moved_by_division(const Trace& trace, AttentionHead head) {
-    const NormalizerKind& softmax = normalizers()[0];
-    StationInput in;
-    in.trace = &trace;
-    in.block = head.block;
-    in.head = head.head;
-    const QueryKey x = head_query_key(in);
-    return moved_weight(normalize_rows(softmax, x.masked(dot_scores(x.q, x.k))),
-                        normalize_rows(softmax, x.masked(scaled_dot_scores(x.q, x.k))));
+    const Matrix divided = trace.pattern(head.block, head.head);
+    const auto root = std::sqrt(float(trace.config().d_head(head.block)));
+    double sum = 0;
+    for (Index q = 0; q < divided.rows(); ++q) {
+        const Eigen::ArrayXf dot = trace.scores(head.block, head.head).row(q).head(q + 1).array() * root;
+        const Eigen::ArrayXf e = (dot - dot.maxCoeff()).exp();
+        sum += double((e / e.sum() - divided.row(q).head(q + 1).transpose().array()).abs().sum()) / 2;
+    }
+    return float(sum / double(divided.rows()));
 }
 
 }  // namespace
