@@ -80,22 +80,15 @@ def copied(kind, pattern, translated):
 
 
 @torch.no_grad()
-def it_to_noun(model, tokenizer, pairs, ways):
+def it_to_noun(model, tokenizer, pairs):
     """[layers, heads]: mean weight of the encoder's heads from "it" on the noun that it stands for, and how often it is at
     least one half."""
     total, over = 0, 0
-    for (english, _), of_way in zip(pairs, ways):
+    for english, _ in pairs:
         ids = tokenizer(english, return_tensors="pt").input_ids
-        names = [tokenizer.convert_ids_to_tokens([i])[0] for i in ids[0].tolist()]
-        words = re.findall(r"\w+|[^\w\s]", english)
-        noun = words[words.index("because") - 1] if of_way else words[1]
-        ends, text = [], ""
-        for piece in names:
-            text += piece.replace("▁", " ")
-            ends.append(len(text))
-        place = next(i for i, end in enumerate(ends) if end >= text.index(" " + noun) + len(noun) + 1)
+        it, noun = templates.it_and_noun(tokenizer.convert_ids_to_tokens(ids[0]), english)
         attention = torch.stack(model.model.encoder(ids, output_attentions=True).attentions)[:, 0]
-        weights = attention[:, :, names.index("▁it"), place]
+        weights = attention[:, :, it, noun]
         total, over = total + weights, over + (weights >= 0.5).float()
     return total / len(pairs), over / len(pairs)
 
@@ -113,7 +106,7 @@ def templates_right(model, tokenizer, count):
     right = [bool(m := pronoun(o)) and m[1] == pronoun(g)[1] for o, (_, g) in zip(out, pairs)]
     rows.append(("it: er, sie, es right", sum(right) / len(right), IT_BAR))
     rows.append(("it: whole sentence right", sum(o == g for o, (_, g) in zip(out, pairs)) / len(pairs), None))
-    mean, over = it_to_noun(model, tokenizer, pairs, [False] * count + [True] * count)
+    mean, over = it_to_noun(model, tokenizer, pairs)
     rows.append((f"encoder head from \"it\" to its noun, mean weight of {best_head(mean)[0]}", best_head(mean)[1], HEAD_BAR))
     rows.append((f"the same at least one half, share of sentences, {best_head(over)[0]}", best_head(over)[1], None))
     for kind, pattern in ((templates.number, r"\d+"), (templates.name, None)):

@@ -74,6 +74,19 @@ def noun_of_it(english):
     return words[1] if words[-1] in [w[0] for w in OF_ANIMALS] else words[words.index("because") - 1]
 
 
+def it_and_noun(pieces, english):
+    """The places among its pieces of "it" and of the end of the noun that it stands for; none where the sentence is of
+    another kind."""
+    noun, text, ends = noun_of_it(english), "", []
+    for piece in pieces:
+        text += piece.replace("▁", " ")
+        ends.append(len(text))
+    if not noun or "▁it" not in pieces or f" {noun} " not in text:
+        return None
+    end = text.index(f" {noun} ") + len(noun) + 1
+    return pieces.index("▁it"), next(i for i, e in enumerate(ends) if e >= end)
+
+
 def it(rng, wanted=False):
     """A thing, and "it" for it, as subject or object."""
     def draw(rng):

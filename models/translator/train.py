@@ -131,21 +131,6 @@ def up(length, step=4):
     return -(-length // step) * step
 
 
-def it_and_noun(pieces, ids, english):
-    """The places of "it" and of the end of the noun that it stands for; none where the sentence is of another kind."""
-    noun = templates.noun_of_it(english)
-    if not noun:
-        return None
-    names, text, ends = pieces.id_to_piece(ids), "", []
-    for piece in names:
-        text += piece.replace("▁", " ")
-        ends.append(len(text))
-    if "▁it" not in names or f" {noun} " not in text:
-        return None
-    end = text.index(f" {noun} ") + len(noun) + 1
-    return names.index("▁it"), next(i for i, e in enumerate(ends) if e >= end)
-
-
 def collate(pairs):
     """Source ids, decoder input (the target shifted right, <pad> first), labels (-100 where there is none), and rows of
     (pair, place of "it", place of its noun), and which pairs hold no template."""
@@ -177,7 +162,7 @@ class Batches:
         for i, ids in zip(again, sampled):
             source[i] = ids
         links = [None] * len(self.pairs) + [
-            it_and_noun(self.pieces, source[i], pairs[i][0]) for i in range(len(self.pairs), len(pairs))]
+            templates.it_and_noun(self.pieces.id_to_piece(source[i]), pairs[i][0]) for i in range(len(self.pairs), len(pairs))]
         rows = list(zip(source, target, links, [i < len(self.pairs) for i in range(len(pairs))]))
         self.rng.shuffle(rows)
         return rows
