@@ -1,22 +1,10 @@
 // Pictures as patches, with and without a vision model.
-#include "helpers.h"
 #include "learn/pictures.h"
+#include "learn_bench.h"
 #include "model/input.h"
 
 using namespace headlight;
 using namespace headlight::learn;
-
-namespace {
-
-template <class Block>
-std::vector<Block> blocks_of(const learn::Page& page) {
-    std::vector<Block> out;
-    for (const auto& block : page.blocks)
-        if (const auto* one = std::get_if<Block>(&block)) out.push_back(*one);
-    return out;
-}
-
-}  // namespace
 
 TEST_CASE("learn pictures: the brightness of a patch, by hand") {
     RgbImage image{4, 2, {}};

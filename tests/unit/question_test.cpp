@@ -6,13 +6,11 @@
 #include "analysis/questions.h"
 #include "base/cast.h"
 #include "base/spectrum.h"
-#include "helpers.h"
+#include "changed.h"
 
 using namespace headlight;
 
 namespace {
-
-const std::vector<int> kIds{5, 9, 200, 31, 5, 9, 77, 300, 12, 5};
 
 std::shared_ptr<const Trace> any_trace(const std::string& name, ThreadPool& pool) {
     const auto model = reference_model(name);
