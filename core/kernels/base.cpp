@@ -7,8 +7,8 @@
 namespace headlight {
 
 extern const Kernels kBaseKernels;
-const Kernels kBaseKernels = {"base",    multiply,   dot,     kWeightFormats, kWeightFormatCount,
-                              transpose, softmax,    norm,    rotate,         gelu_tanh,
-                              silu,      quick_gelu, soft_cap};
+const Kernels kBaseKernels = {"base",    multiply, dot,  kWeightFormats, kWeightFormatCount,
+                              transpose, softmax,  norm, rotate,         gelu,
+                              gelu_tanh, relu,     silu, quick_gelu,     soft_cap};
 
 }  // namespace headlight

@@ -7,7 +7,8 @@
 namespace headlight {
 
 extern const Kernels kV3Kernels;
-const Kernels kV3Kernels = {"v3", multiply, dot,       kWeightFormats, kWeightFormatCount, transpose, softmax,
-                            norm, rotate,   gelu_tanh, silu,           quick_gelu,         soft_cap};
+const Kernels kV3Kernels = {"v3",      multiply, dot,  kWeightFormats, kWeightFormatCount,
+                            transpose, softmax,  norm, rotate,         gelu,
+                            gelu_tanh, relu,     silu, quick_gelu,     soft_cap};
 
 }  // namespace headlight
