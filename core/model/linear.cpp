@@ -37,12 +37,12 @@ const std::byte* packed_panels(const Linear& w) {
 /// Bytes from the beginning of packed weights to input k of the panel that begins with output o.
 int64_t packed_at(const Linear& w, int64_t k, int64_t o) { return w.dtype->size(o * w.in + k * kPanel); }
 
-using Rows = std::array<const float*, kPanel>;
+using FloatRows = std::array<const float*, kPanel>;
 /// Inputs [k0, k0 + depth) of the outputs [o, o + count) of weights stored [out, in]: where they lie, or
 /// decoded.
-Rows float_rows(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count) {
+FloatRows float_rows(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count) {
     static thread_local std::vector<float> decoded(kPanel * kDotDepth);
-    Rows rows{};
+    FloatRows rows{};
     for (int64_t i = 0; i < count; ++i) {
         float* const row = decoded.data() + i * depth;
         if (!is_float32(w)) w.read(o + i, k0, depth, row);
@@ -136,7 +136,7 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
 std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o,
                                            int64_t count, bool in_place) {
     std::array<const uint8_t*, kPanel> rows{};
-    const Rows decoded = in_place ? Rows{} : float_rows(w, k0, depth, o, count);
+    const FloatRows decoded = in_place ? FloatRows{} : float_rows(w, k0, depth, o, count);
     for (int64_t i = 0; i < count; ++i)
         rows[i] = in_place ? reinterpret_cast<const uint8_t*>(w.row(o + i) + w.dtype->size(k0))
                            : reinterpret_cast<const uint8_t*>(decoded[i]);

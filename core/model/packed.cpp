@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <new>
 #include <system_error>
 #include <tuple>
 
@@ -82,7 +83,12 @@ bool PackedWeights::fits(int64_t bytes) { return 2 * bytes <= available_memory()
 void PackedWeights::start() {
     if (bytes_ == 0 || started_.exchange(true)) return;
     try {
-        thread_ = std::thread([this] { pack_all(); });
+        thread_ = std::thread([this] {
+            try {
+                pack_all();
+            } catch (const std::bad_alloc&) {  // what is packed by then is used
+            }
+        });
     } catch (const std::system_error&) {  // no thread to be had
     }
 }
