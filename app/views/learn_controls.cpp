@@ -112,6 +112,7 @@ public:
         }
     }
     void reset() {
+        x_ += kGap - 8;
         const float wide = ui_.text.width(kCaption, "Reset");
         take_room(wide);
         if (ui_.link("learn/reset", x_ + wide, y_, "Reset")) s_.send("learn reset");
@@ -204,8 +205,8 @@ float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& 
     const std::vector<std::string> words = s.of<LearnState>().words(station);
     std::any state = learn::state_of(station, words);
     station.visit(state, row);
-    if (!words.empty()) row.reset();
     row.tries(learn::station_text(station.key).tries);
+    if (!words.empty()) row.reset();  // behind what stays, so that nothing moves under the pointer
     const float bottom = row.bottom() + 4;
     s.ui.hairline(area.x, bottom, area.right(), bottom);
     return bottom;
