@@ -48,8 +48,7 @@ void main() {
     bool gap = gap_width > 0.0 && any(greaterThan(inside, cell_size - gap_width));
 #endif
     ivec2 at_pixel = ivec2(gl_FragCoord.xy);  // whole numbers: a fraction of a pixel rounds to bands
-    int along = (at_pixel.x - at_pixel.y) % hatch_period;
-    if (along < 0) along += hatch_period;
+    int along = (at_pixel.x - at_pixel.y + hatch_period * 65536) % hatch_period;  // never of a negative number
     bool line = gap_width > 0.0 && weight > -1.5 && along < max(1, hatch_period / 6);
     vec3 masked = line ? hatch : background;
     int entry = int(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0) * 255.0 + 0.5);
