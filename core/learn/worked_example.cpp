@@ -86,7 +86,7 @@ Steps softmax_steps(const WorkedAttention& a) {
         out.lines.push_back({numbered("e^s", i + 1), "e^" + (shifted ? "(" + score + ")" : score),
                              decimals(a.powers[i], kDigits)});
         sum += (i ? " + " : "") + decimals(a.powers[i], kDigits);
-        added += std::stod(decimals(a.powers[i], kDigits));
+        added += std::round(1000 * a.powers[i]) / 1000;
     }
     out.lines.push_back({"sum", sum, decimals(added, kDigits)});
     for (int i = 0; i < a.weights.size(); ++i)
