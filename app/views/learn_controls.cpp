@@ -176,8 +176,8 @@ float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& 
     const std::vector<std::string> words = s.of<LearnState>().words(station);
     std::any state = learn::state_of(station, words);
     station.visit(state, row);
-    if (!words.empty()) row.reset();
     row.tries(learn::station_text(station.key).tries);
+    if (!words.empty()) row.reset();  // behind what stays, so that nothing moves under the pointer
     const float bottom = row.bottom() + gap::tight;
     s.ui.hairline(area.x, bottom, area.right(), bottom);
     return bottom;
