@@ -93,7 +93,7 @@ Result<std::vector<int>> translation_ids(const Model& model, const std::string& 
     typed.text = typed.target = target;
     TRY(ModelInput input, encode_input(model, typed));
     std::vector<int> out(input.sequences[1].ids.begin() + 1, input.sequences[1].ids.end());
-    out.push_back(model.config.end_id);
+    if (model.config.end_id >= 0) out.push_back(model.config.end_id);
     return out;
 }
 

@@ -32,7 +32,7 @@ Result<ForwardRequest> limited_request(const Model& model, const Sequence& sourc
 
 /// A reference translation as tokens.
 struct ReferenceTokens {
-    std::vector<int> ids;                // with the end token
+    std::vector<int> ids;                // with the end token where the model has one
     std::vector<std::string> labels;     // as people read them
     std::vector<float> probabilities;    // of each, where those before it were read
     std::shared_ptr<const Trace> trace;  // which read them
@@ -40,10 +40,10 @@ struct ReferenceTokens {
     float mean_probability() const;
 };
 
-/// The tokens of a translation, with the end token.
+/// The tokens of a translation, with the end token where the model has one.
 Result<std::vector<int>> translation_ids(const Model& model, const std::string& target);
 
-/// Reads `ids` (with the end token) as the target and says how probable each was.
+/// Reads `ids` (with the end token where there is one) as the target and says how probable each was.
 Result<ReferenceTokens> read_reference(const std::shared_ptr<const Model>& model, ForwardRequest request,
                                        const std::vector<int>& ids, ThreadPool& pool,
                                        const CancelFlag* cancel, const Trace* past = nullptr);

@@ -23,6 +23,13 @@ Status check_first_ids(const ModelConfig& c, const std::string& name) {
     return success();
 }
 
+/// The first token that ends a text; −1 where the vocabulary holds none.
+int end_id(const ModelConfig& c) {
+    for (const int id : c.generation.eos_token_ids)
+        if (id < c.decoder().vocab) return id;
+    return -1;
+}
+
 }  // namespace
 
 Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
@@ -40,7 +47,7 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     config.pad_id = narrow<int>(padding);
     if (config.end_id >= 0) config.generation.eos_token_ids = {config.end_id};
     TRY_STATUS(parse_generation_config(root, name, config.generation));
-    config.end_id = config.generation.eos_token_ids.empty() ? -1 : config.generation.eos_token_ids[0];
+    config.end_id = end_id(config);
     TRY_STATUS(check_first_ids(config, name));
     return config;
 }

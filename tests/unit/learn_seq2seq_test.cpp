@@ -93,6 +93,28 @@ TEST_CASE("learn seq2seq: what the model writes itself is as probable as when it
     CHECK(*translation_ids(*translator(), translator()->target_tokenizer()->decode(own.ids())) == ids);
 }
 
+TEST_CASE("learn seq2seq: a model without an end token reads a translation without one") {
+    const std::string config =
+        R"({"model_type":"bart","vocab_size":100,"d_model":8,"encoder_layers":1,)"
+        R"("decoder_layers":1,"encoder_attention_heads":2,"decoder_attention_heads":2,)"
+        R"("encoder_ffn_dim":8,"decoder_ffn_dim":8,"max_position_embeddings":16,)"
+        R"("decoder_start_token_id":1,"eos_token_id":)";
+    CHECK(parse_config(Json::parse(config + "[100,99]}"), "config.json")->end_id == 99);
+    CHECK(parse_config(Json::parse(config + "8388608}"), "config.json")->end_id == -1);
+    const TemporaryFolder folder;
+    for (const auto& file : std::filesystem::directory_iterator(kTests.parent_path() / "models/translator"))
+        std::filesystem::copy(file.path(), folder.path);
+    std::ifstream stated(folder.path / "config.json");
+    Json endless = Json::parse(stated);
+    endless["eos_token_id"] = endless["vocab_size"];
+    write_bytes(folder.path / "config.json", endless.dump());
+    ThreadPool pool(2);
+    const auto model = *Model::open(folder.path);
+    const auto ids = *translation_ids(*model, "Der Baum ist blau.");
+    const auto request = *limited_request(*model, source_of("The tree is blue."), {});
+    CHECK(read_reference(model, request, ids, pool, nullptr)->probabilities.size() == ids.size());
+}
+
 TEST_CASE("learn seq2seq: sixty pairs that training held out, longer and longer") {
     const auto& pairs = held_out_pairs();
     REQUIRE(pairs.size() == 60);
