@@ -46,7 +46,7 @@ private:
     Status read_other(const WorkRequest& request);
     void see_to_sweep(const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
-                                             const WrittenText* written,
+                                             const WrittenText* written, HeadObserver& heads,
                                              std::shared_ptr<const Trace>& unchanged);
     bool writes(const WorkRequest& request) const;
     Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request,

@@ -74,10 +74,11 @@ Status Worker::read_other(const WorkRequest& r) {
     if (!input) state_.other_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
         auto described = guarded([&]() -> Result<SentenceResult> {
+            HeadObserver heads(other_model_->config, input->sequences);
             TRY(auto trace,
                 run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(),
-                          state_.other ? state_.other->trace.get() : nullptr));
-            return describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.other.get());
+                          state_.other ? state_.other->trace.get() : nullptr, &heads));
+            return describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.other.get(), &heads);
         });
         if (!described && described.error().cancelled) return described.error();
         if (described)

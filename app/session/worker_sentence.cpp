@@ -79,16 +79,17 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
                         last ? last->trace.get() : nullptr);
 }
 
-/// The pass with what the person changed; then also the model's own, which the changed one shares its first
-/// layers with.
+/// The pass with what the person changed, which `heads` observes; then also the model's own, which the
+/// changed one shares its first layers with.
 Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs,
-                                                 const WrittenText* written,
+                                                 const WrittenText* written, HeadObserver& heads,
                                                  std::shared_ptr<const Trace>& unchanged) {
     const SentenceResult* last = state_.sentence.get();
     const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
     const Trace* read = written ? written->generation.trace.get() : nullptr;  // under the same changes
     if (r.intervention == Intervention{})
-        return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past);
+        return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past,
+                         &heads);
     TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
     Intervention intervention = r.intervention;
     if (needs_patching(intervention)) {
@@ -100,7 +101,7 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
             state_.text_error = whole.error().message;
     }
     return run_trace(model_, {std::move(inputs), std::move(intervention)}, pool_, &mailbox_.cancel(),
-                     unchanged.get());
+                     unchanged.get(), &heads);
 }
 
 /// Puts a sentence in the place of the last one, of which only what is true of the model stays.
@@ -146,8 +147,9 @@ Status Worker::read_sentence(const WorkRequest& r) {
             for (int i = 0; i < step; ++i)
                 append_token(*model_, input->sequences.back(), written->generation.tokens[i].id);
         }
-        TRY(auto trace, run(r, std::move(input->sequences), written.get(), unchanged));
-        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.sentence.get()));
+        HeadObserver heads(model_->config, input->sequences);
+        TRY(auto trace, run(r, std::move(input->sequences), written.get(), heads, unchanged));
+        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.sentence.get(), &heads));
         s->written = std::move(written);
         s->step = step;
         compare_with_own(*s, std::move(unchanged), pool_);

@@ -10,7 +10,7 @@
 namespace headlight {
 
 namespace {
-constexpr int kThumbnail = 64, kNextTokens = 5;
+constexpr int kNextTokens = 5;
 constexpr size_t kMaxPredictions = 16;
 
 /// The head of cross-attention that tells the target's words apart best by where they look.
@@ -63,7 +63,8 @@ HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& po
 }
 
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
-                                      const CancelFlag* cancel, const SentenceResult* before) {
+                                      const CancelFlag* cancel, const SentenceResult* before,
+                                      HeadObserver* seen) {
     SentenceResult s;
     s.model = trace->model;
     s.trace = std::move(trace);
@@ -74,7 +75,8 @@ Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, Thread
         s.labels.push_back(token_labels(model, s.trace->request.inputs[i], i));
     const PastSummaries past =
         before && before->trace ? PastSummaries{before->trace.get(), &before->heads} : PastSummaries{};
-    TRY(s.heads, summarize_heads(*s.trace, kThumbnail, pool, cancel, past));
+    HeadObserver heads = seen ? std::move(*seen) : HeadObserver(model.config, s.trace->request.inputs);
+    s.heads = std::move(heads).finish(*s.trace, pool, cancel, past);
     for (const int position : predicting_positions(*s.trace)) {
         if (s.predictions.size() >= kMaxPredictions) break;
         PredictedTokens row{position, {}};

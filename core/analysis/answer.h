@@ -130,10 +130,11 @@ HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& po
                          int side = kMaxMapSide);
 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the
-/// caller. What holds of the sentence before is taken from it.
+/// caller. What holds of the sentence before is taken from it. `seen`: what observed the pass, if anything
+/// did.
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
                                       const CancelFlag* cancel = nullptr,
-                                      const SentenceResult* before = nullptr);
+                                      const SentenceResult* before = nullptr, HeadObserver* seen = nullptr);
 
 /// The head to show first: the one whose induction score is highest; without a repeated token, the one with
 /// the sharpest rows. Where one text is read from another, the one that aligns them best.

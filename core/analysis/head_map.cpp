@@ -36,8 +36,9 @@ Result<RandomStatistics> answer(const Trace& trace, const RandomStatisticsWanted
         s.ids = repeated_random_ids(stack.vocab, out.length, 0);
         request.inputs.push_back(std::move(s));
     }
-    TRY(const auto random, run_trace(trace.model, std::move(request), pool, cancel));
-    TRY(const auto heads, summarize_heads(*random, 1, pool, cancel));
+    HeadObserver observer(c, request.inputs, 1);
+    TRY(const auto random, run_trace(trace.model, std::move(request), pool, cancel, nullptr, &observer));
+    const auto heads = std::move(observer).finish(*random, pool, cancel);
     out.heads = PerHead<std::array<float, kStatistics>>(c);
     for (size_t i = 0; i < heads.size(); ++i) out.heads[i] = heads[i].statistics;
     return out;

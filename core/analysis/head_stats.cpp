@@ -8,8 +8,10 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <unordered_map>
 
 #include "base/cast.h"
+#include "kernels/choice.h"
 
 namespace headlight {
 
@@ -17,51 +19,28 @@ namespace {
 
 constexpr float kUndefined = std::numeric_limits<float>::quiet_NaN();
 
-Eigen::Map<const Eigen::ArrayXf> as_array(std::span<const float> row) {
-    return {row.data(), std::ssize(row)};
+float entropy(const QueryRow& row) { return kernels().entropy(row.weights.data(), isize(row.weights)); }
+
+float distance(const QueryRow& row) {
+    return kernels().distance(row.weights.data(), isize(row.weights), row.first_key - row.query);
 }
 
-float entropy(std::span<const float> row, int, std::span<const int>) {
-    const auto p = as_array(row);
-    return -(p * p.max(1e-30f).log()).sum() / std::log(2.0f);
-}
+float previous(const QueryRow& row) { return row.query > 0 ? row.weight(row.query - 1) : kUndefined; }
+float first(const QueryRow& row) { return row.query > 0 ? row.weight(0) : kUndefined; }
+float self(const QueryRow& row) { return row.weight(row.query); }
 
-float distance(std::span<const float> row, int q, std::span<const int>) {
-    const auto p = as_array(row);
-    return (p * (Eigen::ArrayXf::LinSpaced(p.size(), float(-q), float(p.size() - 1 - q))).abs()).sum();
-}
-
-/// The weight of key k; keys past the visible ones weigh nothing.
-float at(std::span<const float> row, int k) { return k < isize(row) ? row[k] : 0.0f; }
-
-float previous(std::span<const float> row, int q, std::span<const int>) {
-    return q > 0 ? at(row, q - 1) : kUndefined;
-}
-float first(std::span<const float> row, int q, std::span<const int>) {
-    return q > 0 ? at(row, 0) : kUndefined;
-}
-float self(std::span<const float> row, int q, std::span<const int>) { return at(row, q); }
-
-/// Weight on the keys [shift, q) whose token `shift` places before them is the query's. Counting first keeps
-/// the usual case, no such key, in whole vectors.
-float weight_of_copies(std::span<const float> row, int q, std::span<const int> ids, int shift) {
-    const int id = ids[q];
-    const std::span<const int> earlier = ids.first(std::max(0, q - shift));
-    int copies = 0;
-    for (const int other : earlier) copies += other == id;
-    if (!copies) return kUndefined;
+/// Weight on the keys that stand `shift` places behind earlier copies of the query's token, before the query.
+float weight_of_copies(const QueryRow& row, int shift) {
+    int copy = row.last_copies[row.query];
+    while (copy >= 0 && copy >= row.query - shift) copy = row.last_copies[copy];
+    if (copy < 0) return kUndefined;
     float sum = 0;
-    for (int k = 0; k < isize(earlier); ++k)
-        if (earlier[k] == id) sum += at(row, k + shift);
+    for (; copy >= 0; copy = row.last_copies[copy]) sum += row.weight(copy + shift);
     return sum;
 }
 
-float duplicate(std::span<const float> row, int q, std::span<const int> ids) {
-    return weight_of_copies(row, q, ids, 0);
-}
-float induction(std::span<const float> row, int q, std::span<const int> ids) {
-    return weight_of_copies(row, q, ids, 1);
-}
+float duplicate(const QueryRow& row) { return weight_of_copies(row, 0); }
+float induction(const QueryRow& row) { return weight_of_copies(row, 1); }
 
 constexpr HeadStatistic kTable[kStatistics] = {
     {"entropy", "entropy", "bits",
@@ -84,6 +63,17 @@ constexpr HeadStatistic kTable[kStatistics] = {
 };
 
 }  // namespace
+
+std::vector<int> last_copies(std::span<const int> ids) {
+    std::vector<int> out;
+    std::unordered_map<int, int> places;
+    for (int i = 0; i < isize(ids); ++i) {
+        const auto [place, fresh] = places.try_emplace(ids[i], i);
+        out.push_back(fresh ? -1 : place->second);
+        place->second = i;
+    }
+    return out;
+}
 
 std::span<const HeadStatistic> head_statistics() { return kTable; }
 

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "base/cast.h"
+#include "base/check.h"
+#include "kernels/choice.h"
 #include "trace/large_pattern.h"
 #include "trace/reuse.h"
 
@@ -20,6 +22,12 @@ int scale_of(int count, int most) {
     return scale;
 }
 int entry_count(int count, int scale) { return ((count - 1) >> scale) + 1; }
+
+/// How many queries an entry covers, likewise: no more than a tile has.
+int scale_down(int queries, int most) {
+    static_assert(kTileQueries == 1 << 6);
+    return std::min(scale_of(queries, most), 6);
+}
 
 /// [t, t]: each entry as often as it takes.
 Matrix stretched(const Matrix& entries, int t) {
@@ -46,75 +54,36 @@ std::array<float, kStatistics> means(const Matrix& by_query) {
     return out;
 }
 
-/// Makes the summary of one head, query by query.
-class Summarizer {
-public:
-    Summarizer(const Trace& trace, AttentionHead head, int most)
-        : trace_(trace),
-          head_(head),
-          rule_(trace.rule(head.block)),
-          mask_(rule_.mask_of(head.head)),
-          cross_(trace.config().block(head.block).kind == AttentionKind::cross),
-          queries_(trace.query_count(head.block)),
-          most_(most),
-          down_(scale_of(queries_, most)),
-          across_(scale_of(mask_.keys, most)) {
-        out_.by_query.resize(queries_, kStatistics);
-        out_.entries =
-            Matrix::Constant(entry_count(queries_, down_), entry_count(mask_.keys, across_), -1.0f);
-    }
+/// Raises what is largest of each key of a tile to one query's weights. A key that the mask hides and the row
+/// does not weigh has no weight.
+void raise_to_row(const PatternTile& tile, int query, float* largest) {
+    const MaskPlan& mask = tile.rule.mask_of(tile.head);
+    const KeyRange keys = tile.rule.weighed(tile.head, query);
+    const int begin = keys.begin - tile.first_key, end = keys.end - tile.first_key;
+    const float* const weights = tile.weights.row(query - tile.first).data();
+    if (!mask.has_masked(query) && !tile.rule.is_given(tile.head, query))
+        return kernels().raise(largest + begin, weights + begin, end - begin);
+    for (int i = begin; i < end; ++i)
+        if (weights[i] != 0 || mask.weighs(query, tile.first_key + i))
+            largest[i] = std::max(largest[i], weights[i]);
+}
 
-    /// Takes the first `rows` rows of an earlier summary of this head, over so many keys.
-    void take(const HeadSummary& past, int rows, int past_keys) {
-        const int past_queries = narrow<int>(past.by_query.rows());
-        const int down = scale_of(past_queries, most_), across = scale_of(past_keys, most_);
-        if (down > down_ || across > across_) return;
-        if (rows < past_queries)
-            rows = rows >> down << down;  // an entry of which a part is gone is made anew
-        if (rows == 0) return;
-        const Matrix kept = largest_of_blocks(past.entries.topRows(entry_count(rows, down)),
-                                              Index{1} << (down_ - down), Index{1} << (across_ - across));
-        const Index columns = std::min(kept.cols(), out_.entries.cols());
-        out_.entries.topLeftCorner(kept.rows(), columns) = kept.leftCols(columns);
-        out_.by_query.topRows(rows) = past.by_query.topRows(rows);
-        taken_ = rows;
-    }
-
-    HeadSummary rest(const ThreadPool& pool) {
-        constexpr int kBlock = 64;
-        for (int first = taken_; first < queries_ && !pool.stopped(); first += kBlock) {
-            Matrix rows =
-                trace_.pattern_rows(head_.block, head_.head, first, std::min(kBlock, queries_ - first));
-            for (int i = 0; i < rows.rows(); ++i) note(first + i, rows.row(i).data());
+/// Raises the entries that a tile touches, which cover 2^down queries and 2^across keys each.
+void raise_entries(const PatternTile& tile, int down, int across, Matrix& entries) {
+    static thread_local std::vector<float> largest;  // by key, of the queries of one row of entries
+    const int last = tile.first + narrow<int>(tile.weights.rows()), width = narrow<int>(tile.weights.cols());
+    for (int query = tile.first; query < last;) {
+        float* const row = entries.row(query >> down).data();
+        const int end = std::min(last, ((query >> down) + 1) << down);
+        largest.assign(width, -1.0f);
+        for (; query < end; ++query) raise_to_row(tile, query, largest.data());
+        if (across == 0) kernels().raise(row + tile.first_key, largest.data(), width);
+        for (int i = 0; across > 0 && i < width; ++i) {
+            float& entry = row[(tile.first_key + i) >> across];
+            entry = std::max(entry, largest[i]);
         }
-        out_.statistics = means(out_.by_query);
-        return std::move(out_);
     }
-
-private:
-    void note(int q, float* weights) {
-        const KeyRange range = rule_.weighed(head_.head, q);
-        const std::span<float> row(weights, range.end);
-        for (int s = 0; s < kStatistics; ++s) {
-            const HeadStatistic& statistic = head_statistics()[s];
-            out_.by_query(q, s) = cross_ && statistic.self_only
-                                      ? std::numeric_limits<float>::quiet_NaN()
-                                      : statistic.of_query(row, q, trace_.queries(head_.block).ids);
-        }
-        mark_masked(mask_, q, row);
-        float* const entries = out_.entries.row(q >> down_).data();
-        for (int k = range.begin; k < range.end; ++k)
-            entries[k >> across_] = std::max(entries[k >> across_], row[k]);
-    }
-
-    const Trace& trace_;
-    AttentionHead head_;
-    const AttentionRule& rule_;
-    const MaskPlan& mask_;
-    bool cross_;
-    int queries_, most_, down_, across_, taken_ = 0;
-    HeadSummary out_;
-};
+}
 
 /// How many rows of a head's pattern hold: none that were frozen, which may weigh keys that are new.
 int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
@@ -127,23 +96,92 @@ int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
 
 }  // namespace
 
-Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
-                                             const CancelFlag* cancel, const PastSummaries& past) {
+HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> inputs, int thumbnail)
+    : most_(thumbnail), heads_(c) {
+    HEADLIGHT_CHECK(inputs.size() == c.stacks.size());
+    for (const Sequence& s : inputs) {
+        last_copies_.push_back(last_copies(s.ids));
+        side_ = std::max(side_, entry_count(s.size(), scale_of(s.size(), most_)));
+    }
+    for (int i = 0; i < c.blocks(); ++i) {
+        const AttentionBlock at = c.block(i);
+        const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack()].size(),
+                  down = scale_down(queries, most_), across = scale_of(keys, most_);
+        blocks_.push_back({at.kind == AttentionKind::cross, at.stack, queries, down, across, queries});
+        for (int head = 0; head < c.heads(i); ++head) {
+            HeadSummary& out = heads_[AttentionHead{i, head}];
+            out.by_query.resize(queries, kStatistics);
+            out.entries = Matrix::Constant(entry_count(queries, down), entry_count(keys, across), -1.0f);
+        }
+    }
+}
+
+void HeadObserver::begin(int block, int first) { blocks_[block].seen_from = first; }
+
+void HeadObserver::see(int block, const PatternTile& tile) {
+    const Block& shape = blocks_[block];
+    HeadSummary& out = heads_[AttentionHead{block, tile.head}];
+    note_statistics(shape, tile, out.by_query);
+    raise_entries(tile, shape.down, shape.across, out.entries);
+}
+
+void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, Matrix& by_query) const {
+    for (Index i = 0; i < tile.weights.rows(); ++i) {
+        const QueryRow row{{tile.weights.row(i).data(), size_t(tile.weights.cols())},
+                           tile.first_key,
+                           tile.first + narrow<int>(i),
+                           last_copies_[block.stack]};
+        for (int s = 0; s < kStatistics; ++s) {
+            const HeadStatistic& statistic = head_statistics()[s];
+            by_query(row.query, s) = block.cross && statistic.self_only
+                                         ? std::numeric_limits<float>::quiet_NaN()
+                                         : statistic.of_query(row);
+        }
+    }
+}
+
+/// Takes the first `rows` rows of an earlier summary of a head, over so many keys; returns how many it took.
+int HeadObserver::take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) {
+    const Block& now = blocks_[head.block];
+    const int past_queries = narrow<int>(past.by_query.rows());
+    const int down = scale_down(past_queries, most_), across = scale_of(past_keys, most_);
+    if (down > now.down || across > now.across) return 0;
+    if (rows < past_queries) rows = rows >> down << down;  // an entry of which a part is gone is made anew
+    if (rows == 0) return 0;
+    const Matrix kept = largest_of_blocks(past.entries.topRows(entry_count(rows, down)),
+                                          Index{1} << (now.down - down), Index{1} << (now.across - across));
+    HeadSummary& out = heads_[head];
+    const Index columns = std::min(kept.cols(), out.entries.cols());
+    auto entries = out.entries.topLeftCorner(kept.rows(), columns);
+    entries = entries.cwiseMax(kept.leftCols(columns)).eval();
+    out.by_query.topRows(rows) = past.by_query.topRows(rows);
+    return rows;
+}
+
+Matrix HeadObserver::thumbnail(AttentionHead head) const {
+    const Block& block = blocks_[head.block];
+    const Index rows = Index{1} << (scale_of(block.queries, most_) - block.down);
+    return stretched(largest_of_blocks(heads_[head].entries, rows, 1), side_);
+}
+
+PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel,
+                                          const PastSummaries& past) && {
     if (past.trace == &trace) return *past.heads;
     const Reuse reuse = past.trace ? reusable(*past.trace, trace) : Reuse{};
-    int t = 1;
-    for (const Sequence& s : trace.request.inputs)
-        t = std::max(t, entry_count(s.size(), scale_of(s.size(), thumbnail)));
-    PerHead<HeadSummary> out(trace.config());
     const CancelScope scope(pool, cancel);
     for_heads(trace.config(), pool, [&](AttentionHead h) {
-        Summarizer summarizer(trace, h, thumbnail);
-        if (const int rows = kept_rows(trace, h, reuse))
-            summarizer.take((*past.heads)[h], rows, past.trace->key_count(h.block));
-        out[h] = summarizer.rest(pool);
-        out[h].thumbnail = stretched(out[h].entries, t);
+        const int kept = kept_rows(trace, h, reuse);
+        const int taken = kept ? take(h, (*past.heads)[h], kept, past.trace->key_count(h.block)) : 0;
+        show_pattern(trace, h, taken, blocks_[h.block].seen_from, pool, *this);
+        heads_[h].statistics = means(heads_[h].by_query);
+        heads_[h].thumbnail = thumbnail(h);
     });
-    return out;
+    return std::move(heads_);
+}
+
+Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
+                                             const CancelFlag* cancel, const PastSummaries& past) {
+    return HeadObserver(trace.config(), trace.request.inputs, thumbnail).finish(trace, pool, cancel, past);
 }
 
 }  // namespace headlight

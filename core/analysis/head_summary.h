@@ -1,5 +1,5 @@
-// What is known of every head of a pass at once. It takes in a typed token: what holds of an earlier pass is
-// kept.
+// What is known of every head of a pass at once: taken from its patterns while the pass computes them, or
+// from those of a trace. It takes in a typed token: what holds of an earlier pass is kept.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct HeadSummary {
     Matrix by_query;  // [queries, kStatistics]: what the statistics are means of, NaN where not defined
     Matrix entries;   // [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each
                       // covers, −1 where all of them are masked. Powers of two, so that one more token
-                      // changes one row of entries.
+                      // changes one row of entries; 2^i is at most kTileQueries, so that a tile has its own.
 };
 
 /// Summaries of an earlier pass, made with as many thumbnail rows.
@@ -27,9 +27,43 @@ struct PastSummaries {
     const PerHead<HeadSummary>* heads = nullptr;
 };
 
-/// Summaries of all heads. Thumbnails have at most `thumbnail` rows, and more than half as many where the
-/// text is that long; as many for every head. An error means that `cancel` was set; it is read between heads.
-/// Rows of `past` that hold for this pass too (trace/reuse.h) are not computed again.
+/// Rows of the window's thumbnails, at most.
+inline constexpr int kThumbnailSide = 64;
+
+/// Makes the summaries of all heads from the tiles of one pass over `inputs`. Thumbnails have at most
+/// `thumbnail` rows, and more than half as many where the text is that long; as many for every head.
+class HeadObserver : public PatternObserver {
+public:
+    HeadObserver(const ModelConfig& config, std::span<const Sequence> inputs, int thumbnail = kThumbnailSide);
+
+    void begin(int block, int first) override;
+    void see(int block, const PatternTile& tile) override;
+
+    /// The summaries of the pass, once, when it is done. Rows that it did not see are those of `past` where
+    /// they hold for this pass too (trace/reuse.h), else they are shown to it. Throws Failure{cancelled()}
+    /// where `cancel` was set.
+    PerHead<HeadSummary> finish(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+                                const PastSummaries& past = {}) &&;
+
+private:
+    /// What the heads of an attention block have in common.
+    struct Block {
+        bool cross;
+        int stack, queries;
+        int down, across;  // an entry covers 2^down queries and 2^across keys
+        int seen_from;     // queries from here on were seen
+    };
+    void note_statistics(const Block& block, const PatternTile& tile, Matrix& by_query) const;
+    int take(AttentionHead head, const HeadSummary& past, int rows, int past_keys);
+    Matrix thumbnail(AttentionHead head) const;
+
+    int most_, side_ = 1;                        // rows of a thumbnail: at most, and here
+    std::vector<std::vector<int>> last_copies_;  // of each stack's text
+    std::vector<Block> blocks_;
+    PerHead<HeadSummary> heads_;
+};
+
+/// The summaries of a trace that nothing observed while it was computed.
 Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
                                              const CancelFlag* cancel = nullptr,
                                              const PastSummaries& past = {});

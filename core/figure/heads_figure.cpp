@@ -12,7 +12,6 @@ namespace headlight {
 namespace {
 
 constexpr double kGridMargin = 14, kGap = 4, kNumbers = 26, kSide = 84;
-constexpr int kThumbnail = 64;
 
 /// Where each head stands, and how rows and thumbnails are called.
 struct Grid {
@@ -153,7 +152,7 @@ std::string heads_caption(const Grid& g, const FigureOptions& o, float largest) 
 }  // namespace
 
 Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool& pool) {
-    TRY(auto heads, summarize_heads(*trace, kThumbnail, pool));
+    TRY(auto heads, summarize_heads(*trace, kThumbnailSide, pool));
     Grid grid = whole_grid(trace->config());
     if (!o.heads.empty()) {
         TRY(grid, chosen_grid(trace->config(), o.heads));

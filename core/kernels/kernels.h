@@ -84,6 +84,12 @@ struct Kernels {
     void (*quick_gelu)(float* x, int64_t count);
     /// x = cap · tanh(x / cap).
     void (*soft_cap)(float* x, int64_t count, float cap);
+    /// −Σ w log₂ w of weights that sum to 1, in bits; 0 weighs nothing.
+    float (*entropy)(const float* weights, int64_t count);
+    /// Σ w · |first + i|, for a first place of any sign.
+    float (*distance)(const float* weights, int64_t count, int64_t first);
+    /// largest = max(largest, x), entry by entry.
+    void (*raise)(float* largest, const float* x, int64_t count);
 };
 
 }  // namespace headlight

@@ -62,10 +62,10 @@ Result<Watched> watch(const FormationRun& run, const StationInput& input, const 
     Watched out{run, std::min(state.step, isize(run.steps) - 1), chosen_head(run, state), {}, {}};
     TRY(const Sequence read, sentence(*run.models.front(), input.text, state.twice, out.left_out));
     for (const auto& model : run.models) {
-        TRY(auto trace, run_trace(model, {{read}, {}}, pool, input.cancel));
-        TRY(auto summaries, summarize_heads(*trace, 1, pool, input.cancel));
+        HeadObserver heads(model->config, {&read, 1}, 1);
+        TRY(auto trace, run_trace(model, {{read}, {}}, pool, input.cancel, nullptr, &heads));
+        out.summaries.push_back(std::move(heads).finish(*trace, pool, input.cancel));
         out.traces.push_back(std::move(trace));
-        out.summaries.push_back(std::move(summaries));
     }
     return out;
 }

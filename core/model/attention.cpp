@@ -17,8 +17,6 @@ namespace headlight {
 
 namespace {
 
-constexpr int kQueryBlock = 64;
-
 /// The keys that a block of one head's queries needs: those it may weigh, or all where weights are given.
 /// They begin where the lanes of the kernels' sums do.
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
@@ -189,58 +187,106 @@ void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMa
 }
 
 namespace {
-/// z of a head whose output is taken away: 0, or the mean over all queries.
-void ablate(ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k,
-            ConstMatrixRef v, MatrixRef z) {
-    const HeadRule::Z kind = rule.change(head)->z;
-    const Index width = q.cols() / rule.heads;
-    auto mine = z.middleCols(head * width, width);
-    if (kind == HeadRule::Z::zero) mine.setZero();
-    if (kind != HeadRule::Z::mean) return;
-    AttentionRule natural = rule;
-    natural.changed[head].z = HeadRule::Z::kept;
-    Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(width);
-    for (int first = 0; first < q.rows(); first += kQueryBlock) {
-        pool.stop_point();
-        Matrix pattern(std::min<Index>(kQueryBlock, q.rows() - first), k.rows());
-        head_pattern(natural, head, q.middleCols(head * width, width),
-                     k.middleCols(rule.kv_head(head) * width, width), first, pattern);
-        Matrix weighted(pattern.rows(), width);
-        apply_linear_here(pattern, linear_of(v.middleCols(rule.kv_head(head) * width, width)), weighted);
-        sum += weighted.colwise().sum();
-    }
-    mine.rowwise() = sum / float(q.rows());
-}
-}  // namespace
 
-void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
-            int start, MatrixRef z) {
+/// The tile of one head's queries [first, last); its weights are this thread's until it makes another.
+PatternTile make_tile(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+                      int last) {
+    static thread_local std::vector<float> scratch;
+    const KeyRange keys = needed_keys(rule, head, first, last);
+    const int rows = last - first;
+    scratch.resize(std::max(scratch.size(), size_t{1} * rows * keys.size()));
+    Eigen::Map<Matrix> weights(scratch.data(), rows, keys.size());
+    attention_scores(rule, head, q, k, first, keys.begin, weights);
+    finish_pattern(rule, head, first, keys.begin, weights);
+    return {rule, head, first, keys.begin, weights};
+}
+
+int end_of_tile(int first) { return (first / kTileQueries + 1) * kTileQueries; }
+
+HeadRule::Z z_of(const AttentionRule& rule, int head) {
+    return rule.change(head) ? rule.change(head)->z : HeadRule::Z::kept;
+}
+
+/// Some queries of one head.
+struct TilePlace {
+    int head, first, last;
+};
+
+/// The tiles for the queries [start, end) of n, the longest rows first; for all n where their mean is z.
+std::vector<TilePlace> tile_places(const AttentionRule& rule, int start, int end, int n) {
+    std::vector<TilePlace> out;
+    for (int block = (n - 1) / kTileQueries * kTileQueries; block >= 0; block -= kTileQueries)
+        for (int head = 0; head < rule.heads; ++head) {
+            const bool all = z_of(rule, head) == HeadRule::Z::mean;
+            const int first = std::max(block, all ? 0 : start),
+                      last = std::min(end_of_tile(block), all ? n : end);
+            if (first < last) out.push_back({head, first, last});
+        }
+    return out;
+}
+
+/// z[rows, d_head] of a tile; v: [keys, d_head] of its head.
+void weigh_values(const PatternTile& tile, ConstMatrixRef v, MatrixRef z) {
+    apply_linear_here(tile.weights, linear_of(v.middleRows(tile.first_key, tile.weights.cols())), z);
+}
+
+/// z of the heads whose own is taken away: 0, or the mean over n queries; sums: of each tile's z.
+void ablate(const AttentionRule& rule, const std::vector<TilePlace>& tiles, const Matrix& sums, int n,
+            MatrixRef z) {
+    for (int head = 0; head < isize(rule.changed); ++head) {
+        const HeadRule::Z kind = z_of(rule, head);
+        if (kind == HeadRule::Z::kept) continue;
+        Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(sums.cols());
+        for (int i = 0; kind == HeadRule::Z::mean && i < isize(tiles); ++i)
+            if (tiles[i].head == head) sum += sums.row(i);
+        z.middleCols(head * sums.cols(), sums.cols()).rowwise() = sum / float(n);
+    }
+}
+
+void check_shapes(const AttentionRule& rule, const ConstMatrixRef& q, const ConstMatrixRef& k,
+                  const ConstMatrixRef& v, int start, const MatrixRef& z) {
     HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 &&
                     (rule.changed.empty() || isize(rule.changed) == rule.heads));
     HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() &&
                     k.cols() == v.cols() && k.rows() == v.rows() && rule.mask.keys == k.rows());
     HEADLIGHT_CHECK(start >= 0 && start + z.rows() <= q.rows() && z.cols() == q.cols() &&
                     isize(rule.mask.visible) >= start + z.rows());
+}
+
+}  // namespace
+
+void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
+            int start, MatrixRef z, const SeeTile& see) {
+    check_shapes(rule, q, k, v, start, z);
     if (z.rows() == 0) return;  // all rows were taken over
-    const int n = start + narrow<int>(z.rows());
+    const int n = narrow<int>(q.rows());
     const Index width = q.cols() / rule.heads;
-    const int blocks = (n - start + kQueryBlock - 1) / kQueryBlock;
-    pool.run(rule.heads * blocks, [&](int tile) {
-        static thread_local std::vector<float> scratch;
-        const int head = tile % rule.heads, first = start + (tile / rule.heads) * kQueryBlock,
-                  rows = std::min(kQueryBlock, n - first);
-        const KeyRange keys = needed_keys(rule, head, first, first + rows);
-        scratch.resize(std::max<size_t>(scratch.size(), size_t{1} * rows * keys.size()));
-        Eigen::Map<Matrix> pattern(scratch.data(), rows, keys.size());
-        const Index at = head * width, shared = rule.kv_head(head) * width;
-        attention_scores(rule, head, q.middleCols(at, width), k.middleCols(shared, width), first, keys.begin,
-                         pattern);
-        if (pool.stopped()) return;
-        finish_pattern(rule, head, first, keys.begin, pattern);
-        apply_linear_here(pattern, linear_of(v.block(keys.begin, shared, keys.size(), width)),
-                          z.block(first - start, at, rows, width));
+    const auto tiles = tile_places(rule, start, start + narrow<int>(z.rows()), n);
+    Matrix sums(rule.changed.empty() ? 0 : isize(tiles), width);
+    pool.run(isize(tiles), [&](int i) {
+        const TilePlace at = tiles[i];
+        const HeadRule::Z kind = z_of(rule, at.head);
+        if (kind == HeadRule::Z::zero && !see) return;
+        const Index own = at.head * width, shared = rule.kv_head(at.head) * width, rows = at.last - at.first;
+        const PatternTile tile = make_tile(rule, at.head, q.middleCols(own, width),
+                                           k.middleCols(shared, width), at.first, at.last);
+        if (see) see(tile);
+        if (kind == HeadRule::Z::kept)
+            weigh_values(tile, v.middleCols(shared, width), z.block(at.first - start, own, rows, width));
+        if (kind != HeadRule::Z::mean) return;
+        Matrix part(rows, width);
+        weigh_values(tile, v.middleCols(shared, width), part);
+        sums.row(i) = part.colwise().sum();
     });
-    for (int head = 0; head < isize(rule.changed); ++head) ablate(pool, rule, head, q, k, v, z);
+    ablate(rule, tiles, sums, n, z);
+}
+
+void show_pattern(const ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q,
+                  ConstMatrixRef k, int first, int last, const SeeTile& see) {
+    HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && last <= q.rows() &&
+                    rule.mask_of(head).keys == k.rows());
+    for (int at = first; at < last && !pool.stopped(); at = end_of_tile(at))
+        see(make_tile(rule, head, q, k, at, std::min(last, end_of_tile(at))));
 }
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 // Scaled dot-product attention (Vaswani et al. 2017), one head and a block of queries at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -126,10 +127,27 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
 void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
                   MatrixRef pattern);
 
+/// Queries of a tile. Tiles begin at its multiples, or where a pass begins, and end before the next one.
+inline constexpr int kTileQueries = 64;
+
+/// Rows of one head's pattern while they are in the cache: those of the queries from `first` on, and the keys
+/// from first_key (n · kSumLanes) on. Other keys weigh nothing.
+struct PatternTile {
+    const AttentionRule& rule;
+    int head, first, first_key;
+    ConstMatrixRef weights;  // [queries, keys]
+};
+using SeeTile = std::function<void(const PatternTile&)>;
+
 /// z[rows, heads · d_head] = pattern · v for every head and `rows` queries from `first` on; q: [n, heads ·
 /// d_head], k and v: [keys, kv_heads · d_head]. Tiles of one head and a block of queries, so that memory
-/// grows with n and not with n².
+/// grows with n and not with n². `see` is called for each tile, on any thread, in no order.
 void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
-            int first, MatrixRef z);
+            int first, MatrixRef z, const SeeTile& see = nullptr);
+
+/// Shows the tiles of one head's queries [first, last), the same bits as `attend` does, on the calling
+/// thread; q, k: [n, d_head] of that head. It ends early where the pool is stopped.
+void show_pattern(const ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q,
+                  ConstMatrixRef k, int first, int last, const SeeTile& see);
 
 }  // namespace headlight

@@ -84,12 +84,18 @@ Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Nor
 }
 
 /// Scores to what the block adds, for the rows from `n_past` on.
-Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a, int layer) {
+Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a, int layer,
+                        int block) {
     check_finite(p, layer, "queries", a.q.bottomRows(a.q.rows() - p.n_past));
     check_finite(p, layer, "keys", a.k);
     check_finite(p, layer, "values", a.v);
     Matrix z(a.q.rows() - p.n_past, a.q.cols());
-    attend(p.pool, *a.rule, a.q, a.k, a.v, narrow<int>(p.n_past), z);
+    SeeTile see;
+    if (p.observer) {
+        p.observer->begin(block, narrow<int>(p.n_past));
+        see = [&](const PatternTile& tile) { p.observer->see(block, tile); };
+    }
+    attend(p.pool, *a.rule, a.q, a.k, a.v, narrow<int>(p.n_past), z, see);
     return block_output(p.config(), w, z, p.pool);
 }
 
@@ -101,7 +107,7 @@ Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, co
     a.k = append_rows(past ? &past->k : nullptr, p.n_past,
                       project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, rope_tables));
     a.v = append_rows(past ? &past->v : nullptr, p.n_past, project(p.pool, x, w.v));
-    return finish_attention(p, w, a, layer);
+    return finish_attention(p, w, a, layer, p.blocks_of(layer).front());
 }
 
 Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x,
@@ -109,7 +115,7 @@ Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x,
     a.q = append_rows(past ? &past->q : nullptr, p.n_past, project(p.pool, x, w.q));
     a.k = past && p.source_past ? past->k : project(p.pool, *p.source, w.k);
     a.v = past && p.source_past ? past->v : project(p.pool, *p.source, w.v);
-    return finish_attention(p, w, a, layer);
+    return finish_attention(p, w, a, layer, p.blocks_of(layer).back());
 }
 
 /// Cosines and sines of the new rows where their tokens stand.
@@ -189,7 +195,8 @@ std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
 
 /// The stacks one after another; what goes wrong is thrown.
 Activations run_stacks(const Model& model, const CheckedSequences& inputs,
-                       std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const Reuse& reuse) {
+                       std::span<const std::vector<LayerRules>> rules, ThreadPool& pool, const Reuse& reuse,
+                       PatternObserver* observer) {
     HEADLIGHT_CHECK(inputs.size() == model.config.stacks.size() &&
                     model.weights.stacks.size() == inputs.size() && rules.size() == inputs.size());
     Activations a;
@@ -208,6 +215,7 @@ Activations run_stacks(const Model& model, const CheckedSequences& inputs,
         pass.n_past = reused.rows;
         pass.layers_past = reused.layers;
         pass.rules = rules[s];
+        pass.observer = observer;
         if (pass.stack.cross) {
             pass.source = &a.stacks[s - 1]->normalized;
             pass.source_past = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
@@ -223,11 +231,11 @@ LayerRules LayerActivations::rules() const { return {self.rule, cross.rule, no_m
 
 Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
                             std::span<const std::vector<LayerRules>> rules, ThreadPool& pool,
-                            const CancelFlag* cancel, const Reuse& reuse) {
+                            const CancelFlag* cancel, const Reuse& reuse, PatternObserver* observer) {
     HEADLIGHT_CHECK(&inputs.model() == &model);
     return guarded([&]() -> Result<Activations> {
         const CancelScope scope(pool, cancel);
-        Activations out = run_stacks(model, inputs, rules, pool, reuse);
+        Activations out = run_stacks(model, inputs, rules, pool, reuse, observer);
         if (model.packed) model.packed->start();  // behind the first pass, so that it need not wait
         return out;
     });

@@ -31,12 +31,25 @@ struct Reuse {
     std::vector<StackReuse> stacks;
 };
 
+/// Sees the patterns of a pass while they are computed.
+class PatternObserver {
+public:
+    virtual ~PatternObserver() = default;
+    /// Tiles of a block come, which are those of its queries from `first` on: earlier rows were taken over.
+    /// Of a block that was taken over whole nothing is said.
+    virtual void begin(int block, int first) = 0;
+    /// One tile, on any thread: no row comes twice.
+    virtual void see(int block, const PatternTile& tile) = 0;
+};
+
 /// Runs the model on one sequence per stack, which were checked for this model, under the rules of each layer
 /// of each stack (attention_rules). Only what is not reused is computed, and each stage is checked once for
 /// what is not finite: the error names the first. `cancel` is read between the tiles of each layer.
+/// `observer` (or null) sees what is computed.
 Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
                             std::span<const std::vector<LayerRules>> rules, ThreadPool& pool,
-                            const CancelFlag* cancel = nullptr, const Reuse& reuse = {});
+                            const CancelFlag* cancel = nullptr, const Reuse& reuse = {},
+                            PatternObserver* observer = nullptr);
 
 /// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws
 /// Failure where they are not finite.

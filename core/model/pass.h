@@ -22,8 +22,13 @@ struct Pass {
     Index n_past = 0;                        // rows taken from it
     int layers_past = 0;                     // layers taken from it whole
     std::span<const LayerRules> rules = {};  // of each layer
+    PatternObserver* observer = nullptr;
 
     const ModelConfig& config() const { return model.config; }
+    /// The layer's attention blocks: self, then cross.
+    std::vector<int> blocks_of(int layer) const {
+        return config().blocks_of(narrow<int>(&stack - config().stacks.data()), layer);
+    }
     /// Where its tokens stand, the same in every layer.
     const PositionIds& positions() const { return rules.front().self->positions; }
     /// [n − n_past]: the positions of the new tokens.

@@ -178,6 +178,13 @@ std::vector<int> fully_masked_rows(const Trace& trace, int block, int head) {
     return out;
 }
 
+void show_pattern(const Trace& trace, AttentionHead head, int first, int last, const ThreadPool& pool,
+                  PatternObserver& observer) {
+    const auto [block, number] = head;
+    show_pattern(pool, trace.rule(block), number, trace.q(block, number), trace.k(block, number), first, last,
+                 [&](const PatternTile& tile) { observer.see(head.block, tile); });
+}
+
 Matrix mean_pattern(const Trace& trace, int block, std::vector<int> heads) {
     check_room(trace, block, 2);
     for (int h = 0, all = heads.empty() ? trace.config().heads(block) : 0; h < all; ++h) heads.push_back(h);
@@ -197,13 +204,14 @@ Matrix without_first_key(Matrix weights) {
 }
 
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request,
-                                               ThreadPool& pool, const CancelFlag* cancel,
-                                               const Trace* past) {
+                                               ThreadPool& pool, const CancelFlag* cancel, const Trace* past,
+                                               PatternObserver* observer) {
     HEADLIGHT_CHECK(model);
     TRY(const CheckedSequences inputs, check_sequences(*model, request.inputs));
     const CancelScope scope(pool, cancel);
     TRY(const auto rules, attention_rules(*model, request.inputs, request.intervention, pool.cancel_flag()));
-    auto activations = forward(*model, inputs, rules, pool, cancel, reusable(past, *model, request, rules));
+    auto activations =
+        forward(*model, inputs, rules, pool, cancel, reusable(past, *model, request, rules), observer);
     TRY_STATUS(model->store.check_unchanged());  // before what a changed file made go wrong
     if (!activations) return activations.error();
     return std::make_shared<const Trace>(

@@ -92,6 +92,10 @@ Matrix masked_pattern_rows(const Trace& trace, int block, int head, int first, i
 /// Queries of a head that may see nothing, so that their rows are uniform (MaskPlan).
 std::vector<int> fully_masked_rows(const Trace& trace, int block, int head);
 
+/// Shows the tiles of a head's queries [first, last), as a pass does: the same bits.
+void show_pattern(const Trace& trace, AttentionHead head, int first, int last, const ThreadPool& pool,
+                  PatternObserver& observer);
+
 /// The mean of those of some heads of a block; of all where none are named.
 Matrix mean_pattern(const Trace& trace, int block, std::vector<int> heads = {});
 
@@ -102,8 +106,10 @@ Matrix without_first_key(Matrix weights);
 /// Runs the request. Fails where the model cannot read its sequences (check_sequences), as forward() does,
 /// where the model's file changed on the disk while it was read, and, saying so, when `cancel` was set. With
 /// `past`, what cannot have changed since that trace is taken from it (trace/reuse.h).
+/// `observer` sees the patterns of what is computed.
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request,
                                                ThreadPool& pool, const CancelFlag* cancel = nullptr,
-                                               const Trace* past = nullptr);
+                                               const Trace* past = nullptr,
+                                               PatternObserver* observer = nullptr);
 
 }  // namespace headlight

@@ -57,20 +57,33 @@ void trace_and_next(benchmark::State& state) {
     }
 }
 
+/// Keeps every pattern of every head.
+struct AllPatterns : PatternObserver {
+    const ModelConfig& config;
+    std::vector<Matrix> patterns;  // [queries, keys], by head_index
+
+    AllPatterns(const ModelConfig& c, int n) : config(c), patterns(c.head_count(), Matrix(n, n)) {}
+    void begin(int, int) override {}
+    void see(int block, const PatternTile& tile) override {
+        const Index width = tile.weights.cols();
+        auto rows =
+            patterns[config.head_index({block, tile.head})].middleRows(tile.first, tile.weights.rows());
+        rows.leftCols(tile.first_key).setZero();
+        rows.middleCols(tile.first_key, width) = tile.weights;
+        rows.rightCols(rows.cols() - tile.first_key - width).setZero();
+    }
+};
+
 /// The same outputs as PyTorch with output_attentions: every pattern of every head and the logits of every
 /// position.
 void everything(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
-    const ModelConfig& c = model()->config;
-    std::vector<Matrix> patterns(c.head_count());
+    AllPatterns all(model()->config, r.inputs[0].size());
     for (auto _ : state) {
-        const auto trace = *run_trace(model(), r, pool);
-        pool.run(isize(patterns), [&](int i) {
-            const AttentionHead h = c.head_at(i);
-            patterns[i] = trace->pattern(h.block, h.head);
-        });
+        const auto trace = *run_trace(model(), r, pool, nullptr, nullptr, &all);
+        benchmark::DoNotOptimize(all.patterns.data());
         benchmark::DoNotOptimize(unembed(*model(), trace->normalized(), pool));
     }
 }
@@ -112,8 +125,9 @@ void window_update(benchmark::State& state) {
     ThreadPool pool(threads());
     const ForwardRequest r = request(static_cast<int>(state.range(0)));
     for (auto _ : state) {
-        const auto trace = *run_trace(model(), r, pool);
-        benchmark::DoNotOptimize(summarize_heads(*trace, 64, pool));
+        HeadObserver heads(model()->config, r.inputs);
+        const auto trace = *run_trace(model(), r, pool, nullptr, nullptr, &heads);
+        benchmark::DoNotOptimize(std::move(heads).finish(*trace, pool));
         benchmark::DoNotOptimize(predictions(*trace, trace->output().size() - 1, 5, pool));
     }
 }
@@ -138,8 +152,10 @@ void typed_token_in_window(benchmark::State& state) {
     const auto past = *run_trace(model(), request(n - 1), pool);
     const auto before = *summarize_heads(*past, 64, pool);
     for (auto _ : state) {
-        const auto trace = *run_trace(model(), request(n), pool, nullptr, past.get());
-        benchmark::DoNotOptimize(summarize_heads(*trace, 64, pool, nullptr, {past.get(), &before}));
+        const ForwardRequest r = request(n);
+        HeadObserver heads(model()->config, r.inputs);
+        const auto trace = *run_trace(model(), r, pool, nullptr, past.get(), &heads);
+        benchmark::DoNotOptimize(std::move(heads).finish(*trace, pool, nullptr, {past.get(), &before}));
         benchmark::DoNotOptimize(predictions(*trace, n - 1, 5, pool));
     }
 }

@@ -16,7 +16,7 @@ using namespace headlight;
 namespace {
 
 float statistic(const char* key, std::vector<float> row, int q, std::vector<int> ids) {
-    return find_statistic(key)->of_query(row, q, ids);
+    return find_statistic(key)->of_query({row, 0, q, last_copies(ids)});
 }
 
 }  // namespace
@@ -34,6 +34,27 @@ TEST_CASE("statistics of one query, by hand") {
           doctest::Approx(0.6));  // what followed it stands at 1
     CHECK(std::isnan(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 3, ids)));
     CHECK(statistic("distance", {0.5f, 0, 0.5f, 0}, 2, ids) == doctest::Approx(1));
+    const std::vector<int> thrice{7, 7, 8,
+                                  7};  // the copy just before the query has nothing behind it but the query
+    CHECK(last_copies(thrice) == std::vector<int>{-1, 0, -1, 1});
+    CHECK(std::isnan(statistic("induction", {0.5f, 0.5f}, 1, thrice)));
+    CHECK(statistic("induction", {0.1f, 0.2f, 0.3f, 0.4f}, 3, thrice) == doctest::Approx(0.5));
+    CHECK(statistic("duplicate", {0.1f, 0.2f, 0.3f, 0.4f}, 3, thrice) == doctest::Approx(0.3));
+}
+
+TEST_CASE("statistics of a row whose first keys weigh nothing do not need them") {
+    std::vector<float> row(40, 0.0f);
+    row[17] = 0.25f, row[20] = 0.5f, row[30] = 0.25f;
+    std::vector<int> ids(40);
+    for (int i = 0; i < 40; ++i) ids[i] = i % 7;
+    const std::vector<int> copies = last_copies(ids);
+    for (const HeadStatistic& s : head_statistics())
+        for (const int q : {17, 21, 30, 39}) {
+            const float whole = s.of_query({row, 0, q, copies}),
+                        part = s.of_query({std::span(row).subspan(16, 20), 16, q, copies});
+            CAPTURE(s.key);
+            CHECK(whole == part);
+        }
 }
 
 TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") {

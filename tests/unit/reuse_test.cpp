@@ -2,12 +2,12 @@
 // edit.
 #include "trace/reuse.h"
 
-#include "analysis/head_summary.h"
 #include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"
 #include "model/input.h"
 #include "model/rules.h"
+#include "summaries.h"
 
 using namespace headlight;
 
@@ -148,29 +148,6 @@ std::string described(const ForwardRequest& r, const ModelConfig& c) {
     return out;
 }
 
-ForwardRequest with_change(ForwardRequest request, const Model& model, const std::string& change) {
-    request.intervention.changes.push_back(*parse_change(model.config, change));
-    return request;
-}
-
-bool same_bits(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-/// The first head whose summary, made with what holds of an earlier pass, is not what it is made anew; −1:
-/// none.
-int summary_that_differs(const Trace& now, const Trace& past, int thumbnail, ThreadPool& pool) {
-    const auto before = *summarize_heads(past, thumbnail, pool),
-               fresh = *summarize_heads(now, thumbnail, pool),
-               quick = *summarize_heads(now, thumbnail, pool, nullptr, {&past, &before});
-    for (int i = 0; i < isize(fresh); ++i) {
-        const HeadSummary &a = quick[i], &b = fresh[i];
-        if (!std::equal(a.statistics.begin(), a.statistics.end(), b.statistics.begin(), same_bits) ||
-            a.thumbnail.rows() != b.thumbnail.rows() || (a.thumbnail.array() != b.thumbnail.array()).any() ||
-            a.entries.rows() != b.entries.rows() || (a.entries.array() != b.entries.array()).any())
-            return i;
-    }
-    return -1;
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -189,40 +166,19 @@ TEST_CASE(
             CAPTURE(described(first, model->config));
             CAPTURE(described(second, model->config));
             const auto past = *run_trace(model, first, pool);
-            const auto now = *run_trace(model, second, pool, nullptr, past.get());
-            CHECK(differing(*now, **run_trace(model, second, pool)) == "");
+            HeadObserver quick(model->config, second.inputs, 4), lone(model->config, second.inputs, 4),
+                fresh(model->config, second.inputs, 4);
+            const auto now = *run_trace(model, second, pool, nullptr, past.get(), &quick);
+            REQUIRE(run_trace(model, second, pool, nullptr, past.get(), &lone));
+            CHECK(differing(*now, **run_trace(model, second, pool, nullptr, nullptr, &fresh)) == "");
             CHECK(summary_that_differs(*now, *past, 4, pool) == -1);
+            const auto whole = *summarize_heads(*now, 4, pool), before = *summarize_heads(*past, 4, pool);
+            CHECK(first_difference(std::move(fresh).finish(*now, pool), whole) == -1);
+            CHECK(first_difference(std::move(lone).finish(*now, pool), whole) == -1);
+            CHECK(first_difference(std::move(quick).finish(*now, pool, nullptr, {past.get(), &before}),
+                                   whole) == -1);
         }
     }
-}
-
-TEST_CASE(
-    "reuse: summaries of a text that grows, shrinks and is edited are those of one that is read at once") {
-    ThreadPool pool(2);
-    const auto model = reference_model("gpt2");
-    std::vector<int> ids;
-    auto past = trace_of(model, {7}, pool);
-    for (int i = 0; i < 40; ++i) {
-        ids.push_back(i * 11 % 420);
-        if (i % 7 == 3) ids.erase(ids.begin() + i % 3);
-        if (i % 11 == 5) ids.insert(ids.begin() + 2, 9);
-        if (i == 30) ids.resize(12);
-        const auto now = *run_trace(model, request_of(ids), pool, nullptr, past.get());
-        CAPTURE(ids.size());
-        CHECK(summary_that_differs(*now, *past, 8, pool) == -1);
-        past = now;
-    }
-}
-
-TEST_CASE("reuse: a typed token changes one row of a summary and leaves the rest as it was") {
-    ThreadPool pool(2);
-    const auto model = reference_model("gpt2");
-    const auto past = trace_of(model, {5, 9, 200, 31}, pool);
-    PerHead<HeadSummary> before = *summarize_heads(*past, 8, pool);
-    for (HeadSummary& head : before) head.by_query.row(1).setConstant(0.25f);  // what is taken over is seen
-    const auto now = *run_trace(model, request_of({5, 9, 200, 31, 7}), pool, nullptr, past.get());
-    const auto quick = *summarize_heads(*now, 8, pool, nullptr, {past.get(), &before});
-    for (const HeadSummary& head : quick) CHECK((head.by_query.row(1).array() == 0.25f).all());
 }
 
 TEST_CASE("reuse: a fully masked row attends to later tokens too, so it is computed anew when one is typed") {
