@@ -12,7 +12,7 @@ uniform int columns;           // 1: queries run along columns
 uniform float log_floor;
 uniform vec3 background;
 uniform vec3 hatch;
-uniform float hatch_period;
+uniform int hatch_period;      // pixels from one hatch to the next
 uniform float gap_width;       // pixels between cells, which also have hatches where they are masked; 0: cells touch
 in vec2 pixel;
 out vec4 color;
@@ -47,7 +47,9 @@ void main() {
     vec2 inside = fract(at) * cell_size;
     bool gap = gap_width > 0.0 && any(greaterThan(inside, cell_size - gap_width));
 #endif
-    bool line = gap_width > 0.0 && weight > -1.5 && fract((gl_FragCoord.x - gl_FragCoord.y) / hatch_period) * hatch_period < 1.0;
+    ivec2 at_pixel = ivec2(gl_FragCoord.xy);  // whole numbers: a fraction of a pixel rounds to bands
+    int along = (at_pixel.x - at_pixel.y + hatch_period * 65536) % hatch_period;  // never of a negative number
+    bool line = gap_width > 0.0 && weight > -1.5 && along < max(1, hatch_period / 6);
     vec3 masked = line ? hatch : background;
     int entry = int(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0) * 255.0 + 0.5);
     vec3 mapped = texelFetch(colors, ivec2(entry, 0), 0).rgb;

@@ -92,14 +92,28 @@ std::string reads_text(const ModelConfig& c) {
     return "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens";
 }
 
-std::string as_text(const ModelConfig& c, const std::string& path) {
+/// Where the weights are while the model runs; "" where there is a configuration alone.
+std::string weights_text(const std::filesystem::path& path) {
+    const auto model = Model::open(path);
+    if (!model) return "";
+    const int64_t packed = (*model)->packed->bytes();
+    const std::string mapped = "weights " + short_bytes((*model)->store.bytes_in_use()) + ", mapped",
+                      copies = short_bytes(packed);
+    if (packed == 0) return mapped + " · decoded where they are used\n";
+    return mapped +
+           (PackedWeights::fits(packed)
+                ? " · packed in memory behind the first pass: " + copies + " more\n"
+                : " · not packed: " + copies + " more are needed, and as much again must stay free\n");
+}
+
+std::string as_text(const ModelConfig& c, const std::string& path, const std::string& weights) {
     char line[200];
     std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) +
                       " · d_model " + std::to_string(c.d_model) + " · d_head " +
                       per_stack(c, &StackConfig::d_head) + " · " + short_count(parameter_count(c)) +
                       " parameters\n" + reads_text(c) + " · " + activation_row(c.activation).name +
                       " · positions " + position_scheme(c.positions).name + " · mask " + mask_name(c) +
-                      (c.tied_unembedding ? " · unembedding tied\n\n" : "\n\n");
+                      (c.tied_unembedding ? " · unembedding tied\n" : "\n") + weights + "\n";
     std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "block", "shape", "each", "times",
                   "total");
     out += line;
@@ -130,7 +144,8 @@ std::function<Status()> declare_info(CLI::App& app) {
     return [o]() -> Status {
         TRY(const auto path, find_model(o->input.model));
         TRY(const ModelConfig config, open_config(path));
-        return o->json ? print_json(as_json(config, path.string())) : print(as_text(config, path.string()));
+        return o->json ? print_json(as_json(config, path.string()))
+                       : print(as_text(config, path.string(), weights_text(path)));
     };
 }
 

@@ -1,6 +1,7 @@
 #include "gpu/heatmap.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/cast.h"
@@ -167,7 +168,7 @@ void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
     glUniform2i(heatmap.uniform("cells"), d.across, d.down);
     glUniform1f(heatmap.uniform("log_floor"), kLogFloor);
     glUniform3f(heatmap.uniform("hatch"), d.style.hatch.x, d.style.hatch.y, d.style.hatch.z);
-    glUniform1f(heatmap.uniform("hatch_period"), d.style.hatch_period);
+    glUniform1i(heatmap.uniform("hatch_period"), std::max(2, int(std::round(d.style.hatch_period))));
     glUniform1f(heatmap.uniform("gap_width"), d.gap);
     glActiveTexture(GL_TEXTURE2);
     glBindTexture(GL_TEXTURE_2D, d.row_largest);

@@ -90,9 +90,11 @@ void Ui::polyline(std::span<const ImVec2> along, ImU32 color, float width) {
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     const float bend = (to.x - from.x) * 0.45f;
     const ImVec2 leaves{from.x + bend, from.y}, arrives{to.x - bend, to.y};
-    if (!page_)
+    if (!page_) {  // pieces so short that no corner shows
+        const float length = (std::abs(to.x - from.x) + std::abs(to.y - from.y)) * scale;
         return list->AddBezierCubic(pixels(from), pixels(leaves), pixels(arrives), pixels(to), color,
-                                    width * scale, 14);
+                                    width * scale, std::clamp(int(length / 10), 14, 64));
+    }
     cairo_move_to(page_->cairo(), from.x, from.y);
     cairo_curve_to(page_->cairo(), leaves.x, leaves.y, arrives.x, arrives.y, to.x, to.y);
     stroke_path(page_->cairo(), color, width);

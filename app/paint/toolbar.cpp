@@ -11,13 +11,15 @@ constexpr float kLineStep = 36;
 Toolbar::Toolbar(Ui& painter, Rect line, Lines lines) : ui(painter), line_(line), x_(line.x), lines_(lines) {}
 
 Rect Toolbar::take(float width, float apart) {
-    if (lines_ == Lines::many && x_ > line_.x && x_ + width > line_.right()) {
-        x_ = line_.x;
-        line_.y += kLineStep;
-    }
+    if (lines_ == Lines::many && x_ + width > line_.right()) new_line();
     const Rect taken{x_, line_.y, width, line_.h};
     x_ += width + apart;
     return taken;
+}
+
+void Toolbar::new_line() {
+    if (x_ > line_.x) line_.y += kLineStep;
+    x_ = line_.x;
 }
 
 int Toolbar::choice(const std::string& label, const std::string& path, const std::vector<std::string>& items,

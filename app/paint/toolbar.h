@@ -18,6 +18,8 @@ public:
     Rect take(float width, float apart = kApart);
     /// The same at the end of the line.
     Rect take_end(float width, float apart = kApart) { return take_right(line_, width, apart); }
+    /// What comes next stands in a line of its own.
+    void new_line();
     Rect rest() const { return {x_, line_.y, std::max(0.0f, line_.right() - x_), line_.h}; }
     float bottom() const { return line_.bottom(); }
 

@@ -273,7 +273,8 @@ void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what)
     const float wide = std::min(text.width(kCaption, what), 320.0f);
     ImDrawList* below = list;
     use_list(ImGui::GetForegroundDrawList());
-    const float lines = std::ceil(text.width(kCaption, what) / (wide + 1) + 0.2f), high = lines * 19 + 12;
+    const float whole = text.width(kCaption, what),
+                lines = whole <= wide ? 1 : std::ceil(whole / (wide + 1) + 0.2f), high = lines * 19 + 12;
     const ImVec2 screen = points(ImGui::GetIO().DisplaySize);
     const float x = std::min(h.mouse.x + 12, screen.x - wide - 24),
                 y = h.mouse.y + 18 + high > screen.y ? h.mouse.y - high - 6 : h.mouse.y + 18;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "views/parts.h"
 
@@ -123,6 +124,16 @@ void paint_cell(const Scene& s, std::pair<int, int> cell) {
                adds = !is_in_force(s, change) && is_seen == (change.kind == ChangeKind::mask);
     if (restores || adds) s.change(restores ? opposite : change, begun);
     if (restores || adds || begun) last = cell;
+}
+
+/// All cells of the straight line from the last one: the pointer is seen a few times in a stroke.
+void paint_stroke(const Scene& s, std::pair<int, int> to) {
+    const auto last = s.of<Painting>().last, from = last.first < 0 ? to : last;
+    const int down = to.first - from.first, across = to.second - from.second,
+              steps = std::max({1, std::abs(down), std::abs(across)});
+    const auto part = [&](int whole, int i) { return int(std::lround(double(whole) * i / steps)); };
+    for (int i = 1; i <= steps; ++i)
+        paint_cell(s, {from.first + part(down, i), from.second + part(across, i)});
 }
 
 void paint_rectangle(const Scene& s, std::pair<int, int> from, std::pair<int, int> to) {

@@ -27,6 +27,8 @@ std::string change_text(const Scene& scene, const Change& change);
 
 /// What the brush does to a cell while it is dragged over the heat map; Shift turns it round.
 void paint_cell(const Scene& scene, std::pair<int, int> cell);
+/// All cells between the one that this drag painted last and this one.
+void paint_stroke(const Scene& scene, std::pair<int, int> to);
 /// What it does to all cells between two corners.
 void paint_rectangle(const Scene& scene, std::pair<int, int> from, std::pair<int, int> to);
 bool paints_rectangles(const Session& session);

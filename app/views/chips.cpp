@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/cast.h"
 #include "views/generation.h"
@@ -94,9 +95,38 @@ void draw_token_chip(Scene& s, const ChipRow& row, int i, Rect r) {
     if (h.clicked && s.answer->picture) s.lock(s.session.selection.hovered.cell);
 }
 
+constexpr float kMore = 78;  // room for "45 more"
+
+/// Whether all tokens from one on have room.
+bool rest_fits(const Scene& s, const std::vector<std::string>& labels, int first, float room) {
+    float width = -gap::tight;
+    for (int i = first; i < isize(labels) && width <= room; ++i)
+        width += chip_width(s.ui, labels[i]) + gap::tight;
+    return width <= room;
+}
+
+/// Moves a row so that the locked token, or else the last one, is in sight; once, so that one may look away.
+void keep_in_sight(const Scene& s, const ChipRow& row, ChipsState::Row& state, float room) {
+    const auto& labels = s.sentence()->labels[row.stack];
+    const auto& locked = s.session.selection.locked;
+    const int last = isize(labels) - 1,
+              wanted = !locked       ? last
+                       : row.queries ? locked->first
+                                     : locked->second,
+              kept = std::clamp(wanted, 0, last);
+    if (std::exchange(state.kept, {kept, room}) == std::pair{kept, room}) return;
+    int least = kept;
+    float width = (kept < last ? kMore : 0) + chip_width(s.ui, labels[kept]);
+    while (least > 0) {
+        width += gap::tight + chip_width(s.ui, labels[least - 1]);
+        if (width + (least > 1 ? kMore : 0) > room) break;
+        --least;
+    }
+    state.first = rest_fits(s, labels, 0, room) ? 0 : std::clamp(state.first, least, kept);
+}
+
 /// Tokens from the left on, those that do not fit as "45 more"; returns where they end.
-float draw_chips(Scene& s, const ChipRow& row, int& first, Rect line) {
-    constexpr float kMore = 78;
+float draw_chips(Scene& s, const ChipRow& row, ChipsState::Row& state, Rect line) {
     constexpr int kBack = 12;
     Ui& ui = s.ui;
     const auto& labels = s.sentence()->labels[row.stack];
@@ -106,12 +136,14 @@ float draw_chips(Scene& s, const ChipRow& row, int& first, Rect line) {
         const Rect at = take_left(line, ui.text.width(kCaption, text), gap::medium);
         return ui.link(path + end, at.right(), at.middle_y(), text);
     };
+    keep_in_sight(s, row, state, line.w);
+    int& first = state.first;
     first = std::clamp(first, 0, n - 1);
     if (first > 0 && link("/back", std::to_string(first) + " before")) first = std::max(0, first - kBack);
     int i = first;
     for (; i < n; ++i) {
         const float w = chip_width(ui, labels[i]);
-        if (w + (i + 1 < n ? kMore : 0) > line.w) break;
+        if (w + kMore > line.w && !rest_fits(s, labels, i, line.w)) break;
         draw_token_chip(s, row, i, take_left(line, w, gap::tight));
     }
     if (i == n) return line.x;
@@ -166,12 +198,12 @@ bool shows_written(const Scene& s) {
 
 float draw_tokens(Scene& s, Rect line) {
     auto& state = s.of<ChipsState>();
-    if (s.sentence()->labels.size() == 1) return draw_chips(s, chip_row(s, 0), state.first, line);
+    if (s.sentence()->labels.size() == 1) return draw_chips(s, chip_row(s, 0), state.source, line);
     const Rect source = nth_column(line, 0, 2, gap::large), target = nth_column(line, 1, 2, gap::large);
     const float between = (source.right() + target.x) / 2;
-    draw_chips(s, chip_row(s, 0), state.first, source);
+    draw_chips(s, chip_row(s, 0), state.source, source);
     s.ui.hairline(between, line.y, between, line.bottom());
-    if (!shows_written(s)) return draw_chips(s, chip_row(s, 1), state.first_target, target);
+    if (!shows_written(s)) return draw_chips(s, chip_row(s, 1), state.target, target);
     draw_written_chips(s, target);
     return line.right();
 }

@@ -1,12 +1,18 @@
 // The tokens under the sentence.
 #pragma once
 
+#include <utility>
+
 #include "views/parts.h"
 
 namespace headlight {
 
 struct ChipsState {
-    int first = 0, first_target = 0;
+    struct Row {
+        int first = 0;                 // the first token that is seen
+        std::pair<int, float> kept{};  // the token that was brought into sight, and in how much room
+    };
+    Row source, target;
 };
 
 /// Whether what the model wrote stands there in place of what its decoder read: where a view lists the

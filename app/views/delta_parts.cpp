@@ -40,7 +40,8 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, const BarLook&
     Ui& ui = s.ui;
     if (bars.empty()) return;
     const float pitch = std::clamp(area.h / float(bars.size()), 20.0f, 28.0f);
-    const int shown = std::min(isize(bars), int(area.h / pitch + 0.01f));
+    const int room = int(area.h / pitch + 0.01f);  // the last line says how many more there are
+    const int shown = isize(bars) <= room ? isize(bars) : std::max(0, room - 1);
     float largest = 1e-12f;
     bool negative = false;
     for (const Bar& b : bars) {
@@ -50,8 +51,7 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, const BarLook&
     for (const Bar& b : std::span(bars).first(shown))
         draw_bar(ui, take_top(area, pitch), b, look, largest, negative);
     if (shown < isize(bars))
-        caption(ui, {area.x, area.bottom(), area.w, size::line},
-                std::to_string(bars.size() - shown) + " more", Flush::right);
+        caption(ui, take_top(area, pitch), std::to_string(bars.size() - shown) + " more", Flush::right);
 }
 
 std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {

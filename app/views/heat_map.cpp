@@ -106,7 +106,7 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
         if (!h.pressed)
             s.of<Painting>().last = {-1, -1};
         else if (inside)
-            paint_cell(s, cell);
+            paint_stroke(s, cell);
         return;
     }
     auto& from = s.of<Painting>().rectangle_from;

@@ -67,18 +67,25 @@ void draw_one_bar(Ui& ui, Rect well, float value, const BarScale& scale, bool la
             largest ? ui.colors->accent : ui.colors->t3);
 }
 
+/// Where columns are narrow, without the zero before the point.
+std::string number_of_bar(double value, bool brief) {
+    const std::string text = short_number(value);
+    return brief && text.starts_with("0.") ? text.substr(1) : text;
+}
+
 void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row) {
     const int largest = largest_of(row.values);
     const BarScale scale = bar_scale(row.values);
     const float gap = c.step > 12 ? 3 : c.step > 4 ? 1 : 0;
-    const bool numbers = c.step >= ui.text.width(kCaptionMono, "0.00") + 5;
+    const bool brief = c.step < ui.text.width(kCaptionMono, "0.00") + 5;  // ".45"
+    const bool numbers = c.step >= ui.text.width(kCaptionMono, brief ? ".00" : "0.00") + 3;
     for (int i = 0; i < isize(row.values); ++i) {
         const Rect well{c.bars() + c.step * float(i), y + 14, c.step - gap, kBarHigh};
         draw_one_bar(ui, well, row.values[i], scale, i == largest);
         if (!numbers || std::isnan(row.values[i])) continue;
         const ImU32 ink = i == largest ? ui.colors->accent_text : ui.colors->t2;
         ui.text.draw_centered(well.middle_x(), well.bottom() + 14, kCaptionMono, ink,
-                              short_number(double(row.values[i])));
+                              number_of_bar(double(row.values[i]), brief));
     }
 }
 

@@ -14,7 +14,7 @@ namespace headlight::learn {
 namespace {
 
 constexpr float kBesideGap = 40, kBelowGap = 28, kLine = 24;
-constexpr float kLevelLabel = 34;  // the widest label that stands level, every so many columns
+constexpr float kLevelNumber = 34;  // the widest number that stands level, every so many columns
 
 /// How wide a block is at least drawn beside others; the whole room where it stands alone.
 struct WantedWidth {
@@ -96,15 +96,27 @@ std::string short_number(double value) {
     return number(value, size >= 99.5 ? 0 : size >= 9.95 ? 1 : 2);
 }
 
+namespace {
+
+/// Names lean before one is left out; of numbers a few do.
+bool stands_level(float widest, float step, const std::vector<std::string>& labels) {
+    const bool numbers = std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+        return label.find_first_not_of("0123456789") == std::string::npos;
+    });
+    return numbers ? widest + 4 <= std::max(step, kLevelNumber) : widest + 6 <= step;
+}
+
+}  // namespace
+
 float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step) {
     const float widest = widest_of(ui, kCaptionMono, labels);
-    return widest + 4 <= std::max(step, kLevelLabel) ? 24 : slanted_height(widest) + 20;
+    return stands_level(widest, step, labels) ? 24 : slanted_height(widest) + 20;
 }
 
 void draw_column_labels(Ui& ui, float left, float bottom, float step,
                         const std::vector<std::string>& labels) {
     const float widest = widest_of(ui, kCaptionMono, labels);
-    const bool level = widest + 4 <= std::max(step, kLevelLabel);
+    const bool level = stands_level(widest, step, labels);
     const int every = label_step(double(step), level ? double(widest) + 6 : 16);
     for (int i = 0; i < isize(labels); i += every) {
         const float middle = left + step * (float(i) + 0.5f);

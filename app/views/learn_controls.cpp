@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "learn/controls.h"
+#include "paint/toolbar.h"
 #include "views/learn.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kControlLine = 40, kGap = 20, kTrack = 96, kValue = 64, kText = 220;
+constexpr float kControlLine = 40, kTrack = 96, kValue = 64, kText = 220, kTryWord = 60;
 constexpr double kStepSeconds = 0.8;
 
 /// A range as a slider goes through it: where it spans more than a hundredfold, by ratios.
@@ -47,24 +48,17 @@ struct SliderRange {
 /// Draws each control of a station from left to right, in as many lines as they need.
 class ControlRow final : public learn::ControlVisitor {
 public:
-    ControlRow(Scene& s, Rect room)
-        : s_(s), ui_(s.ui), room_(room), x_(room.x), y_(room.y + kControlLine / 2) {}
+    ControlRow(Scene& s, Rect line) : s_(s), bar_(s.ui, line, Toolbar::Lines::many), room_(line.w) {}
 
-    float bottom() const { return y_ + kControlLine / 2; }
+    float bottom() const { return bar_.bottom(); }
 
     void choice(const char* key, const char* label, int& place, std::span<const char* const> words) override {
         const std::vector<std::string> items(words.begin(), words.end());
-        take_room(ui_.choice_width(label, items));
-        const int chosen = ui_.choice(x_, y_, label, path(key), items, place);
+        const int chosen = bar_.choice(label, path(key), items, place);
         if (chosen >= 0 && chosen != place) set(key, items[chosen]);
     }
     void flag(const char* key, const char* label, bool& value) override {
-        const float wide = ui_.text.width(kCaption, label) + 24;
-        take_room(wide);
-        bool on = value;
-        ui_.toggle(path(key), {x_, y_ - size::chip / 2, wide, size::chip}, label, on);
-        if (on != value) set(key, on ? "on" : "off");
-        x_ += wide + kGap;
+        if (bar_.press(path(key), label, value).clicked) set(key, value ? "off" : "on");
     }
     void number(const char* key, const char* label, float& value, float low, float high) override {
         slider(key, label, double(value), {double(low), double(high), false});
@@ -75,12 +69,8 @@ public:
     void played(const char* key, const char* label, int& value, int low, int high) override {
         whole(key, label, value, low, high);
         LearnState& state = s_.of<LearnState>();
-        const bool plays = state.playing == key;
-        const float wide = ui_.text.width(kCaption, "Pause") + 24;
-        take_room(wide);
-        bool on = plays;
-        ui_.toggle("learn/play", {x_, y_ - size::chip / 2, wide, size::chip}, plays ? "Pause" : "Play", on);
-        x_ += wide + kGap;
+        const bool plays = state.playing == key,
+                   on = bar_.press("learn/play", plays ? "Pause" : "Play", plays).clicked != plays;
         if (on && !plays) {
             state.next_step = ImGui::GetTime() + kStepSeconds;
             state.going.clear();
@@ -90,36 +80,22 @@ public:
         if (on && plays) go_on(key, value, high);
     }
     void text(const char* key, const char* label, std::string& value) override {
-        label_of(label, kText);
-        value_box(key, kText, value);
+        value_box(key, behind_label(label, kText), value);
     }
     void numbers(const char*, std::vector<float>&) override {}  // their Grid edits them
 
     /// Things that a click carries out, behind a word.
     void tries(const std::vector<learn::Try>& all) {
         if (all.empty()) return;
-        new_line();
-        x_ += ui_.text.draw(x_, y_, kCaption, ui_.colors->t3, "Try") + 10;
+        bar_.new_line();
+        bar_.say(kCaption, bar_.ui.colors->t3, "Try", gap::small);
         for (int i = 0; i < isize(all); ++i) {
-            const std::string label = ui_.text.fitted(kCaption, all[i].label, room_.w - 60);
-            const float wide = ui_.text.width(kCaption, label) + 24;
-            take_room(wide);
-            bool pressed = false;
-            ui_.toggle("learn/try/" + std::to_string(i), {x_, y_ - size::chip / 2, wide, size::chip},
-                       label.c_str(), pressed);
-            if (pressed) s_.send("do", all[i].command);
-            x_ += wide + 8;
+            const std::string label = bar_.ui.text.fitted(kCaption, all[i].label, room_ - kTryWord);
+            if (bar_.press("learn/try/" + std::to_string(i), label).clicked) s_.send("do", all[i].command);
         }
     }
     void reset() {
-        const float wide = ui_.text.width(kCaption, "Reset");
-        take_room(wide);
-        if (ui_.link("learn/reset", x_ + wide, y_, "Reset")) s_.send("learn reset");
-        x_ += wide + kGap;
-    }
-    void new_line() {
-        if (x_ > room_.x) y_ += kControlLine - 4;
-        x_ = room_.x;
+        if (bar_.link("learn/reset", "Reset")) s_.send("learn reset");
     }
 
 private:
@@ -131,25 +107,23 @@ private:
     void go_on_to(const std::string& key, const std::string& value) {
         set(key, value, std::exchange(s_.of<LearnState>().going, key) == key);
     }
-    void take_room(float wide) {
-        if (x_ + wide > room_.right()) new_line();
+    /// The room of something so wide, on one line with a label in front of it.
+    Rect behind_label(const char* label, float wide) {
+        Rect at = bar_.take(bar_.ui.text.width(kCaption, label) + gap::small + wide);
+        const Rect taken = take_right(at, wide, gap::small);
+        write(bar_.ui, at, kCaption, bar_.ui.colors->t3, label);
+        return taken;
     }
-    /// A label in front of something so wide, with which it stays together.
-    void label_of(const char* label, float wide) {
-        take_room(ui_.text.width(kCaption, label) + 8 + wide);
-        x_ += ui_.text.draw(x_, y_, kCaption, ui_.colors->t3, label) + 8;
-    }
-    void value_box(const std::string& key, float wide, const std::string& value) {
-        const Rect r{x_, y_ - size::chip / 2, wide, size::chip};
-        const Ui::Entry entry = ui_.entry(path(key) + "/value", r, value);
+    void value_box(const std::string& key, Rect at, const std::string& value) {
+        Ui& ui = bar_.ui;
+        const Rect r = band(at, size::chip);
+        const Ui::Entry entry = ui.entry(path(key) + "/value", r, value);
         if (!entry.open) {
-            ui_.fill(r, entry.hit.hovered ? ui_.colors->bg3 : ui_.colors->bg2, size::corner);
-            ui_.frame(r, ui_.colors->l2, 1, size::corner);
-            ui_.text.draw(r.x + 10, r.middle_y(), kCaptionMono, ui_.colors->t1,
-                          ui_.text.fitted(kCaptionMono, value, wide - 16));
+            ui.fill(r, entry.hit.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+            ui.frame(r, ui.colors->l2, 1, size::corner);
+            write(ui, inset(r, gap::small, 0), kCaptionMono, ui.colors->t1, value);
         }
         if (entry.typed) set(key, *entry.typed);
-        x_ += wide + kGap;
     }
     /// The next number of what plays, where its time has come.
     void go_on(const std::string& key, int value, int high) {
@@ -160,28 +134,26 @@ private:
             if (value < high) go_on_to(key, std::to_string(value + 1));
             if (value + 1 >= high) state.playing.clear();
         }
-        ui_.wake_after = float(std::max(0.01, state.next_step - now));
+        bar_.ui.wake_after = float(std::max(0.01, state.next_step - now));
     }
     void slider(const std::string& key, const char* label, double value, const SliderRange& range) {
-        label_of(label, kTrack + 8 + kValue);
-        const Rect track{x_, y_ - size::chip / 2, kTrack, size::chip};
+        Rect at = behind_label(label, kTrack + gap::small + kValue);
         double wanted = value;
-        const auto dragged = ui_.slider(path(key), track, range.place(value));
+        const auto dragged = bar_.ui.slider(path(key), band(take_left(at, kTrack, gap::small), size::chip),
+                                            range.place(value));
         if (dragged) wanted = range.value(*dragged);
-        if (const int step = ui_.take_step(path(key)); step != 0) wanted = range.stepped(value, -step);
+        if (const int step = bar_.ui.take_step(path(key)); step != 0) wanted = range.stepped(value, -step);
         if (LearnState& state = s_.of<LearnState>(); !dragged && state.going == key && state.playing != key)
             state.going.clear();
         const std::string words =
             learn::spelled(wanted);  // of a float: a press that moves nothing says nothing
         if (words != learn::spelled(value)) dragged ? go_on_to(key, words) : set(key, words);
-        x_ += kTrack + 8;
-        value_box(key, kValue, learn::spelled(value));
+        value_box(key, at, learn::spelled(value));
     }
 
     Scene& s_;
-    Ui& ui_;
-    Rect room_;
-    float x_, y_;  // where the next one begins, and the middle of the line
+    Toolbar bar_;
+    float room_;
 };
 
 /// The numbers of a field that were changed already; the page may still be the one before.
@@ -200,13 +172,13 @@ std::vector<std::string> chosen_numbers(const Scene& s, const std::string& field
 
 float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& station) {
     const float pad = size::center_pad;
-    ControlRow row(s, {area.x + pad, y + 6, area.w - 2 * pad, 0});
+    ControlRow row(s, {area.x + pad, y + gap::close, area.w - 2 * pad, kControlLine});
     const std::vector<std::string> words = s.of<LearnState>().words(station);
     std::any state = learn::state_of(station, words);
     station.visit(state, row);
-    if (!words.empty()) row.reset();
     row.tries(learn::station_text(station.key).tries);
-    const float bottom = row.bottom() + 4;
+    if (!words.empty()) row.reset();  // behind what stays, so that nothing moves under the pointer
+    const float bottom = row.bottom() + gap::tight;
     s.ui.hairline(area.x, bottom, area.right(), bottom);
     return bottom;
 }

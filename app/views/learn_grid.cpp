@@ -1,6 +1,7 @@
 // A matrix with labels: colors, and the numbers where they fit.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "figure/figure.h"
 #include "learn/controls.h"
@@ -34,7 +35,7 @@ float grid_reach(const Grid& grid) {
 GridSizes grid_sizes(Ui& ui, float width, const Grid& grid) {
     GridSizes out;
     out.labels = widest_of(ui, kCaptionMono, grid.rows) + 12;
-    out.reach = grid_reach(grid);
+    out.reach = grid.reach > 0 ? grid.reach : grid_reach(grid);
     const auto rows = float(grid.values.rows()), columns = float(grid.values.cols());
     out.cell_w = std::clamp((width - out.labels) / std::max(columns, 1.0f), 1.0f, kLargestGridCell);
     out.cell_h = std::clamp(out.cell_w, rows > 40 ? 7.0f : 14.0f, kLargestGridCell * 0.75f);
@@ -52,10 +53,11 @@ std::string axes_of(const Grid& grid) {
     return out;
 }
 
-/// The axes, and that numbers can be changed, in as many words as there is room for.
-std::string said_above(Ui& ui, float width, const Grid& grid, bool edits) {
+/// The axes, and once on a page that numbers can be changed, in as many words as there is room for.
+std::string said_above(BlockPen& pen, float width, const Grid& grid, bool edits) {
+    Ui& ui = pen.ui;
     std::string axes = axes_of(grid);
-    if (!edits) return axes;
+    if (!edits || std::exchange(pen.says_edit, true)) return axes;
     const std::string both = axes + (axes.empty() ? "" : "; ") + "click a number to change it";
     return ui.text.width(kCaption, both) <= width ? both : axes.empty() ? "click to change" : axes;
 }
@@ -104,11 +106,9 @@ void edit_cells(BlockPen& pen, Rect r, const GridSizes& z, const Grid& grid) {
     for (int i = 0; i < grid.values.rows(); ++i)
         for (int j = 0; j < grid.values.cols(); ++j) {
             const std::string path = pen.path + "/" + std::to_string(i) + "/" + std::to_string(j);
-            const Rect cell{r.x + z.cell_w * float(j) + 1, r.y + z.cell_h * float(i) + 1, z.cell_w - 2,
-                            z.cell_h - 2};
+            const Rect cell{r.x + z.cell_w * float(j), r.y + z.cell_h * float(i), z.cell_w, z.cell_h};
             const Ui::Entry entry = ui.entry(path, cell, spelled(double(grid.values(i, j))));
-            if (!entry.open)
-                ui.frame(cell, entry.hit.hovered ? ui.colors->hover : ui.colors->l2, 1, size::corner);
+            if (!entry.open) ui.frame(cell, entry.hit.hovered ? ui.colors->hover : ui.colors->l2, 1);
             if (entry.typed) pen.typed = TypedCell{grid.editable, i, j, plain_number(*entry.typed)};
             if (const int step = ui.take_step(path); step != 0)
                 pen.typed = TypedCell{grid.editable, i, j, spelled(double(grid.values(i, j) - float(step)))};
@@ -122,7 +122,7 @@ float draw_grid(BlockPen& pen, ImVec2 at, float width, const Grid& grid) {
     const GridSizes z = grid_sizes(ui, width, grid);
     float y = at.y + draw_block_title(pen, at, width, grid.title);
     const bool edits = !grid.editable.empty() && !ui.on_page();
-    if (const std::string axes = said_above(ui, width, grid, edits); !axes.empty()) {
+    if (const std::string axes = said_above(pen, width, grid, edits); !axes.empty()) {
         ui.text.draw(at.x, y + 6, kCaption, ui.colors->t3, ui.text.fitted(kCaption, axes, width));
         y += 20;
     }

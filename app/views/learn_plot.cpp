@@ -13,6 +13,7 @@ namespace headlight::learn {
 namespace {
 
 constexpr float kPlotHigh = 220, kPlotLeft = 60, kPlotFoot = 44;
+constexpr int kPageColors = 4;  // of lines whose colors are the page's
 
 /// Numbers along one side of a plot.
 struct PlotAxis {
@@ -82,22 +83,31 @@ std::string tick_text(double value) {
 
 ImU32 line_color(const Ui& ui, const Curves& curves, int line) {
     if (curves.lines[line].dashed) return ui.colors->t2;
-    const Rgb c = head_color(line, isize(curves.lines), ui.colors->dark);
+    const int own = curves.lines[line].color;
+    const Rgb c =
+        head_color(own < 0 ? line : own, own < 0 ? isize(curves.lines) : kPageColors, ui.colors->dark);
     return IM_COL32(c.r, c.g, c.b, 255);
 }
 
-/// A line in dashes of eight points, every other one.
-void draw_dashes(Ui& ui, const std::vector<ImVec2>& along, ImU32 color) {
+/// The length of a line's dashes: shorter from one dashed line to the next.
+float dash_of(const Curves& curves, int line) {
+    const auto first = curves.lines.begin();
+    const auto before = std::count_if(first, first + line, [](const Curves::Line& l) { return l.dashed; });
+    return before == 0 ? 8.0f : 2.5f;
+}
+
+/// A line in dashes, every other one.
+void draw_dashes(Ui& ui, const std::vector<ImVec2>& along, ImU32 color, float dash) {
     float run = 0;
     for (int i = 1; i < isize(along); ++i) {
         const ImVec2 a = along[i - 1], b = along[i];
         const float length = std::hypot(b.x - a.x, b.y - a.y);
         for (float at = 0; at < length;) {
-            const float end = std::min(length, at + 8 - std::fmod(run, 8.0f));
+            const float end = std::min(length, at + dash - std::fmod(run, dash));
             const auto point = [&](float t) {
                 return ImVec2{a.x + (b.x - a.x) * t / length, a.y + (b.y - a.y) * t / length};
             };
-            if (int(run / 8) % 2 == 0) ui.stroke(point(at), point(end), color, 1.5f);
+            if (int(run / dash) % 2 == 0) ui.stroke(point(at), point(end), color, 1.5f);
             run += std::max(end - at, 1e-3f);
             at = std::max(end, at + 1e-3f);
         }
@@ -110,17 +120,20 @@ float draw_legend(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     float x = at.x, y = at.y + 8;
     for (int i = 0; i < isize(curves.lines); ++i) {
         const std::string name = ui.text.fitted(kCaption, curves.lines[i].name, width - 30);
-        const float wide = 30 + ui.text.width(kCaption, name);
+        const bool point = curves.lines[i].x.size() == 1;
+        const float sign = point ? 14.0f : 28.0f, wide = sign + 2 + ui.text.width(kCaption, name);
         if (x > at.x && x + wide > at.x + width) {
             x = at.x;
             y += 18;
         }
         const std::vector<ImVec2> sample{{x, y}, {x + 22, y}};
         if (curves.lines[i].dashed)
-            draw_dashes(ui, sample, line_color(ui, curves, i));
+            draw_dashes(ui, sample, line_color(ui, curves, i), dash_of(curves, i));
+        else if (point)
+            ui.disc({x + 4, y}, 3.5f, line_color(ui, curves, i));
         else
             ui.polyline(sample, line_color(ui, curves, i), 2);
-        ui.text.draw(x + 28, y, kCaption, ui.colors->t2, name);
+        ui.text.draw(x + sign, y, kCaption, ui.colors->t2, name);
         explain(pen, {x, y - 8, wide, 16}, curves.lines[i].name);
         x += wide + 18;
     }
@@ -170,11 +183,15 @@ void draw_plot_axes(BlockPen& pen, const Plot& plot, const Curves& curves) {
     explain(pen, {plot.r.right() - x_is, foot - 8, x_is, 16}, curves.x_is);
 }
 
-void draw_one_line(Ui& ui, const Plot& plot, const Curves::Line& line, ImU32 color) {
+void draw_one_line(Ui& ui, const Plot& plot, const Curves& curves, int index) {
+    const Curves::Line& line = curves.lines[index];
+    const ImU32 color = line_color(ui, curves, index);
     std::vector<ImVec2> along;
     const auto flush = [&] {
         if (isize(along) == 1) ui.disc(along[0], 3.5f, color);
-        if (isize(along) > 1) line.dashed ? draw_dashes(ui, along, color) : ui.polyline(along, color, 2);
+        if (isize(along) > 1)
+            line.dashed ? draw_dashes(ui, along, color, dash_of(curves, index))
+                        : ui.polyline(along, color, 2);
         along.clear();
     };
     for (int i = 0; i < isize(line.x); ++i) {
@@ -209,8 +226,7 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     Plot plot = plot_of(curves);
     plot.r = {at.x + kPlotLeft, y + 26, width - kPlotLeft - 8, kPlotHigh};
     draw_plot_axes(pen, plot, curves);
-    for (int i = 0; i < isize(curves.lines); ++i)
-        draw_one_line(ui, plot, curves.lines[i], line_color(ui, curves, i));
+    for (int i = 0; i < isize(curves.lines); ++i) draw_one_line(ui, plot, curves, i);
     if (curves.mark_x) {
         const float x = plot.at(double(*curves.mark_x), plot.y.low).x;
         ui.stroke({x, plot.r.y}, {x, plot.r.bottom()}, ui.colors->accent, 1.5f);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "session/command.h"
 #include "views/sheet_frame.h"
@@ -11,31 +12,53 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLine = 24, kHeading = 34, kKeys = 176, kColumn = 520, kTop = 64, kPad = 24, kFoot = 40;
+constexpr float kLine = 24, kLeastLine = 17, kTop = 64, kPad = 24, kFoot = 40, kBetween = 36;
 
-float height_of(const HelpGroup& group) { return kHeading + kLine * float(group.lines.size()) + 14; }
+float height_of(const HelpGroup& group, float line) {
+    return line * (float(group.lines.size()) + 2);  // a heading, and what parts it from the next
+}
 
 /// How many groups stand in the left of two columns, so that both are about as high.
 size_t split(const std::vector<HelpGroup>& groups) {
     float all = 0, left = 0;
-    for (const HelpGroup& g : groups) all += height_of(g);
+    for (const HelpGroup& g : groups) all += height_of(g, 1);
     size_t count = 0;
-    while (count < groups.size() && left + height_of(groups[count]) / 2 < all / 2)
-        left += height_of(groups[count++]);
+    while (count < groups.size() && left + height_of(groups[count], 1) / 2 < all / 2)
+        left += height_of(groups[count++], 1);
     return count;
 }
 
-float draw_group(Ui& ui, float x, float y, float column, const HelpGroup& group) {
-    ui.text.draw(x, y + kHeading / 2, kBody, ui.colors->t3, group.title);
-    y += kHeading;
-    for (const auto& [keys, help] : group.lines) {
-        ui.text.draw(x, y + kLine / 2, kCaptionMono, ui.colors->accent_text, keys);
-        ui.text.draw(x + kKeys, y + kLine / 2, kCaption, ui.colors->t1,
-                     ui.text.fitted(kCaption, help, column - (kKeys + 16)));
-        y += kLine;
+/// Some groups under each other, as wide as their widest keys and words.
+struct HelpColumn {
+    std::span<const HelpGroup> groups;
+    float keys = 0, words = 0;
+
+    HelpColumn(Ui& ui, std::span<const HelpGroup> of) : groups(of) {
+        for (const HelpGroup& group : groups)
+            for (const auto& [pressed, help] : group.lines) {
+                keys = std::max(keys, ui.text.width(kCaptionMono, pressed) + 16);
+                words = std::max(words, ui.text.width(kCaption, help) + 1);
+            }
     }
-    return y + 14;
-}
+    float width() const { return keys + words; }
+    float height(float line) const {
+        float out = 0;
+        for (const HelpGroup& group : groups) out += height_of(group, line);
+        return out;
+    }
+    void draw(Ui& ui, float x, float y, float line) const {
+        for (const HelpGroup& group : groups) {
+            ui.text.draw(x, y + line / 2, kBody, ui.colors->t3, group.title);
+            for (const auto& [pressed, help] : group.lines) {
+                y += line;
+                ui.text.draw(x, y + line / 2, kCaptionMono, ui.colors->accent_text, pressed);
+                ui.text.draw(x + keys, y + line / 2, kCaption, ui.colors->t1,
+                             ui.text.fitted(kCaption, help, words));
+            }
+            y += 2 * line;
+        }
+    }
+};
 
 }  // namespace
 
@@ -43,23 +66,26 @@ void draw_help(Scene& s, Rect window) {
     if (!s.session.shows(Sheet::help)) return;
     Ui& ui = s.ui;
     const auto groups = key_help(commands());
-    const size_t left = split(groups);
-    float high[2] = {0, 0};
-    for (size_t i = 0; i < groups.size(); ++i) high[i < left ? 0 : 1] += height_of(groups[i]);
-    const float column = std::min(kColumn, (window.w - (2 * kPad + 32)) / 2), w = 2 * kPad + 2 * column,
-                h = kTop + std::max(high[0], high[1]) + kFoot;
+    const size_t parted = split(groups);
+    const HelpColumn left(ui, std::span(groups).first(parted));
+    HelpColumn right(ui, std::span(groups).subspan(parted));
+    right.words = std::min(right.words, window.w - 2 * kPad - kBetween - left.width() - right.keys);
+    const auto high = [&](float line) {
+        return kTop + std::max(left.height(line), right.height(line)) + kFoot;
+    };
+    float line = kLine;
+    while (line > kLeastLine && high(line) > window.h) line -= 1;
+    const float w = 2 * kPad + left.width() + kBetween + right.width(), h = high(line);
     const Rect r{ui.whole(window.middle_x() - w / 2), ui.whole(std::max(0.0f, window.middle_y() - h / 2)), w,
                  h};
+    ui.fill(window, IM_COL32(0, 0, 0, ui.colors->dark ? 150 : 90));
     SheetFrame sheet(s, "help", r);
-    const float x = r.x + kPad;
+    const float x = r.x + kPad, top = r.y + kTop;
     ui.text.draw(x, r.y + 32, kTitle, ui.colors->t1, "Keys");
     ui.text.draw_right(r.right() - kPad, r.y + 32, kCaption, ui.colors->t3,
                        "Ctrl+K finds every command, with a key or without");
-    float y[2] = {r.y + kTop, r.y + kTop};
-    for (size_t i = 0; i < groups.size(); ++i) {
-        const int side = i < left ? 0 : 1;
-        y[side] = draw_group(ui, x + column * float(side), y[side], column, groups[i]);
-    }
+    left.draw(ui, x, top, line);
+    right.draw(ui, x + left.width() + kBetween, top, line);
     ui.text.draw(x, r.bottom() - 24, kCaption, ui.colors->t3,
                  "Any letter types into the text. Arrows and digits act while no text has the keyboard; Esc "
                  "leaves it.");

@@ -21,15 +21,6 @@ Matrix matrix_rows(Linear w, Index first, Index rows, ThreadPool& pool) {
     return out;
 }
 
-/// Outputs [first, first + count) of a matrix, which lie in one group where it has groups.
-Linear head_outputs(Linear w, Index first, Index count) {
-    if (!w.group) return w.columns(first, count);
-    w.weight = w.row(first);
-    w.out = count;
-    w.group = 0;
-    return w;
-}
-
 }  // namespace
 
 std::vector<AttentionCount> attention_counts(const ModelConfig& c) {
@@ -67,8 +58,7 @@ ValueFactors value_factors(const Model& model, AttentionHead head, ThreadPool& p
     const LayerWeights& layer = model.weights.stacks[at.stack].layers[at.layer];
     const AttentionWeights& w = at.kind == AttentionKind::cross ? layer.cross : layer.self;
     const Index d = c.d_head(head.block), kv = head.head / (c.heads(head.block) / c.kv_heads(head.block));
-    return {matrix_rows(head_outputs(w.v, kv * d, d), 0, w.v.in, pool),
-            matrix_rows(w.o, head.head * d, d, pool)};
+    return {matrix_rows(w.v.columns(kv * d, d), 0, w.v.in, pool), matrix_rows(w.o, head.head * d, d, pool)};
 }
 
 Vector singular_values(const ValueFactors& f) { return product_singular_values(f.down, f.up); }

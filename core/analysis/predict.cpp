@@ -54,9 +54,21 @@ std::vector<Prediction> predictions(const Trace& trace, int position, int count,
 
 namespace {
 
+/// Part of a character: "⟨E4⟩", "⟨E4 BD⟩".
+std::string bytes_label(std::string_view bytes) {
+    static constexpr char kDigits[] = "0123456789ABCDEF";
+    std::string out;
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        out += out.empty() ? "⟨" : " ";
+        out += {kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+    return out + "⟩";
+}
+
 /// The bytes of a token as a person reads them.
 std::string label_of(std::string_view bytes) {
-    if (!is_valid_utf8(bytes)) return "Byte";
+    if (!is_valid_utf8(bytes)) return bytes_label(bytes);
     const bool blank_first = bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
     std::string out;
     for (size_t at = blank_first ? 1 : 0; at < bytes.size();) {
@@ -78,6 +90,28 @@ std::string label_of(std::string_view bytes) {
 
 std::string token_label(const Tokenizer& tokenizer, int id) { return label_of(tokenizer.bytes(id)); }
 
+namespace {
+
+/// The parts of a character after each other, as "天 1/3" and so on.
+void name_parts(const Tokenizer& tokenizer, const std::vector<int>& ids, std::vector<std::string>& labels) {
+    constexpr int kMostParts = 4;  // bytes of a character
+    for (int first = 0, end = 0; first < isize(ids); first = std::max(first + 1, end)) {
+        std::string bytes(tokenizer.bytes(ids[first]));
+        if (is_valid_utf8(bytes)) continue;
+        const int last = std::min(isize(ids), first + kMostParts);
+        for (end = first + 1; end < last && !is_valid_utf8(bytes); ++end) bytes += tokenizer.bytes(ids[end]);
+        if (!is_valid_utf8(bytes)) {
+            end = first + 1;
+            continue;
+        }
+        for (int i = first; i < end; ++i)
+            labels[i] =
+                label_of(bytes) + " " + std::to_string(i - first + 1) + "/" + std::to_string(end - first);
+    }
+}
+
+}  // namespace
+
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack) {
     if (sequence.picture) return sequence.tokens;
     if (!model.tokenizer) {
@@ -88,6 +122,7 @@ std::vector<std::string> token_labels(const Model& model, const Sequence& sequen
     const Tokenizer& tokenizer = stack == 0 ? **model.tokenizer : *model.target_tokenizer();
     std::vector<std::string> out;
     for (const int id : sequence.ids) out.push_back(token_label(tokenizer, id));
+    name_parts(tokenizer, sequence.ids, out);
     return out;
 }
 

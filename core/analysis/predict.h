@@ -30,11 +30,11 @@ std::vector<int> predicting_positions(const Trace& trace);
 /// The `count` most probable tokens (or classes) at a position of the output sequence, most probable first.
 std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool);
 
-/// How a token is shown to a person: its text, "Byte" for part of a character, "↵" for a line break.
+/// How a token is shown to a person: its text, "⟨E4⟩" for part of a character, "↵" for a line break.
 std::string token_label(const Tokenizer& tokenizer, int id);
 
-/// The labels of a sequence's tokens; ids alone ("#17") without a tokenizer. `stack` says whose sequence it
-/// is.
+/// The labels of a sequence's tokens, parts of a character as "天 1/3"; ids alone ("#17") without a
+/// tokenizer. `stack` says whose sequence it is.
 std::vector<std::string> token_labels(const Model& model, const Sequence& sequence, int stack);
 
 /// Those of one stack of a trace.

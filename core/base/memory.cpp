@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -65,6 +66,20 @@ void check_fits(int64_t bytes) {
     const auto megabytes = [](int64_t b) { return std::to_string(b >> 20) + " MB"; };
     throw Failure({"This needs " + megabytes(bytes) + " of memory, but only " + megabytes(free) +
                    " are free: use a shorter text, or close other programs."});
+}
+
+Pages::Pages(int64_t bytes) : bytes_(bytes) {
+    if (bytes <= 0) return;
+    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return;
+    data_ = static_cast<std::byte*>(at);
+#if defined(MADV_HUGEPAGE)
+    madvise(at, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+Pages::~Pages() {
+    if (data_) munmap(data_, bytes_);
 }
 
 int64_t available_memory() {

@@ -1,7 +1,9 @@
 // The allocator's habits, and what the computer has.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace headlight {
 
@@ -18,6 +20,25 @@ void hold_reserve();
 /// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody
 /// says.
 int64_t available_memory();
+
+/// Zeroed pages, which the system gives as each is first touched and gets back at the end. They never throw:
+/// data() is null where there is no address space for them.
+class Pages {
+public:
+    explicit Pages(int64_t bytes = 0);
+    ~Pages();
+    Pages(Pages&& other) noexcept { *this = std::move(other); }
+    Pages& operator=(Pages&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    std::byte* data() const { return data_; }
+
+private:
+    std::byte* data_ = nullptr;
+    int64_t bytes_ = 0;
+};
 
 /// Throws a Failure where `bytes` are more than is free: asked before what grows with the square of a text is
 /// taken.

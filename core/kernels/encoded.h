@@ -22,7 +22,7 @@ struct LastBlock {
 };
 
 /// A format: blocks of so many values in so many bytes; `values` gives sixteen of them. Where single values
-/// are stored, a block is sixteen of them, and a row may end within it.
+/// are stored, a block is sixteen of them, and what is decoded may end within it.
 template <Lanes (*values)(const uint8_t*, int), int Values, int Bytes>
 struct Format {
     static void decode(const uint8_t* blocks, int64_t count, float* __restrict out) {
@@ -60,14 +60,6 @@ struct Format {
             }
         for (int part = 0; part < Lanes::kParts; ++part) sum[part] = total.part[part];
     }
-    static void add_last(const float* x, const uint8_t* w, int64_t count, Vec* sum) {
-        const LastBlock<Bytes> last(w, count * Bytes / Values);
-        const Lanes v = values(last.bytes, 0);
-        for (int part = 0; part < Lanes::kParts; ++part)
-            sum[part] =
-                fused(load_some(x + part * kLanes, count - part * kLanes, 0), v.part[part], sum[part]);
-    }
-
     /// Totals of some rows of weights with one row of x, in the order of dots_tile.
     static void totals(const Dots& d, const float* x, const uint8_t* const* w, int64_t rows, float* out) {
         constexpr int kBlocks = kTurn / Values;
@@ -80,8 +72,6 @@ struct Format {
         for (int64_t row = 0; row < rows; ++row) {
             for (int64_t b = turns * kBlocks; b < blocks; ++b)
                 add<1>(x + b * Values, w[row] + b * Bytes, d.ahead, sum[row]);
-            if (const int64_t left = d.depth - blocks * Values)
-                add_last(x + blocks * Values, w[row] + blocks * Bytes, left, sum[row]);
             single[row] = joined(sum[row]);
         }
         for (int64_t row = 0; row < kEncodedRows; row += kLanes)
@@ -99,12 +89,15 @@ struct Format {
     }
 
     static constexpr WeightFormat row(const char* name) { return {name, Values, Bytes, decode, dot}; }
+    static constexpr WeightFormat of_values(const char* name) {
+        return {name, Values, Bytes, decode, nullptr};
+    }
 };
 
 /// The table of formats: the only place of the kernels to add one.
 constexpr WeightFormat kWeightFormats[] = {
-    Format<f32, 16, 64>::row("F32"),         Format<f16, 16, 32>::row("F16"),
-    Format<bf16, 16, 32>::row("BF16"),       Format<q8_0, 32, 34>::row("Q8_0"),
+    Format<f32, 16, 64>::of_values("F32"),   Format<f16, 16, 32>::of_values("F16"),
+    Format<bf16, 16, 32>::of_values("BF16"), Format<q8_0, 32, 34>::row("Q8_0"),
     Format<q4_0, 32, 18>::row("Q4_0"),       Format<q4_1, 32, 20>::row("Q4_1"),
     Format<q5_0, 32, 22>::row("Q5_0"),       Format<q5_1, 32, 24>::row("Q5_1"),
     Format<q2_k, 256, 84>::row("Q2_K"),      Format<q3_k, 256, 110>::row("Q3_K"),

@@ -25,12 +25,10 @@ struct Product {
     int64_t y_stride;
     bool begin;         // whether y is begun
     const float* bias;  // [width] of a y that is begun, or null: zeros
-    /// Where the weights lie that are needed soon, a row for each k; 0: nothing is fetched. Only an address:
-    /// it may be beyond the weights.
+    /// Where the weights lie that are needed next, and how many bytes of them: they are fetched evenly while
+    /// the tiles compute. 0: nothing is. Only an address: it may be beyond the weights.
     uintptr_t ahead = 0;
-    int64_t ahead_stride = 0;
-    /// Whether each tile fetches all that its columns need; else each of the first tiles fetches one line.
-    bool ahead_whole = false;
+    int64_t ahead_bytes = 0;
 };
 
 /// y[rows, count] = x[rows, depth] · the transpose of w[count][depth], added to y or begun as above. Each
@@ -55,14 +53,15 @@ struct WeightFormat {
     /// Decodes so many values, whole blocks of the format.
     void (*decode)(const uint8_t* blocks, int64_t count, float* values);
     /// Dot products that decode each weight in registers, once for every row of x: for one. The bits are
-    /// those of `Kernels::dot` with the decoded rows.
+    /// those of `Kernels::dot` with the decoded rows. Null where a block is one value: such weights become
+    /// panels.
     void (*dot)(const Dots& dots);
 };
 
 /// One compilation of the kernels. Strides are in floats.
 struct Kernels {
     const char* name;                          // base, v3, v4
-    void (*multiply)(const Product& product);  // any width of one row, else ≤ kPanel
+    void (*multiply)(const Product& product);  // width ≤ kPanel
     void (*dot)(const Dots& dots);             // w: F32
     const WeightFormat* formats;               // all formats, in one order in every set
     int format_count;
@@ -78,7 +77,9 @@ struct Kernels {
     /// Pairs (x[i · step], x[i · step + apart]) turned by an angle each.
     void (*rotate)(float* x, int64_t pairs, int64_t step, int64_t apart, const float* cosine,
                    const float* sine);
+    void (*gelu)(float* x, int64_t count);  // x · Φ(x), within 2e-7 · max(1, |x|)
     void (*gelu_tanh)(float* x, int64_t count);
+    void (*relu)(float* x, int64_t count);
     void (*silu)(float* x, int64_t count);
     void (*quick_gelu)(float* x, int64_t count);
     /// x = cap · tanh(x / cap).

@@ -7,17 +7,18 @@
 namespace headlight {
 namespace {
 
-/// Where a tile begins.
+/// Where a tile begins, and what it fetches: so many bytes further at each k.
 struct TileAt {
     const float *x, *w, *bias;
     float* y;
     int64_t y_stride;
     uintptr_t ahead;
+    int64_t ahead_step;
 };
 
-/// R rows of x times V vectors of columns; fetches up to `Ahead` vectors at each k. The pragmas keep the sums
-/// in registers: without them GCC unrolls too late to take them out of memory.
-template <int R, int V, int Ahead>
+/// R rows of x times V vectors of columns; fetches so many lines at each k. The pragmas keep the sums in
+/// registers: without them GCC unrolls too late to take them out of memory.
+template <int R, int V, int Lines>
 void tile(const Product& p, const TileAt& at) {
     const float *x = at.x, *w = at.w;
     const int64_t x_stride = p.x_stride, w_stride = p.w_stride, depth = p.depth, y_stride = at.y_stride;
@@ -33,9 +34,8 @@ void tile(const Product& p, const TileAt& at) {
         Vec weights[V];
 #pragma GCC unroll 12
         for (int v = 0; v < V; ++v) weights[v] = load(w + k * w_stride + v * kLanes);
-#pragma GCC unroll 12
-        for (int v = 0; v < (Ahead < V ? Ahead : V); ++v)
-            fetch(at.ahead, (k * p.ahead_stride + v * kLanes) * 4);
+#pragma GCC unroll 4
+        for (int line = 0; line < Lines; ++line) fetch_next(at.ahead, k * at.ahead_step + line * kLine);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
             const Vec input = all(x[r * x_stride + k]);
@@ -50,11 +50,17 @@ void tile(const Product& p, const TileAt& at) {
 }
 
 using Tile = void (*)(const Product&, const TileAt&);
-template <int V, int Ahead>
+template <int V, int Lines>
 struct Tiles {
-    static constexpr Tile kOf[8] = {tile<1, V, Ahead>, tile<2, V, Ahead>, tile<3, V, Ahead>,
-                                    tile<4, V, Ahead>, tile<5, V, Ahead>, tile<6, V, Ahead>,
-                                    tile<7, V, Ahead>, tile<8, V, Ahead>};
+    static constexpr Tile kOf[8] = {tile<1, V, Lines>, tile<2, V, Lines>, tile<3, V, Lines>,
+                                    tile<4, V, Lines>, tile<5, V, Lines>, tile<6, V, Lines>,
+                                    tile<7, V, Lines>, tile<8, V, Lines>};
+};
+constexpr int kPanelVectors = kPanel / kLanes;  // columns of a tile of one row: so many sums overlap
+template <int Lines>
+struct TilesOf {
+    static constexpr Tile kRow = tile<1, kPanelVectors, Lines>;
+    static constexpr const Tile* kOf[] = {Tiles<1, Lines>::kOf, Tiles<2, Lines>::kOf, Tiles<3, Lines>::kOf};
 };
 
 /// A tile whose columns end in the middle of a vector: in a buffer of whole vectors.
@@ -74,48 +80,41 @@ void edge_tile(Tile kernel, const Product& p, TileAt at, int64_t rows, int64_t w
         for (int64_t c = 0; c < width; ++c) out[r * stride + c] = y[r * kWidth + c];
 }
 
-/// One row of x meets long pieces of the rows of weights, because what is read then stands together; returns
-/// how many columns it did.
-int64_t multiply_row(const Product& p) {
-    constexpr int kVectors = 12;  // sums that stay in registers on every processor
-    constexpr int64_t kWide = kVectors * kLanes;
-    int64_t c = 0;
-    for (; p.rows == 1 && c + kWide <= p.width; c += kWide) {
-        const TileAt at{p.x,     p.w + c,    p.bias ? p.bias + c : nullptr,
-                        p.y + c, p.y_stride, p.ahead + static_cast<uintptr_t>(c) * sizeof(float)};
-        (p.ahead_whole ? tile<1, kVectors, kVectors> : tile<1, kVectors, 0>)(p, at);
-    }
-    return c;
-}
-
-void multiply(const Product& p) {
-    constexpr int64_t kLineFloats = kLine / 4;
-    constexpr int64_t kWidth = kLanes * kTileVectors;
-    constexpr const Tile* kTables[3][3] = {{Tiles<1, 0>::kOf, Tiles<2, 0>::kOf, Tiles<3, 0>::kOf},
-                                           {Tiles<1, 1>::kOf, Tiles<2, 1>::kOf, Tiles<3, 1>::kOf},
-                                           {Tiles<1, 3>::kOf, Tiles<2, 3>::kOf, Tiles<3, 3>::kOf}};
+/// The product by tiles of which each fetches `Lines` lines at each k.
+template <int Lines>
+void multiply_tiles(const Product& p, int64_t tile_width, int64_t ahead_step) {
     const int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
-    for (int64_t c = multiply_row(p); c < p.width; c += kWidth) {
-        const int64_t width = p.width - c < kWidth ? p.width - c : kWidth,
+    uintptr_t ahead = p.ahead;
+    for (int64_t c = 0; c < p.width; c += tile_width) {
+        const int64_t width = p.width - c < tile_width ? p.width - c : tile_width,
                       vectors = (width + kLanes - 1) / kLanes;
         for (int64_t i = 0; i < tiles; ++i) {  // of one height, so that none is thin
             const int64_t row = i * p.rows / tiles, rows = (i + 1) * p.rows / tiles - row;
-            const bool line = c == 0 && i < kPanel / kLineFloats;
-            const int fetched = !p.ahead ? 0 : p.ahead_whole ? 2 : line ? 1 : 0;
-            const Tile kernel = kTables[fetched][vectors - 1][rows - 1];
-            const TileAt at{
-                p.x + row * p.x_stride,
-                p.w + c,
-                p.bias ? p.bias + c : nullptr,
-                p.y + row * p.y_stride + c,
-                p.y_stride,
-                p.ahead + static_cast<uintptr_t>(p.ahead_whole ? c : i * kLineFloats) * sizeof(float)};
+            const Tile kernel =
+                vectors > kTileVectors ? TilesOf<Lines>::kRow : TilesOf<Lines>::kOf[vectors - 1][rows - 1];
+            const TileAt at{p.x + row * p.x_stride,
+                            p.w + c,
+                            p.bias ? p.bias + c : nullptr,
+                            p.y + row * p.y_stride + c,
+                            p.y_stride,
+                            ahead,
+                            ahead_step};
+            ahead += static_cast<uintptr_t>(ahead_step * p.depth);
             if (width % kLanes)
                 edge_tile(kernel, p, at, rows, width);
             else
                 kernel(p, at);
         }
     }
+}
+
+void multiply(const Product& p) {
+    const bool whole_row = p.rows == 1 && p.width == kPanel;
+    const int64_t tile_width = whole_row ? kPanel : kLanes * kTileVectors,
+                  tiles = (p.rows + kTileRows - 1) / kTileRows * ((p.width + tile_width - 1) / tile_width);
+    if (p.ahead_bytes == 0 || p.depth == 0) return multiply_tiles<0>(p, tile_width, 0);
+    const int64_t step = (p.ahead_bytes + tiles * p.depth - 1) / (tiles * p.depth);
+    step <= kLine ? multiply_tiles<1>(p, tile_width, step) : multiply_tiles<3>(p, tile_width, step);
 }
 
 #if defined(__AVX512F__)

@@ -59,11 +59,36 @@ void for_vectors(float* x, int64_t count, F f) {
     }
 }
 
+/// x · Φ(x) = x · (1 + erf(x / √2)) / 2, with polynomials of erf near 0 and of ln erfc beyond (N. Juffa's
+/// erff): so nothing cancels where Φ is small.
+void gelu(float* x, int64_t count) {
+    constexpr float kRootHalf = 0.7071067812f, kNear = 0.927734375f;
+    for_vectors(x, count, [](Vec v) {
+        const Vec a = v * kRootHalf, t = chosen(a < 0.0f, -a, a), s = a * a;
+        Vec near = fused(all(-5.96761703e-4f), s, all(4.99119423e-3f));
+        near = fused(near, s, all(-2.67681349e-2f));
+        near = fused(near, s, all(1.12819925e-1f));
+        near = fused(near, s, all(-3.76125336e-1f));
+        near = fused(near, s, all(1.28379166e-1f));
+        near = fused(near, a, a);
+        Vec far = fused(fused(all(-1.72853470e-5f), t, all(3.83197126e-4f)), s,
+                        fused(all(-3.88396438e-3f), t, all(2.42546219e-2f)));
+        far = fused(far, t, all(-1.06777877e-1f));
+        far = fused(far, t, all(-6.34846687e-1f));
+        far = fused(far, t, all(-1.28717512e-1f));
+        const Vec beyond = v * (exponential(fused(far, t, -t)) * 0.5f);  // v · (1 − Φ(|v|))
+        return chosen(t < kNear, fused(near, v * 0.5f, v * 0.5f), chosen(a < 0.0f, beyond, v - beyond));
+    });
+}
+
 /// tanh(u) = 1 − 2 / (exp(2u) + 1), so 0.5 (1 + tanh u) = 1 − 1 / (exp(2u) + 1).
 void gelu_tanh(float* x, int64_t count) {
     constexpr float kTwoRoots = 1.5957691216f;  // 2 · sqrt(2 / π)
     for_vectors(x, count,
                 [](Vec v) { return v - v / (exponential((v * v * v * 0.044715f + v) * kTwoRoots) + 1.0f); });
+}
+void relu(float* x, int64_t count) {
+    for_vectors(x, count, [](Vec v) { return chosen(v < 0.0f, Vec{}, v); });
 }
 void silu(float* x, int64_t count) {
     for_vectors(x, count, [](Vec v) { return v / (exponential(-v) + 1.0f); });

@@ -38,6 +38,10 @@ constexpr int kLine = 64;  // bytes of a line of the cache
 void fetch(uintptr_t address, int64_t bytes) {
     __builtin_prefetch(reinterpret_cast<const void*>(address + static_cast<uintptr_t>(bytes)));
 }
+/// The same, into the second-level cache: what comes after what the first one holds.
+void fetch_next(uintptr_t address, int64_t bytes) {
+    __builtin_prefetch(reinterpret_cast<const void*>(address + static_cast<uintptr_t>(bytes)), 0, 2);
+}
 void fetch(const void* from, int64_t bytes) { fetch(reinterpret_cast<uintptr_t>(from), bytes); }
 
 /// a · b + c, rounded once where the processor can.

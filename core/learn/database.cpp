@@ -101,7 +101,7 @@ Steps mixture(const Database& db, const Vector& weights) {
     out.title = "The answer as a mixture";
     for (int i = 0; i < isize(db.names); ++i)
         out.lines.push_back({db.names[i],
-                             decimals(double(weights[i]), 3) + " · " + decimals(double(db.values(i)), 0),
+                             decimals(double(weights[i]), 4) + " · " + decimals(double(db.values(i)), 0),
                              decimals(double(weights[i] * db.values(i)), 2)});
     out.lines.push_back({"answer", "the sum", decimals(double((weights.transpose() * db.values)(0)), 2)});
     return out;
@@ -111,10 +111,11 @@ Words finding(const Database& db, const Vector& weights) {
     Index best = 0;
     weights.maxCoeff(&best);
     const bool found = exact_weights(db.keys, db.query).sum() > 0;
+    const std::string share = decimals(100 * double(weights[best]), 0) + " %";
     return {"How fast is an animal of size " + decimals(double(db.query(0)), 0) + " and tameness " +
             decimals(double(db.query(1)), 0) + "? " +
             (found ? "This key is in the table. " : "No row has this key. ") + "The weighted answer takes " +
-            decimals(100 * double(weights[best]), 0) + " % from " + db.names[best] +
+            (share == "100 %" ? "nearly all" : share) + " from " + db.names[best] +
             " and the rest from the others."};
 }
 
@@ -141,13 +142,14 @@ Result<Page> database_page(const StationInput&, const DatabaseState& state, Thre
     const Vector scores = database_scores(db.keys, db.query, state.similarity),
                  weights = soft_weights(scores, state.temperature);
     const std::vector<std::string> key_columns{"size", "tameness"};
+    const float reach = std::max(db.keys.cwiseAbs().maxCoeff(), db.query.cwiseAbs().maxCoeff());
     Page page;
     page.note = "top speeds, rounded";
     page.blocks = {
         finding(db, weights),
-        Grid{"Keys", "animal", "key", db.names, key_columns, db.keys, false, "keys", std::nullopt},
+        Grid{"Keys", "animal", "key", db.names, key_columns, db.keys, false, "keys", std::nullopt, reach},
         Grid{"Values", "animal", "value", db.names, {"km/h"}, db.values, false, "values", std::nullopt},
-        Grid{"Query", "", "key", {"query"}, key_columns, db.query, false, "query", std::nullopt},
+        Grid{"Query", "", "key", {"query"}, key_columns, db.query, false, "query", std::nullopt, reach},
         three_ways(db, scores, state),
         mixture(db, weights),
         by_temperature(db, scores, state)};

@@ -10,6 +10,7 @@
 #include "analysis/pca.h"
 #include "analysis/predict.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
 
 namespace headlight::learn {
 
@@ -64,7 +65,8 @@ void add_neighbors(Space& space, const Model& model, const AskedWord& word,
     for (const Neighbor& neighbor : near) {
         const std::string label = token_label(**model.tokenizer, neighbor.id);
         const bool own = std::find(word.ids.begin(), word.ids.end(), neighbor.id) != word.ids.end();
-        if (own || label.empty() || label == "Byte" || left-- <= 0) continue;
+        const bool part = !is_valid_utf8((*model.tokenizer)->bytes(neighbor.id));
+        if (own || label.empty() || part || left-- <= 0) continue;
         space.table.rows.push_back({word.name, label, decimals(double(neighbor.cosine), 2)});
         space.table.values.push_back({std::numeric_limits<double>::quiet_NaN(),
                                       std::numeric_limits<double>::quiet_NaN(), double(neighbor.cosine)});

@@ -54,6 +54,7 @@ struct Grid {
     bool diverging = false;     // colors around 0, else from 0 up
     std::string editable = "";  // the state's field that a click edits; empty: not
     std::optional<int> marked_row = {};
+    float reach = 0;  // what has the strongest color; 0: the largest value
 };
 
 /// Curves over one axis.
@@ -62,6 +63,7 @@ struct Curves {
         std::string name = "";
         std::vector<float> x = {}, y = {}, error = {};  // error: half a bar's height, or empty
         bool dashed = false;                            // a line to compare with: theory
+        int color = -1;  // its place among a page's lines; -1: among its curves
     };
     std::string title = "", x_is = "", y_is = "";
     std::vector<Line> lines = {};

@@ -123,20 +123,34 @@ Grid matrix_grid(const std::string& name, const std::string& key, MatrixSource s
             std::nullopt};
 }
 
+/// The key that the chosen query gives most weight to.
+int best_key(const QueryKey& words, const HeadOutcome& outcome) {
+    Index best = 0;
+    outcome.weights.row(words.query).maxCoeff(&best);
+    return narrow<int>(best);
+}
+
+/// The weights, NaN where a query may not see a key.
+Matrix allowed_weights(const HeadOutcome& outcome) {
+    return outcome.scores.array().isNaN().select(outcome.scores, outcome.weights);
+}
+
 /// The numbers themselves: X and the matrices where they are small, q, k and v of the first head.
 std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadVectors& first,
                          const HeadOutcome& outcome) {
     std::vector<Block> out;
     const QueryKey& w = x.words;
+    const int best = best_key(w, outcome);
     if (x.small)
         out = {words_grid("X: three numbers per word", w.keys, x.x_k, "vectors", w.query),
                matrix_grid("M_q", "m_q", state.query, 0, x, state),
                matrix_grid("M_k", "m_k", state.key, 1, x, state),
                matrix_grid("M_v", "m_v", state.value, 2, x, state)};
     out.push_back(words_grid("q", w.queries, first.q, "", w.query));
-    out.push_back(words_grid("k", w.keys, first.k, "", 0));
-    out.push_back(words_grid("v", w.keys, first.v, "", 0));
-    out.push_back(Grid{"Weights A", "query", "key", w.queries, w.keys, outcome.weights, false, "", w.query});
+    out.push_back(words_grid("k", w.keys, first.k, "", best));
+    out.push_back(words_grid("v", w.keys, first.v, "", best));
+    out.push_back(
+        Grid{"Weights A", "query", "key", w.queries, w.keys, allowed_weights(outcome), false, "", w.query});
     out.push_back(words_grid("z = A · v", w.queries, outcome.z, "", w.query));
     return out;
 }
@@ -163,8 +177,7 @@ Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vect
 }
 
 Words finding_of_heads(const HeadInputs& x, const HeadOutcome& first) {
-    Index best = 0;
-    first.weights.row(x.words.query).maxCoeff(&best);
+    const int best = best_key(x.words, first);
     return {in_quotes(x.words.queries[x.words.query]) + " asks with its q, every word answers with its k. " +
             in_quotes(x.words.keys[best]) + " fits best and sends " +
             decimals(100 * double(first.weights(x.words.query, best)), 0) + " % of what arrives, its v."};

@@ -41,9 +41,17 @@ Curves::Line sampled_line(const char* name, const std::vector<SampledWidth>& sam
     return line;
 }
 
+/// A thing has one color in all curves of the page.
+enum LineColor { kPlain, kDivided, kHead, kHeadPlain };
+
+Curves::Line colored(Curves::Line line, LineColor color) {
+    line.color = color;
+    return line;
+}
+
 /// The chosen head's place beside the curves, where a head is open.
 struct HeadOnCurves {
-    std::string name;
+    std::string name, keys;  // "head 1.2", "up to 10 keys"
     float d = 0;
     HeadProducts of;
 };
@@ -51,8 +59,9 @@ struct HeadOnCurves {
 std::optional<HeadOnCurves> head_on_curves(const StationInput& input) {
     if (!has_head_scores(input)) return std::nullopt;
     const ModelConfig& c = input.trace->config();
-    return HeadOnCurves{"head " + head_name(c, input.block, input.head), float(c.d_head(input.block)),
-                        head_products(*input.trace, input.block, input.head)};
+    return HeadOnCurves{"head " + head_name(c, input.block, input.head),
+                        "up to " + std::to_string(input.trace->key_count(input.block)) + " keys",
+                        float(c.d_head(input.block)), head_products(*input.trace, input.block, input.head)};
 }
 
 Curves variance_curves(const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
@@ -65,8 +74,11 @@ Curves variance_curves(const std::vector<SampledWidth>& samples, const std::opti
     for (const SampledWidth& s : samples) divided.error.push_back(float(s.products.error / s.d));
     Curves::Line theory = sampled_line("d_k", samples, [](const SampledWidth& s) { return s.d; });
     theory.dashed = true;
-    out.lines = {std::move(theory), std::move(measured), std::move(divided)};
-    if (head) out.lines.push_back(line_of(head->name, {head->d}, {float(head->of.products.variance)}));
+    out.lines = {std::move(theory), colored(std::move(measured), kPlain),
+                 colored(std::move(divided), kDivided)};
+    if (head)
+        out.lines.push_back(
+            colored(line_of(head->name, {head->d}, {float(head->of.products.variance)}), kHeadPlain));
     return out;
 }
 
@@ -74,14 +86,16 @@ Curves variance_curves(const std::vector<SampledWidth>& samples, const std::opti
 Curves softness_curves(const std::string& title, const char* y_is, double Softness::*number,
                        const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
     Curves out{.title = title, .x_is = "d_k", .y_is = y_is, .log_x = true};
-    out.lines = {sampled_line("divided by √d_k", samples,
-                              [&](const SampledWidth& s) { return s.softness.divided.*number; }),
-                 sampled_line("not divided", samples,
-                              [&](const SampledWidth& s) { return s.softness.plain.*number; })};
+    const auto divided = [&](const SampledWidth& s) { return s.softness.divided.*number; };
+    const auto plain = [&](const SampledWidth& s) { return s.softness.plain.*number; };
+    out.lines = {colored(sampled_line("divided by √d_k", samples, divided), kDivided),
+                 colored(sampled_line("not divided", samples, plain), kPlain)};
     if (!head) return out;
-    out.lines.push_back(line_of(head->name, {head->d}, {float(head->of.softness.divided.*number)}));
+    const HeadProducts& of = head->of;
+    const std::string name = head->name + ", " + head->keys;
+    out.lines.push_back(colored(line_of(name, {head->d}, {float(of.softness.divided.*number)}), kHead));
     out.lines.push_back(
-        line_of(head->name + ", not divided", {head->d}, {float(head->of.softness.plain.*number)}));
+        colored(line_of(name + ", not divided", {head->d}, {float(of.softness.plain.*number)}), kHeadPlain));
     return out;
 }
 

@@ -75,9 +75,9 @@ Words finding(const BarRows& rows, const QueryKey& input) {
         return decimals(100 * double(largest(rows.rows[static_cast<int>(f)])), 0) + " %";
     };
     return {"Same queries, same keys; only the formula changes. For " +
-            in_quotes(input.queries[input.query]) + ", dot gives one key " + share(ScoreFunction::dot) +
-            ", divided by √" + std::to_string(input.q.cols()) + " " + share(ScoreFunction::scaled_dot) +
-            ". Location never reads the keys."};
+            in_quotes(input.queries[input.query]) + ", dot gives " + share(ScoreFunction::dot) +
+            " to one key; divided by √" + std::to_string(input.q.cols()) + ", it gives " +
+            share(ScoreFunction::scaled_dot) + ". Location never reads the keys."};
 }
 
 }  // namespace

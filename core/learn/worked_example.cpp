@@ -15,6 +15,7 @@ namespace headlight::learn {
 namespace {
 
 constexpr int kWorkedWords = 3, kWorkedWidth = 2;
+constexpr int kDigits = 3;  // so many that what is computed from written numbers is what is written
 
 Matrix three_rows(Index cols, std::initializer_list<float> values) {
     Matrix m(kWorkedWords, cols);
@@ -70,7 +71,7 @@ Steps score_steps(const WorkedInput& in, const WorkedAttention& a) {
     for (int i = 0; i < a.dots.size(); ++i)
         out.lines.push_back(
             {numbered("s", i + 1) + " = " + numbered("q · k", i + 1) + (in.divide ? " ÷ √2" : ""),
-             written(a.dots[i]) + (in.divide ? " ÷ 1.41" : ""), written(a.scores[i])});
+             written(a.dots[i], kDigits) + (in.divide ? " ÷ 1.414" : ""), written(a.scores[i], kDigits)});
     return out;
 }
 
@@ -78,17 +79,20 @@ Steps softmax_steps(const WorkedAttention& a) {
     Steps out{.title = "3  Softmax: scores become weights"};
     const bool shifted = a.shift != 0;
     std::string sum;
+    double added = 0;  // what is written down, as with a pencil
     for (int i = 0; i < a.scores.size(); ++i) {
-        const std::string score =
-            shifted ? factor(a.scores[i]) + " − " + factor(a.shift) : written(a.scores[i]);
-        out.lines.push_back(
-            {numbered("e^s", i + 1), "e^" + (shifted ? "(" + score + ")" : score), decimals(a.powers[i], 2)});
-        sum += (i ? " + " : "") + decimals(a.powers[i], 2);
+        const std::string score = shifted ? factor(a.scores[i], kDigits) + " − " + factor(a.shift, kDigits)
+                                          : written(a.scores[i], kDigits);
+        out.lines.push_back({numbered("e^s", i + 1), "e^" + (shifted ? "(" + score + ")" : score),
+                             decimals(a.powers[i], kDigits)});
+        sum += (i ? " + " : "") + decimals(a.powers[i], kDigits);
+        added += std::round(1000 * a.powers[i]) / 1000;
     }
-    out.lines.push_back({"sum", sum, decimals(a.sum, 2)});
+    out.lines.push_back({"sum", sum, decimals(added, kDigits)});
     for (int i = 0; i < a.weights.size(); ++i)
-        out.lines.push_back({numbered("a", i + 1), decimals(a.powers[i], 2) + " ÷ " + decimals(a.sum, 2),
-                             decimals(a.weights[i], 2)});
+        out.lines.push_back({numbered("a", i + 1),
+                             decimals(a.powers[i], kDigits) + " ÷ " + decimals(added, kDigits),
+                             decimals(a.weights[i], kDigits)});
     return out;
 }
 
@@ -97,7 +101,7 @@ Steps output_steps(const WorkedAttention& a) {
     for (int c = 0; c < a.v.cols(); ++c) {
         std::string sum;
         for (int i = 0; i < a.v.rows(); ++i)
-            sum += (i ? " + " : "") + decimals(a.weights[i], 2) + "·" + factor(a.v(i, c));
+            sum += (i ? " + " : "") + decimals(a.weights[i], kDigits) + "·" + factor(a.v(i, c));
         out.lines.push_back({"y, number " + std::to_string(c + 1), sum, decimals(a.output[c], 2)});
     }
     return out;
@@ -130,7 +134,6 @@ Result<Page> worked_example_page(const StationInput& input, const WorkedExampleS
     Grid words = number_grid("Words x", "words", in.words, row_labels(input.text));
     words.marked_row = in.query;
     Page page;
-    page.note = "click a number to change it";
     page.blocks = {std::move(words),
                    number_grid("M_q", "m_q", in.m_q, counted(3, 1)),
                    number_grid("M_k", "m_k", in.m_k, counted(3, 1)),

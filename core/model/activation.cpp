@@ -1,7 +1,5 @@
 #include "model/activation.h"
 
-#include <cmath>
-
 #include "kernels/choice.h"
 
 namespace headlight {
@@ -10,11 +8,9 @@ namespace {
 
 using Values = Eigen::Ref<Eigen::ArrayXf>;
 
-void gelu(Values x) {
-    x = x.unaryExpr([](float v) { return 0.5f * v * (1.0f + std::erf(v * float(M_SQRT1_2))); });
-}
+void gelu(Values x) { kernels().gelu(x.data(), x.size()); }
 void gelu_tanh(Values x) { kernels().gelu_tanh(x.data(), x.size()); }
-void relu(Values x) { x = x.max(0.0f); }
+void relu(Values x) { kernels().relu(x.data(), x.size()); }
 void silu(Values x) { kernels().silu(x.data(), x.size()); }
 void quick_gelu(Values x) { kernels().quick_gelu(x.data(), x.size()); }
 

@@ -235,7 +235,9 @@ Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
     HEADLIGHT_CHECK(&inputs.model() == &model);
     return guarded([&]() -> Result<Activations> {
         const CancelScope scope(pool, cancel);
-        return run_stacks(model, inputs, rules, pool, reuse, observer);
+        Activations out = run_stacks(model, inputs, rules, pool, reuse, observer);
+        if (model.packed) model.packed->start();  // behind the first pass, so that it need not wait
+        return out;
     });
 }
 

@@ -247,7 +247,6 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     if (!parsed) return in_gguf_names(parsed.error(), *row);
     ModelConfig c = *parsed;
     c.rope.interleaved = row->interleaved;
-    c.decodes_matrices = false;
     c.norm_weight_offset = 0;  // Gemma's files hold 1 + the weight
     if (c.rope.dims) TRY_STATUS(complete_rope(c.rope, c.stacks[0].d_head, file, prefix, name));
     return c;

@@ -1,9 +1,10 @@
-// A task is some panels of outputs. Its weights are met where they lie, or packed or decoded a
-// block of inputs at a time; the kernels of core/kernels do the sums.
+// A task is some panels of outputs for some rows of x. A panel is met a block of inputs at a time, where it
+// was packed or in a room of its own; the kernels of core/kernels do the sums.
 #include "model/linear.h"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "base/cast.h"
@@ -15,102 +16,140 @@ namespace headlight {
 
 namespace {
 
-constexpr int64_t kDepth = 192;     // inputs met at a time: a packed panel of them fits the first-level cache
-constexpr int64_t kDotDepth = 768;  // the same where rows of weights are: whole blocks of every format
-constexpr int64_t kTaskPanels = 4;  // panels of one task at most: packed, they fit the second-level cache
-constexpr int64_t kRowBlock = 96;   // rows of x that meet them together
-constexpr int64_t kFewRows = 16;    // up to here packing costs more than it saves
-constexpr int64_t kFewEncoded = 3;  // up to here encoded weights are decoded anew for each row of x
-// Where few rows meet the weights, these are fetched so far ahead:
-constexpr int64_t kAhead = 64;     // inputs of [in, out]
-constexpr int64_t kRowsAhead = 8;  // outputs of [out, in]
+constexpr int64_t kDepth = 192;        // inputs met at a time: a panel of them fits the first-level cache
+constexpr int64_t kDotDepth = 768;     // the same where rows of blocks are: whole blocks of every format
+constexpr int64_t kTaskPanels = 8;     // panels of one task at most
+constexpr int64_t kTasks = 6;          // tasks of each thread at least: a busy core delays one of many
+constexpr int64_t kRowBlock = 96;      // rows of x that meet a panel together
+constexpr int64_t kEvenRows = 8;       // they are cut so that no tile of a kernel is thin
+constexpr int64_t kFewRows = 8;        // up to here weights go by once, a panel after another
+constexpr int64_t kFewEncoded = 3;     // up to here encoded weights are decoded anew for each row of x
+constexpr int64_t kRowsAhead = 8;      // outputs of encoded weights that few rows of x fetch ahead
+constexpr int64_t kColumnsAhead = 16;  // inputs of [in, out] that are fetched while others are copied
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 bool is_float32(const Linear& w) { return w.dtype == &float32(); }
-
-/// Weights as the kernels read them: [depth, outputs], rows `stride` apart.
-struct Panel {
-    const float* weights = nullptr;
-    int64_t stride = 0;
-};
-
-/// Inputs [k0, k0 + depth) of the outputs [o, o + count): where they lie, or packed into `room`.
-Panel panel_of(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count, bool in_place,
-               float* room) {
-    const Panel stored{w.floats(k0) + o, w.stride / kFloat};
-    if (in_place && count % kSumLanes == 0) return stored;  // else a kernel would read beyond the row
-    for (int64_t k = 0; k < depth; ++k)
-        std::copy_n(stored.weights + k * stored.stride, count, room + k * kPanel);
-    return {room, kPanel};
+bool is_encoded(const Linear& w) { return w.dtype->block > 1; }
+const std::byte* packed_panels(const Linear& w) {
+    return w.packed ? w.packed->load(std::memory_order_acquire) : nullptr;
 }
 
-/// Where the weights lie that are met after inputs [k0, k0 + depth) of the outputs from o on: few rows of x
-/// run through them, so that the next inputs come soon; else a whole panel is packed at once, and with the
-/// last one a task of two further on is likely to be next.
-uintptr_t weights_after(const Linear& w, int64_t k0, int64_t depth, int64_t o, bool few) {
-    const auto at = [&](int64_t input, int64_t output) {
-        return reinterpret_cast<uintptr_t>(w.weight) +
-               static_cast<uintptr_t>(input * w.stride + output * kFloat);
-    };
-    if (few) return at(k0 + kAhead, o);
-    return k0 + depth < w.in ? at(k0 + depth, o) : at(0, o + 2 * kTaskPanels * kPanel);
-}
+/// Bytes from the beginning of packed weights to input k of the panel that begins with output o.
+int64_t packed_at(const Linear& w, int64_t k, int64_t o) { return w.dtype->size(o * w.in + k * kPanel); }
 
-/// Weights stored [in, out]: all rows of x, outputs [begin, end) of at most kTaskPanels panels.
-void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
-                     int64_t end) {
-    static thread_local std::vector<float> packed(kTaskPanels * kPanel * kDepth);
-    const bool few = x.rows() <= kFewRows;
-    const int64_t width = x.rows() == 1 && (end - begin) % kSumLanes == 0 ? end - begin : kPanel;
-    std::array<Panel, kTaskPanels> panels;
-    for (int64_t k0 = 0; k0 < w.in && !stopped(cancel); k0 += kDepth) {
-        const int64_t depth = std::min(kDepth, w.in - k0);
-        for (int64_t o = begin, i = 0; o < end; o += width, ++i)
-            panels[i] =
-                panel_of(w, k0, depth, o, std::min(width, end - o), few, packed.data() + i * kPanel * kDepth);
-        for (int64_t row = 0; row < x.rows(); row += kRowBlock)
-            for (int64_t o = begin, i = 0; o < end; o += width, ++i) {
-                const Panel& panel = panels[i];
-                kernels().multiply({.x = x.data() + row * x.outerStride() + k0,
-                                    .x_stride = x.outerStride(),
-                                    .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
-                                    .w = panel.weights,
-                                    .w_stride = panel.stride,
-                                    .depth = depth,
-                                    .width = std::min(width, end - o),
-                                    .y = y.data() + row * y.outerStride() + o,
-                                    .y_stride = y.outerStride(),
-                                    .begin = k0 == 0,
-                                    .bias = w.bias ? w.bias + o : nullptr,
-                                    .ahead = row == 0 ? weights_after(w, k0, depth, o, few) : 0,
-                                    .ahead_stride = w.stride / kFloat,
-                                    .ahead_whole = few});
-            }
-    }
-}
-
-/// Inputs [k0, k0 + depth) of the outputs [o, o + count) of weights stored [out, in], as the kernels read
-/// them: where they lie, or decoded.
-std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o,
-                                           int64_t count, bool in_place) {
+using FloatRows = std::array<const float*, kPanel>;
+/// Inputs [k0, k0 + depth) of the outputs [o, o + count) of weights stored [out, in]: where they lie, or
+/// decoded.
+FloatRows float_rows(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count) {
     static thread_local std::vector<float> decoded(kPanel * kDotDepth);
-    std::array<const uint8_t*, kPanel> rows;
+    FloatRows rows{};
     for (int64_t i = 0; i < count; ++i) {
         float* const row = decoded.data() + i * depth;
-        if (!in_place) w.read(o + i, k0, depth, row);
-        rows[i] = reinterpret_cast<const uint8_t*>(in_place ? w.row(o + i) + w.dtype->size(k0)
-                                                            : reinterpret_cast<const std::byte*>(row));
+        if (!is_float32(w)) w.read(o + i, k0, depth, row);
+        rows[i] = is_float32(w) ? w.floats(o + i) + k0 : row;
     }
     return rows;
 }
 
-/// Weights stored [out, in]: all rows of x, outputs [begin, end). A few rows of x meet encoded weights where
-/// they lie; more meet a block of them that is decoded once.
+/// Panels of a task that lie nowhere else.
+struct alignas(64) Room {
+    std::array<std::array<float, kPanel * kDepth>, kTaskPanels> panels;
+};
+Room& room() {
+    static thread_local const auto own = std::make_unique<Room>();
+    return *own;
+}
+
+/// Inputs [k0, k0 + depth) of the outputs [begin, end) of weights stored [in, out], copied into panels: all
+/// of a task at once, because what is read then stands together.
+void copy_columns(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int64_t end) {
+    for (int64_t k = 0; k < depth; ++k) {
+        const auto* const next = w.row(std::min(k0 + k + kColumnsAhead, w.in - 1)) + w.dtype->size(begin);
+        for (int64_t at = 0; at < w.dtype->size(end - begin); at += 64) __builtin_prefetch(next + at);
+        for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i) {
+            float* const to = room().panels[i].data() + k * kPanel;
+            const int64_t count = std::min<int64_t>(kPanel, end - o);
+            if (is_float32(w))
+                std::copy_n(w.floats(k0 + k) + o, count, to);
+            else
+                w.read(k0 + k, o, count, to);
+        }
+    }
+}
+
+/// Inputs [k0, k0 + depth) of the panel of outputs [o, end), as the kernels read them: [depth][kPanel]; one
+/// after another for the panels of a task, which begin with output `begin`.
+const float* panel_of(const Linear& w, const std::byte* packed, int64_t k0, int64_t depth, int64_t begin,
+                      int64_t o, int64_t end) {
+    const std::byte* const at = packed ? packed + packed_at(w, k0, o) : nullptr;
+    if (packed && is_float32(w)) return reinterpret_cast<const float*>(at);
+    if (!packed && w.layout == WeightLayout::in_out) {
+        if (o == begin) copy_columns(w, k0, depth, begin, end);
+        return room().panels[(o - begin) / kPanel].data();
+    }
+    float* const panel = room().panels[0].data();
+    const int64_t count = std::min<int64_t>(kPanel, end - o);
+    if (packed)
+        w.dtype->decode(at, depth * kPanel, panel);
+    else
+        kernels().transpose(float_rows(w, k0, depth, o, count).data(), count, depth, panel);
+    return panel;
+}
+
+/// Where the packed weights lie that are met after inputs [k0, …) of the panel from o on, while a task meets
+/// the panels [begin, end).
+uintptr_t weights_after(const Linear& w, const std::byte* packed, int64_t k0, int64_t o, int64_t begin,
+                        int64_t end) {
+    if (!packed) return 0;
+    const int64_t next = o + kPanel < end     ? packed_at(w, k0, o + kPanel)
+                         : k0 + kDepth < w.in ? packed_at(w, k0 + kDepth, begin)
+                                              : packed_at(w, 0, (end + kPanel - 1) / kPanel * kPanel);
+    return reinterpret_cast<uintptr_t>(packed) + static_cast<uintptr_t>(next);
+}
+
+/// All rows of x, outputs [begin, end) of at most kTaskPanels panels of weights of single values.
+void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, const std::byte* packed,
+                     MatrixRef y, int64_t begin, int64_t end) {
+    for (int64_t k0 = 0; k0 < w.in && !stopped(cancel); k0 += kDepth)
+        for (int64_t o = begin; o < end; o += kPanel) {
+            const int64_t depth = std::min(kDepth, w.in - k0), count = std::min<int64_t>(kPanel, end - o);
+            const float* const panel = panel_of(w, packed, k0, depth, begin, o, end);
+            for (int64_t row = 0; row < x.rows(); row += kRowBlock)
+                kernels().multiply({.x = x.data() + row * x.outerStride() + k0,
+                                    .x_stride = x.outerStride(),
+                                    .rows = std::min<int64_t>(kRowBlock, x.rows() - row),
+                                    .w = panel,
+                                    .w_stride = kPanel,
+                                    .depth = depth,
+                                    .width = count,
+                                    .y = y.data() + row * y.outerStride() + o,
+                                    .y_stride = y.outerStride(),
+                                    .begin = k0 == 0,
+                                    .bias = w.bias ? w.bias + o : nullptr,
+                                    .ahead = weights_after(w, packed, k0, o, begin, end),
+                                    .ahead_bytes = packed ? w.dtype->size(depth * kPanel) : 0});
+        }
+}
+
+/// Inputs [k0, k0 + depth) of some outputs of encoded weights, as a kernel of dot products reads them: where
+/// they lie, or decoded.
+std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o,
+                                           int64_t count, bool in_place) {
+    std::array<const uint8_t*, kPanel> rows{};
+    const FloatRows decoded = in_place ? FloatRows{} : float_rows(w, k0, depth, o, count);
+    for (int64_t i = 0; i < count; ++i)
+        rows[i] = in_place ? reinterpret_cast<const uint8_t*>(w.row(o + i) + w.dtype->size(k0))
+                           : reinterpret_cast<const uint8_t*>(decoded[i]);
+    return rows;
+}
+
+/// All rows of x, outputs [begin, end) of encoded weights. A few rows of x meet them where they lie; more
+/// meet some rows of them that are decoded once.
 void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                    int64_t end) {
-    const bool in_place = is_float32(w) || x.rows() <= kFewEncoded;
-    const auto dot = is_float32(w) || !in_place ? kernels().dot : kernels().formats[w.dtype->format].dot;
-    const int64_t outputs = is_float32(w) || !in_place ? kPanel : kRowsAhead;
+    const bool in_place = x.rows() <= kFewEncoded;
+    const auto dot = in_place ? kernels().formats[w.dtype->format].dot : kernels().dot;
+    const int64_t outputs = in_place ? kRowsAhead : kPanel;
     for (int64_t o = begin; o < end && !stopped(cancel); o += outputs)
         for (int64_t k0 = 0; k0 < w.in; k0 += kDotDepth) {
             const int64_t depth = std::min(kDotDepth, w.in - k0), count = std::min(outputs, end - o);
@@ -126,18 +165,35 @@ void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, 
                      .y_stride = y.outerStride(),
                      .begin = k0 == 0,
                      .bias = w.bias ? w.bias + o : nullptr,
-                     .ahead = in_place && x.rows() <= kFewRows ? kRowsAhead * w.stride : 0});
+                     .ahead = in_place ? kRowsAhead * w.stride : 0});
         }
 }
 
-void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
-                      int64_t end) {
-    (w.layout == WeightLayout::in_out ? multiply_panels : multiply_rows)(cancel, x, w, y, begin, end);
+/// All rows of x, outputs [begin, end). Few rows go through packed weights in their order.
+void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, const std::byte* packed,
+                      MatrixRef y, int64_t begin, int64_t end) {
+    if (is_encoded(w)) return multiply_rows(cancel, x, w, y, begin, end);
+    const int64_t together = kPanel * (packed && x.rows() <= kFewRows ? 1 : kTaskPanels);
+    for (int64_t o = begin; o < end; o += together)
+        multiply_panels(cancel, x, w, packed, y, o, std::min(end, o + together));
+}
+
+/// How a product is cut into tasks.
+struct Cut {
+    int64_t outputs, rows;
+};
+Cut cut_of(const Linear& w, int64_t rows, bool packed, int threads) {
+    const int64_t panels = (w.out + kPanel - 1) / kPanel,
+                  blocks = packed ? (rows + kRowBlock - 1) / kRowBlock : 1,  // else each would pack anew
+        least = !packed && w.layout == WeightLayout::in_out ? kTaskPanels / 2 : 1,
+                  share = std::clamp<int64_t>(panels * blocks / (kTasks * threads), least, kTaskPanels),
+                  height = (rows + blocks - 1) / blocks;
+    return {share * kPanel, (height + kEvenRows - 1) / kEvenRows * kEvenRows};
 }
 
 void check_shapes(ConstMatrixRef x, const Linear& w, MatrixRef y) {
     HEADLIGHT_CHECK(w.weight && x.cols() == w.in && y.rows() == x.rows() && y.cols() == w.out);
-    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in || is_float32(w));
+    HEADLIGHT_CHECK(w.layout == WeightLayout::out_in || !is_encoded(w));
 }
 
 }  // namespace
@@ -150,12 +206,14 @@ Linear Linear::of_floats(const float* weight, const float* bias, int64_t in, int
 }
 
 Linear Linear::columns(int64_t first, int64_t count) const {
-    HEADLIGHT_CHECK(!group && first >= 0 && count >= 0 && first <= out && count <= out - first);
+    HEADLIGHT_CHECK(first >= 0 && count >= 0 && first <= out && count <= out - first);
+    HEADLIGHT_CHECK(!group || first % group + count <= group);
     Linear part = *this;
-    part.weight =
-        layout == WeightLayout::in_out ? weight + first * static_cast<int64_t>(sizeof(float)) : row(first);
+    part.weight = layout == WeightLayout::in_out ? weight + dtype->size(first) : row(first);
     part.bias = bias ? bias + first : nullptr;
     part.out = count;
+    part.group = 0;
+    part.packed = nullptr;
     return part;
 }
 
@@ -174,20 +232,20 @@ Linear linear_of(ConstMatrixRef rows) {
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
     check_shapes(x, w, y);
     if (x.rows() == 0) return;
-    const int64_t panels = (w.out + kPanel - 1) / kPanel,
-                  share = x.rows() == 1 ? kTaskPanels
-                                        : std::clamp<int64_t>(panels / (4 * pool.threads()), 1, kTaskPanels),
-                  columns = share * kPanel;  // several tasks a thread: a busy core delays one of many
-    pool.run(narrow<int>((w.out + columns - 1) / columns), [&](int i) {
-        multiply_outputs(pool.cancel_flag(), x, w, y, i * columns,
-                         std::min<int64_t>(w.out, (i + 1) * columns));
+    const std::byte* const packed = packed_panels(w);
+    const Cut cut = cut_of(w, x.rows(), packed != nullptr, pool.threads());
+    const int64_t blocks = (x.rows() + cut.rows - 1) / cut.rows;
+    pool.run(narrow<int>((w.out + cut.outputs - 1) / cut.outputs * blocks), [&](int i) {
+        const int64_t row = i % blocks * cut.rows, rows = std::min<int64_t>(cut.rows, x.rows() - row),
+                      begin = i / blocks * cut.outputs;
+        multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, packed, y.middleRows(row, rows),
+                         begin, std::min(w.out, begin + cut.outputs));
     });
 }
 
 void apply_linear_here(ConstMatrixRef x, const Linear& w, MatrixRef y) {
     check_shapes(x, w, y);
-    for (int64_t begin = 0; begin < w.out; begin += kTaskPanels * kPanel)
-        multiply_outputs(nullptr, x, w, y, begin, std::min<int64_t>(w.out, begin + kTaskPanels * kPanel));
+    multiply_outputs(nullptr, x, w, packed_panels(w), y, 0, w.out);
 }
 
 }  // namespace headlight

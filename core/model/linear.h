@@ -1,6 +1,7 @@
-// y = x W + b for weights as they lie in a file.
+// y = x W + b for weights as they lie in a file, or laid out once for the kernels.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/matrix.h"
@@ -21,15 +22,18 @@ struct Linear {
     int64_t in = 0, out = 0;
     int64_t stride = 0;  // bytes from one stored row to the next
     WeightLayout layout = WeightLayout::out_in;
-    const DType* dtype = &float32();      // in_out weights are always F32
+    const DType* dtype = &float32();      // in_out: one of single values
     int64_t group = 0, group_stride = 0;  // out_in: rows come in groups this far (bytes) apart, as in
                                           // matrices that mix q, k and v; 0: they do not
+    /// Where all of them lie laid out once, [panel][in][kPanel] of dtype (model/packed.h); null: nowhere, or
+    /// not yet.
+    const std::atomic<const std::byte*>* packed = nullptr;
     /// Float32 weights in memory, [out, in] or [in, out] one after another.
     static Linear of_floats(const float* weight, const float* bias, int64_t in, int64_t out,
                             WeightLayout layout);
 
     explicit operator bool() const { return weight != nullptr; }
-    /// Outputs [first, first + count) alone; there must be so many.
+    /// Outputs [first, first + count) alone; there must be so many, in one group where there are groups.
     Linear columns(int64_t first, int64_t count) const;
     /// Copies stored values [begin, begin + count) of a stored row, decoded; both must be whole blocks of the
     /// format.
@@ -42,10 +46,11 @@ struct Linear {
     const float* floats(int64_t i) const { return reinterpret_cast<const float*>(row(i)); }
 };
 
-/// y[n, out] = x[n, in] · W + b, by the kernels of core/kernels. Weights in other formats than F32 are
-/// decoded in registers for up to three rows of x, else some rows at a time. Each entry is added up in one
-/// order, which the layout alone decides, whatever the number of rows and of threads: rows that are computed
-/// together or one by one are the same bits.
+/// y[n, out] = x[n, in] · W + b, by the kernels of core/kernels. Weights of single values become panels of
+/// outputs, unless they were packed; blocks of weights are decoded in registers for up to three rows of x,
+/// else some rows at a time. Each entry is added up in one order, up the inputs or in the lanes of the
+/// blocks' dot products, whatever the layout, the number of rows and of threads and whether W was packed:
+/// rows that are computed together or one by one are the same bits.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
 
 }  // namespace headlight

@@ -34,8 +34,8 @@ private:
 };
 
 /// Weights are read again in every pass: a model that does not fit would be read from the disk each time.
-Status check_memory(const WeightStore& store, const ModelConfig& config, const fs::path& path) {
-    const int64_t needed = store.bytes_in_use(config.decodes_matrices), free = available_memory();
+Status check_memory(const WeightStore& store, const fs::path& path) {
+    const int64_t needed = store.bytes_in_use(), free = available_memory();
     if (free <= 0 || needed <= free) return success();
     return Error{display_path(path) + " needs " + short_bytes(needed) + " of memory, but only " +
                  short_bytes(free) +
@@ -71,6 +71,20 @@ fs::path tokenizer_folder(const fs::path& folder) {
                         !fs::exists(full / "tokenizer_config.json", ignored) &&
                         fs::exists(run / "tokenizer_config.json", ignored);
     return of_run ? run : folder;
+}
+
+/// Those that meet rows of x; tables are read by the row.
+std::vector<Linear*> matrices_of(ModelWeights& weights) {
+    std::vector<Linear*> out{&weights.head_dense, &weights.unembedding, &weights.patch};
+    for (StackWeights& stack : weights.stacks) {
+        out.push_back(&stack.embed_project);
+        for (LayerWeights& layer : stack.layers) {
+            for (AttentionWeights* attention : {&layer.self, &layer.cross})
+                out.insert(out.end(), {&attention->q, &attention->k, &attention->v, &attention->o});
+            out.insert(out.end(), {&layer.mlp_gate, &layer.mlp_in, &layer.mlp_out});
+        }
+    }
+    return out;
 }
 
 int mask_of(const Tokenizer& tokenizer) {
@@ -135,13 +149,14 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
         TRY_STATUS(fill_from_gguf(*model, steps));
     }
     if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
-    TRY_STATUS(check_memory(model->store, model->config, path));
+    TRY_STATUS(check_memory(model->store, path));
     TRY_STATUS(steps.begin("binding the weights"));
     model->store.stop_on(cancel);
     auto bound = find_family(model->config.family)->bind_weights(model->store, model->config);
     if (stopped(cancel)) return cancelled();
     model->store.stop_on(nullptr);
     TRY(model->weights, std::move(bound));
+    model->packed = std::make_unique<PackedWeights>(matrices_of(model->weights));
     TRY_STATUS(model->store.check_unchanged());
     model->name = printable(model_name(path));
     return std::shared_ptr<const Model>(model);

@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "io/image.h"
 #include "model/linear.h"
+#include "model/packed.h"
 #include "model/rope.h"
 #include "model/weights.h"
 #include "tokenizer/tokenizer.h"
@@ -150,7 +151,6 @@ struct ModelConfig {
     int mask_id = -1, pad_id = -1;  // [MASK]; what fills a batch
     GenerationConfig generation;
     VisionConfig vision;
-    bool decodes_matrices = false;  // 16-bit matrices stored [in, out] are decoded when the model opens
 
     /// What q·k is multiplied by in a layer.
     float score_scale(const StackConfig& stack, int layer) const;
@@ -272,6 +272,8 @@ struct Model {
     ModelConfig config;
     WeightStore store;  // owns what `weights` points to
     ModelWeights weights;
+    /// Copies of `weights`, which the first pass asks for; null: a model without weights.
+    std::unique_ptr<PackedWeights> packed;
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
     Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian's, for the target
 

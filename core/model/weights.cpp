@@ -138,16 +138,15 @@ Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t 
     if (stored_name_) layout = WeightLayout::out_in;
     const bool rows_are_outputs = layout == WeightLayout::out_in;
     TRY(const StoredTensor* t, checked(name, rows_are_outputs ? std::vector{out, in} : std::vector{in, out}));
-    if (!rows_are_outputs || !is_aligned(*t)) return Linear::of_floats(decode(*t), nullptr, in, out, layout);
-    return Linear{t->bytes.data(), nullptr, in, out, t->dtype->size(in), layout, t->dtype};
+    if (!is_aligned(*t)) return Linear::of_floats(decode(*t), nullptr, in, out, layout);
+    const int64_t stride = t->dtype->size(rows_are_outputs ? in : out);
+    return Linear{t->bytes.data(), nullptr, in, out, stride, layout, t->dtype};
 }
 
-int64_t WeightStore::bytes_in_use(bool decodes_matrices) const {
+int64_t WeightStore::bytes_in_use() const {
     int64_t bytes = 0;
     for (const auto& f : files_)
-        for (const auto& [name, t] : f.tensors)
-            bytes += decodes_matrices ? element_count(t.shape) * static_cast<int64_t>(sizeof(float))
-                                      : std::ssize(t.bytes);
+        for (const auto& [name, t] : f.tensors) bytes += std::ssize(t.bytes);
     return bytes;
 }
 

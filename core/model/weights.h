@@ -16,8 +16,8 @@ namespace headlight {
 Result<std::vector<std::string>> shard_names(std::string_view index, const std::string& name);
 
 /// All tensors of a folder or of a GGUF file. Whole matrices stay as they are mapped and are decoded where
-/// they are used; vectors, tables that must change, and matrices stored [in, out] are decoded to float32 when
-/// first asked for. Not for use by several threads; a model binds everything when it opens.
+/// they are used; vectors and tables that must change are decoded to float32 when first asked for. Not for
+/// use by several threads; a model binds everything when it opens.
 class WeightStore {
 public:
     /// Opens model.safetensors, or the shards of model.safetensors.index.json.
@@ -46,8 +46,8 @@ public:
     /// Zeroed floats that live as long as the store.
     float* make(int64_t count);
 
-    /// Bytes that a pass reads: the mapped files, with 16-bit matrices as float32 where they are decoded.
-    int64_t bytes_in_use(bool decodes_matrices) const;
+    /// Bytes that a pass reads: the mapped tensors.
+    int64_t bytes_in_use() const;
     /// Fails where one of the files was cut or overwritten since it was opened. Costs one stat per file.
     Status check_unchanged() const;
     /// The number of parameters in the files.

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/cast.h"
+#include "machine.h"
 #include "model/linear.h"
 
 using namespace headlight;
@@ -54,31 +55,10 @@ std::pair<std::vector<Linear>, int64_t> matrices(const DType& format) {
     return {out, at};
 }
 
-/// Seconds to read so many bytes of the weights, the least of some tries.
-double reading(int64_t bytes) {
-    constexpr int kTiles = 64;
-    std::vector<uint64_t> sums(kTiles);
-    double best = 1e9;
-    for (int i = 0; i < 7; ++i) {
-        const auto begin = std::chrono::steady_clock::now();
-        pool().run(kTiles, [&](int tile) {
-            const auto* const words = reinterpret_cast<const uint64_t*>(weights().data());
-            const int64_t count = bytes / kTiles / 64 * 8, first = count * tile;
-            uint64_t lanes[8] = {};
-            for (int64_t w = first; w < first + count; w += 8)
-                for (int64_t lane = 0; lane < 8; ++lane) lanes[lane] += words[w + lane];
-            for (const uint64_t lane : lanes) sums[tile] += lane;
-        });
-        best = std::min(best, seconds_since(begin));
-    }
-    benchmark::DoNotOptimize(sums);
-    return best;
-}
-
 void tokens(benchmark::State& state, const DType* format) {
     const auto [all, bytes] = matrices(*format);
     const Matrix x = Matrix::Random(state.range(0), 4 * kWidth);
-    const double least = reading(bytes);
+    const double least = reading_seconds(pool(), std::span(weights()).first(size_t(bytes)));
     double best = 1e9;
     for (auto _ : state) {
         const auto begin = std::chrono::steady_clock::now();

@@ -6,7 +6,9 @@
 Makes a virtual environment in .venv-bench (torch's CPU wheel, transformers, onnxruntime) and a GPT-2-small-shaped model with
 random weights, then times all three with 2 threads on a quiet machine, and Headlight again while another program keeps one
 core busy. All give every pattern of every head and the logits of every position ("everything"); Headlight's "window" row is
-what a key press computes: the trace, thumbnails and statistics of all heads, and the next token.
+what a key press computes: the trace, thumbnails and statistics of all heads, and the next token. Beside these, in the same run:
+the roofline, max(operations / peak, bytes of weights / reading speed) with the logits of the last row, both speeds measured
+here; weights stored [out, in] (OPT's layout) beside GPT-2's [in, out]; and a token typed at the end, beside reading the weights.
 """
 import json
 import os
@@ -71,17 +73,51 @@ def plain_gpt2(torch, model):
     return Plain().eval()
 
 
-def headlight(program, model, rows):
+def bench(program, model, filter_):
     environment = dict(os.environ, HEADLIGHT_BENCH_MODEL=str(model), HEADLIGHT_BENCH_THREADS=str(THREADS))
-    out = subprocess.run([program, "--benchmark_format=json", "--benchmark_filter=" + "|".join(f"{r}/({'|'.join(map(str, LENGTHS))})/" for r in rows)],
-                         env=environment, capture_output=True, text=True, check=True).stdout
+    out = subprocess.run([program, "--benchmark_format=json", "--benchmark_filter=" + filter_], env=environment,
+                         capture_output=True, text=True, check=True).stdout
+    return json.loads(out)["benchmarks"]
+
+
+def headlight(program, model, rows):
+    """The medians of rows of forward_bench.cpp in ms, by name and length."""
     times = {}
-    for b in json.loads(out)["benchmarks"]:
+    for b in bench(program, model, "|".join(f"{r}/({'|'.join(map(str, LENGTHS))})/" for r in rows)):
         if b["aggregate_name"] != "median":
             continue
         name, n = b["name"].split("/")[:2]
         times[name, int(n)] = b["real_time"]
     return times
+
+
+class Machine:
+    """What it can do at most."""
+
+    def __init__(self, program, model):
+        row = bench(program, model, "machine")[0]
+        self.read, self.flops = row["GB_per_s"] * 1e9, row["GFLOP_per_s"] * 1e9
+
+    def reading_ms(self, config):
+        return 4e3 * (block_weights(config) + config.vocab_size * config.n_embd) / self.read
+
+    def roofline_ms(self, config, n):
+        scores = 2 * config.n_layer * config.n_embd * n * (n + 1) / 2  # q·k and pattern · v of what a causal mask allows
+        flops = 2 * (block_weights(config) * n + scores + config.vocab_size * config.n_embd)
+        return max(1e3 * flops / self.flops, self.reading_ms(config))
+
+
+def block_weights(config):
+    return 12 * config.n_layer * config.n_embd**2
+
+
+def opt_like(config):
+    """A model of the same shape whose weights are stored [out, in]."""
+    from transformers import OPTConfig, OPTForCausalLM
+
+    return OPTForCausalLM(OPTConfig(
+        vocab_size=config.vocab_size, hidden_size=config.n_embd, word_embed_proj_dim=config.n_embd, num_hidden_layers=config.n_layer,
+        num_attention_heads=config.n_head, ffn_dim=4 * config.n_embd, max_position_embeddings=config.n_positions))
 
 
 def main():
@@ -112,16 +148,25 @@ def main():
             peers["onnx", n] = median_ms(lambda: session.run(None, feed))
             file.unlink()
             del session
-    quiet = headlight(program, folder / "gpt2", ("window_update", "everything"))
+    opt_like(model.config).save_pretrained(folder / "opt")
+    machine = Machine(program, folder / "gpt2")
+    quiet = headlight(program, folder / "gpt2", ("window_update", "everything", "typed_token_in_window"))
+    out_in = headlight(program, folder / "opt", ("window_update",))
     busy_process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     busy = headlight(program, folder / "gpt2", ("window_update",))
     busy_process.kill()
 
     print(f"GPT-2 small's shape, random weights, {THREADS} threads, medians in ms")
-    print(f"{'tokens':>7} {'PyTorch':>9} {'ONNX RT':>9} {'window':>9} {'everything':>11} | PyTorch / window, everything | ONNX / window, everything | one core busy")
+    print(f"{'tokens':>7} {'PyTorch':>9} {'ONNX RT':>9} {'window':>9} {'everything':>11} | PyTorch / window, everything | ONNX / window, everything | one core busy | / roofline | [out, in] / [in, out]")
     for n in LENGTHS:
         p, o, w, e = peers["pytorch", n], peers["onnx", n], quiet["window_update", n], quiet["everything", n]
-        print(f"{n:>7} {p:>9.1f} {o:>9.1f} {w:>9.1f} {e:>11.1f} | {p / w:>15.2f} {p / e:>11.2f}  | {o / w:>12.2f} {o / e:>11.2f}  | {busy['window_update', n]:>7.1f} = {busy['window_update', n] / w:.2f} x")
+        print(f"{n:>7} {p:>9.1f} {o:>9.1f} {w:>9.1f} {e:>11.1f} | {p / w:>15.2f} {p / e:>11.2f}  | {o / w:>12.2f} {o / e:>11.2f}  | {busy['window_update', n]:>7.1f} = {busy['window_update', n] / w:.2f} x"
+              f" | {w / machine.roofline_ms(model.config, n):>10.2f} | {out_in['window_update', n] / w:.2f}")
+    reading = machine.reading_ms(model.config)
+    for n in (64, 1024):
+        t = quiet["typed_token_in_window", n]
+        print(f"a token typed at the end of {n - 1}, heads' summaries and next token included: {t:.1f} ms, {t / reading:.2f} x reading the weights")
+    print(f"this machine reads {machine.read / 1e9:.1f} GB/s and computes {machine.flops / 1e9:.0f} GFLOP/s")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include "analysis/head_summary.h"
 #include "base/cast.h"
 #include "base/memory.h"
+#include "machine.h"
 
 using namespace headlight;
 
@@ -159,6 +160,21 @@ void typed_token_in_window(benchmark::State& state) {
     }
 }
 
+/// What the machine can do at most: bytes read and float operations a second.
+void machine(benchmark::State& state) {
+    constexpr size_t kBytes = size_t{340} << 20;  // more than any cache, as a model's weights
+    ThreadPool pool(threads());
+    const std::vector<std::byte> bytes(kBytes, std::byte{1});
+    double seconds = 1, flops = 0;
+    for (auto _ : state) {
+        seconds = reading_seconds(pool, bytes);
+        flops = peak_flops(pool);
+    }
+    state.counters["GB_per_s"] = double(kBytes) / seconds / 1e9;
+    state.counters["GFLOP_per_s"] = flops / 1e9;
+}
+BENCHMARK(machine)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+
 /// Bytes of this process in memory.
 double resident() {
     long pages = 0, resident_pages = 0;
@@ -207,6 +223,7 @@ BENCHMARK(decoding_step)
 #define LENGTHS                         \
     ->Arg(8)                            \
         ->Arg(16)                       \
+        ->Arg(32)                       \
         ->Arg(64)                       \
         ->Arg(256)                      \
         ->Arg(1024)                     \
@@ -233,5 +250,6 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 3; ++i)
         benchmark::DoNotOptimize(run_trace(model(), request(std::min(64, model()->config.context)),
                                            pool));  // every page of the file has been touched
+    if (!std::getenv("HEADLIGHT_BENCH_MAPPED")) model()->packed->wait();
     benchmark::RunSpecifiedBenchmarks();
 }

@@ -86,6 +86,15 @@ def numbers_of_every_view():
     assert not (FOLDER / "no.npy").exists()
 
 
+def parts_of_a_character_are_named():
+    """Tokens that are bytes show the character that they belong to, or else the byte."""
+    labels = lambda *text: run("render", "--quiet", "--view", "head", *text, "--format", "csv", "-o", "-").out.splitlines()[0].split(",")[1:]
+    parts = [label for label in labels("--text", "own 天") if "天" in label]
+    assert parts == ["天 1/3", "天 2/3", "天 3/3"], parts
+    alone = [line.split(",")[0] for line in run("render", "--quiet", "--view", "head", "--text", "own 天", "--format", "csv", "-o", "-").out.splitlines()]
+    assert "Byte" not in alone, alone
+
+
 def browser(page, more=()):
     """The page after its scripts ran, as a real browser has it."""
     with tempfile.TemporaryDirectory() as home:

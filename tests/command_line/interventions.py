@@ -15,6 +15,7 @@ def masks_and_changes():
     assert len(both["heads"]) == 32 and all(0 <= h["distance"] <= 1 for h in both["heads"])
     assert [h["distance"] for h in both["heads"]] == sorted((h["distance"] for h in both["heads"]), reverse=True)
     rows = run("heads", "--text", sentence, "--effect-on", "ball", "--sort", "effect").out.splitlines()
+    assert rows == run("heads", "--text", sentence, "--effect-on", " ball", "--sort", "effect").out.splitlines(), "the token as it stands in the text"
     assert rows[0].endswith(",effect") and len(rows) == 33
     effects = [abs(float(row.split(",")[-1])) for row in rows[1:]]
     assert effects == sorted(effects, reverse=True) and effects[0] > 0

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cast.h"
 #include "helpers.h"
 #include "kernels/choice.h"
-#include "model/linear.h"
 
 using namespace headlight;
 
@@ -181,6 +181,9 @@ TEST_CASE("kernels: softmax, norms and activations equal plain ones, on every in
                        [](double v) {
                            return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
                        }) < 4e-7);
+            CHECK(each([&](float* v) { set->gelu(v, n); },
+                       [](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); }) < 2e-7);
+            CHECK(each([&](float* v) { set->relu(v, n); }, [](double v) { return std::max(v, 0.0); }) == 0);
             CHECK(each([&](float* v) { set->silu(v, n); }, [](double v) { return v / (1 + std::exp(-v)); }) <
                   4e-7);
             CHECK(each([&](float* v) { set->quick_gelu(v, n); },
@@ -212,6 +215,14 @@ TEST_CASE("kernels: far values and what is not finite") {
         set->gelu_tanh(v.data(), 6);
         CHECK(std::array{v[0], v[1], v[2], v[3], v[4]} == std::array{0.0f, 0.0f, 90.0f, 200.0f, 0.0f});
         CHECK(std::isnan(v[5]));
+        v = {-200, -90, 90, 200, 0, NAN};
+        set->gelu(v.data(), 6);
+        CHECK(std::array{v[0], v[1], v[2], v[3], v[4]} == std::array{0.0f, 0.0f, 90.0f, 200.0f, 0.0f});
+        CHECK(std::isnan(v[5]));
+        v = {-200, -0.0f, 90, 200, 0, NAN};
+        set->relu(v.data(), 6);
+        CHECK(std::array{v[0], v[2], v[3], v[4]} == std::array{0.0f, 90.0f, 200.0f, 0.0f});
+        CHECK(std::isnan(v[5]));
         v = {-200, -100, 90, 200, 0, NAN};
         set->silu(v.data(), 6);
         CHECK(std::array{v[0], v[2], v[3], v[4]} == std::array{0.0f, 90.0f, 200.0f, 0.0f});
@@ -231,52 +242,43 @@ TEST_CASE("kernels: far values and what is not finite") {
     }
 }
 
-TEST_CASE("kernels: one row's product is the same bits at any width, with weights fetched ahead or not") {
-    const int depth = 50;
-    const Matrix x = random_matrix(1, depth, 7), w = random_matrix(depth, 416, 8),
-                 bias = random_matrix(1, 416, 9);
+TEST_CASE("kernels: what a product fetches ahead changes no bit") {
+    const int depth = 193;
+    const Matrix x = random_matrix(33, depth, 7), w = random_matrix(depth, kPanel, 8),
+                 bias = random_matrix(1, kPanel, 9);
     for (const Kernels* set : usable_kernels())
-        for (const int width : {48, 96, 191, 192, 193, 400}) {
-            Matrix whole = Matrix::Constant(1, width + 1, -7), pieces(1, width);
-            Product product = product_of(x, w, width, bias.data(), whole);
-            product.ahead = reinterpret_cast<uintptr_t>(w.data());
-            product.ahead_stride = w.cols();
-            product.ahead_whole = width % 2 == 0;
-            set->multiply(product);
-            for (int o = 0; o < width; o += kPanel) {
-                Product piece = product_of(x, w, std::min(kPanel, width - o), bias.data() + o, pieces);
-                piece.w += o;
-                piece.y += o;
-                set->multiply(piece);
-            }
-            INFO(set->name, " width ", width);
-            CHECK(whole.leftCols(width) == pieces);
-            CHECK(whole(0, width) == -7);
-        }
+        for (const int width : {1, 17, 47, 48})
+            for (const int rows : {1, 2, 9, 33})
+                for (const int bytes : {2, 4}) {
+                    Matrix plain = Matrix::Constant(rows, width + 1, -7), fetching = plain;
+                    Product product = product_of(x.topRows(rows), w, width, bias.data(), plain);
+                    set->multiply(product);
+                    product.y = fetching.data();
+                    product.ahead = reinterpret_cast<uintptr_t>(w.data());
+                    product.ahead_bytes = bytes * w.size();
+                    set->multiply(product);
+                    INFO(set->name, " width ", width, " rows ", rows);
+                    CHECK(fetching == plain);
+                    CHECK((plain.col(width).array() == -7).all());
+                }
 }
 
-TEST_CASE("dense product: the same bits for any number of rows and threads, in each layout") {
-    ThreadPool one(1), three(3);
-    const std::pair<int, int> sizes[] = {{1, 1}, {7, 9}, {193, 50}, {193, 400}, {1000, 191}, {9, 50257}};
-    for (const auto& size : sizes) {
-        const int in = size.first, out = size.second;
-        const Matrix w = random_matrix(in, out, 1), wt = w.transpose(), bias = random_matrix(1, out, 2),
-                     x = random_matrix(33, in, 3);
-        const Linear by_input = Linear::of_floats(w.data(), bias.data(), in, out, WeightLayout::in_out),
-                     by_output = Linear::of_floats(wt.data(), bias.data(), in, out, WeightLayout::out_in);
-        const auto [want, magnitude] = plain_product(x, w, bias);
-        for (const Linear& linear : {by_input, by_output}) {
-            Matrix all(33, out);
-            apply_linear(one, x, linear, all);
-            CHECK(((all.cast<double>() - want).array() / magnitude.array()).abs().maxCoeff() <
-                  6e-8 * (in + 1));
-            for (const int rows : rows_to_try()) {
-                INFO(in, " to ", out, ", rows ", rows);
-                Matrix some(rows, out);
-                apply_linear(three, x.bottomRows(rows), linear, some);
-                CHECK(some == all.bottomRows(rows));
-            }
+TEST_CASE("kernels: GELU is as exact as the C library's erf, from one end to the other") {
+    for (const Kernels* set : usable_kernels()) {
+        std::vector<float> x;
+        for (float v = -14; v < 14; v += 1.0f / 1024) x.push_back(v);
+        for (float v = 1e-30f; v < 1e30f; v *= 3) x.insert(x.end(), {v, -v});
+        std::vector<float> got = x;
+        set->gelu(got.data(), isize(x));
+        double error = 0, tail = 0;
+        for (size_t i = 0; i < x.size(); ++i) {
+            const double v = x[i], want = 0.5 * v * std::erfc(-v / std::sqrt(2.0));
+            error = std::max(error, std::abs(got[i] - want) / std::max(1.0, std::abs(v)));
+            if (v < 0 && v > -5) tail = std::max(tail, std::abs(got[i] / want - 1));
         }
+        INFO(set->name, " error ", error, " tail ", tail);
+        CHECK(error < 1.2e-7);
+        CHECK(tail < 1e-4);  // where 1 + erf has lost most digits
     }
 }
 

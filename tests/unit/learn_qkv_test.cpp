@@ -1,4 +1,5 @@
 // The station qkv: by hand, and on reference models; there the stations before it too.
+#include <algorithm>
 #include <cmath>
 
 #include "learn/no_weights.h"
@@ -46,6 +47,22 @@ TEST_CASE("the open head's own matrices give its own pattern, and its part of wh
     const Matrix own = gpt2.trace->results(1, 4, gpt2.pool);
     CHECK(tables[1].values[0][2] == doctest::Approx(own.row(1).norm()).epsilon(1e-4));
     CHECK(tables[1].values[2][2] == doctest::Approx((own.row(1) + own.row(2)).norm()).epsilon(1e-4));
+}
+
+TEST_CASE("k and v frame the key that fits best, and hidden keys have no weight") {
+    Opened gpt2("gpt2", 1);
+    const auto page = qkv_page(gpt2.input, {}, gpt2.pool);
+    REQUIRE(page);
+    const std::vector<float> values = blocks_of<BarRows>(*page)[0].rows[0].values;
+    const auto best = std::max_element(values.begin(), values.end()) - values.begin();
+    const auto grids = blocks_of<Grid>(*page);
+    for (const Grid& grid : grids)
+        if (grid.title == "k" || grid.title == "v") CHECK(grid.marked_row.value_or(-1) == int(best));
+    const auto a =
+        std::find_if(grids.begin(), grids.end(), [](const Grid& g) { return g.title == "Weights A"; });
+    REQUIRE(a != grids.end());
+    CHECK(std::isnan(a->values(0, 1)));
+    CHECK(a->values(0, 0) == doctest::Approx(1));
 }
 
 TEST_CASE("every matrix may come from anywhere, in every kind of block") {

@@ -123,4 +123,19 @@ TEST_CASE("learn scale: the page holds the sampled line within its errors beside
     const auto& heads = std::get<Table>(page->blocks[3]);
     CHECK(int(heads.rows.size()) == trace->config().heads(0));
     CHECK(std::get<Curves>(page->blocks[0]).lines.back().x[0] == float(trace->config().d_head(0)));
+    const std::string keys = ", up to " + std::to_string(trace->key_count(0)) + " keys";
+    CHECK(std::get<Curves>(page->blocks[1]).lines[2].name.ends_with(keys));  // beside curves of 16
+}
+
+TEST_CASE("learn scale: what is divided has one color in every plot, as what is not") {
+    ThreadPool pool(2);
+    const auto page = scale_page({}, {}, pool);
+    REQUIRE(page);
+    const auto color = [&](int block, int line) {
+        return std::get<Curves>(page->blocks[block]).lines[line].color;
+    };
+    CHECK(color(0, 2) == color(1, 0));
+    CHECK(color(0, 1) == color(1, 1));
+    CHECK(color(1, 0) == color(2, 0));
+    CHECK(color(1, 0) != color(1, 1));
 }

@@ -1,6 +1,8 @@
 // The worked example, recomputed with a pencil.
 #include <cmath>
+#include <sstream>
 
+#include "base/quoted.h"
 #include "helpers.h"
 #include "learn/page_parts.h"
 #include "learn/worked_example.h"
@@ -86,14 +88,39 @@ TEST_CASE("learn worked example: steps are written as with a pencil") {
     CHECK(dot.what == "q · k₂");
     CHECK(dot.worked == "1·1 + 1·2");
     CHECK(dot.result == "3");
-    CHECK(score.worked == "3 ÷ 1.41");
-    CHECK(score.result == "2.12");
-    CHECK(power.worked == "e^2.12");
-    CHECK(power.result == "8.34");
-    CHECK(weight.worked == "8.34 ÷ 14.48");
-    CHECK(weight.result == "0.58");
-    CHECK(y.worked == "0.28·3 + 0.58·4 + 0.14·1");
+    CHECK(score.worked == "3 ÷ 1.414");
+    CHECK(score.result == "2.121");
+    CHECK(power.worked == "e^2.121");
+    CHECK(power.result == "8.342");
+    CHECK(weight.worked == "8.342 ÷ 14.483");
+    CHECK(weight.result == "0.576");
+    CHECK(y.worked == "0.284·3 + 0.576·4 + 0.140·1");
     CHECK(y.result == "3.30");
+}
+
+/// "1·2 + 0.5·(−1)" as a pencil adds it up.
+double added_up(std::string worked) {
+    for (size_t at; (at = worked.find("−")) != std::string::npos;) worked.replace(at, 3, "-");
+    for (size_t at; (at = worked.find("·")) != std::string::npos;) worked.replace(at, 2, " ");
+    std::erase_if(worked, [](char c) { return c == '(' || c == ')' || c == '+'; });
+    std::istringstream in(worked);
+    double sum = 0;
+    for (double a, b; in >> a >> b;) sum += a * b;
+    return sum;
+}
+
+TEST_CASE("learn worked example: a pencil comes to the numbers that are written") {
+    ThreadPool pool(1);
+    for (const int query : {0, 1, 2}) {
+        WorkedExampleState state;
+        state.query = query;
+        const auto page = worked_example_page({}, state, pool);
+        REQUIRE(page);
+        for (const learn::Steps::Line& y : steps(*page, 4).lines) {
+            CAPTURE(y.worked);
+            CHECK(decimals(added_up(y.worked), 2) == y.result);
+        }
+    }
 }
 
 TEST_CASE("learn worked example: a number that is edited is in force, and wrong counts are not") {

@@ -88,6 +88,17 @@ def a_stroke_and_a_rectangle_are_one_step_each(display):
         w.wait(lambda r: r["changes"] == 0)
 
 
+def a_fast_stroke_skips_no_cell(display):
+    """The pointer is seen at the ends of a stroke alone; the cells between are painted too, as one step."""
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask") as w:
+        n = len(w.settled()["tokens"])
+        at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
+        w.drag("map", at(16, 2), at(12, 6), steps=1)
+        w.wait(lambda r: r["change_list"] == [f"mask:{16 - i}>{2 + i}" for i in range(5)])
+        w.key("ctrl+z")
+        w.wait(lambda r: r["changes"] == 0)
+
+
 def everything_that_can_be_changed(display):
     """The bar of changes: scope, temperature, ablation, skips; a score by dragging and by key; the sink left out."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:

@@ -69,6 +69,17 @@ def what_there_is_to_try_is_carried_out(display):
         w.wait(lambda r: r["text"] == BARK and r.get("shown_text") == BARK and r["view"] == "Learn")
 
 
+def trying_moves_nothing_under_the_pointer(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn qkv") as w:
+        before = _learns(w, "qkv")["widgets"]
+        w.click("learn/try/0")
+        r = w.wait(lambda r: "learn/reset" in r["widgets"] and not r["busy"])
+        for path in [p for p in before if p.startswith(("learn/try/", "learn/set/"))]:
+            assert r["widgets"][path][:2] == before[path][:2], path
+        w.click("learn/reset")
+        w.wait(lambda r: not r["learn_set"])
+
+
 def a_number_is_typed_into_a_matrix(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn worked-example") as w:
         r = _learns(w, "worked-example")

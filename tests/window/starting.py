@@ -56,6 +56,19 @@ def resizing(display):
             w.wait(lambda r: abs(r["widgets"]["settings"][0] + r["widgets"]["settings"][2] - size[0]) < 20)
 
 
+def keys_and_the_token_that_is_typed_are_seen_in_small_windows(display):
+    """F1 stands within the window; of the tokens the last one does, and the locked one."""
+    with Window(PROGRAM, display, size="1024x700") as w:
+        last = len(w.settled()["tokens"]) - 1
+        r = w.wait(lambda r: f"chip/{last}" in r["widgets"])
+        assert "chip/0" not in r["widgets"] and "chips/back" in r["widgets"], "not all have room"
+        w.click("chips/back")
+        w.wait(lambda r: f"chip/{last}" not in r["widgets"])
+        w.key("F1")
+        x, y, wide, high = w.wait(lambda r: "help" in r["widgets"])["widgets"]["help"]
+        assert x >= 0 and y >= 0 and x + wide <= 1024 and y + high <= 700, (x, y, wide, high)
+
+
 def a_narrow_window_keeps_its_inspector(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball", size="1024x640") as w:
         r = w.settled()

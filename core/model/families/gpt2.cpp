@@ -16,7 +16,6 @@ Result<ModelConfig> read_gpt2(const Json& root, const std::string& file) {
     s.vocab = c.vocab = r.vocabulary(50257);
     c.context = r.context({"n_positions"}, 1024);
     c.positions = PositionScheme::learned;
-    c.decodes_matrices = true;
     c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);
     c.activation = r.activation({"activation_function"}, "gelu_new");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
