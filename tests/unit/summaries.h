@@ -7,7 +7,7 @@
 #include "base/cast.h"
 #include "helpers.h"
 
-using namespace headlight;
+namespace headlight {
 
 inline ForwardRequest with_change(ForwardRequest request, const Model& model, const std::string& change) {
     request.intervention.changes.push_back(*parse_change(model.config, change));
@@ -35,3 +35,5 @@ inline int summary_that_differs(const Trace& now, const Trace& past, int thumbna
     return first_difference(*summarize_heads(now, thumbnail, pool, nullptr, {&past, &before}),
                             *summarize_heads(now, thumbnail, pool));
 }
+
+}  // namespace headlight
