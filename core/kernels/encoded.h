@@ -5,6 +5,7 @@
 #include "kernels/dots.h"
 #include "kernels/formats.h"
 #include "kernels/kernels.h"
+#include "kernels/turned.h"
 
 namespace headlight {
 namespace {
@@ -90,7 +91,7 @@ struct Format {
 
     static constexpr WeightFormat row(const char* name) { return {name, Values, Bytes, decode, dot}; }
     static constexpr WeightFormat of_values(const char* name) {
-        return {name, Values, Bytes, decode, nullptr};
+        return {name, Values, Bytes, decode, Turned<values, Bytes>::dot};
     }
 };
 

@@ -52,9 +52,9 @@ struct WeightFormat {
     int values, bytes;  // of a block
     /// Decodes so many values, whole blocks of the format.
     void (*decode)(const uint8_t* blocks, int64_t count, float* values);
-    /// Dot products that decode each weight in registers, once for every row of x: for one. The bits are
-    /// those of `Kernels::dot` with the decoded rows. Null where a block is one value: such weights become
-    /// panels.
+    /// Dot products that decode each weight in registers: for a few rows of x. The bits are those of
+    /// `Kernels::dot` with the decoded rows; where a block is one value, those of `multiply` with their
+    /// panel.
     void (*dot)(const Dots& dots);
 };
 

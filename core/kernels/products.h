@@ -132,12 +132,10 @@ Vec interleave_low(Vec a, Vec b) { return __builtin_shufflevector(a, b, 0, 4, 1,
 Vec interleave_high(Vec a, Vec b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 #endif
 
-/// panel[k][o] of a square of lanes: each round interleaves the rows of the first half with those of the
+/// square[i][j] becomes square[j][i]: each round interleaves the rows of the first half with those of the
 /// second.
-void transpose_square(const float* const* rows, int64_t count, int64_t k, float* panel) {
-    Vec square[kLanes], next[kLanes];
-#pragma GCC unroll 16
-    for (int64_t i = 0; i < kLanes; ++i) square[i] = i < count ? load(rows[i] + k) : Vec{};
+[[gnu::always_inline]] inline void turn(Vec* square) {
+    Vec next[kLanes];
 #pragma GCC unroll 4
     for (int64_t half = 1; half < kLanes; half *= 2) {
 #pragma GCC unroll 8
@@ -148,6 +146,14 @@ void transpose_square(const float* const* rows, int64_t count, int64_t k, float*
 #pragma GCC unroll 16
         for (int64_t i = 0; i < kLanes; ++i) square[i] = next[i];
     }
+}
+
+/// panel[k][o] of a square of lanes.
+void transpose_square(const float* const* rows, int64_t count, int64_t k, float* panel) {
+    Vec square[kLanes];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kLanes; ++i) square[i] = i < count ? load(rows[i] + k) : Vec{};
+    turn(square);
 #pragma GCC unroll 16
     for (int64_t i = 0; i < kLanes; ++i) store(panel + i * kPanel, square[i]);
 }

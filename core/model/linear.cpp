@@ -23,8 +23,8 @@ constexpr int64_t kTasks = 6;          // tasks of each thread at least: a busy 
 constexpr int64_t kRowBlock = 96;      // rows of x that meet a panel together
 constexpr int64_t kEvenRows = 8;       // they are cut so that no tile of a kernel is thin
 constexpr int64_t kFewRows = 8;        // up to here weights go by once, a panel after another
-constexpr int64_t kFewEncoded = 3;     // up to here encoded weights are decoded anew for each row of x
-constexpr int64_t kRowsAhead = 8;      // outputs of encoded weights that few rows of x fetch ahead
+constexpr int64_t kFewInPlace = 3;     // up to here weights stored [out, in] are decoded in registers
+constexpr int64_t kRowsAhead = 16;     // outputs of them that are fetched ahead
 constexpr int64_t kColumnsAhead = 16;  // inputs of [in, out] that are fetched while others are copied
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
@@ -131,8 +131,8 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
         }
 }
 
-/// Inputs [k0, k0 + depth) of some outputs of encoded weights, as a kernel of dot products reads them: where
-/// they lie, or decoded.
+/// Inputs [k0, k0 + depth) of some outputs of weights stored [out, in], as a kernel of dot products reads
+/// them: where they lie, or decoded.
 std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o,
                                            int64_t count, bool in_place) {
     std::array<const uint8_t*, kPanel> rows{};
@@ -143,11 +143,11 @@ std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t 
     return rows;
 }
 
-/// All rows of x, outputs [begin, end) of encoded weights. A few rows of x meet them where they lie; more
-/// meet some rows of them that are decoded once.
+/// All rows of x, outputs [begin, end) of weights stored [out, in]. A few rows of x meet them where they lie;
+/// more meet some rows of encoded ones that are decoded once.
 void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                    int64_t end) {
-    const bool in_place = x.rows() <= kFewEncoded;
+    const bool in_place = x.rows() <= kFewInPlace;
     const auto dot = in_place ? kernels().formats[w.dtype->format].dot : kernels().dot;
     const int64_t outputs = in_place ? kRowsAhead : kPanel;
     for (int64_t o = begin; o < end && !stopped(cancel); o += outputs)
@@ -172,7 +172,9 @@ void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, 
 /// All rows of x, outputs [begin, end). Few rows go through packed weights in their order.
 void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, const std::byte* packed,
                       MatrixRef y, int64_t begin, int64_t end) {
-    if (is_encoded(w)) return multiply_rows(cancel, x, w, y, begin, end);
+    const bool in_place =
+        w.layout == WeightLayout::out_in && x.rows() <= kFewInPlace && !(packed && is_float32(w));
+    if (is_encoded(w) || in_place) return multiply_rows(cancel, x, w, y, begin, end);
     const int64_t together = kPanel * (packed && x.rows() <= kFewRows ? 1 : kTaskPanels);
     for (int64_t o = begin; o < end; o += together)
         multiply_panels(cancel, x, w, packed, y, o, std::min(end, o + together));
