@@ -251,7 +251,8 @@ TEST_CASE("kernels: what a product fetches ahead changes no bit") {
             for (const int rows : {1, 2, 9, 33})
                 for (const int bytes : {2, 4}) {
                     Matrix plain = Matrix::Constant(rows, width + 1, -7), fetching = plain;
-                    Product product = product_of(x.topRows(rows), w, width, bias.data(), plain);
+                    const Matrix some = x.topRows(rows);
+                    Product product = product_of(some, w, width, bias.data(), plain);
                     set->multiply(product);
                     product.y = fetching.data();
                     product.ahead = reinterpret_cast<uintptr_t>(w.data());
