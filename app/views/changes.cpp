@@ -108,13 +108,8 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
     return change;
 }
 
-}  // namespace
-
-/// The first cell of a drag that it does something to begins the step of undo.
+/// The first cell of a stroke that it does something to begins the step of undo.
 void paint_cell(const Scene& s, std::pair<int, int> cell) {
-    auto& last = s.of<Painting>().last;
-    if (last == cell) return;
-    const bool begun = last.first >= 0;
     const Change change = painted_change(s, cell);
     Change opposite = change;
     opposite.kind = change.kind == ChangeKind::mask ? ChangeKind::unmask : ChangeKind::mask;
@@ -122,13 +117,15 @@ void paint_cell(const Scene& s, std::pair<int, int> cell) {
         s.sentence()->trace->rule(s.block()).mask_of(s.head()).allows(cell.first, cell.second);
     const bool restores = is_in_force(s, opposite),
                adds = !is_in_force(s, change) && is_seen == (change.kind == ChangeKind::mask);
-    if (restores || adds) s.change(restores ? opposite : change, begun);
-    if (restores || adds || begun) last = cell;
+    if (restores || adds) s.change(restores ? opposite : change, std::exchange(s.of<Painting>().begun, true));
 }
+
+}  // namespace
 
 /// All cells of the straight line from the last one: the pointer is seen a few times in a stroke.
 void paint_stroke(const Scene& s, std::pair<int, int> to) {
-    const auto last = s.of<Painting>().last, from = last.first < 0 ? to : last;
+    const auto last = std::exchange(s.of<Painting>().last, to), from = last.first < 0 ? to : last;
+    if (last == to) return;
     const int down = to.first - from.first, across = to.second - from.second,
               steps = std::max({1, std::abs(down), std::abs(across)});
     const auto part = [&](int whole, int i) { return int(std::lround(double(whole) * i / steps)); };

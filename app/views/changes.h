@@ -12,7 +12,8 @@ enum class Brush { off, mask, unmask, mask_rectangle, unmask_rectangle };
 struct Painting {
     Brush brush = Brush::off;
     bool all_heads = true;                       // or the selected one
-    std::pair<int, int> last{-1, -1};            // the cell that was painted last in this drag
+    std::pair<int, int> last{-1, -1};            // where the pointer was in this stroke; −1: beyond the map
+    bool begun = false;                          // whether the stroke has changed a cell
     std::pair<int, int> scored{-1, -1};          // … whose score was changed last in this drag
     std::pair<int, int> rectangle_from{-1, -1};  // the corner of one that is being drawn
 };
@@ -25,9 +26,8 @@ float draw_changes(Scene& scene, Rect area);
 /// "mask red 16 → ball 10", "1.2 mean": a change as people read it.
 std::string change_text(const Scene& scene, const Change& change);
 
-/// What the brush does to a cell while it is dragged over the heat map; Shift turns it round.
-void paint_cell(const Scene& scene, std::pair<int, int> cell);
-/// All cells between the one that this drag painted last and this one.
+/// What the brush does to all cells from where it was to this one; Shift turns it round. A stroke is one step
+/// of undo.
 void paint_stroke(const Scene& scene, std::pair<int, int> to);
 /// What it does to all cells between two corners.
 void paint_rectangle(const Scene& scene, std::pair<int, int> from, std::pair<int, int> to);

@@ -76,7 +76,7 @@ std::vector<Question> ask_about_changes(const Scene& s) {
     if (!s.sentence()->unchanged) return {};
     std::vector<Question> out;
     if (s.session.preferences.rank == kRankByMoved) out.push_back(MovedWanted{});
-    if (shows_effects(s) && s.of<Painting>().last.first < 0) out.push_back(StagesWanted{});
+    if (shows_effects(s) && !s.of<Painting>().begun) out.push_back(StagesWanted{});
     return out;
 }
 

@@ -103,10 +103,10 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
     if (!paints_rectangles(s.session)) {
-        if (!h.pressed)
-            s.of<Painting>().last = {-1, -1};
-        else if (inside)
-            paint_stroke(s, cell);
+        Painting& painting = s.of<Painting>();
+        if (inside && (h.pressed || painting.last.first >= 0)) paint_stroke(s, cell);
+        if (!inside || !h.pressed) painting.last = {-1, -1};
+        if (!h.pressed) painting.begun = false;
         return;
     }
     auto& from = s.of<Painting>().rectangle_from;
