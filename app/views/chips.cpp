@@ -105,24 +105,35 @@ bool rest_fits(const Scene& s, const std::vector<std::string>& labels, int first
     return width <= room;
 }
 
-/// Moves a row so that the locked token, or else the last one, is in sight; once, so that one may look away.
-void keep_in_sight(const Scene& s, const ChipRow& row, ChipsState::Row& state, float room) {
+/// The token that is to come into sight: one that was just typed at the end or locked; −1: none.
+int token_to_show(const Scene& s, const ChipRow& row, ChipsState::Row& state) {
+    const auto& lock = s.session.selection.locked;
+    const int count = isize(s.sentence()->labels[row.stack]),
+              locked = !lock         ? -1
+                       : row.queries ? lock->first
+                                     : lock->second,
+              before = std::exchange(state.count, count), lock_before = std::exchange(state.locked, locked);
+    if (count > before) return count - 1;
+    return locked != lock_before && locked < count ? locked : -1;
+}
+
+/// Moves a row by as little as brings that token into sight, or to its beginning where all have room.
+void bring_into_sight(const Scene& s, const ChipRow& row, ChipsState::Row& state, float room) {
     const auto& labels = s.sentence()->labels[row.stack];
-    const auto& locked = s.session.selection.locked;
-    const int last = isize(labels) - 1,
-              wanted = !locked       ? last
-                       : row.queries ? locked->first
-                                     : locked->second,
-              kept = std::clamp(wanted, 0, last);
-    if (std::exchange(state.kept, {kept, room}) == std::pair{kept, room}) return;
-    int least = kept;
-    float width = (kept < last ? kMore : 0) + chip_width(s.ui, labels[kept]);
+    const int wanted = token_to_show(s, row, state);
+    if (rest_fits(s, labels, 0, room)) {
+        state.first = 0;
+        return;
+    }
+    if (wanted < 0) return;
+    int least = wanted;
+    float width = (wanted + 1 < isize(labels) ? kMore : 0) + chip_width(s.ui, labels[wanted]);
     while (least > 0) {
         width += gap::tight + chip_width(s.ui, labels[least - 1]);
         if (width + (least > 1 ? kMore : 0) > room) break;
         --least;
     }
-    state.first = rest_fits(s, labels, 0, room) ? 0 : std::clamp(state.first, least, kept);
+    state.first = std::clamp(state.first, least, wanted);
 }
 
 /// Tokens from the left on, those that do not fit as "45 more"; returns where they end.
@@ -136,7 +147,7 @@ float draw_chips(Scene& s, const ChipRow& row, ChipsState::Row& state, Rect line
         const Rect at = take_left(line, ui.text.width(kCaption, text), gap::medium);
         return ui.link(path + end, at.right(), at.middle_y(), text);
     };
-    keep_in_sight(s, row, state, line.w);
+    bring_into_sight(s, row, state, line.w);
     int& first = state.first;
     first = std::clamp(first, 0, n - 1);
     if (first > 0 && link("/back", std::to_string(first) + " before")) first = std::max(0, first - kBack);

@@ -9,8 +9,9 @@ namespace headlight {
 
 struct ChipsState {
     struct Row {
-        int first = 0;                 // the first token that is seen
-        std::pair<int, float> kept{};  // the token that was brought into sight, and in how much room
+        int first = 0;    // the first token that is seen
+        int count = 0;    // tokens when one was brought into sight last
+        int locked = -1;  // the one that was locked then
     };
     Row source, target;
 };
