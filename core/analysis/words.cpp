@@ -46,11 +46,20 @@ std::vector<int> word_numbers(std::span<const std::string> tokens) {
     return out;
 }
 
+namespace {
+/// "天 1/3" → "天", its further parts → "": labels of tokens hold no other blank.
+std::string_view without_part(std::string_view label) {
+    const size_t blank = label.rfind(' ');
+    if (blank == std::string_view::npos) return label;
+    return label.substr(blank).starts_with(" 1/") ? label.substr(0, blank) : "";
+}
+}  // namespace
+
 std::vector<std::string> join_labels(std::span<const std::string> labels, std::span<const int> words) {
     std::vector<std::string> out;
     for (size_t i = 0; i < labels.size(); ++i) {
         if (i == 0 || words[i] != words[i - 1]) out.emplace_back();
-        std::string_view piece = labels[i];
+        std::string_view piece = without_part(labels[i]);
         if (!out.back().empty() && begins_with(piece, "##")) piece.remove_prefix(2);
         if (piece == "␣" && labels.size() > i + 1 && words[i + 1] == words[i])
             piece = "";  // a blank that is a token of its own

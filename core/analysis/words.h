@@ -14,7 +14,7 @@ namespace headlight {
 /// Punctuation and special tokens stand alone.
 std::vector<int> word_numbers(std::span<const std::string> tokens);
 
-/// The labels of the words.
+/// The labels of the words; a character in parts counts once.
 std::vector<std::string> join_labels(std::span<const std::string> labels, std::span<const int> words);
 
 /// A pattern [queries, keys] by words: the mean over a word's queries, the sum over its keys, so that rows
