@@ -15,7 +15,9 @@ namespace headlight::learn {
 namespace {
 
 constexpr int kWorkedWords = 3, kWorkedWidth = 2;
-constexpr int kDigits = 3;  // so many that what is computed from written numbers is what is written
+// Scores have more digits than their powers, so that a pencil comes from what is written to what is written.
+constexpr int kScoreDigits = 5, kDigits = 3;
+constexpr double kUnits = 1000;  // of kDigits in one
 
 Matrix three_rows(Index cols, std::initializer_list<float> values) {
     Matrix m(kWorkedWords, cols);
@@ -71,7 +73,8 @@ Steps score_steps(const WorkedInput& in, const WorkedAttention& a) {
     for (int i = 0; i < a.dots.size(); ++i)
         out.lines.push_back(
             {numbered("s", i + 1) + " = " + numbered("q · k", i + 1) + (in.divide ? " ÷ √2" : ""),
-             written(a.dots[i], kDigits) + (in.divide ? " ÷ 1.414" : ""), written(a.scores[i], kDigits)});
+             written(a.dots[i], kScoreDigits) + (in.divide ? " ÷ √2" : ""),
+             written(a.scores[i], kScoreDigits)});
     return out;
 }
 
@@ -81,12 +84,13 @@ Steps softmax_steps(const WorkedAttention& a) {
     std::string sum;
     double added = 0;  // what is written down, as with a pencil
     for (int i = 0; i < a.scores.size(); ++i) {
-        const std::string score = shifted ? factor(a.scores[i], kDigits) + " − " + factor(a.shift, kDigits)
-                                          : written(a.scores[i], kDigits);
+        const std::string score =
+            shifted ? factor(a.scores[i], kScoreDigits) + " − " + factor(a.shift, kScoreDigits)
+                    : written(a.scores[i], kScoreDigits);
         out.lines.push_back({numbered("e^s", i + 1), "e^" + (shifted ? "(" + score + ")" : score),
                              decimals(a.powers[i], kDigits)});
         sum += (i ? " + " : "") + decimals(a.powers[i], kDigits);
-        added += std::round(1000 * a.powers[i]) / 1000;
+        added += std::round(kUnits * a.powers[i]) / kUnits;
     }
     out.lines.push_back({"sum", sum, decimals(added, kDigits)});
     for (int i = 0; i < a.weights.size(); ++i)
