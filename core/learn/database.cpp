@@ -115,8 +115,9 @@ Words finding(const Database& db, const Vector& weights) {
     return {"How fast is an animal of size " + decimals(double(db.query(0)), 0) + " and tameness " +
             decimals(double(db.query(1)), 0) + "? " +
             (found ? "This key is in the table. " : "No row has this key. ") + "The weighted answer takes " +
-            (share == "100 %" ? "nearly all" : share) + " from " + db.names[best] +
-            " and the rest from the others."};
+            (weights[best] == 1 ? "all from " + db.names[best] + "."
+                                : (share == "100 %" ? "nearly all" : share) + " from " + db.names[best] +
+                                      " and the rest from the others.")};
 }
 
 }  // namespace
