@@ -129,7 +129,8 @@ std::vector<Question> ask_learn(const Scene& s) {
     const auto* found = s.found<PageWanted>();
     if (found && found->asked.station == state.station && found->answer.first_head)
         state.first_head = found->answer.first_head;
-    const PageWanted begun = page_wanted(s.session, {});  // its answer, once there, is with the first head
+    const PageWanted begun =
+        page_wanted(s.session, {});  // answered with the head that it found: no other is asked
     return {found && found->asked == begun ? begun : page_wanted(s.session, state.first_head)};
 }
 
