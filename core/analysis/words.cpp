@@ -47,11 +47,11 @@ std::vector<int> word_numbers(std::span<const std::string> tokens) {
 }
 
 namespace {
-/// "天 1/3" → "天", its further parts → "": labels of tokens hold no other blank.
+/// "天 1/3" → "天", its further parts → "".
 std::string_view without_part(std::string_view label) {
     const size_t blank = label.rfind(' ');
-    if (blank == std::string_view::npos) return label;
-    return label.substr(blank).starts_with(" 1/") ? label.substr(0, blank) : "";
+    if (blank == std::string_view::npos || label.size() != blank + 4 || label[blank + 2] != '/') return label;
+    return label[blank + 1] == '1' ? label.substr(0, blank) : "";
 }
 }  // namespace
 

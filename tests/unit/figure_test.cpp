@@ -108,6 +108,7 @@ TEST_CASE("words: pieces of every tokenizer's spelling are joined, signs and spe
     CHECK(join_labels(Words{"un", "##b", "##able", "."}, std::vector<int>{0, 0, 0, 1}) ==
           Words{"unbable", "."});
     CHECK(join_labels(Words{"␣", "c", "at"}, std::vector<int>{0, 0, 0}) == Words{"cat"});
+    CHECK(join_labels(Words{"⟨E4 BD⟩", "b"}, std::vector<int>{0, 0}) == Words{"⟨E4 BD⟩b"});
     CHECK(join_labels(Words{"a", "天 1/3", "天 2/3", "天 3/3", "地 1/2", "地 2/2"},
                       std::vector<int>{0, 0, 0, 0, 1, 1}) == Words{"a天", "地"});
     Matrix w(3, 3);
