@@ -169,7 +169,8 @@ void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, 
         }
 }
 
-/// All rows of x, outputs [begin, end). Few rows go through packed weights in their order.
+/// All rows of x, outputs [begin, end). Few rows go through packed weights in their order, or through [out,
+/// in] ones where they lie: 16 bits are read faster there than decoded panels are.
 void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, const std::byte* packed,
                       MatrixRef y, int64_t begin, int64_t end) {
     const bool in_place =

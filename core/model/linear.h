@@ -47,9 +47,9 @@ struct Linear {
 };
 
 /// y[n, out] = x[n, in] · W + b, by the kernels of core/kernels. Weights of single values become panels of
-/// outputs, unless they were packed; blocks of weights are decoded in registers for up to three rows of x,
-/// else some rows at a time. Each entry is added up in one order, up the inputs or in the lanes of the
-/// blocks' dot products, whatever the layout, the number of rows and of threads and whether W was packed:
+/// outputs, unless they were packed; up to three rows of x meet weights stored [out, in] in registers, more
+/// rows some decoded blocks at a time. Each entry is added up in one order, up the inputs or in the lanes of
+/// the blocks' dot products, whatever the layout, the number of rows and of threads and whether W was packed:
 /// rows that are computed together or one by one are the same bits.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <map>
-#include <new>
-#include <system_error>
 #include <tuple>
 
+#include "base/check.h"
 #include "kernels/kernels.h"
 
 namespace headlight {
@@ -83,13 +83,13 @@ bool PackedWeights::fits(int64_t bytes) { return 2 * bytes <= available_memory()
 void PackedWeights::start() {
     if (bytes_ == 0 || started_.exchange(true)) return;
     try {
-        thread_ = std::thread([this] {
-            try {
+        thread_ = std::thread([this] {  // what is packed when memory ends is used
+            static_cast<void>(guarded([this]() -> Status {
                 pack_all();
-            } catch (const std::bad_alloc&) {  // what is packed by then is used
-            }
+                return success();
+            }));
         });
-    } catch (const std::system_error&) {  // no thread to be had
+    } catch (const std::exception&) {  // no thread or no memory to be had
     }
 }
 

@@ -11,12 +11,12 @@
 namespace headlight {
 
 /// Copies of matrices of single values, [panel][in][kPanel] (Linear::packed). A thread of its own makes them,
-/// one after another, and gives way to everything else; products are the same bits before, meanwhile and
-/// after. Encoded weights stay as they are: few bytes are read where they lie.
+/// one after another, and leaves the processor to everything else; products are the same bits before,
+/// meanwhile and after. Encoded weights stay as they are: few bytes are read where they lie.
 class PackedWeights {
 public:
-    /// Gives each matrix a place, and equal ones the same; nothing is copied yet. The matrices and what they
-    /// point to must live as long.
+    /// Gives each matrix a place, and equal ones the same; nothing is copied yet. The bytes that they point
+    /// to must live as long as this, and this as long as any copy of them multiplies.
     explicit PackedWeights(const std::vector<Linear*>& matrices);
     /// Ends the thread within a panel.
     ~PackedWeights();

@@ -272,27 +272,6 @@ TEST_CASE("encodings: a dense product is the same bits for any number of rows an
     }
 }
 
-TEST_CASE("encodings: a typed token is the same bits as in a fresh pass, wherever the prefix was cut") {
-    const auto model = Model::open(kTests / "reference/models/llama_gguf/llama-q4_0.gguf");
-    REQUIRE(model);
-    ThreadPool one(1), three(3);
-    const auto request = [](int n) {
-        Sequence s;
-        for (int i = 0; i < n; ++i) s.ids.push_back(7 * i % 50);
-        s.tokens.resize(n);
-        return ForwardRequest{{s}, {}};
-    };
-    const auto fresh = run_trace(*model, request(20), three);
-    REQUIRE(fresh);
-    for (const int cut : {1, 7, 18, 19}) {
-        const auto past = run_trace(*model, request(cut), one);
-        REQUIRE(past);
-        const auto typed = run_trace(*model, request(20), one, nullptr, past->get());
-        REQUIRE(typed);
-        CHECK((*typed)->normalized() == (*fresh)->normalized());
-    }
-}
-
 TEST_CASE("encodings: each format of weights is a row of both tables, and blocks are the same") {
     for (const Kernels* set : usable_kernels()) {
         CHECK(set->format_count == std::ssize(kLayouts));

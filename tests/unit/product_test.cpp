@@ -1,6 +1,7 @@
 // Products of weights in every layout and number format: which way their weights are met changes no bit.
 #include "helpers.h"
 #include "io/dtype.h"
+#include "kernels/kernels.h"
 #include "model/packed.h"
 
 using namespace headlight;
@@ -67,7 +68,7 @@ TEST_CASE(
                 part.group_stride = 3 * d * part.stride;
             }
             PackedWeights packed({&whole, &part, &whole});
-            CHECK(packed.bytes() < 2 * 2 * in * (3 * inner + 96));  // the same matrix once
+            CHECK(packed.bytes() == int64_t{2} * in * (144 + kPanel));  // whole once: three panels; part: one
             Matrix before[3], after[3];
             for (Matrix* results : {before, after}) {
                 const Linear* const matrices[] = {&whole, &part};
@@ -83,6 +84,12 @@ TEST_CASE(
             INFO(name, rows_are_outputs);
             for (int i = 0; i < 3; ++i) CHECK(before[i] == after[i]);
             CHECK(after[2] == after[0].middleCols(60, 2));
+            CHECK((whole.packed->load() && part.packed->load()));
+            for (const int rows : {1, 3, 4, 8}) {
+                Matrix few(rows, whole.out);
+                apply_linear(pool, x.topRows(rows), whole, few);
+                CHECK(few == after[0].topRows(rows));
+            }
             Matrix decoded(rows_are_outputs ? whole.out : in, rows_are_outputs ? in : whole.out);
             for (Index i = 0; i < decoded.rows(); ++i)
                 whole.read(i, 0, decoded.cols(), decoded.row(i).data());
@@ -91,4 +98,25 @@ TEST_CASE(
                          plain);
             CHECK(plain == after[0]);
         }
+}
+
+TEST_CASE("encodings: a typed token is the same bits as in a fresh pass, wherever the prefix was cut") {
+    const auto model = Model::open(kTests / "reference/models/llama_gguf/llama-q4_0.gguf");
+    REQUIRE(model);
+    ThreadPool one(1), three(3);
+    const auto request = [](int n) {
+        Sequence s;
+        for (int i = 0; i < n; ++i) s.ids.push_back(7 * i % 50);
+        s.tokens.resize(n);
+        return ForwardRequest{{s}, {}};
+    };
+    const auto fresh = run_trace(*model, request(20), three);
+    REQUIRE(fresh);
+    for (const int cut : {1, 7, 18, 19}) {
+        const auto past = run_trace(*model, request(cut), one);
+        REQUIRE(past);
+        const auto typed = run_trace(*model, request(20), one, nullptr, past->get());
+        REQUIRE(typed);
+        CHECK((*typed)->normalized() == (*fresh)->normalized());
+    }
 }
