@@ -6,9 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <vector>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
 namespace headlight {
 
@@ -29,35 +26,25 @@ double least_seconds(const std::function<void()>& run) {
     return best;
 }
 
-float plain_chains() {
-    float sums[kChains] = {};
+/// The sums of vectors V, in the instructions of the function that this is inlined into.
+template <class V>
+[[gnu::always_inline]] inline float run_chains() {
+    V sums[kChains] = {};
     for (int64_t i = 0; i < kRounds; ++i)
-        for (float& sum : sums) sum = sum * 0.5f + 1.0f;
-    return sums[0] + sums[kChains - 1];
+#pragma GCC unroll 12
+        for (int chain = 0; chain < kChains; ++chain) sums[chain] = sums[chain] * 0.5f + 1.0f;
+    V all = sums[0];
+    for (const V& sum : sums) all += sum;
+    return all[0];
 }
 
+template <int Lanes>
+using Floats [[gnu::vector_size(Lanes * 4)]] = float;
+
+float plain_chains() { return run_chains<Floats<4>>(); }
 #ifdef __x86_64__
-__attribute__((target("avx512f"))) float wide_chains() {
-    __m512 sums[kChains];
-    for (__m512& sum : sums) sum = _mm512_setzero_ps();
-    const __m512 half = _mm512_set1_ps(0.5f), one = _mm512_set1_ps(1);
-    for (int64_t i = 0; i < kRounds; ++i)
-        for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, half, one);
-    __m512 all = sums[0];
-    for (const __m512& sum : sums) all = _mm512_add_ps(all, sum);
-    return _mm512_cvtss_f32(all);
-}
-
-__attribute__((target("avx2,fma"))) float middle_chains() {
-    __m256 sums[kChains];
-    for (__m256& sum : sums) sum = _mm256_setzero_ps();
-    const __m256 half = _mm256_set1_ps(0.5f), one = _mm256_set1_ps(1);
-    for (int64_t i = 0; i < kRounds; ++i)
-        for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, half, one);
-    __m256 all = sums[0];
-    for (const __m256& sum : sums) all = _mm256_add_ps(all, sum);
-    return _mm256_cvtss_f32(all);
-}
+[[gnu::target("avx512f")]] float wide_chains() { return run_chains<Floats<16>>(); }
+[[gnu::target("avx2,fma")]] float middle_chains() { return run_chains<Floats<8>>(); }
 #endif
 
 struct Chains {
@@ -70,7 +57,7 @@ Chains widest() {
     if (__builtin_cpu_supports("avx512f")) return {wide_chains, 16};
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {middle_chains, 8};
 #endif
-    return {plain_chains, 1};
+    return {plain_chains, 4};
 }
 
 }  // namespace
