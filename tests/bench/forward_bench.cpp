@@ -150,7 +150,7 @@ void typed_token_in_window(benchmark::State& state) {
     ThreadPool pool(threads());
     const int n = static_cast<int>(state.range(0));
     const auto past = *run_trace(model(), request(n - 1), pool);
-    const auto before = *summarize_heads(*past, 64, pool);
+    const auto before = *summarize_heads(*past, kThumbnailSide, pool);
     for (auto _ : state) {
         const ForwardRequest r = request(n);
         HeadObserver heads(model()->config, r.inputs);
