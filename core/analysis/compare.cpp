@@ -186,7 +186,7 @@ Result<int> find_token(const Model& model, const std::string& label) {
     const bool blank_first = label.size() > 1 && label[0] == ' ' && model.tokenizer;
     for (int id = 0; id < model.config.vocab; ++id)
         if (prediction_label(model, id) == label ||
-            (blank_first && (*model.target_tokenizer()).bytes(id) == label))
+            (blank_first && model.target_tokenizer()->bytes(id) == label))
             return id;
     char* end = nullptr;
     const long id = std::strtol(label.c_str(), &end, 10);
