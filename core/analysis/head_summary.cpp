@@ -62,7 +62,7 @@ void raise_to_row(const PatternTile& tile, int query, float* largest) {
     const int begin = keys.begin - tile.first_key, end = keys.end - tile.first_key;
     const float* const weights = tile.weights.row(query - tile.first).data();
     if (!mask.has_masked(query) && !tile.rule.is_given(tile.head, query))
-        return kernels().raise(largest + begin, weights + begin, end - begin);
+        return kernels().keep_larger(largest + begin, weights + begin, end - begin);
     for (int i = begin; i < end; ++i)
         if (weights[i] != 0 || mask.weighs(query, tile.first_key + i))
             largest[i] = std::max(largest[i], weights[i]);
@@ -77,7 +77,7 @@ void raise_entries(const PatternTile& tile, int down, int across, Matrix& entrie
         const int end = std::min(last, ((query >> down) + 1) << down);
         largest.assign(width, -1.0f);
         for (; query < end; ++query) raise_to_row(tile, query, largest.data());
-        if (across == 0) kernels().raise(row + tile.first_key, largest.data(), width);
+        if (across == 0) kernels().keep_larger(row + tile.first_key, largest.data(), width);
         for (int i = 0; across > 0 && i < width; ++i) {
             float& entry = row[(tile.first_key + i) >> across];
             entry = std::max(entry, largest[i]);

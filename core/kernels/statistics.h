@@ -47,7 +47,7 @@ float distance(const float* weights, int64_t count, int64_t first) {
     return sums.total();
 }
 
-void raise(float* largest, const float* x, int64_t count) {
+void keep_larger(float* largest, const float* x, int64_t count) {
     for (int64_t i = 0; i < count; i += kLanes) {
         const int64_t left = count - i;
         const Vec a = load_some(largest + i, left, 0), b = load_some(x + i, left, 0);

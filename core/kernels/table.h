@@ -27,7 +27,7 @@ static constexpr Kernels all_kernels(const char* name) {
             .soft_cap = soft_cap,
             .entropy = entropy,
             .distance = distance,
-            .raise = raise};
+            .keep_larger = keep_larger};
 }
 
 }  // namespace headlight

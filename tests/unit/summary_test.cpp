@@ -28,7 +28,7 @@ TEST_CASE("kernels: entropy and distance of weights equal plain sums, and the la
             CHECK(set->entropy(row.data(), count) == doctest::Approx(bits).epsilon(2e-6));
             CHECK(set->distance(row.data(), count, -20) == doctest::Approx(apart_by).epsilon(2e-6));
             const std::vector<float> before = kept;
-            set->raise(kept.data(), row.data(), count);
+            set->keep_larger(kept.data(), row.data(), count);
             for (int i = 0; i < count; ++i) CHECK(kept[i] == std::max(before[i], row[i]));
             CHECK(kept[count] == before[count]);
         }
