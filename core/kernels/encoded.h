@@ -5,7 +5,7 @@
 #include "kernels/dots.h"
 #include "kernels/formats.h"
 #include "kernels/kernels.h"
-#include "kernels/turned.h"
+#include "kernels/transposed.h"
 
 namespace headlight {
 namespace {
@@ -91,7 +91,7 @@ struct Format {
 
     static constexpr WeightFormat row(const char* name) { return {name, Values, Bytes, decode, dot}; }
     static constexpr WeightFormat of_values(const char* name) {
-        return {name, Values, Bytes, decode, Turned<values, Bytes>::dot};
+        return {name, Values, Bytes, decode, TransposedDots<values, Bytes>::dot};
     }
 };
 

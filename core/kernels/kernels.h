@@ -53,7 +53,7 @@ struct WeightFormat {
     /// Decodes so many values, whole blocks of the format.
     void (*decode)(const uint8_t* blocks, int64_t count, float* values);
     /// Dot products that decode each weight in registers: for a few rows of x. The bits are those of
-    /// `Kernels::dot` with the decoded rows; where a block is one value, those of `multiply` with their
+    /// `Kernels::dot` with the decoded rows; of single values (F32, F16, BF16) those of `multiply` with their
     /// panel.
     void (*dot)(const Dots& dots);
 };
@@ -89,7 +89,7 @@ struct Kernels {
     /// Σ w · |first + i|, for a first place of any sign.
     float (*distance)(const float* weights, int64_t count, int64_t first);
     /// largest = max(largest, x), entry by entry.
-    void (*raise)(float* largest, const float* x, int64_t count);
+    void (*keep_larger)(float* largest, const float* x, int64_t count);
 };
 
 }  // namespace headlight

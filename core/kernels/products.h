@@ -134,7 +134,7 @@ Vec interleave_high(Vec a, Vec b) { return __builtin_shufflevector(a, b, 2, 6, 3
 
 /// square[i][j] becomes square[j][i]: each round interleaves the rows of the first half with those of the
 /// second.
-[[gnu::always_inline]] inline void turn(Vec* square) {
+[[gnu::always_inline]] inline void transpose_lanes(Vec* square) {
     Vec next[kLanes];
 #pragma GCC unroll 4
     for (int64_t half = 1; half < kLanes; half *= 2) {
@@ -153,7 +153,7 @@ void transpose_square(const float* const* rows, int64_t count, int64_t k, float*
     Vec square[kLanes];
 #pragma GCC unroll 16
     for (int64_t i = 0; i < kLanes; ++i) square[i] = i < count ? load(rows[i] + k) : Vec{};
-    turn(square);
+    transpose_lanes(square);
 #pragma GCC unroll 16
     for (int64_t i = 0; i < kLanes; ++i) store(panel + i * kPanel, square[i]);
 }

@@ -28,15 +28,15 @@ auto key_of(const Linear& w) {
     return std::tuple(w.weight, w.in, w.out, w.layout, w.stride, w.group, w.group_stride);
 }
 
-/// Rows [first, first + count) stored [out, in], turned; T: a stored value.
+/// Rows [first, first + count) stored [out, in], transposed; T: a stored value.
 template <class T>
-void turn_rows(const Linear& w, int64_t first, int64_t count, std::byte* panel) {
-    constexpr int64_t kTurned = 32;  // inputs at a time, which stay in the first-level cache
+void transpose_rows(const Linear& w, int64_t first, int64_t count, std::byte* panel) {
+    constexpr int64_t kTogether = 32;  // inputs at a time, which stay in the first-level cache
     T* const to = reinterpret_cast<T*>(panel);
-    for (int64_t k0 = 0; k0 < w.in; k0 += kTurned)
+    for (int64_t k0 = 0; k0 < w.in; k0 += kTogether)
         for (int64_t i = 0; i < count; ++i) {
             const T* const row = reinterpret_cast<const T*>(w.row(first + i));
-            for (int64_t k = k0; k < std::min(k0 + kTurned, w.in); ++k) to[k * kPanel + i] = row[k];
+            for (int64_t k = k0; k < std::min(k0 + kTogether, w.in); ++k) to[k * kPanel + i] = row[k];
         }
 }
 
@@ -48,7 +48,7 @@ void pack_panel(const Linear& w, int64_t first, std::byte* panel) {
             std::memcpy(panel + w.dtype->size(k * kPanel), w.row(k) + w.dtype->size(first),
                         w.dtype->size(count));
     else
-        (w.dtype->bytes == 2 ? turn_rows<uint16_t> : turn_rows<float>)(w, first, count, panel);
+        (w.dtype->bytes == 2 ? transpose_rows<uint16_t> : transpose_rows<float>)(w, first, count, panel);
 }
 
 /// The calling thread runs when others leave room: Linux keeps this for each thread.

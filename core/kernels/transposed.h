@@ -1,4 +1,4 @@
-// Products of a few rows with weights of single values stored [out, in], which are decoded and turned in
+// Products of a few rows with weights of single values stored [out, in], which are decoded and transposed in
 // registers on the way into sums that go up the inputs. For base.cpp, v3.cpp and v4.cpp alone.
 #pragma once
 
@@ -10,10 +10,11 @@ namespace {
 
 /// A format whose sixteen values take so many bytes.
 template <Lanes (*values)(const uint8_t*, int), int Bytes>
-struct Turned {
+struct TransposedDots {
     static constexpr int64_t kRows = 3;  // of x, whose sums are side by side
 
-    /// sum[r] += the first `inputs` of sixteen weights of a vector of outputs · R rows of x.
+    /// Adds the next inputs, sixteen or fewer, to the sums of R rows of x with a vector of outputs: each lane
+    /// of sum[r] is an output's, w[i] its row of weights.
     template <int R>
     [[gnu::always_inline]] static void add(const Dots& d, const float* x, const uint8_t* const* w,
                                            int64_t offset, int64_t inputs, Vec* sum) {
@@ -28,7 +29,7 @@ struct Turned {
             Vec square[kLanes];
 #pragma GCC unroll 16
             for (int64_t i = 0; i < kLanes; ++i) square[i] = weights[i].part[part];
-            turn(square);
+            transpose_lanes(square);
 #pragma GCC unroll 16
             for (int64_t i = 0; i < kLanes; ++i)
 #pragma GCC unroll 3
