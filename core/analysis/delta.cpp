@@ -61,7 +61,8 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
     Matrix weighted = Matrix::Zero(trace.key_count(block), Index{heads} * d);
     for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
         const Matrix pattern = trace.pattern_rows(block, h, query, 1);
-        weighted.middleCols(Index{h} * d, d) = pattern.row(0).transpose().asDiagonal() * trace.v(block, h);
+        weighted.middleCols(Index{h} * d, d) =
+            pattern.row(0).transpose().asDiagonal() * trace.v(block, h).all();
     }
     Linear o = trace.weights(block).o;
     o.bias = nullptr;
@@ -121,8 +122,8 @@ Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadP
         steps.push_back(steps[0] + trace.attn_out(w.block, pool));
     } else {
         const StackActivations& stack = trace.stack(w.stack);
-        for (const auto& layer : stack.layers) steps.push_back(layer->resid_pre);
-        steps.push_back(stack.resid_final);
+        for (const auto& layer : stack.layers) steps.push_back(layer->resid_pre.all());
+        steps.push_back(stack.resid_final.all());
     }
     const Index n = steps[0].rows();
     Matrix all(n * steps.size(), steps[0].cols());

@@ -60,7 +60,7 @@ void add_softness(const Vector& products, float scale, double share, SoftnessPai
 }
 
 /// q · k of one query and the keys that it may see.
-Vector seen_products(const MaskPlan& mask, ConstMatrixRef q, ConstMatrixRef k, int query) {
+Vector seen_products(const MaskPlan& mask, const Rows& q, const Matrix& k, int query) {
     const Vector all = k * q.row(query).transpose();
     std::vector<int> seen;
     for (int key = 0; key < all.size(); ++key)
@@ -83,7 +83,8 @@ SoftnessPair sampled_softness(int d, int keys, int queries, unsigned seed) {
 
 HeadProducts head_products(const Trace& trace, int block, int head) {
     const AttentionRule& rule = trace.rule(block);
-    const ConstMatrixRef q = trace.q(block, head), k = trace.k(block, head);
+    const Rows q = trace.q(block, head);
+    const Matrix k = trace.k(block, head).all();
     const int n = trace.query_count(block), count = std::min(n, kMostQueries);
     HeadProducts out{.products = {}, .scale = rule.scale, .softness = {}, .pairs = 0};
     std::vector<double> products;

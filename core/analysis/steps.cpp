@@ -53,7 +53,7 @@ Result<Steps> answer(const Trace& trace, const StepsWanted& w, ThreadPool& pool,
         s.keys.push_back(step);
     }
     exponentiate(s);
-    s.z = (pattern * v).row(0).transpose();
+    s.z = (pattern * v.all()).row(0).transpose();
     s.delta = trace.results(w.block, w.query, pool).row(w.head).transpose();
     return s;
 }

@@ -192,8 +192,7 @@ Result<Page> hard_soft_page(const StationInput& input, const HardSoftState& stat
         const ScoredRow row = scored_row(input);
         n = isize(row.scores);
         const bool has_values = input.trace->attention(input.block).v.rows() == n;
-        const Matrix values =
-            has_values ? Matrix(input.trace->v(input.block, input.head)) : Matrix::Zero(n, 1);
+        const Matrix values = has_values ? input.trace->v(input.block, input.head).all() : Matrix::Zero(n, 1);
         const HardDraws draws = draw_hard(row.weights, values, state.draws, narrow<unsigned>(state.seed));
         page.note = "head " + head_name(input.trace->config(), input.block, input.head) +
                     "; p of the predictive window from random W and v";

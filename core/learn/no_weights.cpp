@@ -78,7 +78,7 @@ Matrix token_vectors(const Trace& trace, const NoWeightsState& state, std::strin
     const int layer = std::min(state.layer, isize(stack.layers));
     origin = trace.model->name + " after layer " + std::to_string(layer) + " of " +
              std::to_string(isize(stack.layers));
-    return trace.resid_post(0, layer - 1);
+    return trace.resid_post(0, layer - 1).all();
 }
 
 /// The mean of the vectors of each word's tokens.

@@ -13,10 +13,10 @@ namespace headlight::learn {
 namespace {
 
 constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
-using Rows = std::vector<std::vector<float>>;
+using NumberRows = std::vector<std::vector<float>>;
 
-/// Rows of any length as a matrix; NaN where one is shorter than the others.
-Matrix filled(const Rows& rows, int columns) {
+/// NumberRows of any length as a matrix; NaN where one is shorter than the others.
+Matrix filled(const NumberRows& rows, int columns) {
     Matrix out = Matrix::Constant(isize(rows), columns, kNothing);
     for (int r = 0; r < isize(rows); ++r)
         for (int c = 0; c < std::min(columns, isize(rows[r])); ++c) out(r, c) = rows[r][c];
@@ -53,7 +53,7 @@ struct Collector {
 
     void operator()(const BarRows& bars) {
         NumberTable out{"", "row", "column", {}, bars.columns, {}};
-        Rows values;
+        NumberRows values;
         for (const auto& row : bars.rows) {
             out.rows.push_back(row.title);
             values.push_back(row.values);
@@ -91,7 +91,7 @@ struct Collector {
     }
     void operator()(const Steps& steps) {
         NumberTable out{"", "step", "number of the result", {}, {}, {}};
-        Rows values;
+        NumberRows values;
         int most = 0;
         for (const auto& line : steps.lines) {
             out.rows.push_back(line.what);

@@ -47,9 +47,8 @@ HeadInputs model_inputs(const StationInput& in, const QkvState& state, ThreadPoo
     const Matrix resid = trace.resid_before(in.block, pool).topRows(out.words.q.rows());
     const bool enters_normed = norm && config.norm_place == NormPlace::before;
     out.x_q = enters_normed ? apply_norm(config, norm, resid, pool) : resid;
-    out.x_k = out.words.one_text
-                  ? out.x_q
-                  : Matrix(trace.stack(block.key_stack()).normalized.topRows(out.words.k.rows()));
+    out.x_k =
+        out.words.one_text ? out.x_q : trace.stack(block.key_stack()).normalized.topRows(out.words.k.rows());
     for (int i = 0; i < std::min(state.heads, config.heads(in.block)); ++i)
         out.heads.push_back((in.head + i) % config.heads(in.block));
     out.width = config.d_head(in.block);

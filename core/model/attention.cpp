@@ -11,7 +11,6 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "kernels/choice.h"
-#include "model/linear_here.h"
 
 namespace headlight {
 
@@ -79,36 +78,40 @@ PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, boo
 }
 
 namespace {
-/// scores[queries, keys] = q kᵀ, by panels of transposed keys: each is a sum that goes up the width of a
-/// head.
-void multiply_keys(ConstMatrixRef q, ConstMatrixRef k, MatrixRef scores) {
+/// scores[queries, keys] = q kᵀ for the queries from `first` and the keys from `first_key` on, by panels of
+/// transposed keys: each is a sum that goes up the width of a head.
+void multiply_keys(const Rows& q, int first, const Rows& k, int first_key, MatrixRef scores) {
     static thread_local std::vector<float> panel;
     panel.resize(kPanel * k.cols());
     std::array<const float*, kPanel> rows;
-    for (Index key = 0; key < k.rows(); key += kPanel) {
-        const Index count = std::min<Index>(kPanel, k.rows() - key);
-        for (Index i = 0; i < count; ++i) rows[i] = k.row(key + i).data();
+    for (Index key = 0; key < scores.cols(); key += kPanel) {
+        const Index count = std::min<Index>(kPanel, scores.cols() - key);
+        for (Index i = 0; i < count; ++i) rows[i] = k.row(first_key + key + i).data();
         kernels().transpose(rows.data(), count, k.cols(), panel.data());
-        kernels().multiply({.x = q.data(),
-                            .x_stride = q.outerStride(),
-                            .rows = q.rows(),
-                            .w = panel.data(),
-                            .w_stride = kPanel,
-                            .depth = k.cols(),
-                            .width = count,
-                            .y = scores.data() + key,
-                            .y_stride = scores.outerStride(),
-                            .begin = true,
-                            .bias = nullptr});
+        for (Index query = 0, queries = 0; query < scores.rows(); query += queries) {
+            const ConstMatrixRef x = q.run(first + query, scores.rows() - query);
+            queries = x.rows();
+            kernels().multiply({.x = x.data(),
+                                .x_stride = x.outerStride(),
+                                .rows = queries,
+                                .w = panel.data(),
+                                .w_stride = kPanel,
+                                .depth = k.cols(),
+                                .width = count,
+                                .y = &scores(query, key),
+                                .y_stride = scores.outerStride(),
+                                .begin = true,
+                                .bias = nullptr});
+        }
     }
 }
 }  // namespace
 
-void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
                      first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    multiply_keys(q.middleRows(first, scores.rows()), k.middleRows(first_key, scores.cols()), scores);
+    multiply_keys(q, first, k, first_key, scores);
     scores *= rule.scale;
     for (Index r = 0; rule.cap > 0 && r < scores.rows(); ++r)
         kernels().soft_cap(scores.row(r).data(), scores.cols(), rule.cap);
@@ -174,7 +177,7 @@ void finish_pattern(const AttentionRule& rule, int head, int first, int first_ke
 
 }  // namespace
 
-void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                   MatrixRef pattern) {
     HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && first + pattern.rows() <= q.rows() &&
                     pattern.cols() == k.rows() && rule.mask_of(head).keys == pattern.cols());
@@ -189,7 +192,7 @@ void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMa
 namespace {
 
 /// The tile of one head's queries [first, last); its weights are this thread's until it makes another.
-PatternTile make_tile(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int last) {
     static thread_local std::vector<float> scratch;
     const KeyRange keys = needed_keys(rule, head, first, last);
@@ -225,9 +228,33 @@ std::vector<TilePlace> tile_places(const AttentionRule& rule, int start, int end
     return out;
 }
 
-/// z[rows, d_head] of a tile; v: [keys, d_head] of its head.
-void weigh_values(const PatternTile& tile, ConstMatrixRef v, MatrixRef z) {
-    apply_linear_here(tile.weights, linear_of(v.middleRows(tile.first_key, tile.weights.cols())), z);
+/// Inputs [k0, k0 + depth) of the columns from o on of values, as a panel of weights.
+void copy_values(const Rows& v, Index k0, Index depth, Index o, float* panel) {
+    const Index count = std::min<Index>(kPanel, v.cols() - o);
+    for (Index k = 0; k < depth; ++k) std::copy_n(v.row(k0 + k).data() + o, count, panel + k * kPanel);
+}
+
+/// z[rows, d_head] of a tile; v: [keys, d_head] of its head. Each sum goes up the keys.
+void weigh_values(const PatternTile& tile, const Rows& v, MatrixRef z) {
+    constexpr Index kDepth = 192;  // keys met at a time: a panel of them fits the first-level cache
+    static thread_local std::vector<float> panel(kPanel * kDepth);
+    const ConstMatrixRef& x = tile.weights;
+    for (Index k0 = 0; k0 < x.cols(); k0 += kDepth)
+        for (Index o = 0; o < v.cols(); o += kPanel) {
+            const Index depth = std::min(kDepth, x.cols() - k0);
+            copy_values(v, tile.first_key + k0, depth, o, panel.data());
+            kernels().multiply({.x = x.data() + k0,
+                                .x_stride = x.outerStride(),
+                                .rows = x.rows(),
+                                .w = panel.data(),
+                                .w_stride = kPanel,
+                                .depth = depth,
+                                .width = std::min<Index>(kPanel, v.cols() - o),
+                                .y = &z(0, o),
+                                .y_stride = z.outerStride(),
+                                .begin = k0 == 0,
+                                .bias = nullptr});
+        }
 }
 
 /// z of the heads whose own is taken away: 0, or the mean over n queries; sums: of each tile's z.
@@ -243,8 +270,8 @@ void ablate(const AttentionRule& rule, const std::vector<TilePlace>& tiles, cons
     }
 }
 
-void check_shapes(const AttentionRule& rule, const ConstMatrixRef& q, const ConstMatrixRef& k,
-                  const ConstMatrixRef& v, int start, const MatrixRef& z) {
+void check_shapes(const AttentionRule& rule, const Rows& q, const Rows& k, const Rows& v, int start,
+                  const MatrixRef& z) {
     HEADLIGHT_CHECK(rule.heads > 0 && rule.kv_heads > 0 && rule.heads % rule.kv_heads == 0 &&
                     (rule.changed.empty() || isize(rule.changed) == rule.heads));
     HEADLIGHT_CHECK(q.cols() % rule.heads == 0 && q.cols() / rule.heads * rule.kv_heads == k.cols() &&
@@ -255,7 +282,7 @@ void check_shapes(const AttentionRule& rule, const ConstMatrixRef& q, const Cons
 
 }  // namespace
 
-void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
+void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Rows& k, const Rows& v,
             int start, MatrixRef z, const SeeTile& see) {
     check_shapes(rule, q, k, v, start, z);
     if (z.rows() == 0) return;  // all rows were taken over
@@ -268,21 +295,21 @@ void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, Const
         const HeadRule::Z kind = z_of(rule, at.head);
         if (kind == HeadRule::Z::zero && !see) return;
         const Index own = at.head * width, shared = rule.kv_head(at.head) * width, rows = at.last - at.first;
-        const PatternTile tile = make_tile(rule, at.head, q.middleCols(own, width),
-                                           k.middleCols(shared, width), at.first, at.last);
+        const PatternTile tile =
+            make_tile(rule, at.head, q.columns(own, width), k.columns(shared, width), at.first, at.last);
         if (see) see(tile);
         if (kind == HeadRule::Z::kept)
-            weigh_values(tile, v.middleCols(shared, width), z.block(at.first - start, own, rows, width));
+            weigh_values(tile, v.columns(shared, width), z.block(at.first - start, own, rows, width));
         if (kind != HeadRule::Z::mean) return;
         Matrix part(rows, width);
-        weigh_values(tile, v.middleCols(shared, width), part);
+        weigh_values(tile, v.columns(shared, width), part);
         sums.row(i) = part.colwise().sum();
     });
     ablate(rule, tiles, sums, n, z);
 }
 
-void show_pattern(const ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q,
-                  ConstMatrixRef k, int first, int last, const SeeTile& see) {
+void show_pattern(const ThreadPool& pool, const AttentionRule& rule, int head, const Rows& q, const Rows& k,
+                  int first, int last, const SeeTile& see) {
     HEADLIGHT_CHECK(head >= 0 && head < rule.heads && first >= 0 && last <= q.rows() &&
                     rule.mask_of(head).keys == k.rows());
     for (int at = first; at < last && !pool.stopped(); at = end_of_tile(at))

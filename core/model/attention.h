@@ -9,6 +9,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/matrix.h"
+#include "base/rows.h"
 #include "base/threads.h"
 #include "model/mask.h"
 #include "model/model.h"
@@ -114,7 +115,7 @@ struct LayerRules {
 /// scores[rows, keys] of one head before the mask and before a temperature, for `rows` queries from `first`
 /// and the keys from `first_key` on: scale · q kᵀ, soft-capped, plus the position bias. q, k: [n, d_head] of
 /// that head, all of them.
-void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int first_key, MatrixRef scores);
 
 /// Turns scores of the queries from `first` and keys from `first_key` (n · kSumLanes) into rows of the
@@ -124,11 +125,11 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
 
 /// pattern[rows, keys] of one head for the queries from `first` on; q, k: [n, d_head] of that head. Each row
 /// sums to 1.
-void head_pattern(const AttentionRule& rule, int head, ConstMatrixRef q, ConstMatrixRef k, int first,
+void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                   MatrixRef pattern);
 
 /// Queries of a tile. Tiles begin at its multiples, or where a pass begins, and end before the next one.
-inline constexpr int kTileQueries = 64;
+inline constexpr int kTileQueries = kBlockRows;
 
 /// Rows of one head's pattern while they are in the cache: those of the queries from `first` on, and the keys
 /// from first_key (n · kSumLanes) on. Other keys weigh nothing.
@@ -142,12 +143,12 @@ using SeeTile = std::function<void(const PatternTile&)>;
 /// z[rows, heads · d_head] = pattern · v for every head and `rows` queries from `first` on; q: [n, heads ·
 /// d_head], k and v: [keys, kv_heads · d_head]. Tiles of one head and a block of queries, so that memory
 /// grows with n and not with n². `see` is called for each tile, on any thread, in no order.
-void attend(ThreadPool& pool, const AttentionRule& rule, ConstMatrixRef q, ConstMatrixRef k, ConstMatrixRef v,
+void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Rows& k, const Rows& v,
             int first, MatrixRef z, const SeeTile& see = nullptr);
 
 /// Shows the tiles of one head's queries [first, last), the same bits as `attend` does, on the calling
 /// thread; q, k: [n, d_head] of that head. It ends early where the pool is stopped.
-void show_pattern(const ThreadPool& pool, const AttentionRule& rule, int head, ConstMatrixRef q,
-                  ConstMatrixRef k, int first, int last, const SeeTile& see);
+void show_pattern(const ThreadPool& pool, const AttentionRule& rule, int head, const Rows& q, const Rows& k,
+                  int first, int last, const SeeTile& see);
 
 }  // namespace headlight

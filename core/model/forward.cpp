@@ -14,19 +14,15 @@ namespace headlight {
 
 namespace {
 
-/// `rows` under the first `n_past` rows of an earlier pass.
-Matrix append_rows(const Matrix* past, Index n_past, Matrix rows) {
-    if (!n_past) return rows;
-    Matrix all(n_past + rows.rows(), rows.cols());
-    all.topRows(n_past) = past->topRows(n_past);
-    all.bottomRows(rows.rows()) = rows;
-    return all;
+/// `rows` behind the first `n_past` rows of an earlier pass, which are shared with it.
+Rows append_rows(const Rows* past, Index n_past, Matrix rows) {
+    return past ? Rows(*past, n_past, std::move(rows)) : Rows(std::move(rows));
 }
 
-/// Throws where a number is NaN or infinite. Asked stage by stage, so that the first one is named; layer −1:
+/// Throws where a number is not finite. Asked stage by stage, so that the first one is named; layer −1:
 /// before all layers.
-void check_finite(const Pass& p, int layer, const char* what, const ConstMatrixRef& x) {
-    if (all_finite(x)) return;
+void check_finite(const Pass& p, int layer, const char* what, bool finite) {
+    if (finite) return;
     const std::string stack = p.config().stacks.size() > 1 ? p.stack.name + " " : "",
                       where = layer < 0 ? stack : stack + "layer " + std::to_string(layer) + "'s ";
     throw Failure({p.model.name + ": " + where + what +
@@ -83,12 +79,12 @@ Matrix project_heads(const Pass& p, ConstMatrixRef x, const Linear& w, const Nor
     return y;
 }
 
-/// Scores to what the block adds, for the rows from `n_past` on.
-Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a, int layer,
-                        int block) {
-    check_finite(p, layer, "queries", a.q.bottomRows(a.q.rows() - p.n_past));
-    check_finite(p, layer, "keys", a.k);
-    check_finite(p, layer, "values", a.v);
+/// Scores to what the block adds, for the rows from `n_past` on; keys_past: keys taken from an earlier pass.
+Matrix finish_attention(const Pass& p, const AttentionWeights& w, const AttentionActivations& a,
+                        Index keys_past, int layer, int block) {
+    check_finite(p, layer, "queries", all_finite(a.q, p.n_past));
+    check_finite(p, layer, "keys", all_finite(a.k, keys_past));
+    check_finite(p, layer, "values", all_finite(a.v, keys_past));
     Matrix z(a.q.rows() - p.n_past, a.q.cols());
     SeeTile see;
     if (p.observer) {
@@ -107,15 +103,16 @@ Matrix attend_self(const Pass& p, const AttentionWeights& w, const Matrix& x, co
     a.k = append_rows(past ? &past->k : nullptr, p.n_past,
                       project_heads(p, x, w.k, w.k_norm, a.rule->kv_heads, rope, rope_tables));
     a.v = append_rows(past ? &past->v : nullptr, p.n_past, project(p.pool, x, w.v));
-    return finish_attention(p, w, a, layer, p.blocks_of(layer).front());
+    return finish_attention(p, w, a, p.n_past, layer, p.blocks_of(layer).front());
 }
 
 Matrix attend_cross(const Pass& p, const AttentionWeights& w, const Matrix& x,
                     const AttentionActivations* past, AttentionActivations& a, int layer) {
     a.q = append_rows(past ? &past->q : nullptr, p.n_past, project(p.pool, x, w.q));
-    a.k = past && p.source_past ? past->k : project(p.pool, *p.source, w.k);
-    a.v = past && p.source_past ? past->v : project(p.pool, *p.source, w.v);
-    return finish_attention(p, w, a, layer, p.blocks_of(layer).back());
+    const AttentionActivations* same = p.source_past ? &p.past->layers[layer]->cross : nullptr;
+    a.k = same ? same->k : project(p.pool, p.source, w.k);
+    a.v = same ? same->v : project(p.pool, p.source, w.v);
+    return finish_attention(p, w, a, same ? a.k.rows() : 0, layer, p.blocks_of(layer).back());
 }
 
 /// Cosines and sines of the new rows where their tokens stand.
@@ -168,7 +165,7 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const RopeTables& rope_tabl
     Matrix post =
         leaves(w.mlp_norm,
                rules.no_mlp ? mid : mid + feed_forward(p, w, enters(w.mlp_norm, c.parallel ? resid : mid)));
-    check_finite(p, l, "outputs", post);
+    check_finite(p, l, "outputs", all_finite(post));
     layer.resid_pre = append_rows(past ? &past->resid_pre : nullptr, p.n_past, std::move(resid));
     return post;
 }
@@ -176,8 +173,8 @@ Matrix run_layer(const Pass& p, int l, Matrix resid, const RopeTables& rope_tabl
 std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
     auto a = std::make_shared<StackActivations>();
     if (p.layers_past) a->layers.assign(p.past->layers.begin(), p.past->layers.begin() + p.layers_past);
-    Matrix resid = p.layers_past ? p.past->layers[p.layers_past]->resid_pre : embed(p);
-    check_finite(p, -1, "embeddings", resid);
+    Matrix resid = p.layers_past ? p.past->layers[p.layers_past]->resid_pre.all() : embed(p);
+    check_finite(p, -1, "embeddings", all_finite(resid));
     const RopeTables rope_tables(p);
     for (int l = p.layers_past; l < p.stack.layers; ++l) {
         p.pool.stop_point();
@@ -185,9 +182,9 @@ std::shared_ptr<const StackActivations> run_stack(const Pass& p) {
         resid = run_layer(p, l, std::move(resid), rope_tables, *layer);
         a->layers.push_back(std::move(layer));
     }
-    const Matrix* past_normalized = p.n_past ? &p.past->normalized : nullptr;
+    const Rows* past_normalized = p.n_past ? &p.past->normalized : nullptr;
     Matrix normalized = p.weights.final_norm ? p.norm(p.weights.final_norm, resid) : resid;
-    check_finite(p, -1, "final norm's outputs", normalized);
+    check_finite(p, -1, "final norm's outputs", all_finite(normalized));
     a->normalized = append_rows(past_normalized, p.n_past, std::move(normalized));
     a->resid_final = append_rows(p.n_past ? &p.past->resid_final : nullptr, p.n_past, std::move(resid));
     return a;
@@ -217,8 +214,8 @@ Activations run_stacks(const Model& model, const CheckedSequences& inputs,
         pass.rules = rules[s];
         pass.observer = observer;
         if (pass.stack.cross) {
-            pass.source = &a.stacks[s - 1]->normalized;
             pass.source_past = reuse.past && a.stacks[s - 1] == reuse.past->stacks[s - 1];
+            if (!pass.source_past) pass.source = a.stacks[s - 1]->normalized.all();
         }
         a.stacks.push_back(run_stack(pass));
     }

@@ -10,7 +10,6 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "kernels/choice.h"
-#include "model/linear_here.h"
 
 namespace headlight {
 
@@ -226,12 +225,6 @@ void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const 
     dtype->decode(row(i) + dtype->size(begin), count, values);
 }
 
-Linear linear_of(ConstMatrixRef rows) {
-    Linear w = Linear::of_floats(rows.data(), nullptr, rows.rows(), rows.cols(), WeightLayout::in_out);
-    w.stride = rows.outerStride() * kFloat;
-    return w;
-}
-
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
     check_shapes(x, w, y);
     if (x.rows() == 0) return;
@@ -244,11 +237,6 @@ void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef
         multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, packed, y.middleRows(row, rows),
                          begin, std::min(w.out, begin + cut.outputs));
     });
-}
-
-void apply_linear_here(ConstMatrixRef x, const Linear& w, MatrixRef y) {
-    check_shapes(x, w, y);
-    multiply_outputs(nullptr, x, w, packed_panels(w), y, 0, w.out);
 }
 
 }  // namespace headlight

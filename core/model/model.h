@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/matrix.h"
+#include "base/rows.h"
 #include "base/threads.h"
 #include "io/image.h"
 #include "model/linear.h"
@@ -231,17 +231,17 @@ struct ModelWeights {
     const float* class_token = nullptr;  // [d_model]
 };
 
-// ---- What one pass leaves behind: everything that grows linearly with n
+// ---- What one pass leaves behind: everything that grows linearly with n, in rows that passes share
 // ---------------------------------------
 /// Patterns (n²) are computed from q and k when someone asks, z and what the block adds from patterns and v.
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
-    Matrix q;     // [n, heads · d_head], by query, after norm and rotation
-    Matrix k, v;  // [keys, kv_heads · d_head], by key
+    Rows q;     // [n, heads · d_head], by query, after norm and rotation
+    Rows k, v;  // [keys, kv_heads · d_head], by key
 };
 
 struct LayerActivations {
-    Matrix resid_pre;  // [n, d_model]
+    Rows resid_pre;  // [n, d_model]
     AttentionActivations self, cross;
     bool no_mlp = false;  // its MLP was left out
 
@@ -250,9 +250,9 @@ struct LayerActivations {
 
 struct StackActivations {
     std::vector<std::shared_ptr<const LayerActivations>>
-        layers;          // shared with passes that differ behind them
-    Matrix resid_final;  // [n, d_model], resid_post of the last layer
-    Matrix normalized;   // [n, d_model], after the final norm; the same where there is none
+        layers;        // shared with passes that differ behind them
+    Rows resid_final;  // [n, d_model], resid_post of the last layer
+    Rows normalized;   // [n, d_model], after the final norm; the same where there is none
 };
 
 struct Activations {

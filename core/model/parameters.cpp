@@ -9,7 +9,7 @@ namespace {
 std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
 
 /// Collects rows; shapes as people write them, in × out.
-class Rows {
+class TableRows {
 public:
     void matrix(const std::string& block, int64_t in, int64_t out, bool bias, int count, int64_t times = 1) {
         if (count > 0)
@@ -32,8 +32,8 @@ private:
     std::vector<ParameterRow> rows_;
 };
 
-void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const std::string& of, int layers,
-                   int norms) {
+void add_attention(TableRows& rows, const ModelConfig& c, const StackConfig& s, const std::string& of,
+                   int layers, int norms) {
     const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
     rows.norm(of + "norm", c.d_model, c.norm_bias, norms);
     if (s.kv_heads == s.heads) {
@@ -46,7 +46,7 @@ void add_attention(Rows& rows, const ModelConfig& c, const StackConfig& s, const
     rows.matrix(of + "output", inner, c.d_model, c.output_bias, layers);
 }
 
-void add_stack(Rows& rows, const ModelConfig& c, const StackConfig& s) {
+void add_stack(TableRows& rows, const ModelConfig& c, const StackConfig& s) {
     const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
     const int kinds = s.layer_groups ? s.layer_groups : s.layers;
     if (c.positions == PositionScheme::learned)
@@ -63,7 +63,7 @@ void add_stack(Rows& rows, const ModelConfig& c, const StackConfig& s) {
     if (c.final_norm) rows.norm(of + "final norm", c.d_model, c.norm_bias, 1);
 }
 
-void add_head(Rows& rows, const ModelConfig& c) {
+void add_head(TableRows& rows, const ModelConfig& c) {
     if (c.mlm_head) {
         rows.matrix("head", c.d_model, c.d_embed, c.head_dense_bias, 1);
         rows.norm("head norm", c.d_embed, c.norm_bias, 1);
@@ -78,7 +78,7 @@ void add_head(Rows& rows, const ModelConfig& c) {
 }  // namespace
 
 std::vector<ParameterRow> parameter_table(const ModelConfig& c) {
-    Rows rows;
+    TableRows rows;
     if (c.can.read_image) {
         rows.matrix("patch embedding", int64_t{c.vision.channels} * c.vision.patch * c.vision.patch,
                     c.d_model, true, 1);

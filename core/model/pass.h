@@ -16,8 +16,8 @@ struct Pass {
     const StackWeights& weights;
     ThreadPool& pool;
     const Sequence& input;
-    const Matrix* source = nullptr;  // what cross-attention reads: the encoder's final norm
-    bool source_past = false;        // … which is the one of the earlier pass
+    Matrix source;             // what cross-attention reads: the encoder's final norm
+    bool source_past = false;  // … which is the one of the earlier pass
     const StackActivations* past = nullptr;
     Index n_past = 0;                        // rows taken from it
     int layers_past = 0;                     // layers taken from it whole

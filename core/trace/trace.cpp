@@ -22,9 +22,9 @@ const AttentionActivations& Trace::attention(int block) const {
 }
 
 namespace {
-ConstMatrixRef head_columns(const Matrix& all, int d_head, int head) {
-    HEADLIGHT_CHECK(head >= 0 && (Index{head} + 1) * d_head <= all.cols());
-    return all.middleCols(Index{head} * d_head, d_head);
+Rows head_columns(const Rows& all, int d_head, int head) {
+    HEADLIGHT_CHECK(head >= 0);
+    return all.columns(Index{head} * d_head, d_head);
 }
 
 /// A recorded trace answers what it holds; the rest is said, whoever asks.
@@ -35,13 +35,13 @@ void check_held(bool held, const char* what) {
 }
 }  // namespace
 
-ConstMatrixRef Trace::q(int block, int head) const {
+Rows Trace::q(int block, int head) const {
     return head_columns(attention(block).q, config().d_head(block), head);
 }
-ConstMatrixRef Trace::k(int block, int head) const {
+Rows Trace::k(int block, int head) const {
     return head_columns(attention(block).k, config().d_head(block), rule(block).kv_head(head));
 }
-ConstMatrixRef Trace::v(int block, int head) const {
+Rows Trace::v(int block, int head) const {
     check_held(attention(block).v.rows() == key_count(block), "the values");
     return head_columns(attention(block).v, config().d_head(block), rule(block).kv_head(head));
 }
@@ -80,7 +80,7 @@ Matrix Trace::scores(int block, int head) const {
     return scores;
 }
 
-const Matrix& Trace::resid_post(int index, int layer) const {
+const Rows& Trace::resid_post(int index, int layer) const {
     const int next = layer + 1;
     const StackActivations& s = stack(index);
     HEADLIGHT_CHECK(layer >= 0 && next <= isize(s.layers));
@@ -98,8 +98,8 @@ Matrix Trace::resid_before(int block, ThreadPool& pool) const {
     const AttentionBlock s = config().block(block);
     const LayerActivations& layer = *stack(s.stack).layers[s.layer];
     check_held(layer.resid_pre.size() > 0, "the residual stream");
-    if (s.kind != AttentionKind::cross) return layer.resid_pre;
-    const Matrix mid = layer.resid_pre + attn_out(config().blocks_of(s.stack, s.layer).front(), pool);
+    if (s.kind != AttentionKind::cross) return layer.resid_pre.all();
+    const Matrix mid = layer.resid_pre.all() + attn_out(config().blocks_of(s.stack, s.layer).front(), pool);
     const Norm& norm = model->weights.stacks[s.stack].layers[s.layer].self.norm;
     return config().norm_place == NormPlace::after ? apply_norm(config(), norm, mid, pool) : mid;
 }

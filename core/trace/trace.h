@@ -40,14 +40,14 @@ struct Trace {
     const AttentionRule& rule(int block) const { return *attention(block).rule; }
     const StackActivations& stack(int index) const { return *activations.stacks[index]; }
     /// [n, d_model] after the final norm of the stack that predicts.
-    const Matrix& normalized() const { return activations.stacks.back()->normalized; }
+    const Rows& normalized() const { return activations.stacks.back()->normalized; }
 
     /// [rows, heads · d_head]: pattern · v of every head, for queries from `first` on.
     Matrix z(int block, int first, int rows, ThreadPool& pool) const;
     /// [n, d_head] of one head; k and v of the key/value head that it reads.
-    ConstMatrixRef q(int block, int head) const;
-    ConstMatrixRef k(int block, int head) const;
-    ConstMatrixRef v(int block, int head) const;
+    Rows q(int block, int head) const;
+    Rows k(int block, int head) const;
+    Rows v(int block, int head) const;
 
     /// [queries, keys], softmax over the keys: each row sums to 1, masked entries are 0. What takes [queries,
     /// keys] throws Failure where there is no memory for it.
@@ -57,7 +57,7 @@ struct Trace {
     /// [queries, keys], what enters mask and softmax.
     Matrix scores(int block, int head) const;
     /// [n, d_model], the residual stream that leaves a layer.
-    const Matrix& resid_post(int stack, int layer) const;
+    const Rows& resid_post(int stack, int layer) const;
     /// [heads, d_model], each head's ΔE at one query: z through its slice of the output matrix, without the
     /// bias.
     Matrix results(int block, int query, ThreadPool& pool) const;

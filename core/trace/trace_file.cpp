@@ -15,7 +15,10 @@ using Sink = std::function<void(const void*, size_t)>;
 
 void write_matrix(const Sink& sink, const Matrix& m) { sink(m.data(), m.size() * sizeof(float)); }
 
-std::vector<int64_t> shape_of(const Matrix& m) { return {m.rows(), m.cols()}; }
+void write_rows(const Sink& sink, const Rows& m) {
+    for (Index i = 0; i < m.rows(); i += kBlockRows)
+        write_matrix(sink, m.middleRows(i, std::min(kBlockRows, m.rows() - i)));
+}
 
 struct TraceTensor {
     TensorToWrite tensor;
@@ -47,8 +50,9 @@ private:
                          }},
                         true});
     }
-    void whole(const std::string& name, const Matrix& m, bool usual) {
-        out_.push_back({{name, "F32", shape_of(m), [&m](const Sink& s) { write_matrix(s, m); }}, usual});
+    void whole(const std::string& name, const Rows& m, bool usual) {
+        out_.push_back(
+            {{name, "F32", {m.rows(), m.cols()}, [&m](const Sink& s) { write_rows(s, m); }}, usual});
     }
     /// Made when it is written.
     void computed(const std::string& name, std::vector<int64_t> shape, bool usual,
@@ -57,12 +61,10 @@ private:
                          [make = std::move(make)](const Sink& s) { write_matrix(s, make()); }},
                         usual});
     }
-    void by_head(const std::string& name, const Matrix& m, int d_head) {
-        out_.push_back({{name,
-                         "F32",
-                         {m.rows(), m.cols() / d_head, d_head},
-                         [&m](const Sink& s) { write_matrix(s, m); }},
-                        false});
+    void by_head(const std::string& name, const Rows& m, int d_head) {
+        out_.push_back(
+            {{name, "F32", {m.rows(), m.cols() / d_head, d_head}, [&m](const Sink& s) { write_rows(s, m); }},
+             false});
     }
     void by_cell(const std::string& name, int block, Matrix (Trace::*get)(int, int) const, bool usual) {
         const Trace& t = t_;
@@ -117,7 +119,7 @@ private:
               {t.output().size(), classes},
               [&t, &pool](const Sink& s) {
                   constexpr Index rows = 64;
-                  const Matrix& x = t.normalized();
+                  const Rows& x = t.normalized();
                   for (Index first = 0; first < x.rows(); first += rows)
                       write_matrix(
                           s, unembed(*t.model, x.middleRows(first, std::min(rows, x.rows() - first)), pool));

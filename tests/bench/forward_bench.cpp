@@ -84,7 +84,7 @@ void everything(benchmark::State& state) {
     for (auto _ : state) {
         const auto trace = *run_trace(model(), r, pool, nullptr, nullptr, &all);
         benchmark::DoNotOptimize(all.patterns.data());
-        benchmark::DoNotOptimize(unembed(*model(), trace->normalized(), pool));
+        benchmark::DoNotOptimize(unembed(*model(), trace->normalized().all(), pool));
     }
 }
 
@@ -132,15 +132,20 @@ void window_update(benchmark::State& state) {
     }
 }
 
-/// One token typed at the end of n − 1 others: its trace and the next token's logits.
+constexpr int kTyped = 16;  // tokens typed one after another before all of them are deleted again
+
+/// One token typed at the end of others, up to n in all: its trace and the next token's logits.
 void typed_token(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
-    const int n = static_cast<int>(state.range(0));
-    const auto past = *run_trace(model(), request(n - 1), pool);
+    const int n = static_cast<int>(state.range(0)), least = std::max(1, n - kTyped);
+    const auto start = *run_trace(model(), request(least), pool);
+    auto past = start;
     for (auto _ : state) {
-        const auto trace = *run_trace(model(), request(n), pool, nullptr, past.get());
-        benchmark::DoNotOptimize(predictions(*trace, n - 1, 5, pool));
+        if (past->output().size() == n) past = start;
+        const int typed = past->output().size() + 1;
+        past = *run_trace(model(), request(typed), pool, nullptr, past.get());
+        benchmark::DoNotOptimize(predictions(*past, typed - 1, 5, pool));
     }
 }
 
@@ -148,15 +153,22 @@ void typed_token(benchmark::State& state) {
 void typed_token_in_window(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
-    const int n = static_cast<int>(state.range(0));
-    const auto past = *run_trace(model(), request(n - 1), pool);
-    const auto before = *summarize_heads(*past, kThumbnailSide, pool);
+    const int n = static_cast<int>(state.range(0)), least = std::max(1, n - kTyped);
+    const auto start = *run_trace(model(), request(least), pool);
+    const auto first = *summarize_heads(*start, kThumbnailSide, pool);
+    auto past = start;
+    auto before = first;
     for (auto _ : state) {
-        const ForwardRequest r = request(n);
+        if (past->output().size() == n) {
+            past = start;
+            before = first;
+        }
+        const ForwardRequest r = request(past->output().size() + 1);
         HeadObserver heads(model()->config, r.inputs);
-        const auto trace = *run_trace(model(), r, pool, nullptr, past.get(), &heads);
-        benchmark::DoNotOptimize(std::move(heads).finish(*trace, pool, nullptr, {past.get(), &before}));
-        benchmark::DoNotOptimize(predictions(*trace, n - 1, 5, pool));
+        auto trace = *run_trace(model(), r, pool, nullptr, past.get(), &heads);
+        before = std::move(heads).finish(*trace, pool, nullptr, {past.get(), &before});
+        past = std::move(trace);
+        benchmark::DoNotOptimize(predictions(*past, past->output().size() - 1, 5, pool));
     }
 }
 

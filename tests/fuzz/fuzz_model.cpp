@@ -58,7 +58,7 @@ void run(fuzz::ModelFiles files, std::span<const uint8_t> header) {
     if (!request) return fuzz::check_message(request.error());
     const auto trace = run_trace(*model, std::move(*request), pool);
     if (!trace) return fuzz::check_message(trace.error());
-    HEADLIGHT_CHECK((*trace)->normalized().allFinite());
+    HEADLIGHT_CHECK((*trace)->normalized().all().allFinite());
     fuzz::look_at(*trace, header[3], header[5], scratch, pool);
     if (header[4] < 128) fuzz::look_at(*trace, header[4], header[5], scratch, pool);
 }

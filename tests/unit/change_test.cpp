@@ -86,8 +86,8 @@ TEST_CASE(
         for (int k = 0; k <= q; ++k) CHECK(uniform->pattern(1, 2)(q, k) == doctest::Approx(1.0 / (q + 1)));
     }
     CHECK((hot->pattern(1, 2) - uniform->pattern(1, 2)).cwiseAbs().maxCoeff() < 1e-3f);
-    CHECK(same(hard->normalized(), ablated->normalized()));
-    CHECK(same(before->normalized(), same_again->normalized()));
+    CHECK(same(hard->normalized().all(), ablated->normalized().all()));
+    CHECK(same(before->normalized().all(), same_again->normalized().all()));
 }
 
 TEST_CASE(
@@ -108,7 +108,8 @@ TEST_CASE(
         const Matrix out = zero->attn_out(block, pool);
         for (Index i = 0; i < out.rows(); ++i)
             for (Index j = 0; j < out.cols(); ++j) CHECK(out(i, j) == (o.bias ? o.bias[j] : 0.0f));
-        if (!o.bias) CHECK((zero->normalized() - skipped->normalized()).cwiseAbs().maxCoeff() < 1e-6f);
+        if (!o.bias)
+            CHECK((zero->normalized().all() - skipped->normalized().all()).cwiseAbs().maxCoeff() < 1e-6f);
         const auto before = changed(model, {}, pool),
                    mean = changed(model, {"ablate:" + layer + ".1:mean"}, pool);
         const int n = before->query_count(block), d = model->config.d_head(1);
@@ -137,8 +138,8 @@ TEST_CASE("changes: a score edited, a pattern frozen, an MLP skipped") {
               .cwiseAbs()
               .maxCoeff() < 1e-6f);
     const auto skipped = changed(model, {"skip-mlp:1"}, pool);
-    const Matrix gap =
-        skipped->resid_post(0, 1) - skipped->stack(0).layers[1]->resid_pre - skipped->attn_out(1, pool);
+    const Matrix gap = skipped->resid_post(0, 1).all() - skipped->stack(0).layers[1]->resid_pre.all() -
+                       skipped->attn_out(1, pool);
     CHECK(gap.cwiseAbs().maxCoeff() < 1e-5f);
 }
 
@@ -152,10 +153,10 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
         const std::string change = "ablate:" + block_path(model->config, block) + ".0:zero";
         const auto before = changed(model, {}, pool), full = changed(model, {change}, pool),
                    quick = changed(model, {change}, pool, before.get());
-        CHECK(same(full->normalized(), quick->normalized()));
+        CHECK(same(full->normalized().all(), quick->normalized().all()));
         CHECK(quick->activations.stacks.back()->layers[0] == before->activations.stacks.back()->layers[0]);
         const auto back = changed(model, {}, pool, quick.get());
-        CHECK(same(back->normalized(), before->normalized()));
+        CHECK(same(back->normalized().all(), before->normalized().all()));
     }
 }
 
@@ -217,8 +218,8 @@ TEST_CASE("keep: every other head of the layer is ablated") {
     std::vector<std::string> others;
     for (int h = 0; h < model->config.max_heads(); ++h)
         if (h != 1) others.push_back("ablate:1." + std::to_string(h) + ":zero");
-    CHECK(same(changed(model, {"ablate:1.1:keep"}, pool)->normalized(),
-               changed(model, others, pool)->normalized()));
+    CHECK(same(changed(model, {"ablate:1.1:keep"}, pool)->normalized().all(),
+               changed(model, others, pool)->normalized().all()));
 }
 
 TEST_CASE("a rectangle forbids what its cells one by one forbid") {
@@ -226,9 +227,9 @@ TEST_CASE("a rectangle forbids what its cells one by one forbid") {
     const auto model = reference_model("gpt2");
     const auto block = changed(model, {"mask:5-6>1-2"}, pool),
                cells = changed(model, {"mask:5>1", "mask:5>2", "mask:6>1", "mask:6>2"}, pool);
-    CHECK(same(block->normalized(), cells->normalized()));
-    CHECK(same(changed(model, {"mask:8-99>0-99@0.0"}, pool)->normalized(),
-               changed(model, {"mask:8-9>0-9@0.0"}, pool)->normalized()));
+    CHECK(same(block->normalized().all(), cells->normalized().all()));
+    CHECK(same(changed(model, {"mask:8-99>0-99@0.0"}, pool)->normalized().all(),
+               changed(model, {"mask:8-9>0-9@0.0"}, pool)->normalized().all()));
     for (const char* text : {"mask:6-5>1", "mask:5->1", "mask:5-6-7>1", "mask:5-6>", "score:5-6>1@0.0=2"})
         CHECK_MESSAGE(!parse_change(model->config, text), text);
 }

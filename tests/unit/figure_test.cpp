@@ -178,18 +178,19 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
 namespace {
 /// A pass of a model in which one query's vector is NaN, and with it all that follows.
 std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
-    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    const auto break_row = [](Rows& rows) {
+        Matrix values = rows.all();
+        values.row(2).setConstant(std::numeric_limits<float>::quiet_NaN());  // not the last, which predicts
+        rows = values;
+    };
     Trace t = *trace_of(reference_model("gpt2"), {5, 9, 200, 31}, pool);
     auto stack = std::make_shared<StackActivations>(*t.activations.stacks[0]);
     for (auto& layer : stack->layers) {
         auto broken = std::make_shared<LayerActivations>(*layer);
-        broken->self.q.row(2).setConstant(kNan);
-        broken->self.v.row(2).setConstant(kNan);
-        broken->resid_pre.row(2).setConstant(kNan);
+        for (Rows* rows : {&broken->self.q, &broken->self.v, &broken->resid_pre}) break_row(*rows);
         layer = std::move(broken);
     }
-    for (Matrix* m : {&stack->resid_final, &stack->normalized})
-        m->row(2).setConstant(kNan);  // not the last: without logits there is no answer
+    for (Rows* rows : {&stack->resid_final, &stack->normalized}) break_row(*rows);
     t.activations.stacks[0] = std::move(stack);
     return std::make_shared<const Trace>(std::move(t));
 }

@@ -73,7 +73,7 @@ TEST_CASE("learn parameters: the factors are what values and results are made by
         const auto trace = trace_of(reference_model(name), {5, 9, 200, 17}, pool);
         const AttentionHead head{1, trace->config().heads(1) - 1};
         const ValueFactors f = value_factors(*trace->model, head, pool);
-        const auto v = trace->v(1, head.head);
+        const Matrix v = trace->v(1, head.head).all();
         const Matrix x = apply_norm(trace->config(), trace->weights(1).norm, trace->resid_before(1, pool),
                                     pool),
                      made = x * f.down;

@@ -178,7 +178,7 @@ TEST_CASE("scaled dot and softmax give a model's own pattern") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 77}, pool);
     for (int head = 0; head < trace->config().heads(1); ++head) {
-        Matrix scores = scaled_dot_scores(trace->q(1, head), trace->k(1, head));
+        Matrix scores = scaled_dot_scores(trace->q(1, head).all(), trace->k(1, head).all());
         for (int i = 0; i < 6; ++i)
             for (int j = i + 1; j < 6; ++j) scores(i, j) = kNone;
         const Matrix weights = normalize_rows(normalizers()[0], scores);

@@ -106,9 +106,10 @@ TEST_CASE(
                 for (int q = 0; q < p.rows(); ++q)
                     for (int k = 0; k < p.cols(); ++k)
                         if (!trace->rule(block).mask.allows(q, k)) CHECK(p(q, k) == 0.0f);
-                CHECK((p * trace->v(block, h) - z.middleCols(Index{h} * c.d_head(block), c.d_head(block)))
-                          .cwiseAbs()
-                          .maxCoeff() < 1e-4f);
+                CHECK(
+                    (p * trace->v(block, h).all() - z.middleCols(Index{h} * c.d_head(block), c.d_head(block)))
+                        .cwiseAbs()
+                        .maxCoeff() < 1e-4f);
             }
             const LayerWeights& layer = model->weights.stacks[where.stack].layers[where.layer];
             const Linear& o = where.kind == AttentionKind::cross ? layer.cross.o : layer.self.o;
@@ -128,7 +129,7 @@ TEST_CASE("the mask 'none' shows every key, and a longer sentence does not chang
     CHECK(open->pattern(0, 0)(0, 2) > 0);
     const auto brief = trace_of(model, {5, 9, 200}, pool),
                longer = trace_of(model, {5, 9, 200, 31, 77}, pool);
-    CHECK((brief->normalized() - longer->normalized().topRows(3)).cwiseAbs().maxCoeff() < 1e-5f);
+    CHECK((brief->normalized().all() - longer->normalized().topRows(3)).cwiseAbs().maxCoeff() < 1e-5f);
 }
 
 TEST_CASE("typing on: rows taken from the trace before equal those of a full pass") {
@@ -146,21 +147,24 @@ TEST_CASE("typing on: rows taken from the trace before equal those of a full pas
             const auto full = trace_of(model, ids, pool);
             ForwardRequest request = request_of(ids);
             const auto quick = *run_trace(model, request, pool, nullptr, past.get());
-            CHECK((full->normalized() - quick->normalized()).cwiseAbs().maxCoeff() < 1e-5f);
-            CHECK((full->stack(0).resid_final - quick->stack(0).resid_final).cwiseAbs().maxCoeff() < 2e-5f);
+            CHECK((full->normalized().all() - quick->normalized().all()).cwiseAbs().maxCoeff() < 1e-5f);
+            CHECK(
+                (full->stack(0).resid_final.all() - quick->stack(0).resid_final.all()).cwiseAbs().maxCoeff() <
+                2e-5f);
             for (int l = 0; l < model->config.layers(); ++l) {
                 CHECK((full->pattern(l, 1) - quick->pattern(l, 1)).cwiseAbs().maxCoeff() < 1e-5f);
                 CHECK((full->attn_out(l, pool) - quick->attn_out(l, pool)).cwiseAbs().maxCoeff() < 1e-5f);
                 CHECK((full->z(l, 0, isize(ids), pool) - quick->z(l, 0, isize(ids), pool))
                           .cwiseAbs()
                           .maxCoeff() < 1e-5f);
-                CHECK((full->stack(0).layers[l]->resid_pre - quick->stack(0).layers[l]->resid_pre)
+                CHECK((full->stack(0).layers[l]->resid_pre.all() - quick->stack(0).layers[l]->resid_pre.all())
                           .cwiseAbs()
                           .maxCoeff() < 1e-5f);
             }
             request.intervention.mask = *Mask::parse("none");  // every key counts: nothing may be reused
             const auto open = *run_trace(model, request, pool, nullptr, past.get());
-            CHECK((open->normalized() - trace_of(model, ids, pool, request.intervention.mask)->normalized())
+            CHECK((open->normalized().all() -
+                   trace_of(model, ids, pool, request.intervention.mask)->normalized().all())
                       .cwiseAbs()
                       .maxCoeff() < 1e-5f);
         }
@@ -181,10 +185,11 @@ TEST_CASE("writing on: a target that grows takes the encoder and its own rows ov
                    other = request({5, 9, 21, 31}, {0, 7, 8});
         const auto quick = *run_trace(model, longer, pool, nullptr, past.get());
         CHECK(quick->activations.stacks[0] == past->activations.stacks[0]);
-        CHECK((quick->normalized() - (*run_trace(model, longer, pool))->normalized()).cwiseAbs().maxCoeff() <
-              1e-5f);
-        CHECK(((*run_trace(model, other, pool, nullptr, past.get()))->normalized() -
-               (*run_trace(model, other, pool))->normalized())
+        CHECK((quick->normalized().all() - (*run_trace(model, longer, pool))->normalized().all())
+                  .cwiseAbs()
+                  .maxCoeff() < 1e-5f);
+        CHECK(((*run_trace(model, other, pool, nullptr, past.get()))->normalized().all() -
+               (*run_trace(model, other, pool))->normalized().all())
                   .cwiseAbs()
                   .maxCoeff() == 0);
     }
@@ -195,9 +200,9 @@ TEST_CASE("one thread and several give the same numbers") {
     const auto model = reference_model("gpt2");
     std::vector<int> ids;
     for (int i = 0; i < 48; ++i) ids.push_back(i * 7 % 420);
-    const Matrix want = trace_of(model, ids, one)->normalized();
+    const Matrix want = trace_of(model, ids, one)->normalized().all();
     for (int repeat = 0; repeat < 20; ++repeat) {
-        const bool same = trace_of(model, ids, three)->normalized() == want;
+        const bool same = trace_of(model, ids, three)->normalized().all() == want;
         CHECK(same);
     }
 }

@@ -156,7 +156,7 @@ TEST_CASE("values whose use would overflow float32 are refused where they are ty
     ForwardRequest request = request_of({5, 9, 200, 31});
     for (const char* text : {"score:3>0=1e30", "score:3>1=-1e30", "score:2>1=1e30", "temperature:1e-6"})
         request.intervention.changes.push_back(*parse_change(c, text));
-    CHECK((*run_trace(model, request, pool))->normalized().allFinite());
+    CHECK((*run_trace(model, request, pool))->normalized().all().allFinite());
 }
 
 TEST_CASE("changes: a temperature for all heads divides the scores of cross-attention too") {
@@ -181,7 +181,9 @@ TEST_CASE("changes: rows that are still to be written are masked too, while writ
         CHECK(last.pattern(4 + layer, 0).col(1).cwiseAbs().maxCoeff() == 0);
     ForwardRequest whole = request;
     whole.inputs = last.request.inputs;
-    CHECK(((*run_trace(model, whole, pool))->normalized() - last.normalized()).cwiseAbs().maxCoeff() < 1e-5f);
+    CHECK(((*run_trace(model, whole, pool))->normalized().all() - last.normalized().all())
+              .cwiseAbs()
+              .maxCoeff() < 1e-5f);
     const auto later = *run_trace(model, translation({"mask:2..>1@cross.0"}, model->config), pool);
     CHECK(later->pattern(4, 0)(1, 1) > 0);
     CHECK((later->pattern(4, 0)(2, 1) == 0 && later->pattern(4, 0)(3, 1) == 0));

@@ -26,7 +26,7 @@ constexpr const char* kSchemes[] = {"gpt2", "bert", "llama", "phi", "bloom", "t5
 
 /// How far the tokens of `a` and those of `b` at other places are apart, against how large they are.
 float apart(const Trace& a, const Trace& b, const std::vector<int>& places) {
-    const Matrix &x = a.stack(0).resid_final, &y = b.stack(0).resid_final;
+    const Matrix x = a.stack(0).resid_final.all(), y = b.stack(0).resid_final.all();
     float out = 0;
     for (int i = 0; i < isize(places); ++i)
         out = std::max(out, (x.row(i) - y.row(places[i])).cwiseAbs().maxCoeff());

@@ -126,14 +126,14 @@ std::string differing(const Trace& a, const Trace& b) {
     };
     for (size_t s = 0; s < a.request.inputs.size(); ++s) {
         const StackActivations &x = a.stack(static_cast<int>(s)), &y = b.stack(static_cast<int>(s));
-        note("normalized", x.normalized, y.normalized);
-        note("resid_final", x.resid_final, y.resid_final);
+        note("normalized", x.normalized.all(), y.normalized.all());
+        note("resid_final", x.resid_final.all(), y.resid_final.all());
         for (size_t l = 0; l < x.layers.size(); ++l) {
             const std::string layer = std::to_string(l);
-            note("resid_pre " + layer, x.layers[l]->resid_pre, y.layers[l]->resid_pre);
-            note("q " + layer, x.layers[l]->self.q, y.layers[l]->self.q);
-            note("k " + layer, x.layers[l]->self.k, y.layers[l]->self.k);
-            note("v " + layer, x.layers[l]->self.v, y.layers[l]->self.v);
+            note("resid_pre " + layer, x.layers[l]->resid_pre.all(), y.layers[l]->resid_pre.all());
+            note("q " + layer, x.layers[l]->self.q.all(), y.layers[l]->self.q.all());
+            note("k " + layer, x.layers[l]->self.k.all(), y.layers[l]->self.k.all());
+            note("v " + layer, x.layers[l]->self.v.all(), y.layers[l]->self.v.all());
         }
     }
     for (int block = 0; block < a.config().blocks(); ++block)

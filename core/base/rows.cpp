@@ -1,0 +1,86 @@
+#include "base/rows.h"
+
+#include <algorithm>
+
+namespace headlight {
+
+namespace {
+size_t blocks_of(Index rows) { return static_cast<size_t>((rows + kBlockRows - 1) / kBlockRows); }
+}  // namespace
+
+void Rows::add_room(std::vector<Block>& blocks, std::shared_ptr<Room> room) {
+    for (Index at = 0; at < room->values.rows(); at += kBlockRows)
+        blocks.push_back({room, room->values.data() + at * room->values.cols()});
+}
+
+Rows::Rows(Matrix all) : rows_(all.rows()), width_(all.cols()), stride_(all.cols()) {
+    std::vector<Block> blocks;
+    add_room(blocks, std::make_shared<Room>(std::move(all), rows_));
+    blocks_ = std::make_shared<const std::vector<Block>>(std::move(blocks));
+}
+
+bool Rows::take_rest(const Block& block, Index kept, const Matrix& added) {
+    Room& room = *block.room;
+    const Index first = (block.values - room.values.data()) / added.cols();  // the block's in its room
+    Index free = first + kept;
+    const Index end = free + added.rows();
+    if (kept + added.rows() > kBlockRows || end > room.values.rows() ||
+        !room.taken.compare_exchange_strong(free, end))
+        return false;
+    room.values.middleRows(end - added.rows(), added.rows()) = added;
+    return true;
+}
+
+Rows::Rows(const Rows& past, Index kept, Matrix added) {
+    HEADLIGHT_CHECK(kept >= 0 && kept <= past.rows_);
+    if (kept == 0) {
+        *this = Rows(std::move(added));
+        return;
+    }
+    HEADLIGHT_CHECK(past.width_ == past.stride_ && added.cols() == past.width_);
+    rows_ = kept + added.rows();
+    width_ = stride_ = past.width_;
+    const Index part = kept % kBlockRows;
+    const auto end = past.blocks_->begin() + static_cast<std::ptrdiff_t>(blocks_of(kept));
+    std::vector<Block> blocks(past.blocks_->begin(), end);
+    const bool fits = added.rows() == 0 || (part > 0 && take_rest(blocks.back(), part, added));
+    if (!fits) {
+        if (part > 0) blocks.pop_back();
+        const Index rows = part + added.rows(), capacity = static_cast<Index>(blocks_of(rows)) * kBlockRows;
+        auto room = std::make_shared<Room>(Matrix(capacity, width_), rows);
+        room->values.topRows(part) = past.middleRows(kept - part, part);
+        room->values.middleRows(part, added.rows()) = added;
+        add_room(blocks, std::move(room));
+    }
+    blocks_ = std::make_shared<const std::vector<Block>>(std::move(blocks));
+}
+
+ConstMatrixRef Rows::run(Index first, Index count) const {
+    const Index rows = std::min(count, kBlockRows - first % kBlockRows);
+    HEADLIGHT_DCHECK(first >= 0 && count > 0 && first + rows <= rows_);
+    return Eigen::Map<const Matrix, 0, Eigen::OuterStride<>>(row(first).data(), rows, width_,
+                                                             Eigen::OuterStride<>(stride_));
+}
+
+Rows Rows::columns(Index first, Index count) const {
+    HEADLIGHT_CHECK(first >= 0 && count >= 0 && first + count <= width_);
+    Rows part = *this;
+    part.first_column_ += first;
+    part.width_ = count;
+    return part;
+}
+
+Matrix Rows::middleRows(Index first, Index count) const {
+    HEADLIGHT_CHECK(first >= 0 && count >= 0 && first + count <= rows_);
+    Matrix out(count, width_);
+    for (Index i = 0; i < count; ++i) out.row(i) = row(first + i);
+    return out;
+}
+
+bool all_finite(const Rows& x, Index first) {
+    for (Index i = first; i < x.rows(); i += kBlockRows - i % kBlockRows)
+        if (!all_finite(x.run(i, x.rows() - i))) return false;
+    return true;
+}
+
+}  // namespace headlight

@@ -1,0 +1,73 @@
+// One row for each token, in blocks that passes share: a row is not copied because another was added.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/check.h"
+#include "base/matrix.h"
+
+namespace headlight {
+
+/// Rows of one block; blocks begin at its multiples.
+inline constexpr Index kBlockRows = 64;
+
+/// [n, width] of floats that never change. Copies and columns share the blocks of what they came from.
+class Rows {
+public:
+    Rows() = default;
+    /// Takes a matrix over.
+    Rows(Matrix all);
+    template <class Expression>
+    Rows(const Eigen::MatrixBase<Expression>& all) : Rows(Matrix(all)) {}
+    /// The first `kept` rows of `past` with `added` behind them. Blocks of `past` are shared, also the last
+    /// one, where nothing else follows its kept rows in it; else those of this block alone are copied. Any
+    /// number of threads may read or extend `past` at the same time.
+    Rows(const Rows& past, Index kept, Matrix added);
+
+    Index rows() const { return rows_; }
+    Index cols() const { return width_; }
+    Index size() const { return rows_ * width_; }
+    /// Floats from one row to the next of a block.
+    Index stride() const { return stride_; }
+
+    Eigen::Map<const Eigen::RowVectorXf> row(Index i) const {
+        HEADLIGHT_DCHECK(i >= 0 && i < rows_);
+        const Block& block = (*blocks_)[static_cast<size_t>(i / kBlockRows)];
+        return {block.values + i % kBlockRows * stride_ + first_column_, width_};
+    }
+    /// Those of one block from row `first` on, at most `count`: they lie one after another.
+    ConstMatrixRef run(Index first, Index count) const;
+    Rows columns(Index first, Index count) const;
+    /// Copies.
+    Matrix middleRows(Index first, Index count) const;
+    Matrix topRows(Index count) const { return middleRows(0, count); }
+    Matrix bottomRows(Index count) const { return middleRows(rows_ - count, count); }
+    Matrix all() const { return middleRows(0, rows_); }
+
+private:
+    /// Where blocks lie one after another. `taken`: rows that some Rows hold, from the first on; those behind
+    /// them belong to whoever takes them first.
+    struct Room {
+        Matrix values;
+        std::atomic<Index> taken;
+    };
+    struct Block {
+        std::shared_ptr<Room> room;
+        float* values;
+    };
+
+    /// Takes the rows behind the first `kept` for `added`, if they are free; the rows then lie in the last
+    /// block of `blocks`.
+    static bool take_rest(const Block& block, Index kept, const Matrix& added);
+    static void add_room(std::vector<Block>& blocks, std::shared_ptr<Room> room);
+
+    std::shared_ptr<const std::vector<Block>> blocks_;
+    Index rows_ = 0, width_ = 0, stride_ = 0, first_column_ = 0;
+};
+
+/// Whether no entry from row `first` on is NaN or infinite.
+bool all_finite(const Rows& x, Index first);
+
+}  // namespace headlight

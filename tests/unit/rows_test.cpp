@@ -1,0 +1,102 @@
+// Rows that passes share in blocks: what is copied, what is not, and that none of it ever changes.
+#include "base/rows.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <thread>
+
+using namespace headlight;
+
+namespace {
+
+/// [n, 3] whose entries say where they stand.
+Matrix numbered(Index n, float from = 0) {
+    Matrix m(n, 3);
+    for (Index i = 0; i < m.size(); ++i) m.data()[i] = from + float(i);
+    return m;
+}
+
+Matrix stacked(const Matrix& above, const Matrix& below) {
+    Matrix all(above.rows() + below.rows(), above.cols());
+    all << above, below;
+    return all;
+}
+
+const float* at(const Rows& rows, Index i) { return rows.row(i).data(); }
+
+}  // namespace
+
+TEST_CASE("rows: what is appended stands behind what was kept, wherever a block begins") {
+    for (const Index n : {1, 63, 64, 65, 200})
+        for (const Index kept : {Index{0}, Index{1}, n / 2, n - 1, n})
+            for (const Index more : {0, 1, 2, 64, 130}) {
+                CAPTURE(n);
+                CAPTURE(kept);
+                CAPTURE(more);
+                const Rows past = numbered(n);
+                const Rows now(past, kept, numbered(more, 1000));
+                CHECK(now.rows() == kept + more);
+                CHECK(now.all() == stacked(numbered(n).topRows(kept), numbered(more, 1000)));
+                CHECK(past.all() == numbered(n));
+            }
+}
+
+TEST_CASE("rows: typing one after another copies no row that came before") {
+    Rows text(numbered(10), 10, numbered(1, 500));  // a block with room
+    for (int i = 0; i < 300; ++i) {
+        const Rows longer(text, text.rows(), numbered(1, float(i)));
+        for (Index row = 0; row < text.rows(); ++row) CHECK(at(longer, row) == at(text, row));
+        text = longer;
+    }
+    CHECK(text.rows() == 311);
+}
+
+TEST_CASE("rows: two ways to go on from one text leave each other alone, and share its whole blocks") {
+    const Rows past(numbered(100), 100, numbered(1, 500));
+    const Rows one(past, 101, numbered(1, 600)), other(past, 101, numbered(1, 700));
+    CHECK(one.row(101)[0] == 600);
+    CHECK(other.row(101)[0] == 700);
+    CHECK(at(one, 100) == at(past, 100));
+    CHECK(at(other, 63) == at(past, 63));
+    CHECK(at(other, 64) != at(past, 64));
+    const Rows shorter(past, 70, Matrix(0, 3));  // deleting copies nothing
+    CHECK(at(shorter, 69) == at(past, 69));
+    const Rows again(shorter, 70, numbered(1, 800));
+    CHECK(past.all() == stacked(numbered(100), numbered(1, 500)));
+    CHECK(again.row(70)[0] == 800);
+}
+
+TEST_CASE("rows: columns share the blocks; runs end with a block") {
+    const Rows all = numbered(130);
+    const Rows last = all.columns(1, 2);
+    CHECK(last.all() == numbered(130).rightCols(2));
+    CHECK(at(last, 70) == at(all, 70) + 1);
+    CHECK(Matrix(last.run(60, 100)) == numbered(130).middleRows(60, 4).rightCols(2));
+    CHECK(last.run(64, 3).rows() == 3);
+    CHECK(last.bottomRows(2) == numbered(130).bottomRows(2).rightCols(2));
+}
+
+TEST_CASE("rows: what is not finite is found from a row on") {
+    Matrix m = numbered(130);
+    m(70, 1) = std::numeric_limits<float>::infinity();
+    const Rows rows = m;
+    CHECK(!all_finite(rows, 0));
+    CHECK(!all_finite(rows, 70));
+    CHECK(all_finite(rows, 71));
+    CHECK(all_finite(rows, 130));
+}
+
+TEST_CASE("rows: more than one thread goes on from one text, and each keeps its own") {
+    const Rows past(numbered(40), 40, numbered(1, 500));
+    constexpr int kThreads = 4;
+    std::vector<Rows> out(kThreads);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i)
+        threads.emplace_back([&past, &out, i] { out[i] = Rows(past, 41, numbered(2, float(1000 * i))); });
+    for (std::thread& t : threads) t.join();
+    for (int i = 0; i < kThreads; ++i) {
+        CHECK(out[i].bottomRows(2) == numbered(2, float(1000 * i)));
+        CHECK(out[i].topRows(41) == past.all());
+    }
+}
