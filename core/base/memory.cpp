@@ -68,14 +68,21 @@ void check_fits(int64_t bytes) {
                    " are free: use a shorter text, or close other programs."});
 }
 
+void prefer_large_pages([[maybe_unused]] void* at, [[maybe_unused]] int64_t bytes) {
+#if defined(MADV_HUGEPAGE)
+    constexpr uintptr_t kPage = 4096;
+    const auto first = reinterpret_cast<uintptr_t>(at), begin = (first + kPage - 1) / kPage * kPage,
+               end = (first + static_cast<uintptr_t>(bytes)) / kPage * kPage;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
 Pages::Pages(int64_t bytes) : bytes_(bytes) {
     if (bytes <= 0) return;
     void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return;
     data_ = static_cast<std::byte*>(at);
-#if defined(MADV_HUGEPAGE)
-    madvise(at, bytes, MADV_HUGEPAGE);
-#endif
+    prefer_large_pages(at, bytes);
 }
 
 Pages::~Pages() {

@@ -1,11 +1,13 @@
 // What enters layer 0 and what leaves the last one: embeddings, positions, the unembedding; and the norms and
 // projections on the way.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/memory.h"
 #include "kernels/choice.h"
 #include "model/activation.h"
 #include "model/pass.h"
@@ -124,10 +126,16 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
         for (Index i = 0; i < x.rows(); ++i)
             activation_row(c.head_activation).apply(x.row(i).transpose().array());
     if (w.head_norm) x = apply_norm(c, w.head_norm, x, pool);
-    Matrix logits = project(pool, x, w.unembedding);
+    Matrix logits(x.rows(), w.unembedding.out);
+    prefer_large_pages(logits.data(), logits.size() * static_cast<int64_t>(sizeof(float)));
+    apply_linear(pool, x, w.unembedding, logits);
     for (Index i = 0; c.logit_cap > 0 && i < logits.rows(); ++i)
         kernels().soft_cap(logits.row(i).data(), logits.cols(), c.logit_cap);
-    if (!all_finite(logits))
+    std::atomic<bool> finite = true;
+    for_row_blocks(pool, logits.rows(), 16, [&](Index first, Index count) {
+        if (!all_finite(logits.middleRows(first, count))) finite = false;
+    });
+    if (!finite)
         throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or "
                                     "infinity: fetch the model again."});
     return logits;
