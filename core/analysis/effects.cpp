@@ -8,7 +8,41 @@
 namespace headlight {
 
 namespace {
-constexpr int kHeadsTogether = 16, kMaxStages = 5;
+
+constexpr int kHeadsTogether = 16;   // the unembedding is read once for so many
+constexpr int kRowsTogether = 1024;  // rows of passes that advance together at most: their traces take memory
+constexpr int kMaxStages = 5;
+
+/// The request without the heads' own z, one at a time: heads [first, first + count) in the model's order.
+std::vector<TraceRequest> ablations(const Trace& trace, int first, int count) {
+    std::vector<TraceRequest> out;
+    for (int i = first; i < first + count; ++i) {
+        Change ablation;
+        const AttentionHead head = trace.config().head_at(i);
+        ablation.block = head.block;
+        ablation.head = head.head;
+        out.push_back({trace.request, &trace});
+        out.back().request.intervention.changes.push_back(std::move(ablation));
+    }
+    return out;
+}
+
+/// [count, d_model]: the final norm at a position where each of some heads is ablated.
+Result<Matrix> ablated_rows(const Trace& trace, int position, int first, int count, ThreadPool& pool,
+                            const CancelFlag* cancel, std::atomic<int>* done) {
+    Matrix rows(count, trace.config().d_model);
+    int tokens = 0;
+    for (const Sequence& s : trace.request.inputs) tokens += s.size();
+    const int together = std::clamp(kRowsTogether / tokens, 1, count);
+    for (int at = 0; at < count; at += together) {
+        const int some = std::min(together, count - at);
+        TRY(const auto ablated, run_traces(trace.model, ablations(trace, first + at, some), pool, cancel));
+        for (int i = 0; i < some; ++i) rows.row(at + i) = ablated[i]->normalized().row(position);
+        if (done) *done = first + at + some;
+    }
+    return rows;
+}
+
 }  // namespace
 
 Result<PerHead<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
@@ -16,25 +50,13 @@ Result<PerHead<float>> head_effects(const Trace& trace, int position, int token,
     const ModelConfig& c = trace.config();
     const Vector own = probabilities_at(trace, position, pool);
     HEADLIGHT_CHECK(token >= 0 && token < own.size());
-    const float before = own[token];
-    const int heads = c.head_count();
     PerHead<float> out(c);
-    Matrix rows(kHeadsTogether, c.d_model);  // the unembedding is read once for many
-    for (int i = 0; i < heads; ++i) {
-        ForwardRequest request = trace.request;
-        Change ablation;
-        const AttentionHead head = c.head_at(i);
-        ablation.block = head.block;
-        ablation.head = head.head;
-        request.intervention.changes.push_back(std::move(ablation));
-        TRY(const auto ablated, run_trace(trace.model, std::move(request), pool, cancel, &trace));
-        rows.row(i % kHeadsTogether) = ablated->normalized().row(position);
-        if (done) *done = i + 1;
-        if ((i + 1) % kHeadsTogether && i + 1 < heads) continue;
-        const Matrix logits = unembed(*trace.model, rows.topRows(i % kHeadsTogether + 1), pool);
-        const int first = i + 1 - narrow<int>(logits.rows());
-        for (int r = 0; r < logits.rows(); ++r)
-            out[first + r] = probabilities(logits.row(r).transpose())[token] - before;
+    for (int first = 0; first < c.head_count(); first += kHeadsTogether) {
+        const int count = std::min(kHeadsTogether, c.head_count() - first);
+        TRY(const Matrix rows, ablated_rows(trace, position, first, count, pool, cancel, done));
+        const Matrix logits = unembed(*trace.model, rows, pool);
+        for (int i = 0; i < count; ++i)
+            out[first + i] = probabilities(logits.row(i).transpose())[token] - own[token];
     }
     return out;
 }

@@ -79,15 +79,34 @@ private:
         return {std::move(hypothesis.tokens), ended, value, std::move(hypothesis.trace)};
     }
 
-    /// The pass that chooses the draft's next token, in draft.trace, and what it says.
-    Result<Next> read(Hypothesis& hypothesis) {
-        ForwardRequest request = request_;
-        for (const GeneratedToken& token : hypothesis.tokens)
-            append_token(*model_, request.inputs.back(), token.id);
-        const int last = request.inputs.back().size() - 1;
-        TRY(hypothesis.trace, run_trace(model_, std::move(request), pool_, cancel_,
-                                        hypothesis.trace ? hypothesis.trace.get() : past_));
-        Next next{log_probabilities(logits_at(*hypothesis.trace, last, pool_)), {}};
+    /// The passes that choose the next token of each text, in their traces, and what they say: all read
+    /// their tokens together.
+    Result<std::vector<Next>> read(std::span<Hypothesis> texts) {
+        std::vector<TraceRequest> requests;
+        for (const Hypothesis& text : texts) {
+            requests.push_back({request_, text.trace ? text.trace.get() : past_});
+            for (const GeneratedToken& token : text.tokens)
+                append_token(*model_, requests.back().request.inputs.back(), token.id);
+        }
+        TRY(auto traces, run_traces(model_, std::move(requests), pool_, cancel_));
+        Matrix last(isize(texts), model_->config.d_model);
+        for (int i = 0; i < last.rows(); ++i) {
+            const Rows& rows = traces[i]->normalized();
+            last.row(i) = rows.row(rows.rows() - 1);
+            texts[i].trace = std::move(traces[i]);
+        }
+        const Matrix logits = unembed(*model_, last, pool_);
+        std::vector<Next> out;
+        for (int i = 0; i < last.rows(); ++i) out.push_back(next_of(logits.row(i).transpose()));
+        return out;
+    }
+    Result<Next> read(Hypothesis& text) {
+        TRY(auto next, read(std::span(&text, 1)));
+        return std::move(next.front());
+    }
+
+    static Next next_of(const Vector& logits) {
+        Next next{log_probabilities(logits), {}};
         for (const int id : ranked_ids(next.log_probability, kAlternatives))
             next.alternatives.push_back({id, std::exp(next.log_probability[id])});
         return next;
@@ -135,18 +154,16 @@ private:
     };
 
     /// The most probable ways to go on from all drafts: enough that `beams` of them do not end.
-    Result<std::vector<Candidate>> candidates(std::vector<Hypothesis>& hypotheses, std::vector<Next>& next) {
+    std::vector<Candidate> candidates(const std::vector<Hypothesis>& hypotheses,
+                                      const std::vector<Next>& next) const {
         const int kept =
             std::max(2, 1 + isize(model_->config.generation.eos_token_ids)) * wanted_.sampling.beams;
         std::vector<Candidate> out;
-        next.clear();
         for (size_t i = 0; i < hypotheses.size(); ++i) {
-            TRY(Next one, read(hypotheses[i]));
-            const Vector may = allowed(hypotheses[i], one);
+            const Vector may = allowed(hypotheses[i], next[i]);
             for (const int id : ranked_ids(may, kept))
                 if (std::isfinite(may[id]))
-                    out.push_back({i, id, hypotheses[i].log_probability + one.log_probability[id]});
-            next.push_back(std::move(one));
+                    out.push_back({i, id, hypotheses[i].log_probability + next[i].log_probability[id]});
         }
         std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
             return a.log_probability > b.log_probability;
@@ -160,10 +177,10 @@ private:
     Result<Generation> beam_search(Hypothesis first) {
         const size_t beams = std::min(wanted_.sampling.beams, kMaxBeams);
         std::vector<Hypothesis> running{std::move(first)}, done;
-        std::vector<Next> next;
         const auto better = [this](const Hypothesis& a, const Hypothesis& b) { return score(a) > score(b); };
         while (!running.empty() && !full(running[0])) {
-            TRY(const auto ways, candidates(running, next));
+            TRY(const auto next, read(running));
+            const auto ways = candidates(running, next);
             std::vector<Hypothesis> grown;
             for (size_t rank = 0; rank < ways.size(); ++rank) {
                 Hypothesis hypothesis = running[ways[rank].hypothesis];

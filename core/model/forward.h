@@ -1,4 +1,4 @@
-// One forward pass, for every family: what it reads is data in ModelConfig and ModelWeights.
+// The forward pass, for every family: what it reads is data in ModelConfig and ModelWeights.
 #pragma once
 
 #include <memory>
@@ -42,14 +42,20 @@ public:
     virtual void see(int block, const PatternTile& tile) = 0;
 };
 
-/// Runs the model on one sequence per stack, which were checked for this model, under the rules of each layer
-/// of each stack (attention_rules). Only what is not reused is computed, and each stage is checked once for
-/// what is not finite: the error names the first. `cancel` is read between the tiles of each layer.
-/// `observer` (or null) sees what is computed.
-Result<Activations> forward(const Model& model, const CheckedSequences& inputs,
-                            std::span<const std::vector<LayerRules>> rules, ThreadPool& pool,
-                            const CancelFlag* cancel = nullptr, const Reuse& reuse = {},
-                            PatternObserver* observer = nullptr);
+/// What one pass runs on: a sequence per stack, which were checked for the model, and the rules of each layer
+/// of each stack (attention_rules). Only what is not reused is computed. `observer` (or null) sees what is.
+struct PassRequest {
+    const CheckedSequences& inputs;
+    std::span<const std::vector<LayerRules>> rules;
+    Reuse reuse = {};
+    PatternObserver* observer = nullptr;
+};
+
+/// Runs the model on each of them; the passes advance layer by layer together, so that weights are read once
+/// for all. What comes out is, bit for bit, what each would give alone. Each stage is checked once for what
+/// is not finite: the error names the first. `cancel` is read between the tiles of each layer.
+Result<std::vector<Activations>> forward(const Model& model, std::span<const PassRequest> requests,
+                                         ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws
 /// Failure where they are not finite.

@@ -1,4 +1,4 @@
-// One pass over one stack: what the files of the forward pass share.
+// Passes over one stack: what the files of the forward pass share.
 #pragma once
 
 #include <functional>
@@ -9,35 +9,41 @@
 
 namespace headlight {
 
-/// One pass over one stack.
-struct Pass {
+/// A stack while passes run over it: what they share.
+struct StackRun {
     const Model& model;
     const StackConfig& stack;
     const StackWeights& weights;
     ThreadPool& pool;
-    const Sequence& input;
-    Matrix source;             // what cross-attention reads: the encoder's final norm
-    bool source_past = false;  // … which is the one of the earlier pass
-    const StackActivations* past = nullptr;
-    Index n_past = 0;                        // rows taken from it
-    int layers_past = 0;                     // layers taken from it whole
-    std::span<const LayerRules> rules = {};  // of each layer
-    PatternObserver* observer = nullptr;
 
     const ModelConfig& config() const { return model.config; }
     /// The layer's attention blocks: self, then cross.
     std::vector<int> blocks_of(int layer) const {
         return config().blocks_of(narrow<int>(&stack - config().stacks.data()), layer);
     }
+    Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
+};
+
+/// One pass over one stack.
+struct Pass : StackRun {
+    const Sequence& input;
+    Matrix source = {};        // what cross-attention reads: the encoder's final norm
+    bool source_past = false;  // … which is the one of the earlier pass
+    const StackActivations* past = nullptr;
+    Index n_past = 0;                        // rows taken from it
+    int layers_past = 0;                     // layers taken from it whole
+    std::span<const LayerRules> rules = {};  // of each layer
+    PatternObserver* observer = nullptr;
+    std::shared_ptr<StackActivations> out = std::make_shared<StackActivations>();
+
     /// Where its tokens stand, the same in every layer.
     const PositionIds& positions() const { return rules.front().self->positions; }
     /// [n − n_past]: the positions of the new tokens.
     std::vector<int> new_positions() const {
-        std::vector<int> out;
-        for (int i = narrow<int>(n_past); i < input.size(); ++i) out.push_back(positions().of(i));
-        return out;
+        std::vector<int> at;
+        for (int i = narrow<int>(n_past); i < input.size(); ++i) at.push_back(positions().of(i));
+        return at;
     }
-    Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
 };
 
 /// Calls rows(first, count) for blocks of rows, on all threads.

@@ -203,19 +203,42 @@ Matrix without_first_key(Matrix weights) {
     return weights;
 }
 
+Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_ptr<const Model>& model,
+                                                             std::vector<TraceRequest> requests,
+                                                             ThreadPool& pool, const CancelFlag* cancel) {
+    HEADLIGHT_CHECK(model);
+    const CancelScope scope(pool, cancel);
+    std::vector<CheckedSequences> inputs;
+    std::vector<std::vector<std::vector<LayerRules>>> rules;
+    for (const TraceRequest& r : requests) {
+        TRY(const CheckedSequences checked, check_sequences(*model, r.request.inputs));
+        TRY(auto in_force,
+            attention_rules(*model, r.request.inputs, r.request.intervention, pool.cancel_flag()));
+        inputs.push_back(checked);
+        rules.push_back(std::move(in_force));
+    }
+    std::vector<PassRequest> passes;
+    for (size_t i = 0; i < requests.size(); ++i) {
+        const TraceRequest& r = requests[i];
+        passes.push_back({inputs[i], rules[i], reusable(r.past, *model, r.request, rules[i]), r.observer});
+    }
+    auto activations = forward(*model, passes, pool, cancel);
+    TRY_STATUS(model->store.check_unchanged());  // before what a changed file made go wrong
+    if (!activations) return activations.error();
+    std::vector<std::shared_ptr<const Trace>> out;
+    for (size_t i = 0; i < requests.size(); ++i)
+        out.push_back(std::make_shared<const Trace>(
+            Trace{model, std::move(requests[i].request), std::move((*activations)[i])}));
+    return out;
+}
+
 Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> model, ForwardRequest request,
                                                ThreadPool& pool, const CancelFlag* cancel, const Trace* past,
                                                PatternObserver* observer) {
-    HEADLIGHT_CHECK(model);
-    TRY(const CheckedSequences inputs, check_sequences(*model, request.inputs));
-    const CancelScope scope(pool, cancel);
-    TRY(const auto rules, attention_rules(*model, request.inputs, request.intervention, pool.cancel_flag()));
-    auto activations =
-        forward(*model, inputs, rules, pool, cancel, reusable(past, *model, request, rules), observer);
-    TRY_STATUS(model->store.check_unchanged());  // before what a changed file made go wrong
-    if (!activations) return activations.error();
-    return std::make_shared<const Trace>(
-        Trace{std::move(model), std::move(request), *std::move(activations)});
+    std::vector<TraceRequest> one;
+    one.push_back({std::move(request), past, observer});
+    TRY(auto traces, run_traces(model, std::move(one), pool, cancel));
+    return std::move(traces.front());
 }
 
 }  // namespace headlight

@@ -112,4 +112,18 @@ Result<std::shared_ptr<const Trace>> run_trace(std::shared_ptr<const Model> mode
                                                const Trace* past = nullptr,
                                                PatternObserver* observer = nullptr);
 
+/// One of several passes: the arguments that run_trace takes for it.
+struct TraceRequest {
+    ForwardRequest request;
+    const Trace* past = nullptr;
+    PatternObserver* observer = nullptr;
+};
+
+/// The same for several requests, whose passes advance together: weights are read once for all. The traces,
+/// bit for bit, are those of one after another.
+Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_ptr<const Model>& model,
+                                                             std::vector<TraceRequest> requests,
+                                                             ThreadPool& pool,
+                                                             const CancelFlag* cancel = nullptr);
+
 }  // namespace headlight

@@ -102,6 +102,37 @@ void change_in_the_last_layer(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(*run_trace(model(), changed, pool, nullptr, before.get()));
 }
 
+/// Texts of a beam search: 64 tokens with another last one each.
+std::vector<TraceRequest> beams(int count, const Trace& past) {
+    std::vector<TraceRequest> out;
+    for (int i = 0; i < count; ++i) {
+        out.push_back({request(past.output().size() + 1), &past});
+        out.back().request.inputs[0].ids.back() = 100 + i;
+    }
+    return out;
+}
+
+/// A step of so many beams: their next traces and logits, all together; and one after another.
+void beam_step(benchmark::State& state) {
+    ThreadPool pool(threads());
+    const auto past = *run_trace(model(), request(63), pool);
+    for (auto _ : state) {
+        const auto traces = *run_traces(model(), beams(static_cast<int>(state.range(0)), *past), pool);
+        Matrix last(isize(traces), model()->config.d_model);
+        for (int i = 0; i < isize(traces); ++i) last.row(i) = traces[i]->normalized().row(63);
+        benchmark::DoNotOptimize(unembed(*model(), last, pool));
+    }
+}
+void beams_in_turn(benchmark::State& state) {
+    ThreadPool pool(threads());
+    const auto past = *run_trace(model(), request(63), pool);
+    for (auto _ : state)
+        for (TraceRequest& beam : beams(static_cast<int>(state.range(0)), *past)) {
+            const auto trace = *run_trace(model(), std::move(beam.request), pool, nullptr, past.get());
+            benchmark::DoNotOptimize(logits_at(*trace, 63, pool));
+        }
+}
+
 /// Every head ablated in turn, and the change of one token's probability. Beside it: as many full passes.
 void head_sweep(benchmark::State& state) {
     if (too_long(state)) return;
@@ -246,6 +277,17 @@ BENCHMARK(decoding_step)
         ->ReportAggregatesOnly()
 BENCHMARK(trace_and_next) LENGTHS;
 BENCHMARK(change_in_the_last_layer) LENGTHS;
+#define BEAMS                           \
+    ->Arg(1)                            \
+        ->Arg(2)                        \
+        ->Arg(4)                        \
+        ->Arg(8)                        \
+        ->Unit(benchmark::kMillisecond) \
+        ->UseRealTime()                 \
+        ->Repetitions(3)                \
+        ->ReportAggregatesOnly()
+BENCHMARK(beam_step) BEAMS;
+BENCHMARK(beams_in_turn) BEAMS;
 BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(as_many_full_passes)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(everything) LENGTHS;

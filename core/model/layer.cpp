@@ -1,0 +1,178 @@
+// One layer, top to bottom like its equations. Pre-norm, post-norm, parallel and encoder–decoder models are
+// the same lines with norms in other places. Rows of all passes meet each weight together; each pass attends
+// for itself.
+#include <algorithm>
+
+#include "base/cast.h"
+#include "model/activation.h"
+#include "model/batch.h"
+
+namespace headlight {
+
+void check_finite(const StackRun& p, int layer, const char* what, bool finite) {
+    if (finite) return;
+    const std::string stack = p.config().stacks.size() > 1 ? p.stack.name + " " : "",
+                      where = layer < 0 ? stack : stack + "layer " + std::to_string(layer) + "'s ";
+    throw Failure({p.model.name + ": " + where + what +
+                   " are not finite; the weights hold NaN or infinity, or a change is too large: undo the "
+                   "change, or fetch the model again."});
+}
+
+namespace {
+
+/// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it
+/// where there is one.
+Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRef x) {
+    constexpr Index kApart =
+        16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
+    Matrix padded(x.rows(), w.mlp_in.out + kApart), gate;
+    auto hidden = padded.leftCols(w.mlp_in.out);
+    const auto activate = activation_row(p.config().activation).apply;
+    apply_linear(p.pool, x, w.mlp_in, hidden);
+    if (w.mlp_gate) gate = project(p.pool, x, w.mlp_gate);
+    for_row_blocks(p.pool, hidden.rows(), 4, [&](Index first, Index count) {
+        for (Index i = first; i < first + count; ++i) {
+            if (!w.mlp_gate) {
+                activate(hidden.row(i).transpose().array());
+                continue;
+            }
+            activate(gate.row(i).transpose().array());
+            hidden.row(i).array() *= gate.row(i).array();
+        }
+    });
+    Matrix out = project(p.pool, hidden, w.mlp_out);
+    return w.mlp_post_norm ? p.norm(w.mlp_post_norm, out) : out;
+}
+
+/// The MLP on all rows, some at a time: its hidden rows are wide.
+Matrix feed_forward(const StackRun& p, const LayerWeights& w, const Matrix& x) {
+    constexpr Index kRows = 256;
+    if (x.rows() <= kRows) return feed_forward_rows(p, w, x);
+    Matrix out(x.rows(), w.mlp_out.out);
+    for (Index first = 0; first < x.rows(); first += kRows) {
+        const Index rows = std::min(kRows, x.rows() - first);
+        out.middleRows(first, rows) = feed_forward_rows(p, w, x.middleRows(first, rows));
+    }
+    return out;
+}
+
+/// Gives each pass its rows of a matrix of all, behind those of its past.
+template <class Of>
+void keep_rows(const Batch& b, int l, Matrix all, const Of& of) {
+    std::vector<Matrix> parts = b.apart(std::move(all));
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const Running& p = b.passes[i];
+        of(*p.layer) = append_rows(p.past(l) ? &of(*p.past(l)) : nullptr, p.pass.n_past, std::move(parts[i]));
+    }
+}
+
+/// q or k: projected, normalized per head where the model does so, rotated.
+Matrix project_heads(const Batch& b, int l, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads) {
+    Matrix y = project(b.pool, x, w);
+    if (norm) {
+        const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
+        const Matrix normal = b.norm(norm, by_head);
+        y = Eigen::Map<const Matrix>(normal.data(), y.rows(), y.cols());
+    }
+    const Rope& rope = b.config().rope_of(b.stack, l);
+    for (const Running& p : b.passes)
+        if (const RopeTable& table = p.rope_tables.of(b.config(), rope); table.sine.size())
+            apply_rope(rope, table, heads, b.pool, y.middleRows(p.first, p.rows));
+    return y;
+}
+
+/// Scores to what the block adds, for all new rows.
+template <class Of>
+Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, const Of& of) {
+    Matrix z(b.rows(), w.o.in);
+    for (const Running& p : b.passes) {
+        const AttentionActivations& a = of(*p.layer);
+        SeeTile see;
+        if (PatternObserver* const observer = p.pass.observer) {
+            observer->begin(block, narrow<int>(p.pass.n_past));
+            see = [observer, block](const PatternTile& tile) { observer->see(block, tile); };
+        }
+        attend(b.pool, *a.rule, a.q, a.k, a.v, narrow<int>(p.pass.n_past), z.middleRows(p.first, p.rows),
+               see);
+    }
+    return block_output(b.config(), w, z, b.pool);
+}
+
+Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matrix& x) {
+    const AttentionRule& rule = *b.passes.front().layer->self.rule;
+    Matrix q = project_heads(b, l, x, w.q, w.q_norm, rule.heads),
+           k = project_heads(b, l, x, w.k, w.k_norm, rule.kv_heads), v = project(b.pool, x, w.v);
+    check_finite(b, l, "queries", all_finite(q));
+    check_finite(b, l, "keys", all_finite(k));
+    check_finite(b, l, "values", all_finite(v));
+    keep_rows(
+        b, l, std::move(q), [](auto& layer) -> auto& { return layer.self.q; });
+    keep_rows(
+        b, l, std::move(k), [](auto& layer) -> auto& { return layer.self.k; });
+    keep_rows(
+        b, l, std::move(v), [](auto& layer) -> auto& { return layer.self.v; });
+    Matrix added = finish_attention(
+        b, w, b.blocks_of(l).front(), [](auto& layer) -> auto& { return layer.self; });
+    b.leave_out(l, added, [](const LayerRules& rules) { return rules.self->skipped; });
+    return added;
+}
+
+/// Keys and values of the sources: those of an earlier pass, or projected from new ones.
+void read_sources(const Batch& b, const AttentionWeights& w, int l) {
+    const Matrix k = project(b.pool, b.sources, w.k), v = project(b.pool, b.sources, w.v);
+    check_finite(b, l, "keys", all_finite(k));
+    check_finite(b, l, "values", all_finite(v));
+    Index first = 0;
+    for (const Running& p : b.passes) {
+        AttentionActivations& a = p.layer->cross;
+        const Index rows = p.pass.source.rows();
+        const AttentionActivations* same = p.pass.source_past ? &p.pass.past->layers[l]->cross : nullptr;
+        a.k = same ? same->k : Rows(k.middleRows(first, rows));
+        a.v = same ? same->v : Rows(v.middleRows(first, rows));
+        first += rows;
+    }
+}
+
+Matrix attend_cross(const Batch& b, const AttentionWeights& w, int l, const Matrix& x) {
+    Matrix q = project(b.pool, x, w.q);
+    check_finite(b, l, "queries", all_finite(q));
+    keep_rows(
+        b, l, std::move(q), [](auto& layer) -> auto& { return layer.cross.q; });
+    read_sources(b, w, l);
+    Matrix added = finish_attention(
+        b, w, b.blocks_of(l).back(), [](auto& layer) -> auto& { return layer.cross; });
+    b.leave_out(l, added, [](const LayerRules& rules) { return rules.cross->skipped; });
+    return added;
+}
+
+/// What the MLP adds.
+Matrix run_mlp(const Batch& b, int l, const Matrix& x) {
+    const bool none = std::all_of(b.passes.begin(), b.passes.end(),
+                                  [l](const Running& p) { return p.pass.rules[l].no_mlp; });
+    Matrix added = none ? Matrix::Zero(x.rows(), x.cols()) : feed_forward(b, b.weights.layers[l], x);
+    b.leave_out(l, added, [](const LayerRules& rules) { return rules.no_mlp; });
+    return added;
+}
+
+}  // namespace
+
+Matrix run_layer(const Batch& b, int l, Matrix resid) {
+    const ModelConfig& c = b.config();
+    const LayerWeights& w = b.weights.layers[l];
+    const bool after = c.norm_place == NormPlace::after;
+    const auto enters = [&](const Norm& norm, const Matrix& x) {
+        return after || !norm ? x : b.norm(norm, x);
+    };
+    const auto leaves = [&](const Norm& norm, const Matrix& x) { return after ? b.norm(norm, x) : x; };
+
+    Matrix mid = leaves(w.self.norm, resid + attend_self(b, w.self, l, enters(w.self.norm, resid)));
+    if (b.stack.cross)
+        mid = leaves(w.cross.norm, mid + attend_cross(b, w.cross, l, enters(w.cross.norm, mid)));
+    Matrix post = leaves(w.mlp_norm, mid + run_mlp(b, l, enters(w.mlp_norm, c.parallel ? resid : mid)));
+    check_finite(b, l, "outputs", all_finite(post));
+    keep_rows(
+        b, l, std::move(resid), [](auto& layer) -> auto& { return layer.resid_pre; });
+    return post;
+}
+
+}  // namespace headlight
