@@ -108,8 +108,8 @@ void attention_scores(const AttentionRule& rule, int head, ConstMatrixRef q, Con
                       int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
                      first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    multiply_keys(q.middleRows(first, scores.rows()), k.middleRows(first_key, scores.cols()), scores);
-    scores *= rule.scale;
+    const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;  // fewer than there are scores
+    multiply_keys(scaled, k.middleRows(first_key, scores.cols()), scores);
     for (Index r = 0; rule.cap > 0 && r < scores.rows(); ++r)
         kernels().soft_cap(scores.row(r).data(), scores.cols(), rule.cap);
     rule.bias.add(head, first, first_key, scores);
