@@ -24,9 +24,9 @@ KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
 }
 
-/// scores[queries, keys] = q kᵀ for the queries from `first` and the keys from `first_key` on, by panels of
-/// transposed keys: each is a sum that goes up the width of a head.
-void multiply_keys(const Rows& q, int first, const Rows& k, int first_key, MatrixRef scores) {
+/// scores[queries, keys] = q kᵀ for the keys from `first_key` on, by panels of transposed keys: each is a sum
+/// that goes up the width of a head.
+void multiply_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef scores) {
     static thread_local std::vector<float> panel;
     panel.resize(kPanel * k.cols());
     std::array<const float*, kPanel> rows;
@@ -34,31 +34,28 @@ void multiply_keys(const Rows& q, int first, const Rows& k, int first_key, Matri
         const Index count = std::min<Index>(kPanel, scores.cols() - key);
         for (Index i = 0; i < count; ++i) rows[i] = k.row(first_key + key + i).data();
         kernels().transpose(rows.data(), count, k.cols(), panel.data());
-        for (Index query = 0, queries = 0; query < scores.rows(); query += queries) {
-            const ConstMatrixRef x = q.run(first + query, scores.rows() - query);
-            queries = x.rows();
-            kernels().multiply({.x = x.data(),
-                                .x_stride = x.outerStride(),
-                                .rows = queries,
-                                .w = panel.data(),
-                                .w_stride = kPanel,
-                                .depth = k.cols(),
-                                .width = count,
-                                .y = &scores(query, key),
-                                .y_stride = scores.outerStride(),
-                                .begin = true,
-                                .bias = nullptr});
-        }
+        kernels().multiply({.x = q.data(),
+                            .x_stride = q.outerStride(),
+                            .rows = q.rows(),
+                            .w = panel.data(),
+                            .w_stride = kPanel,
+                            .depth = k.cols(),
+                            .width = count,
+                            .y = scores.data() + key,
+                            .y_stride = scores.outerStride(),
+                            .begin = true,
+                            .bias = nullptr});
     }
 }
+
 }  // namespace
 
 void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
                      first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    multiply_keys(q, first, k, first_key, scores);
-    scores *= rule.scale;
+    const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;  // fewer than there are scores
+    multiply_keys(scaled, k, first_key, scores);
     for (Index r = 0; rule.cap > 0 && r < scores.rows(); ++r)
         kernels().soft_cap(scores.row(r).data(), scores.cols(), rule.cap);
     rule.bias.add(head, first, first_key, scores);
