@@ -24,63 +24,9 @@ KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
 }
 
-}  // namespace
-
-int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
-    int count = b.count, bucket = 0;
-    if (!causal) {
-        count /= 2;
-        if (apart > 0) bucket = count;
-        apart = std::abs(apart);
-    } else {
-        apart = std::max(-apart, 0);
-    }
-    const int exact = count / 2;
-    if (apart < exact) return bucket + apart;
-    const float share =
-        std::log(float(apart) / float(exact)) / std::log(float(b.max_distance) / float(exact));
-    return bucket + std::min(exact + int(share * float(count - exact)), count - 1);
-}
-
-void PositionBias::add(int head, int first, int first_key, MatrixRef scores) const {
-    const int queries = narrow<int>(by_distance.cols() + 1) / 2;  // self-attention: as many keys as queries
-    for (int r = 0; r < scores.rows(); ++r) {
-        if (by_key.size()) scores.row(r) += by_key.row(head).segment(first_key, scores.cols());
-        if (by_distance.size() && positions.empty())
-            scores.row(r) +=
-                by_distance.row(head).segment(first_key - (first + r) + queries - 1, scores.cols());
-        for (int i = 0; i < scores.cols() && !positions.empty(); ++i)
-            scores(r, i) += by_distance(head, positions[first_key + i] - positions[first + r] + queries - 1);
-    }
-}
-
-PositionBias alibi_bias(int heads, int keys) {
-    PositionBias bias;
-    bias.by_key.resize(heads, keys);
-    int power = 1;
-    while (2 * power <= heads) power *= 2;
-    for (int h = 0; h < heads; ++h) {
-        const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power)
-                                       : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
-        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = float(slope) * float(k);
-    }
-    return bias;
-}
-
-PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n) {
-    PositionBias bias;
-    bias.by_distance.resize(heads, 2 * n - 1);
-    for (int apart = 1 - n; apart < n; ++apart) {
-        const int bucket = bucket_of(buckets, apart, causal);
-        for (int h = 0; h < heads; ++h) bias.by_distance(h, apart + n - 1) = table[bucket * heads + h];
-    }
-    return bias;
-}
-
-namespace {
-/// scores[queries, keys] = q kᵀ for the queries from `first` and the keys from `first_key` on, by panels of
-/// transposed keys: each is a sum that goes up the width of a head.
-void multiply_keys(const Rows& q, int first, const Rows& k, int first_key, MatrixRef scores) {
+/// scores[queries, keys] = q kᵀ for the keys from `first_key` on, by panels of transposed keys: each is a sum
+/// that goes up the width of a head.
+void multiply_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef scores) {
     static thread_local std::vector<float> panel;
     panel.resize(kPanel * k.cols());
     std::array<const float*, kPanel> rows;
@@ -88,31 +34,28 @@ void multiply_keys(const Rows& q, int first, const Rows& k, int first_key, Matri
         const Index count = std::min<Index>(kPanel, scores.cols() - key);
         for (Index i = 0; i < count; ++i) rows[i] = k.row(first_key + key + i).data();
         kernels().transpose(rows.data(), count, k.cols(), panel.data());
-        for (Index query = 0, queries = 0; query < scores.rows(); query += queries) {
-            const ConstMatrixRef x = q.run(first + query, scores.rows() - query);
-            queries = x.rows();
-            kernels().multiply({.x = x.data(),
-                                .x_stride = x.outerStride(),
-                                .rows = queries,
-                                .w = panel.data(),
-                                .w_stride = kPanel,
-                                .depth = k.cols(),
-                                .width = count,
-                                .y = &scores(query, key),
-                                .y_stride = scores.outerStride(),
-                                .begin = true,
-                                .bias = nullptr});
-        }
+        kernels().multiply({.x = q.data(),
+                            .x_stride = q.outerStride(),
+                            .rows = q.rows(),
+                            .w = panel.data(),
+                            .w_stride = kPanel,
+                            .depth = k.cols(),
+                            .width = count,
+                            .y = scores.data() + key,
+                            .y_stride = scores.outerStride(),
+                            .begin = true,
+                            .bias = nullptr});
     }
 }
+
 }  // namespace
 
 void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
                      first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    multiply_keys(q, first, k, first_key, scores);
-    scores *= rule.scale;
+    const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;  // fewer than there are scores
+    multiply_keys(scaled, k, first_key, scores);
     for (Index r = 0; rule.cap > 0 && r < scores.rows(); ++r)
         kernels().soft_cap(scores.row(r).data(), scores.cols(), rule.cap);
     rule.bias.add(head, first, first_key, scores);

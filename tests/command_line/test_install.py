@@ -11,6 +11,7 @@ build = Path(sys.argv[1]).resolve()
 source = Path(__file__).resolve().parents[2]
 folder = Path(tempfile.mkdtemp(prefix="headlight install é "))
 subprocess.run(["cmake", "--install", build, "--prefix", folder / "first"], check=True, capture_output=True)
+assert "-march=native" not in (build / "compile_commands.json").read_text(), "what is installed would run on processors like this one alone"
 prefix = (folder / "first").rename(folder / "moved")
 program = prefix / "bin/headlight"
 

@@ -1,0 +1,62 @@
+#include "model/position_bias.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/cast.h"
+
+namespace headlight {
+
+int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
+    int count = b.count, bucket = 0;
+    if (!causal) {
+        count /= 2;
+        if (apart > 0) bucket = count;
+        apart = std::abs(apart);
+    } else {
+        apart = std::max(-apart, 0);
+    }
+    const int exact = count / 2;
+    if (apart < exact) return bucket + apart;
+    const float share =
+        std::log(float(apart) / float(exact)) / std::log(float(b.max_distance) / float(exact));
+    return bucket + std::min(exact + int(share * float(count - exact)), count - 1);
+}
+
+void PositionBias::add(int head, int first, int first_key, MatrixRef scores) const {
+    const int queries = narrow<int>(by_distance.cols() + 1) / 2;  // self-attention: as many keys as queries
+    for (int r = 0; r < scores.rows(); ++r) {
+        if (by_key.size()) scores.row(r) += by_key.row(head).segment(first_key, scores.cols());
+        if (by_distance.size() && positions.empty())
+            scores.row(r) +=
+                by_distance.row(head).segment(first_key - (first + r) + queries - 1, scores.cols());
+        for (int i = 0; i < scores.cols() && !positions.empty(); ++i)
+            scores(r, i) += by_distance(head, positions[first_key + i] - positions[first + r] + queries - 1);
+    }
+}
+
+PositionBias alibi_bias(int heads, int keys) {
+    PositionBias bias;
+    bias.by_key.resize(heads, keys);
+    int power = 1;
+    while (2 * power <= heads) power *= 2;
+    for (int h = 0; h < heads; ++h) {
+        const double slope = h < power ? std::pow(2.0, -8.0 * (h + 1) / power)
+                                       : std::pow(2.0, -4.0 * (2 * (h - power) + 1) / power);
+        for (int k = 0; k < keys; ++k) bias.by_key(h, k) = float(slope) * float(k);
+    }
+    return bias;
+}
+
+PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n) {
+    PositionBias bias;
+    bias.by_distance.resize(heads, 2 * n - 1);
+    for (int apart = 1 - n; apart < n; ++apart) {
+        const int bucket = bucket_of(buckets, apart, causal);
+        for (int h = 0; h < heads; ++h) bias.by_distance(h, apart + n - 1) = table[bucket * heads + h];
+    }
+    return bias;
+}
+
+}  // namespace headlight
