@@ -3,48 +3,19 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
 #include "analysis/effects.h"
 #include "analysis/generate.h"
 #include "analysis/head_summary.h"
-#include "base/cast.h"
 #include "base/memory.h"
+#include "bench_model.h"
 #include "machine.h"
 
 using namespace headlight;
 
 namespace {
-
-int threads() {
-    const char* value = std::getenv("HEADLIGHT_BENCH_THREADS");
-    return value ? std::atoi(value) : default_thread_count();
-}
-
-std::shared_ptr<const Model> model() {
-    static const auto opened = Model::open(
-        std::getenv("HEADLIGHT_BENCH_MODEL") ? std::getenv("HEADLIGHT_BENCH_MODEL") : "models/stories");
-    if (!opened) {
-        std::cerr << opened.error().message << "\n";
-        std::exit(1);
-    }
-    return *opened;
-}
-
-ForwardRequest request(int n) {
-    Sequence s;
-    for (int i = 0; i < n; ++i) s.ids.push_back(static_cast<int>((7919LL * i + 13) % model()->config.vocab));
-    s.tokens.resize(s.ids.size());
-    return {{s}, {}};
-}
-
-bool too_long(benchmark::State& state) {
-    if (state.range(0) <= model()->config.context) return false;
-    state.SkipWithError("longer than the model's context");
-    return true;
-}
 
 /// Trace (q, k, v, residuals of all layers) and the next token's logits.
 void trace_and_next(benchmark::State& state) {
@@ -100,37 +71,6 @@ void change_in_the_last_layer(benchmark::State& state) {
     ablation.head = 0;
     changed.intervention.changes.push_back(ablation);
     for (auto _ : state) benchmark::DoNotOptimize(*run_trace(model(), changed, pool, nullptr, before.get()));
-}
-
-/// Texts of a beam search: 64 tokens with another last one each.
-std::vector<TraceRequest> beams(int count, const Trace& past) {
-    std::vector<TraceRequest> out;
-    for (int i = 0; i < count; ++i) {
-        out.push_back({request(past.output().size() + 1), &past});
-        out.back().request.inputs[0].ids.back() = 100 + i;
-    }
-    return out;
-}
-
-/// A step of so many beams: their next traces and logits, all together; and one after another.
-void beam_step(benchmark::State& state) {
-    ThreadPool pool(threads());
-    const auto past = *run_trace(model(), request(63), pool);
-    for (auto _ : state) {
-        const auto traces = *run_traces(model(), beams(static_cast<int>(state.range(0)), *past), pool);
-        Matrix last(isize(traces), model()->config.d_model);
-        for (int i = 0; i < isize(traces); ++i) last.row(i) = traces[i]->normalized().row(63);
-        benchmark::DoNotOptimize(unembed(*model(), last, pool));
-    }
-}
-void beams_in_turn(benchmark::State& state) {
-    ThreadPool pool(threads());
-    const auto past = *run_trace(model(), request(63), pool);
-    for (auto _ : state)
-        for (TraceRequest& beam : beams(static_cast<int>(state.range(0)), *past)) {
-            const auto trace = *run_trace(model(), std::move(beam.request), pool, nullptr, past.get());
-            benchmark::DoNotOptimize(logits_at(*trace, 63, pool));
-        }
 }
 
 /// Every head ablated in turn, and the change of one token's probability. Beside it: as many full passes.
@@ -277,17 +217,6 @@ BENCHMARK(decoding_step)
         ->ReportAggregatesOnly()
 BENCHMARK(trace_and_next) LENGTHS;
 BENCHMARK(change_in_the_last_layer) LENGTHS;
-#define BEAMS                           \
-    ->Arg(1)                            \
-        ->Arg(2)                        \
-        ->Arg(4)                        \
-        ->Arg(8)                        \
-        ->Unit(benchmark::kMillisecond) \
-        ->UseRealTime()                 \
-        ->Repetitions(3)                \
-        ->ReportAggregatesOnly()
-BENCHMARK(beam_step) BEAMS;
-BENCHMARK(beams_in_turn) BEAMS;
 BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(as_many_full_passes)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(everything) LENGTHS;

@@ -1,0 +1,148 @@
+// A person who masks, changes and edits at random, and where two traces differ.
+#pragma once
+
+#include <random>
+
+#include "base/cast.h"
+#include "helpers.h"
+#include "model/change_place.h"
+#include "model/input.h"
+
+namespace headlight {
+
+/// Draws what a person may do; the same seed does the same.
+class Person {
+public:
+    Person(const Model& model, unsigned seed) : model_(model), random_(seed) {}
+
+    ForwardRequest request() {
+        ForwardRequest out;
+        for (const StackConfig& stack : model_.config.stacks)
+            out.inputs.push_back(request_of(ids(1 + below(9), stack.vocab)).inputs[0]);
+        out.intervention.mask = *Mask::parse(kMasks[below(std::size(kMasks))]);
+        if (below(4) == 0)
+            out.intervention.mask = *Mask::of_rows("[[1,0,0,0],[1,0,1,0],[0,0,0,0],[1,1,0,1]]", "mask.json");
+        for (int i = below(4); i > 0; --i) out.intervention.changes.push_back(change());
+        return out;
+    }
+    /// Typed at the end, inserted, deleted, replaced, a token forced behind the target; or the changes are
+    /// others.
+    ForwardRequest edited(ForwardRequest r) {
+        const size_t stack = r.inputs.size() > 1 && below(3) ? r.inputs.size() - 1 : 0;
+        std::vector<int>& text = r.inputs[stack].ids;
+        const int at = below(isize(text)), vocab = model_.config.stacks[stack].vocab;
+        switch (below(6)) {
+            case 0:
+                for (const int id : ids(1 + below(4), vocab)) text.push_back(id);
+                break;
+            case 1:
+                text.insert(text.begin() + at, 1 + below(vocab - 1));
+                break;
+            case 2:
+                if (text.size() > 1) text.erase(text.begin() + at);
+                break;
+            case 3:
+                text[at] = 1 + below(vocab - 1);
+                break;
+            case 4:
+                if (text.size() > 1) text.pop_back();
+                break;
+            default:
+                break;
+        }
+        if (below(3) == 0) r.intervention.changes.push_back(change());
+        if (below(4) == 0 && !r.intervention.changes.empty())
+            r.intervention.changes.erase(r.intervention.changes.begin());
+        if (below(8) == 0) r.intervention.mask = *Mask::parse(kMasks[below(std::size(kMasks))]);
+        r.inputs[stack].tokens.resize(text.size());
+        return r;
+    }
+
+private:
+    static constexpr const char* kMasks[] = {"own",      "own",      "own",        "causal", "none",
+                                             "window:2", "prefix:3", "global:1:2", "padding"};
+    int below(size_t n) { return below(static_cast<int>(n)); }
+    int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+    std::vector<int> ids(int count, int vocab) {
+        std::vector<int> out;
+        for (int i = 0; i < count; ++i) out.push_back(1 + below(vocab - 1));
+        return out;
+    }
+    Change change() {
+        const ModelConfig& c = model_.config;
+        const std::string q = std::to_string(below(8)), k = std::to_string(below(8)),
+                          layer = block_path(c, below(c.blocks())),
+                          head = layer + "." + std::to_string(below(2));
+        const std::string self = block_path(c, below(c.layers()));
+        const std::string wishes[] = {"mask:" + q + ">" + k,
+                                      "mask:" + q + ">0-9",
+                                      "mask:" + q + "..>" + k + "@" + layer,
+                                      "mask:*>0@*",
+                                      "mask:0>0",
+                                      "unmask:" + q + ">" + k,
+                                      "unmask:0-2>1-7@" + head,
+                                      "score:" + q + ">" + k + "@" + head + "=2.5",
+                                      "temperature:0.5@" + head,
+                                      "temperature:2",
+                                      "temperature:0@" + head,
+                                      "ablate:" + head,
+                                      "ablate:" + head + ":mean",
+                                      "ablate:" + head + ":uniform",
+                                      "ablate:" + head + ":keep",
+                                      "skip-attention:" + layer,
+                                      "skip-mlp:" + self,
+                                      "positions:off",
+                                      "positions:shuffle:" + q};
+        Change out = *parse_change(c, wishes[below(std::size(wishes))]);
+        if (below(12) == 0) {  // a pattern that was frozen over a text of six tokens
+            out = *parse_change(c, "freeze:" + head + "=x");
+            out.from.clear();
+            Matrix pattern = Matrix::Zero(6, 6);
+            for (Index i = 0; i < 6; ++i) pattern(i, below(2) ? 0 : i) = 1;
+            out.pattern = std::make_shared<const Matrix>(pattern);
+        }
+        return out;
+    }
+
+    const Model& model_;
+    std::mt19937 random_;
+};
+
+/// Bit for bit, but for the sign of zeros.
+inline bool same(const Matrix& a, const Matrix& b) {
+    REQUIRE(a.rows() == b.rows());
+    REQUIRE(a.cols() == b.cols());
+    return a == b;
+}
+
+/// Where two traces differ; empty: nowhere.
+inline std::string differing(const Trace& a, const Trace& b) {
+    std::string where;
+    const auto note = [&](const std::string& name, const Matrix& x, const Matrix& y) {
+        if (!same(x, y)) where += name + " ";
+    };
+    for (size_t s = 0; s < a.request.inputs.size(); ++s) {
+        const StackActivations &x = a.stack(static_cast<int>(s)), &y = b.stack(static_cast<int>(s));
+        note("normalized", x.normalized.all(), y.normalized.all());
+        note("resid_final", x.resid_final.all(), y.resid_final.all());
+        for (size_t l = 0; l < x.layers.size(); ++l) {
+            const std::string layer = std::to_string(l);
+            note("resid_pre " + layer, x.layers[l]->resid_pre.all(), y.layers[l]->resid_pre.all());
+            note("q " + layer, x.layers[l]->self.q.all(), y.layers[l]->self.q.all());
+            note("k " + layer, x.layers[l]->self.k.all(), y.layers[l]->self.k.all());
+            note("v " + layer, x.layers[l]->self.v.all(), y.layers[l]->self.v.all());
+        }
+    }
+    for (int block = 0; block < a.config().blocks(); ++block)
+        note("pattern " + std::to_string(block), a.pattern(block, 0), b.pattern(block, 0));
+    return where;
+}
+
+inline std::string described(const ForwardRequest& r, const ModelConfig& c) {
+    std::string out = r.intervention.mask.name();
+    for (const Sequence& s : r.inputs) out += " n=" + std::to_string(s.size());
+    for (const Change& change : r.intervention.changes) out += " " + change_name(c, change);
+    return out;
+}
+
+}  // namespace headlight
