@@ -29,16 +29,12 @@ public:
     Index rows() const { return rows_; }
     Index cols() const { return width_; }
     Index size() const { return rows_ * width_; }
-    /// Floats from one row to the next of a block.
-    Index stride() const { return stride_; }
 
     Eigen::Map<const Eigen::RowVectorXf> row(Index i) const {
         HEADLIGHT_DCHECK(i >= 0 && i < rows_);
         const Block& block = (*blocks_)[static_cast<size_t>(i / kBlockRows)];
         return {block.values + i % kBlockRows * stride_ + first_column_, width_};
     }
-    /// Those of one block from row `first` on, at most `count`: they lie one after another.
-    ConstMatrixRef run(Index first, Index count) const;
     Rows columns(Index first, Index count) const;
     /// Copies.
     Matrix middleRows(Index first, Index count) const;

@@ -2,15 +2,16 @@
 """Headlight's forward pass beside PyTorch eager and ONNX Runtime, in one run.
 
     python3 tests/bench/forward.py [build/headlight_bench]
+    python3 tests/bench/forward.py --inside PROGRAM        (with the Python that runs it, which has torch and the rest)
 
 Makes a virtual environment in .venv-bench (torch's CPU wheel, transformers, onnxruntime) and a GPT-2-small-shaped model with
-random weights, then times all three with 2 threads on a quiet machine, and Headlight again while another program keeps one
+random weights, then times all three in turn with 2 threads, and Headlight again while another program keeps one
 core busy. All give every pattern of every head and the logits of every position ("everything"); Headlight's "window" row is
 what a key press computes: the trace, thumbnails and statistics of all heads, and the next token. Beside these, in the same run:
 the roofline, max(operations / peak, bytes of weights / reading speed) with the logits of the last row, both speeds measured
-here; weights stored [out, in] (OPT's layout) beside GPT-2's [in, out]; and a token typed at the end, beside reading the weights.
+here; weights stored [out, in] (OPT's layout, and a GGUF file) beside GPT-2's [in, out]; and a token typed at the end, beside
+reading the weights. Medians, then the fastest; a line for each bar.
 """
-import json
 import os
 import statistics
 import subprocess
@@ -19,22 +20,31 @@ import tempfile
 import time
 from pathlib import Path
 
+from bars import THREADS, Machine, bar, bench
+
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv-bench"
 LENGTHS = (8, 64, 256, 1024)
-THREADS = 2
+FEW = (9, 16, 32)  # more rows than meet weights where they lie, fewer than fill the processor
+ROUNDS = 2
+BARS = {"roofline": (1.3, 1.3, 1.3, 1.3), "onnx": (0.75, 0.75, 0.85, 0.7), "pytorch": (0.5, 0.5, 0.65, 0.6)}
 
 
 def inside_venv():
     """Installs what is needed and runs this script again with it."""
+    os.execv(bench_python(), [str(bench_python()), __file__, "--inside", *sys.argv[1:]])
+
+
+def bench_python():
+    """The Python of the environment, which is made where there is none."""
     python = VENV / "bin/python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "torch==2.13.0", "numpy", "transformers", "onnx", "onnxruntime"], check=True)
-    os.execv(python, [str(python), __file__, "--inside", *sys.argv[1:]])
+        subprocess.run([python, "-m", "pip", "install", "-q", "torch==2.13.0", "numpy", "transformers", "onnx", "onnxruntime", "gguf"], check=True)
+    return python
 
 
-def median_ms(call, seconds=4, least=4):
+def times_ms(call, seconds=1.5, least=3):
     call()
     call()
     times, end = [], time.perf_counter() + seconds
@@ -42,7 +52,7 @@ def median_ms(call, seconds=4, least=4):
         begin = time.perf_counter()
         call()
         times.append((time.perf_counter() - begin) * 1e3)
-    return statistics.median(times)
+    return times
 
 
 def plain_gpt2(torch, model):
@@ -73,42 +83,18 @@ def plain_gpt2(torch, model):
     return Plain().eval()
 
 
-def bench(program, model, filter_):
-    environment = dict(os.environ, HEADLIGHT_BENCH_MODEL=str(model), HEADLIGHT_BENCH_THREADS=str(THREADS))
-    out = subprocess.run([program, "--benchmark_format=json", "--benchmark_filter=" + filter_], env=environment,
-                         capture_output=True, text=True, check=True).stdout
-    return json.loads(out)["benchmarks"]
-
-
-def headlight(program, model, rows):
-    """The medians of rows of forward_bench.cpp in ms, by name and length."""
-    times = {}
-    for b in bench(program, model, "|".join(f"{r}/({'|'.join(map(str, LENGTHS))})/" for r in rows)):
-        if b["aggregate_name"] != "median":
-            continue
-        name, n = b["name"].split("/")[:2]
-        times[name, int(n)] = b["real_time"]
-    return times
-
-
-class Machine:
-    """What it can do at most."""
-
-    def __init__(self, program, model):
-        row = bench(program, model, "machine")[0]
-        self.read, self.flops = row["GB_per_s"] * 1e9, row["GFLOP_per_s"] * 1e9
-
-    def reading_ms(self, config):
-        return 4e3 * (block_weights(config) + config.vocab_size * config.n_embd) / self.read
-
-    def roofline_ms(self, config, n):
-        scores = 2 * config.n_layer * config.n_embd * n * (n + 1) / 2  # q·k and pattern · v of what a causal mask allows
-        flops = 2 * (block_weights(config) * n + scores + config.vocab_size * config.n_embd)
-        return max(1e3 * flops / self.flops, self.reading_ms(config))
-
-
 def block_weights(config):
     return 12 * config.n_layer * config.n_embd**2
+
+
+def reading_ms(machine, config):
+    return 4e3 * (block_weights(config) + config.vocab_size * config.n_embd) / machine.read
+
+
+def roofline_ms(machine, config, n):
+    scores = 2 * config.n_layer * config.n_embd * n * (n + 1) / 2  # q·k and pattern · v of what a causal mask allows
+    flops = 2 * (block_weights(config) * n + scores + config.vocab_size * config.n_embd)
+    return max(1e3 * flops / machine.flops, reading_ms(machine, config))
 
 
 def opt_like(config):
@@ -120,53 +106,129 @@ def opt_like(config):
         num_attention_heads=config.n_head, ffn_dim=4 * config.n_embd, max_position_embeddings=config.n_positions))
 
 
+class Times:
+    """Times in ms by what was measured."""
+
+    def __init__(self):
+        self.of = {}
+
+    def add(self, name, times):
+        self.of.setdefault(name, []).extend(times)
+
+    def add_rows(self, program, model, rows, prefix="", **short):
+        for name, times in bench(program, model, rows, **short)[0].items():
+            self.add(prefix + name, times)
+
+    def median(self, name):
+        return statistics.median(self.of[name])
+
+    def ratios(self, a, b):
+        """Of medians, and of the fastest."""
+        return self.median(a) / self.median(b), min(self.of[a]) / min(self.of[b])
+
+
+def measure_peers(times, machine, program, folder, model, torch):
+    """PyTorch, ONNX Runtime and Headlight in turn at each length."""
+    import onnxruntime
+
+    plain = plain_gpt2(torch, model)
+    for n in LENGTHS:
+        ids = torch.tensor([[(7919 * i + 13) % 50257 for i in range(n)]])
+        file = folder / f"{n}.onnx"
+        torch.onnx.export(plain, (ids,), str(file), dynamo=False, input_names=["ids"])
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = THREADS
+        session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        feed = {"ids": ids.numpy()}
+        ours = session.run(None, feed)[0]
+        assert abs(ours - model(ids).logits.numpy()).max() < 1e-2, "the exported model computes something else"
+        for _ in range(ROUNDS):
+            times.add(f"pytorch/{n}", times_ms(lambda: model(ids, output_attentions=True, use_cache=False)))
+            times.add(f"onnx/{n}", times_ms(lambda: session.run(None, feed)))
+            times.add_rows(program, folder / "gpt2", [f"window_update/{n}", f"everything/{n}"])
+            machine.measure(program, folder / "gpt2")
+        file.unlink()
+        del session
+
+
+def measure_layouts(times, program, folder, model):
+    """The same shape as [in, out], as [out, in], and as [out, in] of a GGUF file, in turn."""
+    opt_like(model.config).save_pretrained(folder / "opt")
+    layouts = {"in_out": folder / "gpt2", "OPT": folder / "opt"}
+    try:
+        from gguf_file import write_f32
+        layouts["GGUF"] = write_f32(folder / "gpt2.gguf")
+    except ImportError:
+        print("no GGUF file: the gguf package is missing")
+    rows = [f"window_update/{n}" for n in (*FEW, *LENGTHS)]
+    for _ in range(ROUNDS):
+        for name, path in layouts.items():
+            times.add_rows(program, path, rows, name + "/", seconds=0.1, repetitions=6)
+    return [name for name in layouts if name != "in_out"]
+
+
+def measure_busy(times, program, folder):
+    """While another program keeps one core."""
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        times.add_rows(program, folder / "gpt2", [f"window_update/{n}" for n in LENGTHS], "busy/")
+    finally:
+        busy.kill()
+        busy.wait()
+
+
+def print_table(times, machine, config):
+    print(f"GPT-2 small's shape, random weights, {THREADS} threads, medians in ms, then the fastest")
+    print(f"{'tokens':>7} {'PyTorch':>9} {'ONNX RT':>9} {'window':>9} {'everything':>11} | PyTorch / window, everything | ONNX / window, everything | one core busy | / roofline | [out, in] / [in, out] | fastest: PyTorch, ONNX RT, window, everything")
+    for n in LENGTHS:
+        names = [f"{what}/{n}" for what in ("pytorch", "onnx", "window_update", "everything")]
+        p, o, w, e = (times.median(name) for name in names)
+        busy, least = times.median(f"busy/window_update/{n}"), [min(times.of[name]) for name in names]
+        print(f"{n:>7} {p:>9.1f} {o:>9.1f} {w:>9.1f} {e:>11.1f} | {p / w:>15.2f} {p / e:>11.2f}  | {o / w:>12.2f} {o / e:>11.2f}  | {busy:>7.1f} = {busy / w:.2f} x"
+              f" | {w / roofline_ms(machine, config, n):>10.2f} | {times.ratios(f'OPT/window_update/{n}', f'in_out/window_update/{n}')[0]:.2f} | " + " ".join(f"{t:.1f}" for t in least))
+
+
+def print_bars(times, machine, config, layouts):
+    for i, n in enumerate(LENGTHS):
+        roofline = roofline_ms(machine, config, n)
+        bar(f"window ÷ roofline, {n} tokens", times.median(f"window_update/{n}") / roofline, BARS["roofline"][i], min(times.of[f"window_update/{n}"]) / roofline)
+    for peer, name in (("onnx", "ONNX Runtime"), ("pytorch", "PyTorch eager")):
+        for i, n in enumerate(LENGTHS):
+            median, least = times.ratios(f"everything/{n}", f"{peer}/{n}")
+            bar(f"everything ÷ {name}, {n} tokens", median, BARS[peer][i], least)
+    for layout in layouts:
+        for n in (*FEW, *LENGTHS):
+            median, least = times.ratios(f"{layout}/window_update/{n}", f"in_out/window_update/{n}")
+            bar(f"[out, in] of {layout} ÷ GPT-2's layout, {n} tokens", median, 1.05, least)
+    for n in LENGTHS:
+        median, least = times.ratios(f"busy/window_update/{n}", f"window_update/{n}")
+        bar(f"one of two cores busy ÷ quiet, {n} tokens", median, 2.0, least)
+
+
 def main():
     program = Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "build/headlight_bench")
-    import onnxruntime
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
-    folder = Path(tempfile.mkdtemp(prefix="headlight-bench-"))
-    GPT2LMHeadModel(GPT2Config()).save_pretrained(folder / "gpt2")
-    model = GPT2LMHeadModel.from_pretrained(folder / "gpt2", attn_implementation="eager").eval()
-    plain = plain_gpt2(torch, model)
-    peers = {}
-    with torch.no_grad():
-        for n in LENGTHS:
-            ids = torch.tensor([[(7919 * i + 13) % 50257 for i in range(n)]])
-            peers["pytorch", n] = median_ms(lambda: model(ids, output_attentions=True, use_cache=False))
-            file = folder / f"{n}.onnx"
-            torch.onnx.export(plain, (ids,), str(file), dynamo=False, input_names=["ids"])
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = THREADS
-            session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-            feed = {"ids": ids.numpy()}
-            ours = session.run(None, feed)[0]
-            assert abs(ours - model(ids).logits.numpy()).max() < 1e-2, "the exported model computes something else"
-            peers["onnx", n] = median_ms(lambda: session.run(None, feed))
-            file.unlink()
-            del session
-    opt_like(model.config).save_pretrained(folder / "opt")
-    machine = Machine(program, folder / "gpt2")
-    quiet = headlight(program, folder / "gpt2", ("window_update", "everything", "typed_token_in_window"))
-    out_in = headlight(program, folder / "opt", ("window_update",))
-    busy_process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    busy = headlight(program, folder / "gpt2", ("window_update",))
-    busy_process.kill()
+    times, machine = Times(), Machine()
+    with tempfile.TemporaryDirectory(prefix="headlight-bench-") as name, torch.no_grad():
+        folder = Path(name)
+        GPT2LMHeadModel(GPT2Config()).save_pretrained(folder / "gpt2")
+        model = GPT2LMHeadModel.from_pretrained(folder / "gpt2", attn_implementation="eager").eval()
+        measure_peers(times, machine, program, folder, model, torch)
+        times.add_rows(program, folder / "gpt2", [f"typed_token_in_window/{n}" for n in (64, 1024)])
+        layouts = measure_layouts(times, program, folder, model)
+        measure_busy(times, program, folder)
 
-    print(f"GPT-2 small's shape, random weights, {THREADS} threads, medians in ms")
-    print(f"{'tokens':>7} {'PyTorch':>9} {'ONNX RT':>9} {'window':>9} {'everything':>11} | PyTorch / window, everything | ONNX / window, everything | one core busy | / roofline | [out, in] / [in, out]")
-    for n in LENGTHS:
-        p, o, w, e = peers["pytorch", n], peers["onnx", n], quiet["window_update", n], quiet["everything", n]
-        print(f"{n:>7} {p:>9.1f} {o:>9.1f} {w:>9.1f} {e:>11.1f} | {p / w:>15.2f} {p / e:>11.2f}  | {o / w:>12.2f} {o / e:>11.2f}  | {busy['window_update', n]:>7.1f} = {busy['window_update', n] / w:.2f} x"
-              f" | {w / machine.roofline_ms(model.config, n):>10.2f} | {out_in['window_update', n] / w:.2f}")
-    reading = machine.reading_ms(model.config)
+    print_table(times, machine, model.config)
+    reading = reading_ms(machine, model.config)
     for n in (64, 1024):
-        t = quiet["typed_token_in_window", n]
+        t = times.median(f"typed_token_in_window/{n}")
         print(f"a token typed at the end of {n - 1}, heads' summaries and next token included: {t:.1f} ms, {t / reading:.2f} x reading the weights")
-    print(f"this machine reads {machine.read / 1e9:.1f} GB/s and computes {machine.flops / 1e9:.0f} GFLOP/s")
+    print(machine)
+    print_bars(times, machine, model.config, layouts)
 
 
 if __name__ == "__main__":

@@ -205,16 +205,14 @@ BENCHMARK(decoding_step)
 
 #define LENGTHS                         \
     ->Arg(8)                            \
+        ->Arg(9)                        \
         ->Arg(16)                       \
         ->Arg(32)                       \
         ->Arg(64)                       \
         ->Arg(256)                      \
         ->Arg(1024)                     \
         ->Unit(benchmark::kMillisecond) \
-        ->UseRealTime()                 \
-        ->MinTime(1.0)                  \
-        ->Repetitions(5)                \
-        ->ReportAggregatesOnly()
+        ->UseRealTime()
 BENCHMARK(trace_and_next) LENGTHS;
 BENCHMARK(change_in_the_last_layer) LENGTHS;
 BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
 sys.path.insert(0, str(ROOT / "tests/bench"))
+from bars import bar  # noqa: E402
 from drive import Display, views  # noqa: E402
 from large_model import write_large_model  # noqa: E402
 
@@ -39,11 +40,11 @@ def main():
         offered = views(BUILD / "headlight", "--model", model)
         learned = subprocess.run([BUILD / "headlight", "learn", "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
         stations = ["learn " + line.split()[0] for line in learned]
-        for tokens, bar, shown in ((16, 3, stations), (256, 4, offered), (1024, 5, offered)):
+        for tokens, most, shown in ((16, 3, stations), (256, 4, offered), (1024, 5, offered)):
             if tokens not in TOKENS:
                 continue
             text = " ".join((WORDS * 60)[:tokens + 200])
-            print(f"{tokens} tokens, 12 x 12 heads: frame in ms, its 95th percentile, median times Dear ImGui's demo (bar: {bar}), peak memory beyond the model ({size:.0f} MB) and a bare window")
+            print(f"{tokens} tokens, 12 x 12 heads: frame in ms, its 95th percentile, median times Dear ImGui's demo (bar: {most}), peak memory beyond the model ({size:.0f} MB) and a bare window")
             for view in shown:
                 open_it = ["--do", view] if view in stations else ["--view", view]
                 opened = "translator" if view in TRANSLATES else model
@@ -59,6 +60,7 @@ def main():
                 frame, p95, peak = (statistics.median(a[key] for a in answers) for key in ("frame_ms", "frame_p95_ms", "peak_mb"))
                 times = statistics.median(2 * a["frame_ms"] / (b["frame_ms"] + c["frame_ms"]) for a, b, c in zip(answers, demos, demos[1:]))
                 held = size if opened == model else (ROOT / "models/translator/model.safetensors").stat().st_size / 2**20
+                bar(f"frame of {view}, {tokens} tokens ÷ Dear ImGui's demo", times, most)
                 print(f"  {view:22} {frame:7.2f} {p95:7.2f} {times:6.2f} x {peak - held - demos[0]['peak_mb']:8.0f} MB", flush=True)
     display.close()
 

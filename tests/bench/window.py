@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
+from bars import bar  # noqa: E402
 from drive import Display, Window  # noqa: E402
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
@@ -72,11 +73,12 @@ def main():
         ratio = f"PyTorch eager {peer:.1f}, answer p95 is {percentile(answers, 0.95) / peer:.2f} of it" if peer else "PyTorch not installed"
         print(f"  {tokens:>4} tokens: answer median {statistics.median(answers):.1f}, p95 {percentile(answers, 0.95):.1f}; frame median {statistics.median(frames):.1f}, p95 {percentile(frames, 0.95):.1f}; {ratio}; peak {memory:.0f} MB")
     run = lambda *command: json.loads(subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
-    bare = [run(BUILD / "bare_window") for _ in range(5)]
-    ours = [run(BUILD / "headlight", "--frames", 100, "--size", "1600x1000", "--scale", "1", "--text", (SENTENCE * 3).strip()[:250]) for _ in range(5)]
+    pairs = [(run(BUILD / "bare_window"), run(BUILD / "headlight", "--frames", 100, "--size", "1600x1000", "--scale", "1", "--text", (SENTENCE * 3).strip()[:250])) for _ in range(5)]
     for key, what in (("start_ms", "start to first picture"), ("frame_ms", "one frame, 1600 × 1000, grid and large head")):
-        a, b = statistics.median(r[key] for r in ours), statistics.median(r[key] for r in bare)
+        b, a = (statistics.median(pair[side][key] for pair in pairs) for side in range(2))
         print(f"  {what}: {a:.1f} ms, bare Dear ImGui window {b:.1f} ms, ratio {a / b:.2f}")
+        if key == "start_ms":
+            bar("start to first picture ÷ bare Dear ImGui window", a / b, 1.7, min(ours[key] for _, ours in pairs) / min(bare[key] for bare, _ in pairs))
     display.close()
 
 
