@@ -70,10 +70,4 @@ Matrix Rows::middleRows(Index first, Index count) const {
     return out;
 }
 
-bool all_finite(const Rows& x, Index first) {
-    float sum = 0;
-    for (Index i = first; i < x.rows(); ++i) sum += (x.row(i).array() * 0.0f).sum();
-    return sum == 0;
-}
-
 }  // namespace headlight

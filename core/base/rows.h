@@ -63,7 +63,4 @@ private:
     Index rows_ = 0, width_ = 0, stride_ = 0, first_column_ = 0;
 };
 
-/// Whether no entry from row `first` on is NaN or infinite.
-bool all_finite(const Rows& x, Index first);
-
 }  // namespace headlight

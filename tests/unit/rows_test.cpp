@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
 #include <thread>
 
 using namespace headlight;
@@ -74,16 +73,6 @@ TEST_CASE("rows: columns share the blocks") {
     CHECK(at(last, 70) == at(all, 70) + 1);
     CHECK(last.middleRows(60, 10) == numbered(130).middleRows(60, 10).rightCols(2));
     CHECK(last.bottomRows(2) == numbered(130).bottomRows(2).rightCols(2));
-}
-
-TEST_CASE("rows: what is not finite is found from a row on") {
-    Matrix m = numbered(130);
-    m(70, 1) = std::numeric_limits<float>::infinity();
-    const Rows rows = m;
-    CHECK(!all_finite(rows, 0));
-    CHECK(!all_finite(rows, 70));
-    CHECK(all_finite(rows, 71));
-    CHECK(all_finite(rows, 130));
 }
 
 TEST_CASE("rows: more than one thread goes on from one text, and each keeps its own") {
