@@ -84,11 +84,10 @@ float draw_block_title(BlockPen& pen, ImVec2 at, float width, const std::string&
 }
 
 void explain(BlockPen& pen, Rect place, const std::string& text) {
-    if (pen.ui.on_page()) return;
-    const std::string all = explained(pen.symbols, text);
-    if (all.empty()) return;
-    const std::string path = pen.path + "/" + text;
-    pen.ui.tooltip(path, pen.ui.hit(path, place), all);
+    const Hit hit = pen.ui.over(place);
+    if (!hit.hovered) return;
+    if (const std::string all = explained(pen.symbols, text); !all.empty())
+        pen.ui.tooltip(pen.path + "/" + text, hit, all);
 }
 
 std::string short_number(double value) {
@@ -127,23 +126,47 @@ void draw_column_labels(Ui& ui, float left, float bottom, float step,
     }
 }
 
-float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& steps) {
-    Ui& ui = pen.ui;
-    float y = at.y + draw_block_title(pen, at, width, steps.title), what = 0, result = 0;
+namespace {
+
+constexpr float kStepPad = 2, kLeastWorked = 120;
+
+/// Where the parts of written-out steps stand: each kind in a column of its own.
+struct StepColumns {
+    float what = 0;  // how wide
+    float worked = 0, room = 0;
+    float result = 0;
+};
+
+StepColumns step_columns(Ui& ui, float left, float width, const Steps& steps) {
+    StepColumns c;
+    float worked = 0, result = 0;
     for (const auto& line : steps.lines) {
-        what = std::max(what, ui.text.width(kBody, line.what));
+        c.what = std::max(c.what, ui.text.width(kBody, line.what));
+        worked = std::max(worked, ui.text.width(kBodyMono, line.worked));
         result = std::max(result, ui.text.width(kBodyMono, line.result));
     }
-    what = std::min(what, width * 0.4f);
-    const float worked = at.x + what + 24, room = std::max(120.0f, at.x + width - result - 24 - worked);
+    c.what = std::min(c.what, width * 0.4f);
+    c.worked = left + c.what + gap::wide;
+    c.room = std::min(worked + 1, std::max(kLeastWorked, left + width - result - gap::wide - c.worked));
+    c.result = c.worked + c.room + gap::wide;
+    return c;
+}
+
+}  // namespace
+
+float draw_written_steps(BlockPen& pen, ImVec2 at, float width, const Steps& steps) {
+    Ui& ui = pen.ui;
+    const StepColumns c = step_columns(ui, at.x, width, steps);
+    float y = at.y + draw_block_title(pen, at, width, steps.title);
     for (const auto& line : steps.lines) {
-        ui.text.draw(at.x, y + kLine / 2, kBody, ui.colors->t2, ui.text.fitted(kBody, line.what, what + 1));
-        const float high = std::max(
-            kLine, ui.text.draw_wrapped(worked, y + 2, room, kBodyMono, ui.colors->t1, line.worked) + 5);
-        const float along = std::min(ui.text.width(kBodyMono, line.worked), room);
-        ui.text.draw(worked + along + 16, y + high - kLine / 2 - 1, kBodyMono, ui.colors->accent_text,
-                     line.result);
-        explain(pen, {at.x, y, worked + along - at.x, high}, line.what + ": " + line.worked);
+        const Rect first{at.x, y, c.what, kLine};
+        write(ui, first, kBody, ui.colors->t2, line.what);
+        const float high = std::max(kLine, ui.text.draw_wrapped(c.worked, y + kStepPad, c.room, kBodyMono,
+                                                                ui.colors->t1, line.worked) +
+                                               2 * kStepPad);
+        const Rect last{c.result, y + high - kLine, at.x + width - c.result, kLine};
+        write(ui, last, kBodyMono, ui.colors->accent_text, line.result);
+        explain(pen, {at.x, y, c.result - at.x, high}, line.what + ": " + line.worked);
         y += high;
     }
     return y - at.y;
