@@ -166,8 +166,8 @@ public:
     bool changes_field() const;  // further keys belong to what the next frame opens
     void type(Input& input, const std::function<std::string()>& clipboard,
               const std::function<void(const std::string&)>& copy);
-    /// A knob on a line, `place` 0 … 1; returns where it is dragged to.
-    std::optional<float> slider(const std::string& path, Rect r, float place);
+    /// A knob on a line, `place` 0 … 1; returns where it is dragged to. `counts`: else it is drawn fainter.
+    std::optional<float> slider(const std::string& path, Rect r, float place, bool counts = true);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);

@@ -131,8 +131,17 @@ private:
             if (limit.control == key) high = std::min(high, limit.high);
         return high;
     }
+    /// What makes a control count that plays no part just now; null where it does.
+    const learn::Idle* idle(const std::string& key) const {
+        if (!page_) return nullptr;
+        const auto found = std::find_if(page_->idle.begin(), page_->idle.end(),
+                                        [&](const learn::Idle& one) { return one.control == key; });
+        return found == page_->idle.end() ? nullptr : &*found;
+    }
     void set(const std::string& key, const std::string& value, bool joins = false) {
-        s_.send("learn set", key + "=" + value, joins);
+        const learn::Idle* sleeps = idle(key);
+        if (sleeps) s_.send("learn set", sleeps->makes_count, joins);
+        s_.send("learn set", key + "=" + value, joins || sleeps);
     }
     /// What a drag or Play comes to is one step of undo.
     void go_on_to(const std::string& key, const std::string& value) {
@@ -152,7 +161,8 @@ private:
         if (!entry.open) {
             ui.fill(r, entry.hit.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
             ui.frame(r, ui.colors->l2, 1, size::corner);
-            write(ui, inset(r, gap::small, 0), kCaptionMono, ui.colors->t1, value);
+            write(ui, inset(r, gap::small, 0), kCaptionMono, idle(key) ? ui.colors->t3 : ui.colors->t1,
+                  value);
         }
         if (entry.typed) set(key, *entry.typed);
     }
@@ -171,7 +181,7 @@ private:
         Rect at = behind_label(label, kTrack + gap::small + kValue);
         double wanted = value;
         const auto dragged = bar_.ui.slider(path(key), band(take_left(at, kTrack, gap::small), size::chip),
-                                            range.place(value));
+                                            range.place(value), !idle(key));
         if (dragged) wanted = range.value(*dragged);
         if (const int step = bar_.ui.take_step(path(key)); step != 0) wanted = range.stepped(value, -step);
         if (LearnState& state = s_.of<LearnState>(); !dragged && state.going == key && state.playing != key)

@@ -122,11 +122,17 @@ struct Limit {
     int high = 0;
 };
 
+/// A control that plays no part in what is shown; moving it also chooses what makes it count.
+struct Idle {
+    std::string control, makes_count;  // "padding", "hides=padding"
+};
+
 struct Page {
     std::vector<Block> blocks;
     std::vector<Symbol> symbols;
     std::string note;           // beside the title: "q and k of head 1.2; W and v fixed at random"
     std::vector<Limit> limits;  // of controls that elsewhere may go further
+    std::vector<Idle> idle;
 };
 
 }  // namespace headlight::learn
