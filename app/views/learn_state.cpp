@@ -39,12 +39,12 @@ void show_station(Session& session, const std::string& station) {
     open_view(session, kKey);
 }
 
-constexpr ViewWords kWords{words_of_station, put_words, show_station};
+constexpr ViewWords kStationWords{words_of_station, put_words, show_station};
 
 /// Chooses at the station that is shown, as a step of undo.
 void choose(Session& session, std::vector<std::string> words) {
     const std::string station = session.of<LearnState>().station;
-    const ViewEdit edit{&kWords, station, words_of_station(session, station), std::move(words)};
+    const ViewEdit edit{&kStationWords, station, words_of_station(session, station), std::move(words)};
     put_words(session, station, edit.after);
     show_station(session, station);
     session.document.history.note(edit, session.document.same_step);
