@@ -135,6 +135,35 @@ void HeatmapRenderer::add(ImDrawList& list, Command command) {
 void HeatmapRenderer::draw(ImDrawList& list, const HeatmapDraw& what) { add(list, {this, what, {}}); }
 void HeatmapRenderer::draw(ImDrawList& list, const GridDraw& what) { add(list, {this, {}, what}); }
 
+namespace {
+
+constexpr int kHatchSide = 256;  // pixels of the texture
+
+Texture hatch_texture(int period) {
+    std::vector<uint32_t> pixels(size_t{kHatchSide} * kHatchSide);
+    for (int y = 0; y < kHatchSide; ++y)
+        for (int x = 0; x < kHatchSide; ++x)
+            if ((x + y) % period < std::max(1, period / 6)) pixels[size_t{kHatchSide} * y + x] = 0xFFFFFFFF;
+    return Texture::of_argb(kHatchSide, kHatchSide, kHatchSide * int(sizeof(uint32_t)),
+                            reinterpret_cast<const unsigned char*>(pixels.data()));
+}
+
+}  // namespace
+
+void HeatmapRenderer::hatch(ImDrawList& list, const ImVec4& rect, ImU32 color, int period) {
+    if (std::exchange(hatch_period_, period) != period) hatch_ = hatch_texture(period);
+    const float left = std::round(rect.x), top = std::round(rect.y), right = std::round(rect.x + rect.z),
+                bottom = std::round(rect.y + rect.w), step = float(kHatchSide - period);
+    const auto texel = [&](float at) { return std::fmod(at, float(period)) / kHatchSide; };
+    for (float y = top; y < bottom; y += step)
+        for (float x = left; x < right; x += step) {
+            const float w = std::min(step, right - x), h = std::min(step, bottom - y);
+            const ImVec2 from{texel(std::max(x, 0.0f)), texel(std::max(y, 0.0f))};
+            list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(hatch_.id())), {x, y},
+                          {x + w, y + h}, from, {from.x + w / kHatchSide, from.y + h / kHatchSide}, color);
+        }
+}
+
 void HeatmapRenderer::run(const ImDrawList*, const ImDrawCmd* cmd) {
     const auto& command = *static_cast<const Command*>(cmd->UserCallbackData);
     const HeatmapRenderer& r = *command.renderer;

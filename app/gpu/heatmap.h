@@ -68,6 +68,9 @@ public:
     void begin_frame(ImVec2 viewport);
     void draw(ImDrawList& list, const HeatmapDraw& what);
     void draw(ImDrawList& list, const GridDraw& what);
+    /// Hatches a rectangle in whole pixels: a line every `period` of them. All in one texture, because lines
+    /// of their own, each clipped, cost a software renderer more than all else that is drawn.
+    void hatch(ImDrawList& list, const ImVec4& rect, ImU32 color, int period);
     /// Textures of a matrix, of a color map and of a picture, made when what they hold is drawn first.
     GLuint texture_of(const Matrix& values);
     GLuint texture_of(const RgbImage& image);
@@ -102,6 +105,8 @@ private:
         heatmaps_;  // by scale, minification and marks, compiled when first drawn
     GLuint vertex_array_ = 0;
     mutable Texture slots_;
+    Texture hatch_;
+    int hatch_period_ = 0;  // of the texture
     ImVec2 viewport_;
     std::deque<Command> commands_;
     LruCache<Texture> textures_;  // by what they hold, of matrices and maps that were drawn last

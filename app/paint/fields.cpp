@@ -90,13 +90,14 @@ void Ui::end_scroll_area() {
     unclip();
 }
 
-std::optional<float> Ui::slider(const std::string& path, Rect r, float place) {
+std::optional<float> Ui::slider(const std::string& path, Rect r, float place, bool counts) {
     if (on_page()) return std::nullopt;
     const Hit h = control(path, r);
     const float knob = 6, run = r.w - 2 * knob, x = r.x + knob + run * std::clamp(place, 0.0f, 1.0f);
     fill({r.x + knob, r.middle_y() - 1.5f, run, 3}, colors->dark ? colors->bg4 : colors->l2, 1.5f);
-    fill({r.x + knob, r.middle_y() - 1.5f, x - r.x - knob, 3}, colors->accent, 1.5f);
-    disc({x, r.middle_y()}, h.hovered || h.pressed ? knob + 1 : knob, colors->accent);
+    const ImU32 ink = counts ? colors->accent : colors->t3;
+    fill({r.x + knob, r.middle_y() - 1.5f, x - r.x - knob, 3}, ink, 1.5f);
+    disc({x, r.middle_y()}, h.hovered || h.pressed ? knob + 1 : knob, ink);
     if (!h.pressed) return std::nullopt;
     return std::clamp((mouse.x - r.x - knob) / run, 0.0f, 1.0f);
 }

@@ -50,8 +50,12 @@ void draw_on_screen(Ui& ui, Rect r, const MatrixCells& cells) {
     };
     const int down = covered(rows, place.h), across = covered(columns, place.w);
     HeatmapDraw d;
-    d.style = {ui.heat->texture_of(cells.colors), 1,           Axis::rows, as_vec4(ui.colors->bg1),
-               as_vec4(ui.colors->hatch),         6 * ui.scale};
+    d.style = {ui.heat->texture_of(cells.colors),
+               1,
+               Axis::rows,
+               as_vec4(ui.colors->bg1),
+               as_vec4(ui.colors->hatch),
+               size::hatch * ui.scale};
     Matrix finer;
     if (down > 1 || across > 1) finer = reduced(cells.places, down, across, cells.diverges);
     const Matrix& shown = finer.size() ? finer : cells.places;
@@ -81,7 +85,7 @@ float cell_gap(const Ui& ui, float width, float height) {
 }
 
 void draw_matrix(Ui& ui, Rect r, MatrixCells cells) {
-    if (cells.places.size() == 0 || r.w <= 0 || r.h <= 0) return;
+    if (cells.places.size() == 0 || r.w <= 0 || r.h <= 0 || !ui.in_sight(r)) return;
     cells.places = cells.places.unaryExpr([](float v) { return std::isnan(v) ? kNoCell : v; });
     if (ui.on_page())
         draw_on_page(ui, r, cells);

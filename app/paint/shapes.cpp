@@ -36,6 +36,16 @@ void add_rectangle(cairo_t* cairo, float x, float y, float w, float h, float cor
     cairo_close_path(cairo);
 }
 
+/// What lines of a width through some points reach.
+Rect around(std::span<const ImVec2> points, float width) {
+    ImVec2 low = points[0], high = low;
+    for (const ImVec2 p : points) {
+        low = {std::min(low.x, p.x), std::min(low.y, p.y)};
+        high = {std::max(high.x, p.x), std::max(high.y, p.y)};
+    }
+    return {low.x - width, low.y - width, high.x - low.x + 2 * width, high.y - low.y + 2 * width};
+}
+
 void add_lines(cairo_t* cairo, std::span<const ImVec2> points) {
     for (size_t i = 0; i < points.size(); ++i)
         (i ? cairo_line_to : cairo_move_to)(cairo, points[i].x, points[i].y);
@@ -50,13 +60,22 @@ void Ui::begin_page(const Theme& theme, Canvas& canvas) {
     text.set_page(&canvas);
 }
 
+bool Ui::in_sight(Rect r) const {
+    if (page_) return true;
+    const ImVec2 from = list->GetClipRectMin(), to = list->GetClipRectMax();
+    const Rect at = pixels(r);
+    return at.right() > from.x && at.x < to.x && at.bottom() > from.y && at.y < to.y;
+}
+
 void Ui::fill(Rect r, ImU32 color, float corner) {
+    if (!in_sight(r)) return;
     if (!page_) return list->AddRectFilled(pixels(r.min()), pixels(r.max()), color, corner * scale);
     add_rectangle(page_->cairo(), r.x, r.y, r.w, r.h, corner);
     fill_path(page_->cairo(), color);
 }
 
 void Ui::frame(Rect r, ImU32 color, float thickness, float corner) {
+    if (!in_sight(r)) return;
     const float t = std::max(line(), snapped(thickness)), half = t / 2;
     const Rect middle{r.x + half, r.y + half, r.w - t, r.h - t};
     if (!page_)
@@ -73,12 +92,14 @@ void Ui::hairline(float x0, float y0, float x1, float y1) {
 }
 
 void Ui::stroke(ImVec2 from, ImVec2 to, ImU32 color, float width) {
+    if (!in_sight(around(std::array{from, to}, width))) return;
     if (!page_) return list->AddLine(pixels(from), pixels(to), color, width * scale);
     add_lines(page_->cairo(), std::array{from, to});
     stroke_path(page_->cairo(), color, width);
 }
 
 void Ui::polyline(std::span<const ImVec2> along, ImU32 color, float width) {
+    if (along.empty() || !in_sight(around(along, width))) return;
     if (!page_) {
         for (const ImVec2 p : along) list->PathLineTo(pixels(p));
         return list->PathStroke(color, 0, width * scale);
@@ -101,6 +122,7 @@ void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
 }
 
 void Ui::disc(ImVec2 center, float radius, ImU32 color) {
+    if (!in_sight({center.x - radius, center.y - radius, 2 * radius, 2 * radius})) return;
     if (!page_) return list->AddCircleFilled(pixels(center), radius * scale, color);
     cairo_new_sub_path(page_->cairo());
     cairo_arc(page_->cairo(), center.x, center.y, radius, 0, 2 * M_PI);
@@ -125,8 +147,13 @@ void Ui::polygon(std::span<const ImVec2> convex, ImU32 color) {
 }
 
 void Ui::hatch(Rect r, ImU32 color) {
+    constexpr float period = size::hatch;
+    if (!page_) {
+        const Rect at = pixels(r);
+        return heat->hatch(*list, {at.x, at.y, at.w, at.h}, color,
+                           std::max(2, int(std::round(period * scale))));
+    }
     clip(r);
-    const float period = 6;
     for (float sum = std::floor((r.x + r.y) / period) * period; sum <= r.right() + r.bottom(); sum += period)
         stroke({sum - r.y, r.y}, {sum - r.bottom(), r.bottom()}, color, line());
     unclip();

@@ -1,10 +1,5 @@
 #include "paint/text.h"
 
-#include <fontconfig/fontconfig.h>
-#include <ft2build.h>
-#include <imgui_freetype.h>
-#include FT_FREETYPE_H
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -16,58 +11,10 @@ namespace headlight {
 
 namespace {
 
-constexpr float kSizes[] = {13, 15, 20};
 constexpr size_t kPictureBytes = 64 << 20,
                  kWidthBytes = 4 << 20;  // a screen of 4K shows a quarter of this at most
 constexpr size_t kMaxMeasured = 16'000;  // bytes of a line that is cut: no screen shows more
 constexpr size_t kMaxDrawn = 400;        // code points of a piece; a longer one keeps both ends
-const ImWchar kRanges[] = {0x20,   0x17F,  0x2010, 0x2027, 0x2030, 0x203A, 0x2190,
-                           0x2193, 0x21B5, 0x21B5, 0x2212, 0x2212, 0x221A, 0x221A,
-                           0x2016, 0x2016, 0x394,  0x394,  0x2225, 0x2225, 0};
-
-/// (ascent + descent) / em: Dear ImGui sizes fonts by the first, designers by the second.
-float line_to_em(const std::string& file) {
-    FT_Library library = nullptr;
-    FT_Face face = nullptr;
-    float ratio = 1.2f;
-    if (FT_Init_FreeType(&library) == 0 && FT_New_Face(library, file.c_str(), 0, &face) == 0 &&
-        face->units_per_EM > 0)
-        ratio = float(face->ascender - face->descender) / float(face->units_per_EM);
-    if (face) FT_Done_Face(face);
-    if (library) FT_Done_FreeType(library);
-    return ratio;
-}
-
-}  // namespace
-
-std::string font_file(Face face) {
-    FcPattern* wanted = FcNameParse(reinterpret_cast<const FcChar8*>(
-        face == Face::sans ? "Inter:medium:slant=0" : "JetBrains Mono:regular:slant=0"));
-    FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
-    FcDefaultSubstitute(wanted);
-    FcResult result;
-    FcPattern* match = FcFontMatch(nullptr, wanted, &result);
-    FcChar8* file = nullptr;
-    std::string out;
-    if (match && FcPatternGetString(match, FC_FILE, 0, &file) == FcResultMatch)
-        out = reinterpret_cast<const char*>(file);
-    if (match) FcPatternDestroy(match);
-    FcPatternDestroy(wanted);
-    return out;
-}
-
-bool in_atlas(std::string_view text) {
-    for (size_t at = 0; at < text.size();) {
-        const CodePoint c = decode_utf8(text, at);
-        at += c.length;
-        bool found = false;
-        for (const ImWchar* r = kRanges; *r && !found; r += 2) found = c.value >= r[0] && c.value <= r[1];
-        if (!found) return false;
-    }
-    return true;
-}
-
-namespace {
 
 /// Whether a font of the atlas has every character: what is in its ranges need not be in the face.
 bool holds(const ImFont& font, std::string_view text) {
@@ -82,33 +29,6 @@ bool holds(const ImFont& font, std::string_view text) {
 }
 
 }  // namespace
-
-void TextPainter::load(float scale) {
-    scale_ = scale;
-    pictures_.clear();
-    widths_.clear();
-    ImFontAtlas* atlas = ImGui::GetIO().Fonts;
-    atlas->Clear();
-    atlas->Flags |= ImFontAtlasFlags_NoMouseCursors;
-    for (size_t face = 0; face < 2; ++face) {
-        const std::string file = font_file(static_cast<Face>(face));
-        const float ratio = file.empty() ? 1 : line_to_em(file);
-        for (size_t i = 0; i < 3; ++i) {
-            ImFontConfig config;
-#if IMGUI_VERSION_NUM < 19200
-            config.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-#endif
-            Loaded& slot = fonts_[face * 3 + i];
-            slot.pixels = std::round(kSizes[i] * scale * ratio);
-            slot.font = file.empty() ? nullptr
-                                     : atlas->AddFontFromFileTTF(file.c_str(), slot.pixels, &config, kRanges);
-            if (!slot.font) {
-                config.SizePixels = slot.pixels;
-                slot.font = atlas->AddFontDefault(&config);
-            }
-        }
-    }
-}
 
 const TextPainter::Loaded& TextPainter::loaded(Font font) const {
     const size_t size = font.points <= 13 ? 0 : font.points <= 15 ? 1 : 2;
@@ -190,6 +110,12 @@ std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) c
     return out;
 }
 
+/// Whether a line of text whose middle is at so many pixels lies above or below what is clipped.
+bool TextPainter::is_out_of_sight(Font font, float middle) const {
+    const float reach = font.points * scale_;
+    return middle + reach < list_->GetClipRectMin().y || middle - reach > list_->GetClipRectMax().y;
+}
+
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle) {
     if (page_) {
         const auto channel = [&](int shift) { return static_cast<uint8_t>((color >> shift) & 255); };
@@ -201,6 +127,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
     const int first = list_->VtxBuffer.Size;
     x *= scale_;
     y *= scale_;
+    if (angle == 0 && is_out_of_sight(font, y)) return width(font, text);
     float width;
     if (holds(*loaded(font).font, text)) {
         const Loaded& f = loaded(font);

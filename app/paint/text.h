@@ -59,6 +59,7 @@ private:
     };
     const Loaded& loaded(Font font) const;
     float pixels_wide(Font font, std::string_view text);
+    bool is_out_of_sight(Font font, float middle) const;
     const Picture& picture(Font font, std::string_view text);
     std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 

@@ -25,7 +25,8 @@ namespace size {
 inline constexpr float caption = 13, body = 15, title = 20;
 inline constexpr float top_bar = 104, top_bar_low = 88, view_header = 48, title_bar = 52, status_bar = 28,
                        button = 32, chip = 28, chip_pad = 7, row = 28, row_low = 24, bar = 8, line = 20;
-inline constexpr float panel_pad = 16, inspector_pad = 20, center_pad = 24, corner = 4, popup_corner = 6;
+inline constexpr float panel_pad = 16, inspector_pad = 20, center_pad = 24, corner = 4, popup_corner = 6,
+                       hatch = 6;
 }  // namespace size
 
 }  // namespace headlight

@@ -8,13 +8,14 @@ namespace {
 constexpr float kLineStep = 36;
 }
 
-Toolbar::Toolbar(Ui& painter, Rect line, Lines lines) : ui(painter), line_(line), x_(line.x), lines_(lines) {}
+Toolbar::Toolbar(Ui& painter, Rect line, Lines lines)
+    : ui(painter), line_(line), last_(line), x_(line.x), lines_(lines) {}
 
 Rect Toolbar::take(float width, float apart) {
     if (lines_ == Lines::many && x_ + width > line_.right()) new_line();
-    const Rect taken{x_, line_.y, width, line_.h};
+    last_ = {x_, line_.y, width, line_.h};
     x_ += width + apart;
-    return taken;
+    return last_;
 }
 
 void Toolbar::new_line() {

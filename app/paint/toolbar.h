@@ -22,6 +22,8 @@ public:
     void new_line();
     Rect rest() const { return {x_, line_.y, std::max(0.0f, line_.right() - x_), line_.h}; }
     float bottom() const { return line_.bottom(); }
+    /// Where what was taken last stands.
+    Rect last() const { return last_; }
 
     /// The item of a list that was chosen in this frame, or −1.
     int choice(const std::string& label, const std::string& path, const std::vector<std::string>& items,
@@ -40,7 +42,7 @@ public:
 
 private:
     static constexpr float kApart = 18;
-    Rect line_;
+    Rect line_, last_;
     float x_;
     Lines lines_;
 };

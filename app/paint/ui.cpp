@@ -31,6 +31,7 @@ void Ui::begin(const Theme& theme, float new_scale) {
     colors = &theme;
     scale = new_scale;
     wake_after = 0;
+    if (!std::exchange(explains_, false)) pointed_.clear();
     widgets.clear();
     forget_typing();
     last_stops_ = std::exchange(stops_, {});
@@ -73,6 +74,12 @@ Hit Ui::control(const std::string& path, Rect r) {
     }
     if (h.clicked && h.hovered) focus_.clear();  // the mouse took over
     return h;
+}
+
+Hit Ui::over(Rect r) const {
+    if (on_page()) return {};
+    if (seen_) r = common(r, *seen_);
+    return {r.contains(mouse) && !covered(mouse) && ImGui::IsWindowHovered(), false, false, mouse};
 }
 
 int Ui::take_step(const std::string& path) { return focus_ == path ? std::exchange(step_, 0) : 0; }
@@ -255,11 +262,8 @@ void Ui::bar(Rect r, float value, ImU32 color) {
 }
 
 void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what) {
-    if (on_page()) return;
-    if (!h.hovered) {
-        if (pointed_ == path) pointed_.clear();
-        return;
-    }
+    if (on_page() || !h.hovered) return;
+    explains_ = true;
     const double now = glfwGetTime();
     if (pointed_ != path) {
         pointed_ = path;

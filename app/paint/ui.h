@@ -82,6 +82,8 @@ public:
     Hit hit(const std::string& path, Rect r);
     /// The same for something that a person can do: Tab reaches it, Enter or Space presses it.
     Hit control(const std::string& path, Rect r);
+    /// Whether the mouse rests over a rectangle, whatever in it answers.
+    Hit over(Rect r) const;
     /// Steps (−1, +1) that arrow keys asked of a control that has the focus; taken by it.
     int take_step(const std::string& path);
     /// What was drawn so far is behind a sheet: Tab does not go there.
@@ -98,6 +100,8 @@ public:
     /// Names a rectangle for tests without making it answer.
     void name(const std::string& path, Rect r) { widgets[path] = r; }
 
+    /// Whether any of a rectangle can be seen where it is drawn; on a page all can.
+    bool in_sight(Rect r) const;
     void fill(Rect r, ImU32 color, float corner = 0);
     void frame(Rect r, ImU32 color, float thickness = 1, float corner = 0);
     void hairline(float x0, float y0, float x1, float y1);
@@ -162,8 +166,8 @@ public:
     bool changes_field() const;  // further keys belong to what the next frame opens
     void type(Input& input, const std::function<std::string()>& clipboard,
               const std::function<void(const std::string&)>& copy);
-    /// A knob on a line, `place` 0 … 1; returns where it is dragged to.
-    std::optional<float> slider(const std::string& path, Rect r, float place);
+    /// A knob on a line, `place` 0 … 1; returns where it is dragged to. `counts`: else it is drawn fainter.
+    std::optional<float> slider(const std::string& path, Rect r, float place, bool counts = true);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
     void tooltip(const std::string& path, const Hit& hit, const std::string& text);
@@ -184,6 +188,7 @@ private:
     std::vector<Rect> covers_, new_covers_;
     std::string pointed_;  // widget under the mouse, for the tooltip's delay
     double pointed_since_ = 0;
+    bool explains_ = false;  // it was asked for in this frame
 };
 
 /// "0.613", with U+2212 for minus; "—" for what is not defined.

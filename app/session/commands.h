@@ -34,6 +34,9 @@ void put_change(Document& document, const Change& change);
 /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer);
 
+/// Makes what an edit is about as it is after it.
+void put_edit(const Edit& edit, Session& session, Host& host);
+/// Take a step back, do it again; what is taken back in a view is brought to sight.
 void undo(Session& session, Host& host);
 void redo(Session& session, Host& host);
 

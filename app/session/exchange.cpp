@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cast.h"
+#include "session/trial.h"
 
 namespace headlight {
 
@@ -28,6 +29,7 @@ void take_model(Session& session, const WorkAnswer& now) {
     Document& d = session.document;
     d.intervention = {};
     d.history.forget_model();
+    forget_model(d.trial);
     d.sweeping = false;
     if (d.changes_wait) restore_changes(session, now.sentence->model->config);
     auto& recent = session.preferences.recent_models;

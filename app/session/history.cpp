@@ -1,8 +1,10 @@
 #include "session/history.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/utf8.h"
+#include "session/trial.h"
 
 namespace headlight {
 
@@ -23,15 +25,30 @@ size_t bytes_of(const std::vector<std::string>& words) {
     return out;
 }
 size_t bytes_of(const ViewEdit& e) { return sizeof e + bytes_of(e.before) + bytes_of(e.after); }
+size_t bytes_of(const LookEdit& e) { return sizeof e + e.before.model.size() + e.after.model.size(); }
+size_t bytes_of(const TrialEdit& e) { return sizeof e; }
 size_t bytes_of(const Edit& edit) {
     return std::visit([](const auto& e) { return bytes_of(e); }, edit);
+}
+size_t bytes_of(const std::vector<Edit>& edits) {
+    size_t out = 0;
+    for (const Edit& edit : edits) out += bytes_of(edit);
+    return out;
 }
 
 TextEdit backwards(const TextEdit& e) { return {e.text, e.at, e.inserted, e.removed}; }
 InterventionEdit backwards(const InterventionEdit& e) { return {e.after, e.before}; }
 ComparisonEdit backwards(const ComparisonEdit& e) { return {e.after, e.before}; }
 HeadLabelEdit backwards(const HeadLabelEdit& e) { return {e.model, e.head, e.after, e.before}; }
-ViewEdit backwards(const ViewEdit& e) { return {e.put, e.part, e.after, e.before}; }
+ViewEdit backwards(const ViewEdit& e) { return {e.view, e.part, e.after, e.before}; }
+LookEdit backwards(const LookEdit& e) { return {e.after, e.before}; }
+TrialEdit backwards(const TrialEdit& e) { return {e.after, e.before}; }
+
+bool changes_nothing(const TextEdit& e) { return e.removed == e.inserted; }
+template <class E>
+bool changes_nothing(const E& e) {
+    return e.before == e.after;
+}
 
 bool ends_in_blank(const std::string& text) { return !text.empty() && text.back() == ' '; }
 bool begins_with_blank(const std::string& text) {
@@ -44,11 +61,18 @@ Edit reversed(const Edit& edit) {
     return std::visit([](const auto& e) { return Edit(backwards(e)); }, edit);
 }
 
+bool is_of_model(const Edit& edit) {
+    return std::holds_alternative<InterventionEdit>(edit) || std::holds_alternative<ComparisonEdit>(edit);
+}
+
+/// The last edit of the newest step where that may grow, else null.
+Edit* History::newest() { return open_ && !past_.empty() ? &past_.back().edits.back() : nullptr; }
+
 /// Lets the newest step grow by an edit beside it; false where it begins a step of its own.
 bool History::join(const TextEdit& edit, EditKind kind, double now) {
-    if (!open_ || past_.empty() || kind == EditKind::replaced) return false;
+    if (grouping_ || !newest() || kind == EditKind::replaced) return false;
     Step& last = past_.back();
-    auto* text = std::get_if<TextEdit>(&last.edit);
+    auto* text = std::get_if<TextEdit>(newest());
     if (!text || text->text != edit.text || last.kind != kind || now - last.time > kPause) return false;
     if (kind == EditKind::typed) {
         const bool new_word = ends_in_blank(text->inserted) && !begins_with_blank(edit.inserted);
@@ -67,99 +91,109 @@ bool History::join(const TextEdit& edit, EditKind kind, double now) {
     return true;
 }
 
-void History::add(Step step) {
-    bytes_ += bytes_of(step.edit);
-    past_.push_back(std::move(step));
-    open_ = true;
+void History::keep_within_bounds() {
     while (past_.size() > kMaxSteps || (bytes_ > kMaxBytes && past_.size() > 1)) {
-        bytes_ -= bytes_of(past_.front().edit);
+        bytes_ -= bytes_of(past_.front().edits);
         past_.pop_front();
     }
 }
 
-void History::note(TextEdit edit, EditKind kind, double now) {
-    if (edit.removed == edit.inserted) return;
+/// A step of its own, or a part of the group that is open. What was undone can no longer be redone.
+void History::add(Edit edit, EditKind kind, double time) {
     future_.clear();
-    if (!join(edit, kind, now)) add({std::move(edit), kind, now});
+    bytes_ += bytes_of(edit);
+    if (grouping_)
+        past_.back().edits.push_back(std::move(edit));
+    else
+        past_.push_back({{std::move(edit)}, kind, time});
+    open_ = true;
+    keep_within_bounds();
+}
+
+void History::begin_group() {
+    past_.emplace_back();
+    grouping_ = true;
+}
+
+void History::end_group() {
+    grouping_ = open_ = false;
+    if (past_.back().edits.empty()) past_.pop_back();
+}
+
+void History::note(TextEdit edit, EditKind kind, double now) {
+    if (changes_nothing(edit)) return;
+    future_.clear();
+    if (!join(edit, kind, now)) add(std::move(edit), kind, now);
 }
 
 /// The newest step where it is one of this kind that goes on.
 template <class E>
 E* History::growing(bool same_step) {
-    return same_step && open_ && !past_.empty() ? std::get_if<E>(&past_.back().edit) : nullptr;
+    return same_step && !grouping_ && newest() ? std::get_if<E>(newest()) : nullptr;
 }
 
 /// The newest step ends as this edit does; one that came back to where it began is none.
 template <class E>
 void History::grow(E& last, E edit) {
+    future_.clear();
     bytes_ -= bytes_of(last);
     last.after = std::move(edit.after);
     bytes_ += bytes_of(last);
-    if (last.after != last.before) return;
+    if (!changes_nothing(last)) return;
     bytes_ -= bytes_of(last);
     past_.pop_back();
     open_ = false;
 }
 
 void History::note(InterventionEdit edit, bool same_step) {
-    if (edit.before == edit.after) return;
-    future_.clear();
+    if (changes_nothing(edit)) return;
     auto* last = growing<InterventionEdit>(same_step);
-    if (!last) return add({std::move(edit), EditKind::replaced, 0});
+    if (!last) return add(std::move(edit));
     grow(*last, std::move(edit));
-}
-
-/// A step that nothing joins.
-void History::begin(Edit edit) {
-    future_.clear();
-    add({std::move(edit), EditKind::replaced, 0});
-}
-
-void History::note(ComparisonEdit edit) {
-    if (edit.before != edit.after) begin(std::move(edit));
-}
-
-void History::note(HeadLabelEdit edit) {
-    if (edit.before != edit.after) begin(std::move(edit));
 }
 
 void History::note(ViewEdit edit, bool same_step) {
-    if (edit.before == edit.after) return;
-    future_.clear();
+    if (changes_nothing(edit)) return;
     auto* last = growing<ViewEdit>(same_step);
-    if (!last || last->put != edit.put || last->part != edit.part)
-        return add({std::move(edit), EditKind::replaced, 0});
+    if (!last || last->view != edit.view || last->part != edit.part) return add(std::move(edit));
     grow(*last, std::move(edit));
 }
 
-std::optional<Edit> History::undo() {
-    if (past_.empty()) return std::nullopt;
-    open_ = false;
-    bytes_ -= bytes_of(past_.back().edit);
-    future_.push_back(std::move(past_.back()));
-    past_.pop_back();
-    return reversed(future_.back().edit);
+void History::note(Edit edit) {
+    if (!std::visit([](const auto& e) { return changes_nothing(e); }, edit)) add(std::move(edit));
 }
 
-std::optional<Edit> History::redo() {
-    if (future_.empty()) return std::nullopt;
+std::vector<Edit> History::undo() {
+    if (past_.empty()) return {};
+    open_ = false;
+    Step step = std::move(past_.back());
+    past_.pop_back();
+    bytes_ -= bytes_of(step.edits);
+    std::vector<Edit> out;
+    for (auto edit = step.edits.rbegin(); edit != step.edits.rend(); ++edit) out.push_back(reversed(*edit));
+    future_.push_back(std::move(step));
+    return out;
+}
+
+std::vector<Edit> History::redo() {
+    if (future_.empty()) return {};
     Step step = std::move(future_.back());
     future_.pop_back();
-    Edit edit = step.edit;
-    add(std::move(step));
+    std::vector<Edit> out = step.edits;
+    bytes_ += bytes_of(out);
+    past_.push_back(std::move(step));
     open_ = false;
-    return edit;
+    return out;
 }
 
 void History::forget_model() {
-    const auto of_model = [](const Step& s) {
-        return std::holds_alternative<InterventionEdit>(s.edit) ||
-               std::holds_alternative<ComparisonEdit>(s.edit);
-    };
-    for (auto* steps : {&past_, &future_}) std::erase_if(*steps, of_model);
     open_ = false;
     bytes_ = 0;
-    for (const Step& step : past_) bytes_ += bytes_of(step.edit);
+    for (auto* steps : {&past_, &future_}) {
+        for (Step& step : *steps) std::erase_if(step.edits, is_of_model);
+        std::erase_if(*steps, [](const Step& step) { return step.edits.empty(); });
+    }
+    for (const Step& step : past_) bytes_ += bytes_of(step.edits);
 }
 
 }  // namespace headlight

@@ -1,8 +1,9 @@
 // One history of what a person did, in the order of time: edits of texts, interventions, comparisons, labels
-// of heads and what is chosen in a view, each a difference, not a copy.
+// of heads, what is chosen in a view and what was tried out, each a difference, not a copy.
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -14,6 +15,7 @@
 namespace headlight {
 
 struct Session;
+struct Trial;  // session/trial.h
 
 /// Bytes [at, at + removed.size()) of a text became `inserted`.
 struct TextEdit {
@@ -39,18 +41,49 @@ struct HeadLabelEdit {
     bool operator==(const HeadLabelEdit&) const = default;
 };
 
-/// What was chosen in a part of a view, in the view's own words, which `put` makes so.
-struct ViewEdit {
+/// How what is chosen in the parts of a view is read, put and brought to sight, in the view's own words.
+struct ViewWords {
+    std::vector<std::string> (*read)(const Session& session, const std::string& part) = nullptr;
     void (*put)(Session& session, const std::string& part, const std::vector<std::string>& words) = nullptr;
+    void (*show)(Session& session, const std::string& part) = nullptr;
+};
+
+/// What was chosen in a part of a view.
+struct ViewEdit {
+    const ViewWords* view = nullptr;
     std::string part;
     std::vector<std::string> before, after;
     bool operator==(const ViewEdit&) const = default;
 };
 
-using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, HeadLabelEdit, ViewEdit>;
+/// What is looked at. A change of it is no step of its own: a try brings it along.
+struct Look {
+    std::string model;  // path
+    std::optional<size_t> view;
+    int block = 0, head = 0;
+    bool head_chosen = false, sweeping = false;
+    std::optional<std::pair<int, int>> locked;
+    bool operator==(const Look&) const = default;
+};
+
+struct LookEdit {
+    Look before, after;
+    bool operator==(const LookEdit&) const = default;
+};
+
+/// What is in force of the tries; null: none.
+struct TrialEdit {
+    std::shared_ptr<const Trial> before, after;
+    bool operator==(const TrialEdit&) const = default;
+};
+
+using Edit =
+    std::variant<TextEdit, InterventionEdit, ComparisonEdit, HeadLabelEdit, ViewEdit, LookEdit, TrialEdit>;
 
 /// The edit that takes another one back.
 Edit reversed(const Edit& edit);
+/// Whether it is about the model that is open, and need not fit another one.
+bool is_of_model(const Edit& edit);
 
 /// How a text was edited. What is typed joins the word before it, what is erased joins what was erased beside
 /// it; a pause of kPause seconds, or anything else in between, begins a new step. What is replaced (pasted,
@@ -69,15 +102,21 @@ public:
     /// Notes a change of the intervention; `same_step` where it belongs to the one before it (a drag that
     /// goes on).
     void note(InterventionEdit edit, bool same_step = false);
-    void note(ComparisonEdit edit);
-    void note(HeadLabelEdit edit);
     /// Where it belongs to the step before it, that step was of the same part of the same view.
     void note(ViewEdit edit, bool same_step = false);
+    /// A step that nothing joins.
+    void note(Edit edit);
 
-    /// What takes the newest step back, or does the last one that was taken back again; nothing where there
-    /// is none.
-    std::optional<Edit> undo();
-    std::optional<Edit> redo();
+    /// What is noted between these is one step.
+    void begin_group();
+    void end_group();
+    /// Its edits so far.
+    const std::vector<Edit>& group() const { return past_.back().edits; }
+
+    /// What takes the newest step back, or does the last one that was taken back again, in order; nothing
+    /// where there is none.
+    std::vector<Edit> undo();
+    std::vector<Edit> redo();
 
     /// Forgets interventions and comparisons: another model is open, which they need not fit.
     void forget_model();
@@ -86,20 +125,22 @@ public:
 
 private:
     struct Step {
-        Edit edit;
-        EditKind kind;
-        double time;
+        std::vector<Edit> edits;  // one, or a group's
+        EditKind kind = EditKind::replaced;
+        double time = 0;
     };
     bool join(const TextEdit& edit, EditKind kind, double now);
     template <class E>
     E* growing(bool same_step);
     template <class E>
     void grow(E& last, E edit);
-    void add(Step step);
-    void begin(Edit edit);
+    Edit* newest();
+    void add(Edit edit, EditKind kind = EditKind::replaced, double time = 0);
+    void keep_within_bounds();
 
     std::deque<Step> past_, future_;  // newest last
     bool open_ = false;               // the newest step may still grow
+    bool grouping_ = false;           // … by any edit
     size_t bytes_ = 0;                // of what past_ holds
 };
 

@@ -98,7 +98,7 @@ Status sweep_token(CommandContext& c, const std::string& words) {
     return success();
 }
 
-struct Applied {
+struct PutEdit {
     Session& session;
     Host& host;
 
@@ -113,17 +113,33 @@ struct Applied {
     void operator()(const HeadLabelEdit& edit) {
         session.document.put_label(edit.model, edit.head, edit.after);
     }
-    void operator()(const ViewEdit& edit) { edit.put(session, edit.part, edit.after); }
+    void operator()(const ViewEdit& edit) { edit.view->put(session, edit.part, edit.after); }
+    void operator()(const LookEdit& edit) {
+        const Look &from = edit.before, &to = edit.after;
+        Selection& s = session.selection;
+        if (from.model != to.model) choose_model(session, to.model);
+        if (from.view != to.view) s.view = to.view;
+        if (from.block != to.block || from.head != to.head) s.choose(to.block, to.head);
+        if (from.head_chosen != to.head_chosen) s.head_chosen = to.head_chosen;
+        if (from.sweeping != to.sweeping) session.document.sweeping = to.sweeping;
+        if (from.locked != to.locked) s.locked = to.locked;
+    }
+    void operator()(const TrialEdit& edit) { session.document.trial = edit.after; }
 };
 
-void apply(const std::optional<Edit>& edit, Session& session, Host& host) {
-    if (edit) std::visit(Applied{session, host}, *edit);
+void put_in_sight(const std::vector<Edit>& edits, Session& session, Host& host) {
+    for (const Edit& edit : edits) {
+        put_edit(edit, session, host);
+        if (const auto* of_view = std::get_if<ViewEdit>(&edit)) of_view->view->show(session, of_view->part);
+    }
 }
 
 }  // namespace
 
-void undo(Session& session, Host& host) { apply(session.document.history.undo(), session, host); }
-void redo(Session& session, Host& host) { apply(session.document.history.redo(), session, host); }
+void put_edit(const Edit& edit, Session& session, Host& host) { std::visit(PutEdit{session, host}, edit); }
+
+void undo(Session& session, Host& host) { put_in_sight(session.document.history.undo(), session, host); }
+void redo(Session& session, Host& host) { put_in_sight(session.document.history.redo(), session, host); }
 
 std::vector<Command> intervention_commands() {
     const auto edit =

@@ -36,7 +36,7 @@ void Document::intervene(Intervention next) {
 
 void Document::compare(Comparison next) {
     if (next.model != comparison.model) ++next.attempt;
-    history.note(ComparisonEdit{comparison, next});
+    history.note(Edit(ComparisonEdit{comparison, next}));
     comparison = std::move(next);
 }
 
@@ -50,7 +50,7 @@ void Document::compare_with_model(const std::string& path) {
 
 void Document::label(const std::string& model, const std::string& head, const std::string& text) {
     std::string& label = head_labels[model][head];
-    history.note(HeadLabelEdit{model, head, label, text});
+    history.note(Edit(HeadLabelEdit{model, head, label, text}));
     put_label(model, head, text);
 }
 

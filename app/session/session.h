@@ -52,7 +52,8 @@ struct Document {
     bool changes_wait = false;         // … when their model is open
     Intervention intervention;         // masks and changes in force
     History history;                   // of texts and interventions
-    bool same_step = false;            // further changes belong to the last step of undo
+    std::shared_ptr<const Trial> trial;  // what was tried out last; null: nothing
+    bool same_step = false;              // further changes belong to the last step of undo
     Comparison comparison;
     GenerationState generation;
     bool sweeping = false;               // each head is ablated in turn

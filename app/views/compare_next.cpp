@@ -14,7 +14,7 @@ struct Line {
     Rect whole, token, bar_a, value_a, bar_b, value_b, points;
 };
 
-Line divided(Rect line) {
+Line line_parts(Rect line) {
     constexpr float kToken = 150, kValue = 70, kPoints = 70;
     Line l;
     l.whole = line;
@@ -30,7 +30,7 @@ Line divided(Rect line) {
 
 void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
-    const Line head = divided(take_top(area, size::row, gap::tight));
+    const Line head = line_parts(take_top(area, size::row, gap::tight));
     caption(ui, head.token, "token");
     write(ui, head.bar_a, kCaption, ui.colors->accent_text, "A");
     write(ui, head.bar_b, kCaption, ui.colors->t1, "B");
@@ -41,7 +41,7 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     for (const ProbabilityChange& p : pair.tokens) max = std::max({max, p.a, p.b});
     for (const ProbabilityChange& p : pair.tokens) {
         if (area.h < size::row) break;
-        const Line l = divided(take_top(area, size::row));
+        const Line l = line_parts(take_top(area, size::row));
         write(ui, l.token, kBodyMono, ui.colors->t1, p.label);
         ui.bar(band(l.bar_a, size::bar), p.a / max, ui.colors->accent);
         write(ui, l.value_a, kBodyMono, ui.colors->t1, percent(p.a), Flush::right);

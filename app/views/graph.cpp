@@ -162,7 +162,7 @@ struct InputLine {
     Rect position, word, bar, share;
 };
 
-InputLine divided(Rect line) {
+InputLine input_line(Rect line) {
     constexpr float kPosition = 26, kWord = 76, kBar = 44, kShare = 42;
     InputLine l;
     l.position = take_left(line, kPosition, gap::small);
@@ -192,7 +192,7 @@ void draw_tokens(Scene& s, const GraphLayout& g, const std::vector<float>& share
         const std::string path = "graph/token/" + std::to_string(i);
         answer_token(s, path, left, i);
         answer_token(s, path + "/top", right, i);
-        const InputLine l = divided(left);
+        const InputLine l = input_line(left);
         write(ui, l.position, kCaptionMono, ui.colors->t3, std::to_string(i), Flush::right);
         write(ui, l.word, kBodyMono, ui.colors->t1, labels[i]);
         ui.bar(l.bar, shares[i] / largest, ui.colors->accent);
@@ -210,7 +210,7 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect line, bool flow) {
     constexpr float kWide = 80;
     Ui& ui = s.ui;
     const float apart = g.nodes.w / float(g.levels - 1);
-    const InputLine left = divided({g.left.x, line.y, g.left.w, line.h});
+    const InputLine left = input_line({g.left.x, line.y, g.left.w, line.h});
     caption(ui, inset(left.share, -gap::small, 0), flow ? "flow" : "rollout", Flush::center);
     const int step = label_step(apart, 44);
     for (int l = 0; l < g.levels; ++l)

@@ -106,15 +106,16 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
     Ui& ui = s.ui;
     LearnState& state = s.of<LearnState>();
     const bool stays = !narrow && area.h > 480;  // controls stay where they are while the page is scrolled
+    const learn::Page* page = found ? found->answer.page.get() : nullptr;
     float top = area.y;
-    if (stays) top = draw_station_controls(s, area, top, station);
+    if (stays) top = draw_station_controls(s, area, top, station, page);
     const Rect below{area.x, top, area.w, area.bottom() - top};
     ui.scroll_area(below);
     const float begin = below.y - state.seen.y;
     float y = begin + 16;
     if (words)
         y = draw_station_words(s, area.x + size::center_pad, y, area.w - 2 * size::center_pad, station) + 8;
-    if (!stays) y = draw_station_controls(s, area, y - 8, station) + 16;
+    if (!stays) y = draw_station_controls(s, area, y - 8, station, page) + 16;
     if (found) y = draw_answer(s, area, y, *found);
     ui.end_scroll_area();
     scrolled(ui, below, y + 24 - begin, state.seen);

@@ -46,7 +46,9 @@ bool draw_station_list(Scene& scene, Rect area);
 /// The station's text and signs from (x, y) down; returns where they end.
 float draw_station_words(Scene& scene, float x, float y, float width, const learn::Station& station);
 /// What can be chosen and what can be tried, in rows from y down; returns where they end.
-float draw_station_controls(Scene& scene, Rect area, float y, const learn::Station& station);
+/// `page`: the station's, where it is known.
+float draw_station_controls(Scene& scene, Rect area, float y, const learn::Station& station,
+                            const learn::Page* page);
 /// A number of a Grid was typed: sets the grid's numbers.
 void set_cell(const Scene& scene, const learn::Page& page, const learn::TypedCell& cell);
 

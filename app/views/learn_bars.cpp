@@ -60,7 +60,7 @@ BarScale bar_scale(const std::vector<float>& values) {
 
 void draw_one_bar(Ui& ui, Rect well, float value, const BarScale& scale, bool largest) {
     ui.fill(well, ui.colors->dark ? ui.colors->bg2 : ui.colors->well);
-    if (std::isnan(value)) return ui.hatch(well, ui.colors->hatch);
+    if (std::isnan(value)) return;
     const float zero = scale.is_signed ? well.middle_y() : well.bottom(), reach = zero - well.y,
                 high = std::abs(value) / scale.full * reach;
     ui.fill({well.x, value < 0 ? zero : zero - high, well.w, high},
@@ -79,9 +79,16 @@ void draw_bars_of(Ui& ui, const BarColumns& c, float y, const BarRows::Row& row)
     const float gap = c.step > 12 ? 3 : c.step > 4 ? 1 : 0;
     const bool brief = c.step < ui.text.width(kCaptionMono, "0.00") + 5;  // ".45"
     const bool numbers = c.step >= ui.text.width(kCaptionMono, brief ? ".00" : "0.00") + 3;
+    const auto well_of = [&](int i) {
+        return Rect{c.bars() + c.step * float(i), y + 14, c.step - gap, kBarHigh};
+    };
+    for (int i = 0; i < isize(row.values); ++i)
+        draw_one_bar(ui, well_of(i), row.values[i], scale, i == largest);
+    for (int i = 0; i < isize(row.values);
+         ++i)  // all of a kind together: each hatch would break the others' draw
+        if (std::isnan(row.values[i])) ui.hatch(well_of(i), ui.colors->hatch);
     for (int i = 0; i < isize(row.values); ++i) {
-        const Rect well{c.bars() + c.step * float(i), y + 14, c.step - gap, kBarHigh};
-        draw_one_bar(ui, well, row.values[i], scale, i == largest);
+        const Rect well = well_of(i);
         if (!numbers || std::isnan(row.values[i])) continue;
         const ImU32 ink = i == largest ? ui.colors->accent_text : ui.colors->t2;
         ui.text.draw_centered(well.middle_x(), well.bottom() + 14, kCaptionMono, ink,
@@ -159,10 +166,12 @@ float draw_bar_rows(BlockPen& pen, ImVec2 at, float width, const BarRows& bars) 
     float y = at.y + column_labels_height(ui, bars.columns, c.step);
     draw_column_labels(ui, c.bars(), y, c.step, bars.columns);
     for (int i = 0; i < isize(bars.rows); ++i, y += kRowHigh) {
-        ui.hairline(at.x, y, c.right, y);
-        draw_bar_name(pen, c, y, bars.rows[i]);
-        draw_bars_of(ui, c, y, bars.rows[i]);
-        draw_bar_side(pen, c, y, bars, bars.rows[i]);
+        if (ui.in_sight({at.x, y, width, kRowHigh})) {
+            ui.hairline(at.x, y, c.right, y);
+            draw_bar_name(pen, c, y, bars.rows[i]);
+            draw_bars_of(ui, c, y, bars.rows[i]);
+            draw_bar_side(pen, c, y, bars, bars.rows[i]);
+        }
         answer_bars(pen, c, y, bars, i);
     }
     return y - at.y;

@@ -6,7 +6,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHeader = 52, kStationRow = 28, kWords = 280;  // what a text takes
+constexpr float kStationRow = 28, kNumber = 26, kSign = 26;
+constexpr float kWords = 280;  // what a text takes
 
 void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
     Ui& ui = s.ui;
@@ -15,35 +16,33 @@ void draw_station_row(Scene& s, Rect r, int number, const learn::Station& statio
     const Hit h = ui.control(path, r);
     if (shown || h.hovered) ui.fill(r, shown ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     const ImU32 ink = shown ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2;
-    ui.text.draw_right(r.x + 26, r.middle_y(), kCaptionMono, shown ? ink : ui.colors->t3,
-                       std::to_string(number));
-    const std::string fitted = ui.text.fitted(kBody, title, r.w - 46);
-    ui.text.draw(r.x + 38, r.middle_y(), kBody, ink, fitted);
-    if (fitted != title) ui.tooltip(path, h, title);
+    Rect line = r;
+    write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, shown ? ink : ui.colors->t3,
+          std::to_string(number), Flush::right);
+    take_right(line, gap::small);
+    write(ui, line, kBody, ink, title);
+    if (ui.text.width(kBody, title) > line.w) ui.tooltip(path, h, title);
     if (h.clicked) s.send("learn", station.key);
 }
 
 /// The signs as small boxes; what each stands for is said where it is pointed at.
 float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText& text) {
     if (text.symbols.empty()) return y;
-    ui.text.draw(x, y + 8, kCaption, ui.colors->t3, "Symbols (hover for meaning)");
-    float left = x;
-    y += 22;
+    Rect rest{x, y, width, 0};
+    caption(ui, take_top(rest, size::line, gap::tight), "Symbols (hover for meaning)");
+    Rect line = take_top(rest, kSign, gap::tight);
     for (const learn::Symbol& symbol : text.symbols) {
-        const std::string sign = ui.text.fitted(kCaptionMono, symbol.sign, width - 16);
-        const float wide = ui.text.width(kCaptionMono, sign) + 16;
-        if (left > x && left + wide > x + width) {
-            left = x;
-            y += 30;
-        }
-        const Rect r{left, y, wide, 26};
-        const Hit h = ui.hit("learn/sign/" + symbol.sign, r);
+        const Chip chip{ui.text.fitted(kCaptionMono, symbol.sign, width - gap::large), ui.colors->t1};
+        const float wide = chip_width(ui, chip);
+        if (wide > line.w) line = take_top(rest, kSign, gap::tight);
+        const Rect r = take_left(line, wide, gap::close);
+        const std::string path = "learn/sign/" + symbol.sign;
+        const Hit h = ui.hit(path, r);
         ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
-        ui.text.draw(r.x + 8, r.middle_y(), kCaptionMono, ui.colors->t1, sign);
-        ui.tooltip("learn/sign/" + symbol.sign, h, symbol.sign + ": " + symbol.meaning);
-        left += wide + 6;
+        draw_chip(ui, r, chip);
+        ui.tooltip(path, h, symbol.sign + ": " + symbol.meaning);
     }
-    return y + 34;
+    return rest.y + gap::tight;
 }
 
 }  // namespace
@@ -51,9 +50,9 @@ float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText
 float draw_station_words(Scene& s, float x, float y, float width, const learn::Station& station) {
     Ui& ui = s.ui;
     const learn::StationText& text = learn::station_text(station.key);
-    ui.text.draw(x, y + 8, kCaption, ui.colors->t3, "What to look for");
-    y += 24;
-    y += ui.text.draw_wrapped(x, y, width, kBody, ui.colors->t1, text.text) + 18;
+    caption(ui, {x, y, width, gap::large}, "What to look for");
+    y += gap::wide;
+    y += ui.text.draw_wrapped(x, y, width, kBody, ui.colors->t1, text.text) + gap::large;
     return draw_signs(ui, x, y, width, text);
 }
 
@@ -68,13 +67,15 @@ bool draw_station_list(Scene& s, Rect area) {
           std::to_string(shown + 1) + " of " + std::to_string(stations.size()), Flush::right);
     ui.scroll_area(below);
     float y = below.y - state.list_scroll;
+    const Rect inside = inset(area, size::panel_pad, 0);
     for (int i = 0; i < isize(stations); ++i, y += kStationRow)
-        draw_station_row(s, {area.x + 8, y, area.w - 16, kStationRow - 2}, i + 1, stations[i], i == shown);
-    const bool room = area.h >= kHeader + kStationRow * float(stations.size()) + kWords;
+        draw_station_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1), i + 1, stations[i],
+                         i == shown);
+    const bool room = area.h >= size::title_bar + kStationRow * float(stations.size()) + kWords;
     if (room) {
-        ui.hairline(area.x + size::panel_pad, y + 10, area.right() - size::panel_pad, y + 10);
-        y = draw_station_words(s, area.x + size::panel_pad, y + 24, area.w - 2 * size::panel_pad,
-                               stations[shown]);
+        y += gap::medium;
+        ui.hairline(inside.x, y, inside.right(), y);
+        y = draw_station_words(s, inside.x, y + gap::medium, inside.w, stations[shown]);
     }
     ui.end_scroll_area();
     state.list_scroll = scrolled(ui, below, y + state.list_scroll - below.y, state.list_scroll);

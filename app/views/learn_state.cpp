@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "learn/controls.h"
+#include "session/trial.h"
 #include "views/commands.h"
 #include "views/learn.h"
 #include "views/views.h"
@@ -24,21 +25,37 @@ const char* when_shown(const CommandContext& c) {
     return std::string_view(shown_view(c.session, *c.model()).key) == kKey ? nullptr : "";
 }
 
-/// What is chosen or taken back is seen: Learn opens at its station.
+std::vector<std::string> words_of_station(const Session& session, const std::string& station) {
+    return session.of<LearnState>().words(*learn::find_station(station));
+}
+
 void put_words(Session& session, const std::string& station, const std::vector<std::string>& words) {
-    LearnState& state = session.of<LearnState>();
-    state.station = station;
-    state.keep(state.shown(), words);
+    session.of<LearnState>().keep(*learn::find_station(station), words);
+}
+
+/// What is chosen or taken back is seen: Learn opens at its station.
+void show_station(Session& session, const std::string& station) {
+    session.of<LearnState>().station = station;
     open_view(session, kKey);
 }
 
+constexpr ViewWords kStationWords{words_of_station, put_words, show_station};
+
 /// Chooses at the station that is shown, as a step of undo.
 void choose(Session& session, std::vector<std::string> words) {
-    const LearnState& state = session.of<LearnState>();
-    const std::string station = state.station;
-    const ViewEdit edit{put_words, station, state.words(state.shown()), std::move(words)};
+    const std::string station = session.of<LearnState>().station;
+    const ViewEdit edit{&kStationWords, station, words_of_station(session, station), std::move(words)};
     put_words(session, station, edit.after);
+    show_station(session, station);
     session.document.history.note(edit, session.document.same_step);
+}
+
+/// What the station began with, and nothing in force that was tried: one step of undo.
+void reset(CommandContext& c) {
+    c.session.document.history.begin_group();
+    take_back_trial(c);
+    choose(c.session, {});
+    c.session.document.history.end_group();
 }
 
 Status set_words(Session& session, const std::string& assignment) {
@@ -98,9 +115,7 @@ std::vector<Command> learn_commands() {
         row(
             {"learn set KEY=VALUE", "Learn: set", "choose at the station that is shown, width=8 for example"},
             [](CommandContext& c, const std::string& words) { return set_words(c.session, words); }, model),
-        row(
-            {"learn reset", "Learn: reset the station", "what the station began with"},
-            [](CommandContext& c) { choose(c.session, {}); }, model),
+        row({"learn reset", "Learn: reset the station", "what the station began with"}, reset, model),
         moves_station("previous station", "Previous station", "↑", -1),
         moves_station("next station", "Next station", "↓", 1),
         pages({"learn up", "Learn: page up", scrolled, "PgUp"}, 0, -1, when_shown),

@@ -1,6 +1,7 @@
 #include "window/commands.h"
 
 #include "base/cast.h"
+#include "session/trial.h"
 #include "views/commands.h"
 #include "views/menus.h"
 #include "views/sheet_frame.h"
@@ -101,9 +102,17 @@ Status carry_out_all(CommandContext& c, const std::string& text) {
     return success();
 }
 
+Status try_all(CommandContext& c, const std::string& text) {
+    TRY(const auto lines, parse_commands(commands(), text));
+    return try_out(c, text, lines);
+}
+
 std::vector<Command> window_commands() {
     return {row({"do COMMANDS", "Carry out commands", "carry out commands with ; between them, as --do does"},
                 carry_out_all),
+            row({"try COMMANDS", "Try out commands",
+                 "the same as one step of undo; again, or another try: take it back"},
+                try_all),
             switch_row({"inspector", "Inspector", "inspector, in narrow windows", "Ctrl+I"},
                        of_state(&LayoutState::inspector_over)),
             host_row({"leave text", "Leave the text field", "give the arrows to heads and cells"},

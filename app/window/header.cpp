@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/cast.h"
+#include "paint/layout.h"
 #include "views/changes.h"
 #include "views/generation.h"
 #include "views/page.h"
@@ -13,6 +14,11 @@
 namespace headlight {
 
 namespace {
+
+constexpr float kLeastGap = 9, kUsualGap = 28, kGapBeforeList = 14;  // between tabs
+constexpr float kListSides = 38;                                     // what a list is wider than its words
+constexpr float kLinkGap = 20, kLeastTitle = 144, kUnderline = 2;
+constexpr float kTitleFrom = 820;  // of so wide a header on
 
 /// The tabs of a model; those from `shown` on have no room and stand in a list.
 struct Tabs {
@@ -32,10 +38,10 @@ Tabs arrange_tabs(Scene& s, float room) {
         widest = std::max(widest, ui.text.width(kCaption, v.name));
     }
     const auto count = float(tabs.views.size());
-    const bool fits = all + count * 9 <= room;
-    tabs.gap = fits ? std::min((room - all) / count, 28.0f) : 14;
+    const bool fits = all + count * kLeastGap <= room;
+    tabs.gap = fits ? std::min((room - all) / count, kUsualGap) : kGapBeforeList;
     tabs.shown = fits ? tabs.views.size() : 0;
-    float used = widest + 38;  // the list behind them
+    float used = widest + kListSides;  // the list behind them
     while (tabs.shown < tabs.views.size()) {
         used += ui.text.width(kBody, tabs.views[tabs.shown]->name) + tabs.gap;
         if (used > room) break;
@@ -50,14 +56,16 @@ float draw_tab(Scene& s, Rect row, float x, const View& view, bool on) {
     const float width = ui.text.width(kBody, view.name);
     const char* missing = view.missing(*s.model());
     const std::string path = std::string("tab/") + view.name;
-    const Hit h = ui.control(path, {x - 8, row.y, width + 16, row.h});
+    const Rect word{x, row.y, width, row.h};
+    const Hit h = ui.control(path, inset(word, -gap::small, 0));
     if (missing)
         ui.tooltip(path, h, missing);
     else if (h.clicked)
         s.send(std::string("view ") + view.key);
     const ImU32 ink = missing ? ui.colors->t3 : on || h.hovered ? ui.colors->t1 : ui.colors->t2;
-    ui.text.draw(x, row.middle_y(), kBody, ink, view.name);
-    if (on) ui.fill({x - 2, row.bottom() - 2, width + 4, 2}, ui.colors->accent);
+    write(ui, word, kBody, ink, view.name);
+    if (Rect under = inset(word, -kUnderline, 0); on)
+        ui.fill(take_bottom(under, kUnderline), ui.colors->accent);
     return width;
 }
 
@@ -81,8 +89,8 @@ void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& sh
 /// How much room the links at the right take.
 float links_width(Scene& s) {
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
-    const float intervene = s.ui.text.width(kCaption, "Intervene") + 20;
-    return intervene + (offers_generation(s) ? s.ui.text.width(kCaption, "Generate") + 20 : 0);
+    const float intervene = s.ui.text.width(kCaption, "Intervene") + kLinkGap;
+    return intervene + (offers_generation(s) ? s.ui.text.width(kCaption, "Generate") + kLinkGap : 0);
 }
 
 /// Intervene and Generate.
@@ -94,7 +102,7 @@ void draw_links(Scene& s, float right, float middle) {
         s.send("intervene", intervene ? "off" : "on");
         if (intervene) s.send("brush", "off");
     }
-    const float left = right - ui.text.width(kCaption, "Intervene") - 20;
+    const float left = right - ui.text.width(kCaption, "Intervene") - kLinkGap;
     if (offers_generation(s) && ui.link("generation/bar", left, middle, "Generate", generate))
         s.send("generate", generate ? "off" : "on");
 }
@@ -103,13 +111,13 @@ void draw_links(Scene& s, float right, float middle) {
 
 void draw_header(Scene& s, Rect r, const View& shown) {
     Ui& ui = s.ui;
-    const bool tight = r.w < 820;  // the list at the left says which head it is, too
-    float x = r.x + (tight ? 16 : 24);
-    if (!tight) {
+    const bool titled = r.w >= kTitleFrom;  // the list at the left says which head it is, too
+    float x = r.x + (titled ? gap::wide : gap::large);
+    if (titled) {
         const float title = ui.text.draw(x, r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
-        x += std::max(144.0f, title + 24);
+        x += std::max(kLeastTitle, title + gap::wide);
     }
-    const float right = r.right() - 24;
+    const float right = r.right() - gap::wide;
     const Tabs tabs = arrange_tabs(s, right - links_width(s) - x);
     for (size_t i = 0; i < tabs.shown; ++i)
         x += draw_tab(s, r, x, *tabs.views[i], tabs.views[i] == &shown) + tabs.gap;

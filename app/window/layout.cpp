@@ -18,13 +18,18 @@ namespace headlight {
 
 namespace {
 
+constexpr float kHandle = 22, kHandleHigh = 36, kBar = 40;
+constexpr float kLowWindow = 800, kNarrowWindow = 1180;
+/// What the panels take of the window, and the least and the most of it.
+constexpr float kLeftShare = 0.2f, kRightShare = 0.21f, kLeastLeft = 272, kLeastRight = 288, kMostPanel = 400;
+
 /// Narrow windows: the inspector slides over the center, and answers before what lies under it. Ends in the
 /// lower of two channels of the draw list; the caller merges them.
 void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& draw_panel) {
     Ui& ui = s.ui;
     ui.list->ChannelsSplit(2);
     ui.list->ChannelsSetCurrent(1);
-    const Rect handle{open ? panel.x - 22 : panel.right() - 22, panel.y + 6, 22, 36};
+    const Rect handle{(open ? panel.x : panel.right()) - kHandle, panel.y + gap::close, kHandle, kHandleHigh};
     const Hit h = ui.control("inspector", handle);
     ui.fill(handle, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
     ui.frame(handle, ui.colors->l2, 1, size::corner);
@@ -45,10 +50,12 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 void draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
     const View* view = s.model() ? &shown_view(s.session, *s.model()) : nullptr;
-    const bool low = w.h < 800, narrow = w.w < 1180, alone = view && view->fills_window && s.sentence();
-    const float top = low ? size::top_bar_low : size::top_bar, bottom = low ? 24 : size::status_bar;
-    const float left = alone ? 0 : std::clamp(w.w * 0.2f, 272.0f, 400.0f),
-                right = std::clamp(w.w * 0.21f, 288.0f, 400.0f);
+    const bool low = w.h < kLowWindow, narrow = w.w < kNarrowWindow,
+               alone = view && view->fills_window && s.sentence();
+    const float top = low ? size::top_bar_low : size::top_bar,
+                bottom = low ? size::row_low : size::status_bar;
+    const float left = alone ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMostPanel),
+                right = std::clamp(w.w * kRightShare, kLeastRight, kMostPanel);
     const bool closed = view && view->closes_inspector && s.sentence();
     const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
     const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom},
@@ -76,9 +83,9 @@ void draw_parts(Scene& s, Rect w) {
     };
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
     const Rect header{left, top, middle.w, size::view_header};
-    const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, 40}) : 0;
+    const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, kBar}) : 0;
     const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights()
-                                   ? draw_changes(s, {left, header.bottom() + bar, middle.w, 40})
+                                   ? draw_changes(s, {left, header.bottom() + bar, middle.w, kBar})
                                    : 0);
     const bool lists = view && view->lists_choices;
     const float generation = s.sentence() ? generation_bar_height(s, !lists) : 0;

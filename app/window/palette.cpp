@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/cast.h"
+#include "paint/chip.h"
+#include "paint/layout.h"
 #include "views/panels.h"
 #include "views/sheet_frame.h"
 #include "window/commands.h"
@@ -14,19 +16,17 @@ namespace headlight {
 namespace {
 
 constexpr int kRows = 10;
-constexpr float kWidth = 720, kField = 44, kRow = 36, kInset = 12, kHints = 34, kLabel = 300;
+constexpr float kWidth = 720, kField = 44, kRow = 36, kHints = 34, kLabel = 300, kKey = 22, kMark = 3,
+                kTopAtMost = 96;
 
 /// The first of a command's keys: "1, Ctrl+1" → "1".
 std::string first_key(const Command& command) { return command.keys.substr(0, command.keys.find(", ")); }
 
-/// A key as it stands on a keyboard; returns where it begins.
-float draw_key(Ui& ui, float right, float middle, const std::string& key) {
-    const float w = ui.text.width(kCaptionMono, key) + 14;
-    const Rect r{right - w, middle - 11, w, 22};
-    ui.fill(r, ui.colors->bg1, size::corner);
-    ui.frame(r, ui.colors->l2, 1, size::corner);
-    ui.text.draw_centered(r.middle_x(), middle, kCaptionMono, ui.colors->t2, key);
-    return r.x;
+/// A key as it stands on a keyboard, at the end of a line.
+void draw_key(Ui& ui, Rect& rest, const std::string& key) {
+    const Chip chip{key, ui.colors->t2, ui.colors->bg1, ui.colors->l2};
+    const Rect taken = take_right(rest, chip_width(ui, chip), gap::medium);
+    draw_chip(ui, band(taken, kKey), chip);
 }
 
 /// What stands beside a row: why it cannot be done, what is to be typed, how a line spells it, what it does.
@@ -120,18 +120,15 @@ void Palette::draw_row(Scene& s, Rect r, int at) {
     const Hit h = ui.hit("palette/row/" + std::to_string(at), r);
     const bool chosen = at == chosen_;
     if (chosen || h.hovered) ui.fill(r, chosen ? ui.colors->bg4 : ui.colors->bg3, size::corner);
-    if (chosen) ui.fill({r.x, r.y + 6, 3, r.h - 12}, ui.colors->accent, size::corner);
-    const float x = r.x + 14, y = r.middle_y(), wide = std::min(kLabel, r.w * 0.5f);
+    if (chosen) ui.fill(inset({r.x, r.y, kMark, r.h}, 0, gap::close), ui.colors->accent, size::corner);
+    Rect line = inset(r, gap::medium, 0);
     std::string label = offer.label;
     if (offer.asks) label += "…";
-    ui.text.draw(x, y, kBody, offer.why_not ? ui.colors->t3 : ui.colors->t1,
-                 ui.text.fitted(kBody, label, wide - 16));
-    float right = r.right() - 10;
+    write(ui, take_left(line, std::min(kLabel, r.w / 2) - gap::large, gap::large), kBody,
+          offer.why_not ? ui.colors->t3 : ui.colors->t1, label);
     const std::string key = offer.words.empty() ? first_key(*offer.command) : "";
-    if (!key.empty() && !offer.why_not) right = draw_key(ui, right, y, key) - 12;
-    const std::string what = explanation(offer);
-    ui.text.draw(x + wide, y, kCaption, offer.why_not ? ui.colors->t3 : ui.colors->t2,
-                 ui.text.fitted(kCaption, what, right - x - wide));
+    if (!key.empty() && !offer.why_not) draw_key(ui, line, key);
+    write(ui, line, kCaption, offer.why_not ? ui.colors->t3 : ui.colors->t2, explanation(offer));
     if (!h.clicked) return;
     choose(at);
     carry_out_chosen();
@@ -143,7 +140,8 @@ void Palette::draw_rows(Scene& s, Rect area) {
     if (const float turn = ui.take_wheel(area); turn != 0)
         first_ = std::clamp(first_ - int(turn * 2), 0, std::max(0, count - kRows));
     if (count == 0)
-        ui.text.draw(area.x + 14, area.y + kRow / 2, kBody, ui.colors->t3, "No command is called that.");
+        write(ui, inset({area.x, area.y, area.w, kRow}, gap::medium, 0), kBody, ui.colors->t3,
+              "No command is called that.");
     const int end = std::min(count, first_ + kRows);
     for (int i = first_; i < end && open_; ++i)
         draw_row(s, {area.x, area.y + kRow * float(i - first_), area.w, kRow}, i);
@@ -155,19 +153,22 @@ void Palette::draw(Scene& s, Rect window) {
     if (!shown) return;
     if (found_for_ != desk_.answer) find();  // more, or less, can be done now
     Ui& ui = s.ui;
-    const float w = std::min(kWidth, window.w - 32), h = kInset + kField + 8 + kRow * kRows + kHints;
-    const Rect r{ui.whole(window.middle_x() - w / 2), window.y + std::min(96.0f, window.h / 12), w, h};
+    const float w = std::min(kWidth, window.w - gap::section),
+                h = gap::medium + kField + gap::small + kRow * kRows + kHints;
+    const Rect r{ui.whole(window.middle_x() - w / 2), window.y + std::min(kTopAtMost, window.h / 12), w, h};
     SheetFrame sheet(s, "palette", r);
-    const float pad = kInset;
-    const Rect field{r.x + pad, r.y + pad, r.w - 2 * pad, kField};
-    draw_text_field(s, field_, "palette/field", field, "Find a command");
-    draw_rows(s, {field.x, field.bottom() + 8, field.w, kRow * kRows});
-    const float foot = r.bottom() - (kHints / 2);
-    ui.hairline(r.x, r.bottom() - kHints, r.right(), r.bottom() - kHints);
-    ui.text.draw(r.x + pad + 14, foot, kCaption, ui.colors->t3, "↑ ↓ choose    Enter does it    Esc closes");
+    Rect rest = r;
+    Rect foot = take_bottom(rest, kHints);
+    rest = inset(rest, gap::medium, 0);
+    take_top(rest, 0, gap::medium);
+    draw_text_field(s, field_, "palette/field", take_top(rest, kField, gap::small), "Find a command");
+    draw_rows(s, take_top(rest, kRow * kRows));
+    ui.hairline(foot.x, foot.y, foot.right(), foot.y);
+    foot = inset(foot, gap::wide, 0);
+    caption(ui, foot, "↑ ↓ choose    Enter does it    Esc closes");
     const std::string count =
         std::to_string(offers_.size()) + (offers_.size() == 1 ? " command" : " commands");
-    ui.text.draw_right(r.right() - pad - 10, foot, kCaption, ui.colors->t3, count);
+    caption(ui, foot, count, Flush::right);
 }
 
 }  // namespace headlight

@@ -11,12 +11,29 @@ namespace headlight {
 
 namespace {
 
+/// Inter draws the strokes of ‖ so close that they become one in small letters; the other face does not.
+void part_double_bars(PangoLayout* layout, const std::string& text) {
+    static const std::string kDoubleBar = "‖";
+    PangoAttrList* parts = nullptr;
+    for (size_t at = text.find(kDoubleBar); at != std::string::npos; at = text.find(kDoubleBar, at + 1)) {
+        PangoAttribute* family = pango_attr_family_new("JetBrains Mono, monospace");
+        family->start_index = narrow<guint>(at);
+        family->end_index = narrow<guint>(at + kDoubleBar.size());
+        if (!parts) parts = pango_attr_list_new();
+        pango_attr_list_insert(parts, family);
+    }
+    if (!parts) return;
+    pango_layout_set_attributes(layout, parts);
+    pango_attr_list_unref(parts);
+}
+
 Owned<PangoLayout> make_layout(cairo_t* cairo, const std::string& text, double size, Face face) {
     Owned<PangoLayout> layout(pango_cairo_create_layout(cairo));
     const Owned<PangoFontDescription> font(font_description(face, size));
     pango_layout_set_font_description(layout.get(), font.get());
     pango_layout_set_single_paragraph_mode(layout.get(), true);
     pango_layout_set_text(layout.get(), text.data(), isize(text));
+    if (face == Face::sans) part_double_bars(layout.get(), text);
     return layout;
 }
 

@@ -24,7 +24,7 @@ struct FormationState {
                                              "1.3"};
 
     void visit(ControlVisitor& v) {
-        v.played("step", "Step of the training", step, 0, kLastStep);
+        v.played("step", "Checkpoint", step, 0, kLastStep);
         v.choice("head", "Head", head, kHeads);
         v.flag("twice", "The sentence twice", twice);
     }

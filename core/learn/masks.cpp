@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/mask_ways.h"
+#include "analysis/predict.h"
 #include "base/quoted.h"
 #include "learn/page_parts.h"
 
@@ -165,8 +166,11 @@ Result<Page> masks_page(const StationInput& input, const MasksState& state, Thre
         return page;
     }
     const MaskedScores scene = masked_scores(input, state);
-    page.note =
-        "scores of head " + head_name(input.trace->config(), input.block, input.head) + ", masked here";
+    const AttentionBlock block = input.trace->config().block(input.block);
+    page.note = "scores of head " + head_name(input.trace->config(), input.block, input.head) + " for " +
+                in_quotes(token_labels(*input.trace, block.stack)[scene.query]) + ", masked here";
+    if (state.hides != MasksState::Hides::padding) page.idle = {{"padding", "hides=padding"}};
+    page.limits = {{"padding", input.trace->key_count(input.block) - 1}};
     page.blocks = {
         way_bars(scene, key_labels(input)), sum_table(scene),
         Words{"−1e9 in float32 gives the same zeros as −∞. Only a row whose keys are all hidden tells "

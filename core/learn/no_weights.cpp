@@ -257,6 +257,8 @@ Result<Page> no_weights_page(const StationInput& in, const NoWeightsState& state
     const PlainAttention a = attend_plainly(w.vectors, state.scores, state.normalizer);
     Page page;
     page.note = w.origin + (state.shuffle ? ", shuffled" : "");
+    if (in.trace) page.limits = {{"layer", isize(in.trace->stack(0).layers)}};
+    if (state.vectors != NoWeightsState::Vectors::contextual) page.idle = {{"layer", "vectors=contextual"}};
     page.blocks = {finding(w, a), bars(w, a, state)};
     if (w.by_hand)  // what is edited stands in the order of typing
         page.blocks.push_back(words_grid("V", w.words, w.vectors, state.shuffle ? "" : "by_hand", w.query));

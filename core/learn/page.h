@@ -116,10 +116,23 @@ struct Words {
 
 using Block = std::variant<BarRows, Grid, Curves, Plane, Steps, Table, Pixels, Words>;
 
+/// How far a control goes on what is open: as many heads as the layer has.
+struct Limit {
+    std::string control;  // its key
+    int high = 0;
+};
+
+/// A control that plays no part in what is shown; moving it also chooses what makes it count.
+struct Idle {
+    std::string control, makes_count;  // "padding", "hides=padding"
+};
+
 struct Page {
     std::vector<Block> blocks;
     std::vector<Symbol> symbols;
-    std::string note;  // beside the title: "q and k of head 1.2; W and v fixed at random"
+    std::string note;           // beside the title: "q and k of head 1.2; W and v fixed at random"
+    std::vector<Limit> limits;  // of controls that elsewhere may go further
+    std::vector<Idle> idle;
 };
 
 }  // namespace headlight::learn

@@ -69,9 +69,9 @@ Table model_table(const CountedModel& model) {
     add("unembedding", c.unembedding);
     add("all matrices", c.all());
     const int64_t stored = parameter_count(model.config);
-    add_cells(out,
-              {words_cell("stored, with biases, norms and positions"), count_cell(stored),
-               words_cell(model.config.tied_unembedding ? "embedding and unembedding are one table" : "")});
+    const std::string tied = model.config.tied_unembedding ? ", one table for both embeddings" : "";
+    add_cells(out, {words_cell("stored, with biases, norms and positions" + tied), count_cell(stored),
+                    words_cell("")});
     return out;
 }
 
@@ -127,6 +127,9 @@ Result<Page> parameters_page(const StationInput& input, const ParametersState& s
     const CountedModel model = counted_model(input, state);
     Page page;
     page.note = "weights of matrices, without biases";
+    if (state.of != ParametersState::Of::own)
+        for (const char* size : {"d_model", "layers", "heads", "d_head", "d_mlp", "vocab"})
+            page.idle.push_back({size, "of=own"});
     page.blocks = {attention_table(model), model_table(model), value_table(model)};
     if (has_value_matrices(input)) page.blocks.push_back(value_curves(input, pool));
     if (state.of == ParametersState::Of::open && !input.model)

@@ -193,6 +193,7 @@ Result<Page> qkv_page(const StationInput& in, const QkvState& state, ThreadPool&
     for (const int head : x.heads) outcomes.push_back(outcome_of(in, x, head, sources, state));
     Page page;
     page.note = x.small ? x.words.origin : x.words.origin + ", " + in.trace->model->name;
+    page.limits = {{"heads", x.small ? 3 : in.trace->config().heads(in.block)}};
     page.blocks = {finding_of_heads(x, outcomes.front()), shapes(x, sources), heads_bars(in, x, outcomes),
                    identities(in, x, state, outcomes.front())};
     for (Block& block :

@@ -136,6 +136,8 @@ Result<Page> seq2seq_page(const StationInput& input, const Seq2seqState& state, 
     Page page;
     TRY(const auto ways, read_ways(input, state, pool));
     page.note = "cross-attention of all layers and heads, limited";
+    const int last = input.trace->request.inputs[0].size() - 1;
+    page.limits = {{"window", last}, {"position", last}};
     page.blocks = {written_table(ways), reference_bars(ways)};
     if (state.held_out) {
         TRY(Curves curves, held_out_curves(input, state, pool));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <any>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -105,6 +106,7 @@ struct Try {
 struct StationText {
     std::string title, text, sample;  // text: under sixty words; sample: the sentence where none was typed
     std::vector<Symbol> symbols;
+    std::map<std::string, std::string> controls;  // a sentence on each control, by its key
     std::vector<Try> tries;
 };
 const StationText& station_text(std::string_view key);

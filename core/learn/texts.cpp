@@ -9,7 +9,7 @@ namespace headlight::learn {
 namespace {
 
 StationText text_of(const Json& row) {
-    StationText out{row.at("title"), row.at("text"), row.at("sample"), {}, {}};
+    StationText out{row.at("title"), row.at("text"), row.at("sample"), {}, row.at("controls"), {}};
     for (const Json& symbol : row.at("symbols"))
         out.symbols.push_back({symbol.at("sign"), symbol.at("meaning")});
     for (const Json& attempt : row.at("try"))

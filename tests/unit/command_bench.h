@@ -25,9 +25,17 @@ struct TestHost final : Host {
         std::string& text = texts[static_cast<int>(which)];
         session.document.history.note({static_cast<int>(which), 0, text, to}, EditKind::replaced, 0);
         text = to;
+        keep_texts();
     }
     const std::string& text(TextName which) override { return texts[static_cast<int>(which)]; }
-    void apply(const TextEdit& e) override { texts[e.text].replace(e.at, e.removed.size(), e.inserted); }
+    void apply(const TextEdit& e) override {
+        texts[e.text].replace(e.at, e.removed.size(), e.inserted);
+        keep_texts();
+    }
+    void keep_texts() {
+        session.document.text = texts[static_cast<int>(TextName::sentence)];
+        session.document.second = texts[static_cast<int>(TextName::second)];
+    }
     bool typing() const override { return types; }
     void focus_text(TextName) override { types = true; }
     void leave_texts() override { types = false; }

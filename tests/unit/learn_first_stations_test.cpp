@@ -80,7 +80,7 @@ TEST_CASE("the neighbors of typed words are those of the model's table") {
     const auto blocks = embedding_space(*model, "king, dog , ,", pool);
     REQUIRE(blocks.size() == 2);
     const auto& plane = std::get<Plane>(blocks[0]);
-    const auto& table = std::get<Table>(blocks[1]);
+    const auto& table = std::get<learn::Table>(blocks[1]);
     CHECK(isize(table.rows) == 12);
     CHECK(table.values[0][2] >= table.values[1][2]);
     CHECK(table.values[0][2] < 1);

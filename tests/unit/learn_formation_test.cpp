@@ -34,7 +34,7 @@ float score_of(const std::shared_ptr<const Model>& model, const char* key, Atten
     return summaries[head].statistics[find_statistic(key) - head_statistics().data()];
 }
 
-Page page_of(const std::string& text, const FormationState& state) {
+learn::Page page_of(const std::string& text, const FormationState& state) {
     ThreadPool pool(2);
     StationInput input;
     input.text = text;
@@ -87,9 +87,9 @@ TEST_CASE("learn formation: the steps of a run share the tokenizer that lies bes
 
 TEST_CASE("learn formation: the page shows the chosen head at the chosen step") {
     FormationState state;
-    const Page last = page_of("Tom and Lily", state);
+    const learn::Page last = page_of("Tom and Lily", state);
     check_page(last);
-    const auto maps = blocks_of<Grid>(last);
+    const auto maps = blocks_of<learn::Grid>(last);
     REQUIRE(maps.size() == 1);
     const int n = narrow<int>(maps[0].values.rows());
     REQUIRE(n % 2 == 0);
@@ -101,29 +101,29 @@ TEST_CASE("learn formation: the page shows the chosen head at the chosen step") 
     state.step = 0;
     state.twice = false;
     state.head = 5;
-    const Page first = page_of("Tom and Lily", state);
+    const learn::Page first = page_of("Tom and Lily", state);
     check_page(first);
-    CHECK(blocks_of<Grid>(first)[0].title == "Head 0.3 at step 0");
-    CHECK(blocks_of<Grid>(first)[0].rows.size() == size_t(n) / 2);
+    CHECK(blocks_of<learn::Grid>(first)[0].title == "Head 0.3 at step 0");
+    CHECK(blocks_of<learn::Grid>(first)[0].rows.size() == size_t(n) / 2);
 }
 
 TEST_CASE("learn formation: the scores of the sentence are those of its pattern") {
     FormationState state;
     state.head = 1;
-    const Page page = page_of("Tom and Lily", state);
-    const Matrix pattern = blocks_of<Grid>(page)[0].values;
+    const learn::Page page = page_of("Tom and Lily", state);
+    const Matrix pattern = blocks_of<learn::Grid>(page)[0].values;
     float previous = 0;
     for (int q = 1; q < pattern.rows(); ++q) previous += pattern(q, q - 1) / float(pattern.rows() - 1);
-    CHECK(blocks_of<Table>(page)[0].values.back()[1] == doctest::Approx(previous).epsilon(1e-4));
+    CHECK(blocks_of<learn::Table>(page)[0].values.back()[1] == doctest::Approx(previous).epsilon(1e-4));
 }
 
 TEST_CASE("learn formation: a long sentence is cut, and the page says so") {
     std::string text;
     for (int i = 0; i < 200; ++i) text += "dog ";
-    const Page page = page_of(text, {});
+    const learn::Page page = page_of(text, {});
     check_page(page);
-    CHECK(blocks_of<Grid>(page)[0].rows.size() == 128);
-    CHECK(blocks_of<Words>(page)[0].text.find("128 tokens") != std::string::npos);
+    CHECK(blocks_of<learn::Grid>(page)[0].rows.size() == 128);
+    CHECK(blocks_of<learn::Words>(page)[0].text.find("128 tokens") != std::string::npos);
 }
 
 TEST_CASE("learn formation: a broken run is refused in one sentence") {

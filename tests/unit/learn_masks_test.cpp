@@ -66,7 +66,7 @@ TEST_CASE("learn masks: zeros after the softmax leave rows short of 1, padding h
     const OpenHead open(pool);
     const auto causal = masks_page(open.input, {}, pool);
     REQUIRE(causal);
-    const auto& sums = std::get<Table>(causal->blocks[1]);
+    const auto& sums = std::get<learn::Table>(causal->blocks[1]);
     CHECK(sums.values[1][1] == doctest::Approx(1));  // −∞ before
     CHECK(sums.values[2][1] < 0.99);                 // 0 after: the smallest sum
     CHECK(sums.values[3][1] == doctest::Approx(1));  // −1e9 before

@@ -54,6 +54,33 @@ learn::Page page_of_all_kinds() {
     return page;
 }
 
+/// The keys of a station's controls; numbers are edited in the page, which says so there.
+struct ControlKeys final : ControlVisitor {
+    std::set<std::string> keys;
+    void choice(const char* key, const char*, int&, std::span<const char* const>) override {
+        keys.insert(key);
+    }
+    void flag(const char* key, const char*, bool&) override { keys.insert(key); }
+    void number(const char* key, const char*, float&, float, float) override { keys.insert(key); }
+    void whole(const char* key, const char*, int&, int, int) override { keys.insert(key); }
+    void text(const char* key, const char*, std::string&) override { keys.insert(key); }
+    void numbers(const char*, std::vector<float>&) override {}
+};
+
+/// Each control is explained in one sentence, and no other is.
+void check_explained(const Station& station, const StationText& text) {
+    ControlKeys controls;
+    std::any state = station.first_state();
+    station.visit(state, controls);
+    std::set<std::string> explained;
+    for (const auto& [key, sentence] : text.controls) {
+        CHECK_MESSAGE(sentence.back() == '.', sentence);
+        CHECK_MESSAGE(sentence.find(". ") == std::string::npos, sentence);
+        explained.insert(key);
+    }
+    CHECK(controls.keys == explained);
+}
+
 /// How many pixels of a drawing are not white.
 int ink_of(const Drawing& drawing) {
     const RgbImage image = *draw_image(drawing, 800, 4000);
@@ -75,6 +102,7 @@ TEST_CASE("learn: every station has its own key and words, under sixty of them, 
         CHECK(std::distance(std::istream_iterator<std::string>(words), {}) < 60);
         CHECK(text.tries.size() >= 2);
         CHECK(text.tries.size() <= 3);
+        check_explained(station, text);
     }
     CHECK(find_station("wisdom") == nullptr);
     const Json texts = Json::parse(embedded_file("assets/learn.json"));
@@ -224,7 +252,7 @@ TEST_CASE("learn: what a person chooses at a station, in words") {
           "The station positions has no \"depth\" to set; it has width, count, base, seed.");
     ThreadPool pool(1);
     const learn::Page page = *station_page(station, {}, state, pool);
-    CHECK(std::get<Grid>(page.blocks[0]).values.cols() == 8);
+    CHECK(std::get<learn::Grid>(page.blocks[0]).values.cols() == 8);
     CHECK(page.note == "8 components, base 1000");
 }
 

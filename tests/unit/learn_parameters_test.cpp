@@ -88,7 +88,7 @@ TEST_CASE("learn parameters: the factors are what values and results are made by
 TEST_CASE("learn parameters: the page counts GPT-3, the open model, or one's own") {
     ThreadPool pool(2);
     const auto holds = [](const learn::Page& page, const std::string& text) {
-        for (const auto& row : std::get<Table>(page.blocks[0]).rows)
+        for (const auto& row : std::get<learn::Table>(page.blocks[0]).rows)
             if (row.back() == text) return true;
         return false;
     };

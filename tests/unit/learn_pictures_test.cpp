@@ -27,15 +27,15 @@ TEST_CASE(
     "learn pictures: without a model, patches of the sample or of the person's picture, and what to open") {
     ThreadPool pool(1);
     StationInput in;
-    const Page sample = *pictures_page(in, {}, pool);
+    const learn::Page sample = *pictures_page(in, {}, pool);
     CHECK(blocks_of<Pixels>(sample)[0].rows == 14);
-    REQUIRE(blocks_of<Words>(sample).size() == 1);
-    CHECK(blocks_of<Words>(sample)[0].text.find("--image") != std::string::npos);
+    REQUIRE(blocks_of<learn::Words>(sample).size() == 1);
+    CHECK(blocks_of<learn::Words>(sample)[0].text.find("--image") != std::string::npos);
     CHECK(blocks_of<learn::Table>(sample)[0].values[1][1] == 768);
     in.image = std::make_shared<const RgbImage>(RgbImage{3, 5, std::vector<uint8_t>(45, 200)});
     PicturesState state;
     state.patch = 32;
-    const Page own = *pictures_page(in, state, pool);
+    const learn::Page own = *pictures_page(in, state, pool);
     CHECK(blocks_of<Pixels>(own)[0].rows == 7);
     CHECK(blocks_of<Pixels>(own)[0].image.rgb[0] == 200);
     CHECK(blocks_of<Pixels>(own)[0].weights.empty());
@@ -51,7 +51,7 @@ TEST_CASE("learn pictures: in a vision transformer a row of attention lies over 
     in.trace = trace.get();
     in.model = model.get();
     std::tie(in.block, in.head) = std::pair{1, 2};
-    const Page page = *pictures_page(in, {}, pool);
+    const learn::Page page = *pictures_page(in, {}, pool);
     const auto pixels = blocks_of<Pixels>(page);
     REQUIRE(pixels.size() == 2);
     CHECK(pixels[0].rows == 4);
@@ -59,5 +59,5 @@ TEST_CASE("learn pictures: in a vision transformer a row of attention lies over 
     const Matrix row = trace->pattern_rows(1, 2, 0, 1);
     REQUIRE(pixels[1].weights.size() == 16);
     for (int i = 0; i < 16; ++i) CHECK(pixels[1].weights[i] == row(0, i + 1));
-    CHECK(blocks_of<Words>(page).empty());
+    CHECK(blocks_of<learn::Words>(page).empty());
 }

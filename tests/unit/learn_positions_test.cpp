@@ -50,11 +50,11 @@ TEST_CASE("learn positions: a page without a model, its numbers by position") {
     PositionsState state;
     state.width = 8;
     state.count = 5;
-    const Page page = *positions_page({}, state, pool);
-    const Grid& vectors = std::get<Grid>(page.blocks[0]);
+    const learn::Page page = *positions_page({}, state, pool);
+    const learn::Grid& vectors = std::get<learn::Grid>(page.blocks[0]);
     CHECK(vectors.values == sinusoids(8, 0, 5));
     CHECK(vectors.rows == std::vector<std::string>{"0", "1", "2", "3", "4"});
-    const Grid& between = std::get<Grid>(page.blocks[1]);
+    const learn::Grid& between = std::get<learn::Grid>(page.blocks[1]);
     CHECK(between.values(1, 4) == doctest::Approx(dots_by_distance(8, 10000, 4)[3]));
     CHECK(between.marked_row == 4);
 }
@@ -66,10 +66,10 @@ TEST_CASE("learn positions: the open model as it is, without positions, and in a
     in.trace = trace.get();
     in.model = trace->model.get();
     std::tie(in.block, in.head) = std::pair{1, 0};
-    const Page page = *positions_page(in, {}, pool);
-    std::vector<Grid> told;
+    const learn::Page page = *positions_page(in, {}, pool);
+    std::vector<learn::Grid> told;
     for (const Block& block : page.blocks)
-        if (const auto* grid = std::get_if<Grid>(&block); grid && grid->columns_are == "key")
+        if (const auto* grid = std::get_if<learn::Grid>(&block); grid && grid->columns_are == "key")
             told.push_back(*grid);
     REQUIRE(told.size() == 3);
     CHECK(told[0].values(4, 2) == trace->pattern(1, 0)(4, 2));

@@ -41,7 +41,7 @@ TEST_CASE("the open head's own matrices give its own pattern, and its part of wh
         for (int key = 0; key < 5; ++key)
             CHECK(bars.rows[i].values[key] ==
                   doctest::Approx(gpt2.trace->pattern(1, i + 1)(4, key)).epsilon(1e-4));
-    const auto tables = blocks_of<Table>(*page);
+    const auto tables = blocks_of<learn::Table>(*page);
     CHECK(tables[0].values[0][4] == 0);                                 // as chosen: nothing moved
     CHECK(tables[0].values[3][1] == doctest::Approx(0).epsilon(1e-6));  // M_v alone: q = k, symmetric
     const Matrix own = gpt2.trace->results(1, 4, gpt2.pool);
@@ -55,7 +55,7 @@ TEST_CASE("k and v frame the key that fits best, and hidden keys have no weight"
     REQUIRE(page);
     const std::vector<float> values = blocks_of<BarRows>(*page)[0].rows[0].values;
     const auto best = std::max_element(values.begin(), values.end()) - values.begin();
-    const auto grids = blocks_of<Grid>(*page);
+    const auto grids = blocks_of<learn::Grid>(*page);
     for (const Grid& grid : grids)
         if (grid.title == "k" || grid.title == "v") CHECK(grid.marked_row.value_or(-1) == int(best));
     const auto a =

@@ -120,7 +120,7 @@ TEST_CASE("learn scale: the page holds the sampled line within its errors beside
     input.model = trace->model.get();
     const auto page = scale_page(input, {}, pool);
     REQUIRE(page);
-    const auto& heads = std::get<Table>(page->blocks[3]);
+    const auto& heads = std::get<learn::Table>(page->blocks[3]);
     CHECK(int(heads.rows.size()) == trace->config().heads(0));
     CHECK(std::get<Curves>(page->blocks[0]).lines.back().x[0] == float(trace->config().d_head(0)));
     const std::string keys = ", up to " + std::to_string(trace->key_count(0)) + " keys";

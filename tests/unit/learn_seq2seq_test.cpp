@@ -158,7 +158,7 @@ TEST_CASE(
     CHECK(labels("The tree is blue.") == labels("written by the model"));
     state.reference = "Das Haus ist alt.";
     CHECK(labels("The tree is blue.") == labels(""));  // what was typed counts
-    const Page page = *seq2seq_page(input_of(trace, ""), state, pool);
+    const learn::Page page = *seq2seq_page(input_of(trace, ""), state, pool);
     const auto& bars = std::get<BarRows>(page.blocks[1]);
     REQUIRE(bars.rows.size() == 4);
     for (const auto& row : bars.rows) CHECK(row.values.size() == bars.columns.size());

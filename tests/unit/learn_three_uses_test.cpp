@@ -121,10 +121,10 @@ TEST_CASE("learn three uses: a page has the three patterns, the choices, the sen
     StationInput in;
     in.trace = t.trace.get();
     in.model = t.trace->model.get();
-    const Page page = *three_uses_page(in, {}, pool);
+    const learn::Page page = *three_uses_page(in, {}, pool);
     REQUIRE(page.blocks.size() >= 5);
-    for (int i = 0; i < 3; ++i) CHECK(std::holds_alternative<Grid>(page.blocks[i]));
-    const auto& decoder = std::get<Grid>(page.blocks[1]);
+    for (int i = 0; i < 3; ++i) CHECK(std::holds_alternative<learn::Grid>(page.blocks[i]));
+    const auto& decoder = std::get<learn::Grid>(page.blocks[1]);
     CHECK(std::isnan(decoder.values(0, 1)));  // no word sees a later one
     CHECK(std::holds_alternative<learn::Table>(page.blocks.back()));
     CHECK(!three_uses_page({}, {}, pool));

@@ -23,6 +23,17 @@ Bench bench_of(const learn::Station& station) {
     return std::string_view(station.opens) == "translator" ? Bench(translator()) : Bench();
 }
 
+/// What a page says of controls is about those that the station has.
+void check_controls(const learn::Station& station, const learn::Page& page) {
+    std::any state = station.first_state();
+    for (const learn::Limit& limit : page.limits)
+        CHECK(learn::set_control(station, state, limit.control + "=" + std::to_string(limit.high)));
+    for (const learn::Idle& idle : page.idle) {
+        CHECK(learn::station_text(station.key).controls.count(idle.control) == 1);
+        CHECK(learn::set_control(station, state, idle.makes_count));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("learn: a station, what is chosen there, and the way back are commands") {
@@ -78,6 +89,7 @@ TEST_CASE("learn: the worker answers each station, with a page or a sentence") {
         const auto found = asked(b.answer, wanted);
         REQUIRE(found);
         CHECK((found->page != nullptr) == found->missing.empty());
+        if (found->page) check_controls(station, *found->page);
         wanted.block = 99;
         wanted.fit(*b.answer.sentence->trace);
         CHECK(wanted.block == 3);

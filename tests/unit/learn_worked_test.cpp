@@ -78,8 +78,9 @@ TEST_CASE("learn worked example: steps are written as with a pencil") {
     input.text = "dogs chase cats";
     const auto page = worked_example_page(input, {}, pool);
     REQUIRE(page);
-    CHECK(std::get<Grid>(page->blocks[0]).rows == std::vector<std::string>{"1 dogs", "2 chase", "3 cats"});
-    CHECK(std::get<Grid>(page->blocks[0]).marked_row == 2);
+    CHECK(std::get<learn::Grid>(page->blocks[0]).rows ==
+          std::vector<std::string>{"1 dogs", "2 chase", "3 cats"});
+    CHECK(std::get<learn::Grid>(page->blocks[0]).marked_row == 2);
     const learn::Steps::Line q = steps(*page, 1).lines[0], dot = steps(*page, 2).lines[1],
                              score = steps(*page, 2).lines[4], power = steps(*page, 3).lines[1],
                              weight = steps(*page, 3).lines[5], y = steps(*page, 4).lines[1];

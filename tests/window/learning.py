@@ -1,4 +1,5 @@
 """Learn: each station opened, its chips clicked, its numbers edited, its page saved; by mouse and by keys alone."""
+import json
 import subprocess
 import tempfile
 import time
@@ -78,6 +79,22 @@ def trying_moves_nothing_under_the_pointer(display):
             assert r["widgets"][path][:2] == before[path][:2], path
         w.click("learn/reset")
         w.wait(lambda r: not r["learn_set"])
+
+
+def a_try_is_taken_back_by_the_next_click(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn qkv") as w:
+        _learns(w, "qkv")
+        tries = json.loads((TESTS.parent / "assets/learn.json").read_text())["qkv"]["try"]
+        identities, see_all = (next(i for i, t in enumerate(tries) if command in t["command"]) for command in ("identity", "mask none"))
+        own = w.report()["mask"]
+        w.click(f"learn/try/{identities}")
+        w.wait(lambda r: len(r["learn_set"]) == 2 and "learn/reset" in r["widgets"])
+        w.click(f"learn/try/{see_all}")
+        w.wait(lambda r: not r["learn_set"] and r["mask"] != own and "learn/reset" in r["widgets"])
+        w.key("ctrl+z")
+        w.wait(lambda r: len(r["learn_set"]) == 2 and r["mask"] == own)
+        w.click(f"learn/try/{identities}")
+        w.wait(lambda r: not r["learn_set"] and "learn/reset" not in r["widgets"])
 
 
 def a_number_is_typed_into_a_matrix(display):

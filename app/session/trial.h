@@ -1,0 +1,35 @@
+// What a click tries out: commands that together are one step of undo, and that a second click or the next
+// try takes back.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "session/command.h"
+#include "session/history.h"
+
+namespace headlight {
+
+/// Commands that were tried, and what they changed.
+struct Trial {
+    std::string commands;     // as --do takes them
+    std::vector<Edit> edits;  // in the order of time
+};
+
+/// Whether a try is in force: all that it changed is still so.
+bool trial_in_force(const Session& session);
+/// … and it is this one.
+bool trial_in_force(const Session& session, const std::string& commands);
+
+/// Takes back what was tried before, and carries these commands out unless they were what was in force: one
+/// step of undo. Where one of them fails, nothing is changed.
+Status try_out(CommandContext& context, const std::string& commands, std::span<const CommandLine> lines);
+
+/// Takes back what was tried, as far as it is still so. What a person did since then stays.
+void take_back_trial(CommandContext& context);
+
+/// What was tried goes on without what it did to the attention of a model that is no longer open.
+void forget_model(std::shared_ptr<const Trial>& trial);
+
+}  // namespace headlight

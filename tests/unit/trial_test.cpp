@@ -1,0 +1,120 @@
+// What a click tries out: one step of undo, in force while nothing of it was changed, taken back by the next.
+#include "session/trial.h"
+
+#include "command_bench.h"
+#include "views/learn.h"
+
+using namespace headlight;
+
+namespace {
+
+/// A bench at a station of Learn that shows nothing else than its first state.
+struct TrialBench : Bench {
+    explicit TrialBench(const std::string& station) { REQUIRE(act("learn " + station)); }
+
+    Status attempt(const std::string& commands) { return act("try \"" + commands + "\""); }
+    std::vector<std::string> words() {
+        const LearnState& state = session.of<LearnState>();
+        return state.words(state.shown());
+    }
+    size_t steps() const { return session.document.history.steps(); }
+    const Mask& mask() const { return session.document.intervention.mask; }
+};
+
+const std::string kSeeAll = "mask none", kIdentities = "learn set query=identity; learn set key=identity";
+
+}  // namespace
+
+TEST_CASE("try: a second click takes back what the first one did") {
+    TrialBench b("qkv");
+    REQUIRE(b.attempt(kIdentities));
+    CHECK(b.words() == std::vector<std::string>{"query=identity", "key=identity"});
+    CHECK(trial_in_force(b.session, kIdentities));
+    CHECK_FALSE(trial_in_force(b.session, kSeeAll));
+    CHECK(b.steps() == 1);
+    REQUIRE(b.attempt(kIdentities));
+    CHECK(b.words().empty());
+    CHECK_FALSE(trial_in_force(b.session));
+    REQUIRE(b.act("undo"));
+    CHECK(b.words().size() == 2);
+    CHECK(trial_in_force(b.session, kIdentities));
+    REQUIRE(b.act("undo"));
+    CHECK(b.words().empty());
+    CHECK_FALSE(trial_in_force(b.session));
+    REQUIRE(b.act("redo; redo"));
+    CHECK(b.words().empty());
+}
+
+TEST_CASE("try: another one undoes it first, as one step") {
+    TrialBench b("qkv");
+    const Selection before = b.session.selection;
+    REQUIRE(b.attempt(kSeeAll));
+    REQUIRE(b.attempt("head 2.5"));
+    CHECK(b.mask() == Mask());
+    CHECK(b.session.selection.head == 5);
+    CHECK(trial_in_force(b.session, "head 2.5"));
+    REQUIRE(b.act("undo"));
+    CHECK(b.mask() != Mask());
+    CHECK(b.session.selection.head == before.head);
+    CHECK(b.session.selection.head_chosen == before.head_chosen);
+    CHECK(trial_in_force(b.session, kSeeAll));
+    REQUIRE(b.act("redo; learn reset"));
+    CHECK(b.session.selection.block == before.block);
+    CHECK_FALSE(b.session.selection.head_chosen);
+    CHECK_FALSE(trial_in_force(b.session));
+}
+
+TEST_CASE("try: what a person did since then stays") {
+    TrialBench b("database");
+    REQUIRE(b.act("try learn set temperature=0; learn set similarity=dot product; text A dog; mask none"));
+    CHECK(trial_in_force(b.session, "learn set temperature=0"));  // it stands beside what is new
+    REQUIRE(b.act("try learn set temperature=0"));
+    CHECK(b.words() == std::vector<std::string>{"similarity=dot product"});
+    CHECK(b.host.texts[0] == "A dog");
+    CHECK(b.mask() == *Mask::parse("none"));
+    REQUIRE(b.act("try learn set temperature=1000; learn set temperature=5"));
+    CHECK_FALSE(trial_in_force(b.session));
+    REQUIRE(b.act("try learn set query=8,2"));
+    CHECK(b.words() == std::vector<std::string>{"similarity=dot product", "temperature=5", "query=8,2"});
+}
+
+TEST_CASE("try: at another station than the one that it changed") {
+    TrialBench b("database");
+    REQUIRE(b.act("try learn set temperature=0; learn qkv; try learn set heads=4"));
+    const LearnState& state = b.session.of<LearnState>();
+    CHECK(state.set == std::vector<std::string>{"qkv heads=4"});
+    CHECK(state.station == "qkv");
+    REQUIRE(b.act("undo"));
+    CHECK(state.set == std::vector<std::string>{"database temperature=0"});
+}
+
+TEST_CASE("try: a text, a view and a cell come back too; what fails changes nothing") {
+    TrialBench b("masks");
+    REQUIRE(b.act("text A dog; lock 2,1"));
+    REQUIRE(b.act("try text The cat sat"));
+    CHECK(b.host.texts[0] == "The cat sat");
+    REQUIRE(b.act("try view steps"));
+    CHECK(b.host.texts[0] == "A dog");
+    CHECK(std::string(views()[*b.session.selection.view].key) == "steps");
+    REQUIRE(b.act("undo; undo"));
+    CHECK(std::string(views()[*b.session.selection.view].key) == "learn");
+    CHECK(b.session.selection.locked == std::pair{2, 1});
+    const size_t steps = b.steps();
+    CHECK_FALSE(b.attempt("mask causal; head 99.0"));
+    CHECK(b.mask() == Mask());
+    CHECK(b.steps() == steps);
+    CHECK_FALSE(trial_in_force(b.session));
+}
+
+TEST_CASE("try: another model forgets what it did to the last one's attention, and nothing else") {
+    TrialBench b("qkv");
+    REQUIRE(b.attempt("mask none; learn set heads=4"));
+    Document& d = b.session.document;
+    d.intervention = {};
+    d.history.forget_model();
+    forget_model(d.trial);
+    CHECK(trial_in_force(b.session));
+    REQUIRE(b.attempt("mask none; learn set heads=4"));
+    CHECK(b.words().empty());
+    CHECK(b.mask() == Mask());
+}
