@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "figure/colormap.h"
+#include "paint/layout.h"
 #include "views/learn_blocks.h"
 #include "views/parts.h"
 
@@ -230,9 +231,10 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     if (curves.mark_x) {
         const float x = plot.at(double(*curves.mark_x), plot.y.low).x;
         ui.stroke({x, plot.r.y}, {x, plot.r.bottom()}, ui.colors->accent, 1.5f);
-        const bool left = x > plot.r.middle_x();
-        (left ? ui.text.draw_right(x - 6, plot.r.y + 8, kCaption, ui.colors->accent_text, curves.mark_name)
-              : ui.text.draw(x + 6, plot.r.y + 8, kCaption, ui.colors->accent_text, curves.mark_name));
+        const float half =
+            ui.text.width(kCaption, curves.mark_name) / 2;  // over the plot, clear of its lines
+        ui.text.draw_centered(std::min(std::max(x, at.x + named + gap::medium + half), at.x + width - half),
+                              plot.r.y - gap::small, kCaption, ui.colors->accent_text, curves.mark_name);
     }
     return plot.r.bottom() + kPlotFoot - at.y;
 }

@@ -162,10 +162,13 @@ Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each,
     std::vector<float> lengths;
     for (float n = 16; n <= kLongest; n *= 2) lengths.push_back(n);
     for (const Reach& r : reaches())
-        if (*r.scores_formula)
-            out.lines.push_back(
+        if (*r.scores_formula) {
+            Curves::Line line =
                 line_through(std::string(r.title) + ": " + r.scores_formula, lengths, false,
-                             [&](float n) { return each * model.heads * r.scores(n, sizes); }));
+                             [&](float n) { return each * model.heads * r.scores(n, sizes); });
+            line.color = isize(out.lines);  // in both plots
+            out.lines.push_back(std::move(line));
+        }
     if (each > 1 && model.kept > 0)
         out.lines.push_back(
             line_through("KV cache", lengths, true, [&](float n) { return each * model.kept * n; }));

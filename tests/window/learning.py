@@ -81,6 +81,24 @@ def trying_moves_nothing_under_the_pointer(display):
         w.wait(lambda r: not r["learn_set"])
 
 
+def controls_explain_themselves(display):
+    with Window(PROGRAM, display, "--text", BARK, "--do", "learn scale") as w:
+        paths = [p for p in _learns(w, "scale")["widgets"] if p.startswith(("learn/set/", "learn/try/")) and not p.endswith("/value")]
+        assert len(paths) >= 6, paths
+        for path in paths:
+            w.point("learn/back")
+            w.wait(lambda r: not r["busy"])
+            time.sleep(0.2)
+            before = w.picture()
+            w.point(path)
+            for _ in range(40):  # a sentence in a box: far more than what lights a control
+                if sum(a != b for a, b in zip(before, w.picture())) > 10_000:
+                    break
+                time.sleep(0.1)
+            else:
+                raise AssertionError(f"{path} explains nothing")
+
+
 def a_try_is_taken_back_by_the_next_click(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn qkv") as w:
         _learns(w, "qkv")
@@ -137,8 +155,8 @@ def a_slider_and_a_list_change_the_page(display):
 
 def a_training_plays_to_its_end(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn formation; learn set step=8") as w:
-        r = _learns(w, "formation")
-        assert r["learn_set"] == ["formation step=8"], r["learn_set"]
+        _learns(w, "formation")
+        w.wait(lambda r: r["learn_set"] == ["formation step=8"])
         early = w.picture()
         w.click("learn/play")
         w.wait(lambda r: r["learn_set"] != ["formation step=8"])
