@@ -31,13 +31,17 @@ Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
     return out;
 }
 
+/// The largest in magnitude; those that differ by rounding alone in the order of reading.
 std::vector<PairedMap::Difference> largest_of(const Matrix& difference) {
+    constexpr float kRounding = 1e-5f;
     std::vector<Index> order(difference.size());
     std::iota(order.begin(), order.end(), Index{0});
     const auto count = std::min(kListed, order.size());
-    std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](Index x, Index y) {
-        return std::abs(difference.data()[x]) > std::abs(difference.data()[y]);
-    });
+    const auto place = [&](Index i) {
+        return std::pair(-std::round(std::abs(difference.data()[i]) / kRounding), i);
+    };
+    std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                      [&](Index x, Index y) { return place(x) < place(y); });
     std::vector<PairedMap::Difference> out;
     for (size_t i = 0; i < count; ++i) {
         const Index at = order[i];
