@@ -111,6 +111,18 @@ def numbers_hold_what_a_picture_shows():
         assert b"'shape': (%d, " % (2 if view == "lens" else 3) in (FOLDER / "array.npy").read_bytes()[:128]
 
 
+def what_rounding_does_is_no_difference():
+    """Two runs that are alike have no scale, no bars and no largest differences; small ones are told from 0."""
+    def words(*other):
+        run("render", "--quiet", "--text", "Lily saw a cat.", *other, "--view", "compare", "--layer", "1", "--head", "2", "-o", FOLDER / "same.pdf")
+        return subprocess.run(["pdftotext", FOLDER / "same.pdf", "-"], capture_output=True, text=True).stdout
+    if not shutil.which("pdftotext"):
+        return
+    alike, apart = words("--text-b", "Lily saw a cat."), words("--text-b", "Lily saw a dog.")
+    assert "no difference" in alike and "No difference" in alike and "Largest differences" not in alike, alike
+    assert "no difference" not in apart and "Largest differences" in apart and "-0." not in apart, apart
+
+
 def heads_share_and_flow_of_a_graph():
     sentence = ("--quiet", "--text", "Lily saw a cat. Lily saw a dog.", "--layer", "1")
     pictures = {}
