@@ -204,6 +204,11 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_flag("--mean", o->layer_mean, "--view alignment: the mean of the layer's heads");
     app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
     app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");
+    app.add_flag("--flow", o->flow, "--view graph: attention flow in place of rollout");
+    app.add_option("--heads", o->shown_heads, "--view graph, lines: these heads alone, 2.0,2.3");
+    app.add_option("--share", o->share, "--view graph, lines: how much of each row is drawn, in percent")
+        ->check(within(1, 100))
+        ->capture_default_str();
     app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--preset", o->preset,
                    "column (85 mm), double-column (178 mm), slide (16:9), one that was saved in the window, "

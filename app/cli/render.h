@@ -16,6 +16,9 @@ struct RenderOptions {
     std::string lock, with, text_b, model_b, show = "pattern", format;
     bool all_heads = false, numbered = false;
     bool layer_mean = false, hard = false, as_lines = false;  // of an alignment
+    bool flow = false;                                        // of a graph, in place of rollout
+    std::string shown_heads;                                  // of a graph and of lines; "": all
+    int share = 70;                                           // … percent of each row that is drawn
     std::string animate;                                      // "layers", "tokens"
     int generate = 0;                           // tokens that the model adds while it is animated
     double delay = 700;                         // milliseconds a frame

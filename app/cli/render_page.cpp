@@ -1,10 +1,13 @@
 // From what render is asked for to a drawing.
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 #include "analysis/generate.h"
 #include "base/quoted.h"
 #include "cli/render.h"
 #include "io/json.h"
+#include "views/layer_heads.h"
 #include "views/page.h"
 #include "views/views.h"
 
@@ -73,9 +76,25 @@ void choose_for_view(const RenderOptions& o, Session& s) {
                       {"align_of", o.layer_mean ? 1 : 0},
                       {"align_marks", o.hard ? 2 : 1},
                       {"align_lines", o.as_lines},
-                      {"heads_scale", 2}};
+                      {"heads_scale", 2},
+                      {"graph_flow", o.flow},
+                      {"graph_share", float(o.share) / 100},
+                      {"link_share", float(o.share) / 100}};
     FieldReader reader(chosen, "the options");
     for (const StateVisit visit : s.visits) visit(s.views, reader);
+}
+
+/// The heads that a graph is made of, and those of a layer that are drawn as lines.
+Status choose_heads_shown(const RenderOptions& o, const ModelConfig& c, Session& s) {
+    if (o.shown_heads.empty()) return success();
+    std::set<AttentionHead> shown;
+    std::istringstream words(o.shown_heads);
+    for (std::string word; std::getline(words, word, ',');) {
+        TRY(const AttentionHead head, parse_head(c, word, "--heads"));
+        shown.insert(head);
+    }
+    show_heads_alone(s, c, o.figure.block, shown);
+    return success();
 }
 
 void choose_style(const FigureOptions& figure, Session& s) {
@@ -114,6 +133,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     s.visits = view_visits();
     choose_style(o.figure, s);
     choose_for_view(o, s);
+    TRY_STATUS(choose_heads_shown(o, trace->config(), s));
     if (view->figure && !is_numbers_path(o.output)) {
         page.answer = bare_answer(trace);
         return page;

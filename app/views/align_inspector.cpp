@@ -43,7 +43,7 @@ void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::str
     if (!listed && step < isize(tokens)) choices.push_back({tokens[step].id, tokens[step].probability});
     for (size_t i = 0; i < choices.size(); ++i)
         if (draw_choice(s, c, path + std::to_string(i),
-                        {"", prediction_label(*s.model(), choices[i].id), choices[i].probability,
+                        {"", listed_label(*s.model(), choices[i].id), choices[i].probability,
                          number(choices[i].probability, 4), is_written(s, step, choices[i].id)}))
             go_on_from(s, step, choices[i].id);
 }

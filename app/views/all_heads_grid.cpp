@@ -19,10 +19,31 @@ constexpr float kLeastByLayer = 26, kCaptioned = 56, kLargest = 420, kLeastEnlar
 constexpr float kCaptionLine = 20, kNarrowGap = 3, kRoomy = 40;  // under a thumbnail; between close ones
 constexpr float kAside = 20, kNumbers = 30, kAbove = 12, kBelow = 8;
 
+/// Layers under one another, in as many folds beside one another as make the thumbnails largest; between
+/// folds are empty cells with the names of layers.
+struct Folds {
+    int layers = 1, heads = 1;
+    float name = 0;  // how wide the names of layers are, in points
+
+    int between(float cell) const { return int(std::ceil(name / cell)); }
+    /// From the first column of a fold to the first of the next.
+    int pitch(float cell) const { return heads + between(cell); }
+    std::pair<int, int> rows_and_columns(float cell, float room) const {
+        const int fit = (int(room / cell) + between(cell)) / pitch(cell), most = std::clamp(fit, 1, layers);
+        const int rows = (layers + most - 1) / most, count = (layers + rows - 1) / rows;
+        return {rows, count * pitch(cell) - between(cell)};
+    }
+};
+
 /// Cells with a square thumbnail each, at their upper left.
 struct ThumbGrid : Grid {
     float side = 0;
     bool by_layer = false, captions = false;
+    int pitch = 0;  // by layer: columns from one fold to the next
+
+    int place_of(AttentionHead head) const {
+        return head.block % rows * columns + head.block / rows * pitch + head.head;
+    }
 
     Rect slot(int place) const {
         const Rect r = cell(place / columns, place % columns);
@@ -53,13 +74,24 @@ Rect room_for_thumbs(Scene& s, Rect area, bool by_layer) {
     return room;
 }
 
+/// All layers of the model, with room for their names.
+Folds folds_of(Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    std::vector<std::string> names;
+    for (int block = 0; block < c.blocks(); ++block) names.push_back(block_name(c, block));
+    return {c.blocks(), c.max_heads(), widest_of(s.ui, kCaptionMono, names) + 2 * gap::medium};
+}
+
+/// From one thumbnail to the next, and how high a cell so wide is with what stands under its thumbnail.
+float apart_in(float cell) { return cell >= kRoomy ? gap::small : kNarrowGap; }
+float cell_height(float cell) { return cell >= kCaptioned ? cell - apart_in(cell) + kCaptionLine : cell; }
+
 /// The largest cells with which all heads are seen at once, within limits.
 float fitting_cell(const Ui& ui, Rect room, bool by_layer,
                    const std::function<std::pair<int, int>(float)>& rows_and_columns) {
     const auto fits = [&](float w) {
-        const float caption = w >= kCaptioned ? kCaptionLine : gap::tight;
         const auto [rows, columns] = rows_and_columns(w);
-        return w * float(columns) <= room.w + 1 && (w - gap::small + caption) * float(rows) <= room.h;
+        return w * float(columns) <= room.w + 1 && cell_height(w) * float(rows) <= room.h;
     };
     float w = kLargest;
     while (w > (by_layer ? kLeastByLayer : kCaptioned) && !fits(w)) w -= 1 / ui.scale;
@@ -68,14 +100,15 @@ float fitting_cell(const Ui& ui, Rect room, bool by_layer,
 
 /// All heads at once, then the zoom.
 ThumbGrid arrange(Scene& s, Rect area, int heads) {
-    const ModelConfig& c = s.model()->config;
     auto& state = s.of<AllHeadsState>();
     ThumbGrid g;
     g.by_layer = state.layout == HeadsLayout::by_layer;
     g.view = room_for_thumbs(s, area, g.by_layer);
+    const Folds folds = folds_of(s);
     const auto rows_and_columns = [&](float w) {
-        const int across = g.by_layer ? c.max_heads() : std::max(1, int(g.view.w / w));
-        return std::pair{g.by_layer ? c.blocks() : (heads + across - 1) / across, across};
+        if (g.by_layer) return folds.rows_and_columns(w, g.view.w);
+        const int across = std::max(1, int(g.view.w / w));
+        return std::pair{(heads + across - 1) / across, across};
     };
     const float fitting = fitting_cell(s.ui, g.view, g.by_layer, rows_and_columns);
     Viewport& seen = state.seen;
@@ -84,10 +117,10 @@ ThumbGrid arrange(Scene& s, Rect area, int heads) {
     seen.zoom = std::clamp(seen.zoom, seen.least, seen.most);
     g.w = s.ui.whole(fitting * seen.zoom);
     g.captions = g.w >= kCaptioned;
-    const float apart = g.w >= kRoomy ? gap::small : kNarrowGap;
-    g.side = g.w - apart;
-    g.h = g.side + (g.captions ? kCaptionLine : apart);
-    std::tie(g.rows, g.columns) = rows_and_columns(g.w);
+    g.side = g.w - apart_in(g.w);
+    g.h = cell_height(g.w);
+    std::tie(g.rows, g.columns) = rows_and_columns(g.by_layer ? fitting : g.w);
+    g.pitch = folds.pitch(fitting);
     return g;
 }
 
@@ -113,7 +146,7 @@ std::vector<Slot> slots_of(const ThumbGrid& g, const ModelConfig& c, const HeadC
     for (int i = 0; i < isize(choice.order); ++i) {
         const int number = g.by_layer ? i : choice.order[i];
         const AttentionHead head = c.head_at(number);
-        out.push_back({g.by_layer ? head.block * g.columns + head.head : i, number, head});
+        out.push_back({g.by_layer ? g.place_of(head) : i, number, head});
     }
     return out;
 }
@@ -135,7 +168,7 @@ void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
     GridDraw d = thumbnail_grid(s);
     d.across = g.columns;
     d.linear = s.of<AllHeadsState>().scale == 2;
-    d.slots.assign(slots.back().place + 1, GridSlot{-1, 0, 1});
+    d.slots.assign(g.rows * g.columns, GridSlot{-1, 0, 1});
     for (const Slot& slot : slots)
         d.slots[slot.place] = {slot.number, choice.kept[slot.number] ? 0 : kFaded,
                                largest_of(s, slot.number)};
@@ -172,8 +205,22 @@ void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
 /// Layer and head numbers, which stay while the grid scrolls.
 void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
     if (!g.by_layer) return;
-    draw_head_names(s, g.of_names(), g.view.x - area.x - 2 * gap::tight,
-                    [&](int block) { return block_name(s.model()->config, block); });
+    const ModelConfig& c = s.model()->config;
+    const bool folded = g.rows < c.blocks();
+    s.ui.clip(area);
+    for (int first = 0, column = 0; first < c.blocks(); first += g.rows, column += g.pitch) {
+        Grid fold = g.of_names();
+        fold.rows = std::min(g.rows, c.blocks() - first);
+        fold.columns = c.max_heads();
+        if (folded) {  // its names go with it
+            fold.view = {g.x(column), g.view.y, g.w * float(fold.columns), g.view.h};
+            fold.x0 = (g.w - g.side) / 2;
+        }
+        draw_head_names(
+            s, fold, g.view.x - area.x - 2 * gap::tight, [&](int block) { return block_name(c, block); },
+            first);
+    }
+    s.ui.unclip();
 }
 
 /// The slot under the mouse.

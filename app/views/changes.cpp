@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "views/parts.h"
 
@@ -16,6 +17,41 @@ std::string change_text(const Scene& s, const Change& c) {
 namespace {
 
 constexpr float kCross = 28;
+
+/// Interventions that stand in one chip: one, or the cells of a stroke of the brush.
+struct ChipOfChanges {
+    size_t first, count;
+};
+
+/// Cells painted one after another, alike and beside each other, are a stroke.
+bool go_on_stroke(const Change& before, const Change& next) {
+    Change at_next = before;
+    std::tie(at_next.query, at_next.key) = std::tie(next.query, next.key);
+    return before.paints() && before.queries == 1 && before.keys == 1 && at_next == next &&
+           std::abs(before.query - next.query) <= 1 && std::abs(before.key - next.key) <= 1;
+}
+
+std::vector<ChipOfChanges> chips_of(const std::vector<Change>& changes) {
+    std::vector<ChipOfChanges> chips;
+    for (size_t i = 0; i < changes.size(); ++i) {
+        if (i > 0 && go_on_stroke(changes[i - 1], changes[i]))
+            ++chips.back().count;
+        else
+            chips.push_back({i, 1});
+    }
+    return chips;
+}
+
+/// "12 cells masked, 2.0".
+std::string chip_text(const Scene& s, const ChipOfChanges& chip) {
+    const Change& c = s.session.document.intervention.changes[chip.first];
+    if (chip.count == 1) return change_text(s, c);
+    const std::string where = c.block < 0  ? "all heads"
+                              : c.head < 0 ? "layer " + block_name(s.model()->config, c.block)
+                                           : head_name(s.model()->config, c.block, c.head);
+    return std::to_string(chip.count) + " cells " + (c.kind == ChangeKind::mask ? "masked" : "unmasked") +
+           ", " + where;
+}
 
 /// One chip with a cross; true when it was pressed.
 bool remove_chip(Toolbar& bar, const std::string& path, const std::string& label) {
@@ -51,14 +87,16 @@ void draw_change_chips(Scene& s, Toolbar& bar) {
     bar.say(kCaption, s.ui.colors->t3, "Interventions", 10);
     if (!now.mask.is_own() && remove_chip(bar, "change/mask", "mask: " + now.mask.label()))
         s.send("mask", "own");
+    const auto chips = chips_of(now.changes);
     size_t shown = 0;
-    for (; shown < now.changes.size(); ++shown) {
-        const std::string label = change_text(s, now.changes[shown]);
+    for (; shown < chips.size(); ++shown) {
+        const std::string label = chip_text(s, chips[shown]);
         if (s.ui.text.width(kCaptionMono, label) + size::chip_pad + kCross + kMore > bar.rest().w) break;
-        if (remove_chip(bar, "change/" + std::to_string(shown), label)) s.change(now.changes[shown]);
+        if (!remove_chip(bar, "change/" + std::to_string(shown), label)) continue;
+        for (size_t i = 0; i < chips[shown].count; ++i) s.change(now.changes[chips[shown].first + i], i > 0);
     }
-    if (shown < now.changes.size())
-        bar.say(kCaption, s.ui.colors->t2, std::to_string(now.changes.size() - shown) + " more");
+    if (shown < chips.size())
+        bar.say(kCaption, s.ui.colors->t2, std::to_string(chips.size() - shown) + " more");
 }
 
 }  // namespace

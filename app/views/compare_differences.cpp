@@ -34,20 +34,32 @@ void draw_difference(Scene& s, Rect line, const PairedMap& m, int i, float large
     if (h.clicked && cell) s.lock(std::pair{query.a, key.a});
     write(ui, take_left(line, line.w * 0.5f, gap::small), kBodyMono, ui.colors->t1,
           name_of_place(s, m, row, column));
-    write(ui, take_right(line, kValue, gap::small), kBodyMono, ui.colors->t1,
-          (v > 0 ? "+" : "") + number(v, 3), Flush::right);
+    write(ui, take_right(line, kValue, gap::small), kBodyMono, ui.colors->t1, difference_text(v),
+          Flush::right);
     ui.signed_bar(band(line, 10), v / largest);
 }
 
 }  // namespace
 
+std::string difference_text(float v) {
+    constexpr float kLeastDecimal = 5e-4f;
+    const float size = std::abs(v);
+    const std::string sign = v > 0 ? "+" : "−";
+    if (std::isnan(v)) return number(v, 3);
+    if (size < kNoDifference) return "0";
+    if (size >= kLeastDecimal) return sign + decimals(size, 3);
+    const int exponent = int(std::floor(std::log10(size)));
+    return sign + decimals(double(size) * std::pow(10.0, -exponent), 1) + "e−" + std::to_string(-exponent);
+}
+
 void draw_largest(Scene& s, Rect area, const PairedMap& m) {
     constexpr float kStep = 26;
+    const float largest = m.largest.empty() ? 0 : std::abs(m.largest[0].value);
     write(s.ui, take_top(area, size::line, gap::close), kBody, s.ui.colors->t1,
-          m.largest.empty() ? "No difference" : "Largest differences");
-    const float largest = m.largest.empty() ? 1 : std::max(std::abs(m.largest[0].value), 1e-9f);
+          largest < kNoDifference ? "No difference" : "Largest differences");
     for (int i = 0; i < isize(m.largest) && area.h >= kStep; ++i)
-        draw_difference(s, take_top(area, kStep), m, i, largest);
+        if (std::abs(m.largest[i].value) >= kNoDifference)
+            draw_difference(s, take_top(area, kStep), m, i, largest);
 }
 
 namespace {

@@ -117,13 +117,18 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> cell) {
     draw_crosshair(ui, {g.view, g.cell(cell.first, cell.second), rows, columns, rows});
 }
 
+/// As many as tell a small number from 0.
+int digits_of(float largest) {
+    return largest >= 0.01f ? 2 : std::clamp(1 - int(std::floor(std::log10(largest))), 2, 8);
+}
+
 void draw_bar(Scene& s, const Panel& p, const Grid& g) {
     Ui& ui = s.ui;
     const Rect bar{g.view.x, g.view.bottom() + gap::large, std::max(g.view.w, kBarLength), 10};
     draw_range_bar(ui, {bar,
                         p.is_signed ? signed_colormap(ui.colors->dark)
                                     : colormap(s.session.preferences.colormap, ui.colors->dark),
-                        p.largest, 2, p.is_signed,
+                        p.largest, digits_of(p.largest), p.is_signed,
                         p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest});
 }
 
@@ -158,7 +163,7 @@ std::optional<std::pair<int, int>> lit_cell(const Scene& s, const PairedMap& m, 
 /// "A  Head 3.0      0.213"
 void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
     if (valued) {
-        const std::string value = (p.is_signed && p.value > 0 ? "+" : "") + number(p.value, 3);
+        const std::string value = p.is_signed ? difference_text(p.value) : number(p.value, 3);
         write(ui, line, kBodyMono, ui.colors->accent_text, value, Flush::right);
         take_right(line, ui.text.width(kBodyMono, value), gap::medium);
     }
@@ -178,10 +183,12 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     const auto lit = lit_cell(s, m, square);
     const auto value = [&](const Matrix& of) { return lit ? of(lit->first, lit->second) : 0.0f; };
     const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
-                apart = std::max(m.small_difference.cwiseAbs().maxCoeff(), 1e-6f);
+                most = m.small_difference.cwiseAbs().maxCoeff();
+    const bool alike = most < kNoDifference;
     const Panel panels[] = {{"A", names[0], &m.small_a, std::max(0.0f, value(m.a)), false, shared},
                             {"B", names[1], &m.small_b, std::max(0.0f, value(m.b)), false, shared},
-                            {"A − B", "difference", &m.small_difference, value(m.difference), true, apart}};
+                            {"A − B", alike ? "no difference" : "difference", &m.small_difference,
+                             value(m.difference), true, alike ? 1 : most}};
     for (size_t i = 0; i < l.grids.size(); ++i) {
         const Grid& g = l.grids[i];
         draw_panel_title(ui, l.titles[i], panels[i], lit.has_value());
@@ -189,7 +196,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
         draw_column_names(s, m, g, lit ? lit->second : -1);
         if (i == 0) draw_row_names(s, m, g, lit ? lit->first : -1, square);
         if (lit) draw_cross(s, g, {lit->first / m.step, lit->second / m.step});
-        draw_bar(s, panels[i], g);
+        if (!panels[i].is_signed || !alike) draw_bar(s, panels[i], g);
     }
     Rect below{area.x, l.grids[0].view.bottom() + kUnderMap, area.w - size::center_pad, kStepNote};
     if (m.step == 1) return below.y + gap::small;

@@ -132,9 +132,9 @@ void draw_tokens_moved(Scene& s, Rect area) {
     }
     std::vector<Bar> bars;
     for (size_t i = 0; i < 4; ++i)
-        bars.push_back({prediction_label(*s.model(), split.promoted[i].id), split.promoted[i].logit});
+        bars.push_back({listed_label(*s.model(), split.promoted[i].id), split.promoted[i].logit});
     for (size_t i = 4; i-- > 0;)
-        bars.push_back({prediction_label(*s.model(), split.suppressed[i].id), split.suppressed[i].logit});
+        bars.push_back({listed_label(*s.model(), split.suppressed[i].id), split.suppressed[i].logit});
     const Rect foot = take_bottom(area, kNote);
     draw_bars(s, area, bars, {kPartNames, true});
     draw_note(ui, foot, "Through the final norm, read as logits");
@@ -188,6 +188,7 @@ std::vector<int> farthest_moved(const Projection& p, size_t max) {
     return order;
 }
 
+/// The row of the plane nearest to a place, or −1.
 int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float within) {
     int best = -1;
     float min = within * within;
@@ -201,6 +202,17 @@ int nearest_point(const Plot& plot, const Projection& p, ImVec2 mouse, float wit
             }
         }
     return best;
+}
+
+/// "Left out, ‖E‖ over 10 × the median: The 0. ", as many as a line holds.
+std::string left_out_note(const Projection& p, const std::vector<std::string>& labels) {
+    constexpr int kNamed = 3;
+    if (p.left_out.empty()) return "";
+    std::string out = "Left out, ‖E‖ over 10 × the median: ";
+    for (int i = 0; i < std::min(kNamed, isize(p.left_out)); ++i)
+        out += (i ? ", " : "") + token_at(labels, p.left_out[i]);
+    if (isize(p.left_out) > kNamed) out += " and " + std::to_string(p.left_out.size() - kNamed) + " more";
+    return out + ". ";
 }
 
 }  // namespace
@@ -232,11 +244,13 @@ void draw_projection(Scene& s, Rect area) {
     const auto& labels = s.sentence()->labels[found->asked.stack];
     const Hit h = ui.hit("delta/plot", frame);
     if (h.hovered)
-        if (const int token = nearest_point(plot, p, h.mouse, 24); token >= 0 && token < s.queries()) {
+        if (const int row = nearest_point(plot, p, h.mouse, 24); row >= 0 && p.tokens[row] < s.queries()) {
+            const int token = p.tokens[row];
             s.point_at(std::pair{token, s.heaviest_key(token)});
             if (h.clicked) lock_token(s, token);
         }
-    const int focus = delta_query(s);
+    const auto focused = std::find(p.tokens.begin(), p.tokens.end(), delta_query(s));
+    const int focus = focused == p.tokens.end() ? -1 : narrow<int>(focused - p.tokens.begin());
     LabelPlacer placer(frame);
     ui.clip(frame);
     const auto draw_token = [&](int i, bool on) {
@@ -254,17 +268,19 @@ void draw_projection(Scene& s, Rect area) {
         else
             ui.disc(from, on ? 4 : 2.2f, color);
         placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i),
-                    token_at(labels, i), on ? ui.colors->accent_text : ui.colors->t2, on);
+                    token_at(labels, p.tokens[i]), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
-    if (focus < p.steps[0].rows()) draw_token(focus, true);
+    if (focus >= 0) draw_token(focus, true);
     const auto drawn = farthest_moved(p, ui.most_lines);
     for (const int i : drawn)
         if (i != focus) draw_token(i, false);
     ui.unclip();
     const bool all = isize(drawn) == p.steps[0].rows();
-    caption(ui, foot,
-            all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.")
-                : "The " + std::to_string(drawn.size()) + " tokens that move farthest.");
+    caption(
+        ui, foot,
+        left_out_note(p, labels) +
+            (all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.")
+                 : "The " + std::to_string(drawn.size()) + " tokens that move farthest."));
 }
 
 }  // namespace headlight

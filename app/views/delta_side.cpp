@@ -4,6 +4,7 @@
 
 #include "base/cast.h"
 #include "views/delta.h"
+#include "views/numbers.h"
 #include "views/side_panel.h"
 
 namespace headlight {
@@ -33,7 +34,7 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
     const int count = isize(split.after_layer),
               first = count > 9 ? std::min(count - 8, std::max(0, layer - 2) + 1) : 1;
     for (int i = first; i < std::min(count, first + 8); ++i)
-        c.bar({std::to_string(i - 1), prediction_label(*s.model(), split.after_layer[i].id),
+        c.bar({std::to_string(i - 1), listed_label(*s.model(), split.after_layer[i].id),
                split.after_layer[i].probability, number(split.after_layer[i].probability, 3),
                int(i) == layer + 1});
     c.rule();
@@ -44,8 +45,7 @@ void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& f
     c.skip(4);
     for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
-        for (const int id : found.answer.promoted_by_head[h])
-            tokens.push_back(prediction_label(*s.model(), id));
+        for (const int id : found.answer.promoted_by_head[h]) tokens.push_back(listed_label(*s.model(), id));
         const std::string name = head_name(s.model()->config, found.asked.block, int(h));
         const float room = std::max(44.0f, c.ui.text.width(kBodyMono, name) + gap::medium);
         Rect line = c.line();
@@ -81,6 +81,59 @@ void draw_delta_inspector(Scene& s, Rect area) {
     panel.finish();
 }
 
+namespace {
+
+/// What one ΔE is made of, and the tokens that it moves.
+void add_split(const Scene& s, const Found<DeltaSplitWanted>& found, std::vector<NumberTable>& out) {
+    const DeltaSplit& split = found.answer;
+    const ModelConfig& c = s.model()->config;
+    const std::string at = " of " +
+                           token_at(s.sentence()->query_labels(found.asked.block), found.asked.query) +
+                           " in layer " + block_path(c, found.asked.block);
+    const auto add_parts = [&](const char* name, const char* rows_are, std::vector<std::string> rows,
+                               const std::vector<DeltaPart>& parts) {
+        Matrix values(parts.size(), 2);
+        for (int i = 0; i < isize(parts); ++i) values.row(i) << parts[i].norm, parts[i].along;
+        out.push_back({name + at, rows_are, "length", std::move(rows), {"norm", "along delta"}, values});
+    };
+    std::vector<std::string> heads;
+    for (int h = 0; h < isize(split.heads); ++h)
+        heads.push_back(h < c.heads(found.asked.block) ? head_path(c, found.asked.block, h) : "bias");
+    add_parts("delta by head", "head", std::move(heads), split.heads);
+    add_parts("delta by key", "key", s.sentence()->key_labels(found.asked.block), split.keys);
+    std::vector<std::string> tokens;
+    std::vector<float> logits;
+    for (const auto* moved : {&split.promoted, &split.suppressed})
+        for (const TokenShift& shift : *moved) {
+            tokens.push_back(listed_label(*s.model(), shift.id));
+            logits.push_back(shift.logit);
+        }
+    if (!tokens.empty())
+        out.push_back({"tokens promoted and suppressed" + at,
+                       "token",
+                       "",
+                       tokens,
+                       {"logit"},
+                       matrix_of_columns({logits})});
+}
+
+/// The places in the plane; nothing of tokens that are left out of it.
+void add_plane(const Scene& s, const Found<ProjectionWanted>& found, std::vector<NumberTable>& out) {
+    const Projection& p = found.answer;
+    const auto& tokens = s.sentence()->labels[found.asked.stack];
+    std::vector<std::string> columns;
+    Matrix values =
+        Matrix::Constant(tokens.size(), 2 * p.steps.size(), std::numeric_limits<float>::quiet_NaN());
+    for (int step = 0; step < isize(p.steps); ++step) {
+        for (const char* axis : {"x ", "y "}) columns.push_back(axis + std::to_string(step));
+        for (int i = 0; i < isize(p.tokens); ++i)
+            values.block(p.tokens[i], 2 * step, 1, 2) = p.steps[step].row(i);
+    }
+    out.push_back({"plane", "token", "step", tokens, std::move(columns), std::move(values)});
+}
+
+}  // namespace
+
 std::vector<NumberTable> delta_numbers(const Scene& s) {
     const auto* found = s.found<DeltaMapsWanted>();
     if (!found) return {};
@@ -88,9 +141,14 @@ std::vector<NumberTable> delta_numbers(const Scene& s) {
     std::vector<std::string> names;
     for (const int block : m.blocks) names.push_back(block_path(s.model()->config, block));
     const auto& tokens = s.sentence()->labels[found->asked.stack];
-    return {{"norm before", "token", "block", tokens, names, m.before},
-            {"norm of delta", "token", "block", tokens, names, m.delta},
-            {"cosine", "token", "block", tokens, names, m.cosine}};
+    std::vector<NumberTable> out{{"norm before", "token", "block", tokens, names, m.before},
+                                 {"norm of delta", "token", "block", tokens, names, m.delta},
+                                 {"cosine", "token", "block", tokens, names, m.cosine}};
+    const size_t maps = out.size();
+    if (const auto* split = s.found<DeltaSplitWanted>()) add_split(s, *split, out);
+    if (const auto* plane = s.found<ProjectionWanted>()) add_plane(s, *plane, out);
+    for (size_t i = maps; i < out.size(); ++i) out[i].beside = true;
+    return out;
 }
 
 }  // namespace headlight

@@ -59,7 +59,7 @@ void draw_stages(Scene& s, SidePanel& c) {
     const auto labels = stage_labels(s, stages);
     const float room = c.at.w * 0.46f;
     c.rule();
-    c.heading(prediction_label(*s.model(), stages.token) + " after each intervention");
+    c.heading(listed_label(*s.model(), stages.token) + " after each intervention");
     c.bars = c.at.w * 0.5f;
     for (size_t i = 0; i < labels.size() && c.y + 14 < c.end(); ++i) {
         const bool fits = c.ui.text.width(kBodyMono, labels[i]) <= room;

@@ -220,6 +220,20 @@ void draw_painted(Scene& s, const MapLayout& l) {
     ui.unclip();
 }
 
+/// On the map of a head that is ablated: how.
+void draw_ablated(Scene& s, const MapLayout& l) {
+    for (const Change& c : s.sentence()->intervention.changes) {
+        if (!change_row(c.kind).ablates || !c.concerns(s.model()->config, s.block(), s.head())) continue;
+        const Chip chip = token_chip(s.ui, "ablated: " + change_text(s, c), ChipRole::query);
+        Rect line = inset(l.view, gap::small, gap::small);
+        const Rect r = take_right(line, chip_width(s.ui, chip));
+        const Rect at{r.x, r.y, r.w, size::chip};
+        s.ui.fill(at, s.ui.colors->bg1, size::corner);
+        s.ui.name("map/ablated", at);
+        return draw_chip(s.ui, at, chip);
+    }
+}
+
 }  // namespace
 
 void draw_heat_map(Scene& s, Rect area) {
@@ -238,6 +252,7 @@ void draw_heat_map(Scene& s, Rect area) {
     draw_painted(s, l);
     draw_fully_masked(s, l);
     draw_rectangle(s, l);
+    draw_ablated(s, l);
     const auto cell = s.shown_cell();
     if (l.w >= 44 && s.answer->picture->step == 1) draw_values(s, l);
     draw_map_labels(s, l, cell);

@@ -1,6 +1,8 @@
 // Where the cells of the large heat map stand.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "base/cast.h"
 #include "base/utf8.h"
@@ -36,12 +38,20 @@ float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) 
     return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
 }
 
-/// Scrolls a cell that was locked by key into view, once.
-void follow_locked(Scene& s, const MapLayout& l) {
+/// The cell to bring into sight: one that was locked by key, or where a token was typed, once.
+std::optional<std::pair<int, int>> cell_to_follow(Scene& s) {
     auto& state = s.of<HeatMapState>();
-    const auto cell = s.session.selection.locked;
-    if (!cell || !s.holds(*cell) || state.followed == *cell) return;
-    state.followed = *cell;
+    const bool typed = std::exchange(state.tokens, s.queries()) != s.queries();
+    const auto locked = s.session.selection.locked;
+    if (!locked || !s.holds(*locked))
+        return typed ? std::optional(std::pair{s.queries() - 1, s.keys() - 1}) : std::nullopt;
+    return std::exchange(state.followed, *locked) == *locked ? std::nullopt : locked;
+}
+
+void follow(Scene& s, const MapLayout& l) {
+    auto& state = s.of<HeatMapState>();
+    const auto cell = cell_to_follow(s);
+    if (!cell) return;
     const bool rows = s.session.preferences.queries == Axis::rows;
     const float column = l.w * float(rows ? cell->second : cell->first),
                 row = l.h * float(rows ? cell->first : cell->second);
@@ -72,7 +82,7 @@ MapLayout arrange_map(Scene& s, Rect area) {
     }
     const Rect whole = l.whole();
     l.view = {room.x, room.y, std::min(whole.w, room.w), std::min(whole.h, room.h)};
-    follow_locked(s, l);
+    follow(s, l);
     state.seen.wide = l.view.w;
     state.seen.high = l.view.h;
     state.seen.keep_within(whole.w, whole.h);

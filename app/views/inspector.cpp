@@ -48,7 +48,7 @@ void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
 
 void draw_token_chips(Scene& s, Column& c, const char* label, const std::vector<int>& ids, ImU32 ink) {
     std::vector<std::string> tokens;
-    for (const int id : ids) tokens.push_back(prediction_label(*s.model(), id));
+    for (const int id : ids) tokens.push_back(listed_label(*s.model(), id));
     Rect line = c.line();
     write(s.ui, take_left(line, kChipNames), kBody, s.ui.colors->t2, label);
     draw_token_row(s.ui, line, tokens, ink);

@@ -19,6 +19,10 @@ struct LayerHeads {
 /// Chooses the heads by their names.
 std::vector<Command> layer_heads_commands();
 
+/// Leaves out all other heads: of a graph everywhere, of lines in this block.
+void show_heads_alone(Session& session, const ModelConfig& config, int block,
+                      const std::set<AttentionHead>& heads);
+
 /// The heads of the shown layer that are drawn.
 std::vector<int> drawn_heads(const Scene& scene);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/cast.h"
 #include "paint/matrix.h"
@@ -14,7 +15,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kLayerNames = 88, kPaging = 152;
+constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kLowestRow = 22, kLayerNames = 88,
+                kPaging = 152;
 
 /// The position whose prediction is explained: the focused query where it belongs to the stack that predicts.
 int lens_position(const Scene& s) {
@@ -40,17 +42,23 @@ void follow_position(Scene& s, float room) {
     }
 }
 
+/// A deep model opens at its end, where the answer forms.
+void open_at_end(LensState& state, int rows) {
+    if (std::exchange(state.layers, rows) != rows) state.seen.y = state.parts_hidden = 1e9f;
+}
+
 LensGrid arrange(Scene& s, Rect area, int rows) {
     Ui& ui = s.ui;
     auto& state = s.of<LensState>();
     Rect cells = area;
     take_left(cells, kLayerNames);
+    open_at_end(state, rows);
     follow_position(s, cells.w);
     LensGrid g;
     g.rows = rows;
     g.columns = state.columns;
     g.w = std::min(cells.w / float(g.columns), kWidestColumn);
-    g.h = kRow;
+    g.h = std::clamp(cells.h / float(rows), kLowestRow, kRow);
     g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(cells.h, g.h * float(rows))};
     scrolled_across(ui, g.view, float(output_size(s) - g.columns) + g.view.w, state.seen);
     scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, g.h * float(rows), state.seen);
@@ -97,8 +105,7 @@ void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
         for (int i = 0; i < g.columns && g.touches_row(r); ++i)
             if (const Prediction* p = prediction_at(g, lens, r, i))
                 write(ui, inset(g.cell(r, i), gap::tight, 0), kCaptionMono,
-                      ink_on(color_at(map, p->probability)), prediction_label(*s.model(), p->id),
-                      Flush::center);
+                      ink_on(color_at(map, p->probability)), listed_label(*s.model(), p->id), Flush::center);
     if (const int column = position - g.first; column >= 0 && column < g.columns) {
         const Rect r{g.x(column), g.y(0), g.w, g.h * float(g.rows)};
         ui.frame({r.x - 1, r.y, r.w + 1, r.h},
@@ -121,8 +128,8 @@ void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
     if (!p) return;
     ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h,
                (row ? "After layer " + std::to_string(row - 1) : std::string("From the embeddings")) +
-                   " at " + token_at(output_labels(s), at) + ": " + prediction_label(*s.model(), p->id) +
-                   ", " + percent(p->probability));
+                   " at " + token_at(output_labels(s), at) + ": " + listed_label(*s.model(), p->id) + ", " +
+                   percent(p->probability));
 }
 
 /// To positions before and after those that are seen.
@@ -158,9 +165,11 @@ void draw_lens(Scene& s, Rect area) {
     draw_grid_labels(s, g, position);
     draw_grid(s, g, lens, position);
     draw_paging(s, take_right(head, kPaging), g);
+    const int above = int(std::lround(g.y0 / g.h));
     write(s.ui, head, kCaption, s.ui.colors->t2,
           "Logit lens: what the model would predict if it stopped after each layer. The stronger the color, "
-          "the more probable.");
+          "the more probable." +
+              (above > 0 ? "  ↑ " + std::to_string(above) + " earlier rows: scroll." : std::string()));
     const float below = g.view.bottom() + gap::wide;
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
 }

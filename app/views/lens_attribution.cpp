@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBlockNames = 88, kWidestPart = 64, kHighestPart = 32, kLeastPart = 3, kHead = 46,
+constexpr float kBlockNames = 88, kWidestPart = 64, kHighestPart = 32, kLeastPart = 19, kHead = 46,
                 kPartsFoot = 34;
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
@@ -58,17 +58,22 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
     return out;
 }
 
-/// Heads, bias and MLP of each block, apart from one another.
-std::array<Grid, 3> arrange(Rect area, const Attributed& parts) {
+/// Heads, bias and MLP of each block, apart from one another; scrolled, where there are many blocks.
+std::array<Grid, 3> arrange(Scene& s, Rect area, const Attributed& parts) {
     take_left(area, kBlockNames);
     take_top(area, kPlainNames);
     const auto blocks = isize(parts.blocks);
     const float w = std::min((area.w - 2 * gap::small) / float(parts.heads + 2), kWidestPart),
                 h = std::clamp(area.h / float(std::max(1, blocks)), kLeastPart, kHighestPart);
-    const int rows = std::min(blocks, int(area.h / h + 0.01f));
-    const float bias = area.x + w * float(parts.heads) + gap::small;
-    return {grid_at(area.min(), rows, parts.heads, w, h), grid_at({bias, area.y}, rows, 1, w, h),
-            grid_at({bias + w + gap::small, area.y}, rows, 1, w, h)};
+    const float across = w * float(parts.heads + 2) + 2 * gap::small,
+                bias = w * float(parts.heads) + gap::small;
+    float& hidden = s.of<LensState>().parts_hidden;
+    hidden = scrolled(s.ui, {area.x, area.y, across + gap::medium, area.h}, h * float(blocks), hidden);
+    const float high = std::min(area.h, h * float(blocks));
+    const auto kind = [&](float x, int columns) {
+        return Grid{{area.x + x, area.y, w * float(columns), high}, blocks, columns, w, h, 0, hidden};
+    };
+    return {kind(0, parts.heads), kind(bias, 1), kind(bias + w + gap::small, 1)};
 }
 
 void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attributed& parts) {
@@ -100,10 +105,11 @@ void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attribute
 void draw_part_cells(Scene& s, const Grid& g, const Attributed& parts, int column, float largest) {
     Ui& ui = s.ui;
     const Matrix values = parts.values.block(0, column, g.rows, g.columns);
+    ui.clip(g.view);
     draw_matrix(ui, g.whole(), {signed_places_of(values, largest), signed_colormap(ui.colors->dark), true});
     for (int r = 0; r < g.rows; ++r)
         for (int c = 0; c < g.columns; ++c) {
-            if (std::isnan(values(r, c))) continue;
+            if (std::isnan(values(r, c)) || !g.touches_row(r)) continue;
             if (g.w >= 44 && g.h >= 18)
                 write(ui, g.cell(r, c), kCaptionMono,
                       ink_on(signed_color(ui.colors->dark, values(r, c) / largest)), number(values(r, c), 2),
@@ -111,6 +117,7 @@ void draw_part_cells(Scene& s, const Grid& g, const Attributed& parts, int colum
             ui.name("lens/part/" + std::to_string(parts.blocks[r]) + "." + std::to_string(column + c),
                     g.cell(r, c));
         }
+    ui.unclip();
 }
 
 std::string name_of_part(const ModelConfig& c, const Attributed& parts, int block, int column) {
@@ -137,7 +144,7 @@ void answer_parts(Scene& s, const Grid& g, const Attributed& parts, int column) 
 }
 
 void draw_parts(Scene& s, Rect area, const Attributed& parts) {
-    const auto grids = arrange(area, parts);
+    const auto grids = arrange(s, area, parts);
     draw_part_names(s, grids, parts);
     float largest = 1e-12f;
     for (Index i = 0; i < parts.values.size(); ++i)
@@ -152,6 +159,35 @@ void draw_parts(Scene& s, Rect area, const Attributed& parts) {
 
 }  // namespace
 
+std::optional<NumberTable> logit_shares(const Scene& s) {
+    const auto* found = s.found<AttributionWanted>();
+    if (!found || found->answer.parts.empty()) return {};
+    const Attribution& a = found->answer;
+    const Attributed parts = lay_out(s, a);
+    const auto layers = parts.values.rows();
+    std::vector<std::string> rows, columns = counted(parts.heads);
+    for (const int block : parts.blocks) rows.push_back("layer " + block_name(s.model()->config, block));
+    columns.insert(columns.end(), {"bias", "MLP", "alone"});
+    Matrix values = Matrix::Constant(layers + isize(parts.ends) + 1, parts.heads + 3,
+                                     std::numeric_limits<float>::quiet_NaN());
+    values.topLeftCorner(layers, parts.heads + 2) = parts.values;
+    for (int i = 0; i < isize(parts.ends); ++i) {
+        rows.push_back(parts.ends[i].first);
+        values(layers + i, parts.heads + 2) = parts.ends[i].second;
+    }
+    rows.push_back("logit");
+    values(values.rows() - 1, parts.heads + 2) = a.logit;
+    NumberTable out{"shares of the logit of " + listed_label(*s.model(), a.token) + " at " +
+                        token_at(output_labels(s), found->asked.position),
+                    "from",
+                    "head",
+                    std::move(rows),
+                    std::move(columns),
+                    std::move(values)};
+    out.beside = true;
+    return out;
+}
+
 void draw_attribution(Scene& s, Rect area) {
     Ui& ui = s.ui;
     const auto* found = s.found<AttributionWanted>();
@@ -163,7 +199,7 @@ void draw_attribution(Scene& s, Rect area) {
     write(ui, take_right(head, ui.text.width(kCaptionMono, sum), gap::wide), kCaptionMono, ui.colors->t3,
           sum);
     write(ui, head, kBody, ui.colors->t1,
-          "Direct logit attribution of “" + prediction_label(*s.model(), a.token) + "” at " +
+          "Direct logit attribution of “" + listed_label(*s.model(), a.token) + "” at " +
               token_at(output_labels(s), found->asked.position));
     if (a.parts.empty()) {
         caption_lines(

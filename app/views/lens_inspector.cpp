@@ -30,7 +30,7 @@ void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found
         const Hit h = ui.control("lens/next/" + std::to_string(i), r);
         const bool on = p.id == found.answer.token;
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
-        c.bar({"", prediction_label(*s.model(), p.id), p.probability, percent(p.probability), on}, size::row);
+        c.bar({"", listed_label(*s.model(), p.id), p.probability, percent(p.probability), on}, size::row);
         if (h.hovered) pointed = p.id;
         if (h.clicked && clickable)
             s.send("accept prediction", std::to_string(found.asked.position) + "," + std::to_string(p.id));
@@ -60,7 +60,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
     panel.skip(4);
     panel.heading(hint);
     panel.rule();
-    panel.heading("Probability of “" + prediction_label(*s.model(), a.token) + "” after each layer");
+    panel.heading("Probability of “" + listed_label(*s.model(), a.token) + "” after each layer");
     for (size_t i = 0; i < a.after_layer.size(); ++i, panel.skip(20)) {
         const Rect at = panel.at;
         ui.text.draw(at.x, panel.y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
@@ -83,14 +83,19 @@ std::vector<NumberTable> lens_numbers(const Scene& s) {
         rows.push_back("layer " + std::to_string(layer));
     for (size_t i = 0; i < lens.top[0].size(); ++i) columns.push_back(tokens[lens.first + i]);
     Matrix ids(rows.size(), columns.size()), probabilities = ids;
+    std::vector<std::string> texts;
     for (Index r = 0; r < ids.rows(); ++r)
         for (Index c = 0; c < ids.cols(); ++c) {
             const Prediction& p = lens.top[r][c];
             ids(r, c) = float(p.id);
             probabilities(r, c) = p.probability;
+            texts.push_back(listed_label(*s.model(), p.id));
         }
-    return {{"most probable id", "after", "position", rows, columns, std::move(ids)},
-            {"probability", "after", "position", rows, columns, std::move(probabilities)}};
+    std::vector<NumberTable> out{
+        {"most probable id", "after", "position", rows, columns, std::move(ids), {}, std::move(texts)},
+        {"probability", "after", "position", rows, columns, std::move(probabilities)}};
+    if (auto shares = logit_shares(s)) out.push_back(std::move(*shares));
+    return out;
 }
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/cast.h"
 #include "base/memory.h"
@@ -27,6 +28,16 @@ struct LinesLayout {
     bool sees(int row) const { return y(row) >= rows.view.y && y(row) <= rows.view.bottom(); }
 };
 
+/// Brings the focused query into sight when another one is focused, or when one is typed.
+void follow_query(Scene& s, const Grid& rows) {
+    auto& state = s.of<LinesState>();
+    const auto cell = s.shown_cell();
+    if (!cell || s.session.selection.hovered.cell) return;
+    if (std::exchange(state.followed, cell->first) == cell->first) return;
+    const float top = rows.h * float(cell->first);
+    state.seen.y = scrolled_to(state.seen.y, top, top + rows.h, rows.view.h);
+}
+
 LinesLayout arrange(Scene& s, Rect area) {
     auto& state = s.of<LinesState>();
     LinesLayout l{};
@@ -43,6 +54,7 @@ LinesLayout arrange(Scene& s, Rect area) {
     l.rows.rows = std::max(s.queries(), s.keys());
     l.rows.h = std::clamp(area.h / float(l.rows.rows), kRowLeast, kRowMost);
     state.seen.down = kRowsPerTurn * l.rows.h;
+    follow_query(s, l.rows);
     scrolled(s.ui, area, l.rows.h * float(l.rows.rows), state.seen);
     l.rows.y0 = state.seen.y;
     return l;

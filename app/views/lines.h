@@ -11,6 +11,7 @@ struct View;
 
 struct LinesState {
     Viewport seen;
+    int followed = -1;  // the query that was brought into sight
 };
 
 void draw_lines(Scene& scene, Rect area);

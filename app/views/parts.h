@@ -27,9 +27,10 @@ ImU32 ink_on(ImU32 back);
 ImU32 faded(ImU32 color, float alpha);
 /// How thumbnails of heads are drawn, wherever they stand; the places are to be filled in.
 GridDraw thumbnail_grid(const Scene& scene);
-/// The numbers of heads over a grid of them, and left of it, in so much room, the names of its layers.
+/// The numbers of heads over a grid of them, and left of it, in so much room, the names of its layers, of
+/// which `first` stands in its first row.
 void draw_head_names(Scene& scene, const Grid& grid, float room,
-                     const std::function<std::string(int)>& layer_name);
+                     const std::function<std::string(int)>& layer_name, int first = 0);
 /// A head's own color.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 

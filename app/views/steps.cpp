@@ -29,6 +29,7 @@ struct Placed {
 struct Table {
     Rect names;  // beside the columns
     Grid rows;
+    std::vector<int> keys;  // that stand in them
     std::vector<Placed> columns;
     float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
 };
@@ -55,6 +56,7 @@ void place_columns(const Scene& s, Table& t, Rect room) {
 Table arrange(Scene& s, Rect area, const Steps& steps) {
     auto& state = s.of<StepsState>();
     Table t;
+    t.keys = ordered_keys(steps, state.order);
     for (const KeyStep& k : steps.keys) {
         t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
         t.largest_moved = std::max(t.largest_moved, k.moved);
@@ -75,8 +77,8 @@ const Placed* find_column(const Table& t, StepColumn c) {
     return it == t.columns.end() ? nullptr : &*it;
 }
 
-Rect cell_box(const Table& t, const Placed& p, int key) {
-    const Rect row = inset(t.rows.row(key), 0, 1);
+Rect cell_box(const Table& t, const Placed& p, int row_index) {
+    const Rect row = inset(t.rows.row(row_index), 0, 1);
     return {p.left(), row.y, p.column.w + gap::small, row.h};
 }
 
@@ -119,13 +121,13 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const KeyStep& step,
 }
 
 /// The numbers that the focused one came from, on bg3; itself in an amber frame.
-void draw_sources(Scene& s, const Table& t, int key) {
+void draw_sources(Scene& s, const Table& t, int row) {
     Ui& ui = s.ui;
     const Placed* here = find_column(t, s.of<StepsState>().column);
     if (!here) return;
     for (const StepColumn from : here->kind->from)
         if (const Placed* p = find_column(t, from))
-            ui.fill(cell_box(t, *p, key), ui.colors->bg4, size::corner);
+            ui.fill(cell_box(t, *p, row), ui.colors->bg4, size::corner);
 }
 
 /// A key's position and word, beside its numbers.
@@ -140,17 +142,18 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.clip(t.rows.view);
-    for (int k = 0; k < t.rows.rows; ++k) {
-        if (!t.rows.touches_row(k)) continue;
-        const Rect row = t.rows.row(k);
+    for (int i = 0; i < t.rows.rows; ++i) {
+        if (!t.rows.touches_row(i)) continue;
+        const Rect row = t.rows.row(i);
+        const int k = t.keys[i];
         const bool focused = k == key;
         if (focused) ui.fill(inset(row, gap::large, 0), ui.colors->bg2);
-        if (focused) draw_sources(s, t, k);
+        if (focused) draw_sources(s, t, i);
         const KeyStep& step = found.answer.keys[k];
         draw_key(ui, {t.names.x, row.y, t.names.w, row.h}, k, labels[k], step.allowed);
         for (const Placed& p : t.columns) draw_number(s, t, p, step, row, focused);
         const Placed* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
-        if (here) ui.frame(cell_box(t, *here, k), ui.colors->accent, 2, 2);
+        if (here) ui.frame(cell_box(t, *here, i), ui.colors->accent, 2, 2);
     }
     ui.unclip();
 }
@@ -168,7 +171,7 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
         column = static_cast<StepColumn>(
             std::clamp(static_cast<int>(column) + step, 0, static_cast<int>(StepColumn::delta)));
     if (!h.hovered || h.mouse.y >= t.rows.y(t.rows.rows)) return;
-    s.point_at(std::pair{found.asked.query, t.rows.row_at(h.mouse.y)});
+    s.point_at(std::pair{found.asked.query, t.keys[t.rows.row_at(h.mouse.y)]});
     for (const Placed& p : t.columns)
         if (mouse_moves() && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
             column = p.kind->what;
@@ -176,17 +179,6 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     s.lock(s.session.selection.hovered.cell);
     s.leave_text();
 }
-
-constexpr const char* kHelp[] = {
-    "The dot product of the query's q and the key's k.",
-    "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
-    "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).",
-    "Added for where query and key stand: ALiBi's slope or T5's bucket.",
-    "0: allowed. Hatched: −∞ is added, so that nothing is left of the weight.",
-    "e to the score. Their sum is under the column.",
-    "e^score over the sum: the weight.",
-    "The length of the key's value vector.",
-    "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths."};
 
 void draw_head_row(Scene& s, Rect line, const Table& t, const Steps& steps) {
     constexpr float kLeastMoved = 84;
@@ -197,7 +189,7 @@ void draw_head_row(Scene& s, Rect line, const Table& t, const Steps& steps) {
         const std::string title = tight ? "= w‖v‖" : title_of(s, *p.kind, steps);
         ui.text.draw_right(p.right(), line.middle_y(), kCaption, ui.colors->t2, title);
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
-        ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), row_of(kHelp, p.kind->what));
+        ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), help_of(p.kind->what));
     }
     const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.bottom() + gap::tight, rule.w, ui.line()}, ui.colors->l2);
@@ -242,6 +234,7 @@ void draw_words(Scene& s, Rect line, int query) {
     caption(ui, take_left(line, ui.text.width(kCaption, title), 10), title);
     const Chip chip = token_chip(ui, token_at(s.query_labels(), query), ChipRole::query);
     draw_chip(ui, band(take_left(line, chip_width(ui, chip), gap::large), size::chip), chip);
+    choose_order(s, line);
     const bool masked = s.sentence()->trace->rule(s.block()).mask.hides_any();
     write(ui, line, kCaption, ui.colors->t2,
           std::string(masked ? "asks itself and every key that its mask allows." : "asks every key.") +
@@ -252,8 +245,9 @@ void draw_words(Scene& s, Rect line, int query) {
 void follow(Scene& s, Table& t, std::pair<int, int> focused) {
     auto& state = s.of<StepsState>();
     if (std::exchange(state.followed, focused) == focused || s.session.selection.hovered.cell) return;
-    state.seen.y = scrolled_to(state.seen.y, t.rows.h * float(focused.second),
-                               t.rows.h * float(focused.second + 1), t.rows.view.h);
+    const auto row = float(std::find(t.keys.begin(), t.keys.end(), focused.second) - t.keys.begin());
+    state.seen.y = scrolled_to(state.seen.y, t.rows.h * row, t.rows.h * (row + 1), t.rows.view.h);
+    t.rows.y0 = state.seen.y;
 }
 
 }  // namespace

@@ -12,7 +12,11 @@ struct View;
 /// A column of the table, left to right; delta: the length under it.
 enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta };
 
+/// In which order the keys stand.
+enum class StepOrder { text, weight };
+
 struct StepsState {
+    StepOrder order = StepOrder::text;
     StepColumn column = StepColumn::dot;  // the number of the focused row that is explained
     Viewport seen;
     std::pair<int, int> followed{-1, -1};

@@ -1,5 +1,11 @@
-// The columns of the table of steps.
+// The columns of the table of steps, and the order of its rows.
 #include "views/steps_columns.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "io/json.h"
+#include "views/parts.h"
 
 namespace headlight {
 
@@ -9,6 +15,9 @@ void StepsState::visit(FieldVisitor& v) {
               "Steps: column",
               "the number of the focused key that is explained",
               {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta"}});
+    v.choose(
+        "steps_order", order,
+        {"steps order", "Steps: order of keys", "as in the text, or the heaviest first", {"text", "weight"}});
     v.report("step_column", static_cast<int>(column));
     v.report("strips_open", strips.open);
     v.choose(nullptr, strips.open,
@@ -24,7 +33,20 @@ std::string scale_title(const Scene& s) {
                 : "× " + decimals(s.sentence()->trace->rule(s.block()).scale, 3);
 }
 
+constexpr const char* kHelp[] = {
+    "The dot product of the query's q and the key's k.",
+    "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
+    "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).",
+    "Added for where query and key stand: ALiBi's slope or T5's bucket.",
+    "0: allowed. Hatched: −∞ is added, so that nothing is left of the weight.",
+    "e to the score. Their sum is under the column.",
+    "e^score over the sum: the weight.",
+    "The length of the key's value vector.",
+    "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths."};
+
 }  // namespace
+
+const char* help_of(StepColumn c) { return row_of(kHelp, c); }
 
 const std::vector<StepColumnKind>& step_columns() {
     static const std::vector<StepColumnKind> table{
@@ -82,6 +104,23 @@ std::string title_of(const Scene& s, const StepColumnKind& k, const Steps& steps
     if (k.what == StepColumn::scaled) return scale_title(s);
     if (k.what == StepColumn::exp && steps.shift != 0) return "e^(s − max)";
     return k.title;
+}
+
+std::vector<int> ordered_keys(const Steps& steps, StepOrder order) {
+    std::vector<int> keys(steps.keys.size());
+    std::iota(keys.begin(), keys.end(), 0);
+    if (order == StepOrder::weight)
+        std::stable_sort(keys.begin(), keys.end(),
+                         [&](int a, int b) { return steps.keys[a].weight > steps.keys[b].weight; });
+    return keys;
+}
+
+void choose_order(Scene& s, Rect& line) {
+    const std::vector<std::string> orders{"as in the text", "by weight"};
+    if (s.ui.on_page()) return;
+    Toolbar bar(s.ui, line);
+    bar.choose("Keys", "steps/order", orders, s.of<StepsState>().order);
+    line = bar.rest();
 }
 
 }  // namespace headlight

@@ -24,6 +24,12 @@ const std::vector<StepColumnKind>& step_columns();
 bool has_bar(StepColumn column);
 /// Whether the model takes this step.
 bool takes_step(const Scene& scene, StepColumn column);
+/// What it is, in a sentence.
+const char* help_of(StepColumn column);
+/// The keys in the order that was asked for; those that are alike as in the text.
+std::vector<int> ordered_keys(const Steps& steps, StepOrder order);
+/// "Keys [as in the text v]", taken off the line.
+void choose_order(Scene& scene, Rect& line);
 std::string title_of(const Scene& scene, const StepColumnKind& column, const Steps& steps);
 
 }  // namespace headlight

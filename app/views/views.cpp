@@ -11,6 +11,7 @@
 #include "views/delta.h"
 #include "views/graph.h"
 #include "views/heat_map.h"
+#include "views/layer_heads.h"
 #include "views/learn.h"
 #include "views/lens.h"
 #include "views/lines.h"
@@ -102,6 +103,15 @@ void Scene::select(int block, int head) const { send("head", head_path(model()->
 
 void Scene::select_block(int block) const {
     select(block, std::min(session.selection.head, model()->config.heads(block) - 1));
+}
+
+void show_heads_alone(Session& s, const ModelConfig& c, int block, const std::set<AttentionHead>& heads) {
+    for (int i = 0; i < c.head_count(); ++i) {
+        const AttentionHead head = c.head_at(i);
+        if (heads.count(head)) continue;
+        s.of<GraphState>().included.left_out.insert({head.block, head.head});
+        if (head.block == block) s.of<LayerHeads>().hidden.insert(head.head);
+    }
 }
 
 /// A change is spelled "mask:16>10@2.0": its command, and the words behind it.

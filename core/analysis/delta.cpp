@@ -1,7 +1,9 @@
 #include "analysis/delta.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "analysis/direct.h"
 #include "analysis/lens.h"
@@ -113,6 +115,20 @@ Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadP
     return s;
 }
 
+std::vector<int> long_tokens(const std::vector<Matrix>& steps) {
+    constexpr float kTimesMedian = 10;
+    std::set<int> found;
+    for (const Matrix& step : steps) {
+        const Vector lengths = step.rowwise().norm();
+        std::vector<float> sorted(lengths.data(), lengths.data() + lengths.size());
+        const auto median = sorted.begin() + (isize(sorted) - 1) / 2;
+        std::nth_element(sorted.begin(), median, sorted.end());
+        for (int i = 0; i < narrow<int>(lengths.size()); ++i)
+            if (lengths[i] > kTimesMedian * *median) found.insert(i);
+    }
+    return {found.begin(), found.end()};
+}
+
 Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
                           const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
@@ -125,12 +141,16 @@ Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadP
         for (const auto& layer : stack.layers) steps.push_back(layer->resid_pre.all());
         steps.push_back(stack.resid_final.all());
     }
-    const Index n = steps[0].rows();
+    Projection p;
+    p.left_out = long_tokens(steps);
+    for (int i = 0; i < narrow<int>(steps[0].rows()); ++i)
+        if (!std::binary_search(p.left_out.begin(), p.left_out.end(), i)) p.tokens.push_back(i);
+    const Index n = isize(p.tokens);
     Matrix all(n * steps.size(), steps[0].cols());
-    for (int i = 0; i < isize(steps); ++i) all.middleRows(i * n, n) = steps[i];
+    for (int i = 0; i < isize(steps); ++i) all.middleRows(i * n, n) = steps[i](p.tokens, Eigen::all);
     const Plane plane = principal_plane(all, cancel);
     if (stopped(cancel)) return cancelled();
-    Projection p{{}, plane.kept};
+    p.kept = plane.kept;
     for (int i = 0; i < isize(steps); ++i) p.steps.push_back(plane.points.middleRows(i * n, n));
     return p;
 }

@@ -67,10 +67,16 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
 
 /// The embeddings in the plane in which they vary most.
 struct Projection {
-    std::vector<Matrix> steps;  // [n, 2] each: before and after attention, or the residual stream at the
+    std::vector<int> tokens;    // the positions of the rows below
+    std::vector<int> left_out;  // … of tokens so long that they alone would be the plane, see long_tokens
+    std::vector<Matrix> steps;  // [tokens, 2] each: before and after attention, or the residual stream at the
                                 // start and after each layer
     float kept = 0;             // share of the variance that the plane holds
 };
+
+/// The rows that in one of these steps are longer than ten times its median, as attention sinks are
+/// (Sun et al. 2024, massive activations).
+std::vector<int> long_tokens(const std::vector<Matrix>& steps);
 
 struct ProjectionWanted {
     using Answer = Projection;

@@ -66,10 +66,15 @@ std::string bytes_label(std::string_view bytes) {
     return out + "⟩";
 }
 
+/// Whether a token begins with the blank between two words; blanks alone are tokens of their own.
+bool has_blank_first(std::string_view bytes) {
+    return bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
+}
+
 /// The bytes of a token as a person reads them.
 std::string label_of(std::string_view bytes) {
     if (!is_valid_utf8(bytes)) return bytes_label(bytes);
-    const bool blank_first = bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
+    const bool blank_first = has_blank_first(bytes);
     std::string out;
     for (size_t at = blank_first ? 1 : 0; at < bytes.size();) {
         const CodePoint c = decode_utf8(bytes, at);
@@ -134,6 +139,12 @@ std::string prediction_label(const Model& model, int id) {
     if (model.config.can.read_image) return model.config.vision.labels[id];
     const std::string label = model.tokenizer ? token_label(*model.target_tokenizer(), id) : "";
     return label.empty() ? "#" + std::to_string(id) : label;  // logits may have rows that no token has
+}
+
+std::string listed_label(const Model& model, int id) {
+    const bool blank_first = model.tokenizer && !model.config.can.read_image &&
+                             has_blank_first(model.target_tokenizer()->bytes(id));
+    return (blank_first ? "␣" : "") + prediction_label(model, id);
 }
 
 }  // namespace headlight

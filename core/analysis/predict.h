@@ -42,5 +42,7 @@ std::vector<std::string> token_labels(const Trace& trace, int stack);
 
 /// The label of something predicted: a token, or the name of a class.
 std::string prediction_label(const Model& model, int id);
+/// The same in a list of tokens, where no text around it shows a blank in front: "␣own".
+std::string listed_label(const Model& model, int id);
 
 }  // namespace headlight

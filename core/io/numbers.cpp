@@ -40,6 +40,26 @@ nlohmann::ordered_json json_cell(const NumberTable& t, Index r, Index c) {
     return value;
 }
 
+std::string text_of(const NumberTable& t, Index r, Index c) {
+    return t.texts.empty() ? "" : t.texts[r * t.values.cols() + c];
+}
+
+nlohmann::ordered_json json_table(const NumberTable& t) {
+    const auto rows_of = [&](const auto& cell) {
+        auto rows = nlohmann::ordered_json::array();
+        for (Index r = 0; r < t.values.rows(); ++r) {
+            auto row = nlohmann::ordered_json::array();
+            for (Index c = 0; c < t.values.cols(); ++c) row.push_back(cell(t, r, c));
+            rows.push_back(std::move(row));
+        }
+        return rows;
+    };
+    nlohmann::ordered_json out{{"name", t.name}, {"rows_are", t.rows_are}, {"columns_are", t.columns_are},
+                               {"rows", t.rows}, {"columns", t.columns},   {"values", rows_of(json_cell)}};
+    if (!t.texts.empty()) out["texts"] = rows_of(text_of);
+    return out;
+}
+
 DoubleMatrix as_doubles(const NumberTable& t) { return t.exact.size() ? t.exact : t.values.cast<double>(); }
 
 /// A field of RFC 4180; between tabs nothing can be quoted, so blanks stand for what would break a line.
@@ -69,16 +89,20 @@ std::string square(const NumberTable& t, char separator) {
 /// table, row, column, value: one a line, with the numbers of row and column because labels repeat.
 std::string lines(std::span<const NumberTable> tables, char separator) {
     std::string out;
+    const bool texts =
+        std::any_of(tables.begin(), tables.end(), [](const NumberTable& t) { return !t.texts.empty(); });
     for (const char* name : {"table", "row", "row_label", "column", "column_label"})
         out += std::string(name) + separator;
-    out += "value\n";
+    out += texts ? std::string("value") + separator + "text\n" : "value\n";
     for (const NumberTable& t : tables)
         for (Index r = 0; r < t.values.rows(); ++r)
             for (Index c = 0; c < t.values.cols(); ++c) {
                 out += field(t.name, separator) + separator + std::to_string(r) + separator +
                        field(t.rows[r], separator) + separator;
                 out += std::to_string(c) + separator + field(t.columns[c], separator) + separator +
-                       cell_text(t, r, c) + "\n";
+                       cell_text(t, r, c);
+                if (texts) out += separator + field(text_of(t, r, c), separator);
+                out += "\n";
             }
     return out;
 }
@@ -97,25 +121,14 @@ Status write_tsv(const std::filesystem::path& path, std::span<const NumberTable>
 
 Status write_json(const std::filesystem::path& path, std::span<const NumberTable> tables) {
     auto list = nlohmann::ordered_json::array();
-    for (const NumberTable& t : tables) {
-        auto values = nlohmann::ordered_json::array();
-        for (Index r = 0; r < t.values.rows(); ++r) {
-            auto row = nlohmann::ordered_json::array();
-            for (Index c = 0; c < t.values.cols(); ++c) row.push_back(json_cell(t, r, c));
-            values.push_back(std::move(row));
-        }
-        list.push_back({{"name", t.name},
-                        {"rows_are", t.rows_are},
-                        {"columns_are", t.columns_are},
-                        {"rows", t.rows},
-                        {"columns", t.columns},
-                        {"values", std::move(values)}});
-    }
+    for (const NumberTable& t : tables) list.push_back(json_table(t));
     return write_file(path, json_text(nlohmann::ordered_json{{"tables", std::move(list)}}) + "\n");
 }
 
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (format 1.0).
-Status write_npy(const std::filesystem::path& path, std::span<const NumberTable> tables) {
+Status write_npy(const std::filesystem::path& path, std::span<const NumberTable> all) {
+    std::vector<NumberTable> tables;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(tables), [](const auto& t) { return !t.beside; });
     const Index rows = tables[0].values.rows(), columns = tables[0].values.cols();
     for (const NumberTable& t : tables)
         if (t.values.rows() != rows || t.values.cols() != columns)
@@ -156,7 +169,9 @@ Status write_tensors(const std::filesystem::path& path, std::span<const NumberTa
                                exact ? sink(t.exact.data(), t.exact.size() * sizeof(double))
                                      : sink(t.values.data(), t.values.size() * sizeof(float));
                            }});
-        metadata[t.name] = json_text(Json{{"rows", t.rows}, {"columns", t.columns}});
+        Json labels{{"rows", t.rows}, {"columns", t.columns}};
+        if (!t.texts.empty()) labels["texts"] = t.texts;
+        metadata[t.name] = json_text(labels);
     }
     return write_safetensors(path, tensors, metadata);
 }
@@ -197,7 +212,8 @@ Status write_numbers(const std::filesystem::path& path, std::span<const NumberTa
     if (tables.empty()) return Error{"This view has no numbers to write."};
     for (const NumberTable& t : tables)
         HEADLIGHT_CHECK(isize(t.rows) == t.values.rows() && isize(t.columns) == t.values.cols() &&
-                        (!t.exact.size() || t.exact.size() == t.values.size()));
+                        (!t.exact.size() || t.exact.size() == t.values.size()) &&
+                        (t.texts.empty() || isize(t.texts) == t.values.size()));
     return format->write(path, tables);
 }
 

@@ -18,6 +18,8 @@ struct NumberTable {
     std::vector<std::string> rows, columns;  // labels
     Matrix values;                           // [rows, columns]
     DoubleMatrix exact = {};                 // the same where a float would round them; empty: `values` alone
+    std::vector<std::string> texts = {};     // what the numbers stand for, row by row; empty: nothing
+    bool beside = false;                     // what stands beside the picture; not in a .npy file, an array
 };
 
 /// "0", "1", … or from another number on: labels of rows and columns that have no names.
@@ -28,8 +30,9 @@ bool is_numbers_path(const std::filesystem::path& path);
 
 /// Writes tables by the path's ending. .csv and .tsv: one table as it stands, several one value a line;
 /// .json: all with labels, null for NaN; .npy (format 1.0): [rows, columns], or [tables, rows, columns] of
-/// tables of one size; .safetensors: a tensor each, labels as JSON in the metadata. Exact numbers are written
-/// as float64 (in a .npy file all, where one table has them), others as float32.
+/// tables of one size, without those that are `beside`; .safetensors: a tensor each, labels as JSON in the
+/// metadata. Exact numbers are written as float64 (in a .npy file all, where one table has them), others as
+/// float32.
 Status write_numbers(const std::filesystem::path& path, std::span<const NumberTable> tables);
 
 /// One table with tabs, for a spreadsheet.

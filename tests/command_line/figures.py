@@ -86,6 +86,57 @@ def numbers_of_every_view():
     assert not (FOLDER / "no.npy").exists()
 
 
+def numbers_hold_what_a_picture_shows():
+    """Texts and shares of the logit of the lens, the parts and the plane of ΔE; arrays stay as they were."""
+    sentence = ("--quiet", "--text", "Lily saw a cat. Lily saw a dog.")
+    tables = lambda *view: {t["name"]: t for t in json.loads(run("render", *sentence, "--view", *view, "-o", "-", "--format", "json").out)["tables"]}
+    lens = tables("lens")
+    texts, ids = lens["most probable id"]["texts"], lens["most probable id"]["values"]
+    assert [len(row) for row in texts] == [len(row) for row in ids] and any(t.startswith("␣") for t in texts[-1]), texts[-1]
+    shares = next(t for name, t in lens.items() if name.startswith("shares of the logit of"))
+    assert shares["rows"][-1] == "logit" and shares["columns"][-2:] == ["MLP", "alone"], shares["rows"]
+    parts = sum(v for row in shares["values"][:-1] for v in row if v is not None)
+    assert abs(parts - shares["values"][-1][-1]) < 1e-3, (parts, shares["values"][-1])
+    delta = tables("delta", "--layer", "1", "--cell", "5,2")
+    by_head = next(t for name, t in delta.items() if name.startswith("delta by head of"))
+    assert by_head["rows"][0] == "1.0" and by_head["columns"] == ["norm", "along delta"], by_head
+    length = delta["norm of delta"]["values"][5][1]
+    assert abs(sum(row[1] for row in by_head["values"]) - length) < 1e-3, length
+    assert len(delta["plane"]["rows"]) == len(delta["norm before"]["rows"]) and delta["plane"]["columns"] == ["x 0", "y 0", "x 1", "y 1"]
+    assert any(name.startswith("tokens promoted and suppressed of") for name in delta) and any(name.startswith("delta by key") for name in delta), delta.keys()
+    csv_text = run("render", *sentence, "--view", "lens", "-o", "-", "--format", "csv").out
+    assert csv_text.splitlines()[0].endswith(",value,text")
+    for view in ("lens", "delta"):
+        run("render", *sentence, "--view", view, "-o", FOLDER / "array.npy")
+        assert b"'shape': (%d, " % (2 if view == "lens" else 3) in (FOLDER / "array.npy").read_bytes()[:128]
+
+
+def what_rounding_does_is_no_difference():
+    """Two runs that are alike have no scale, no bars and no largest differences; small ones are told from 0."""
+    def words(*other):
+        run("render", "--quiet", "--text", "Lily saw a cat.", *other, "--view", "compare", "--layer", "1", "--head", "2", "-o", FOLDER / "same.pdf")
+        return subprocess.run(["pdftotext", FOLDER / "same.pdf", "-"], capture_output=True, text=True).stdout
+    if not shutil.which("pdftotext"):
+        return
+    alike, apart = words("--text-b", "Lily saw a cat."), words("--text-b", "Lily saw a dog.")
+    assert "no difference" in alike and "No difference" in alike and "Largest differences" not in alike, alike
+    assert "no difference" not in apart and "Largest differences" in apart and "-0." not in apart, apart
+
+
+def heads_share_and_flow_of_a_graph():
+    sentence = ("--quiet", "--text", "Lily saw a cat. Lily saw a dog.", "--layer", "1")
+    pictures = {}
+    for name, more in {"rollout": [], "flow": ["--flow"], "share": ["--share", "99"], "heads": ["--heads", "0.0,1.2"]}.items():
+        for view in ("graph", "lines"):
+            run("render", *sentence, "--view", view, *more, "-o", FOLDER / "g.svg")
+            pictures[view, name] = (FOLDER / "g.svg").read_bytes()
+    assert len({pictures["graph", name] for name in ("rollout", "flow", "share", "heads")}) == 4
+    assert len({pictures["lines", name] for name in ("rollout", "share", "heads")}) == 3
+    assert pictures["lines", "flow"] == pictures["lines", "rollout"]
+    assert "--heads" in run("render", *sentence, "--view", "graph", "--heads", "9.9", "-o", FOLDER / "g.svg", status=1).err
+    run("render", *sentence, "--view", "graph", "--share", "0", "-o", FOLDER / "g.svg", status=2)
+
+
 def parts_of_a_character_are_named():
     """Tokens that are bytes show the character that they belong to, or else the byte."""
     labels = lambda *text: run("render", "--quiet", "--view", "head", *text, "--format", "csv", "-o", "-").out.splitlines()[0].split(",")[1:]

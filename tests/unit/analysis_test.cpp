@@ -3,6 +3,7 @@
 
 #include "analysis/answer.h"
 #include "analysis/cell.h"
+#include "analysis/delta.h"
 #include "analysis/generate.h"
 #include "analysis/head_summary.h"
 #include "analysis/links.h"
@@ -200,4 +201,15 @@ TEST_CASE("figures: the same bytes on two runs and with any number of threads") 
     huge.width_px = 50000;
     huge.height_px = 50000;
     CHECK(!write_figure(folder.path / "a.png", *find_figure("head"), trace, huge, one));
+}
+
+TEST_CASE("tokens of an outlying length are no part of the plane of embeddings") {
+    const Matrix even = Matrix::Ones(5, 3);
+    Matrix sink = even;
+    sink.row(2) *= 148;
+    CHECK(long_tokens({even, sink}) == std::vector<int>{2});
+    CHECK(long_tokens({even, even}).empty());
+    sink.row(2) = 9 * even.row(2);
+    CHECK(long_tokens({even, sink}).empty());
+    CHECK(long_tokens({Matrix::Zero(3, 2)}).empty());
 }

@@ -94,6 +94,7 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["rank_by"] = "moved";  // a ranking's key, which older versions know by its number alone
     written["learn_station"] = "no-weights";  // … and what they had not
     written["learn_set"] = Json::array();
+    written["steps_order"] = 0;
     written["head_chosen"] = true;  // a head that was saved was wanted
     CHECK(*workspace_document(named) == written);
     CHECK(*workspace_document(session) != old);

@@ -103,6 +103,40 @@ def steps_by_mouse_and_keys(display):
         w.wait(lambda r: r["view"] == "Steps")
 
 
+LONG = " ".join(["Lily had a red ball. Tom had a blue ball."] * 6)
+
+
+def long_texts_keep_what_is_typed_in_sight(display):
+    """Lines, Steps and the enlarged map show the last token when it is typed, and what an arrow locks."""
+    with Window(PROGRAM, display, "--text", LONG, size="1024x700") as w:
+        last = len(w.settled()["tokens"]) - 1
+        w.key("Escape")
+        w.click("tab/Lines")
+        w.wait(lambda r: f"lines/query/{last}" in r["widgets"])
+        w.click("sentence", 0.5, 0.5)
+        w.key("End")
+        w.type(" and a")
+        w.wait(lambda r: not r["busy"] and f"lines/query/{last + 2}" in r["widgets"])
+
+
+def steps_by_weight(display):
+    """The heaviest key first, as is remembered."""
+    home = Path(tempfile.mkdtemp())
+    with Window(PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,3", "--text", LONG, home=home) as w:
+        w.settled()
+        w.click("steps/order")
+        w.click("steps/order/by weight")
+        w.wait(lambda r: r["steps_order"] == 1 and "steps/order/by weight" not in r["widgets"])
+        w.point("steps/table", 0.5, 0.03)
+        r = w.wait(lambda r: r["hovered"] is not None and not r["busy"])
+        heaviest = r["hovered"][1]
+        w.point("steps/table", 0.5, 0.13)
+        w.wait(lambda r: r["hovered"] is not None and r["hovered"][1] != heaviest)
+        w.close()
+    with Window(PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,3", "--text", LONG, home=home) as w:
+        w.wait(lambda r: r["steps_order"] == 1)
+
+
 def a_predicted_token_is_written(display):
     with Window(PROGRAM, display, "--view", "lens", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
         r = w.settled()

@@ -99,6 +99,31 @@ def a_fast_stroke_skips_no_cell(display):
         w.wait(lambda r: r["changes"] == 0)
 
 
+def an_ablated_head_says_so_on_its_map(display):
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "ablate 1.2") as w:
+        w.settled()
+        w.wait(lambda r: r["changes"] == 1 and "map/ablated" in r["widgets"])
+        w.click("grid/1.3")
+        w.wait(lambda r: r["shown_head"] == [1, 3] and "map/ablated" not in r["widgets"])
+
+
+def a_stroke_is_one_chip(display):
+    """The cells of a stroke stand in one chip, whose cross takes them all away as one step."""
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask") as w:
+        n = len(w.settled()["tokens"])
+        at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
+        chips = lambda r: [path for path in r["widgets"] if path.startswith("change/") and path[7:].isdigit()]
+        w.drag("map", at(16, 2), at(12, 6), steps=1)
+        w.wait(lambda r: r["changes"] == 5 and len(chips(r)) == 1)
+        w.drag("map", at(8, 1), at(8, 4), steps=1)
+        w.wait(lambda r: r["changes"] == 9 and len(chips(r)) == 2)
+        x, y, wide, high = w.report()["widgets"]["change/0"]
+        w.tool("mousemove", str(int(x + wide - 14)), str(int(y + high / 2)), "click", "1")
+        w.wait(lambda r: r["change_list"] == [f"mask:8>{key}" for key in range(1, 5)])
+        w.key("ctrl+z")
+        w.wait(lambda r: r["changes"] == 9 and len(chips(r)) == 2)
+
+
 def everything_that_can_be_changed(display):
     """The bar of changes: scope, temperature, ablation, skips; a score by dragging and by key; the sink left out."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:

@@ -161,3 +161,26 @@ def weights_that_are_not_numbers_are_said_and_the_window_goes_on(display):
         status, error = w.close()
         assert status == 0 and not error, error
     shutil.rmtree(folder.parent)
+
+
+def thirty_layers_are_seen(display):
+    """All heads take the room, the logit lens and the attribution open at the last layer and scroll to the first."""
+    model = zero_gpt2(Path(tempfile.mkdtemp()) / "deep", 30, 72, 9, 64, (GPT2 / "tokenizer.json").read_text(), json.loads((GPT2 / "config.json").read_text())["vocab_size"])
+    with Window(PROGRAM, display, "--model", model, "--view", "heads", "--text", "the cat sat") as w:
+        w.settled()
+        r = w.wait(lambda r: "heads/29.8" in r["widgets"] and "heads/0.0" in r["widgets"])
+        first, last = r["widgets"]["heads/0.0"], r["widgets"]["heads/29.8"]
+        assert first[2] > 40 and last[0] > first[0] + 800 and last[1] + last[3] < 1000, (first, last)
+        w.click("heads/29.8")
+        w.wait(lambda r: r["shown_head"] == [29, 8])
+    with Window(PROGRAM, display, "--model", model, "--view", "lens", "--text", "the cat sat") as w:
+        w.settled()
+        r = w.wait(lambda r: "lens/part/29.8" in r["widgets"])
+        assert "lens/part/0.0" not in r["widgets"] and r["widgets"]["lens/part/29.8"][3] >= 18, r["widgets"]["lens/part/29.8"]
+        assert r["seen"][2] > 0, "the lens begins at its last layers"
+        w.point("lens/part/29.8")
+        w.tool(*["click", "4"] * 12)
+        w.wait(lambda r: "lens/part/0.0" in r["widgets"])
+        w.point("lens/grid")
+        w.tool(*["click", "4"] * 30)
+        w.wait(lambda r: r["seen"][2] == 0)
