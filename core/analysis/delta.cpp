@@ -63,8 +63,9 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
     Matrix weighted = Matrix::Zero(trace.key_count(block), Index{heads} * d);
     for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
         const Matrix pattern = trace.pattern_rows(block, h, query, 1);
-        weighted.middleCols(Index{h} * d, d) =
-            pattern.row(0).transpose().asDiagonal() * trace.v(block, h).all();
+        const Rows v = trace.v(block, h);
+        for (Index key = 0; key < v.rows(); ++key)
+            weighted.row(key).segment(Index{h} * d, d) = pattern(0, key) * v.row(key);
     }
     Linear o = trace.weights(block).o;
     o.bias = nullptr;

@@ -71,6 +71,8 @@ void check_fits(int64_t bytes) {
 void prefer_large_pages([[maybe_unused]] void* at, [[maybe_unused]] int64_t bytes) {
 #if defined(MADV_HUGEPAGE)
     constexpr uintptr_t kPage = 4096;
+    constexpr int64_t kWorthIt = 8 << 20;
+    if (bytes < kWorthIt) return;
     const auto first = reinterpret_cast<uintptr_t>(at), begin = (first + kPage - 1) / kPage * kPage,
                end = (first + static_cast<uintptr_t>(bytes)) / kPage * kPage;
     if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);

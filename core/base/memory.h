@@ -21,8 +21,8 @@ void hold_reserve();
 /// says.
 int64_t available_memory();
 
-/// Asks the system for large pages where memory is written soon: a page fault then gives 2 MB in place of 4
-/// KB.
+/// Asks the system for large pages where many megabytes are written soon: a page fault then gives 2 MB in
+/// place of 4 KB.
 void prefer_large_pages(void* at, int64_t bytes);
 
 /// Zeroed pages, which the system gives as each is first touched and gets back at the end. They never throw:

@@ -1,6 +1,7 @@
 #include "base/rows.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace headlight {
 
@@ -17,6 +18,16 @@ Rows::Rows(Matrix all) : rows_(all.rows()), width_(all.cols()), stride_(all.cols
     std::vector<Block> blocks;
     add_room(blocks, std::make_shared<Room>(std::move(all), rows_));
     blocks_ = std::make_shared<const std::vector<Block>>(std::move(blocks));
+}
+
+Index Rows::held_by(const std::vector<Block>& blocks) {
+    Index rows = 0;
+    const Room* last = nullptr;
+    for (const Block& block : blocks) {
+        if (block.room.get() != last) rows += block.room->values.rows();
+        last = block.room.get();
+    }
+    return rows;
 }
 
 bool Rows::take_rest(const Block& block, Index kept, const Matrix& added) {
@@ -38,11 +49,15 @@ Rows::Rows(const Rows& past, Index kept, Matrix added) {
         return;
     }
     HEADLIGHT_CHECK(past.width_ == past.stride_ && added.cols() == past.width_);
+    const auto end = past.blocks_->begin() + static_cast<std::ptrdiff_t>(blocks_of(kept));
+    std::vector<Block> blocks(past.blocks_->begin(), end);
+    if (held_by(blocks) > 2 * kBlockRows * std::ssize(blocks)) {
+        *this = Rows(Rows(past.topRows(kept)), kept, std::move(added));
+        return;
+    }
     rows_ = kept + added.rows();
     width_ = stride_ = past.width_;
     const Index part = kept % kBlockRows;
-    const auto end = past.blocks_->begin() + static_cast<std::ptrdiff_t>(blocks_of(kept));
-    std::vector<Block> blocks(past.blocks_->begin(), end);
     const bool fits = added.rows() == 0 || (part > 0 && take_rest(blocks.back(), part, added));
     if (!fits) {
         if (part > 0) blocks.pop_back();

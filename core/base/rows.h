@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -21,9 +22,11 @@ public:
     Rows(Matrix all);
     template <class Expression>
     Rows(const Eigen::MatrixBase<Expression>& all) : Rows(Matrix(all)) {}
-    /// The first `kept` rows of `past` with `added` behind them. Blocks of `past` are shared, also the last
-    /// one, where nothing else follows its kept rows in it; else those of this block alone are copied. Any
-    /// number of threads may read or extend `past` at the same time.
+    /// The first `kept` rows of `past` with `added` behind them. Blocks of `past` are shared. Rows of the
+    /// last one, at most 63, are copied where what follows them is not free: it was taken (also by a pass
+    /// that was cancelled), or the block has no room for all that is added, as the last one of a first pass.
+    /// All are copied where they would hold more than twice their memory. Any number of threads may read or
+    /// extend `past` at the same time.
     Rows(const Rows& past, Index kept, Matrix added);
 
     Index rows() const { return rows_; }
@@ -46,6 +49,7 @@ private:
     /// Where blocks lie one after another. `taken`: rows that some Rows hold, from the first on; those behind
     /// them belong to whoever takes them first.
     struct Room {
+        Room(Matrix all, Index rows_taken) : values(std::move(all)), taken(rows_taken) {}
         Matrix values;
         std::atomic<Index> taken;
     };
@@ -58,6 +62,8 @@ private:
     /// block of `blocks`.
     static bool take_rest(const Block& block, Index kept, const Matrix& added);
     static void add_room(std::vector<Block>& blocks, std::shared_ptr<Room> room);
+    /// Rows of all rooms that blocks lie in.
+    static Index held_by(const std::vector<Block>& blocks);
 
     std::shared_ptr<const std::vector<Block>> blocks_;
     Index rows_ = 0, width_ = 0, stride_ = 0, first_column_ = 0;

@@ -19,7 +19,7 @@ struct RopeTables {
 };
 
 /// A pass on its way through the layers of a stack.
-struct Running {
+struct PassInBatch {
     const Pass& pass;
     RopeTables rope_tables;
     Index first, rows;                             // where its new rows lie among those of all passes
@@ -31,7 +31,7 @@ struct Running {
 /// Passes over one stack that advance together: in each matrix the new rows of all lie one after another, so
 /// that weights go by once.
 struct Batch : StackRun {
-    std::vector<Running> passes = {};
+    std::vector<PassInBatch> passes = {};
     Matrix sources = {};  // of the passes whose source is a new one, which are the first to enter
 
     Index rows() const { return passes.back().first + passes.back().rows; }
@@ -41,13 +41,13 @@ struct Batch : StackRun {
         if (passes.size() == 1)
             parts.push_back(std::move(all));
         else
-            for (const Running& p : passes) parts.emplace_back(all.middleRows(p.first, p.rows));
+            for (const PassInBatch& p : passes) parts.emplace_back(all.middleRows(p.first, p.rows));
         return parts;
     }
     /// Zeroes the rows of passes whose rules of a layer say so.
     template <class LeftOut>
     void leave_out(int l, Matrix& added, const LeftOut& left_out) const {
-        for (const Running& p : passes)
+        for (const PassInBatch& p : passes)
             if (left_out(p.pass.rules[l])) added.middleRows(p.first, p.rows).setZero();
     }
 };

@@ -20,7 +20,11 @@ RopeTable rope_table_of(const Pass& p, const Rope& rope) {
     return {all.cosine(at, Eigen::all), all.sine(at, Eigen::all)};
 }
 
-void append_below(Matrix& all, const Matrix& more) {
+void append_below(Matrix& all, Matrix more) {
+    if (all.rows() == 0) {
+        all = std::move(more);
+        return;
+    }
     all.conservativeResize(all.rows() + more.rows(), more.cols());
     all.bottomRows(more.rows()) = more;
 }
@@ -31,13 +35,13 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
         if (p.layers_past != l) continue;
         HEADLIGHT_CHECK(l == 0 || p.source.rows() == 0);
         if (l) p.out->layers.assign(p.past->layers.begin(), p.past->layers.begin() + l);
-        const Matrix entering = l ? p.past->layers[l]->resid_pre.all() : embed(p);
+        Matrix entering = l ? p.past->layers[l]->resid_pre.all() : embed(p);
         check_finite(p, -1, "embeddings", all_finite(entering));
         b.passes.push_back({p, RopeTables(p), resid.rows(), entering.rows()});
-        append_below(resid, entering);
+        append_below(resid, std::move(entering));
         if (p.source.rows()) append_below(b.sources, p.source);
     }
-    for (Running& p : b.passes) {
+    for (PassInBatch& p : b.passes) {
         p.layer = std::make_shared<LayerActivations>();
         p.layer->self.rule = p.pass.rules[l].self;
         p.layer->cross.rule = p.pass.rules[l].cross;
@@ -67,7 +71,7 @@ void run_stack(const StackRun& run, std::span<const Pass> passes) {
         if (b.passes.empty()) continue;
         run.pool.stop_point();
         resid = run_layer(b, l, std::move(resid));
-        for (Running& p : b.passes) p.pass.out->layers.push_back(std::move(p.layer));
+        for (PassInBatch& p : b.passes) p.pass.out->layers.push_back(std::move(p.layer));
     }
     if (!b.passes.empty()) leave_stack(b, std::move(resid));
 }

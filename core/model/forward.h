@@ -53,7 +53,8 @@ struct PassRequest {
 
 /// Runs the model on each of them; the passes advance layer by layer together, so that weights are read once
 /// for all. What comes out is, bit for bit, what each would give alone. Each stage is checked once for what
-/// is not finite: the error names the first. `cancel` is read between the tiles of each layer.
+/// is not finite: the error names the first, and one pass that has it ends them all. `cancel` is read between
+/// the tiles of each layer.
 Result<std::vector<Activations>> forward(const Model& model, std::span<const PassRequest> requests,
                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
 

@@ -23,8 +23,8 @@ namespace {
 /// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it
 /// where there is one.
 Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRef x) {
-    constexpr Index kApart =
-        16;  // rows a multiple of 4 KB apart would share one set of the first-level cache
+    // Rows a multiple of 4 KB apart would share one set of the first-level cache.
+    constexpr Index kApart = 16;
     Matrix padded(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
     const auto activate = activation_row(p.config().activation).apply;
@@ -56,14 +56,23 @@ Matrix feed_forward(const StackRun& p, const LayerWeights& w, const Matrix& x) {
     return out;
 }
 
-/// Gives each pass its rows of a matrix of all, behind those of its past.
+/// Gives each pass its rows of a matrix of all, behind those of its past; of: where in a layer.
 template <class Of>
-void keep_rows(const Batch& b, int l, Matrix all, const Of& of) {
+void append_to_passes(const Batch& b, int l, Matrix all, const Of& of) {
     std::vector<Matrix> parts = b.apart(std::move(all));
     for (size_t i = 0; i < parts.size(); ++i) {
-        const Running& p = b.passes[i];
+        const PassInBatch& p = b.passes[i];
         of(*p.layer) = append_rows(p.past(l) ? &of(*p.past(l)) : nullptr, p.pass.n_past, std::move(parts[i]));
     }
+}
+
+/// A layer's attention block, and one of its activations.
+using BlockOf = AttentionActivations LayerActivations::*;
+using RowsOf = Rows AttentionActivations::*;
+
+void append_to_passes(const Batch& b, int l, Matrix all, BlockOf block, RowsOf rows) {
+    append_to_passes(
+        b, l, std::move(all), [=](auto& layer) -> auto& { return layer.*block.*rows; });
 }
 
 /// q or k: projected, normalized per head where the model does so, rotated.
@@ -75,18 +84,17 @@ Matrix project_heads(const Batch& b, int l, ConstMatrixRef x, const Linear& w, c
         y = Eigen::Map<const Matrix>(normal.data(), y.rows(), y.cols());
     }
     const Rope& rope = b.config().rope_of(b.stack, l);
-    for (const Running& p : b.passes)
+    for (const PassInBatch& p : b.passes)
         if (const RopeTable& table = p.rope_tables.of(b.config(), rope); table.sine.size())
             apply_rope(rope, table, heads, b.pool, y.middleRows(p.first, p.rows));
     return y;
 }
 
 /// Scores to what the block adds, for all new rows.
-template <class Of>
-Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, const Of& of) {
+Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, BlockOf of) {
     Matrix z(b.rows(), w.o.in);
-    for (const Running& p : b.passes) {
-        const AttentionActivations& a = of(*p.layer);
+    for (const PassInBatch& p : b.passes) {
+        const AttentionActivations& a = (*p.layer).*of;
         SeeTile see;
         if (PatternObserver* const observer = p.pass.observer) {
             observer->begin(block, narrow<int>(p.pass.n_past));
@@ -105,14 +113,10 @@ Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matri
     check_finite(b, l, "queries", all_finite(q));
     check_finite(b, l, "keys", all_finite(k));
     check_finite(b, l, "values", all_finite(v));
-    keep_rows(
-        b, l, std::move(q), [](auto& layer) -> auto& { return layer.self.q; });
-    keep_rows(
-        b, l, std::move(k), [](auto& layer) -> auto& { return layer.self.k; });
-    keep_rows(
-        b, l, std::move(v), [](auto& layer) -> auto& { return layer.self.v; });
-    Matrix added = finish_attention(
-        b, w, b.blocks_of(l).front(), [](auto& layer) -> auto& { return layer.self; });
+    append_to_passes(b, l, std::move(q), &LayerActivations::self, &AttentionActivations::q);
+    append_to_passes(b, l, std::move(k), &LayerActivations::self, &AttentionActivations::k);
+    append_to_passes(b, l, std::move(v), &LayerActivations::self, &AttentionActivations::v);
+    Matrix added = finish_attention(b, w, b.blocks_of(l).front(), &LayerActivations::self);
     b.leave_out(l, added, [](const LayerRules& rules) { return rules.self->skipped; });
     return added;
 }
@@ -123,7 +127,7 @@ void read_sources(const Batch& b, const AttentionWeights& w, int l) {
     check_finite(b, l, "keys", all_finite(k));
     check_finite(b, l, "values", all_finite(v));
     Index first = 0;
-    for (const Running& p : b.passes) {
+    for (const PassInBatch& p : b.passes) {
         AttentionActivations& a = p.layer->cross;
         const Index rows = p.pass.source.rows();
         const AttentionActivations* same = p.pass.source_past ? &p.pass.past->layers[l]->cross : nullptr;
@@ -136,11 +140,9 @@ void read_sources(const Batch& b, const AttentionWeights& w, int l) {
 Matrix attend_cross(const Batch& b, const AttentionWeights& w, int l, const Matrix& x) {
     Matrix q = project(b.pool, x, w.q);
     check_finite(b, l, "queries", all_finite(q));
-    keep_rows(
-        b, l, std::move(q), [](auto& layer) -> auto& { return layer.cross.q; });
+    append_to_passes(b, l, std::move(q), &LayerActivations::cross, &AttentionActivations::q);
     read_sources(b, w, l);
-    Matrix added = finish_attention(
-        b, w, b.blocks_of(l).back(), [](auto& layer) -> auto& { return layer.cross; });
+    Matrix added = finish_attention(b, w, b.blocks_of(l).back(), &LayerActivations::cross);
     b.leave_out(l, added, [](const LayerRules& rules) { return rules.cross->skipped; });
     return added;
 }
@@ -148,7 +150,7 @@ Matrix attend_cross(const Batch& b, const AttentionWeights& w, int l, const Matr
 /// What the MLP adds.
 Matrix run_mlp(const Batch& b, int l, const Matrix& x) {
     const bool none = std::all_of(b.passes.begin(), b.passes.end(),
-                                  [l](const Running& p) { return p.pass.rules[l].no_mlp; });
+                                  [l](const PassInBatch& p) { return p.pass.rules[l].no_mlp; });
     Matrix added = none ? Matrix::Zero(x.rows(), x.cols()) : feed_forward(b, b.weights.layers[l], x);
     b.leave_out(l, added, [](const LayerRules& rules) { return rules.no_mlp; });
     return added;
@@ -170,7 +172,7 @@ Matrix run_layer(const Batch& b, int l, Matrix resid) {
         mid = leaves(w.cross.norm, mid + attend_cross(b, w.cross, l, enters(w.cross.norm, mid)));
     Matrix post = leaves(w.mlp_norm, mid + run_mlp(b, l, enters(w.mlp_norm, c.parallel ? resid : mid)));
     check_finite(b, l, "outputs", all_finite(post));
-    keep_rows(
+    append_to_passes(
         b, l, std::move(resid), [](auto& layer) -> auto& { return layer.resid_pre; });
     return post;
 }

@@ -2,6 +2,9 @@
 // edit.
 #include "trace/reuse.h"
 
+#include <array>
+#include <thread>
+
 #include "io/json.h"
 #include "model/rules.h"
 #include "person.h"
@@ -106,4 +109,48 @@ TEST_CASE("reuse: dynamic rotary positions depend on the length beyond the origi
         CHECK(differing(**run_trace(model, longer, pool, nullptr, past.get()),
                         **run_trace(model, longer, pool)) == "");
     }
+}
+
+namespace {
+/// Cancels its pass when the second block is seen.
+struct CancelsLate : PatternObserver {
+    CancelFlag flag = false;
+    void begin(int block, int) override {
+        if (block == 1) flag = true;
+    }
+    void see(int, const PatternTile&) override {}
+};
+}  // namespace
+
+TEST_CASE("reuse: a pass that was cancelled on its way leaves its past as it was, for the next one too") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto first = *run_trace(model, request_of({5, 9, 200}), pool),
+               past = *run_trace(model, request_of({5, 9, 200, 31}), pool, nullptr, first.get());
+    const ForwardRequest one = request_of({5, 9, 200, 31, 77}), other = request_of({5, 9, 200, 31, 12});
+    CancelsLate late;
+    CHECK(!run_trace(model, one, pool, &late.flag, past.get(), &late));
+    CHECK(late.flag);
+    for (const ForwardRequest& next : {other, one, other})
+        CHECK(differing(**run_trace(model, next, pool, nullptr, past.get()),
+                        **run_trace(model, next, pool)) == "");
+    CHECK(differing(*past, **run_trace(model, past->request, pool)) == "");
+}
+
+TEST_CASE("reuse: more than one thread goes on from one trace, and each gets what a fresh pass gives") {
+    const auto model = reference_model("gpt2");
+    ThreadPool pool(1);
+    const auto first = *run_trace(model, request_of({5, 9}), pool),
+               past = *run_trace(model, request_of({5, 9, 200}), pool, nullptr, first.get());
+    std::array<std::string, 4> apart;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < isize(apart); ++i)
+        threads.emplace_back([&, i] {
+            ThreadPool own(1);
+            const ForwardRequest next = request_of({5, 9, 200, 31 + i, 7});
+            apart[i] =
+                differing(**run_trace(model, next, own, nullptr, past.get()), **run_trace(model, next, own));
+        });
+    for (std::thread& t : threads) t.join();
+    for (const std::string& where : apart) CHECK(where == "");
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <thread>
 
 using namespace headlight;
@@ -66,6 +67,25 @@ TEST_CASE("rows: two ways to go on from one text leave each other alone, and sha
     CHECK(again.row(70)[0] == 800);
 }
 
+TEST_CASE("rows: behind a first pass the part of a block is copied once, whole blocks never") {
+    const Rows first = numbered(100);
+    const Rows typed(first, 100, numbered(1, 500)), again(typed, 101, numbered(1, 600));
+    CHECK(at(typed, 63) == at(first, 63));
+    CHECK(at(typed, 64) != at(first, 64));
+    CHECK(at(again, 64) == at(typed, 64));
+    const Rows across(again, 102, numbered(40, 700));  // more than the block has room for
+    CHECK(at(across, 63) == at(first, 63));
+    CHECK(across.all() == stacked(again.all(), numbered(40, 700)));
+}
+
+TEST_CASE("rows: what is left of a long text holds no more than twice its memory") {
+    const Rows text = numbered(1000);
+    const Rows half(text, 600, Matrix(0, 3)), little(text, 100, numbered(1, 500));
+    CHECK(at(half, 0) == at(text, 0));
+    CHECK(at(little, 0) != at(text, 0));
+    CHECK(little.all() == stacked(numbered(1000).topRows(100), numbered(1, 500)));
+}
+
 TEST_CASE("rows: columns share the blocks") {
     const Rows all = numbered(130);
     const Rows last = all.columns(1, 2);
@@ -83,6 +103,8 @@ TEST_CASE("rows: more than one thread goes on from one text, and each keeps its 
     for (int i = 0; i < kThreads; ++i)
         threads.emplace_back([&past, &out, i] { out[i] = Rows(past, 41, numbered(2, float(1000 * i))); });
     for (std::thread& t : threads) t.join();
+    const auto took_the_rest = [&](const Rows& rows) { return at(rows, 40) == at(past, 40); };
+    CHECK(std::count_if(out.begin(), out.end(), took_the_rest) == 1);
     for (int i = 0; i < kThreads; ++i) {
         CHECK(out[i].bottomRows(2) == numbered(2, float(1000 * i)));
         CHECK(out[i].topRows(41) == past.all());
