@@ -154,11 +154,13 @@ void HeatmapRenderer::hatch(ImDrawList& list, const ImVec4& rect, ImU32 color, i
     if (std::exchange(hatch_period_, period) != period) hatch_ = hatch_texture(period);
     const float left = std::round(rect.x), top = std::round(rect.y), right = std::round(rect.x + rect.z),
                 bottom = std::round(rect.y + rect.w), step = float(kHatchSide - period);
-    const auto texel = [&](float at) { return std::fmod(at, float(period)) / kHatchSide; };
+    const auto texel = [&](float at) {  // also of what is scrolled off to the left
+        return std::fmod(std::fmod(at, float(period)) + float(period), float(period)) / kHatchSide;
+    };
     for (float y = top; y < bottom; y += step)
         for (float x = left; x < right; x += step) {
             const float w = std::min(step, right - x), h = std::min(step, bottom - y);
-            const ImVec2 from{texel(std::max(x, 0.0f)), texel(std::max(y, 0.0f))};
+            const ImVec2 from{texel(x), texel(y)};
             list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(hatch_.id())), {x, y},
                           {x + w, y + h}, from, {from.x + w / kHatchSide, from.y + h / kHatchSide}, color);
         }

@@ -136,8 +136,9 @@ Status try_out(CommandContext& c, const std::string& commands, std::span<const C
             Trial{commands, {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()}});
         d.history.note(TrialEdit{nullptr, d.trial});
     }
+    const bool noted = !d.history.group().empty();
     d.history.end_group();
-    if (!done) undo(c.session, c.host);
+    if (!done && noted) undo(c.session, c.host);
     return done;
 }
 
@@ -145,7 +146,7 @@ void forget_model(std::shared_ptr<const Trial>& trial) {
     if (!trial) return;
     Trial kept = *trial;
     std::erase_if(kept.edits, is_of_model);
-    trial = std::make_shared<const Trial>(std::move(kept));
+    trial = kept.edits.empty() ? nullptr : std::make_shared<const Trial>(std::move(kept));
 }
 
 }  // namespace headlight

@@ -48,7 +48,8 @@ std::string difference_text(float v) {
     if (std::isnan(v)) return number(v, 3);
     if (size < kNoDifference) return "0";
     if (size >= kLeastDecimal) return sign + decimals(size, 3);
-    const int exponent = int(std::floor(std::log10(size)));
+    int exponent = int(std::floor(std::log10(size)));
+    if (double(size) * std::pow(10.0, -exponent) >= 9.95) ++exponent;  // one decimal would say 10.0
     return sign + decimals(double(size) * std::pow(10.0, -exponent), 1) + "e−" + std::to_string(-exponent);
 }
 

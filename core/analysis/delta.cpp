@@ -125,7 +125,7 @@ std::vector<int> long_tokens(const std::vector<Matrix>& steps) {
         const auto median = sorted.begin() + (isize(sorted) - 1) / 2;
         std::nth_element(sorted.begin(), median, sorted.end());
         for (int i = 0; i < narrow<int>(lengths.size()); ++i)
-            if (lengths[i] > kTimesMedian * *median) found.insert(i);
+            if (*median > 0 && lengths[i] > kTimesMedian * *median) found.insert(i);
     }
     return {found.begin(), found.end()};
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
 using NumberRows = std::vector<std::vector<float>>;
 
-/// NumberRows of any length as a matrix; NaN where one is shorter than the others.
+/// Rows of any length as a matrix; NaN where one is shorter than the others.
 Matrix filled(const NumberRows& rows, int columns) {
     Matrix out = Matrix::Constant(isize(rows), columns, kNothing);
     for (int r = 0; r < isize(rows); ++r)

@@ -73,10 +73,11 @@ void check_explained(const Station& station, const StationText& text) {
     std::any state = station.first_state();
     station.visit(state, controls);
     std::set<std::string> explained;
-    for (const auto& [key, sentence] : text.controls) {
+    for (const auto& control : text.controls) {
+        const std::string& sentence = control.second;
         CHECK_MESSAGE(sentence.back() == '.', sentence);
         CHECK_MESSAGE(sentence.find(". ") == std::string::npos, sentence);
-        explained.insert(key);
+        explained.insert(control.first);
     }
     CHECK(controls.keys == explained);
 }

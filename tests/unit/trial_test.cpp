@@ -118,3 +118,21 @@ TEST_CASE("try: another model forgets what it did to the last one's attention, a
     CHECK(b.words().empty());
     CHECK(b.mask() == Mask());
 }
+
+TEST_CASE("try: one that fails at its first command takes nothing of a person's back") {
+    TrialBench b("qkv");
+    REQUIRE(b.act("mask none"));
+    const size_t steps = b.steps();
+    CHECK_FALSE(b.attempt("head 99.0"));
+    CHECK(b.steps() == steps);
+    CHECK(b.mask() != Mask());
+}
+
+TEST_CASE("try: what only changed the attention of a model that was closed is in force no more") {
+    TrialBench b("qkv");
+    REQUIRE(b.attempt("mask none"));
+    b.session.document.intervention = {};
+    b.session.document.history.forget_model();
+    forget_model(b.session.document.trial);
+    CHECK_FALSE(trial_in_force(b.session));
+}
