@@ -11,20 +11,9 @@
 #include <string>
 
 #include "base/check.h"
-
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
+#include "base/spare.h"
 
 namespace headlight {
-
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 512 << 20);
-#endif
-}
 
 namespace {
 
@@ -61,7 +50,8 @@ int64_t peak_memory() {
 void check_fits(int64_t bytes) {
     constexpr int64_t kAlways = 64 << 20;
     if (bytes <= kAlways) return;
-    const int64_t free = available_memory();
+    int64_t free = available_memory();
+    if (free > 0 && bytes > free) free += free_spares();
     if (free <= 0 || bytes <= free) return;
     const auto megabytes = [](int64_t b) { return std::to_string(b >> 20) + " MB"; };
     throw Failure({"This needs " + megabytes(bytes) + " of memory, but only " + megabytes(free) +

@@ -1,4 +1,4 @@
-// The allocator's habits, and what the computer has.
+// Pages, a reserve, and what the computer has.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,6 @@
 #include <utility>
 
 namespace headlight {
-
-/// Keeps up to 512 MB of freed memory for the next forward pass: a pass over 1,024 tokens of a GPT-2 takes
-/// hundreds of megabytes, and asking the system for their pages anew each time costs more than a tenth of it.
-/// Call once, at the start.
-void keep_freed_memory();
 
 /// Holds 8 MB back for the way out when memory ends: the first allocation that fails gives them up and
 /// throws, because what unwinds may allocate too (nlohmann-json's destructor does, and ends the process where

@@ -1,5 +1,6 @@
 #include "base/quoted.h"
 
+#include <cmath>
 #include <cstdio>
 
 #include "base/utf8.h"
@@ -40,6 +41,15 @@ std::string decimals(double value, int digits) {
         out.erase(0, 1);  // less than the digits can say is no negative number
     if (out[0] == '-') out.replace(0, 1, "−");
     return out;
+}
+
+std::string fine_decimals(double value, int digits) {
+    const double size = std::abs(value);
+    if (size < kNoise) return "0";
+    if (!(size < 0.5 * std::pow(10.0, -digits))) return decimals(value, digits);
+    int exponent = int(std::floor(std::log10(size)));
+    if (size * std::pow(10.0, -exponent) >= 9.95) ++exponent;  // one decimal would say 10.0
+    return decimals(value * std::pow(10.0, -exponent), 1) + "e−" + std::to_string(-exponent);
 }
 
 }  // namespace headlight

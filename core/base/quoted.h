@@ -23,4 +23,10 @@ std::string in_quotes(std::string_view text);
 /// A number with so many decimals and U+2212 for minus.
 std::string decimals(double value, int digits);
 
+/// Less than sums in float32 tell from 0 among weights, shares and distances.
+inline constexpr double kNoise = 5e-7;
+
+/// The same; "2.3e−5" where so many decimals would all be 0, and "0" for what is less than kNoise.
+std::string fine_decimals(double value, int digits);
+
 }  // namespace headlight

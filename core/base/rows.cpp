@@ -62,11 +62,12 @@ Rows::Rows(const Rows& past, Index kept, Matrix added) {
     if (!fits) {
         if (part > 0) blocks.pop_back();
         const Index rows = part + added.rows(), capacity = static_cast<Index>(blocks_of(rows)) * kBlockRows;
-        auto room = std::make_shared<Room>(Matrix(capacity, width_), rows);
+        auto room = std::make_shared<Room>(spare_matrix(capacity, width_), rows);
         room->values.topRows(part) = past.middleRows(kept - part, part);
         room->values.middleRows(part, added.rows()) = added;
         add_room(blocks, std::move(room));
     }
+    leave_spare(std::move(added));
     blocks_ = std::make_shared<const std::vector<Block>>(std::move(blocks));
 }
 

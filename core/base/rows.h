@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/matrix.h"
+#include "base/spare.h"
 
 namespace headlight {
 
@@ -50,6 +51,9 @@ private:
     /// them belong to whoever takes them first.
     struct Room {
         Room(Matrix all, Index rows_taken) : values(std::move(all)), taken(rows_taken) {}
+        Room(const Room&) = delete;
+        Room& operator=(const Room&) = delete;
+        ~Room() { leave_spare(std::move(values)); }
         Matrix values;
         std::atomic<Index> taken;
     };

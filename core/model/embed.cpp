@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/spare.h"
 #include "kernels/choice.h"
 #include "model/activation.h"
 #include "model/pass.h"
@@ -21,7 +22,7 @@ void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<
 }
 
 Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w) {
-    Matrix y(x.rows(), w.out);
+    Matrix y = spare_matrix(x.rows(), w.out);
     apply_linear(pool, x, w, y);
     return y;
 }
@@ -106,7 +107,7 @@ Matrix block_output(const ModelConfig& c, const AttentionWeights& w, ConstMatrix
 
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool) {
     HEADLIGHT_CHECK(norm);
-    Matrix y(x.rows(), x.cols());
+    Matrix y = spare_matrix(x.rows(), x.cols());
     const bool center = config.norm == NormKind::layer_norm;
     for_row_blocks(pool, x.rows(), 16, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i)

@@ -20,12 +20,19 @@ void check_finite(const StackRun& p, int layer, const char* what, bool finite) {
 
 namespace {
 
+/// The norm of rows that nothing else reads.
+Matrix normalized(const StackRun& p, const Norm& norm, Matrix x) {
+    Matrix y = p.norm(norm, x);
+    leave_spare(std::move(x));
+    return y;
+}
+
 /// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it
 /// where there is one.
 Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRef x) {
     // Rows a multiple of 4 KB apart would share one set of the first-level cache.
     constexpr Index kApart = 16;
-    Matrix padded(x.rows(), w.mlp_in.out + kApart), gate;
+    Matrix padded = spare_matrix(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
     const auto activate = activation_row(p.config().activation).apply;
     apply_linear(p.pool, x, w.mlp_in, hidden);
@@ -41,17 +48,21 @@ Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRe
         }
     });
     Matrix out = project(p.pool, hidden, w.mlp_out);
-    return w.mlp_post_norm ? p.norm(w.mlp_post_norm, out) : out;
+    leave_spare(std::move(padded));
+    leave_spare(std::move(gate));
+    return w.mlp_post_norm ? normalized(p, w.mlp_post_norm, std::move(out)) : out;
 }
 
 /// The MLP on all rows, some at a time: its hidden rows are wide.
 Matrix feed_forward(const StackRun& p, const LayerWeights& w, const Matrix& x) {
     constexpr Index kRows = 256;
     if (x.rows() <= kRows) return feed_forward_rows(p, w, x);
-    Matrix out(x.rows(), w.mlp_out.out);
+    Matrix out = spare_matrix(x.rows(), w.mlp_out.out);
     for (Index first = 0; first < x.rows(); first += kRows) {
         const Index rows = std::min(kRows, x.rows() - first);
-        out.middleRows(first, rows) = feed_forward_rows(p, w, x.middleRows(first, rows));
+        Matrix part = feed_forward_rows(p, w, x.middleRows(first, rows));
+        out.middleRows(first, rows) = part;
+        leave_spare(std::move(part));
     }
     return out;
 }
@@ -80,8 +91,9 @@ Matrix project_heads(const Batch& b, int l, ConstMatrixRef x, const Linear& w, c
     Matrix y = project(b.pool, x, w);
     if (norm) {
         const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
-        const Matrix normal = b.norm(norm, by_head);
+        Matrix normal = b.norm(norm, by_head);
         y = Eigen::Map<const Matrix>(normal.data(), y.rows(), y.cols());
+        leave_spare(std::move(normal));
     }
     const Rope& rope = b.config().rope_of(b.stack, l);
     for (const PassInBatch& p : b.passes)
@@ -92,7 +104,7 @@ Matrix project_heads(const Batch& b, int l, ConstMatrixRef x, const Linear& w, c
 
 /// Scores to what the block adds, for all new rows.
 Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, BlockOf of) {
-    Matrix z(b.rows(), w.o.in);
+    Matrix z = spare_matrix(b.rows(), w.o.in);
     for (const PassInBatch& p : b.passes) {
         const AttentionActivations& a = (*p.layer).*of;
         SeeTile see;
@@ -103,7 +115,9 @@ Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, Bl
         attend(b.pool, *a.rule, a.q, a.k, a.v, narrow<int>(p.pass.n_past), z.middleRows(p.first, p.rows),
                see);
     }
-    return block_output(b.config(), w, z, b.pool);
+    Matrix out = block_output(b.config(), w, z, b.pool);
+    leave_spare(std::move(z));
+    return out;
 }
 
 Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matrix& x) {
@@ -162,15 +176,24 @@ Matrix run_layer(const Batch& b, int l, Matrix resid) {
     const ModelConfig& c = b.config();
     const LayerWeights& w = b.weights.layers[l];
     const bool after = c.norm_place == NormPlace::after;
-    const auto enters = [&](const Norm& norm, const Matrix& x) {
-        return after || !norm ? x : b.norm(norm, x);
+    /// What a block adds to x, of which it reads the norm where that stands before it; and the norm behind.
+    const auto through = [&](const Norm& norm, const Matrix& reads, const Matrix& x, const auto& block) {
+        Matrix normal = after || !norm ? Matrix() : b.norm(norm, reads);
+        Matrix sum = block(normal.size() ? normal : reads);
+        leave_spare(std::move(normal));
+        sum += x;
+        return after ? normalized(b, norm, std::move(sum)) : sum;
     };
-    const auto leaves = [&](const Norm& norm, const Matrix& x) { return after ? b.norm(norm, x) : x; };
 
-    Matrix mid = leaves(w.self.norm, resid + attend_self(b, w.self, l, enters(w.self.norm, resid)));
+    Matrix mid =
+        through(w.self.norm, resid, resid, [&](const Matrix& x) { return attend_self(b, w.self, l, x); });
     if (b.stack.cross)
-        mid = leaves(w.cross.norm, mid + attend_cross(b, w.cross, l, enters(w.cross.norm, mid)));
-    Matrix post = leaves(w.mlp_norm, mid + run_mlp(b, l, enters(w.mlp_norm, c.parallel ? resid : mid)));
+        leave_spare(std::exchange(mid, through(w.cross.norm, mid, mid, [&](const Matrix& x) {
+                                      return attend_cross(b, w.cross, l, x);
+                                  })));
+    Matrix post =
+        through(w.mlp_norm, c.parallel ? resid : mid, mid, [&](const Matrix& x) { return run_mlp(b, l, x); });
+    leave_spare(std::move(mid));
     check_finite(b, l, "outputs", all_finite(post));
     append_to_passes(
         b, l, std::move(resid), [](auto& layer) -> auto& { return layer.resid_pre; });

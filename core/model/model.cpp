@@ -176,8 +176,11 @@ Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
 
 Result<ModelConfig> open_config(const fs::path& path) {
     std::error_code ignored;
-    if (fs::is_regular_file(path, ignored) && path.filename() == "config.json")
-        return headlight::read_config(path.parent_path());
+    if (fs::is_regular_file(path, ignored) && path.extension() == ".json") {
+        if (path.filename() == "config.json") return headlight::read_config(path.parent_path());
+        TRY(const Json root, read_json(path));
+        return parse_config(root, display_path(path));
+    }
     TRY_STATUS(check_exists(path));
     if (!fs::is_directory(path, ignored)) {
         TRY(const Gguf file, open_gguf(path));

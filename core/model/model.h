@@ -292,7 +292,8 @@ struct Model {
     bool has_logits() const { return static_cast<bool>(weights.unembedding); }
 };
 
-/// The configuration alone, and the tokenizer alone: of a folder that may hold no more, or of a GGUF file.
+/// The configuration alone, and the tokenizer alone: of a folder that may hold no more, or of a GGUF file; a
+/// configuration also of a .json file of its own.
 Result<ModelConfig> open_config(const std::filesystem::path& path);
 Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const std::filesystem::path& path);
 

@@ -1,6 +1,7 @@
 #include "trace/large_pattern.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/cast.h"
 #include "base/check.h"
@@ -21,6 +22,18 @@ Matrix largest_of_blocks(const Matrix& m, Index rows, Index columns) {
 int map_step(Index rows, Index columns, int side) {
     HEADLIGHT_CHECK(side > 0);
     return narrow<int>(std::max<Index>(1, (std::max(rows, columns) + side - 1) / side));
+}
+
+float percentile_99(const Matrix& weights) {
+    constexpr Index kMostSampled = 65'536;
+    const Index step = std::max<Index>(1, (weights.size() + kMostSampled - 1) / kMostSampled);
+    std::vector<float> seen;
+    for (Index i = 0; i < weights.size(); i += step | 1)  // odd: not column by column
+        if (weights.data()[i] >= 0) seen.push_back(weights.data()[i]);
+    if (seen.empty()) return 0;
+    const auto at = seen.begin() + (99 * std::ssize(seen) + 99) / 100 - 1;
+    std::nth_element(seen.begin(), at, seen.end());
+    return *at;
 }
 
 Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool,

@@ -17,6 +17,10 @@ int map_step(Index rows, Index columns, int side);
 /// The largest of each rows × columns entries; the last ones of a side may be fewer.
 Matrix largest_of_blocks(const Matrix& m, Index rows, Index columns);
 
+/// The weight that 99 % of the visible ones (0 and more) of a pattern do not exceed; of more than 65,536
+/// entries, of about as many that are spread evenly. 0 where there are none.
+float percentile_99(const Matrix& weights);
+
 /// [⌈rows / step⌉, ⌈columns / step⌉], the largest of each step × step entries of a map of which block(first,
 /// count) gives some whole rows. Blocks are made on all threads, so that memory grows with what comes out and
 /// not with n².

@@ -185,14 +185,6 @@ void show_pattern(const Trace& trace, AttentionHead head, int first, int last, c
                  [&](const PatternTile& tile) { observer.see(head.block, tile); });
 }
 
-Matrix mean_pattern(const Trace& trace, int block, std::vector<int> heads) {
-    check_room(trace, block, 2);
-    for (int h = 0, all = heads.empty() ? trace.config().heads(block) : 0; h < all; ++h) heads.push_back(h);
-    Matrix sum = masked_pattern(trace, block, heads[0]);
-    for (size_t i = 1; i < heads.size(); ++i) sum += masked_pattern(trace, block, heads[i]);
-    return sum / float(heads.size());
-}
-
 Matrix without_first_key(Matrix weights) {
     for (Index q = 0; q < weights.rows(); ++q) {
         weights(q, 0) = -1;

@@ -96,9 +96,6 @@ std::vector<int> fully_masked_rows(const Trace& trace, int block, int head);
 void show_pattern(const Trace& trace, AttentionHead head, int first, int last, const ThreadPool& pool,
                   PatternObserver& observer);
 
-/// The mean of those of some heads of a block; of all where none are named.
-Matrix mean_pattern(const Trace& trace, int block, std::vector<int> heads = {});
-
 /// A masked pattern for display without the first key, on which heads rest when they have nothing to look at:
 /// hidden, and each row's rest made to sum to 1. Nothing is computed anew.
 Matrix without_first_key(Matrix weights);
