@@ -41,23 +41,26 @@ int HeadPicture::heaviest_query(int key) const {
     return narrow<int>(query) * step;
 }
 
+Matrix picture_rows(const Trace& trace, const PictureWanted& wanted, int first, int rows) {
+    if (wanted.group) return combined_pattern_rows(trace, *wanted.group, first, rows, wanted.sink_dropped);
+    Matrix weights = masked_pattern_rows(trace, wanted.block, wanted.head, first, rows);
+    return wanted.sink_dropped ? without_first_key(std::move(weights)) : weights;
+}
+
 Matrix halve(const Matrix& values) { return largest_of_blocks(values, 2, 2); }
 
-HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& pool, bool drop_sink,
-                         int side) {
-    const int queries = trace.query_count(block), keys = trace.key_count(block);
+HeadPicture make_picture(const Trace& trace, const PictureWanted& wanted, ThreadPool& pool, int side) {
+    const int queries = trace.query_count(wanted.block), keys = trace.key_count(wanted.block);
     HeadPicture p;
-    p.block = block;
-    p.head = head;
-    p.sink_dropped = drop_sink;
+    static_cast<PictureWanted&>(p) = wanted;
     p.step = map_step(queries, keys, std::min(side, kMaxMapSide));
     check_fits(int64_t{queries} * keys / p.step / p.step * 6);  // with its smaller levels
     p.levels.push_back(largest_of_squares(queries, keys, p.step, pool, [&](int first, int rows) {
-        Matrix weights = masked_pattern_rows(trace, block, head, first, rows);
-        return drop_sink ? without_first_key(std::move(weights)) : weights;
+        return picture_rows(trace, wanted, first, rows);
     }));
     p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
     p.largest = p.levels[0].maxCoeff();
+    p.percentile = percentile_99(p.levels[0]);
     while (p.levels.back().size() > 1) p.levels.push_back(halve(p.levels.back()));
     return p;
 }
@@ -125,14 +128,14 @@ void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, Threa
                                         s.predictions[0].position, kEffects, pool);
 }
 
-Result<RunAnswer> answer_for(const ShownRuns& runs, int block, int head,
+Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureWanted& wanted,
                              std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
     return guarded([&]() -> Result<RunAnswer> {
         RunAnswer a;
-        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, block, head, pool));
+        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, wanted, pool));
         if (cell)
             a.cell = std::make_shared<const CellReport>(
-                report_cell(*runs.shown, {block, head, cell->first, cell->second}, pool));
+                report_cell(*runs.shown, {wanted.block, wanted.head, cell->first, cell->second}, pool));
         TRY(SentenceResult s, describe_trace(runs.shown, pool));
         s.intervention = runs.shown->request.intervention;
         compare_with_own(s, runs.own, pool);
@@ -141,8 +144,8 @@ Result<RunAnswer> answer_for(const ShownRuns& runs, int block, int head,
             TRY(SentenceResult other, describe_trace(runs.other, pool));
             a.other = std::make_shared<const SentenceResult>(std::move(other));
         }
-        a.block = block;
-        a.head = head;
+        a.block = wanted.block;
+        a.head = wanted.head;
         return a;
     });
 }

@@ -14,21 +14,28 @@
 #include "analysis/questions.h"
 #include "base/cast.h"
 #include "base/serial.h"
+#include "trace/head_group.h"
 #include "trace/large_pattern.h"
 
 namespace headlight {
 
-/// One head, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the
-/// largest of 2 × 2. Of a text that is too long for it, levels[0] holds the largest of each step × step
+/// Whose weights a picture holds: a head's, or those of several as one.
+struct PictureWanted {
+    int block = 0, head = 0;    // also of several: the head that is chosen, whose tokens these are
+    bool sink_dropped = false;  // without the first key, rows renormalized
+    std::optional<HeadGroup> group = std::nullopt;
+    bool operator==(const PictureWanted&) const = default;
+};
 
+/// Weights, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the
+/// largest of 2 × 2. Of a text that is too long for it, levels[0] holds the largest of each step × step
 /// weights.
-struct HeadPicture {
+struct HeadPicture : PictureWanted {
     Serial serial;
-    int block = 0, head = 0, step = 1;
-    bool sink_dropped = false;
+    int step = 1;
     std::vector<Matrix> levels;
-    Matrix row_largest;  // [1, queries]
-    float largest = 0;
+    Matrix row_largest;                 // [1, queries]
+    float largest = 0, percentile = 0;  // percentile: what 99 % of them do not exceed
 
     float at(int query, int key) const { return levels[0](query / step, key / step); }
     float largest_of_row(int query) const { return row_largest(0, query / step); }
@@ -89,6 +96,7 @@ struct SentenceResult {
     std::string mask;                          // how the model spells its mask token, if it has one
     std::vector<PredictedTokens> predictions;  // one for each place where the model predicts
     size_t tokens_in_all = 0;                  // before the context's cut
+    bool complete = true;                      // else a long text's beginning, while the rest is computed
     size_t bytes_read = 0, second_read = 0;    // of both texts, up to the last token kept
     double milliseconds = 0;                   // tokenizing, forward pass, summaries
 
@@ -125,8 +133,11 @@ struct RunAnswer {
 /// The largest of each 2 × 2 block; an odd last row or column stands alone.
 Matrix halve(const Matrix& values);
 
+/// [rows, keys] of what a picture shows, for queries from `first` on; −1 where masked.
+Matrix picture_rows(const Trace& trace, const PictureWanted& wanted, int first, int rows);
+
 /// `side`: most entries along a side of levels[0].
-HeadPicture make_picture(const Trace& trace, int block, int head, ThreadPool& pool, bool drop_sink = false,
+HeadPicture make_picture(const Trace& trace, const PictureWanted& wanted, ThreadPool& pool,
                          int side = kMaxMapSide);
 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the
@@ -158,7 +169,7 @@ struct ShownRuns {
 };
 
 /// Everything that a view shows of its runs, but for its questions: what the worker would answer.
-Result<RunAnswer> answer_for(const ShownRuns& runs, int block, int head,
+Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureWanted& wanted,
                              std::optional<std::pair<int, int>> cell, ThreadPool& pool);
 /// Adds what is missing, questions fitted to the trace.
 Status answer_questions(RunAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool,

@@ -26,6 +26,7 @@ void fill_row(const Trace& trace, CellReport& r) {
     r.score = score(0, 0);
     r.allowed = rule.mask_of(c.head).allows(c.query, c.key);
     r.rank = 1 + narrow<int>((row.row(0).array() > r.weight).count());
+    for (int key = 0; key < row.cols(); ++key) r.ranked += rule.mask_of(c.head).allows(c.query, key);
     std::vector<int> order(row.cols());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });

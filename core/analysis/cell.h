@@ -20,6 +20,7 @@ struct CellReport {
                                            // (soft-capped, with position bias)
     bool allowed = true;
     int rank = 1;                           // place of the key in its row, from 1
+    int ranked = 0;                         // keys of the row that the mask allows
     std::vector<Prediction> row;            // the heaviest keys of the row: position and weight
     float delta_norm = 0;                   // ‖result‖ of this head at the query: its ΔE
     float layer_share = 0;                  // ‖result‖ over the sum of ‖result‖ of the layer's heads

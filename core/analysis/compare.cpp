@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 
 #include "base/cast.h"
-#include "base/quoted.h"
 
 namespace headlight {
 
@@ -124,8 +122,9 @@ std::map<std::string, int> ids_by_label(const Model& model) {
 
 std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_a, const Trace& b,
                                                    int position_b, int count, ThreadPool& pool) {
-    const Vector before = probabilities_at(a, position_a, pool),
-                 after = probabilities_at(b, position_b, pool);
+    const Vector logits_a = logits_at(a, position_a, pool), logits_b = logits_at(b, position_b, pool),
+                 before = probabilities(logits_a), after = probabilities(logits_b);
+    const float sums = log_sum_exp(logits_b) - log_sum_exp(logits_a);
     const bool shared = a.model == b.model;
     const auto ids_a = shared ? std::map<std::string, int>() : ids_by_label(*a.model),
                ids_b = shared ? std::map<std::string, int>() : ids_by_label(*b.model);
@@ -140,7 +139,10 @@ std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_
                 return p.label == label && (id < 0 || p.id == id);
             }))
             return;
-        out.push_back({id, label, id >= 0 ? before[id] : 0.0f, id_b >= 0 ? after[id_b] : 0.0f});
+        const float logit =
+            id >= 0 && id_b >= 0 ? logits_b[id_b] - logits_a[id] : std::numeric_limits<float>::quiet_NaN();
+        out.push_back(
+            {id, label, id >= 0 ? before[id] : 0.0f, id_b >= 0 ? after[id_b] : 0.0f, logit, logit - sums});
     };
     for (const int id : ranked_ids(before, count))
         add(id, shared ? id : id_of(ids_b, prediction_label(*a.model, id)));
@@ -180,19 +182,6 @@ Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b,
                 relative_entropy(probabilities(p.row(r).transpose()), probabilities(q.row(r).transpose()));
     }
     return out;
-}
-
-Result<int> find_token(const Model& model, const std::string& label) {
-    const bool blank_first = label.size() > 1 && label[0] == ' ' && model.tokenizer;
-    for (int id = 0; id < model.config.vocab; ++id)
-        if (prediction_label(model, id) == label ||
-            (blank_first && model.target_tokenizer()->bytes(id) == label))
-            return id;
-    char* end = nullptr;
-    const long id = std::strtol(label.c_str(), &end, 10);
-    if (end != label.c_str() && !*end && id >= 0 && id < model.config.vocab) return narrow<int>(id);
-    return Error{"No token of " + model.name + " reads " + in_quotes(label) +
-                 "; give one token as 'headlight tokenize' spells it, without its blank, or its id."};
 }
 
 }  // namespace headlight

@@ -38,11 +38,12 @@ Result<PerHead<float>> head_distances(const Trace& a, const Trace& b, const Alig
                                       const CancelFlag* cancel = nullptr);
 bool same_heads(const ModelConfig& a, const ModelConfig& b);
 
-/// How likely one token, or class, is in two runs.
+/// How likely one token, or class, is in two runs. What one of the two lacks: probability 0, else NaN.
 struct ProbabilityChange {
     int id = 0;  // in A's vocabulary, or −1
     std::string label;
     float a = 0, b = 0;
+    float logit = 0, log_probability = 0;  // B's minus A's; log p in nats
 };
 
 /// Tokens whose probability is among the `count` highest of A or of B, largest change first. Models with
@@ -54,8 +55,5 @@ std::vector<ProbabilityChange> probability_changes(const Trace& a, int position_
 /// NaN where one of them is missing. An error means that `cancel` was set; the vocabularies must be as large.
 Result<std::vector<float>> prediction_divergence(const Trace& a, const Trace& b, const TokenPairs& pairs,
                                                  ThreadPool& pool, const CancelFlag* cancel = nullptr);
-
-/// The first id whose label (or decimal number) this is, or an error that names it.
-Result<int> find_token(const Model& model, const std::string& label);
 
 }  // namespace headlight

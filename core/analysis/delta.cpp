@@ -51,9 +51,17 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
     const Vector logits = path->logits(trace.attn_out(w.block, w.query, 1, pool), pool).row(0).transpose();
     for (const int id : ranked_ids(logits, kTokensMoved)) s.promoted.push_back({id, logits[id]});
     for (const int id : ranked_ids(-logits, kTokensMoved)) s.suppressed.push_back({id, logits[id]});
+    const auto explained = [&](const Vector& all) {
+        return all[s.token] - (w.against < 0 ? 0 : all[w.against]);
+    };
+    s.token = w.token >= 0 ? w.token : s.after_layer.back().id;
+    s.against = w.against;
+    s.explained = explained(logits);
     const Matrix by_head = path->logits(additions, pool);
-    for (Index h = 0; h < by_head.rows(); ++h)
+    for (Index h = 0; h < by_head.rows(); ++h) {
         s.promoted_by_head.push_back(ranked_ids(by_head.row(h).transpose(), kTokensOfHead));
+        s.explained_by_head.push_back(explained(by_head.row(h).transpose()));
+    }
 }
 
 }  // namespace
@@ -102,16 +110,16 @@ Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadP
     const Matrix additions = trace.head_additions(w.block, w.query, pool);
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
+    if (c.block(w.block).stack + 1 == isize(c.stacks) && trace.model->has_logits()) {
+        TRY(const Lens lens, answer(trace, LensWanted{w.query, 1}, pool, cancel));
+        for (const auto& layer : lens.top) s.after_layer.push_back(layer[0]);
+    }
     find_moved_tokens(trace, w, additions, s, pool);
     s.norm_by_head = PerHead<float>(c, std::numeric_limits<float>::quiet_NaN());
     for (const int block : blocks_of(c, c.block(w.block).stack)) {
         if (stopped(cancel)) return cancelled();
         const Matrix results = trace.results(block, w.query, pool);
         for (int h = 0; h < c.heads(block); ++h) s.norm_by_head[{block, h}] = results.row(h).norm();
-    }
-    if (c.block(w.block).stack + 1 == isize(c.stacks) && trace.model->has_logits()) {
-        TRY(const Lens lens, answer(trace, LensWanted{w.query, 1}, pool, cancel));
-        for (const auto& layer : lens.top) s.after_layer.push_back(layer[0]);
     }
     return s;
 }
@@ -163,6 +171,8 @@ void DeltaSplitWanted::fit(const Trace& t) {
     block = nearest_block(t, block);
     query = nearest(query, t.query_count(block));
     head = std::min(head, t.config().heads(block) - 1);
+    const bool known = token < t.config().vocab && against < t.config().vocab;
+    if (!known) token = against = -1;
 }
 bool DeltaSplitWanted::fits(const Shown& shown) const { return shown.stack_of(block) == shown.stack(); }
 

@@ -44,7 +44,10 @@ struct DeltaSplit {
         keys;  // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
     std::vector<TokenShift> promoted, suppressed;  // by ΔE; empty where no straight path leads to the logits
     std::vector<std::vector<int>> promoted_by_head;  // ids that each head promotes most
-    PerHead<float> norm_by_head;                     // ‖result‖ at this token; NaN in other stacks
+    int token = -1, against = -1;  // what the metric is about at this query; −1: no straight path
+    float explained = 0;           // what ΔE adds to its logit (against another token: to the difference)
+    std::vector<float> explained_by_head;  // … each head of the block
+    PerHead<float> norm_by_head;           // ‖result‖ at this token; NaN in other stacks
     std::vector<Prediction>
         after_layer;  // what the model would say after each layer (logit lens), most probable
 };
@@ -52,7 +55,8 @@ struct DeltaSplit {
 struct DeltaSplitWanted {
     using Answer = DeltaSplit;
     int block = 0, query = 0;
-    int head = -1;  // whose keys; −1: all heads together
+    int head = -1;                 // whose keys; −1: all heads together
+    int token = -1, against = -1;  // explained: a token, or one against another; −1: the most probable one
     void fit(const Trace& trace);
     bool fits(const Shown& shown) const;
     bool operator==(const DeltaSplitWanted&) const = default;

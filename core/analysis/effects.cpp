@@ -57,18 +57,25 @@ Result<Matrix> ablated_rows(const Trace& trace, int position, int first, int cou
 
 }  // namespace
 
-Result<PerHead<float>> head_effects(const Trace& trace, int position, int token, ThreadPool& pool,
-                                    const CancelFlag* cancel, std::atomic<int>* done) {
+Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Metric& wanted, ThreadPool& pool,
+                                 const CancelFlag* cancel, std::atomic<int>* done) {
     const ModelConfig& c = trace.config();
-    const Vector own = probabilities_at(trace, position, pool);
-    HEADLIGHT_CHECK(token >= 0 && token < own.size());
-    PerHead<float> out(c);
+    const Trace& unchanged = own ? *own : trace;
+    TRY(const Metric metric, resolved(wanted, unchanged, pool));
+    const Vector own_logits = logits_at(unchanged, metric.position, pool);
+    const MetricValues base = evaluate(metric, trace, unchanged, pool);
+    HeadEffects out{metric, PerHead<float>(c), PerHead<float>(c), PerHead<float>(c), PerHead<float>(c)};
     for (int first = 0; first < c.head_count(); first += kHeadsTogether) {
         const int count = std::min(kHeadsTogether, c.head_count() - first);
-        TRY(const Matrix rows, ablated_rows(trace, position, first, count, pool, cancel, done));
+        TRY(const Matrix rows, ablated_rows(trace, metric.position, first, count, pool, cancel, done));
         const Matrix logits = unembed(*trace.model, rows, pool);
-        for (int i = 0; i < count; ++i)
-            out[first + i] = probabilities(logits.row(i).transpose())[token] - own[token];
+        for (int i = 0; i < count; ++i) {
+            const MetricValues change = evaluate(metric, logits.row(i).transpose(), own_logits) - base;
+            out.change[first + i] = change.value;
+            out.probability[first + i] = change.probability;
+            out.logit[first + i] = change.logit;
+            out.log_probability[first + i] = change.log_probability;
+        }
     }
     return out;
 }
@@ -80,13 +87,32 @@ Result<Moved> answer(const Runs& runs, const MovedWanted&, ThreadPool& pool, con
     return out;
 }
 
-Result<Stages> answer(const Runs& runs, const StagesWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<MetricReport> answer(const Runs& runs, const MetricWanted& w, ThreadPool& pool, const CancelFlag*) {
+    constexpr int kEffects = 9;
+    MetricReport out;
+    const Trace& own = runs.own ? *runs.own : runs.shown;
+    const auto metric = resolved(w.metric, own, pool);
+    if (!metric)
+        out.refusal = metric.error().message;
+    else if (metric->kind == MetricKind::divergence && !runs.own)
+        out.refusal = "No interventions: the divergence from the unchanged run is 0.";
+    if (metric) out.metric = *metric;
+    if (!out.refusal.empty()) return out;
+    out.before = out.now = evaluate(out.metric, own, own, pool);
+    if (!runs.own) return out;
+    out.changed = true;
+    out.now = evaluate(out.metric, runs.shown, own, pool);
+    out.effects =
+        probability_changes(own, out.metric.position, runs.shown, out.metric.position, kEffects, pool);
+    return out;
+}
+
+Result<Stages> answer(const Runs& runs, const StagesWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
     Stages out;
     if (!runs.own) return out;
-    const auto positions = predicting_positions(*runs.own);
-    if (positions.empty()) return out;
-    const int position = positions[0];
-    out.token = predictions(*runs.own, position, 1, pool)[0].id;
+    const auto metric = resolved(w.metric, *runs.own, pool);
+    if (!metric) return out;
+    out.metric = *metric;
     const auto& changes = runs.shown.request.intervention.changes;
     out.first = std::max(0, isize(changes) - kMaxStages);
     std::shared_ptr<const Trace> before;
@@ -95,9 +121,9 @@ Result<Stages> answer(const Runs& runs, const StagesWanted&, ThreadPool& pool, c
         request.intervention.changes.resize(count);
         TRY(before,
             run_trace(runs.shown.model, std::move(request), pool, cancel, before ? before.get() : runs.own));
-        out.probability.push_back(probabilities_at(*before, position, pool)[out.token]);
+        out.values.push_back(evaluate(out.metric, *before, *runs.own, pool));
     }
-    out.probability.push_back(probabilities_at(runs.shown, position, pool)[out.token]);
+    out.values.push_back(evaluate(out.metric, runs.shown, *runs.own, pool));
     return out;
 }
 

@@ -1,5 +1,7 @@
 #include "analysis/lens.h"
 
+#include <algorithm>
+
 #include "analysis/direct.h"
 #include "base/cast.h"
 #include "base/check.h"
@@ -8,18 +10,22 @@ namespace headlight {
 
 namespace {
 
-/// [count, vocab]: the residual stream at a layer's entrance (or after the last), read as logits.
-Matrix early_logits(const Trace& trace, int layer, int first, int count, ThreadPool& pool) {
+/// [rows, vocab]: the residual stream at each layer's entrance and behind the last, read as logits. Rows are
+/// the positions of `at`, layer by layer, from the row `begin` on: the unembedding goes by once for all.
+Matrix early_logits(const Trace& trace, const LensWanted& at, Index begin, Index rows, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
-    HEADLIGHT_CHECK(layer >= 0 && layer <= isize(stack.layers) && first >= 0 && count >= 0 &&
-                    first + count <= stack.normalized.rows());
-    const StackWeights& weights = trace.model->weights.stacks.back();
-    const bool last = layer == isize(stack.layers);
-    if (last) return unembed(*trace.model, stack.normalized.middleRows(first, count), pool);
-    const Matrix resid = stack.layers[layer]->resid_pre.middleRows(first, count);
-    return unembed(*trace.model,
-                   weights.final_norm ? apply_norm(trace.config(), weights.final_norm, resid, pool) : resid,
-                   pool);
+    const Index layers = isize(stack.layers);
+    HEADLIGHT_CHECK(at.first >= 0 && at.count > 0 && at.first + at.count <= stack.normalized.rows() &&
+                    begin + rows <= (layers + 1) * at.count);
+    Matrix x(rows, stack.normalized.cols());
+    const Index early = std::clamp<Index>(layers * at.count - begin, 0, rows);
+    for (Index i = 0; i < rows; ++i) {
+        const Index layer = (begin + i) / at.count, position = at.first + (begin + i) % at.count;
+        x.row(i) = (i < early ? stack.layers[layer]->resid_pre : stack.normalized).row(position);
+    }
+    const Norm& norm = trace.model->weights.stacks.back().final_norm;
+    if (norm && early > 0) x.topRows(early) = apply_norm(trace.config(), norm, x.topRows(early), pool);
+    return unembed(*trace.model, x, pool);
 }
 
 int layer_count(const Trace& trace) { return isize(trace.activations.stacks.back()->layers); }
@@ -69,13 +75,18 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
 Status attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool,
                  const CancelFlag* cancel) {
     TRY(const Stream stream, read_stream(trace, position, pool, cancel));
-    const Vector logits = path.logit(stream.rows.topRows(stream.parts.size()), a.token);
+    const Matrix rows = stream.rows.topRows(stream.parts.size());
+    Vector logits = path.logit(rows, a.token);
+    if (a.against >= 0) logits -= path.logit(rows, a.against);
     a.parts = stream.parts;
     for (int i = 0; i < isize(a.parts); ++i) a.parts[i].logit = logits[i];
+    const auto add_bias = [&](LogitPart::Kind kind, float (DirectPath::*of)(int) const) {
+        a.parts.push_back({kind, -1, -1, (path.*of)(a.token) - (a.against < 0 ? 0 : (path.*of)(a.against))});
+    };
     if (trace.model->weights.stacks.back().final_norm.bias)
-        a.parts.push_back({LogitPart::Kind::norm_bias, -1, -1, path.norm_bias(a.token)});
+        add_bias(LogitPart::Kind::norm_bias, &DirectPath::norm_bias);
     if (trace.model->weights.unembedding.bias)
-        a.parts.push_back({LogitPart::Kind::unembedding_bias, -1, -1, path.unembedding_bias(a.token)});
+        add_bias(LogitPart::Kind::unembedding_bias, &DirectPath::unembedding_bias);
     a.logit = 0;
     for (const LogitPart& part : a.parts) a.logit += part.logit;
     return success();
@@ -84,18 +95,17 @@ Status attribute(const Trace& trace, const DirectPath& path, int position, Attri
 }  // namespace
 
 Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
-    constexpr int kTogether = 64;  // positions whose logits are held at once
-    trace.weights(0);              // said where a trace holds none
-    Lens lens{w.first, {}};
-    for (int layer = 0; layer <= layer_count(trace); ++layer) {
-        std::vector<Prediction> row(w.count);
-        for (int first = 0; first < w.count; first += kTogether) {
-            if (stopped(cancel)) return cancelled();
-            const int rows = std::min(kTogether, w.count - first);
-            const Matrix logits = early_logits(trace, layer, w.first + first, rows, pool);
-            pool.run(rows, [&](int i) { row[first + i] = most_probable(logits.row(i)); });
-        }
-        lens.top.push_back(std::move(row));
+    constexpr Index kTogether = 64;  // rows whose logits are held at once
+    trace.weights(0);                // said where a trace holds none
+    const Index all = Index{layer_count(trace) + 1} * w.count;
+    Lens lens{w.first, std::vector(layer_count(trace) + 1, std::vector<Prediction>(w.count))};
+    for (Index begin = 0; begin < all; begin += kTogether) {
+        if (stopped(cancel)) return cancelled();
+        const Index rows = std::min(kTogether, all - begin);
+        const Matrix logits = early_logits(trace, w, begin, rows, pool);
+        pool.run(narrow<int>(rows), [&](int i) {
+            lens.top[(begin + i) / w.count][(begin + i) % w.count] = most_probable(logits.row(i));
+        });
     }
     return lens;
 }
@@ -105,18 +115,20 @@ Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, Threa
     trace.weights(0);  // said where a trace holds none
     Attribution a;
     const int layers = layer_count(trace);
-    const Vector last = early_logits(trace, layers, w.position, 1, pool).row(0).transpose();
+    if (stopped(cancel)) return cancelled();
+    const Matrix logits = early_logits(trace, {w.position, 1}, 0, layers + 1, pool);
+    const Vector last = logits.row(layers).transpose();
     const Vector p = probabilities(last);
     for (const int id : ranked_ids(p, w.count)) a.tokens.push_back({id, p[id]});
     a.token = w.token >= 0 && w.token < p.size() ? w.token : ranked_ids(p, 1)[0];
+    a.against = w.against < p.size() ? w.against : -1;
+    const auto explained = [&](const Vector& logits) {
+        return a.against < 0 ? probabilities(logits)[a.token] : logits[a.token] - logits[a.against];
+    };
     a.probability = p[a.token];
-    a.logit = last[a.token];
-    for (int layer = 0; layer < layers; ++layer) {
-        if (stopped(cancel)) return cancelled();
-        a.after_layer.push_back(
-            probabilities(early_logits(trace, layer, w.position, 1, pool).row(0).transpose())[a.token]);
-    }
-    a.after_layer.push_back(a.probability);
+    a.logit = last[a.token] - (a.against < 0 ? 0 : last[a.against]);
+    for (int layer = 0; layer <= layers; ++layer)
+        a.after_layer.push_back(explained(logits.row(layer).transpose()));
     if (const auto path = DirectPath::at(trace, w.position))
         TRY_STATUS(attribute(trace, *path, w.position, a, pool, cancel));
     return a;

@@ -37,17 +37,20 @@ struct LogitPart {
 struct Attribution {
     std::vector<Prediction> tokens;  // most probable first
     int token = 0;                   // the one that is explained
-    float logit = 0;                 // before the logits' soft cap
+    int against = -1;                // … by how much its logit is above this one's; −1: its logit alone
+    float logit = 0;                 // what is explained, before the logits' soft cap
     float probability = 0;
-    std::vector<float> after_layer;  // its probability after each layer, row 0: the embeddings
+    std::vector<float> after_layer;  // its probability (against another token: the difference of the logits)
+                                     // after each layer, row 0: the embeddings
     std::vector<LogitPart> parts;    // they sum to `logit`; empty where no straight path leads to the logits
 };
 
 struct AttributionWanted {
     using Answer = Attribution;
     int position = 0;
-    int token = -1;  // −1: the most probable one
-    int count = 0;   // predictions to list
+    int token = -1;    // −1: the most probable one
+    int count = 0;     // predictions to list
+    int against = -1;  // another token, whose logit is subtracted
     void fit(const Trace& trace);
     bool operator==(const AttributionWanted&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "analysis/predict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -12,6 +13,11 @@ namespace headlight {
 Vector probabilities(const Vector& logits) {
     Vector p = (logits.array() - logits.maxCoeff()).exp();
     return p / p.sum();
+}
+
+float log_sum_exp(const Vector& logits) {
+    const float largest = logits.maxCoeff();
+    return largest + std::log((logits.array() - largest).exp().sum());
 }
 
 std::vector<int> ranked_ids(const Vector& values, int count) {

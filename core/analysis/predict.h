@@ -13,8 +13,9 @@ struct Prediction {
     float probability;
 };
 
-/// Softmax of one row of logits.
+/// Softmax of one row of logits, and the logarithm of what it divides by: log p = logit − log_sum_exp.
 Vector probabilities(const Vector& logits);
+float log_sum_exp(const Vector& logits);
 
 /// The `count` indices with the largest values, largest first; of equal ones the lower index.
 std::vector<int> ranked_ids(const Vector& values, int count);

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/block_chain.h"
+#include "analysis/block_weights.h"
 #include "analysis/delta.h"
 #include "analysis/effects.h"
 #include "analysis/flow.h"
@@ -18,6 +20,7 @@
 #include "analysis/positions.h"
 #include "analysis/shown.h"
 #include "analysis/steps.h"
+#include "analysis/token_choices.h"
 #include "analysis/word_alignment.h"
 
 namespace headlight {
@@ -27,8 +30,9 @@ namespace headlight {
 using Question =
     std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted,
                  AttributionWanted, GraphWanted, RolloutWanted, HeadMapWanted, RandomStatisticsWanted,
-                 HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, StagesWanted,
-                 WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, PageWanted>;
+                 HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, MetricWanted,
+                 StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, BlockWeightsWanted,
+                 BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
 /// fit(), where it names any.
@@ -95,6 +99,8 @@ public:
         AnswersTo out;
         if (const auto& random = std::get<Slot<RandomStatisticsWanted>>(found_))
             out.set(random->asked, random->answer, nullptr);
+        if (const auto& weights = std::get<Slot<BlockWeightsWanted>>(found_))
+            out.set(weights->asked, weights->answer, nullptr);
         return out;
     }
 

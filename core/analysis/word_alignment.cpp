@@ -7,6 +7,7 @@
 #include "analysis/predict.h"
 #include "analysis/words.h"
 #include "base/cast.h"
+#include "trace/head_group.h"
 
 namespace headlight {
 

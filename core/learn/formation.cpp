@@ -8,6 +8,7 @@
 #include "learn/page_parts.h"
 #include "model/heads.h"
 #include "model/input.h"
+#include "model/parameters.h"
 
 namespace headlight::learn {
 

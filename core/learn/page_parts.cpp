@@ -6,6 +6,7 @@
 #include "analysis/predict.h"
 #include "base/quoted.h"
 #include "model/attention.h"
+#include "model/parameters.h"
 
 namespace headlight::learn {
 
@@ -28,12 +29,6 @@ std::string written_products(const Vector& a, const Vector& b) {
     std::string out;
     for (Index i = 0; i < a.size(); ++i)
         out += (i ? " + " : "") + (i ? factor(a[i]) : written(a[i])) + "·" + factor(b[i]);
-    return out;
-}
-
-std::string with_commas(int64_t value) {
-    std::string out = std::to_string(value);
-    for (int at = isize(out) - 3; at > (value < 0 ? 1 : 0); at -= 3) out.insert(at, ",");
     return out;
 }
 

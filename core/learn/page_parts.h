@@ -17,8 +17,6 @@ std::string factor(double value, int digits = 2);
 std::string written_vector(const Vector& v, int digits = 2);
 /// "1·2 + 0·1".
 std::string written_products(const Vector& a, const Vector& b);
-/// "603,979,776".
-std::string with_commas(int64_t value);
 /// "q₁₂" of "q" and 12.
 std::string numbered(const std::string& sign, int number);
 

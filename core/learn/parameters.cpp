@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/attention_parameters.h"
+#include "analysis/head_matrices.h"
 #include "learn/page_parts.h"
-#include "model/parameters.h"
+#include "model/parameter_counts.h"
 
 namespace headlight::learn {
 
@@ -87,10 +87,10 @@ Table value_table(const CountedModel& model) {
 }
 
 /// The singular values of the chosen head's value matrix, and the zeros behind them.
-Curves value_curves(const StationInput& input, ThreadPool& pool) {
+Curves value_curves(const StationInput& input) {
     const AttentionHead head{input.block, input.head};
     const ModelConfig& c = input.model->config;
-    const Vector values = singular_values(value_factors(*input.model, head, pool));
+    const Vector values = singular_values(value_factors(*input.model, head));
     const int rank = narrow<int>(values.size());
     Curves out{.title = "Value matrix of head " + head_name(c, head),
                .x_is = "number",
@@ -123,7 +123,7 @@ void ParametersState::visit(ControlVisitor& v) {
     v.whole("vocab", "Vocabulary", vocab, 1, 1000000);
 }
 
-Result<Page> parameters_page(const StationInput& input, const ParametersState& state, ThreadPool& pool) {
+Result<Page> parameters_page(const StationInput& input, const ParametersState& state, ThreadPool&) {
     const CountedModel model = counted_model(input, state);
     Page page;
     page.note = "weights of matrices, without biases";
@@ -131,7 +131,7 @@ Result<Page> parameters_page(const StationInput& input, const ParametersState& s
         for (const char* size : {"d_model", "layers", "heads", "d_head", "d_mlp", "vocab"})
             page.idle.push_back({size, "of=own"});
     page.blocks = {attention_table(model), model_table(model), value_table(model)};
-    if (has_value_matrices(input)) page.blocks.push_back(value_curves(input, pool));
+    if (has_value_matrices(input)) page.blocks.push_back(value_curves(input));
     if (state.of == ParametersState::Of::open && !input.model)
         page.blocks.push_back(Words{"No model is open, so GPT-3 is counted."});
     return page;
