@@ -1,7 +1,7 @@
 #version 330 core
 // A matrix of values, one head's weights above all. The texture holds values (masked: negative; below -1.5: nothing), level by level the largest of 2 x 2 below it;
-// colors come from the map alone. Compiled once for each SCALE (0 linear, 1 log, 2 row) and with or without
-// MINIFY (cells under a pixel) or DOTS, because software renderers run both sides of a branch.
+// colors come from the map alone. Compiled once for each CURVE (0 straight, 1 square root, 2 log), with or without
+// BY_ROW, and with or without MINIFY (cells under a pixel) or DOTS, because software renderers run both sides of a branch.
 uniform sampler2D values;      // [keys, queries], row = query
 uniform sampler2D row_largest; // [queries, 1]
 uniform sampler2D colors;      // [256, 1]
@@ -20,12 +20,17 @@ out vec4 color;
 ivec2 oriented(ivec2 cell) { return columns == 1 ? cell.yx : cell; }
 
 float place(float weight, int query) {
-#if SCALE == 2
-    return weight / max(texelFetch(row_largest, ivec2(query, 0), 0).r, 1e-12);
-#elif SCALE == 1
-    return log(max(weight, log_floor) / log_floor) / max(log(largest / log_floor), 1e-6);
+#ifdef BY_ROW
+    float top = texelFetch(row_largest, ivec2(query, 0), 0).r;
 #else
-    return weight / max(largest, 1e-12);
+    float top = largest;
+#endif
+#if CURVE == 2
+    return log(max(weight, log_floor) / log_floor) / max(log(top / log_floor), 1e-6);
+#elif CURVE == 1
+    return sqrt(max(weight, 0.0) / max(top, 1e-12));
+#else
+    return weight / max(top, 1e-12);
 #endif
 }
 

@@ -60,17 +60,6 @@ Rgb color_of(const Colormap& map, int index) {
     return index < 0 || index >= kNoNumber ? Rgb{0x80, 0x80, 0x80} : map[index];
 }
 
-float scale_position(Scale scale, float weight, float largest, float row_largest) {
-    if (std::isnan(weight)) return weight;
-    if (weight <= 0) return 0;
-    const float top = scale == Scale::row ? row_largest : largest;
-    if (scale == Scale::log)
-        return top <= kLogFloor
-                   ? 0
-                   : std::clamp(std::log(weight / kLogFloor) / std::log(top / kLogFloor), 0.0f, 1.0f);
-    return std::clamp(weight / top, 0.0f, 1.0f);
-}
-
 namespace {
 
 uint8_t srgb_byte(double linear) {

@@ -1,4 +1,4 @@
-// Color maps and the scales that lead into them; the shader and the figures use the same tables.
+// Color maps; the shader and the figures use the same tables.
 #pragma once
 
 #include <array>
@@ -36,14 +36,6 @@ int color_index(float place);
 /// The color of an entry; a gray of no map where there is no number.
 Rgb color_of(const Colormap& map, int index);
 inline Rgb color_of(const Colormap& map, float place) { return color_of(map, color_index(place)); }
-
-/// How a weight becomes a place on the color map.
-enum class Scale { linear, log, row };
-inline constexpr const char* kScaleNames[] = {"linear", "log", "row"};
-constexpr float kLogFloor = 1e-4f;  // weights below this are shown as zero on the log scale
-
-/// Place in [0, 1] of a weight (NaN of NaN), given the largest weight of the picture and of its row.
-float scale_position(Scale scale, float weight, float largest, float row_largest);
 
 /// The color of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where
 /// there are many.

@@ -40,15 +40,11 @@ namespace {
 
 constexpr Index kMaxRectangles = 256;  // cells per side drawn as vectors
 
-Rgb cell_color(const FigureOptions& o, const Colormap& map, float weight, float largest, float row_largest) {
-    return color_of(map, scale_position(o.scale, weight, largest, row_largest));
-}
-
 /// The weights as a picture of `wide` × `high` pixels; a pixel that covers several cells is the largest of
 /// them.
 std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const Matrix& w, int wide, int high,
                                                                          const FigureOptions& o,
-                                                                         float largest) {
+                                                                         const Shades& shades) {
     const Colormap& map = colormap(o.colormap, false);
     const bool in_rows = o.queries == Axis::rows;
     const Index down = in_rows ? w.rows() : w.cols(), across = in_rows ? w.cols() : w.rows();
@@ -74,7 +70,7 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
                     max = v;
                     of_row = row_largest[in_rows ? r : c];
                 }
-            const Rgb color = max < 0 ? Rgb{0xEE, 0xF0, 0xF2} : cell_color(o, map, max, largest, of_row);
+            const Rgb color = max < 0 ? Rgb{0xEE, 0xF0, 0xF2} : color_of(map, shades.place(max, of_row));
             row[x] = static_cast<uint32_t>(color.r << 16 | color.g << 8 | color.b);
         }
     }
@@ -85,7 +81,7 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
 /// Pixel by pixel on a picture; inside SVG and PDF with some pixels a cell, because viewers smooth what they
 /// enlarge.
 void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
-                     float largest) {
+                     const Shades& shades) {
     const bool in_rows = o.queries == Axis::rows;
     const auto down = double(in_rows ? w.rows() : w.cols()), across = double(in_rows ? w.cols() : w.rows());
     cairo_t* cairo = canvas.cairo();
@@ -103,7 +99,7 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
     }
     const int wide = std::max(1, round_int((right - left) * zoom)),
               high = std::max(1, round_int((bottom - top) * zoom));
-    const auto image = paint_cells(w, wide, high, o, largest);
+    const auto image = paint_cells(w, wide, high, o, shades);
     cairo_translate(cairo, left, top);
     cairo_scale(cairo, (right - left) / wide, (bottom - top) / high);
     cairo_set_source_surface(cairo, image.get(), 0, 0);
@@ -130,15 +126,13 @@ struct PageCells {
 };
 
 /// Colors of all cells, 0 … 255; −1: masked.
-std::vector<int> color_indices(const PageCells& cells, const FigureOptions& o, float largest) {
+std::vector<int> color_indices(const PageCells& cells, const Shades& shades) {
     const Vector row_largest = cells.w.rowwise().maxCoeff();
     std::vector<int> out;
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
             const float v = cells.at(r, c);
-            out.push_back(
-                v < 0 ? -1
-                      : color_index(scale_position(o.scale, v, largest, row_largest[cells.query(r, c)])));
+            out.push_back(v < 0 ? -1 : color_index(shades.place(v, row_largest[cells.query(r, c)])));
         }
     return out;
 }
@@ -171,13 +165,11 @@ void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int
     }
 }
 
-void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, float largest,
-               const Colormap& map) {
+void draw_dots(Canvas& canvas, const PageCells& cells, const Shades& shades, const Colormap& map) {
     const Vector row_largest = cells.w.rowwise().maxCoeff();
     for (Index r = 0; r < cells.down(); ++r)
         for (Index c = 0; c < cells.across(); ++c) {
-            const float v = cells.at(r, c),
-                        place = scale_position(o.scale, v, largest, row_largest[cells.query(r, c)]);
+            const float v = cells.at(r, c), place = shades.place(v, row_largest[cells.query(r, c)]);
             if (!(v >= 0) || std::isnan(place)) continue;
             canvas.set_color(color_of(map, place));
             cairo_new_sub_path(canvas.cairo());
@@ -191,14 +183,14 @@ void draw_dots(Canvas& canvas, const PageCells& cells, const FigureOptions& o, f
 }  // namespace
 
 void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
-                  float largest) {
+                  const Shades& shades) {
     if (std::max(w.rows(), w.cols()) > kMaxRectangles || cell < 4)
-        return draw_as_picture(canvas, w, x, y, cell, o, largest);
+        return draw_as_picture(canvas, w, x, y, cell, o, shades);
     const PageCells cells{w, o.queries, x, y, cell, cell >= 12 ? 0.75 : 0};
-    std::vector<int> indices = color_indices(cells, o, largest);
+    std::vector<int> indices = color_indices(cells, shades);
     const Colormap& map = colormap(o.colormap, false);
     if (o.marks == Marks::dots) {
-        draw_dots(canvas, cells, o, largest, map);
+        draw_dots(canvas, cells, shades, map);
         std::replace_if(
             indices.begin(), indices.end(), [](int index) { return index >= 0 && index < kNoNumber; },
             kNoNumber + 1);  // what is masked or no number is left
@@ -214,7 +206,7 @@ void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& o, cons
 }
 
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& o,
-                    float largest) {
+                    const Shades& shades) {
     const double zoom = style_zoom(o), width = 12 * zoom;
     const Colormap& map = colormap(o.colormap, false);
     constexpr int kStops = 64;
@@ -231,20 +223,15 @@ void draw_color_bar(Canvas& canvas, double x, double y, double height, const Fig
     canvas.stroke_rect(x, y, width, height, PageColors{}.line, 0.75);
     for (int i = 0; i <= 4; ++i) {
         const double at = y + height * (1 - i / 4.0);
-        const double value = o.scale == Scale::row   ? i / 4.0
-                             : o.scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, i / 4.0)
-                                                     : double(largest) * i / 4;
+        const double value = shades.weight_at(float(i) / 4);
         canvas.line(x + width, at, x + width + 4, at, PageColors{}.line, 0.75);
         canvas.text(x + width + 7 * zoom, at,
-                    decimals(value, value < 0.01 && value > 0 ? 4
-                                    : largest < 0.2f          ? 3
-                                                              : 2),
+                    decimals(value, value < 0.01 && value > 0    ? 4
+                                    : shades.brightest(1) < 0.2f ? 3
+                                                                 : 2),
                     10 * zoom, Face::mono, PageColors{}.secondary);
     }
-    const char* label = o.scale == Scale::row   ? "of row's largest"
-                        : o.scale == Scale::log ? "weight (log)"
-                                                : "weight";
-    canvas.text(x, y - 11 * zoom, label, 10 * zoom, Face::sans, PageColors{}.caption);
+    canvas.text(x, y - 11 * zoom, shades.row().legend, 10 * zoom, Face::sans, PageColors{}.caption);
 }
 
 }  // namespace headlight

@@ -9,8 +9,9 @@
 #include "analysis/head_stats.h"
 #include "base/quoted.h"
 #include "figure/canvas.h"
+#include "figure/colormap.h"
 #include "figure/style.h"
-#include "trace/trace.h"
+#include "trace/head_group.h"
 
 namespace headlight {
 
@@ -25,8 +26,9 @@ struct ManyHeads {
 
 /// A figure's style and what it shows.
 struct FigureOptions : FigureStyle {
-    int block = 0, head = 0;  // which attention block (ModelConfig::block), which head
-    double most_cell = 0;     // of one head: no cell is larger, where that is not 0
+    int block = 0, head = 0;                        // which attention block (ModelConfig::block), which head
+    std::optional<HeadGroup> group = std::nullopt;  // in place of the head: several as one
+    double most_cell = 0;                           // of one head: no cell is larger, where that is not 0
     ManyHeads many{};
 };
 
@@ -68,13 +70,13 @@ void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options
 inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25; }
 
 /// Draws weights[queries, keys] with square cells: one rectangle each, or one picture where they are finer
-/// than the page. Entries < 0 are masked. `largest` is what the top of the color map stands for.
+/// than the page. Entries < 0 are masked.
 void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell,
-                  const FigureOptions& options, float largest);
+                  const FigureOptions& options, const Shades& shades);
 
-/// A vertical color bar with five ticks from 0 (or the log floor) to `largest`.
+/// A vertical color bar with five ticks, which say the weights that stand there.
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options,
-                    float largest);
+                    const Shades& shades);
 
 /// Draw every how many labels so that they stand `apart`: 1, 2, 5, 10, 20, …
 int label_step(double cell, double apart);

@@ -10,12 +10,15 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "figure/figure.h"
+#include "figure/methods.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr double kMargin = 14, kLabelSize = 11, kBarSpace = 74, kMaxCell = 48;
+constexpr double kMargin = 14, kLabelSize = 11, kBarSpace = 74, kMaxCell = 48, kAxisTitle = 15;
+/// From one label to the next, in sizes of the type; the least of the chosen size; what rounding loses.
+constexpr double kLabelStep = 1.2, kLeastLabel = 0.75, kAlmost = 0.999;
 
 /// The tokens along one axis: those that were asked for, as labels, and the words that they belong to.
 struct Tokens {
@@ -43,11 +46,17 @@ Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& w
     return out;
 }
 
+/// The head's, or those of several as one.
+Matrix weights_of(const Trace& trace, const FigureOptions& o) {
+    if (o.group) return combined_pattern(trace, *o.group, o.drop_sink);
+    Matrix own = masked_pattern(trace, o.block, o.head);
+    return o.drop_sink ? without_first_key(std::move(own)) : own;
+}
+
 Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
     check_fits(int64_t{trace.query_count(o.block)} * trace.key_count(o.block) *
                12);  // as it is, as it is shown, the tokens kept
-    const Matrix own = masked_pattern(trace, o.block, o.head),
-                 whole = o.drop_sink ? without_first_key(own) : own;
+    const Matrix whole = weights_of(trace, o);
     const Matrix kept = whole(queries.kept, keys.kept);
     return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;
 }
@@ -59,6 +68,7 @@ struct Labels {
 
 struct Layout {
     double cell = 0, left = 0, top = 0, width = 0, height = 0, font = kLabelSize, zoom = 1;
+    double top_of_titles = 0;
     bool turned = false;  // labels over the columns at 45°
     int step = 1;         // every step-th label is drawn
 };
@@ -85,17 +95,29 @@ std::vector<std::string> broken(const std::string& text, double width, double fo
     return lines;
 }
 
+/// How much room titles of the axes take beside the labels.
+double room_for_axis_titles(const FigureOptions& o) {
+    return o.labels && o.axis_titles ? kAxisTitle * style_zoom(o) : 0;
+}
+
+/// Labels of all tokens where a little smaller ones fit.
+double fitting_font(double font, double cell) {
+    return cell < kLabelStep * font && cell >= kLeastLabel * kLabelStep * font ? cell / kLabelStep : font;
+}
+
 Layout arrange(const FigureOptions& o, const Labels& labels, size_t caption_lines = 1) {
     Layout l;
     l.zoom = style_zoom(o);
     l.font = kLabelSize * l.zoom;
+    const double titles = room_for_axis_titles(o);
     const double down = widest(labels.down, l.font), across = widest(labels.across, l.font);
     const auto rows = double(labels.down.size()), columns = double(labels.across.size());
     const double title = o.title.empty() ? 0 : 26 * l.zoom,
-                 caption = o.caption.empty() ? 0 : (24 + kCaptionLine * double(caption_lines - 1)) * l.zoom,
+                 caption = caption_lines == 0 ? 0 : (24 + kCaptionLine * double(caption_lines - 1)) * l.zoom,
                  bar = o.labels && o.color_bar ? kBarSpace * l.zoom : 0;
     const auto width = o.width(), height = o.height();
-    l.left = kMargin + (o.labels ? down + 8 : 0);
+    l.left = kMargin + (o.labels ? down + 8 : 0) + titles;
+    l.top_of_titles = kMargin + title;
     const auto fit = [&](double top) {
         const double room_x = width ? *width - l.left - bar - kMargin : 640,
                      room_y = height  ? *height - top - caption - kMargin
@@ -105,22 +127,23 @@ Layout arrange(const FigureOptions& o, const Labels& labels, size_t caption_line
                                   o.most_cell > 0 ? o.most_cell : 1e9}),
                         0.05);
     };
-    l.top = kMargin + title + (o.labels ? 22 * l.zoom : 0);
+    l.top = kMargin + title + titles + (o.labels ? 22 * l.zoom : 0);
     l.cell = fit(l.top);
     l.turned =
         o.labels && (o.turned == Turned::always || (o.turned == Turned::automatic && across + 6 > l.cell));
     if (l.turned) {
-        l.top = kMargin + title + across * M_SQRT1_2 + 16 * l.zoom;
+        l.top = kMargin + title + titles + across * M_SQRT1_2 + 16 * l.zoom;
         l.cell = fit(l.top);
     }
-    l.step = label_step(l.cell, o.turned == Turned::never ? across + 6 : l.font + 3);
+    l.font = fitting_font(l.font, l.cell);
+    l.step = label_step(l.cell, o.turned == Turned::never ? across + 6 : kLabelStep * l.font * kAlmost);
     l.width = width.value_or(std::max(l.left + columns * l.cell + bar + kMargin, 320.0));
     l.height = height.value_or(l.top + rows * l.cell + caption + kMargin);
     return l;
 }
 
 void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
-    const size_t step = l.step, step_down = label_step(l.cell, l.font + 3);
+    const size_t step = l.step, step_down = label_step(l.cell, kLabelStep * l.font * kAlmost);
     for (size_t i = 0; i < labels.down.size(); i += step_down)
         canvas.text(l.left - 6, l.top + l.cell * (double(i) + 0.5), labels.down[i], l.font, Face::mono,
                     PageColors{}.text, Align::right);
@@ -135,6 +158,17 @@ void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
     }
 }
 
+/// "query" along the rows and "key" over the columns, or the other way round.
+void draw_axis_titles(Canvas& canvas, const FigureOptions& o, const Layout& l, const Labels& labels) {
+    const bool rows = o.queries == Axis::rows;
+    const double font = 10 * l.zoom, above = l.top_of_titles + font * 0.6,
+                 middle = l.top + l.cell * double(labels.down.size()) / 2;
+    canvas.text(l.left + l.cell * double(labels.across.size()) / 2, above, rows ? "key" : "query", font,
+                Face::sans, PageColors{}.caption, Align::center);
+    canvas.text(kMargin + font * 0.6, middle, rows ? "query" : "key", font, Face::sans, PageColors{}.caption,
+                Align::center, -M_PI / 2);
+}
+
 void draw_grid_lines(Canvas& canvas, const Layout& l, const Labels& labels) {
     const double wide = l.cell * double(labels.across.size()), high = l.cell * double(labels.down.size());
     for (size_t i = 0; i <= labels.across.size(); ++i)
@@ -147,15 +181,14 @@ void draw_grid_lines(Canvas& canvas, const Layout& l, const Labels& labels) {
 
 /// Weights from 0.005 on, where a cell has room for them.
 void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const FigureOptions& o,
-                 float largest) {
+                 const Shades& shades) {
     const double font = std::min(l.font, l.cell * 0.36);
     if (font < 3) return;
     const Colormap& map = colormap(o.colormap, false);
     for (Index q = 0; q < weights.rows(); ++q)
         for (Index k = 0; k < weights.cols(); ++k) {
             if (!(weights(q, k) >= 0.005f)) continue;
-            const Rgb back =
-                color_of(map, scale_position(o.scale, weights(q, k), largest, weights.row(q).maxCoeff()));
+            const Rgb back = color_of(map, shades.place(weights(q, k), weights.row(q).maxCoeff()));
             const bool dark =
                 o.marks == Marks::squares && 0.299 * back.r + 0.587 * back.g + 0.114 * back.b < 140;
             const double x = l.left + l.cell * (double(o.queries == Axis::rows ? k : q) + 0.5),
@@ -165,15 +198,38 @@ void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const F
         }
 }
 
-std::string automatic_caption(const Trace& trace, const FigureOptions& o) {
-    std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") + ", " +
-                      row_of(kScaleNames, o.scale) + " scale.";
+std::string automatic_caption(const Trace& trace, const FigureOptions& o, const Shades& shades) {
+    std::string out = std::string("Queries in ") + (o.queries == Axis::rows ? "rows" : "columns") +
+                      ", contrast: " + shades.row().label + ".";
     if (trace.rule(o.block).mask_of(o.head).hides_any()) out += " Hatched: masked.";
-    out += fully_masked_note(trace, o.block, o.head);
+    if (!o.group) out += fully_masked_note(trace, o.block, o.head);
+    if (o.group && o.group->by == Combine::max)
+        out += " Each weight is the largest that any of the heads has.";
     if (o.drop_sink) out += " First key left out, rows renormalized.";
     if (o.join_words) out += " Sub-words joined.";
     if (!o.tokens.empty() || !o.keys.empty()) out += " A part of the tokens.";
     return out;
+}
+
+/// The caption and the methods, in lines so wide.
+std::vector<std::string> lines_under(const Trace& trace, const FigureOptions& o, const Shades& shades,
+                                     double width) {
+    const double font = 10 * style_zoom(o);
+    std::vector<std::string> out;
+    const std::string caption = o.caption == "auto" ? automatic_caption(trace, o, shades) : o.caption;
+    if (!caption.empty()) out = broken(caption, width, font);
+    if (!o.methods) return out;
+    const ModelConfig& c = trace.config();
+    const std::string shown = o.group ? group_title(c, *o.group) : "head " + head_name(c, o.block, o.head);
+    for (std::string& line : broken(methods_caption(trace, shown), width, font))
+        out.push_back(std::move(line));
+    return out;
+}
+
+std::string automatic_title(const Trace& trace, const FigureOptions& o) {
+    const ModelConfig& c = trace.config();
+    return (o.group ? group_title(c, *o.group) : "Head " + head_name(c, o.block, o.head)) + " of " +
+           trace.model->name;
 }
 
 }  // namespace
@@ -195,29 +251,28 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
     const Matrix weights = choose_weights(*trace, o, queries, keys);
     Labels labels{queries.labels, keys.labels};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
-    const float largest = std::max(weights.maxCoeff(), 1e-6f);
+    const Shades shades = shades_of(o.contrast, weights);
     const Layout one = arrange(o, labels);
-    const auto caption = broken(o.caption == "auto" ? automatic_caption(*trace, o) : o.caption,
-                                one.width - one.left - kMargin, 10 * one.zoom);
+    const auto caption = lines_under(*trace, o, shades, one.width - one.left - kMargin);
     const Layout l = caption.size() == 1 ? one : arrange(o, labels, caption.size());
-    return Drawing{
-        {l.width, l.height, o.dpi},
-        [trace, o, labels, weights, largest, l, caption](Canvas& canvas) {
-            begin_figure(canvas, {l.width, l.height, o.dpi}, o,
-                         "Head " + head_name(trace->config(), o.block, o.head) + " of " + trace->model->name);
-            const double wide = l.cell * double(labels.across.size()),
-                         high = l.cell * double(labels.down.size());
-            draw_weights(canvas, weights, l.left, l.top, l.cell, o, largest);
-            if (o.grid_lines) draw_grid_lines(canvas, l, labels);
-            if (o.values) draw_values(canvas, l, weights, o, largest);
-            if (o.labels) draw_labels(canvas, l, labels);
-            if (o.labels && o.color_bar)
-                draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o, largest);
-            for (size_t i = 0; l.width >= 200 && i < caption.size(); ++i)
-                canvas.text(l.left, l.top + high + (15 + kCaptionLine * double(i)) * l.zoom, caption[i],
-                            10 * l.zoom, Face::sans, PageColors{}.caption);
-        },
-        l.cell};
+    return Drawing{{l.width, l.height, o.dpi},
+                   [trace, o, labels, weights, shades, l, caption](Canvas& canvas) {
+                       begin_figure(canvas, {l.width, l.height, o.dpi}, o, automatic_title(*trace, o));
+                       const double wide = l.cell * double(labels.across.size()),
+                                    high = l.cell * double(labels.down.size());
+                       draw_weights(canvas, weights, l.left, l.top, l.cell, o, shades);
+                       if (o.grid_lines) draw_grid_lines(canvas, l, labels);
+                       if (o.values) draw_values(canvas, l, weights, o, shades);
+                       if (o.labels) draw_labels(canvas, l, labels);
+                       if (o.labels && o.axis_titles) draw_axis_titles(canvas, o, l, labels);
+                       if (o.labels && o.color_bar)
+                           draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o,
+                                          shades);
+                       for (size_t i = 0; l.width >= 200 && i < caption.size(); ++i)
+                           canvas.text(l.left, l.top + high + (15 + kCaptionLine * double(i)) * l.zoom,
+                                       caption[i], 10 * l.zoom, Face::sans, PageColors{}.caption);
+                   },
+                   l.cell};
 }
 
 }  // namespace headlight

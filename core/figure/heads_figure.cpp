@@ -6,6 +6,7 @@
 #include "analysis/head_summary.h"
 #include "base/cast.h"
 #include "figure/figure.h"
+#include "figure/methods.h"
 
 namespace headlight {
 
@@ -72,6 +73,8 @@ void lay_out(Grid& g, std::optional<double> width, std::optional<double> height)
     }
 }
 
+constexpr double kMethodsLine = 16;
+
 struct GridLayout {
     double zoom = 1, left = 0, top = 0, side = 0, pitch_x = 0, pitch_y = 0;
     Page page;
@@ -81,7 +84,7 @@ GridLayout arrange_grid(const FigureOptions& o, const Grid& g) {
     GridLayout l;
     l.zoom = style_zoom(o);
     const double font = 11 * l.zoom, name = o.labels && !g.names.empty() ? font + 6 : 0,
-                 caption = o.caption.empty() ? 0 : 22 * l.zoom;
+                 caption = (o.caption.empty() ? 0 : 22 * l.zoom) + (o.methods ? kMethodsLine * l.zoom : 0);
     double numbers = kNumbers * l.zoom;
     for (const auto& row : g.row_names) numbers = std::max(numbers, text_width(row, font, Face::mono) + 16);
     l.left = kGridMargin + (o.labels && g.by_layer() ? numbers : 0);
@@ -120,15 +123,10 @@ void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
 }
 
 /// A thumbnail in the colors of its own range or of all, faded towards the page.
-void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, double side, FigureOptions o,
-                    float largest, float fade) {
-    if (o.many.own_range) largest = std::max(1e-6f, weights.maxCoeff());
-    Matrix shown = weights;
-    if (o.many.square_root) {
-        o.scale = Scale::linear;
-        shown = (weights.array() < 0).select(weights.array(), (weights.array().max(0.0f) * largest).sqrt());
-    }
-    draw_weights(canvas, shown, x, y, side / double(weights.rows()), o, largest);
+void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, double side,
+                    const FigureOptions& o, Shades shades, float fade) {
+    if (o.many.own_range) shades.largest = std::max(1e-6f, weights.maxCoeff());
+    draw_weights(canvas, weights, x, y, side / double(weights.rows()), o, shades);
     if (fade > 0) {
         const Rgb page = PageColors{}.page;
         cairo_set_source_rgba(canvas.cairo(), page.r / 255.0, page.g / 255.0, page.b / 255.0, fade);
@@ -138,15 +136,21 @@ void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, d
     canvas.stroke_rect(x, y, side, side, {0xDA, 0xDE, 0xE3}, 0.5);
 }
 
-std::string heads_caption(const Grid& g, const FigureOptions& o, float largest) {
+/// How thumbnails are colored: entries are the largest of squares, so that no percentile is known of them.
+Contrast contrast_of_thumbnails(const FigureOptions& o) {
+    if (o.many.square_root) return Contrast::root;
+    const bool any = o.contrast != Contrast::automatic && o.contrast != Contrast::percentile;
+    return any ? o.contrast : Contrast::range;
+}
+
+std::string heads_caption(const Grid& g, const FigureOptions& o, const Shades& shades) {
     const std::string order = g.by_layer()              ? "Layers down, heads across; "
                               : o.queries == Axis::rows ? "Queries in rows; "
                                                         : "Queries in columns; ";
-    const std::string scale = o.many.square_root ? "square root of the weight, "
-                                                 : std::string(row_of(kScaleNames, o.scale)) + " scale, ";
+    const std::string contrast = std::string("contrast: ") + shades.row().label + ", ";
     const std::string range =
-        o.many.own_range ? "0 to each head's largest." : "0 to " + decimals(largest, 2) + ".";
-    return order + scale + range + (o.many.notes_are.empty() ? "" : " Numbers: " + o.many.notes_are + ".");
+        o.many.own_range ? "0 to each head's largest." : "0 to " + decimals(shades.brightest(1), 2) + ".";
+    return order + contrast + range + (o.many.notes_are.empty() ? "" : " Numbers: " + o.many.notes_are + ".");
 }
 
 }  // namespace
@@ -161,9 +165,9 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
     }
     add_names(grid, trace->config(), o.many.notes);
     const GridLayout l = arrange_grid(o, grid);
-    float largest = 1e-6f;
+    Shades shades{contrast_of_thumbnails(o), 1e-6f};
     for (const auto& i : grid.heads)
-        if (i) largest = std::max(largest, heads[*i].thumbnail.maxCoeff());
+        if (i) shades.largest = std::max(shades.largest, heads[*i].thumbnail.maxCoeff());
     return Drawing{l.page,
                    [=, heads = std::move(heads)](Canvas& canvas) {
                        begin_figure(canvas, l.page, o,
@@ -173,13 +177,17 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
                            if (!grid.heads[i]) continue;
                            const int head = *grid.heads[i], column = i % grid.across, row = i / grid.across;
                            draw_thumbnail(canvas, heads[head].thumbnail, l.left + l.pitch_x * column,
-                                          l.top + l.pitch_y * row, l.side, o, largest,
+                                          l.top + l.pitch_y * row, l.side, o, shades,
                                           o.many.fades.empty() ? 0 : o.many.fades[head]);
                        }
                        const double names = o.labels && !grid.names.empty() ? 11 * l.zoom + 6 : 0;
                        canvas.text(l.left, l.top + grid.down * l.pitch_y - names + 8 * l.zoom,
-                                   o.caption == "auto" ? heads_caption(grid, o, largest) : o.caption,
+                                   o.caption == "auto" ? heads_caption(grid, o, shades) : o.caption,
                                    10 * l.zoom, Face::sans, PageColors{}.caption);
+                       if (o.methods)
+                           canvas.text(l.left, l.page.height - kGridMargin - 4 * l.zoom,
+                                       methods_caption(*trace, ""), 10 * l.zoom, Face::sans,
+                                       PageColors{}.caption);
                    },
                    0};
 }

@@ -11,6 +11,7 @@
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "figure/colormap.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 
@@ -25,7 +26,14 @@ constexpr const char* kFormat = "headlight-figure";
 constexpr int kVersion = 1;
 constexpr size_t kLongest = 2000;
 
-std::span<const char* const> names_of(Scale FigureStyle::*) { return kScaleNames; }
+std::span<const char* const> names_of(Contrast FigureStyle::*) {
+    static const std::vector<const char*> names = [] {
+        std::vector<const char*> out;
+        for (const ContrastRow& row : contrasts()) out.push_back(row.name);
+        return out;
+    }();
+    return names;
+}
 std::span<const char* const> names_of(Axis FigureStyle::*) { return kAxisNames; }
 std::span<const char* const> names_of(Marks FigureStyle::*) { return kMarkNames; }
 std::span<const char* const> names_of(Turned FigureStyle::*) { return kTurnedNames; }
@@ -127,7 +135,11 @@ std::span<const StyleField> style_fields() {
         {"dpi", "pixels per inch of a PNG", &S::dpi, 20, 2400},
         {"font-pt", "size of the token labels in points; the rest follows", &S::font_pt, 3, 72},
         {"colormap", "colors", &S::colormap},
-        {"scale", "linear, log, or row (each row by its largest)", &S::scale},
+        {"contrast",
+         "how weights become colors: auto (true range, or square root beyond 64 tokens), linear (0 to 1), "
+         "range "
+         "(0 to the largest), root, log, p99 (up to the 99th percentile), row (each row by its largest)",
+         &S::contrast},
         {"queries", "whether queries are rows or columns", &S::queries},
         {"marks", "squares of the weight's color, or dots of its size", &S::marks},
         {"turn-labels", "rotate the labels over the columns: auto (where they would not fit), always, never",
@@ -135,6 +147,8 @@ std::span<const StyleField> style_fields() {
         {"title", "title ('' for none)", &S::title},
         {"caption", "line under the figure ('' for none)", &S::caption},
         {"labels", "token labels and head numbers", &S::labels},
+        {"axis-titles", "“query” and “key” beside the axes of one head", &S::axis_titles},
+        {"methods", "a line under the figure with model, head, mask, interventions and version", &S::methods},
         {"color-bar", "color bar with the true range", &S::color_bar},
         {"grid-lines", "lines between the cells", &S::grid_lines},
         {"values", "weights written into the cells that have room", &S::values},
@@ -168,8 +182,10 @@ std::span<const FigurePreset> built_in_presets() {
 }
 
 Status apply_preset(FigureStyle& style, const FigurePreset& preset) {
-    for (const auto& [name, text] : preset.fields) {
-        const StyleField* field = find_field(name);
+    for (const auto& [name, given] : preset.fields) {
+        const bool former = name == "scale";  // as older versions called the contrast
+        const StyleField* field = find_field(former ? "contrast" : name);
+        const std::string text = former ? contrast_of_scale(given) : given;
         if (!field)
             return Error{"The preset " + shortened(preset.name) + " sets " + in_quotes(name) +
                          ", which no figure has; take it out."};

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "figure/colormap.h"
+#include "figure/contrast.h"
 #include "io/json.h"
 
 namespace headlight {
@@ -26,7 +26,7 @@ struct FigureStyle {
     double dpi = 96;
     double font_pt = 8.25;  // of token labels; the rest follows
     std::string colormap = "beam";
-    Scale scale = Scale::linear;
+    Contrast contrast = Contrast::automatic;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
     Turned turned = Turned::automatic;
@@ -34,6 +34,8 @@ struct FigureStyle {
     std::string caption = "auto";  // auto: how to read it; "": none
     bool labels = true, color_bar = true, grid_lines = false, values = false, join_words = false,
          transparent = false;
+    bool axis_titles = true;   // one head: "query" and "key"
+    bool methods = false;      // under the figure: what is needed to make it again
     bool drop_sink = false;    // one head: without its first key, rows renormalized
     std::string tokens, keys;  // "0-5,9": only these (keys: of the keys; where empty, as tokens)
     std::string heads;         // "1.2,3.0": only these of all heads
@@ -54,8 +56,8 @@ private:
 struct StyleField {
     const char* name;
     const char* help;
-    std::variant<double FigureStyle::*, bool FigureStyle::*, std::string FigureStyle::*, Scale FigureStyle::*,
-                 Axis FigureStyle::*, Marks FigureStyle::*, Turned FigureStyle::*>
+    std::variant<double FigureStyle::*, bool FigureStyle::*, std::string FigureStyle::*,
+                 Contrast FigureStyle::*, Axis FigureStyle::*, Marks FigureStyle::*, Turned FigureStyle::*>
         member;
     double low = 0, high = 0;  // of numbers
 };

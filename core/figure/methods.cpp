@@ -1,0 +1,29 @@
+#include "figure/methods.h"
+
+#include "base/cast.h"
+
+namespace headlight {
+
+namespace {
+
+/// The first of the changes in force, as options spell them.
+std::string interventions_of(const Trace& trace) {
+    constexpr int kMostNamed = 4;
+    const auto& changes = trace.request.intervention.changes;
+    if (changes.empty()) return "No interventions.";
+    std::string out;
+    for (int i = 0; i < std::min(isize(changes), kMostNamed); ++i)
+        out += (i ? ", " : "Interventions: ") + change_name(trace.config(), changes[i]);
+    const int more = isize(changes) - kMostNamed;
+    return out + (more > 0 ? " and " + std::to_string(more) + " more." : ".");
+}
+
+}  // namespace
+
+std::string methods_caption(const Trace& trace, const std::string& shown) {
+    const std::string what = trace.model->name + (shown.empty() ? "" : ", " + shown);
+    return what + ". Mask: " + trace.request.intervention.mask.label() + ". " + interventions_of(trace) +
+           " Headlight " HEADLIGHT_VERSION ".";
+}
+
+}  // namespace headlight
