@@ -18,9 +18,9 @@ std::string trimmed(const std::string& text) {
     return from == std::string::npos ? "" : text.substr(from, to - from + 1);
 }
 
-/// Words in double quotes are what stands between them.
+/// Words that stand in one pair of double quotes are what stands between them.
 std::string unquoted(const std::string& words) {
-    const bool quoted = words.size() >= 2 && words.front() == '"' && words.back() == '"';
+    const bool quoted = words.size() >= 2 && words.front() == '"' && words.find('"', 1) == words.size() - 1;
     return quoted ? words.substr(1, words.size() - 2) : words;
 }
 

@@ -39,9 +39,12 @@ public:
 
     /// Gives a picture to the view that is shown; false where it takes none.
     virtual bool show_picture(const std::string& path) = 0;
+    /// Counts the parameters of a config.json in the view of architectures.
+    virtual Status show_config(const std::string& path) = 0;
     virtual void open_workspace(const std::string& path) = 0;
     virtual void drop_left_workspace() = 0;
     virtual void copy_numbers() = 0;
+    virtual void copy_text(const std::string& text) = 0;
     /// Writes what the save sheet shows to its path; asks for one with the desktop's dialog.
     virtual void save() = 0;
     virtual void browse() = 0;

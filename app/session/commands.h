@@ -9,14 +9,21 @@ namespace headlight {
 std::vector<Command> selection_commands();     // heads, cells
 std::vector<Command> display_commands();       // how it is shown
 std::vector<Command> intervention_commands();  // masks, changes, undo
+std::vector<Command> metric_commands();        // what is explained, and how heads act on it
 std::vector<Command> comparison_commands();
 std::vector<Command> generation_commands();
 std::vector<Command> document_commands();  // models, texts, files
+
+/// Of the view that shows it.
+Command explain_row();
 
 /// Why something that needs a text's pass cannot be done yet.
 const char* needs_sentence(const CommandContext& context);
 /// … or one that computes: a trace holds no weights.
 const char* needs_weights(const CommandContext& context);
+
+/// … or one whose model predicts tokens.
+const char* needs_logits(const CommandContext& context);
 
 const char* needs_written(const CommandContext& context);
 

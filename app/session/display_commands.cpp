@@ -12,8 +12,19 @@ Command colormap_row() {
                       preference(&Preferences::colormap));
 }
 
+Command contrast_choice() {
+    std::vector<std::pair<std::string, Contrast>> values;
+    for (size_t i = 0; i < contrasts().size(); ++i)
+        values.emplace_back(contrasts()[i].name, static_cast<Contrast>(i));
+    Command out = choice_row(
+        {"contrast", "Contrast", "next contrast of heat maps: how weights become colors", "Ctrl+L"},
+        std::move(values), preference(&Preferences::contrast));
+    out.alias = "scale";
+    return out;
+}
+
 void show_hints(CommandContext& c) {
-    c.session.preferences.hints_seen = false;
+    c.session.guide = Guide::hints;
     c.session.sheet.reset();
 }
 
@@ -22,10 +33,7 @@ void show_hints(CommandContext& c) {
 std::vector<Command> display_commands() {
     return in_group(
         "Display",
-        {colormap_row(),
-         choice_row({"scale", "Color scale", "next color scale: linear, log, per row", "Ctrl+L"},
-                    {{"linear", Scale::linear}, {"log", Scale::log}, {"row", Scale::row}},
-                    preference(&Preferences::scale)),
+        {colormap_row(), contrast_choice(),
          choice_row({"queries", "Queries as", "queries as rows or as columns", "Ctrl+T"},
                     {{"rows", Axis::rows}, {"columns", Axis::columns}}, preference(&Preferences::queries)),
          choice_row({"marks", "Draw cells as", "cells as squares or as dots"},
@@ -36,7 +44,11 @@ std::vector<Command> display_commands() {
                     preference(&Preferences::dark)),
          choice_row({"text size", "Text size", "size of the window's text in percent"},
                     {{"100", 1.0f}, {"125", 1.25f}, {"150", 1.5f}}, preference(&Preferences::text_size)),
-         row({"hints", "Show the hints again", "show the hints of the first start"}, show_hints)});
+         row({"hints", "Show the hints again", "show the hints of the first start"}, show_hints),
+         choice_row(
+             {"guide", "Things to try", "what stands under the views: hints, things to try, or nothing"},
+             {{"tries", Guide::tries}, {"off", Guide::none}, {"hints", Guide::hints}},
+             [](Session& s) -> Guide& { return s.guide; })});
 }
 
 }  // namespace headlight

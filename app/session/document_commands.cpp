@@ -6,16 +6,12 @@
 #include "model/heads.h"
 #include "session/commands.h"
 #include "session/examples.h"
+#include "session/samples.h"
 #include "session/workspace.h"
 
 namespace headlight {
 
 namespace {
-
-bool is_picture(const std::string& path) {
-    const std::string end = lower_case(std::filesystem::path(path).extension().string());
-    return end == ".png" || end == ".jpg" || end == ".jpeg";
-}
 
 /// A picture goes to the vision model that is open, or to the view that shows one without.
 Status open_picture(CommandContext& c, const std::string& path) {
@@ -28,15 +24,21 @@ Status open_picture(CommandContext& c, const std::string& path) {
     return success();
 }
 
-/// A workspace is opened; everything else is a model: the one that is shown, or, while that is what is
-/// chosen, the one it is compared with.
+bool is_config(const std::string& path) {
+    return lower_case(std::filesystem::path(path).extension().string()) == ".json";
+}
+
+/// A workspace is opened, the parameters of a config.json are counted; everything else is a model: the one
+/// that is shown, or, while that is what is chosen, the one it is compared with.
 Status open_path(CommandContext& c, const std::string& path) {
     Session& s = c.session;
     if (path.empty()) {
         s.toggle(Sheet::models);
     } else if (is_workspace(path)) {
         c.host.open_workspace(path);
-    } else if (is_picture(path)) {
+    } else if (is_config(path)) {
+        return c.host.show_config(path);
+    } else if (names_picture(path)) {
         return open_picture(c, path);
     } else if (s.shows(Sheet::compared_models)) {
         s.document.compare_with_model(path);
@@ -45,6 +47,14 @@ Status open_path(CommandContext& c, const std::string& path) {
         choose_model(s, path);
         s.sheet.reset();
     }
+    return success();
+}
+
+/// Opens a model, unless it is the one that is open or is being opened.
+Status switch_model(CommandContext& c, const std::string& name) {
+    const Document& d = c.session.document;
+    const bool is_open = c.model() && c.model()->name == name && c.answer->model_attempt == d.model_attempt;
+    if (!is_open && d.model_path != name) choose_model(c.session, name);
     return success();
 }
 
@@ -101,6 +111,8 @@ std::vector<Command> document_commands() {
         "Files",
         {row({"open [PATH]", "Open a model or workspace", "open a model, trace or workspace", "Ctrl+O"},
              open_path),
+         row({"switch MODEL", "Switch to a model", "open a model unless it is the one that is open"},
+             switch_model),
          row({"cancel opening [b]", "Cancel opening", "stay with the model that is open"}, cancel_opening),
          row({"open left workspace", "Open what was left",
               "open the workspace of a window that did not close properly"},

@@ -18,4 +18,9 @@ struct Example {
 /// The rows of assets/sentences.json: the only place to add one.
 const std::vector<Example>& examples();
 
+struct Session;
+
+/// What a first start shows: the first example, its head and cell, and heads ranked by that cell's weight.
+void begin_with_story(Session& session);
+
 }  // namespace headlight

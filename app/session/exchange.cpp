@@ -1,6 +1,7 @@
 #include "session/exchange.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/cast.h"
 #include "session/trial.h"
@@ -29,8 +30,9 @@ void take_model(Session& session, const WorkAnswer& now) {
     Document& d = session.document;
     d.intervention = {};
     d.history.forget_model();
-    forget_model(d.trial);
+    forget_model(d.trial, d.trial_waits.has_value());
     d.sweeping = false;
+    restore_metric(session, *now.sentence->model);
     if (d.changes_wait) restore_changes(session, now.sentence->model->config);
     auto& recent = session.preferences.recent_models;
     if (now.model_path.find('/') != std::string::npos)
@@ -57,15 +59,15 @@ WorkRequest request_of(Session& session, const SentenceResult* shown) {
     r.model_path = d.model_path;
     r.model_attempt = d.model_attempt;
     r.text = d.text;
+    r.picture = d.picture;
     if (!shown || reads_two_texts(shown->model->config)) r.second = d.second;
     r.generation = generation_asked(d);
-    r.block = s.block;
-    r.head = s.head;
+    std::tie(r.block, r.head) = s.shown_head();
     r.cell = s.focused();
     r.choose_head = s.choose_head;
     r.intervention = d.intervention;
     r.drop_sink = session.preferences.drop_sink;
-    if (shown && shown->trace && d.sweeping) r.sweep = d.sweep_token;
+    if (shown && shown->trace && d.sweeping) r.sweep = d.metric.metric;
     return r;
 }
 
@@ -102,7 +104,9 @@ void replace_session(Session& session, Session opened, const WorkAnswer* shown) 
     if (!same_model || failed) return choose_model(session, d.model_path, ++d.attempts);
     const bool is_open = shown && shown->sentence && shown->model_path == d.model_path &&
                          shown->model_attempt == d.model_attempt;
-    if (is_open) restore_changes(session, shown->sentence->model->config);  // else take_in() does
+    if (!is_open) return;  // take_in() does this then
+    restore_metric(session, *shown->sentence->model);
+    restore_changes(session, shown->sentence->model->config);
 }
 
 Session to_remember(Session session, const WorkAnswer* shown) {

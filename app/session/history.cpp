@@ -18,6 +18,7 @@ size_t bytes_of(const ComparisonEdit& e) {
     return sizeof e +
            (e.before.alignment.by_hand.size() + e.after.alignment.by_hand.size()) * 2 * sizeof(int);
 }
+size_t bytes_of(const MetricEdit& e) { return sizeof e + e.before.name.size() + e.after.name.size(); }
 size_t bytes_of(const HeadLabelEdit& e) { return sizeof e + e.before.size() + e.after.size(); }
 size_t bytes_of(const std::vector<std::string>& words) {
     size_t out = 0;
@@ -39,6 +40,7 @@ size_t bytes_of(const std::vector<Edit>& edits) {
 TextEdit backwards(const TextEdit& e) { return {e.text, e.at, e.inserted, e.removed}; }
 InterventionEdit backwards(const InterventionEdit& e) { return {e.after, e.before}; }
 ComparisonEdit backwards(const ComparisonEdit& e) { return {e.after, e.before}; }
+MetricEdit backwards(const MetricEdit& e) { return {e.after, e.before}; }
 HeadLabelEdit backwards(const HeadLabelEdit& e) { return {e.model, e.head, e.after, e.before}; }
 ViewEdit backwards(const ViewEdit& e) { return {e.view, e.part, e.after, e.before}; }
 LookEdit backwards(const LookEdit& e) { return {e.after, e.before}; }
@@ -62,7 +64,8 @@ Edit reversed(const Edit& edit) {
 }
 
 bool is_of_model(const Edit& edit) {
-    return std::holds_alternative<InterventionEdit>(edit) || std::holds_alternative<ComparisonEdit>(edit);
+    return std::holds_alternative<InterventionEdit>(edit) || std::holds_alternative<ComparisonEdit>(edit) ||
+           std::holds_alternative<MetricEdit>(edit);
 }
 
 /// The last edit of the newest step where that may grow, else null.
@@ -110,8 +113,8 @@ void History::add(Edit edit, EditKind kind, double time) {
     keep_within_bounds();
 }
 
-void History::begin_group() {
-    past_.emplace_back();
+void History::begin_group(bool goes_on) {
+    if (!goes_on || past_.empty()) past_.emplace_back();
     grouping_ = true;
 }
 

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/metric.h"
 #include "model/forward.h"
 #include "session/comparison.h"
 
@@ -33,6 +34,18 @@ struct InterventionEdit {
 struct ComparisonEdit {
     Comparison before, after;
     bool operator==(const ComparisonEdit&) const = default;
+};
+
+/// What is explained, and how it is spelled for the model that is open; "": the default.
+struct ChosenMetric {
+    std::string name;
+    Metric metric;
+    bool operator==(const ChosenMetric&) const = default;
+};
+
+struct MetricEdit {
+    ChosenMetric before, after;
+    bool operator==(const MetricEdit&) const = default;
 };
 
 /// A head's label by hand; "": none.
@@ -63,6 +76,7 @@ struct Look {
     int block = 0, head = 0;
     bool head_chosen = false, sweeping = false;
     std::optional<std::pair<int, int>> locked;
+    int rank = 0;
     bool operator==(const Look&) const = default;
 };
 
@@ -77,8 +91,8 @@ struct TrialEdit {
     bool operator==(const TrialEdit&) const = default;
 };
 
-using Edit =
-    std::variant<TextEdit, InterventionEdit, ComparisonEdit, HeadLabelEdit, ViewEdit, LookEdit, TrialEdit>;
+using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, MetricEdit, HeadLabelEdit, ViewEdit,
+                          LookEdit, TrialEdit>;
 
 /// The edit that takes another one back.
 Edit reversed(const Edit& edit);
@@ -107,10 +121,14 @@ public:
     /// A step that nothing joins.
     void note(Edit edit);
 
-    /// What is noted between these is one step.
-    void begin_group();
+    /// What is noted between these is one step, or goes on with the newest one.
+    void begin_group(bool goes_on = false);
     void end_group();
-    /// Its edits so far.
+    /// The newest edit, or null.
+    const Edit* last() const {
+        return past_.empty() || past_.back().edits.empty() ? nullptr : &past_.back().edits.back();
+    }
+    /// The group's edits so far.
     const std::vector<Edit>& group() const { return past_.back().edits; }
 
     /// What takes the newest step back, or does the last one that was taken back again, in order; nothing

@@ -89,15 +89,6 @@ Status ablate(CommandContext& c, const std::string& words) {
     return success();
 }
 
-Status sweep_token(CommandContext& c, const std::string& words) {
-    const auto id = whole_of(words);
-    if (!id || *id < 0 || *id >= c.model()->config.vocab)
-        return Error{"There is no token " + in_quotes(words) + "; write its id."};
-    c.session.document.sweep_token = *id;
-    c.session.document.sweeping = true;
-    return success();
-}
-
 struct PutEdit {
     Session& session;
     Host& host;
@@ -110,6 +101,7 @@ struct PutEdit {
         now = edit.after;
         now.attempt = attempt;
     }
+    void operator()(const MetricEdit& edit) { session.document.metric = edit.after; }
     void operator()(const HeadLabelEdit& edit) {
         session.document.put_label(edit.model, edit.head, edit.after);
     }
@@ -123,8 +115,12 @@ struct PutEdit {
         if (from.head_chosen != to.head_chosen) s.head_chosen = to.head_chosen;
         if (from.sweeping != to.sweeping) session.document.sweeping = to.sweeping;
         if (from.locked != to.locked) s.locked = to.locked;
+        if (from.rank != to.rank) session.preferences.rank = to.rank;
     }
-    void operator()(const TrialEdit& edit) { session.document.trial = edit.after; }
+    void operator()(const TrialEdit& edit) {
+        session.document.trial = edit.after;
+        session.document.trial_waits.reset();
+    }
 };
 
 void put_in_sight(const std::vector<Edit>& edits, Session& session, Host& host) {
@@ -172,11 +168,8 @@ std::vector<Command> intervention_commands() {
              {"intervene", "Show the intervention bar", "the row of masks, brush, temperature and ablations"},
              preference(&Preferences::change_bar)),
          switch_row(
-             {"sweep", "Ablate each head in turn", "ablate each head in turn and watch a prediction"},
-             [](Session& s) -> bool& { return s.document.sweeping; }, needs_weights),
-         row({"sweep token ID", "Ablate each head in turn for a token",
-              "ablate each head in turn and watch the token of this id"},
-             sweep_token, needs_weights)});
+             {"sweep", "Ablate each head in turn", "ablate each head in turn and watch the metric"},
+             [](Session& s) -> bool& { return s.document.sweeping; }, needs_weights)});
     return joined({edit, intervene});
 }
 

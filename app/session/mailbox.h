@@ -51,9 +51,12 @@ public:
         return std::exchange(request_, nullptr);
     }
 
-    void answer(std::shared_ptr<const Answer> answer) {
+    /// `last`: nothing more comes of this request. Who polls it must not find the mailbox busy: nobody would
+    /// wake that thread once the worker has come round to take().
+    void answer(std::shared_ptr<const Answer> answer, bool last) {
         std::lock_guard lock(mutex_);
         answer_ = std::move(answer);
+        if (last) busy_ = false;
     }
 
     /// The newest answer that was not read yet, or null.

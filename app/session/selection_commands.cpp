@@ -57,13 +57,18 @@ Status choose_head(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// "16,10": a query and a key of the head that is chosen.
+/// "16,10": a query and a key of the head that is chosen; while another text is being read, of that one.
 Status lock_cell(CommandContext& c, const std::string& words) {
     const int block = c.session.selection.block;
     const int queries = isize(c.sentence()->query_labels(block)),
               keys = isize(c.sentence()->key_labels(block));
     const auto cell = pair_of(words);
-    if (!cell || cell->first < 0 || cell->second < 0 || cell->first >= queries || cell->second >= keys)
+    const bool number = cell && cell->first >= 0 && cell->second >= 0,
+               fits = number && cell->first < queries && cell->second < keys,
+               another = c.host.text(TextName::sentence) != c.sentence()->text;
+    if (number && another) c.session.selection.lock_in_next_text = cell;
+    if (number && another && !fits) return success();
+    if (!fits)
         return Error{"There is no cell " + in_quotes(words) + "; write QUERY,KEY: queries are 0 … " +
                      std::to_string(queries - 1) + ", keys 0 … " + std::to_string(keys - 1) + "."};
     c.session.selection.locked = cell;

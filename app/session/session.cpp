@@ -34,6 +34,11 @@ void Document::intervene(Intervention next) {
     intervention = std::move(next);
 }
 
+void Document::explain(ChosenMetric next) {
+    history.note(Edit(MetricEdit{metric, next}));
+    metric = std::move(next);
+}
+
 void Document::compare(Comparison next) {
     if (next.model != comparison.model) ++next.attempt;
     history.note(Edit(ComparisonEdit{comparison, next}));
@@ -88,8 +93,8 @@ void visit_preferences(Session& session, FieldVisitor& v) {
     v.flag("dark", p.dark);
     v.number("text_size", p.text_size, 0.75f, 2);
     v.flag("hints_seen", p.hints_seen);
-    v.integer("width", p.window_width, 320, 30000);
-    v.integer("height", p.window_height, 240, 30000);
+    v.integer("width", p.window_width, 0, 30000);
+    v.integer("height", p.window_height, 0, 30000);
     v.flag("change_bar", p.change_bar);
 }
 
@@ -99,8 +104,11 @@ void visit(Document& d, FieldVisitor& v) {
     v.text("model", d.model_path);
     v.text("text", d.text);
     v.text("second", d.second);
+    v.text("picture", d.picture);
     v.text("mask", d.mask);
     v.list("changes", d.changes, kMaxChanges);
+    v.text("metric", d.metric.name);
+    v.list("slides", d.slides, kMaxSlides);
 }
 
 /// The statistics in the order in which settings once numbered them: never to be changed.
@@ -143,9 +151,19 @@ void visit_rank(int& rank, FieldVisitor& v) {
     rank = rank_of_key(number_of(named) == number ? named : key, rank);
 }
 
+/// Older versions know three, as a scale: it is written for them, and counts where they wrote another one.
+void visit_contrast(Contrast& contrast, FieldVisitor& v) {
+    constexpr Contrast kScales[] = {Contrast::range, Contrast::log, Contrast::row};
+    const auto scale_of = [](Contrast c) { return c == Contrast::log ? 1 : c == Contrast::row ? 2 : 0; };
+    int scale = scale_of(contrast);
+    v.integer("scale", scale, 0, 2);
+    if (scale != scale_of(contrast)) contrast = kScales[scale];
+    v.integer("contrast", contrast, 0, std::ssize(contrasts()) - 1);
+}
+
 void visit(Preferences& p, FieldVisitor& v) {
     v.text("colormap", p.colormap);
-    v.integer("scale", p.scale, 0, 2);
+    visit_contrast(p.contrast, v);
     v.integer("queries", p.queries, 0, 1);
     v.integer("marks", p.marks, 0, 1);
     visit_rank(p.rank, v);
@@ -195,12 +213,22 @@ void visit_workspace(Session& session, FieldVisitor& v) {
 void fit_head(Selection& s, const ModelConfig& config) {
     s.block = std::clamp(s.block, 0, config.blocks() - 1);
     s.head = std::clamp(s.head, 0, config.heads(s.block) - 1);
+    if (s.hovered.preview && !config.has_head({s.hovered.preview->first, s.hovered.preview->second}))
+        s.hovered.preview.reset();
 }
 
 void note_changes(Document& d, const ModelConfig& config) {
     d.mask = d.intervention.mask.name();
     d.changes.clear();
     for (const Change& change : d.intervention.changes) d.changes.push_back(change_name(config, change));
+}
+
+void restore_metric(Session& session, const Model& model) {
+    ChosenMetric& chosen = session.document.metric;
+    if (chosen.name.empty()) return;
+    const auto metric = parse_metric(model, chosen.name);
+    if (!metric) session.notice = metric.error().message + " The metric is the default again.";
+    chosen = metric ? ChosenMetric{metric_name(model, *metric), *metric} : ChosenMetric{};
 }
 
 void restore_changes(Session& session, const ModelConfig& config) {

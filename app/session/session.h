@@ -22,8 +22,11 @@ namespace headlight {
 /// their patterns, or what ablating them does to a predicted token.
 constexpr int kRankByCell = -1, kRankByMoved = -2, kRankBySweep = -3;
 
+/// What stands under the views for who is new: three hints, then things to try.
+enum class Guide { none, hints, tries };
+
 /// What lies over the window; one at a time.
-enum class Sheet { models, compared_models, settings, save, label, help, palette };
+enum class Sheet { models, compared_models, settings, save, label, help, palette, metric, token };
 
 /// How the model writes on, and how much of that is read.
 struct GenerationState {
@@ -47,19 +50,22 @@ struct Document {
     uint64_t model_attempt = 0;
     uint64_t attempts = 0;             // model attempts so far: each new one has a number of its own
     std::string text, second;          // the second sentence, or the target
+    std::string picture;               // the path of what vision models read in place of a text
     std::string mask = "own";          // masks and changes in force, as the command line spells them; read by
     std::vector<std::string> changes;  // restore_changes()
     bool changes_wait = false;         // … when their model is open
     Intervention intervention;         // masks and changes in force
     History history;                   // of texts and interventions
     std::shared_ptr<const Trial> trial;  // what was tried out last; null: nothing
+    std::optional<size_t> trial_waits;   // how many of its commands are done; the others wait for a model
     bool same_step = false;              // further changes belong to the last step of undo
     Comparison comparison;
     GenerationState generation;
+    ChosenMetric metric;                 // what is explained, in every view
     bool sweeping = false;               // each head is ablated in turn
-    int sweep_token = -1;                // whose probability is watched; −1: the predicted one
     HeadLabels head_labels;              // by hand; in a file of their own
     std::vector<LabelEdit> label_edits;  // not written yet
+    std::vector<std::string> slides;     // views that were kept, as workspaces hold them
     std::string workspace;               // the file that was opened or saved last
     std::string unknown_fields;          // what it holds that this version does not know, as JSON
     std::string left_workspace;  // what a window left that did not end as it should; offered until it is
@@ -67,7 +73,9 @@ struct Document {
     /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it
     /// does is one step.
     void intervene(Intervention next);
-    /// The same for what is compared, and for a head's label ("" takes it away); `head` as labels name it.
+    /// The same for what is explained, for what is compared, and for a head's label ("" takes it away);
+    /// `head` as labels name it.
+    void explain(ChosenMetric next);
     void compare(Comparison next);
     /// B is a model; one that is chosen again is opened again.
     void compare_with_model(const std::string& path);
@@ -79,6 +87,7 @@ struct Document {
 /// What the mouse is over: views say so while they are drawn, and light it in the next frame.
 struct Hovered {
     std::optional<std::pair<int, int>> cell, head;  // query, key; block, head
+    std::optional<std::pair<int, int>> preview;     // a head that views show while the mouse rests on its row
     std::optional<int> block, key;                  // in a map of layers; in lines
     std::optional<int> token;                       // a predicted one
     bool operator==(const Hovered&) const = default;
@@ -98,6 +107,8 @@ struct Selection {
     std::optional<std::pair<int, int>> lock_in_next_text;  // what a text that is being read opens on
     Hovered hovered;
 
+    /// The head that views are to show: previewed, else chosen.
+    std::pair<int, int> shown_head() const { return hovered.preview.value_or(std::pair{block, head}); }
     /// focused = hovered, else locked
     std::optional<std::pair<int, int>> focused() const { return hovered.cell ? hovered.cell : locked; }
 };
@@ -108,14 +119,14 @@ struct Preferences {
     bool dark = true;
     float text_size = 1.0f;  // 1, 1.25, 1.5
     std::string colormap = "beam";
-    Scale scale = Scale::linear;
+    Contrast contrast = Contrast::automatic;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
-    int rank = 0;             // a row of head_statistics(), or kRankBy…
-    bool drop_sink = false;   // heat maps leave the first key out
-    bool change_bar = false;  // the row of masks, brushes and ablations is open
-    bool hints_seen = false;
-    int window_width = 1600, window_height = 1000;
+    int rank = 0;                             // a row of head_statistics(), or kRankBy…
+    bool drop_sink = false;                   // heat maps leave the first key out
+    bool change_bar = false;                  // the row of masks, brushes and ablations is open
+    bool hints_seen = false;                  // at a first start
+    int window_width = 0, window_height = 0;  // 0: as it was never yet
 };
 
 struct Session {
@@ -126,6 +137,9 @@ struct Session {
     std::span<const StateVisit> visits;  // how the states of views are remembered
     std::string notice;                  // one sentence under the tokens
     std::optional<Sheet> sheet;
+    Guide guide = Guide::none;
+    bool presenting = false;  // the view alone, large
+    int slide = -1;           // the one that was shown last; −1: none yet
 
     bool shows(Sheet one) const { return sheet == one; }
     /// Opens a sheet, or closes it where it is open.
@@ -160,6 +174,10 @@ void fit_head(Selection& selection, const ModelConfig& config);
 
 /// Writes the mask and changes in force as text, to be remembered.
 void note_changes(Document& document, const ModelConfig& config);
+
+/// Reads the metric as it is spelled for a model; one that does not go with it is left for the default and
+/// reported in `notice`.
+void restore_metric(Session& session, const Model& model);
 
 /// Puts what was remembered of them in force; what the model has no place for is left out and reported in
 /// `notice`.

@@ -4,8 +4,9 @@
 
 namespace headlight {
 
-Sweep::Sweep(std::shared_ptr<const Trace> trace, int token, std::function<void()> done)
-    : trace_(std::move(trace)), asked_(token) {
+Sweep::Sweep(std::shared_ptr<const Trace> trace, std::shared_ptr<const Trace> own, const Metric& metric,
+             std::function<void()> done)
+    : trace_(std::move(trace)), own_(std::move(own)), asked_(metric) {
     thread_ = std::thread([this, done = std::move(done)] {
         const Status measured = guarded([&] { return measure(); });
         if (!measured && measured.error().cancelled) return;
@@ -18,10 +19,7 @@ Sweep::Sweep(std::shared_ptr<const Trace> trace, int token, std::function<void()
 Status Sweep::measure() {
     ThreadPool pool(1);  // the worker keeps the rest
     const CancelScope scope(pool, &cancel_);
-    const auto positions = predicting_positions(*trace_);
-    if (positions.empty()) return success();
-    token_ = asked_ >= 0 ? asked_ : predictions(*trace_, positions[0], 1, pool)[0].id;
-    TRY(change_, head_effects(*trace_, positions[0], token_, pool, &cancel_, &done_heads_));
+    TRY(effects_, head_effects(*trace_, own_.get(), asked_, pool, &cancel_, &done_heads_));
     return success();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "session/commands.h"
 
@@ -11,8 +12,14 @@ namespace {
 
 Look look_of(const Session& session) {
     const Selection& s = session.selection;
-    return {session.document.model_path, s.view,  s.block, s.head, s.head_chosen,
-            session.document.sweeping,   s.locked};
+    return {session.document.model_path,
+            s.view,
+            s.block,
+            s.head,
+            s.head_chosen,
+            session.document.sweeping,
+            s.locked,
+            session.preferences.rank};
 }
 
 const std::string& text_of(const Document& d, int which) {
@@ -36,9 +43,10 @@ bool holds(const T& before, const T& after, const T& now) {
 }
 
 /// What takes an edit back where what it did is still so, whatever else was done since; nothing where it is
-/// not.
+/// not. `partly`: of what is looked at, what is still so.
 struct TakenBack {
     const Session& session;
+    bool partly;
     using Back = std::optional<Edit>;
 
     template <class E, class Now>
@@ -49,6 +57,7 @@ struct TakenBack {
         const std::string& now = text_of(session.document, e.text);
         return e.at <= now.size() && now.substr(e.at) == e.inserted ? Back(reversed(e)) : std::nullopt;
     }
+    Back operator()(const MetricEdit& e) const { return whole(e, session.document.metric); }
     Back operator()(const InterventionEdit& e) const {
         const Intervention& now = session.document.intervention;
         Intervention back = now;
@@ -83,16 +92,53 @@ struct TakenBack {
             if (e.before.*field != e.after.*field) back.*field = e.before.*field;
             return true;
         };
-        const bool all = take_back(&Look::model) && take_back(&Look::view) && take_back(&Look::block) &&
-                         take_back(&Look::head) && take_back(&Look::head_chosen) &&
-                         take_back(&Look::sweeping) && take_back(&Look::locked);
-        return all ? Back(LookEdit{now, std::move(back)}) : std::nullopt;
+        bool all = true;
+        const auto take_each = [&](auto... fields) { ((all = take_back(fields) && all), ...); };
+        take_each(&Look::model, &Look::view, &Look::sweeping, &Look::rank);
+        const bool another = e.before.model != e.after.model;  // whose heads and cells these are
+        if (!another)
+            take_each(&Look::block, &Look::head, &Look::head_chosen, &Look::locked);
+        else if (now.model == e.after.model)
+            std::tie(back.block, back.head, back.head_chosen, back.locked) =
+                std::tie(e.before.block, e.before.head, e.before.head_chosen, e.before.locked);
+        return all || partly ? Back(LookEdit{now, std::move(back)}) : std::nullopt;
     }
     Back operator()(const TrialEdit& e) const { return whole(e, session.document.trial); }
 };
 
-std::optional<Edit> taken_back(const Session& session, const Edit& edit) {
-    return std::visit(TakenBack{session}, edit);
+std::optional<Edit> taken_back(const Session& session, const Edit& edit, bool partly = false) {
+    return std::visit(TakenBack{session, partly}, edit);
+}
+
+/// Another model was chosen than the one that answers.
+bool awaits_model(const CommandContext& c) {
+    return c.answer && c.answer->model_attempt != c.session.document.model_attempt;
+}
+
+/// Carries out the lines of a try from `begin` on, as far as no model is awaited; returns where it stopped.
+Result<size_t> go_through(CommandContext& c, std::span<const CommandLine> lines, size_t begin, Trial& trial) {
+    Document& d = c.session.document;
+    const size_t first = d.history.group().size();
+    const Look look = look_of(c.session);
+    for (; begin < lines.size() && !awaits_model(c); ++begin) TRY_STATUS(carry_out(lines[begin], c));
+    d.history.note(LookEdit{look, look_of(c.session)});
+    std::erase_if(trial.edits, [](const Edit& e) { return std::holds_alternative<LookEdit>(e); });
+    for (size_t i = first; i < d.history.group().size(); ++i)
+        if (const Edit& edit = d.history.group()[i]; !std::holds_alternative<LookEdit>(edit))
+            trial.edits.push_back(edit);
+    if (const Look now = look_of(c.session); now != trial.before)
+        trial.edits.push_back(LookEdit{trial.before, now});
+    return begin;
+}
+
+/// It is what is in force, or an error that says why not.
+Status put_in_force(CommandContext& c, Trial trial, std::span<const CommandLine> lines, size_t begin) {
+    Document& d = c.session.document;
+    TRY(const size_t end, go_through(c, lines, begin, trial));
+    const auto before = std::exchange(d.trial, std::make_shared<const Trial>(std::move(trial)));
+    d.history.note(TrialEdit{before, d.trial});
+    if (end < lines.size()) d.trial_waits = end;
+    return success();
 }
 
 }  // namespace
@@ -109,13 +155,17 @@ bool trial_in_force(const Session& session, const std::string& commands) {
 
 void take_back_trial(CommandContext& c) {
     Document& d = c.session.document;
+    d.trial_waits.reset();
     const auto trial = std::exchange(d.trial, nullptr);
     if (!trial) return;
+    const std::string text = d.text;
     for (auto edit = trial->edits.rbegin(); edit != trial->edits.rend(); ++edit)
-        if (const auto back = taken_back(c.session, *edit)) {
+        if (const auto back = taken_back(c.session, *edit, true)) {
             put_edit(*back, c.session, c.host);
             d.history.note(*back);
         }
+    Selection& s = c.session.selection;
+    if (c.host.text(TextName::sentence) != text) s.lock_in_next_text = s.locked;
     d.history.note(TrialEdit{trial, nullptr});
 }
 
@@ -124,29 +174,36 @@ Status try_out(CommandContext& c, const std::string& commands, std::span<const C
     d.history.begin_group();
     const bool ends = trial_in_force(c.session, commands);
     take_back_trial(c);
-    const size_t first = d.history.group().size();
-    const Look look = look_of(c.session);
-    Status done = success();
-    for (const CommandLine& line : lines)
-        if (!ends && done) done = carry_out(line, c);
-    d.history.note(LookEdit{look, look_of(c.session)});
-    if (!ends && done) {
-        const auto& all = d.history.group();
-        d.trial = std::make_shared<const Trial>(
-            Trial{commands, {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()}});
-        d.history.note(TrialEdit{nullptr, d.trial});
-    }
+    const Status done = ends ? success() : put_in_force(c, {commands, {}, look_of(c.session)}, lines, 0);
     const bool noted = !d.history.group().empty();
     d.history.end_group();
     if (!done && noted) undo(c.session, c.host);
     return done;
 }
 
-void forget_model(std::shared_ptr<const Trial>& trial) {
+bool trial_can_go_on(const CommandContext& c) {
+    const Document& d = c.session.document;
+    return d.trial && d.trial_waits && c.sentence() && !awaits_model(c);
+}
+
+Status go_on_trying(CommandContext& c, std::span<const CommandLine> lines) {
+    Document& d = c.session.document;
+    const size_t begin = *std::exchange(d.trial_waits, std::nullopt);
+    const Edit* last = d.history.last();
+    const auto* began = last ? std::get_if<TrialEdit>(last) : nullptr;
+    d.history.begin_group(began && began->after);
+    const Status done = put_in_force(c, *d.trial, lines, begin);
+    const bool noted = !d.history.group().empty();
+    d.history.end_group();
+    if (!done && noted) undo(c.session, c.host);
+    return done;
+}
+
+void forget_model(std::shared_ptr<const Trial>& trial, bool waits) {
     if (!trial) return;
     Trial kept = *trial;
     std::erase_if(kept.edits, is_of_model);
-    trial = kept.edits.empty() ? nullptr : std::make_shared<const Trial>(std::move(kept));
+    trial = kept.edits.empty() && !waits ? nullptr : std::make_shared<const Trial>(std::move(kept));
 }
 
 }  // namespace headlight

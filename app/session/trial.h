@@ -15,6 +15,7 @@ namespace headlight {
 struct Trial {
     std::string commands;     // as --do takes them
     std::vector<Edit> edits;  // in the order of time
+    Look before;              // what was looked at
 };
 
 /// Whether a try is in force: all that it changed is still so.
@@ -23,13 +24,20 @@ bool trial_in_force(const Session& session);
 bool trial_in_force(const Session& session, const std::string& commands);
 
 /// Takes back what was tried before, and carries these commands out unless they were what was in force: one
-/// step of undo. Where one of them fails, nothing is changed.
+/// step of undo. Where one of them fails, nothing is changed. What comes behind a model that one of them
+/// opens, or that taking back opens, waits for it.
 Status try_out(CommandContext& context, const std::string& commands, std::span<const CommandLine> lines);
+
+/// Whether a try waits for a model that is open now.
+bool trial_can_go_on(const CommandContext& context);
+/// Carries out what waited; `lines`: all commands of the try.
+Status go_on_trying(CommandContext& context, std::span<const CommandLine> lines);
 
 /// Takes back what was tried, as far as it is still so. What a person did since then stays.
 void take_back_trial(CommandContext& context);
 
-/// What was tried goes on without what it did to the attention of a model that is no longer open.
-void forget_model(std::shared_ptr<const Trial>& trial);
+/// What was tried goes on without what it did to the attention of a model that is no longer open. `waits`:
+/// for the one that is.
+void forget_model(std::shared_ptr<const Trial>& trial, bool waits = false);
 
 }  // namespace headlight

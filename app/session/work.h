@@ -24,8 +24,9 @@ struct OtherRun {
 struct WorkRequest {
     std::string model_path;      // as typed, dropped or remembered
     uint64_t model_attempt = 0;  // grows when the same path shall be tried again
-    std::string text;            // or the path of a picture, for vision models
-    std::string second;          // the second sentence, or the target
+    std::string text;
+    std::string picture;  // its path: vision models read it in place of the text
+    std::string second;   // the second sentence, or the target
     GenerationAsked generation;
     int block = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
@@ -33,8 +34,8 @@ struct WorkRequest {
     Intervention intervention;                // masks and changes in force
     std::vector<Question> questions;          // of the view; at most one of each kind
     std::optional<OtherRun> other;
-    std::optional<int>
-        sweep;  // ablate each head in turn and measure the effect on this token; −1: the predicted one
+    std::optional<Metric> sweep;     // ablate each head in turn and measure the effect on this
+    std::optional<HeadGroup> group;  // the picture is of several heads as one
     bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
 
     bool operator==(const WorkRequest&) const = default;

@@ -6,10 +6,11 @@
 
 namespace headlight {
 
-Worker::Worker(int threads, std::function<void()> done, int map_side)
+Worker::Worker(int threads, std::function<void()> done, int map_side, int first_tokens)
     : pool_(threads),
       done_(std::move(done)),
       map_side_(map_side),
+      first_tokens_(first_tokens),
       opener_([this] { mailbox_.repeat(); }),
       other_opener_([this] { mailbox_.repeat(); }),
       thread_([this] { work(); }) {}
@@ -22,8 +23,8 @@ Worker::~Worker() {
 
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
-    const bool everything = request.text != last.text || request.second != last.second ||
-                            request.intervention != last.intervention ||
+    const bool everything = request.text != last.text || request.picture != last.picture ||
+                            request.second != last.second || request.intervention != last.intervention ||
                             request.generation != last.generation || request.model_path != last.model_path ||
                             request.model_attempt != last.model_attempt || request.other != last.other;
     const Supersedes supersedes = everything                            ? Supersedes::everything
@@ -47,13 +48,13 @@ void Worker::work() {
 void Worker::tell(const Error& error) {
     static_cast<void>(guarded([&] {
         (model_ ? state_.failure : state_.model_error) = error.message;
-        publish();
+        publish(true);
         return success();
     }));
 }
 
-void Worker::publish() {
-    mailbox_.answer(std::make_shared<const WorkAnswer>(state_));
+void Worker::publish(bool last) {
+    mailbox_.answer(std::make_shared<const WorkAnswer>(state_), last);
     done_();
 }
 
@@ -65,7 +66,9 @@ void Worker::see_to_sweep(const WorkRequest& r) {
         sweep_->stop();
         sweep_ = nullptr;
     }
-    if (wanted && !sweep_) sweep_ = std::make_shared<Sweep>(trace, *r.sweep, [this] { mailbox_.repeat(); });
+    if (wanted && !sweep_)
+        sweep_ = std::make_shared<Sweep>(trace, state_.sentence->unchanged, *r.sweep,
+                                         [this] { mailbox_.repeat(); });
     state_.sweep = sweep_;
     if (sweep_ && sweep_->ended() && !sweep_->failure().empty()) state_.failure = sweep_->failure();
 }
@@ -78,20 +81,35 @@ void Worker::report_focus(const WorkRequest& r) {
         state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
 }
 
-Status Worker::handle(const WorkRequest& r) {
-    update_model(r);
+/// A vision model is asked about the picture in place of the text.
+WorkRequest Worker::of_model(WorkRequest r) const {
+    if (!model_->config.can.read_image) return r;
+    r.text = r.picture;
+    if (r.other && !r.other->model_path.empty()) r.other->text = r.picture;
+    return r;
+}
+
+Status Worker::handle(const WorkRequest& asked) {
+    update_model(asked);
     if (!model_) {
-        if (!opener_.opening()) publish();
+        if (!opener_.opening()) publish(true);
         return success();
     }
+    const WorkRequest r = of_model(asked);
     TRY_STATUS(see_to_sentence(r));
     TRY_STATUS(read_other(r));
     see_to_sweep(r);
+    return show_head(r, true);
+}
+
+/// The head's picture, the cell and the view's questions of the sentence that is shown. `last`: nothing more
+/// comes of the request.
+Status Worker::show_head(const WorkRequest& r, bool last) {
     const SentenceResult& s = *state_.sentence;
     if (!s.trace) {
         state_.picture = nullptr;
         state_.cell = nullptr;
-        publish();
+        publish(last);
         return success();
     }
     const ModelConfig& c = model_->config;
@@ -101,20 +119,20 @@ Status Worker::handle(const WorkRequest& r) {
                                    : AttentionHead{block, std::clamp(r.head, 0, c.heads(block) - 1)};
     state_.block = head.block;
     state_.head = head.head;
-    if (!state_.picture || state_.picture->block != state_.block || state_.picture->head != state_.head ||
-        state_.picture->sink_dropped != r.drop_sink) {
-        state_.picture = std::make_shared<const HeadPicture>(
-            make_picture(*s.trace, state_.block, state_.head, pool_, r.drop_sink, map_side_));
+    const PictureWanted wanted{state_.block, state_.head, r.drop_sink, fitted(r.group, c, state_.block)};
+    if (!state_.picture || static_cast<const PictureWanted&>(*state_.picture) != wanted) {
+        state_.picture =
+            std::make_shared<const HeadPicture>(make_picture(*s.trace, wanted, pool_, map_side_));
         state_.cell = nullptr;
         if (r.questions.empty())
-            publish();  // a view with questions keeps its old picture until they are answered
+            publish(false);  // a view with questions keeps its old picture until they are answered
     }
     if (r.cell)
         report_focus(r);
     else
         state_.cell = nullptr;
     TRY_STATUS(answer_questions(state_, r.questions, pool_, &mailbox_.cancel_questions()));
-    publish();
+    publish(last);
     return success();
 }
 

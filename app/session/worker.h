@@ -17,8 +17,8 @@ namespace headlight {
 class Worker {
 public:
     /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: the longest
-    /// side of a map that it can show.
-    Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide);
+    /// side of a map that it can show. `first_tokens`: how many of a long text are shown before the rest.
+    Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide, int first_tokens = 1024);
     ~Worker();
 
     void ask(WorkRequest request);
@@ -32,7 +32,8 @@ public:
 
 private:
     void work();
-    Status handle(const WorkRequest& request);
+    Status handle(const WorkRequest& asked);
+    WorkRequest of_model(WorkRequest asked) const;
     Status see_to_sentence(const WorkRequest& request);
     void tell(const Error& error);
     void show(std::shared_ptr<const SentenceResult> sentence);
@@ -41,6 +42,10 @@ private:
     Result<ModelInput> recorded_input(const Model& model) const;
     Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);
     Status read_sentence(const WorkRequest& request);
+    std::vector<int> beginnings(const WorkRequest& request, const Sequence& whole) const;
+    Status show_beginnings(const WorkRequest& request, const ModelInput& input);
+    Result<SentenceResult> run_described(const WorkRequest& request, std::vector<Sequence> inputs,
+                                         const WrittenText* written);
     Status show_recorded(const WorkRequest& request);
     void see_to_other_model(const OtherRun& other);
     Status read_other(const WorkRequest& request);
@@ -51,12 +56,13 @@ private:
     bool writes(const WorkRequest& request) const;
     Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request,
                                                         std::vector<Sequence>& inputs);
+    Status show_head(const WorkRequest& request, bool last);
     void report_focus(const WorkRequest& request);
-    void publish();
+    void publish(bool last);
 
     ThreadPool pool_;
     std::function<void()> done_;
-    const int map_side_;
+    const int map_side_, first_tokens_;
     Mailbox<WorkRequest, WorkAnswer> mailbox_;
     WorkRequest last_asked_;                 // the window's thread
     std::shared_ptr<const Model> model_;     // the worker's thread, as all below

@@ -1,5 +1,6 @@
 // The worker's model: opened while the old one goes on, and what it reads.
 #include "model/library.h"
+#include "session/samples.h"
 #include "session/worker.h"
 
 namespace headlight {
@@ -43,7 +44,7 @@ Result<ModelInput> Worker::read_input(const Model& model, const std::string& tex
     }
     if (text.empty()) return ModelInput{};
     if (!image_ || image_path_ != text) {
-        TRY(RgbImage image, open_image(text));
+        TRY(RgbImage image, open_picture(text));
         image_ = std::make_shared<const RgbImage>(std::move(image));
         image_path_ = text;
     }

@@ -104,6 +104,61 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
                      unchanged.get(), &heads);
 }
 
+/// The pass, described, beside the model's own where something is changed.
+Result<SentenceResult> Worker::run_described(const WorkRequest& r, std::vector<Sequence> inputs,
+                                             const WrittenText* written) {
+    HeadObserver heads(model_->config, inputs);
+    std::shared_ptr<const Trace> unchanged;
+    TRY(auto trace, run(r, std::move(inputs), written, heads, unchanged));
+    TRY(SentenceResult s,
+        describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.sentence.get(), &heads));
+    compare_with_own(s, std::move(unchanged), pool_);
+    return s;
+}
+
+/// How many tokens of a new text are shown before all are: each time twice as many, beyond those that are
+/// known and the cell that is looked at. None where a row may rest on later ones, so that it would be
+/// computed anew, nor of a text whose larger part is shown: it would shrink and grow while it is edited.
+std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole) const {
+    const ModelConfig& c = model_->config;
+    const int n = whole.size();
+    const bool rows_stand = c.stacks.size() == 1 && c.stacks[0].causal && r.intervention == Intervention{} &&
+                            !c.rope.depends_on_length(n) && !c.local_rope.depends_on_length(n);
+    if (!rows_stand || n <= first_tokens_) return {};
+    int seen = r.cell ? std::max(r.cell->first, r.cell->second) : 0;
+    if (const SentenceResult* last = state_.sentence.get(); last && last->trace && last->model == model_) {
+        const std::vector<int>& ids = last->trace->output().ids;
+        const auto differs = std::mismatch(ids.begin(), ids.end(), whole.ids.begin(), whole.ids.end());
+        const int known = static_cast<int>(differs.first - ids.begin());
+        if (2 * known > n) return {};
+        seen = std::max(seen, known);
+    }
+    std::vector<int> out;
+    for (int64_t count = first_tokens_; 4 * count <= 3 * int64_t{n}; count *= 2)
+        if (count > seen) out.push_back(static_cast<int>(count));
+    return out;
+}
+
+/// Shows a long text from its beginning on; the rows of each pass are those of the next.
+Status Worker::show_beginnings(const WorkRequest& r, const ModelInput& input) {
+    const Sequence& whole = input.sequences[0];
+    for (const int n : beginnings(r, whole)) {
+        Sequence part = whole;
+        part.ids.resize(n);
+        part.tokens.resize(n);
+        if (!part.types.empty()) part.types.resize(n);
+        TRY(SentenceResult s, run_described(r, {std::move(part)}, nullptr));
+        s.complete = false;
+        s.tokens_in_all = input.tokens_in_all;
+        std::tie(s.bytes_read, s.second_read) =
+            bytes_read(r, std::span(input.offsets).first(std::min<size_t>(n, input.offsets.size())));
+        note_request(s, r);
+        show(std::make_shared<const SentenceResult>(std::move(s)));
+        TRY_STATUS(show_head(r, false));
+    }
+    return success();
+}
+
 /// Puts a sentence in the place of the last one, of which only what is true of the model stays.
 void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
     const bool same_model = state_.sentence && state_.sentence->model == sentence->model;
@@ -135,10 +190,10 @@ Status Worker::read_sentence(const WorkRequest& r) {
     auto input = read_input(*model_, r.text, r.second);
     if (!input) state_.text_error = input.error().message;
     if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
+        TRY_STATUS(show_beginnings(r, *input));
         const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
         const auto read =
             in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
-        std::shared_ptr<const Trace> unchanged;
         std::shared_ptr<const WrittenText> written;
         int step = 0;
         if (writes(r)) {
@@ -147,12 +202,9 @@ Status Worker::read_sentence(const WorkRequest& r) {
             for (int i = 0; i < step; ++i)
                 append_token(*model_, input->sequences.back(), written->generation.tokens[i].id);
         }
-        HeadObserver heads(model_->config, input->sequences);
-        TRY(auto trace, run(r, std::move(input->sequences), written.get(), heads, unchanged));
-        TRY(*s, describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.sentence.get(), &heads));
+        TRY(*s, run_described(r, std::move(input->sequences), written.get()));
         s->written = std::move(written);
         s->step = step;
-        compare_with_own(*s, std::move(unchanged), pool_);
         s->tokens_in_all = in_all;
         std::tie(s->bytes_read, s->second_read) = read;
     } else if (model_->tokenizer && model_->config.mask_id >= 0) {
@@ -168,8 +220,8 @@ Status Worker::read_sentence(const WorkRequest& r) {
 /// Reads the sentence where it is new. One that cannot be computed leaves the old one, with the reason.
 Status Worker::see_to_sentence(const WorkRequest& r) {
     const SentenceResult* s = state_.sentence.get();
-    const bool fresh = !s || s->model != model_ || s->text != r.text || s->second != r.second ||
-                       s->intervention != r.intervention || s->asked != r.generation;
+    const bool fresh = !s || !s->complete || s->model != model_ || s->text != r.text ||
+                       s->second != r.second || s->intervention != r.intervention || s->asked != r.generation;
     if (refused_ && asks_for_the_same(*refused_, r)) return success();
     refused_.reset();
     state_.failure.clear();
@@ -178,7 +230,7 @@ Status Worker::see_to_sentence(const WorkRequest& r) {
     if (read || read.error().cancelled) return read;
     refused_ = r;
     state_.failure = read.error().message;
-    if (s && s->model == model_) return success();
+    if (state_.sentence && state_.sentence->model == model_) return success();
     auto empty = std::make_shared<SentenceResult>();  // there is nothing older to show
     empty->model = model_;
     note_request(*empty, r);

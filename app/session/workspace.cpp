@@ -57,6 +57,7 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     Document& d = session.document;
     d.mask = "own";
     d.changes.clear();
+    d.slides.clear();
     d.comparison.alignment = {};
     session.selection.locked.reset();
     FieldReader reader(root, name);
