@@ -41,7 +41,7 @@ std::span<const Verb> verbs() {
          "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
          "headlight heads --random-repeat 48 --sort induction --json\n"
          "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
-         "--effect-on ball --sort effect",
+         "--metric 'ball - car' --sort effect",
          declare_heads},
         {"generate", "continue a text, translate it, or fill its masks",
          "headlight generate --text 'Once upon a time' --tokens 40\n"
@@ -136,7 +136,6 @@ Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, i
 namespace {
 
 Result<int> parse_and_run(int argc, char** argv) {
-    keep_freed_memory();
     hold_reserve();
     std::setlocale(LC_CTYPE, "C.UTF-8");
     std::signal(SIGPIPE, SIG_IGN);

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <optional>
 
 #include "analysis/head_stats.h"
+#include "analysis/metric.h"
 #include "cli/options.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
@@ -16,7 +18,7 @@ namespace {
 
 struct CompareOptions {
     InputOptions input;
-    std::string text_b, model_b, align = "token";
+    std::string text_b, model_b, align = "token", metric;
     bool json = false;
 };
 
@@ -26,7 +28,26 @@ struct ComparedRuns {
     std::shared_ptr<const Trace> a, b;
     std::vector<float> distances;
     std::vector<ProbabilityChange> next;  // at the end of both; empty where they predict nothing
+    std::optional<Metric> metric;         // resolved in A
+    MetricValues metric_a, metric_b;
 };
+
+/// The metric of both; a position that was not chosen is where each predicts.
+Status compare_metric(const CompareOptions& o, ComparedRuns& c, ThreadPool& pool) {
+    if (o.metric.empty()) return success();
+    if (!o.model_b.empty() || !o.input.trace.empty())
+        return Error{
+            "A metric is compared between two runs of one model; leave --metric, --model-b or --trace "
+            "out."};
+    TRY(const Metric wanted, parse_metric(*c.a->model, o.metric));
+    TRY(Metric metric, resolved(wanted, *c.a, pool));
+    c.metric = metric;
+    c.metric_a = evaluate(metric, *c.a, *c.a, pool);
+    TRY(const Metric of_b, resolved({metric.kind, metric.a, metric.b, wanted.position}, *c.b, pool));
+    const Vector logits_a = logits_at(*c.a, metric.position, pool);
+    c.metric_b = evaluate(of_b, logits_at(*c.b, of_b.position, pool), logits_a);
+    return success();
+}
 
 /// A is the text in the model as it is, or a trace; B has the other text, the other model, or the changes; of
 /// a trace, it is the live run of the same tokens.
@@ -59,6 +80,7 @@ Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
     const auto last_a = predicting_positions(*c.a), last_b = predicting_positions(*c.b);
     if (!last_a.empty() && !last_b.empty())
         c.next = probability_changes(*c.a, last_a[0], *c.b, last_b[0], kTokens, pool);
+    TRY_STATUS(compare_metric(o, c, pool));
     return c;
 }
 
@@ -87,7 +109,20 @@ std::string as_json(const ComparedRuns& c) {
         root["next"].push_back({{"token", p.label},
                                 {"id", p.id >= 0 ? nlohmann::ordered_json(p.id) : nlohmann::ordered_json()},
                                 {"a", p.a},
-                                {"b", p.b}});
+                                {"b", p.b},
+                                {"delta_p", p.b - p.a},
+                                {"delta_logit", p.logit},
+                                {"delta_log_p", p.log_probability}});
+    if (c.metric) {
+        const MetricValues change = c.metric_b - c.metric_a;
+        root["metric"] = {{"metric", metric_name(*c.a->model, *c.metric)},
+                          {"a", c.metric_a.value},
+                          {"b", c.metric_b.value},
+                          {"change", change.value},
+                          {"delta_p", change.probability},
+                          {"delta_logit", change.logit},
+                          {"delta_log_p", change.log_probability}};
+    }
     return json_text(root, 2) + "\n";
 }
 
@@ -110,6 +145,7 @@ std::function<Status()> declare_compare(CLI::App& app) {
                    "the same number (position)")
         ->check(one_of({"token", "position"}))
         ->capture_default_str();
+    add_metric_option(app, o->metric, "with --json: what is explained, in both runs");
     app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
     return [o] { return run(*o); };
 }

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/effects.h"
@@ -17,7 +18,8 @@ struct HeadsOptions {
     InputOptions input;
     std::string sort;
     bool json = false;
-    std::string effect_on;
+    std::string metric, effect_on;
+    bool measures() const { return !metric.empty() || !effect_on.empty(); }
     int random_repeat = 0;
     uint64_t seed = 0;
 };
@@ -32,29 +34,38 @@ std::vector<int> ordered(const std::vector<HeadSummary>& heads, const std::strin
     return order_by(values, by->ascending);
 }
 
+constexpr const char* kEffectColumns[] = {"delta_p", "delta_logit", "delta_log_p", "effect"};
+
+/// In the order of the columns; the metric's own is the last.
+std::array<float, 4> effect_columns(const HeadEffects& effects, size_t head) {
+    const MetricValues change = effects.of(head);
+    return {change.probability, change.logit, change.log_probability, change.value};
+}
+
 std::string as_csv(const ModelConfig& c, const std::vector<HeadSummary>& heads, const std::vector<int>& order,
-                   const std::vector<float>& effects) {
+                   const HeadEffects& effects) {
     std::string out = "layer,head";
     for (const auto& s : head_statistics()) out += "," + std::string(s.key);
-    if (!effects.empty()) out += ",effect";
+    if (!effects.empty())
+        for (const char* name : kEffectColumns) out += "," + std::string(name);
+    const auto add = [&out](float value) {
+        char text[32];
+        std::snprintf(text, sizeof text, ",%.6g", double(value));
+        out += std::isnan(value) ? "," : text;
+    };
     for (const int i : order) {
         const auto [block, head] = c.head_at(i);
         out += "\n" + block_path(c, block) + "," + std::to_string(head);
-        for (const float value : heads[i].statistics) {
-            char text[32];
-            std::snprintf(text, sizeof text, ",%.6g", double(value));
-            out += std::isnan(value) ? "," : text;
-        }
-        if (effects.empty()) continue;
-        char text[32];
-        std::snprintf(text, sizeof text, ",%.6g", double(effects[i]));
-        out += text;
+        for (const float value : heads[i].statistics) add(value);
+        if (!effects.empty())
+            for (const float value : effect_columns(effects, i)) add(value);
     }
     return out + "\n";
 }
 
-std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
-                    const std::vector<int>& order, const std::vector<float>& effects) {
+std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, const std::vector<int>& order,
+                    const HeadEffects& effects) {
+    const ModelConfig& c = trace.config();
     auto list = nlohmann::ordered_json::array();
     for (const int i : order) {
         const AttentionHead head = c.head_at(i);
@@ -66,23 +77,30 @@ std::string as_json(const ModelConfig& c, const std::vector<HeadSummary>& heads,
                                                                       : "cross";
         for (int s = 0; s < kStatistics; ++s)
             row[head_statistics()[s].key] = heads[i].statistics[s];  // NaN becomes null
-        if (!effects.empty()) row["effect"] = effects[i];
+        if (!effects.empty()) {
+            row["metric"] = metric_name(*trace.model, effects.metric);
+            const auto values = effect_columns(effects, i);
+            for (size_t k = 0; k < values.size(); ++k) row[kEffectColumns[k]] = values[k];
+        }
         list.push_back(std::move(row));
     }
     return json_text(list, 2) + "\n";
 }
 
-/// What ablating each head does to the token of --effect-on; empty where it was not asked for.
-Result<PerHead<float>> measure_effects(const HeadsOptions& o, const Trace& trace, ThreadPool& pool) {
-    if (o.effect_on.empty()) return PerHead<float>();
-    if (!trace.model->has_logits())
-        return Error{trace.model->name +
-                     " has no head that predicts tokens, so --effect-on has nothing to measure."};
-    TRY(const int token, find_token(*trace.model, o.effect_on));
-    const auto positions = predicting_positions(trace);
-    if (positions.empty())
-        return Error{"The text has no mask token to predict; put one into it for --effect-on."};
-    return head_effects(trace, positions[0], token, pool);
+/// What ablating each head does to the metric; --effect-on is the probability of its token. Empty where
+/// neither was asked for.
+Result<HeadEffects> measure_effects(const HeadsOptions& o, const Trace& trace, ThreadPool& pool) {
+    if (!o.measures()) return HeadEffects();
+    if (!trace.has_weights())
+        return Error{
+            "A trace holds no weights, so no head of it can be ablated; leave --metric out, or give "
+            "--model in place of --trace."};
+    TRY(const Metric metric, parse_metric(*trace.model, o.metric.empty() ? "p " + o.effect_on : o.metric));
+    std::shared_ptr<const Trace> own;
+    if (trace.request.intervention != Intervention{}) {
+        TRY(own, run_trace(trace.model, {trace.request.inputs, {}}, pool));
+    }
+    return head_effects(trace, own.get(), metric, pool);
 }
 
 std::vector<int> by_effect(const std::vector<float>& effects) {
@@ -109,14 +127,16 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
 }
 
 Status run(const HeadsOptions& o) {
-    if (o.sort == "effect" && o.effect_on.empty())
-        return Error{"--sort effect needs --effect-on TOKEN, the token whose probability is watched."};
+    if (o.sort == "effect" && !o.measures())
+        return Error{
+            "--sort effect needs --metric, what ablating a head is measured by, as in --metric 'log p "
+            "ball'."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_heads(o, pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
     TRY(const auto effects, measure_effects(o, *trace, pool));
-    const auto order = o.sort == "effect" ? by_effect(effects) : ordered(heads, o.sort);
-    return o.json ? print_json(as_json(trace->config(), heads, order, effects))
+    const auto order = o.sort == "effect" ? by_effect(effects.change) : ordered(heads, o.sort);
+    return o.json ? print_json(as_json(*trace, heads, order, effects))
                   : print(as_csv(trace->config(), heads, order, effects));
 }
 
@@ -134,8 +154,10 @@ std::function<Status()> declare_heads(CLI::App& app) {
     }
     keys.push_back("effect");
     help += ", effect";
-    app.add_option("--effect-on", o->effect_on,
-                   "ablate each head in turn and give the change of this token's probability, as 'effect'");
+    add_metric_option(app, o->metric,
+                      "ablate each head in turn and give the change of this as 'effect', with those of the "
+                      "token's probability, logit and log p beside it");
+    app.add_option("--effect-on", o->effect_on, "the same as --metric 'p TOKEN'")->excludes("--metric");
     app.add_option("--sort", o->sort, help)->check(one_of(keys));
     app.add_flag("--json", o->json, "JSON instead of CSV");
     app.add_option("--random-repeat", o->random_repeat,

@@ -6,24 +6,28 @@
 #include "io/json.h"
 #include "model/activation.h"
 #include "model/library.h"
-#include "model/parameters.h"
+#include "model/parameter_counts.h"
 #include "model/position_scheme.h"
 
 namespace headlight {
 
 namespace {
 
-std::string grouped(int64_t value) {
-    std::string out = std::to_string(value);
-    for (int at = isize(out) - 3; at > 0; at -= 3) out.insert(at, ",");
-    return out;
-}
-
 std::string mask_name(const ModelConfig& c) {
     const StackConfig& s = c.decoder();
     int window = 0;
     for (const int w : s.windows) window = std::max(window, w);
     return std::string(s.causal ? "causal" : "none") + (window ? ", window " + std::to_string(window) : "");
+}
+
+nlohmann::ordered_json counts_json(const ModelConfig& c) {
+    auto out = nlohmann::ordered_json::array();
+    for (const NamedCount& count : named_counts(c)) {
+        out.push_back(
+            {{"name", count.name}, {"of", count.of}, {"matrices", count.matrices}, {"all", count.all}});
+        if (count.shares) out.back()["share"] = share_of(count, c);
+    }
+    return out;
 }
 
 std::string as_json(const ModelConfig& c, const std::string& path) {
@@ -69,7 +73,8 @@ std::string as_json(const ModelConfig& c, const std::string& path) {
                                      {"tied_unembedding", c.tied_unembedding},
                                      {"stacks", stacks},
                                      {"parameters", parameter_count(c)},
-                                     {"parameter_table", table}};
+                                     {"parameter_table", table},
+                                     {"counts", counts_json(c)}};
     return json_text(out, 2) + "\n";
 }
 
@@ -89,7 +94,7 @@ std::string reads_text(const ModelConfig& c) {
     if (c.can.read_image)
         return "images of " + std::to_string(c.vision.image) + " × " + std::to_string(c.vision.image) +
                " · patches of " + std::to_string(c.vision.patch) + " × " + std::to_string(c.vision.patch);
-    return "vocabulary " + grouped(c.vocab) + " · context " + grouped(c.context) + " tokens";
+    return "vocabulary " + with_commas(c.vocab) + " · context " + with_commas(c.context) + " tokens";
 }
 
 /// Where the weights are while the model runs; "" where there is a configuration alone.
@@ -106,6 +111,31 @@ std::string weights_text(const std::filesystem::path& path) {
                 : " · not packed: " + copies + " more are needed, and as much again must stay free\n");
 }
 
+/// A text of so many columns on a terminal.
+std::string padded_to(int columns, const std::string& text) {
+    const auto shown = std::count_if(text.begin(), text.end(), [](char b) { return (b & 0xC0) != 0x80; });
+    return text + std::string(std::max<ptrdiff_t>(0, columns - shown), ' ');
+}
+
+/// The counts by name, with what they are made of and their share of all matrices.
+std::string counts_text(const ModelConfig& c) {
+    char line[300];
+    std::snprintf(line, sizeof line, "%-38s%-30s%18s%18s%8s\n", "count", "of", "matrices", "with the rest",
+                  "share");
+    std::string out = line;
+    for (const NamedCount& count : named_counts(c)) {
+        std::snprintf(line, sizeof line, "%s%s%18s%18s%8s\n", padded_to(38, count.name).c_str(),
+                      padded_to(30, count.of).c_str(),
+                      (count.matrices ? with_commas(count.matrices) : "").c_str(),
+                      with_commas(count.all).c_str(),
+                      count.shares ? (decimals(100 * share_of(count, c), 1) + " %").c_str() : "");
+        out += line;
+    }
+    return out +
+           "matrices: no biases, norms or positions; shares are of all matrices, the unembedding counted "
+           "though it be the embedding's table.\n";
+}
+
 std::string as_text(const ModelConfig& c, const std::string& path, const std::string& weights) {
     char line[200];
     std::string out = path + "\n" + c.family_name + " · " + layers_text(c) + " · " + heads_text(c) +
@@ -114,35 +144,41 @@ std::string as_text(const ModelConfig& c, const std::string& path, const std::st
                       " parameters\n" + reads_text(c) + " · " + activation_row(c.activation).name +
                       " · positions " + position_scheme(c.positions).name + " · mask " + mask_name(c) +
                       (c.tied_unembedding ? " · unembedding tied\n" : "\n") + weights + "\n";
-    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "block", "shape", "each", "times",
+    std::snprintf(line, sizeof line, "%-28s %-26s %14s %6s %16s\n", "block", "shape", "each", "times",
                   "total");
     out += line;
     for (const auto& row : parameter_table(c)) {
-        const int wide = 26 + isize(row.shape) -
-                         narrow<int>(std::count_if(row.shape.begin(), row.shape.end(),
-                                                   [](char b) { return (b & 0xC0) != 0x80; }));
-        std::snprintf(line, sizeof line, "%-26s %-*s %14s %6d %16s\n", row.block.c_str(), wide,
-                      row.shape.c_str(), grouped(row.each).c_str(), row.count,
-                      grouped(row.each * row.count).c_str());
+        std::snprintf(line, sizeof line, "%-28s %s %14s %6d %16s\n", row.block.c_str(),
+                      padded_to(26, row.shape).c_str(), with_commas(row.each).c_str(), row.count,
+                      with_commas(row.each * row.count).c_str());
         out += line;
     }
-    std::snprintf(line, sizeof line, "%-26s %-26s %14s %6s %16s\n", "total", "", "", "",
-                  grouped(parameter_count(c)).c_str());
-    return out + line;
+    std::snprintf(line, sizeof line, "%-28s %-26s %14s %6s %16s\n", "total", "", "", "",
+                  with_commas(parameter_count(c)).c_str());
+    return out + line + "\n" + counts_text(c);
 }
+
+constexpr const char* kGpt3 = "gpt-3";
 
 }  // namespace
 
 std::function<Status()> declare_info(CLI::App& app) {
     struct Options {
         InputOptions input;
+        std::string path;
         bool json = false;
     };
     auto o = std::make_shared<Options>();
-    add_model_option(app, o->input);
+    auto* model = add_model_option(app, o->input);
+    app.add_option("CONFIG", o->path, "a config.json, a model as --model takes it, or 'gpt-3' (175B)")
+        ->excludes(model);
     app.add_flag("--json", o->json, "JSON instead of a table");
     return [o]() -> Status {
-        TRY(const auto path, find_model(o->input.model));
+        const std::string& named = o->path.empty() ? o->input.model : o->path;
+        if (named == kGpt3)
+            return o->json ? print_json(as_json(gpt3_config(), kGpt3))
+                           : print(as_text(gpt3_config(), kGpt3, ""));
+        TRY(const auto path, find_model(named));
         TRY(const ModelConfig config, open_config(path));
         return o->json ? print_json(as_json(config, path.string()))
                        : print(as_text(config, path.string(), weights_text(path)));

@@ -19,10 +19,11 @@
 
 namespace headlight {
 
-void add_model_option(CLI::App& app, InputOptions& o) {
-    app.add_option("--model", o.model,
-                   "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name that "
-                   "'headlight models' lists")
+CLI::Option* add_model_option(CLI::App& app, InputOptions& o) {
+    return app
+        .add_option("--model", o.model,
+                    "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name that "
+                    "'headlight models' lists")
         ->capture_default_str();
 }
 
@@ -108,6 +109,16 @@ void add_trace_option(CLI::App& app, InputOptions& o) {
     app.add_option("--trace", o.trace,
                    "a trace file in place of a model and a text: of 'headlight trace', or of "
                    "models/capture_trace.py where the model runs elsewhere");
+}
+
+void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does) {
+    app.add_option(
+           "--metric", metric,
+           what_it_does +
+               ": 'log p ball', 'p ball', 'logit ball', 'ball - car' (difference of two logits), kl "
+               "(divergence from the unchanged run, in bits), each with @12 for a position; without a "
+               "token the most probable one")
+        ->type_name("METRIC");
 }
 
 void clear_changes(InputOptions& o) {

@@ -11,7 +11,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace headlight {
 
@@ -26,7 +27,7 @@ struct InputOptions {
     bool quiet = false;
 };
 
-void add_model_option(CLI::App& app, InputOptions& options);
+CLI::Option* add_model_option(CLI::App& app, InputOptions& options);
 /// --model, --text, --text-file, --pair, --target, --ids, --target-ids, --token-types, --image, --mask,
 /// --ablate,
 /// --temperature-attn, --change, --threads, --quiet.
@@ -34,6 +35,9 @@ void add_input_options(CLI::App& app, InputOptions& options);
 
 /// --trace, for verbs that only look at what was computed.
 void add_trace_option(CLI::App& app, InputOptions& options);
+
+/// --metric, as parse_metric reads it.
+void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does);
 
 /// Takes masks and changes out of the options.
 void clear_changes(InputOptions& options);

@@ -140,6 +140,30 @@ void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) 
             ->check(one_of(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
 }
 
+void add_combination(CLI::App& app, RenderOptions& o) {
+    const auto add = [&](const char* name, std::optional<std::string>& into, const std::string& help) {
+        return app
+            .add_option_function<std::string>(
+                name, [&into](const std::string& which) { into = which; }, help)
+            ->expected(0, 1)
+            ->default_str("layer");
+    };
+    auto* mean = add("--mean", o.mean,
+                     "--view head, text, picture, alignment: the mean of several heads in place of one: of "
+                     "the layer's (layer), of all, or of 1.2,3.0");
+    add("--max", o.max, "--view head, text, picture: the largest weight of several heads, as --mean")
+        ->excludes(mean);
+}
+
+}  // namespace
+
+namespace {
+
+template <size_t N>
+std::vector<std::string> words_of(const char* const (&words)[N]) {
+    return {std::begin(words), std::end(words)};
+}
+
 }  // namespace
 
 std::string with_suffix(const std::string& output, const std::string& suffix) {
@@ -199,9 +223,10 @@ std::function<Status()> declare_render(CLI::App& app) {
            "--show", o->show,
            "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with interventions "
            "and nothing else to compare, before and after")
-        ->check(one_of({"pattern", "delta", "next"}))
+        ->check(one_of(words_of(kComparedShows)))
         ->capture_default_str();
-    app.add_flag("--mean", o->layer_mean, "--view alignment: the mean of the layer's heads");
+    add_metric_option(app, o->metric, "--view lens, delta: what is explained");
+    add_combination(app, *o);
     app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
     app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");
     app.add_flag("--flow", o->flow, "--view graph: attention flow in place of rollout");
@@ -209,11 +234,26 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--share", o->share, "--view graph, lines: how much of each row is drawn, in percent")
         ->check(within(1, 100))
         ->capture_default_str();
+    app.add_option("--architecture", o->architecture,
+                   "--view model: 'gpt-3' (175B), or a config.json, in place of the open model's");
+    app.add_option("--part", o->part, "--view model: the block whose weights stand beside the diagram")
+        ->check(one_of(words_of(kModelParts)))
+        ->capture_default_str();
+    app.add_option(
+           "--steps", o->steps,
+           "--view steps: one query's attention, the whole block around it, or the block in all heads")
+        ->check(one_of(words_of(kStepsShows)))
+        ->capture_default_str();
     app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--preset", o->preset,
                    "column (85 mm), double-column (178 mm), slide (16:9), one that was saved in the window, "
                    "or a preset file");
     for (const StyleField& field : style_fields()) add_style_option(app, *o, field);
+    app.add_option_function<std::string>(
+           "--scale", [o](const std::string& scale) { o->fields["contrast"] = contrast_of_scale(scale); },
+           "the contrast as older versions called it")
+        ->check(one_of({"linear", "log", "row"}))
+        ->group("");
     return [o] { return render(*o); };
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "cli/options.h"
@@ -9,20 +10,29 @@
 
 namespace headlight {
 
+/// The words of choices, in the order of what they choose.
+inline constexpr const char* kComparedShows[] = {"pattern", "delta", "next"};
+inline constexpr const char* kStepsShows[] = {"attention", "block", "heads"};
+inline constexpr const char* kModelParts[] = {"embedding", "positions", "attention-norm", "attention",
+                                              "mlp-norm",  "mlp",       "final-norm",     "unembedding"};
+
 struct RenderOptions {
     InputOptions input;
     FigureOptions figure;
     std::string output, view = "heads", size, layer = "0", preset;
-    std::string lock, with, text_b, model_b, show = "pattern", format;
+    std::string lock, with, text_b, model_b, show = "pattern", format, metric;
     bool all_heads = false, numbered = false;
-    bool layer_mean = false, hard = false, as_lines = false;  // of an alignment
-    bool flow = false;                                        // of a graph, in place of rollout
-    std::string shown_heads;                                  // of a graph and of lines; "": all
-    int share = 70;                                           // … percent of each row that is drawn
-    std::string animate;                                      // "layers", "tokens"
-    int generate = 0;                           // tokens that the model adds while it is animated
-    double delay = 700;                         // milliseconds a frame
-    std::map<std::string, std::string> fields;  // of the style, those that were given
+    std::optional<std::string> mean, max;                 // of which heads: layer, all, 1.2,3.0
+    bool hard = false, as_lines = false;                  // of an alignment
+    bool flow = false;                                    // of a graph, in place of rollout
+    std::string steps = "attention", part = "attention";  // of steps; of a model: whose weights
+    std::string architecture;                             // of a model's diagram: "gpt-3", a config.json
+    std::string shown_heads;                              // of a graph and of lines; "": all
+    int share = 70;                                       // … percent of each row that is drawn
+    std::string animate;                                  // "layers", "tokens"
+    int generate = 0;                                     // tokens that the model adds while it is animated
+    double delay = 700;                                   // milliseconds a frame
+    std::map<std::string, std::string> fields;            // of the style, those that were given
 };
 
 /// One picture of a trace: a figure, or a view as the window draws it. Layer and head are those of `figure`.

@@ -7,6 +7,7 @@
 #include "base/quoted.h"
 #include "cli/render.h"
 #include "io/json.h"
+#include "views/combined_heads.h"
 #include "views/layer_heads.h"
 #include "views/page.h"
 #include "views/views.h"
@@ -15,7 +16,10 @@ namespace headlight {
 
 namespace {
 
-constexpr const char* kShown[] = {"pattern", "delta", "next"};
+template <size_t N>
+ptrdiff_t place_in(const char* const (&words)[N], const std::string& word) {
+    return std::find(std::begin(words), std::end(words), word) - std::begin(words);
+}
 
 /// "16,10": the query and key that a view of one cell shows.
 Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace,
@@ -70,10 +74,11 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const V
 
 /// What was chosen of a view's own, by the keys that workspaces know it by.
 void choose_for_view(const RenderOptions& o, Session& s) {
-    const auto show = std::find(std::begin(kShown), std::end(kShown), o.show) - std::begin(kShown);
-    const Json chosen{{"compare_show", show},
+    const Json chosen{{"compare_show", place_in(kComparedShows, o.show)},
+                      {"steps_show", place_in(kStepsShows, o.steps)},
+                      {"model_block", place_in(kModelParts, o.part)},
                       {"align_words", o.figure.join_words},
-                      {"align_of", o.layer_mean ? 1 : 0},
+                      {"align_of", o.mean ? 1 : 0},
                       {"align_marks", o.hard ? 2 : 1},
                       {"align_lines", o.as_lines},
                       {"heads_scale", 2},
@@ -97,10 +102,16 @@ Status choose_heads_shown(const RenderOptions& o, const ModelConfig& c, Session&
     return success();
 }
 
+/// The heads that are shown as one.
+Status choose_combination(const RenderOptions& o, const ModelConfig& c, Session& s) {
+    if (o.mean) return choose_combined(s, c, MapOf::mean, *o.mean);
+    return o.max ? choose_combined(s, c, MapOf::max, *o.max) : success();
+}
+
 void choose_style(const FigureOptions& figure, Session& s) {
     s.selection.choose(figure.block, figure.head);
     s.preferences.colormap = figure.colormap;
-    s.preferences.scale = figure.scale;
+    s.preferences.contrast = figure.contrast;
     s.preferences.queries = figure.queries;
     s.preferences.marks = figure.marks;
     s.preferences.drop_sink = figure.drop_sink;
@@ -128,20 +139,29 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     ViewPage page;
     page.view = view - views().data();
     page.style = o.figure;
-    size_page(page, view->fills_window ? 1280 : 944, 720);
+    size_page(page, view->page_w, view->page_h);
     Session& s = page.session;
     s.visits = view_visits();
     choose_style(o.figure, s);
     choose_for_view(o, s);
     TRY_STATUS(choose_heads_shown(o, trace->config(), s));
-    if (view->figure && !is_numbers_path(o.output)) {
+    if (!o.architecture.empty()) TRY_STATUS(give_config(s, o.architecture));
+    TRY_STATUS(choose_combination(o, trace->config(), s));
+    if (view->figure && !view->figure_of_answer && !is_numbers_path(o.output)) {
         page.answer = bare_answer(trace);
         return page;
     }
     if (view->of_target) s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
+    if (!o.metric.empty()) {
+        TRY(const Metric metric, parse_metric(*trace->model, o.metric));
+        TRY([[maybe_unused]] const Metric known, resolved(metric, *trace, pool));
+        s.document.metric = {metric_name(*trace->model, metric), metric};
+    }
     TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
-    TRY(RunAnswer answer, answer_for(runs, s.selection.block, s.selection.head, s.selection.locked, pool));
+    const PictureWanted wanted{s.selection.block, s.selection.head, s.preferences.drop_sink,
+                               view->group ? view->group(s, trace->config()) : std::nullopt};
+    TRY(RunAnswer answer, answer_for(runs, wanted, s.selection.locked, pool));
     TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }

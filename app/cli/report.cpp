@@ -163,13 +163,14 @@ std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& 
     }
     out +=
         "<p class=\"note\">Before the interventions (gray) and "
-        "after.</p><table><thead><tr><th>token</th><th></th><th>before</th><th>after</th><th>points</th></"
-        "tr></thead><tbody>\n";
+        "after.</p><table><thead><tr><th>token</th><th></th><th>before</th><th>after</th><th>points</th>"
+        "<th>Δ log p</th><th>Δ logit</th></tr></thead><tbody>\n";
     for (const ProbabilityChange& p :
          probability_changes(*own, positions[0], trace, positions[0], kPredictions, pool))
         out += "<tr><td>" + escaped(p.label) + "</td><td class=\"bars\">" + bar(p.a, true) + "<br>" +
                bar(p.b, false) + "</td><td>" + percent_text(p.a) + "</td><td>" + percent_text(p.b) +
-               "</td><td>" + points(p.b - p.a) + "</td></tr>\n";
+               "</td><td>" + points(p.b - p.a) + "</td>" + number_cell(p.log_probability, 2) +
+               number_cell(p.logit, 2) + "</tr>\n";
     return out + "</tbody></table>\n";
 }
 

@@ -52,6 +52,8 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->group("For documents and tests");
     app.add_option("--report", o.report, "write what the window shows to this JSON file after each change")
         ->group("For documents and tests");
+    app.add_flag("--report-texts", o.report_texts, "list in the report every text that is drawn")
+        ->group("For documents and tests");
     app.add_option("--frames", o.frames,
                    "draw this many frames, print what they and the start took as JSON, and exit")
         ->check(within(1, 100000))
