@@ -65,11 +65,13 @@ Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
     return r;
 }
 
-const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Scale scale, bool minify, bool dots) const {
-    Program& program = heatmaps_[{scale, minify, dots}];
+const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Curve curve, bool by_row, bool minify,
+                                                                 bool dots) const {
+    Program& program = heatmaps_[{curve, by_row, minify, dots}];
     if (!program.id) {
         const auto compiled = compile(shader_dir_, "heatmap.frag",
-                                      "#define SCALE " + std::to_string(static_cast<int>(scale)) +
+                                      "#define CURVE " + std::to_string(static_cast<int>(curve)) +
+                                          (by_row ? "\n#define BY_ROW" : "") +
                                           (minify ? "\n#define MINIFY\n"
                                            : dots ? "\n#define DOTS\n"
                                                   : "\n"));
@@ -80,11 +82,11 @@ const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Scale scale, bo
 
 Status HeatmapRenderer::reload() {
     TRY(const Program grid, compile(shader_dir_, "grid.frag", ""));
-    TRY(const Program heatmap, compile(shader_dir_, "heatmap.frag", "#define SCALE 0\n"));
+    TRY(const Program heatmap, compile(shader_dir_, "heatmap.frag", "#define CURVE 0\n"));
     if (grid_.id) glDeleteProgram(grid_.id);
     for (const auto& [key, program] : heatmaps_) glDeleteProgram(program.id);
     grid_ = grid;
-    heatmaps_ = {{{Scale{}, false, false}, heatmap}};
+    heatmaps_ = {{{Curve{}, false, false, false}, heatmap}};
     return success();
 }
 
@@ -192,7 +194,7 @@ void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const I
 }
 
 void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
-    const Program& heatmap = heatmap_program(d.scale, d.rect.z < float(d.across), d.dots);
+    const Program& heatmap = heatmap_program(d.curve, d.by_row, d.rect.z < float(d.across), d.dots);
     set_style(heatmap, d.style, d.rect);
     glUniform1i(heatmap.uniform("values"), 0);
     glUniform1i(heatmap.uniform("row_largest"), 2);

@@ -15,6 +15,7 @@
 #include "base/lru_cache.h"
 #include "base/result.h"
 #include "figure/colormap.h"
+#include "figure/contrast.h"
 #include "figure/figure.h"
 #include "gpu/texture.h"
 #include "io/image.h"
@@ -34,10 +35,11 @@ struct HeatmapDraw {
     PictureStyle style;
     GLuint values = 0, row_largest = 0;
     int across = 0, down = 0;  // cells as they lie on the screen
-    Scale scale = Scale::linear;
-    bool dots = false;  // the larger the weight, the larger the dot
-    float gap = 0;      // pixels between cells, which are hatched where they are masked; 0: cells touch
-    ImVec4 rect;        // x, y, width, height in window pixels
+    Curve curve = Curve::straight;
+    bool by_row = false;  // each row up to its own largest, which row_largest holds
+    bool dots = false;    // the larger the weight, the larger the dot
+    float gap = 0;        // pixels between cells, which are hatched where they are masked; 0: cells touch
+    ImVec4 rect;          // x, y, width, height in window pixels
 };
 
 /// A place for one thumbnail.
@@ -92,7 +94,7 @@ private:
     };
     static Result<Program> compile(const std::string& shader_dir, const char* fragment,
                                    const std::string& defines);
-    const Program& heatmap_program(Scale scale, bool minify, bool dots) const;
+    const Program& heatmap_program(Curve curve, bool by_row, bool minify, bool dots) const;
     static void run(const ImDrawList* list, const ImDrawCmd* command);
     void set_style(const Program& program, const PictureStyle& style, const ImVec4& rect) const;
     void draw_now(const HeatmapDraw& d) const;
@@ -101,8 +103,8 @@ private:
 
     std::string shader_dir_;
     Program grid_;
-    mutable std::map<std::tuple<Scale, bool, bool>, Program>
-        heatmaps_;  // by scale, minification and marks, compiled when first drawn
+    mutable std::map<std::tuple<Curve, bool, bool, bool>, Program>
+        heatmaps_;  // by curve, range, minification and marks, compiled when first drawn
     GLuint vertex_array_ = 0;
     mutable Texture slots_;
     Texture hatch_;

@@ -11,6 +11,12 @@ float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush
     return ui.text.draw(r.x, r.middle_y(), font, ink, shown);
 }
 
+std::string first_that_fits(Ui& ui, Font font, const std::vector<std::string>& ways, float room) {
+    for (const std::string& way : ways)
+        if (ui.text.width(font, way) <= room) return way;
+    return ways.back();
+}
+
 void caption(Ui& ui, Rect line, const std::string& text, Flush flush) {
     write(ui, line, kCaption, ui.colors->t3, text, flush);
 }
@@ -28,12 +34,17 @@ float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts, float 
 void Column::heading(const std::string& text, const std::string& right) {
     const float room = at.w - (right.empty() ? 0 : ui.text.width(kCaption, right) + gap::medium);
     ui.text.draw(at.x, y, kCaption, ui.colors->t3, ui.text.fitted(kCaption, text, room));
-    if (!right.empty()) ui.text.draw_right(at.right(), y, kCaption, ui.colors->t3, right);
+    if (!right.empty()) {
+        Rect named = line();
+        ui.explain("number/" + right, take_right(named, ui.text.width(kCaption, right)));
+        ui.text.draw_right(at.right(), y, kCaption, ui.colors->t3, right);
+    }
     skip(26);
 }
 
 void Column::pair(const std::string& label, const std::string& value, Pair look) {
     const Font font = look == Pair::large ? kTitleMono : kBodyMono;
+    ui.explain("number/" + label, line());
     ui.text.draw(at.x, y, kBody, ui.colors->t2,
                  ui.text.fitted(kBody, label, at.w - ui.text.width(font, value) - gap::small));
     ui.text.draw_right(at.right(), y, font, look == Pair::plain ? ui.colors->t1 : ui.colors->accent_text,

@@ -93,6 +93,8 @@ inline Grid grid_at(ImVec2 corner, int rows, int columns, float w, float h) {
 enum class Flush { left, center, right };
 /// A line of text in the middle of a rectangle's height, cut where it is too long; returns how wide it is.
 float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush flush = Flush::left);
+/// The first of some ways to say a thing, the longest first, that has room; else the last.
+std::string first_that_fits(Ui& ui, Font font, const std::vector<std::string>& ways, float room);
 /// What is said of a picture: a line, or as many as it takes, whose height is returned.
 void caption(Ui& ui, Rect line, const std::string& text, Flush flush = Flush::left);
 float caption_lines(Ui& ui, Rect r, const std::string& text);

@@ -191,15 +191,14 @@ void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned c
     cairo_surface_destroy(image);
 }
 
-void Ui::draw_weights(Rect r, const Matrix& w, float largest, const std::string& name, Scale scale,
-                      Axis queries, bool dots) {
+void Ui::draw_weights(Rect r, const Matrix& w, const Shades& shades, const std::string& name, Axis queries,
+                      bool dots) {
     const double cell = r.w / double(queries == Axis::rows ? w.cols() : w.rows());
     FigureOptions o;
     o.colormap = name;
-    o.scale = scale;
     o.queries = queries;
     o.marks = dots ? Marks::dots : Marks::squares;
-    headlight::draw_weights(*page_, w, r.x, r.y, cell, o, largest);
+    headlight::draw_weights(*page_, w, r.x, r.y, cell, o, shades);
 }
 
 void Ui::clip(Rect r) {

@@ -36,6 +36,7 @@ const TextPainter::Loaded& TextPainter::loaded(Font font) const {
 }
 
 void TextPainter::begin_frame() {
+    drawn_.clear();
     pictures_.trim(kPictureBytes);
     widths_.trim(kWidthBytes);
 }
@@ -128,6 +129,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
     x *= scale_;
     y *= scale_;
     if (angle == 0 && is_out_of_sight(font, y)) return width(font, text);
+    if (notes_) drawn_.emplace_back(text);
     float width;
     if (holds(*loaded(font).font, text)) {
         const Loaded& f = loaded(font);
@@ -159,9 +161,17 @@ float TextPainter::draw_centered(float x, float y, Font font, ImU32 color, std::
     return draw(x - width(font, text) / 2, y, font, color, text);
 }
 
+float TextPainter::line_height(Font font) const {
+    return std::round((font.points >= 20 ? 24 : font.points + 6) * scale_) / scale_;
+}
+
+float TextPainter::wrapped_height(float wrap, Font font, const std::string& text) const {
+    return line_height(font) * float(broken_lines(text, pieces(font, text), wrap * scale_).size());
+}
+
 float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 color,
                                 const std::string& text) {
-    const float line_height = std::round((font.points >= 20 ? 24 : font.points + 6) * scale_) / scale_;
+    const float line_height = this->line_height(font);
     float top = y;
     for (const std::string& line : broken_lines(text, pieces(font, text), wrap * scale_)) {
         draw(x, top + line_height / 2, font, color, line);

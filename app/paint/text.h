@@ -33,6 +33,9 @@ public:
     /// names them.
     void begin_frame();
     void set_list(ImDrawList* list) { list_ = list; }
+    /// Notes what is drawn in each frame from now on.
+    void note_drawn() { notes_ = true; }
+    const std::vector<std::string>& drawn() const { return drawn_; }
     /// Draws on a page from now on: Pango for everything, a point a CSS pixel.
     void set_page(const Canvas* page) { page_ = page; }
 
@@ -44,6 +47,8 @@ public:
     float draw_centered(float x, float y, Font font, ImU32 color, std::string_view text);
     /// Wraps at `wrap`; y is the top. Returns the height.
     float draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text);
+    /// The height that takes.
+    float wrapped_height(float wrap, Font font, const std::string& text) const;
     /// The text cut with … at its end so that it fits.
     std::string fitted(Font font, const std::string& text, float room);
 
@@ -61,8 +66,11 @@ private:
     float pixels_wide(Font font, std::string_view text);
     bool is_out_of_sight(Font font, float middle) const;
     const Picture& picture(Font font, std::string_view text);
+    float line_height(Font font) const;
     std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 
+    bool notes_ = false;
+    std::vector<std::string> drawn_;  // of this frame
     ImDrawList* list_ = nullptr;
     const Canvas* page_ = nullptr;
     float scale_ = 1;

@@ -130,7 +130,7 @@ void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeh
     cairo_set_source_rgb(cairo.get(), ink.x, ink.y, ink.z);
     if (empty) {
         Canvas(cairo.get())
-            .text(0, height / 2.0, placeholder, kSize * scale_, Face::sans,
+            .text(3 * scale_, height / 2.0, placeholder, kSize * scale_, Face::sans,
                   {static_cast<uint8_t>(ink.x * 255), static_cast<uint8_t>(ink.y * 255),
                    static_cast<uint8_t>(ink.z * 255)});
     } else {

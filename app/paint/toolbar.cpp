@@ -27,9 +27,21 @@ int Toolbar::choice(const std::string& label, const std::string& path, const std
                     int current) {
     if (ui.on_page()) return -1;
     const char* said = labels ? label.c_str() : "";
-    const Rect at = take(ui.choice_width(said, items), 0);
+    const float width = ui.choice_width(said, items) - kApart;
+    if (lines_ == Lines::one && x_ + width > line_.right() + gap::large) return -1;  // its command is left
+    const Rect at = take(width + kApart, 0);
     float x = at.x;
     return ui.choice(x, at.middle_y(), said, path, items, current);
+}
+
+float Toolbar::segments_width(const std::string& label, const std::vector<std::string>& options) const {
+    return (label.empty() ? 0 : ui.text.width(kCaption, label) + gap::small) + ui.segments_width(options);
+}
+
+int Toolbar::segments(const std::string& label, const std::string& path, const Ui::Segments& options) {
+    if (!label.empty()) say(kCaption, ui.colors->t3, label, gap::small);
+    const Rect at = take(ui.segments_width(options.labels), gap::medium);
+    return ui.segments(path, at.x, at.middle_y(), options);
 }
 
 void Toolbar::say(Font font, ImU32 ink, const std::string& text, float apart) {

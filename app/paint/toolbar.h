@@ -36,6 +36,9 @@ public:
         if (chosen >= 0) value = static_cast<T>(chosen);
         return chosen >= 0;
     }
+    /// The one of some options side by side that was pressed, or −1.
+    int segments(const std::string& label, const std::string& path, const Ui::Segments& options);
+    float segments_width(const std::string& label, const std::vector<std::string>& options) const;
     void say(Font font, ImU32 ink, const std::string& text, float apart = kApart);
     Hit press(const std::string& path, const std::string& label, bool on = false);
     bool link(const std::string& path, const std::string& label);

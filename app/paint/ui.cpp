@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/cast.h"
+#include "paint/explanations.h"
 
 namespace headlight {
 
 namespace {
-constexpr float kTooltipDelay = 0.4f;
 
 Rect common(Rect a, Rect b) {
     const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
@@ -23,6 +23,14 @@ Rect common(Rect a, Rect b) {
 
 std::string number(double value, int digits) { return std::isnan(value) ? "—" : decimals(value, digits); }
 
+std::string fine_number(double value, int digits) {
+    return std::isnan(value) ? "—" : fine_decimals(value, digits);
+}
+
+std::string signed_number(double value, int digits) {
+    return (value >= kNoise ? "+" : "") + fine_number(value, digits);
+}
+
 std::string percent(double value) {
     return value > 0 && value < 0.001 ? "< 0.1 %" : decimals(100 * value, 1) + " %";
 }
@@ -31,7 +39,13 @@ void Ui::begin(const Theme& theme, float new_scale) {
     colors = &theme;
     scale = new_scale;
     wake_after = 0;
-    if (!std::exchange(explains_, false)) pointed_.clear();
+    if (std::exchange(open_list_, "").empty()) {  // none was drawn, or it was taken from or closed
+        if (!list_take_ && !list_close_) list_.clear();
+    }
+    if (!std::exchange(rested_, false)) resting_.clear();
+    tip_.reset();
+    answering_.clear();
+    explained_.clear();
     widgets.clear();
     forget_typing();
     last_stops_ = std::exchange(stops_, {});
@@ -61,8 +75,12 @@ Hit Ui::hit(const std::string& path, Rect r) {
     const Rect at = pixels(r);
     ImGui::SetCursorScreenPos(at.min());
     const bool clicked = ImGui::InvisibleButton(path.c_str(), {std::max(1.0f, at.w), std::max(1.0f, at.h)});
+    if (notes_unexplained && !drawing_list_) answering_.insert(path);
     if (covered(mouse)) return {false, false, false, mouse};
-    return {ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, mouse};
+    const Hit h{ImGui::IsItemHovered(), ImGui::IsItemActive(), clicked, mouse};
+    const std::string* says = drawing_list_ ? nullptr : explanation_of(path);
+    if (says) tooltip(path, h, *says);
+    return h;
 }
 
 Hit Ui::control(const std::string& path, Rect r) {
@@ -95,7 +113,8 @@ bool Ui::move_focus(int by) {
 
 void Ui::draw_focus() {
     if (std::find(stops_.begin(), stops_.end(), focus_) == stops_.end()) focus_.clear();
-    step_ = 0;
+    step_ = list_step_ = 0;
+    list_take_ = list_close_ = false;
     pressed_.clear();
     if (focus_.empty()) return;
     use_list(ImGui::GetForegroundDrawList());
@@ -146,52 +165,6 @@ bool Ui::link(const std::string& path, float right, float middle, const std::str
     return h.clicked;
 }
 
-int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
-                  int current, float& width, float max) {
-    float widest = 0;
-    for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
-    width = std::min(widest + 38, max);
-    const Rect r{x, middle - (size::chip / 2), width, size::chip};
-    const Hit h = control(path, r);
-    const std::string popup = path + "/list";
-    const bool open = ImGui::IsPopupOpen(popup.c_str());
-    fill(r, h.pressed ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2, size::corner);
-    frame(r, open ? colors->accent : colors->l2, 1, size::corner);
-    if (current >= 0 && current < isize(items))
-        text.draw(r.x + 10, r.middle_y(), kCaption, colors->t1,
-                  text.fitted(kCaption, items[current], width - 36));
-    const float cx = r.right() - 14, cy = r.middle_y();
-    const ImVec2 chevron[] = {{cx - 3.5f, cy - 2}, {cx, cy + 2}, {cx + 3.5f, cy - 2}};
-    polyline(chevron, colors->t3, 1.3f);
-    if (h.clicked) ImGui::OpenPopup(popup.c_str());
-    int chosen = -1;
-    if (const int step = take_step(path); step != 0) chosen = std::clamp(current + step, 0, isize(items) - 1);
-    const float high = size::row * float(items.size()) + 8, below_it = r.bottom() + 4;
-    const bool fits = below_it + high <= points(ImGui::GetIO().DisplaySize).y;
-    ImGui::SetNextWindowPos(pixels(ImVec2{r.x, fits ? below_it : std::max(4.0f, r.y - 4 - high)}));
-    if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
-        ImDrawList* below = list;
-        use_list(ImGui::GetWindowDrawList());
-        const ImVec2 at = points(ImGui::GetCursorScreenPos());
-        for (int i = 0; i < isize(items); ++i) {
-            const Rect row{at.x, at.y + size::row * float(i), width - 8, size::row};
-            const Hit on_row = hit(path + "/" + items[i], row);
-            const bool is_current = i == current;
-            if (is_current || on_row.hovered)
-                fill(row, is_current ? colors->accent_fill : colors->bg3, size::corner);
-            text.draw(row.x + 6, row.middle_y(), kCaption, is_current ? colors->accent_text : colors->t1,
-                      text.fitted(kCaption, items[i], row.w - 8));
-            if (on_row.clicked) {
-                chosen = i;
-                ImGui::CloseCurrentPopup();
-            }
-        }
-        ImGui::EndPopup();
-        use_list(below);
-    }
-    return chosen;
-}
-
 float Ui::choice_width(const char* label, const std::vector<std::string>& items) {
     float widest = 0;
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
@@ -206,22 +179,6 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
     const int chosen = drop_down(path, x, middle, items, current, width);
     x += width + 18;
     return chosen;
-}
-
-int Ui::segments(const std::string& path, float x, float y, const std::vector<std::string>& labels,
-                 int current) {
-    int pressed = -1;
-    for (int i = 0; i < isize(labels); ++i) {
-        const Rect r{x, y - 14, text.width(kCaption, labels[i]) + 24, 28};
-        const Hit h = hit(path + "/" + labels[i], r);
-        const bool on = i == current;
-        fill(r, on ? colors->bg4 : h.hovered ? colors->bg3 : colors->bg2);
-        frame(r, colors->l2);
-        text.draw_centered(r.middle_x(), r.middle_y(), kCaption, on ? colors->t1 : colors->t2, labels[i]);
-        if (h.clicked) pressed = i;
-        x = r.right() - line();
-    }
-    return pressed;
 }
 
 void Ui::toggle(const std::string& path, Rect r, const char* label, bool& on) {
@@ -261,32 +218,17 @@ void Ui::bar(Rect r, float value, ImU32 color) {
     if (value > 0) fill({r.x, r.y, std::max(w, line()), r.h}, color);
 }
 
-void Ui::tooltip(const std::string& path, const Hit& h, const std::string& what) {
-    if (on_page() || !h.hovered) return;
-    explains_ = true;
+bool Ui::rests(const std::string& path, const Hit& h, float seconds) {
+    if (on_page() || !h.hovered) return false;
+    rested_ = true;
     const double now = glfwGetTime();
-    if (pointed_ != path) {
-        pointed_ = path;
-        pointed_since_ = now;
+    if (resting_ != path) {
+        resting_ = path;
+        resting_since_ = now;
     }
-    const auto waited = float(now - pointed_since_);
-    if (waited < kTooltipDelay) {
-        wake_after = kTooltipDelay - waited + 0.01f;
-        return;
-    }
-    const float wide = std::min(text.width(kCaption, what), 320.0f);
-    ImDrawList* below = list;
-    use_list(ImGui::GetForegroundDrawList());
-    const float whole = text.width(kCaption, what),
-                lines = whole <= wide ? 1 : std::ceil(whole / (wide + 1) + 0.2f), high = lines * 19 + 12;
-    const ImVec2 screen = points(ImGui::GetIO().DisplaySize);
-    const float x = std::min(h.mouse.x + 12, screen.x - wide - 24),
-                y = h.mouse.y + 18 + high > screen.y ? h.mouse.y - high - 6 : h.mouse.y + 18;
-    const Rect r{x, y, wide + 20, high};
-    fill(r, colors->bg2, size::popup_corner);
-    frame(r, colors->l2, 1, size::popup_corner);
-    text.draw_wrapped(r.x + 10, r.y + 6, wide + 2, kCaption, colors->t1, what);
-    use_list(below);
+    const auto waited = float(now - resting_since_);
+    if (waited < seconds) wake_after = seconds - waited + 0.01f;
+    return waited >= seconds;
 }
 
 }  // namespace headlight

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -118,7 +119,7 @@ public:
     /// A picture of 8-bit red, green, blue: `texture` holds it on the screen, `pixels` on a page.
     void picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels);
     /// One head's weights on a page (on the screen the renderer draws them).
-    void draw_weights(Rect r, const Matrix& weights, float largest, const std::string& colormap, Scale scale,
+    void draw_weights(Rect r, const Matrix& weights, const Shades& shades, const std::string& colormap,
                       Axis queries, bool dots);
     void clip(Rect r);
     void unclip();
@@ -137,6 +138,14 @@ public:
     /// `most`; `width` is how wide it became.
     int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
                   int current, float& width, float max = 1e9f);
+    /// A panel under something that opens it when it was pressed: what `draw` makes of its inside.
+    void pop_up(const std::string& path, Rect under, bool pressed, ImVec2 size,
+                const std::function<void(Rect inside)>& draw);
+    /// Whether a list or panel is open, and what keys do in it.
+    bool in_list() const { return !open_list_.empty(); }
+    const std::string& open_list() const { return open_list_; }
+    enum class ListKey { up, down, take, close, other };
+    void press_in_list(ListKey key);
     /// "Scale [linear v]" in a row of controls: draws it at x, moves x behind it, and returns the item chosen
     /// this frame, or −1.
     int choice(float& x, float middle, const char* label, const std::string& path,
@@ -145,9 +154,15 @@ public:
     float choice_width(const char* label, const std::vector<std::string>& items);
     /// A bar to either side of a zero line at its middle, value −1 … 1.
     void signed_bar(Rect r, float value, bool strong = true);
-    /// Options side by side, one of them on; returns the one pressed, or -1.
-    int segments(const std::string& path, float x, float y, const std::vector<std::string>& labels,
-                 int current);
+    /// Options side by side about a height, one of them on, each explained where there is a text for it;
+    /// returns the one pressed, or −1. Arrow keys move among them.
+    struct Segments {
+        std::vector<std::string> labels;
+        std::vector<std::string> helps = {};
+        int current = -1;
+    };
+    int segments(const std::string& path, float x, float middle, const Segments& options);
+    float segments_width(const std::vector<std::string>& labels);
     /// Something that is on or off.
     void toggle(const std::string& path, Rect r, const char* label, bool& on);
     /// Dear ImGui's own field, in our colors, for paths and labels. The first one has the keyboard whenever
@@ -170,29 +185,63 @@ public:
     std::optional<float> slider(const std::string& path, Rect r, float place, bool counts = true);
     /// A horizontal bar, value 0 … 1.
     void bar(Rect r, float value, ImU32 color);
-    void tooltip(const std::string& path, const Hit& hit, const std::string& text);
+    /// What is said of something while the mouse rests on it; of several in a frame, what was said last.
+    void tooltip(const std::string& path, const Hit& hit, const std::string& text,
+                 float after = kTooltipDelay);
+    static constexpr float kTooltipDelay = 0.4f;  // seconds
+    /// Whether the mouse has been on a widget for so many seconds; a frame is drawn when it has.
+    bool rests(const std::string& path, const Hit& hit, float seconds);
+    /// The same with the sentence of its path (explanation_of). "number/NAME": a number or column of that
+    /// name.
+    void explain(const std::string& path, Rect r);
+    /// Over everything else. Draw last.
+    void draw_tooltip();
+    /// For tests: paths that answer to the mouse or name a number, and that nothing is said of.
+    bool notes_unexplained = false;
+    std::vector<std::string> unexplained() const;
 
 private:
     static constexpr float kAlmost = 1e-3f;  // of a pixel: what a division by the scale may lose
     struct Typing;
     bool covered(ImVec2 point) const;
+    void close_list();
+    int draw_list(const std::string& path, const std::vector<std::string>& items, int current, float wide);
     void open_typing(const std::string& path, const std::string& value);
     void forget_typing();
     std::vector<std::string> stops_, last_stops_;  // controls in the order in which they were drawn
     std::string focus_, pressed_;
+    std::string open_list_, list_;  // open in this frame; whose row is marked
+    int list_at_ = -1, list_step_ = 0;
+    bool list_take_ = false, list_close_ = false;
     int step_ = 0;
     std::unique_ptr<Typing> typing_;
     int opens_next_ = 0;        // frames in which the entry that has the focus opens
     std::optional<Rect> seen_;  // of a scrolled area
     Canvas* page_ = nullptr;
     std::vector<Rect> covers_, new_covers_;
-    std::string pointed_;  // widget under the mouse, for the tooltip's delay
+    std::string resting_;  // widget under the mouse, for views that follow it
+    double resting_since_ = 0;
+    bool rested_ = false;  // it was asked for in this frame
+    struct Tip {
+        std::string path, text;
+        ImVec2 mouse;
+        float after;  // seconds
+    };
+    void draw_tip(const Tip& tip);
+    std::optional<Tip> tip_;  // what is said in this frame
+    std::string pointed_;     // widget under the mouse, for the tooltip's delay
     double pointed_since_ = 0;
-    bool explains_ = false;  // it was asked for in this frame
+    std::set<std::string> answering_, explained_;
+    bool drawing_list_ = false;  // of an open drop-down
 };
 
 /// "0.613", with U+2212 for minus; "—" for what is not defined.
 std::string number(double value, int digits);
+
+/// The same with small numbers told from 0: "0.613", "2.3e−5", "0" (fine_decimals).
+std::string fine_number(double value, int digits);
+/// "+0.613", "−0.020", "+2.3e−5", "0": a difference, a contribution.
+std::string signed_number(double value, int digits);
 
 /// "80.4 %", "< 0.1 %".
 std::string percent(double value);

@@ -70,14 +70,14 @@ float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) 
 void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float largest = s.of<AlignState>().marks == AlignMarks::hard ? 1 : a.weights.maxCoeff();
+    Shades shades = shades_of(s.session.preferences.contrast, a.weights);
+    if (s.of<AlignState>().marks == AlignMarks::hard) shades.largest = shades.percentile = 1;
     Matrix places(l.rows, l.columns);
     for (int r = 0; r < l.rows; ++r) {
         const float row_largest = a.weights.row(r).maxCoeff();
         for (int c = 0; c < l.columns; ++c) {
             const float w = drawn_weight(s, a, r, c);
-            places(r, c) =
-                w < 0 ? kMaskedCell : scale_position(s.session.preferences.scale, w, largest, row_largest);
+            places(r, c) = w < 0 ? kMaskedCell : shades.place(w, row_largest);
         }
     }
     draw_matrix(ui, l.view, {places, map});
@@ -93,13 +93,12 @@ void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     Ui& ui = s.ui;
     if (s.of<AlignState>().marks != AlignMarks::both || std::min(l.w, l.h) < 8) return;
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float largest = a.weights.maxCoeff();
+    const Shades shades = shades_of(s.session.preferences.contrast, a.weights);
     for (int r = 0; r < l.rows; ++r) {
         const int c = a.strongest[r];
         const Rect cell = l.cell(r, c);
         const float side = std::min(10.0f, std::min(l.w, l.h) / 2);
-        const ImU32 ink = ink_on(color_at(map, scale_position(s.session.preferences.scale, a.weights(r, c),
-                                                              largest, a.weights.row(r).maxCoeff())));
+        const ImU32 ink = ink_on(color_at(map, shades.place(a.weights(r, c), a.weights.row(r).maxCoeff())));
         ui.polygon(
             std::array<ImVec2, 3>{{{cell.x, cell.y}, {cell.x + side, cell.y}, {cell.x, cell.y + side}}}, ink);
     }
@@ -118,6 +117,11 @@ void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     const int row = l.row_at(h.mouse.y),
               column = h.mouse.x >= l.view.x ? l.column_at(h.mouse.x) : a.strongest[row];
     point_at_words(s, a, row, column);
+    if (h.mouse.x >= l.view.x)
+        tell_at_pointer(s, "align/map", h,
+                        a.rows[row] + " " + std::to_string(row) + " → " + a.columns[column] + " " +
+                            std::to_string(column) + "  " +
+                            fine_number(std::max(0.0f, a.weights(row, column)), 3));
     if (h.clicked) lock_words(s, a, row, column);
 }
 
@@ -171,11 +175,13 @@ void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
 }
 
 std::vector<Question> ask_alignment(const Scene& s) {
+    const auto [block, head] = s.session.selection.shown_head();
+    const AlignOf of = s.session.selection.hovered.preview ? AlignOf::head : s.of<AlignState>().of;
     WordAlignmentWanted w;
-    w.block = cross_block(s.model()->config, s.session.selection.block);
-    if (s.of<AlignState>().of == AlignOf::head)
-        w.heads = {std::min(s.session.selection.head, s.model()->config.heads(w.block) - 1)};
-    for (int h = 0; s.of<AlignState>().of == AlignOf::chosen && h < s.model()->config.heads(w.block); ++h)
+    w.block = cross_block(s.model()->config, block);
+    const int heads = s.model()->config.heads(w.block);
+    if (of == AlignOf::head) w.heads = {std::min(head, heads - 1)};
+    for (int h = 0; of == AlignOf::chosen && h < heads; ++h)
         if (!s.of<LayerHeads>().hidden.count(h)) w.heads.push_back(h);
     w.by_words = s.of<AlignState>().words;
     w.as_read = s.of<AlignState>().by_reading;
@@ -238,6 +244,7 @@ View alignment_view() {
             .of_target = true,
             .lists_choices = true,
             .of_layer = aligns_layer,
+            .to_head = "alignment of",
             .numbers = alignment_numbers,
             .visit = visit_state<AlignState>};
 }

@@ -13,7 +13,7 @@ enum class AlignOf { head, mean, chosen };
 enum class AlignMarks { soft, both, hard };
 
 struct AlignState {
-    AlignOf of = AlignOf::head;
+    AlignOf of = AlignOf::mean;
     AlignMarks marks = AlignMarks::both;
     bool words = false, by_reading = false, lines = false;  // by words; rows by what is read; as lines
     void visit(FieldVisitor& v) {

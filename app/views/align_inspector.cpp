@@ -89,9 +89,10 @@ void draw_pairs(Column& c, const WordAlignment& a, std::pair<int, int> cell, flo
 
 }  // namespace
 
-/// Which heads count, where they are chosen; else the ranked heads.
+/// Which heads count, where they are chosen; else the ranked heads of
+/// cross-attention.
 void draw_alignment_list(Scene& s, Rect area) {
-    s.of<AlignState>().of == AlignOf::chosen ? draw_layer_heads(s, area) : draw_head_ranking(s, area);
+    s.of<AlignState>().of == AlignOf::chosen ? draw_layer_heads(s, area) : draw_cross_ranking(s, area);
 }
 
 void draw_alignment_inspector(Scene& s, Rect area) {

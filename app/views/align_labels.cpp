@@ -59,7 +59,7 @@ void draw_bar(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     constexpr float kAt = 104, kColorBar = 14, kLeastHigh = 120;
     if (s.of<AlignState>().marks == AlignMarks::hard) return;
     const Rect bar{l.view.right() + kAt, l.view.y, kColorBar, std::max(l.with_coming().view.h, kLeastHigh)};
-    draw_weight_bar(s, bar, a.weights.maxCoeff(), std::nullopt);
+    draw_weight_bar(s, bar, shades_of(s.session.preferences.contrast, a.weights), std::nullopt);
 }
 
 }  // namespace headlight

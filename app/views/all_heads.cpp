@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "paint/layout.h"
 #include "views/changes.h"
+#include "views/metric.h"
 #include "views/save_menu.h"
 #include "views/views.h"
 
@@ -83,27 +84,18 @@ void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
     Rect inside = inset(area, size::center_pad, gap::large);
     write(ui, take_top(inside, size::line, gap::close), kBody, ui.colors->t1, column.label);
     caption_lines(ui, take_top(inside, kDefinition, 2), column.definition);
-    if (const auto pressed =
-            draw_head_values(s, inside, s.model()->config, {choice.values, column.by_sweep, "values/"}))
+    if (const auto pressed = draw_head_values(
+            s, inside, s.model()->config,
+            {choice.values, column.by_sweep, "values/", column.by_sweep ? sweep_details(s) : nullptr}))
         open_head(s, pressed->first, pressed->second);
 }
 
-/// While a sweep goes on, its progress and a way to end it; and the token that it watches.
+/// The metric; while a sweep goes on, its progress and a way to end it.
 void draw_sweep_bar(Scene& s, Rect& rest) {
-    const auto& predicted = s.sentence()->predictions;
-    if (s.ui.on_page() || predicted.empty()) return;
+    if (s.ui.on_page() || s.sentence()->predictions.empty()) return;
     Toolbar bar = view_toolbar(s.ui, rest);
-    std::vector<std::string> tokens;
-    int current = 0;
-    for (int i = 0; i < isize(predicted[0].tokens); ++i) {
-        tokens.push_back(predicted[0].tokens[i].label);
-        if (predicted[0].tokens[i].id == s.session.document.sweep_token) current = i;
-    }
-    if (const int c = bar.choice("Effect on the probability of", "sweep/token", tokens, current); c >= 0)
-        s.send("sweep token", std::to_string(predicted[0].tokens[c].id));
-    Rect state = band(bar.rest(), size::button);
-    take_left(state, 0, gap::large);
-    draw_sweep_state(s, state);
+    put_metric_chip(s, "heads", bar, "Effect on");
+    draw_sweep_state(s, band(bar.rest(), size::button));
 }
 
 }  // namespace
@@ -139,6 +131,7 @@ View all_heads_view() {
             .draw = draw_all_heads,
             .shows = View::Shows::model,
             .ask = ask_all_heads,
+            .page_w = 1280,
             .fills_window = true,
             .figure = heads_page_figure,
             .numbers = heads_numbers,

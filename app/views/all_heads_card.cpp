@@ -28,7 +28,8 @@ void draw_statistic(Column& c, const HeadStatistic& statistic, float value, bool
         c.ui.bar(take_left(bar, kBarLength), value, sorting ? c.ui.colors->accent : c.ui.colors->t3);
     }
     const std::string unit = known && of_unit ? " " + std::string(statistic.unit) : "";
-    c.pair(statistic.label, number(value, of_unit ? 2 : 3) + unit, sorting);
+    c.ui.tooltip("number/" + std::string(statistic.label), c.ui.over(c.line()), statistic.definition);
+    c.pair(statistic.label, fine_number(value, of_unit ? 2 : 3) + unit, sorting);
 }
 
 }  // namespace

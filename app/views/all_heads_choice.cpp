@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "session/commands.h"
 #include "views/all_heads.h"
+#include "views/metric.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -92,13 +93,11 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
     }
     if (!s.model()->has_logits()) return out;
     const Sweep* sweep = s.sweep() && s.sweep()->ended() ? s.sweep() : nullptr;
-    const std::string of = sweep && sweep->token() >= 0
-                               ? "“" + prediction_label(*s.model(), sweep->token()) + "”"
-                               : "the next token";
-    out.push_back({sweep ? "effect on " + of : "effect on next",
-                   "How much ablating the head (its z is 0) changes the probability of " + of +
-                       ". Every head in turn, in the background.",
-                   "", true, sweep ? sweep->change() : std::vector<float>(), true});
+    const std::string of = metric_text(s);
+    out.push_back(
+        {"effect on " + of,
+         "How much ablating the head (its z is 0) changes " + of + ". Every head in turn, in the background.",
+         "", true, sweep ? sweep->effects().change : std::vector<float>(), true});
     return out;
 }
 

@@ -66,8 +66,8 @@ void draw_value(Ui& ui, Rect cell, const HeadColumn& column, size_t head, float 
     if (column.values.empty()) return;
     const float v = column.values[head];
     const bool bar = cell.w > kLeastForBar && !std::isnan(v);
-    write(ui, cell, kBodyMono, on ? ui.colors->t1 : ui.colors->t2, number(v, column.unit.empty() ? 3 : 2),
-          Flush::right);
+    write(ui, cell, kBodyMono, on ? ui.colors->t1 : ui.colors->t2,
+          fine_number(v, column.unit.empty() ? 3 : 2), Flush::right);
     if (!bar) return;
     take_right(cell, kNumber, gap::small);
     take_left(cell, 0, gap::medium);

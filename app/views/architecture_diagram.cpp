@@ -9,8 +9,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBlock = 50, kThin = 28, kGap = 10, kEnd = 40, kRail = 22, kBesideRail = 22, kWire = 1.3f,
-                kTwoLines = 0.8f;
+constexpr float kShapeLine = 18, kNameLine = 20, kAir = 14, kThinAir = 7, kGap = 10, kEndText = 24,
+                kEndAir = 16, kRail = 22, kBesideRail = 22, kWire = 1.3f, kTimes = 58, kRoomForTimes = 300;
 
 int64_t count_of(const Block& b, const std::vector<ParameterRow>& table) {
     int64_t sum = 0;
@@ -19,31 +19,74 @@ int64_t count_of(const Block& b, const std::vector<ParameterRow>& table) {
     return sum;
 }
 
-float height(const Diagram& d, const Block& b) { return d.unit(b.thin ? kThin : kBlock); }
+/// What a block says, and how high it is; shapes stand beside the name, or in lines under it.
+struct BlockText {
+    std::string count;
+    std::vector<std::string> lines;
+    bool beside = false;
+    float high = 0;
+};
 
-float height(const Diagram& d, const std::vector<Block>& blocks) {
-    float sum = d.unit(2 * kEnd + 3 * kGap);
-    for (const Block& b : blocks) sum += height(d, b) + d.unit(kGap);
-    return sum;
+/// Texts joined by dots to lines, none of which is wider than the room unless one text alone is.
+std::vector<std::string> flowed(Ui& ui, const std::vector<std::string>& texts, float room) {
+    std::vector<std::string> out;
+    for (const std::string& text : texts) {
+        const char* joint = text.rfind("→", 0) == 0 ? " " : " · ";
+        const std::string longer = out.empty() ? text : out.back() + joint + text;
+        if (!out.empty() && ui.text.width(kCaption, longer) <= room)
+            out.back() = longer;
+        else
+            out.push_back(text);
+    }
+    return out;
+}
+
+BlockText text_of(Ui& ui, const Diagram& d, const Block& b, float width) {
+    BlockText t;
+    const int64_t count = count_of(b, d.table);
+    t.count = count ? short_count(count) : "";
+    const float room = width - 2 * gap::medium;
+    t.lines = flowed(ui, b.shapes, room);
+    const float beside = room - ui.text.width(b.thin ? kCaption : kBody, b.name) - gap::large -
+                         ui.text.width(kCaptionMono, t.count);
+    t.beside = b.thin && isize(t.lines) == 1 && ui.text.width(kCaption, t.lines[0]) <= beside;
+    t.high =
+        kNameLine + (t.beside ? 0 : kShapeLine * float(t.lines.size())) + d.unit(b.thin ? kThinAir : kAir);
+    return t;
 }
 
 /// Where a stack stands: its blocks from the bottom to the top, the residual stream at their left.
 struct StackLayout {
+    std::vector<BlockText> texts;
     std::vector<Rect> blocks;
     Rect column, layer;  // of blocks; around those that repeat
-    float rail = 0, top = 0, rail_top = 0, rail_bottom = 0;
+    float rail = 0, top = 0, rail_top = 0, rail_bottom = 0, high = 0;
 };
 
-StackLayout arrange(const Diagram& d, Rect area, const std::vector<Block>& blocks) {
+float end_of(const Diagram& d) { return kEndText + d.unit(kEndAir); }
+
+/// Columns, texts and heights; what stands where is left to `place`.
+StackLayout measured_stack(Ui& ui, const Diagram& d, Rect area, const std::vector<Block>& blocks) {
     StackLayout l;
-    const float apart = d.unit(kGap);
     Rect rest = area;
-    take_right(rest, gap::large);
+    take_right(rest, area.w >= kRoomForTimes ? kTimes : gap::large);
     l.rail = take_left(rest, kRail, kBesideRail).right();
-    l.column = {rest.x, rest.y, std::min(rest.w, kWidestBlock), rest.h};
-    l.rail_bottom = area.bottom() - d.unit(kEnd) / 2;
+    l.column = rest;
+    l.high = 2 * end_of(d) + d.unit(3 * kGap);
+    for (const Block& b : blocks) {
+        l.texts.push_back(text_of(ui, d, b, l.column.w));
+        l.high += l.texts.back().high + d.unit(kGap);
+    }
+    return l;
+}
+
+/// Puts the blocks over one another, the first at the area's bottom.
+void place(StackLayout& l, const Diagram& d, Rect area, const std::vector<Block>& blocks) {
+    const float apart = d.unit(kGap);
+    l.column = {l.column.x, area.y, l.column.w, area.h};
+    l.rail_bottom = area.bottom() - end_of(d) / 2;
     Rect free = l.column;
-    take_bottom(free, d.unit(kEnd));
+    take_bottom(free, end_of(d));
     for (size_t i = 0; i < blocks.size(); ++i) {
         const Block& b = blocks[i];
         if (b.in_layer && (i == 0 || !blocks[i - 1].in_layer)) {
@@ -52,7 +95,7 @@ StackLayout arrange(const Diagram& d, Rect area, const std::vector<Block>& block
             l.layer.x = area.x + gap::tight;
             l.layer.w = l.column.right() + gap::medium - l.layer.x;
         }
-        l.blocks.push_back(take_bottom(free, height(d, b)));
+        l.blocks.push_back(take_bottom(free, l.texts[i].high));
         take_bottom(free, apart);
         if (b.in_layer && (i + 1 == blocks.size() || !blocks[i + 1].in_layer)) {
             l.layer.h = l.layer.y - free.bottom() - apart * 0.2f;
@@ -62,40 +105,61 @@ StackLayout arrange(const Diagram& d, Rect area, const std::vector<Block>& block
     }
     l.rail_top = l.blocks.back().middle_y();
     l.top = free.bottom();
-    return l;
 }
 
-/// Name, parameters and shape: in two lines where there is room.
-void draw_block_text(Ui& ui, const Diagram& d, const Block& b, Rect r) {
-    constexpr float kFirst = 17, kSecond = 36;
-    const bool two = !b.thin && d.scale >= kTwoLines;
-    const Rect inside = inset(r, gap::medium, 0);
-    Rect first = two ? line_at(inside, r.y + d.unit(kFirst), size::line) : inside;
-    const Rect second = line_at(inside, r.y + d.unit(kSecond), size::line);
-    const int64_t count = count_of(b, d.table);
-    take_right(first,
-               write(ui, first, kCaptionMono, ui.colors->t2, count ? short_count(count) : "", Flush::right),
-               gap::medium);
+/// Name, parameters and shapes.
+void draw_block_text(Ui& ui, const Block& b, const BlockText& t, Rect r) {
+    const float high = kNameLine + (t.beside ? 0 : kShapeLine * float(t.lines.size()));
+    Rect inside = band(inset(r, gap::medium, 0), high);
+    Rect first = take_top(inside, kNameLine);
+    take_right(first, write(ui, first, kCaptionMono, ui.colors->t2, t.count, Flush::right), gap::small);
     take_left(first,
               write(ui, first, b.thin ? kCaption : kBody, b.thin ? ui.colors->t2 : ui.colors->t1, b.name),
-              kGap);
-    if (two || first.w > gap::wide)
-        write(ui, two ? second : first, two ? kCaption : kCaptionMono, ui.colors->t3, b.shape);
+              gap::small);
+    if (t.beside) return static_cast<void>(write(ui, first, kCaption, ui.colors->t3, t.lines[0]));
+    for (const std::string& line : t.lines)
+        write(ui, take_top(inside, kShapeLine), kCaption, ui.colors->t3, line);
+}
+
+/// Whether its weights are shown: it is the chosen part of the selected head's layer.
+bool is_chosen(const Scene& s, const Diagram& d, const Block& b, int stack) {
+    if (!d.opens || s.of<ArchitectureState>().maps || s.of<ArchitectureState>().part != b.part) return false;
+    const AttentionBlock now = d.config.block(s.session.selection.block);
+    return now.stack == stack &&
+           (!b.is_of_attention() || b.from_encoder == (now.kind == AttentionKind::cross));
+}
+
+/// Shows the weights of a block in the selected layer; opens its view where they are shown already, or maps
+/// of attention are.
+void press_block(Scene& s, const Diagram& d, const Block& b, int stack) {
+    const ModelConfig& c = d.config;
+    const bool opens = b.view && (is_chosen(s, d, b, stack) || s.of<ArchitectureState>().maps);
+    const int layer = std::min(c.block(s.session.selection.block).layer, c.stacks[stack].layers - 1);
+    const auto blocks = c.blocks_of(stack, layer);
+    s.of<ArchitectureState>().part = b.part;
+    s.select_block(b.from_encoder ? blocks.back() : blocks.front());
+    if (opens) s.send(std::string("view ") + b.view);
 }
 
 /// One block; returns whether it is pointed at.
-bool draw_block(Scene& s, const Diagram& d, const Block& b, Rect r, const std::string& path) {
+bool draw_block(Scene& s, const Diagram& d, const Block& b, const BlockText& t, Rect r, int stack,
+                const std::string& path) {
     Ui& ui = s.ui;
     const Hit h = ui.control(path, r);
-    const bool opens = b.view && d.opens;
-    ui.fill(r, h.hovered && opens ? ui.colors->bg3 : b.thin ? ui.colors->bg1 : ui.colors->bg2, size::corner);
-    ui.frame(r, h.hovered ? ui.colors->hover : ui.colors->l2, 1, size::corner);
-    draw_block_text(ui, d, b, r);
+    const bool chosen = is_chosen(s, d, b, stack);
+    ui.fill(r,
+            h.hovered && d.opens ? ui.colors->bg3
+            : b.thin             ? ui.colors->bg1
+                                 : ui.colors->bg2,
+            size::corner);
+    ui.frame(r,
+             chosen      ? ui.colors->accent
+             : h.hovered ? ui.colors->hover
+                         : ui.colors->l2,
+             chosen ? 2 : 1, size::corner);
+    draw_block_text(ui, b, t, r);
     ui.tooltip(path, h, b.help);
-    if (h.clicked && opens) {
-        if (b.block >= 0) s.select_block(b.block);
-        s.send(std::string("view ") + b.view);
-    }
+    if (h.clicked && d.opens) press_block(s, d, b, stack);
     return h.hovered;
 }
 
@@ -140,11 +204,10 @@ void draw_wires(Ui& ui, const Diagram& d, const StackLayout& l, const std::vecto
 void draw_layer_frame(Ui& ui, Rect area, const StackLayout& l, int layers) {
     ui.frame(l.layer, ui.colors->t3, 1, size::popup_corner);
     const std::string times = "× " + std::to_string(layers);
-    const bool beside = area.right() - l.layer.right() > 44;
-    Rect at = beside ? Rect{l.layer.right() + kGap, l.layer.y, area.w, l.layer.h}
+    const bool beside = area.right() - l.layer.right() > kTimes - gap::large;
+    Rect at = beside ? Rect{l.layer.right() + gap::tight, l.layer.y, area.w, l.layer.h}
                      : Rect{l.layer.x, l.layer.y - gap::wide, l.layer.w - gap::close, gap::wide};
-    write(ui, at, beside ? kTitle : kBody, ui.colors->accent_text, times,
-          beside ? Flush::left : Flush::right);
+    write(ui, at, kBody, ui.colors->accent_text, times, beside ? Flush::left : Flush::right);
 }
 
 /// What the stack reads, under it, and what it says, over it.
@@ -169,8 +232,9 @@ const Block* draw_stack(Scene& s, const Diagram& d, Rect area, int index, const 
     for (size_t i = 0; i < blocks.size(); ++i) {
         const Block& b = blocks[i];
         const Rect& r = l.blocks[i];
-        if (draw_block(s, d, b, r, "model/" + std::to_string(index) + "/" + std::to_string(i))) pointed = &b;
-        if (b.adds && b.block >= 0 && d.numbered)
+        const std::string path = "model/" + std::to_string(index) + "/" + std::to_string(i);
+        if (draw_block(s, d, b, l.texts[i], r, index, path)) pointed = &b;
+        if (b.is_attention() && d.numbered)
             draw_kind_number(s.ui, {r.right(), r.y}, index == 0 ? 1 : b.from_encoder ? 3 : 2);
     }
     draw_wires(s.ui, d, l, blocks);
@@ -183,8 +247,8 @@ const Block* draw_stack(Scene& s, const Diagram& d, Rect area, int index, const 
 void draw_bridge(Ui& ui, const Diagram& d, const StackLayout& encoder, const StackLayout& decoder,
                  float middle, const std::vector<Block>& blocks) {
     constexpr float kOver = 26, kWidth = 1.6f;
-    const auto cross =
-        std::find_if(blocks.begin(), blocks.end(), [](const Block& b) { return b.from_encoder; });
+    const auto cross = std::find_if(blocks.begin(), blocks.end(),
+                                    [](const Block& b) { return b.from_encoder && b.is_attention(); });
     if (cross == blocks.end()) return;
     const Rect& entry = decoder.blocks[cross - blocks.begin()];
     const ImVec2 top{encoder.rail, encoder.rail_top}, tip{entry.x, entry.middle_y()};
@@ -199,22 +263,36 @@ void draw_bridge(Ui& ui, const Diagram& d, const StackLayout& encoder, const Sta
 
 }  // namespace
 
-const Block* draw_diagram(Scene& s, Diagram d, Rect area, float column,
-                          const std::vector<std::vector<Block>>& stacks) {
-    constexpr float kSmallest = 0.45f, kLargest = 1.35f;
-    float tallest = 0;
-    for (const auto& blocks : stacks) tallest = std::max(tallest, height(d, blocks));
-    d.scale = std::clamp(area.h / tallest, kSmallest, kLargest);  // they fill the height, within reason
-    const Block* pointed = nullptr;
+const Block* draw_diagram(Scene& s, Diagram d, Rect area, const std::vector<std::vector<Block>>& stacks) {
+    constexpr float kSmallest = 0.4f, kLargest = 2.2f;
     std::vector<StackLayout> layouts;
+    const auto measure = [&](float scale) {  // how high the highest becomes
+        d.scale = scale;
+        layouts.clear();
+        float high = 0;
+        for (const auto& blocks : stacks) {
+            const Rect column = nth_column(area, isize(layouts), isize(stacks));
+            layouts.push_back(measured_stack(s.ui, d, column, blocks));
+            high = std::max(high, layouts.back().high);
+        }
+        return high;
+    };
+    const float least = measure(0), most = measure(1) - least;
+    const float high = measure(std::clamp((area.h - least) / most, kSmallest, kLargest));
+    float& hidden = s.of<ArchitectureState>().diagram_hidden;
+    hidden = scrolled(s.ui, area, high - 1, hidden);  // rounded
+    s.ui.scroll_area(area);
+    const Rect whole{area.x, area.y - hidden, area.w, std::max(area.h, high)};
+    const Block* pointed = nullptr;
     for (int i = 0; i < isize(stacks); ++i) {
-        Rect stack = take_left(area, column);
-        stack = take_bottom(stack, std::min(stack.h, height(d, stacks[i])));
-        layouts.push_back(arrange(d, stack, stacks[i]));
-        if (const Block* here = draw_stack(s, d, stack, i, stacks[i], layouts.back())) pointed = here;
+        Rect stack = nth_column(whole, i, isize(stacks));
+        stack = take_bottom(stack, layouts[i].high);
+        place(layouts[i], d, stack, stacks[i]);
+        if (const Block* here = draw_stack(s, d, stack, i, stacks[i], layouts[i])) pointed = here;
     }
     if (layouts.size() == 2)
         draw_bridge(s.ui, d, layouts[0], layouts[1], layouts[1].layer.x - gap::small, stacks[1]);
+    s.ui.end_scroll_area();
     return pointed;
 }
 

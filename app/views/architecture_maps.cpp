@@ -129,10 +129,4 @@ void draw_layer_maps(Scene& s, Rect area) {
         draw_kind(s, nth_column(area, i, count, gap::large + gap::tight), found->answer[i], i + 1);
 }
 
-std::vector<Question> ask_architecture(const Scene& s) {
-    if (s.model()->config.stacks.size() < 2 || !s.of<ArchitectureState>().maps) return {};
-    return {LayerPatternsWanted{s.model()->config.block(s.session.selection.block).layer,
-                                s.of<ArchitectureState>().mean ? -1 : s.session.selection.head}};
-}
-
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The parameters of a model, a row for each kind.
+// The parameters of a model: counts by name, and a row for each kind of tensor.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -17,68 +17,128 @@ bool stands_for(const Block& b, const ParameterRow& row) {
 
 namespace {
 
-/// The parts of a line of the table; shape: none where there is no room.
-struct Line {
-    Rect whole, name, shape, each, times, total;
+constexpr float kCountRow = 22, kTableHead = 28;
+
+/// A table whose columns are as wide as their texts: the first takes the rest, and the second stands only
+/// where it has room.
+struct TextTable {
+    std::vector<std::string> head;
+    std::vector<std::vector<std::string>> rows;
 };
 
-Line divided(Rect line) {
-    constexpr float kName = 198, kNumber = 52, kTotal = 116, kLeastShape = 40;
-    Line l;
-    l.whole = line;
-    l.total = take_right(line, kTotal, gap::tight);
-    l.times = take_right(line, kNumber, gap::tight);
-    l.each = take_right(line, kNumber + gap::small, gap::small);
-    l.name = take_left(line, kName, gap::small);
-    l.shape = line.w > kLeastShape ? line : Rect{};
-    return l;
+struct TableColumns {
+    std::vector<float> widths;  // of all but the first
+    bool second = true;         // whether the second is there
+    bool cuts = false;          // whether a name is cut even so
+};
+
+TableColumns columns_of(Ui& ui, const TextTable& t, float width) {
+    TableColumns out;
+    float left = width;
+    std::vector<std::string> names;
+    for (const auto& row : t.rows) names.push_back(row[0]);
+    left -= widest_of(ui, kCaption, names);
+    for (size_t c = 1; c < t.head.size(); ++c) {
+        float w = ui.text.width(kCaption, t.head[c]);
+        for (const auto& row : t.rows) w = std::max(w, ui.text.width(kCaptionMono, row[c]));
+        out.widths.push_back(w + gap::medium);
+        left -= w + gap::medium;
+    }
+    out.second = left >= 0;
+    out.cuts = left + out.widths[0] < 0;
+    return out;
 }
 
-/// "1,234,567"
-std::string with_commas(int64_t count) {
-    std::string exact = std::to_string(count);
-    for (int at = isize(exact) - 3; at > 0; at -= 3) exact.insert(at, ",");
-    return exact;
+/// One line of it; numbers are flush right.
+void draw_line(Ui& ui, Rect line, const TableColumns& columns, const std::vector<std::string>& texts,
+               bool head, ImU32 ink) {
+    for (size_t c = texts.size() - 1; c > 1; --c) {
+        const Rect cell = take_right(line, columns.widths[c - 1]);
+        write(ui, cell, head ? kCaption : kCaptionMono, head ? ui.colors->t2 : ui.colors->t1, texts[c],
+              Flush::right);
+    }
+    if (columns.second)
+        write(ui, take_right(line, columns.widths[0]), kCaption, ui.colors->t3, texts[1], Flush::right);
+    write(ui, line, kCaption, ink, texts[0]);
 }
 
-void draw_head(Ui& ui, const Line& l) {
-    const auto say = [&](Rect r, const char* text, Flush flush) {
-        write(ui, r, kCaption, ui.colors->t2, text, flush);
-    };
-    say(l.name, "parameters of", Flush::left);
-    say(l.shape, "shape", Flush::left);
-    say(l.each, "each", Flush::right);
-    say(l.times, "times", Flush::right);
-    say(l.total, "total", Flush::right);
-}
-
-void draw_row(Ui& ui, const Line& l, const ParameterRow& row, bool on) {
-    if (on) ui.fill(inset(l.whole, -gap::small, 0), ui.colors->bg3, size::corner);
-    write(ui, l.name, kCaption, on ? ui.colors->t1 : ui.colors->t2, row.block);
-    write(ui, l.shape, kCaptionMono, ui.colors->t3, row.shape);
-    write(ui, l.each, kCaptionMono, ui.colors->t2, short_count(row.each), Flush::right);
-    write(ui, l.times, kCaptionMono, ui.colors->t3, std::to_string(row.count), Flush::right);
-    write(ui, l.total, kCaptionMono, ui.colors->t1, short_count(row.each * row.count), Flush::right);
+Rect draw_head(Ui& ui, Rect& rest, const TextTable& t, const TableColumns& columns) {
+    const Rect line = take_top(rest, kTableHead, gap::tight);
+    draw_line(ui, line, columns, t.head, true, ui.colors->t2);
+    ui.fill({line.x, line.bottom(), line.w, ui.line()}, ui.colors->l2);
+    return line;
 }
 
 }  // namespace
 
-void draw_parameters(Scene& s, Rect area, const ModelConfig& c, const std::vector<ParameterRow>& table,
-                     const Block* pointed) {
-    constexpr float kHead = 32, kSum = 36, kLeastRow = 20, kMostRow = 28;
+float draw_counts(Scene& s, Rect place, const ModelConfig& c) {
     Ui& ui = s.ui;
-    const float row_h =
-        std::clamp((area.h - kHead - kSum - size::row) / float(table.size()), kLeastRow, kMostRow);
-    const auto rule = [&](float y) { ui.fill({area.x, y, area.w, ui.line()}, ui.colors->l2); };
-    draw_head(ui, divided(take_top(area, kHead, gap::tight)));
-    rule(area.y - gap::tight);
-    for (const ParameterRow& row : table)
-        draw_row(ui, divided(take_top(area, row_h)), row, pointed && stands_for(*pointed, row));
-    rule(area.y + gap::close);
-    const Rect sum = take_top(area, kSum);
-    const Line l = divided({sum.x, sum.y + gap::close, sum.w, sum.h});
-    write(ui, l.name, kBody, ui.colors->t2, "total");
-    write(ui, l.whole, kBodyMono, ui.colors->accent_text, with_commas(parameter_count(c)), Flush::right);
+    const auto counts = named_counts(c);
+    const auto table = [&](auto written) {
+        TextTable t{{"count", "of", "matrices", "all", "share"}, {}};
+        for (const NamedCount& count : counts)
+            t.rows.push_back({count.name, count.of, count.matrices ? written(count.matrices) : "",
+                              written(count.all), count.shares ? percent(share_of(count, c)) : ""});
+        return t;
+    };
+    TextTable t = table(with_commas);
+    TableColumns columns = columns_of(ui, t, place.w);
+    if (columns.cuts) columns = columns_of(ui, t = table(short_count), place.w);
+    Rect rest = place;
+    const Rect head = draw_head(ui, rest, t, columns);
+    ui.tooltip("model/counts", ui.hit("model/counts", head),
+               "Matrices: without biases, norms and positions; all: with them. Shares are of all matrices, "
+               "the unembedding counted "
+               "though it may be the embedding's table.");
+    for (int i = 0; i < isize(t.rows); ++i) {
+        const Rect line = take_top(rest, kCountRow);
+        const std::string path = "model/count/" + std::to_string(i);
+        const Hit hit = ui.hit(path, line);
+        const bool whole = counts[i].name.rfind("the whole", 0) == 0;
+        if (hit.hovered) ui.fill(inset(line, -gap::small, 0), ui.colors->bg3, size::corner);
+        draw_line(ui, line, columns, t.rows[i], false,
+                  whole         ? ui.colors->accent_text
+                  : hit.hovered ? ui.colors->t1
+                                : ui.colors->t2);
+        const std::string of = counts[i].of.empty() ? "" : counts[i].of + ": ";
+        ui.tooltip(path, hit,
+                   of + with_commas(counts[i].matrices) + " in matrices, " + with_commas(counts[i].all) +
+                       " in all. " + counts[i].help);
+    }
+    return rest.y - place.y;
+}
+
+float draw_parameters(Scene& s, Rect place, const ModelConfig& c, const std::vector<ParameterRow>& table,
+                      const Block* pointed) {
+    Ui& ui = s.ui;
+    const auto written_by = [&](auto written) {
+        TextTable t{{"parameters of", "shape", "each", "times", "total"}, {}};
+        for (const ParameterRow& row : table)
+            t.rows.push_back({row.block, row.shape, written(row.each), std::to_string(row.count),
+                              written(row.each * row.count)});
+        t.rows.push_back({"total", "", "", "", written(parameter_count(c))});
+        return t;
+    };
+    TextTable t = written_by(with_commas);
+    TableColumns columns = columns_of(ui, t, place.w);
+    if (columns.cuts) columns = columns_of(ui, t = written_by(short_count), place.w);
+    Rect rest = place;
+    draw_head(ui, rest, t, columns);
+    for (int i = 0; i < isize(t.rows); ++i) {
+        const bool last = i == isize(table), on = !last && pointed && stands_for(*pointed, table[i]);
+        if (last) ui.fill({rest.x, take_top(rest, gap::small).middle_y(), rest.w, ui.line()}, ui.colors->l2);
+        const Rect line = take_top(rest, kCountRow);
+        const std::string path = "model/parameters/" + std::to_string(i);
+        if (!last)
+            ui.tooltip(path, ui.hit(path, line),
+                       t.rows[i][0] + ": " + t.rows[i][1] + ", " + t.rows[i][3] + " of them");
+        if (on) ui.fill(inset(line, -gap::small, 0), ui.colors->bg3, size::corner);
+        draw_line(ui, line, columns, t.rows[i], false,
+                  last ? ui.colors->accent_text
+                  : on ? ui.colors->t1
+                       : ui.colors->t2);
+    }
+    return rest.y - place.y;
 }
 
 }  // namespace headlight

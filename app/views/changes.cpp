@@ -23,18 +23,28 @@ struct ChipOfChanges {
     size_t first, count;
 };
 
-/// Cells painted one after another, alike and beside each other, are a stroke.
-bool go_on_stroke(const Change& before, const Change& next) {
-    Change at_next = before;
-    std::tie(at_next.query, at_next.key) = std::tie(next.query, next.key);
-    return before.paints() && before.queries == 1 && before.keys == 1 && at_next == next &&
-           std::abs(before.query - next.query) <= 1 && std::abs(before.key - next.key) <= 1;
+/// The number of the stroke that made a change; −1: none in this window.
+int stroke_of(const Painting& painting, const Change& change) {
+    const auto it = std::find_if(painting.strokes.rbegin(), painting.strokes.rend(),
+                                 [&](const auto& made) { return made.first == change; });
+    return it == painting.strokes.rend() ? -1 : it->second;
 }
 
-std::vector<ChipOfChanges> chips_of(const std::vector<Change>& changes) {
+/// Cells of one stroke; of those that another window painted, alike and beside each other.
+bool go_on_stroke(const Painting& painting, const Change& before, const Change& next) {
+    Change at_next = before;
+    std::tie(at_next.query, at_next.key) = std::tie(next.query, next.key);
+    if (!before.paints() || before.queries != 1 || before.keys != 1 || at_next != next) return false;
+    const int a = stroke_of(painting, before), b = stroke_of(painting, next);
+    return a >= 0 || b >= 0
+               ? a == b
+               : std::abs(before.query - next.query) <= 1 && std::abs(before.key - next.key) <= 1;
+}
+
+std::vector<ChipOfChanges> chips_of(const Painting& painting, const std::vector<Change>& changes) {
     std::vector<ChipOfChanges> chips;
     for (size_t i = 0; i < changes.size(); ++i) {
-        if (i > 0 && go_on_stroke(changes[i - 1], changes[i]))
+        if (i > 0 && go_on_stroke(painting, changes[i - 1], changes[i]))
             ++chips.back().count;
         else
             chips.push_back({i, 1});
@@ -87,11 +97,12 @@ void draw_change_chips(Scene& s, Toolbar& bar) {
     bar.say(kCaption, s.ui.colors->t3, "Interventions", 10);
     if (!now.mask.is_own() && remove_chip(bar, "change/mask", "mask: " + now.mask.label()))
         s.send("mask", "own");
-    const auto chips = chips_of(now.changes);
+    const auto chips = chips_of(s.of<Painting>(), now.changes);
     size_t shown = 0;
     for (; shown < chips.size(); ++shown) {
         const std::string label = chip_text(s, chips[shown]);
-        if (s.ui.text.width(kCaptionMono, label) + size::chip_pad + kCross + kMore > bar.rest().w) break;
+        const float others = shown + 1 < chips.size() ? kMore : 0;
+        if (s.ui.text.width(kCaptionMono, label) + size::chip_pad + kCross + others > bar.rest().w) break;
         if (!remove_chip(bar, "change/" + std::to_string(shown), label)) continue;
         for (size_t i = 0; i < chips[shown].count; ++i) s.change(now.changes[chips[shown].first + i], i > 0);
     }
@@ -155,7 +166,11 @@ void paint_cell(const Scene& s, std::pair<int, int> cell) {
         s.sentence()->trace->rule(s.block()).mask_of(s.head()).allows(cell.first, cell.second);
     const bool restores = is_in_force(s, opposite),
                adds = !is_in_force(s, change) && is_seen == (change.kind == ChangeKind::mask);
-    if (restores || adds) s.change(restores ? opposite : change, std::exchange(s.of<Painting>().begun, true));
+    Painting& painting = s.of<Painting>();
+    painting.covered.push_back(cell);
+    if (!restores && !adds) return;
+    if (adds && !restores) painting.strokes.emplace_back(change, painting.stroke);
+    s.change(restores ? opposite : change, std::exchange(painting.begun, true));
 }
 
 }  // namespace
@@ -169,6 +184,13 @@ void paint_stroke(const Scene& s, std::pair<int, int> to) {
     const auto part = [&](int whole, int i) { return int(std::lround(double(whole) * i / steps)); };
     for (int i = 1; i <= steps; ++i)
         paint_cell(s, {from.first + part(down, i), from.second + part(across, i)});
+}
+
+void end_stroke(const Scene& s) {
+    Painting& painting = s.of<Painting>();
+    painting.covered.clear();
+    if (std::exchange(painting.begun, false)) ++painting.stroke;
+    if (s.session.document.intervention.changes.empty()) painting.strokes.clear();
 }
 
 void paint_rectangle(const Scene& s, std::pair<int, int> from, std::pair<int, int> to) {

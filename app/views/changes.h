@@ -11,11 +11,14 @@ enum class Brush { off, mask, unmask, mask_rectangle, unmask_rectangle };
 
 struct Painting {
     Brush brush = Brush::off;
-    bool all_heads = true;                       // or the selected one
-    std::pair<int, int> last{-1, -1};            // where the pointer was in this stroke; −1: beyond the map
-    bool begun = false;                          // whether the stroke has changed a cell
-    std::pair<int, int> scored{-1, -1};          // … whose score was changed last in this drag
-    std::pair<int, int> rectangle_from{-1, -1};  // the corner of one that is being drawn
+    bool all_heads = true;                     // or the selected one
+    std::pair<int, int> last{-1, -1};          // where the pointer was in this stroke; −1: beyond the map
+    bool begun = false;                        // whether the stroke has changed a cell
+    std::vector<std::pair<int, int>> covered;  // cells under the stroke that is being drawn
+    int stroke = 0;                            // its number
+    std::vector<std::pair<Change, int>> strokes;  // the stroke that made a change
+    std::pair<int, int> scored{-1, -1};           // … whose score was changed last in this drag
+    std::pair<int, int> rectangle_from{-1, -1};   // the corner of one that is being drawn
 };
 
 /// The row of everything that can be changed, where it is open; returns how much room it takes.
@@ -29,6 +32,8 @@ std::string change_text(const Scene& scene, const Change& change);
 /// What the brush does to all cells from where it was to this one; Shift turns it round. A stroke is one step
 /// of undo.
 void paint_stroke(const Scene& scene, std::pair<int, int> to);
+/// The button is up: the next stroke is another one.
+void end_stroke(const Scene& scene);
 /// What it does to all cells between two corners.
 void paint_rectangle(const Scene& scene, std::pair<int, int> from, std::pair<int, int> to);
 bool paints_rectangles(const Session& session);

@@ -7,6 +7,7 @@
 
 #include "base/cast.h"
 #include "views/generation.h"
+#include "views/token_menu.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -76,12 +77,19 @@ void underline(Scene& s, const ChipRow& row, int i, Rect r) {
         ui.fill(take_bottom(r, 2), faded(ui.colors->accent, 0.6f));
 }
 
-/// One token. Hovering it previews its row, a click locks it.
+bool is_counted(const Scene& s, const ChipRow& row, int i) {
+    const auto& state = s.session.of<ChipsState>();
+    return state.counted_stack == row.stack &&
+           std::binary_search(state.counted.begin(), state.counted.end(), i);
+}
+
+/// One token. Hovering it previews its row, a click locks it, the right button opens its menu.
 void draw_token_chip(Scene& s, const ChipRow& row, int i, Rect r) {
     Ui& ui = s.ui;
     const std::string path = row.path + std::to_string(i);
     const Hit h = ui.hit(path, r);
     Chip chip = chip_of(s, row, i);
+    if (is_counted(s, row, i)) chip.edge = ui.colors->accent;
     if (h.hovered) chip.edge = ui.colors->hover;
     draw_chip(ui, r, chip);
     underline(s, row, i, r);
@@ -93,9 +101,13 @@ void draw_token_chip(Scene& s, const ChipRow& row, int i, Rect r) {
                    std::to_string(i) + type);
     if (h.hovered && s.answer->picture) s.point_at(cell_of_token(s, row, i));
     if (h.clicked && s.answer->picture) s.lock(s.session.selection.hovered.cell);
+    offer_token_menu(s, h.hovered, {row.stack, i});
 }
 
-constexpr float kMore = 78;  // room for "45 more"
+/// Room for "45 more" or "251 before".
+float more_width(Ui& ui, size_t tokens) {
+    return ui.text.width(kCaption, std::to_string(tokens) + " before") + gap::medium + gap::small;
+}
 
 /// Whether all tokens from one on have room.
 bool rest_fits(const Scene& s, const std::vector<std::string>& labels, int first, float room) {
@@ -126,11 +138,12 @@ void bring_into_sight(const Scene& s, const ChipRow& row, ChipsState::Row& state
         return;
     }
     if (wanted < 0) return;
+    const float more = more_width(s.ui, labels.size());
     int least = wanted;
-    float width = (wanted + 1 < isize(labels) ? kMore : 0) + chip_width(s.ui, labels[wanted]);
+    float width = (wanted + 1 < isize(labels) ? more : 0) + chip_width(s.ui, labels[wanted]);
     while (least > 0) {
         width += gap::tight + chip_width(s.ui, labels[least - 1]);
-        if (width + (least > 1 ? kMore : 0) > room) break;
+        if (width + (least > 1 ? more : 0) > room) break;
         --least;
     }
     state.first = std::clamp(state.first, least, wanted);
@@ -151,10 +164,11 @@ float draw_chips(Scene& s, const ChipRow& row, ChipsState::Row& state, Rect line
     int& first = state.first;
     first = std::clamp(first, 0, n - 1);
     if (first > 0 && link("/back", std::to_string(first) + " before")) first = std::max(0, first - kBack);
+    const float more = more_width(ui, labels.size());
     int i = first;
     for (; i < n; ++i) {
         const float w = chip_width(ui, labels[i]);
-        if (w + kMore > line.w && !rest_fits(s, labels, i, line.w)) break;
+        if (w + more > line.w && !rest_fits(s, labels, i, line.w)) break;
         draw_token_chip(s, row, i, take_left(line, w, gap::tight));
     }
     if (i == n) return line.x;

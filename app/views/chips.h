@@ -14,6 +14,8 @@ struct ChipsState {
         int locked = -1;  // the one that was locked then
     };
     Row source, target;
+    int counted_stack = 0;
+    std::vector<int> counted;  // tokens that are framed, because they are the same
 };
 
 /// Whether what the model wrote stands there in place of what its decoder read: where a view lists the

@@ -11,6 +11,7 @@
 #include "views/layer_heads.h"
 #include "views/menus.h"
 #include "views/save_menu.h"
+#include "views/token_menu.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -196,8 +197,8 @@ std::vector<Command> view_commands() {
     return joined({in_group(kViews, joined({tabs, choice_commands(), layer_heads_commands(), back})), own,
                    in_group("Generate", {moves_step("previous step", "Previous step", "←", -1),
                                          moves_step("next step", "Next step", "→", 1)}),
-                   in_group(kSelection, move_commands()), in_group("Intervene", brush_commands()),
-                   in_group("Display", viewport_commands())});
+                   in_group(kSelection, joined({move_commands(), token_commands()})),
+                   in_group("Intervene", brush_commands()), in_group("Display", viewport_commands())});
 }
 
 std::vector<Command> label_commands() {

@@ -153,18 +153,20 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
 
 /// What A and B are, over their maps.
 std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairWanted& asked) {
-    if (s.of<CompareState>().show == ComparedShow::pattern)
-        return {"Head " + head_name(s.model()->config, asked.block, asked.head), name_of_b(s, asked)};
     const Compared what = s.session.document.comparison.what;
-    return {"‖ΔE‖ ÷ ‖E‖", what == Compared::changes                     ? "before"
-                          : what == Compared::sentences                 ? "sentence B"
-                          : what == Compared::models && s.answer->other ? s.answer->other->model->name
-                                                                        : "the same"};
+    const std::string when = what == Compared::changes ? " after" : "";
+    if (s.of<CompareState>().show == ComparedShow::pattern)
+        return {"Head " + head_name(s.model()->config, asked.block, asked.head) + when, name_of_b(s, asked)};
+    return {"‖ΔE‖ ÷ ‖E‖" + when, what == Compared::changes                     ? "before"
+                                 : what == Compared::sentences                 ? "sentence B"
+                                 : what == Compared::models && s.answer->other ? s.answer->other->model->name
+                                                                               : "the same"};
 }
 
 /// Both maps and their difference, and where there is room what stands out in them.
 void draw_pair(Scene& s, Rect rest) {
-    constexpr float kLow = 460;  // the list at the left has the distances all the same
+    constexpr float kBelow = 216;  // a title and six lines
+    constexpr float kLow = 460;    // the list at the left has the distances all the same
     const PairedMap* map = shown_map(s);
     const auto* pair = s.found<HeadPairWanted>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
@@ -173,8 +175,8 @@ void draw_pair(Scene& s, Rect rest) {
                    "The two models have different layers, so their ΔE cannot stand side by side; choose "
                    "another of Show.");
     const bool low = rest.h < kLow;
-    const float below =
-        draw_paired_maps(s, rest, *map, names_of_maps(s, pair->asked), low ? rest.h : rest.h * 0.66f);
+    const float below = draw_paired_maps(s, rest, *map, names_of_maps(s, pair->asked),
+                                         low ? rest.h : std::max(rest.h * 0.66f, rest.h - kBelow));
     if (low) return;
     s.ui.hairline(rest.x, below, rest.right(), below);
     draw_below(s, {rest.x, below, rest.w, rest.bottom() - below}, *map);
@@ -217,13 +219,12 @@ std::vector<Question> ask_compare(const Scene& s) {
     const bool heads_apart = s.session.document.comparison.what == Compared::heads ||
                              (s.session.document.comparison.what == Compared::models && other &&
                               other->model && !same_heads(s.model()->config, other->model->config));
-    const auto [block_b, head_b] = heads_apart
-                                       ? s.session.document.comparison.head
-                                       : std::pair{s.session.selection.block, s.session.selection.head};
-    std::vector<Question> out{
-        HeadPairWanted{runs, s.session.selection.block, s.session.selection.head, block_b, head_b}};
+    const auto [block, head] = s.session.selection.shown_head();
+    const auto [block_b, head_b] =
+        heads_apart ? s.session.document.comparison.head : s.session.selection.shown_head();
+    std::vector<Question> out{HeadPairWanted{runs, block, head, block_b, head_b}};
     if (s.of<CompareState>().show == ComparedShow::delta)
-        out.push_back(DeltaPairWanted{runs, s.model()->config.block(s.session.selection.block).stack});
+        out.push_back(DeltaPairWanted{runs, s.model()->config.block(block).stack});
     if (s.of<CompareState>().show == ComparedShow::next)
         out.push_back(
             PredictionPairWanted{runs, s.session.selection.locked ? s.session.selection.locked->first : -1});

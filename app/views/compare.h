@@ -25,11 +25,6 @@ struct CompareState {
     }
 };
 
-/// Two runs of one model are apart so far by rounding alone.
-inline constexpr float kNoDifference = 5e-7f;
-/// "+0.213", "−1.0e−5", "0" below what rounding does.
-std::string difference_text(float value);
-
 void draw_compare(Scene& scene, Rect area);
 void draw_compare_list(Scene& scene, Rect area);
 std::vector<Question> ask_compare(const Scene& scene);

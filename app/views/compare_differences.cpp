@@ -9,19 +9,36 @@ namespace headlight {
 
 namespace {
 
-/// "red 16 → ball 4": the place of a difference.
-std::string name_of_place(const Scene& s, const PairedMap& m, int row, int column) {
+constexpr float kDifference = 72;  // the room of its value
+
+/// "red 16 → ball 4": the place of a difference, its tokens cut to so many characters, never its positions.
+std::string name_of_place(const Scene& s, const PairedMap& m, int row, int column, size_t most) {
     const TokenPair &query = m.rows[row], &key = m.columns[column];
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern;
-    const auto at = [](int position) {
+    const auto at = [](const TokenPair& pair) {
+        const int position = pair.a >= 0 ? pair.a : pair.b;
         return position >= 0 ? " " + std::to_string(position) : std::string();
     };
-    return m.row_labels[row] + (pattern ? at(query.a) + " → " : " at ") + m.column_labels[column] + at(key.a);
+    return shorten_middle(m.row_labels[row], most) + (pattern ? at(query) + " → " : " at ") +
+           shorten_middle(m.column_labels[column], most) + at(key);
+}
+
+/// The names of all places, each cut by as much as it must be.
+std::vector<std::string> names_of_places(const Scene& s, const PairedMap& m, float room) {
+    constexpr size_t kWhole = 40, kLeast = 4;  // characters of a token
+    std::vector<std::string> names;
+    for (const auto& [row, column, v] : m.largest) {
+        size_t most = kWhole;
+        names.push_back(name_of_place(s, m, row, column, most));
+        while (--most >= kLeast && s.ui.text.width(kBodyMono, names.back()) > room)
+            names.back() = name_of_place(s, m, row, column, most);
+    }
+    return names;
 }
 
 /// One difference: its place, a bar, the value; returns its hit.
-void draw_difference(Scene& s, Rect line, const PairedMap& m, int i, float largest) {
-    constexpr float kValue = 64;
+void draw_difference(Scene& s, Rect line, const PairedMap& m, int i, float named, const std::string& name) {
+    const float largest = std::abs(m.largest[0].value);
     Ui& ui = s.ui;
     const auto [row, column, v] = m.largest[i];
     const Rect back = inset(line, -gap::close, 0);
@@ -32,35 +49,24 @@ void draw_difference(Scene& s, Rect line, const PairedMap& m, int i, float large
     const bool cell = s.of<CompareState>().show == ComparedShow::pattern && query.a >= 0 && key.a >= 0;
     if (h.hovered && cell) s.point_at(std::pair{query.a, key.a});
     if (h.clicked && cell) s.lock(std::pair{query.a, key.a});
-    write(ui, take_left(line, line.w * 0.5f, gap::small), kBodyMono, ui.colors->t1,
-          name_of_place(s, m, row, column));
-    write(ui, take_right(line, kValue, gap::small), kBodyMono, ui.colors->t1, difference_text(v),
+    write(ui, take_left(line, named, gap::small), kBodyMono, ui.colors->t1, name);
+    write(ui, take_right(line, kDifference, gap::small), kBodyMono, ui.colors->t1, signed_number(v, 3),
           Flush::right);
     ui.signed_bar(band(line, 10), v / largest);
 }
 
 }  // namespace
 
-std::string difference_text(float v) {
-    constexpr float kLeastDecimal = 5e-4f;
-    const float size = std::abs(v);
-    const std::string sign = v > 0 ? "+" : "−";
-    if (std::isnan(v)) return number(v, 3);
-    if (size < kNoDifference) return "0";
-    if (size >= kLeastDecimal) return sign + decimals(size, 3);
-    int exponent = int(std::floor(std::log10(size)));
-    if (double(size) * std::pow(10.0, -exponent) >= 9.95) ++exponent;  // one decimal would say 10.0
-    return sign + decimals(double(size) * std::pow(10.0, -exponent), 1) + "e−" + std::to_string(-exponent);
-}
-
 void draw_largest(Scene& s, Rect area, const PairedMap& m) {
-    constexpr float kStep = 26;
+    constexpr float kStep = 26, kLeastBar = 56;
     const float largest = m.largest.empty() ? 0 : std::abs(m.largest[0].value);
     write(s.ui, take_top(area, size::line, gap::close), kBody, s.ui.colors->t1,
-          largest < kNoDifference ? "No difference" : "Largest differences");
+          largest < kNoise ? "No difference" : "Largest differences");
+    const auto names = names_of_places(s, m, area.w - kDifference - kLeastBar - 2 * gap::small);
+    const float named = widest_of(s.ui, kBodyMono, names);
     for (int i = 0; i < isize(m.largest) && area.h >= kStep; ++i)
-        if (std::abs(m.largest[i].value) >= kNoDifference)
-            draw_difference(s, take_top(area, kStep), m, i, largest);
+        if (std::abs(m.largest[i].value) >= kNoise)
+            draw_difference(s, take_top(area, kStep), m, i, named, names[i]);
 }
 
 namespace {
@@ -76,7 +82,7 @@ int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
         const bool on = i == highlighted, known = !std::isnan(values[i]);
         const std::string path = "compare/token/" + std::to_string(i);
         const Hit h = ui.hit(path, column);
-        ui.tooltip(path, h, (i < isize(labels) ? "“" + labels[i] + "”: " : "") + number(values[i], 4));
+        ui.tooltip(path, h, (i < isize(labels) ? "“" + labels[i] + "”: " : "") + fine_number(values[i], 4));
         if (i % every == 0)
             ui.text.draw_centered(column.middle_x(), bars.bottom() + gap::medium, kCaptionMono,
                                   on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
@@ -108,13 +114,13 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
                    const std::vector<std::string>& labels, int highlighted) {
     constexpr float kNumbers = 24, kSummary = 26, kLeastUnit = 60, kLeast = 100;
     Ui& ui = s.ui;
-    float largest = 1e-3f;
+    float largest = float(kNoise);
     for (const float v : values) largest = std::isnan(v) ? largest : std::max(largest, v);
     const bool low = area.h < kLeast;
     Rect head = take_top(area, size::line, 10);
     take_left(head, write(ui, head, kBody, ui.colors->t1, title), gap::large);
     if (head.w > kLeastUnit)
-        caption(ui, head, std::string(unit) + ", 0 to " + decimals(largest, 3), Flush::right);
+        caption(ui, head, std::string(unit) + ", 0 to " + fine_number(largest, 3), Flush::right);
     if (values.empty() || low) return;
     const Rect summary = take_bottom(area, kSummary);
     take_bottom(area, kNumbers);
@@ -123,7 +129,7 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
     const std::string at =
         highest < isize(labels) ? " at " + labels[highest] + " " + std::to_string(highest) : "";
     write(ui, summary, kCaptionMono, ui.colors->t2,
-          "mean " + number(mean_of(values), 3) + "   largest " + number(values[highest], 3) + at);
+          "mean " + fine_number(mean_of(values), 3) + "   largest " + fine_number(values[highest], 3) + at);
 }
 
 }  // namespace headlight

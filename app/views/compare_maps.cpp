@@ -20,8 +20,8 @@ struct Panel {
     float largest = 1;
 };
 
-constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestCell = 48, kTitleLine = 36,
-                kUnderMap = 50, kBarLength = 120, kStepNote = 24;
+constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestCell = 64, kWiderThanHigh = 1.6f,
+                kTitleLine = 36, kUnderMap = 50, kBarLength = 120, kStepNote = 24;
 
 /// Where the three maps stand; one cell covers some rows and columns of the pair.
 struct PairLayout {
@@ -49,7 +49,8 @@ PairLayout arrange(Ui& ui, Rect area, const PairedMap& m, bool square) {
                 across = std::min(room / float(columns), kLargestCell),
                 down = std::min((inside.h - kUnderMap) / float(rows), kLargestCell);
     const auto whole = [&](float cell) { return std::max(ui.line(), ui.whole(cell)); };
-    const float w = whole(square ? std::min(across, down) : across), h = square ? w : whole(down);
+    const float w = whole(square ? std::min(across, kWiderThanHigh * down) : across),
+                h = square ? std::min(w, whole(down)) : whole(down);
     for (int i = 0; i < 3; ++i) {
         l.titles[i] = nth_column(titles, i, 3, kBetween);
         l.grids[i] = grid_at({l.titles[i].x, inside.y}, rows, columns, w, h);
@@ -117,18 +118,13 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> cell) {
     draw_crosshair(ui, {g.view, g.cell(cell.first, cell.second), rows, columns, rows});
 }
 
-/// As many as tell a small number from 0.
-int digits_of(float largest) {
-    return largest >= 0.01f ? 2 : std::clamp(1 - int(std::floor(std::log10(largest))), 2, 8);
-}
-
 void draw_bar(Scene& s, const Panel& p, const Grid& g) {
     Ui& ui = s.ui;
     const Rect bar{g.view.x, g.view.bottom() + gap::large, std::max(g.view.w, kBarLength), 10};
     draw_range_bar(ui, {bar,
                         p.is_signed ? signed_colormap(ui.colors->dark)
                                     : colormap(s.session.preferences.colormap, ui.colors->dark),
-                        p.largest, digits_of(p.largest), p.is_signed,
+                        p.largest, p.largest >= 0.1f ? 2 : 3, p.is_signed,
                         p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest});
 }
 
@@ -163,7 +159,7 @@ std::optional<std::pair<int, int>> lit_cell(const Scene& s, const PairedMap& m, 
 /// "A  Head 3.0      0.213"
 void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
     if (valued) {
-        const std::string value = p.is_signed ? difference_text(p.value) : number(p.value, 3);
+        const std::string value = p.is_signed ? signed_number(p.value, 3) : number(p.value, 3);
         write(ui, line, kBodyMono, ui.colors->accent_text, value, Flush::right);
         take_right(line, ui.text.width(kBodyMono, value), gap::medium);
     }
@@ -184,7 +180,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     const auto value = [&](const Matrix& of) { return lit ? of(lit->first, lit->second) : 0.0f; };
     const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
                 most = m.small_difference.cwiseAbs().maxCoeff();
-    const bool alike = most < kNoDifference;
+    const bool alike = most < kNoise;
     const Panel panels[] = {{"A", names[0], &m.small_a, std::max(0.0f, value(m.a)), false, shared},
                             {"B", names[1], &m.small_b, std::max(0.0f, value(m.b)), false, shared},
                             {"A − B", alike ? "no difference" : "difference", &m.small_difference,

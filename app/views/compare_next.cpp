@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "views/compare.h"
+#include "views/metric.h"
 #include "views/numbers.h"
 
 namespace headlight {
@@ -32,8 +33,9 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
     Ui& ui = s.ui;
     const Line head = line_parts(take_top(area, size::row, gap::tight));
     caption(ui, head.token, "token");
-    write(ui, head.bar_a, kCaption, ui.colors->accent_text, "A");
-    write(ui, head.bar_b, kCaption, ui.colors->t1, "B");
+    const bool changes = s.session.document.comparison.what == Compared::changes;
+    write(ui, head.bar_a, kCaption, ui.colors->accent_text, changes ? "A, after" : "A");
+    write(ui, head.bar_b, kCaption, ui.colors->t1, changes ? "B, before" : "B");
     caption(ui, {head.value_b.x, head.points.y, head.points.right() - head.value_b.x, head.points.h},
             "A − B, points", Flush::right);
     ui.hairline(head.whole.x, head.whole.bottom(), head.whole.right(), head.whole.bottom());
@@ -48,6 +50,10 @@ void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
         ui.bar(band(l.bar_b, size::bar), p.b / max, ui.colors->t3);
         write(ui, l.value_b, kBodyMono, ui.colors->t1, percent(p.b), Flush::right);
         write(ui, l.points, kBodyMono, change_ink(ui, p.a - p.b), points_text(p.a - p.b), Flush::right);
+        if (std::isnan(p.logit)) continue;
+        const std::string path = "compare/next/" + p.label;
+        ui.tooltip(path, ui.hit(path, l.whole),
+                   "A − B: " + effect_details({0, p.a - p.b, -p.logit, -p.log_probability}));
     }
 }
 
@@ -79,14 +85,22 @@ std::vector<NumberTable> compare_numbers(const Scene& s) {
         const auto* found = s.found<PredictionPairWanted>();
         if (!found) return {};
         std::vector<std::string> labels;
-        std::vector<float> a, b;
+        std::vector<float> a, b, logits, log_probabilities;
         for (const ProbabilityChange& p : found->answer.tokens) {
             labels.push_back(p.label);
             a.push_back(p.a);
             b.push_back(p.b);
+            logits.push_back(-p.logit);
+            log_probabilities.push_back(-p.log_probability);
         }
         std::vector<NumberTable> out{
             {"probability", "token", "run", labels, {"A", "B"}, matrix_of_columns({a, b})}};
+        out.push_back({"A - B",
+                       "token",
+                       "",
+                       std::move(labels),
+                       {"logit", "log p"},
+                       matrix_of_columns({logits, log_probabilities})});
         if (!found->answer.divergence.empty())
             out.push_back({"Kullback-Leibler divergence",
                            "position",

@@ -7,6 +7,7 @@
 #include "base/cast.h"
 #include "paint/matrix.h"
 #include "views/delta.h"
+#include "views/metric.h"
 #include "views/token_axis.h"
 #include "views/views.h"
 
@@ -115,7 +116,7 @@ void draw_labels(Scene& s, const Grid& g, const DeltaMaps& maps, const std::vect
     tokens.draw_rows(ui);
 }
 
-void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps) {
+void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps, const Matrix& values) {
     const float names = kTokenNames + gap::tight;
     const Hit h = s.ui.hit("delta/map", {g.view.x - names, g.view.y, g.view.w + names, g.view.h});
     if (!h.hovered || h.mouse.y >= g.y(g.rows)) return;
@@ -123,6 +124,11 @@ void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps) {
     const bool on_map = h.mouse.x >= g.view.x;
     if (on_map) s.pointed.block = maps.blocks[column];
     if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
+    if (on_map && row < s.queries())
+        tell_at_pointer(s, "delta/map", h,
+                        token_at(s.query_labels(), row) + ", layer " +
+                            block_name(s.model()->config, maps.blocks[column]) + "  " +
+                            fine_number(values(row, column), 3));
     if (!h.clicked) return;
     if (on_map) s.select_block(*s.pointed.block);
     if (row < s.queries()) lock_token(s, row);
@@ -141,15 +147,18 @@ int delta_query(const Scene& s) {
 }
 
 int delta_block(const Scene& s) {
-    return s.session.selection.hovered.block.value_or(s.session.selection.block);
+    return s.session.selection.hovered.block.value_or(s.session.selection.shown_head().first);
 }
 
 std::vector<Question> ask_delta(const Scene& s) {
     const int block = delta_block(s), stack = s.model()->config.block(block).stack;
+    const auto [token, against] = explained_tokens(s);
     return {DeltaMapsWanted{stack},
-            DeltaSplitWanted{
-                block, delta_query(s),
-                s.of<DeltaState>().split == DeltaSplitBy::key_of_head ? s.session.selection.head : -1},
+            DeltaSplitWanted{block, delta_query(s),
+                             s.of<DeltaState>().split == DeltaSplitBy::key_of_head
+                                 ? s.session.selection.shown_head().second
+                                 : -1,
+                             token, against},
             ProjectionWanted{stack, s.of<DeltaState>().paths ? -1 : block}};
 }
 
@@ -163,7 +172,7 @@ float draw_delta_map(Scene& s, Rect area) {
     Grid g = arrange(s, area, values);
     const int token = delta_query(s);
     follow(s, g, token);
-    answer_map(s, g, maps);
+    answer_map(s, g, maps, values);
     ui.clip(g.view);
     draw_cells(s, g, values);
     const bool hovered = s.session.selection.hovered.cell.has_value();

@@ -60,6 +60,10 @@ void draw_tokens_moved(Scene& scene, Rect area);
 /// Arrows from before to after in the plane of greatest variance.
 void draw_projection(Scene& scene, Rect area);
 
+inline constexpr float kPartHead = 26;  // the heading of each part
+/// `titles`: from the longest, for as much room as there is.
+void draw_part_heading(Ui& ui, Rect line, const std::vector<std::string>& titles, const std::string& right);
+
 View delta_view();
 
 }  // namespace headlight

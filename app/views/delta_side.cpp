@@ -4,6 +4,7 @@
 
 #include "base/cast.h"
 #include "views/delta.h"
+#include "views/metric.h"
 #include "views/numbers.h"
 #include "views/side_panel.h"
 
@@ -40,8 +41,10 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
     c.rule();
 }
 
+constexpr float kAdds = 52;  // room for what a head adds to the metric's logit
+
 void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
-    c.heading("Tokens promoted by each head");
+    c.heading("Promoted by each head", found.answer.against < 0 ? "Δ logit" : "Δ (A − B)");
     c.skip(4);
     for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
         std::vector<std::string> tokens;
@@ -50,6 +53,9 @@ void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& f
         const float room = std::max(44.0f, c.ui.text.width(kBodyMono, name) + gap::medium);
         Rect line = c.line();
         write(c.ui, take_left(line, room), kBodyMono, c.ui.colors->t2, name);
+        const float adds = found.answer.explained_by_head[h];
+        write(c.ui, take_right(line, kAdds, gap::small), kCaptionMono, c.ui.colors->t2,
+              effect_text(MetricKind::logit, adds), Flush::right);
         draw_token_row(c.ui, line, tokens, c.ui.colors->plus);
     }
 }
@@ -115,6 +121,18 @@ void add_split(const Scene& s, const Found<DeltaSplitWanted>& found, std::vector
                        tokens,
                        {"logit"},
                        matrix_of_columns({logits})});
+    if (!split.explained_by_head.empty()) {
+        std::vector<std::string> rows;
+        for (int h = 0; h < isize(split.explained_by_head); ++h)
+            rows.push_back(head_path(c, found.asked.block, h));
+        out.push_back(
+            {"contribution to the logit of " + explained_text(*s.model(), split.token, split.against) + at,
+             "head",
+             "",
+             std::move(rows),
+             {"logit"},
+             matrix_of_columns({split.explained_by_head})});
+    }
 }
 
 /// The places in the plane; nothing of tokens that are left out of it.

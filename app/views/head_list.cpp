@@ -155,8 +155,13 @@ void draw_outlines(Scene& s, const HeadGrid& g) {
     if (view.second_head && s.session.document.comparison.what == Compared::heads)
         outline_head(s.session.document.comparison.head, ui.colors->t1, 1);
     if (selection.hovered.head) outline_head(*selection.hovered.head, ui.colors->hover, 1);
-    if (view.shows != View::Shows::layer)
-        return outline_head({selection.block, selection.head}, ui.colors->accent, 2);
+    if (view.group)
+        if (const auto group = view.group(s.session, s.model()->config)) {
+            for (const auto& [block, head] : group->heads) outline_head({block, head}, ui.colors->accent, 1);
+            return;
+        }
+    const bool of_layer = view.shows == View::Shows::layer || (view.of_layer && view.of_layer(s.session));
+    if (!of_layer) return outline_head({selection.block, selection.head}, ui.colors->accent, 2);
     Rect layer = g.thumb(selection.block, 0);
     layer.w = g.w * float(s.model()->config.heads(selection.block)) - kBetween;
     outline(layer, ui.colors->accent, 2);
@@ -173,13 +178,13 @@ void name_thumbnails(Scene& s, const HeadGrid& g) {
         }
 }
 
-/// "Head 2.0, entropy 1.20, …".
+/// "2.0: layer 2, head 0; entropy 1.20, …".
 std::string said_of(const Scene& s, AttentionHead head) {
     constexpr size_t kSaid = 4;  // statistics
     const auto& stats = s.sentence()->heads[head].statistics;
-    std::string out = "Head " + head_name(s.model()->config, head);
+    std::string out = head_legend(s.model()->config, head);
     for (size_t i = 0; i < kSaid; ++i)
-        out += ", " + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
+        out += (i ? ", " : "; ") + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
     return out;
 }
 
@@ -192,12 +197,13 @@ void answer_grid(Scene& s, const HeadGrid& g) {
     const auto [layer, head] = g.at(h.mouse);
     if (!c.has_head({layer, head})) return;
     s.pointed.head = std::pair{layer, head};
-    if (h.clicked && ui.shift) {
+    if (h.clicked && ui.ctrl) {
+        s.send("map toggle", head_path(c, layer, head));
+    } else if (h.clicked && ui.shift) {
         s.send("compare", head_path(c, layer, head));
         s.send("view compare");
     } else if (h.clicked) {
-        s.select(layer, head);
-        s.leave_text();
+        show_head(s, layer, head);
     }
     if (s.sentence()) ui.tooltip("grid/" + head_name(c, layer, head), h, said_of(s, {layer, head}));
 }
@@ -208,10 +214,12 @@ void draw_title(Scene& s, Rect line, const HeadGrid& g) {
     const ModelConfig& c = s.model()->config;
     if (s.sentence() && ui.link("tab/All heads", line.right(), line.middle_y(), "All heads"))
         s.send("view heads");
+    take_right(line, ui.text.width(kCaption, "All heads"), gap::small);
     take_left(line, write(ui, line, kBody, ui.colors->t1, "Heads"), gap::small + 2);
-    write(ui, line, kCaptionMono, ui.colors->t3,
-          std::to_string(g.rows) + " × " + per_stack(c, &StackConfig::heads) +
-              (g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : ""));
+    const std::string heads = std::to_string(g.rows) + " × " + per_stack(c, &StackConfig::heads),
+                      shared = g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : "";
+    const bool fits = ui.text.width(kCaptionMono, heads + shared) <= line.w;  // else brackets say it
+    write(ui, line, kCaptionMono, ui.colors->t3, fits ? heads + shared : heads);
 }
 
 }  // namespace
@@ -234,7 +242,10 @@ void draw_head_list(Scene& s, Rect area) {
     ui.unclip();
     take_top(rest, g.view.bottom() - rest.y, gap::medium);
     ui.hairline(rest.x, rest.y, rest.right(), rest.y);
-    if (!s.sentence()) return caption(ui, {rest.x, rest.y, rest.w, kTitleLine}, "Ranking needs a sentence.");
+    if (!s.sentence())
+        return caption(
+            ui, {rest.x, rest.y, rest.w, kTitleLine},
+            s.model()->config.can.read_image ? "Ranking needs a picture." : "Ranking needs a sentence.");
     const View& view = shown_view(s.session, *s.model());
     (view.beside.list ? view.beside.list : draw_head_ranking)(s, rest);
 }

@@ -15,5 +15,7 @@ void draw_head_list(Scene& scene, Rect area);
 
 /// Heads in the order of a statistic, a weight or an effect, under the grid.
 void draw_head_ranking(Scene& scene, Rect area);
+/// … those alone by which one text is read from another.
+void draw_cross_ranking(Scene& scene, Rect area);
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 #include "session/commands.h"
 #include "views/changes.h"
 #include "views/head_list.h"
+#include "views/metric.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -29,8 +31,7 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
                                         label(s.key_labels(), cell->second)});
     }
     if (s.sentence()->unchanged) out.push_back({kRankByMoved, "affected by interventions"});
-    if (!s.sentence()->predictions.empty())
-        out.push_back({kRankBySweep, "effect on “" + s.sentence()->predictions[0].tokens[0].label + "”"});
+    if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on " + metric_text(s)});
     return out;
 }
 
@@ -46,15 +47,16 @@ std::vector<float> rank_values(const Scene& s, int rank) {
     std::vector<float> out;
     if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
     if (rank == kRankByMoved) return s.found<MovedWanted>() ? s.found<MovedWanted>()->answer.distances : out;
-    if (rank == kRankBySweep) return s.sweep() && s.sweep()->ended() ? s.sweep()->change() : out;
+    if (rank == kRankBySweep) return s.sweep() && s.sweep()->ended() ? s.sweep()->effects().change : out;
     for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[rank]);
     return out;
 }
 
+constexpr float kRankTitle = 40;
+
 void draw_rank_choice(Scene& s, Rect line) {
-    constexpr float kTitle = 40;
     Ui& ui = s.ui;
-    const Rect title = take_left(line, kTitle);
+    const Rect title = take_left(line, kRankTitle);
     const auto choices = rank_choices(s);
     std::vector<std::string> items;
     int current = 0;
@@ -71,18 +73,35 @@ void draw_rank_choice(Scene& s, Rect line) {
         if (wanted == kRankBySweep) s.send("sweep", "on");
     }
     const int rank = rank_of(s);
-    const char* help =
-        rank >= 0              ? head_statistics()[rank].definition
-        : rank == kRankByMoved ? "Jensen–Shannon divergence of each head’s rows before and "
-                                 "after the interventions, averaged over the queries; 0 to 1 bit."
-        : rank == kRankBySweep ? "Change of the token’s probability when the head is ablated (its z is 0)."
-                               : "Weight of the shown cell in each head.";
+    const char* help = rank >= 0 ? head_statistics()[rank].definition
+                       : rank == kRankByMoved
+                           ? "Jensen–Shannon divergence of each head’s rows before and "
+                             "after the interventions, averaged over the queries; 0 to 1 bit."
+                       : rank == kRankBySweep ? "Change of the metric when the head is ablated (its z is 0)."
+                                              : "Weight of the shown cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", title), help);
 }
 
-void draw_ranked_heads(Scene& s, Rect area) {
+enum class Among { all, cross_attention };
+
+/// In the order of a rank: those that it ranks among.
+std::vector<int> ordered(const ModelConfig& c, const std::vector<float>& strength, bool ascending,
+                         Among among) {
+    std::vector<int> order = order_by(strength, ascending);
+    const auto other = [&](int i) { return c.block(c.head_at(i).block).kind != AttentionKind::cross; };
+    if (among == Among::cross_attention)
+        order.erase(std::remove_if(order.begin(), order.end(), other), order.end());
+    return order;
+}
+
+void draw_ranked_heads(Scene& s, Rect area, Among among) {
     const int rank = rank_of(s);
-    if (rank == kRankBySweep && !draw_sweep_state(s, area)) return;
+    if (rank == kRankBySweep) {
+        Rect line = take_top(area, size::row, gap::small);
+        caption(s.ui, take_left(line, kRankTitle), "Of");
+        draw_metric_chip(s, "rank", line);
+        if (!draw_sweep_state(s, area)) return;
+    }
     RankedHeads heads{"ranked/",
                       {},
                       rank_values(s, rank),
@@ -92,19 +111,23 @@ void draw_ranked_heads(Scene& s, Rect area) {
     std::vector<float> strength = heads.values;
     if (rank == kRankBySweep)
         for (float& v : strength) v = std::abs(v);
-    heads.order = order_by(strength, rank >= 0 && head_statistics()[rank].ascending);
+    heads.order = ordered(s.model()->config, strength, rank >= 0 && head_statistics()[rank].ascending, among);
+    heads.previews = true;
+    if (rank == kRankBySweep) heads.detail = sweep_details(s);
     const auto pressed = draw_ranked(s, area, s.model()->config, heads);
-    if (!pressed) return;
-    s.select(pressed->first, pressed->second);
-    s.leave_text();
+    if (pressed) show_head(s, pressed->first, pressed->second);
+}
+
+void draw_ranking(Scene& s, Rect area, Among among) {
+    take_top(area, 0, gap::small);
+    draw_rank_choice(s, take_top(area, size::row, gap::small));
+    draw_ranked_heads(s, area, among);
 }
 
 }  // namespace
 
-void draw_head_ranking(Scene& s, Rect area) {
-    take_top(area, 0, gap::small);
-    draw_rank_choice(s, take_top(area, size::row, gap::small));
-    draw_ranked_heads(s, area);
-}
+void draw_head_ranking(Scene& s, Rect area) { draw_ranking(s, area, Among::all); }
+
+void draw_cross_ranking(Scene& s, Rect area) { draw_ranking(s, area, Among::cross_attention); }
 
 }  // namespace headlight

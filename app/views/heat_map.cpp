@@ -22,33 +22,6 @@ void HeatMapState::visit(FieldVisitor& v) { v.report("map_zoom", seen.zoom); }
 
 namespace {
 
-void draw_heat_map_toolbar(Scene& s, Toolbar bar, const MapLayout& l) {
-    constexpr float kRoomy = 772;
-    const Preferences& now = s.session.preferences;
-    const bool roomy = bar.labels = bar.rest().w > kRoomy;  // else the choices speak for themselves
-    if (const int c = bar.choice("Scale", "scale", {"linear", "log", "row"}, static_cast<int>(now.scale));
-        c >= 0)
-        s.send("scale", kScaleNames[c]);
-    const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
-    const int current = narrow<int>(std::find(maps.begin(), maps.end(), now.colormap) - maps.begin());
-    if (const int c = bar.choice("Colors", "colors", maps, current); c >= 0) s.send("colormap", maps[c]);
-    if (const int c =
-            bar.choice("Queries", "queries",
-                       {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
-                       static_cast<int>(now.queries));
-        c >= 0)
-        s.send("queries", c == 0 ? "rows" : "columns");
-    if (const int c = bar.choice("", "marks", {"squares", "dots"}, static_cast<int>(now.marks)); c >= 0)
-        s.send("marks", c == 0 ? "squares" : "dots");
-    if (const int c =
-            bar.choice("First key", "sink",
-                       {roomy ? "shown" : "first key shown", roomy ? "left out" : "first key left out"},
-                       now.drop_sink ? 1 : 0);
-        c >= 0)
-        s.send("drop sink", c == 1 ? "on" : "off");
-    if (!l.all_seen() && bar.link("map/fit", "Show all")) s.send("zoom fit");
-}
-
 void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool locked) {
     Ui& ui = s.ui;
     const bool rows = s.session.preferences.queries == Axis::rows;
@@ -73,6 +46,7 @@ void draw_values(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const Matrix& w = s.answer->picture->levels[0];
     const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const Shades shades = shown_shades(s);
     const bool rows = s.session.preferences.queries == Axis::rows;
     const auto [top, bottom] = seen(l.y0, l.view.h, l.h, l.rows);
     const auto [left, right] = seen(l.x0, l.view.w, l.w, l.columns);
@@ -81,9 +55,7 @@ void draw_values(Scene& s, const MapLayout& l) {
         for (int c = left; c < right; ++c) {
             const int q = rows ? r : c, k = rows ? c : r;
             if (w(q, k) < 0.10f) continue;
-            const float place =
-                scale_position(s.session.preferences.scale, w(q, k), s.answer->picture->largest,
-                               s.answer->picture->row_largest(0, q));
+            const float place = shades.place(w(q, k), s.answer->picture->row_largest(0, q));
             const bool dot = s.session.preferences.marks == Marks::dots;
             ui.text.draw_centered(l.middle_x(c), l.middle_y(r), kCaptionMono,
                                   dot && place < 0.5f ? ui.colors->t2 : ink_on(color_at(map, place)),
@@ -102,11 +74,12 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     const bool inside = l.view.contains(h.mouse);
     const auto cell = cell_at(s, l, h.mouse);
     if (h.hovered) s.point_at(cell);
+    if (h.hovered && !h.pressed) tell_cell(s, "map", h, cell);
     if (!paints_rectangles(s.session)) {
         Painting& painting = s.of<Painting>();
         if (inside && (h.pressed || painting.last.first >= 0)) paint_stroke(s, cell);
         if (!inside || !h.pressed) painting.last = {-1, -1};
-        if (!h.pressed) painting.begun = false;
+        if (!h.pressed) end_stroke(s);
         return;
     }
     auto& from = s.of<Painting>().rectangle_from;
@@ -119,8 +92,18 @@ void answer_brush(Scene& s, const MapLayout& l, const Hit& h) {
     }
 }
 
+/// Whether a change concerns what is shown: the head, or one of those that are combined.
+bool concerns_shown(const Scene& s, const Change& c) {
+    const ModelConfig& config = s.model()->config;
+    const auto& group = s.answer->picture->group;
+    if (!group) return c.concerns(config, s.block(), s.head());
+    return std::any_of(group->heads.begin(), group->heads.end(),
+                       [&](AttentionHead h) { return c.concerns(config, h.block, h.head); });
+}
+
 /// Fully masked rows are uniform (MaskPlan): a frame says that this is not the head's doing.
 void draw_fully_masked(Scene& s, const MapLayout& l) {
+    if (s.answer->picture->group) return;
     const bool rows = s.session.preferences.queries == Axis::rows;
     s.ui.clip(l.view);
     for (const int q : fully_masked_rows(*s.sentence()->trace, s.block(), s.head()))
@@ -158,6 +141,7 @@ void answer_map(Scene& s, const MapLayout& l) {
     }
     if (!h.hovered) return;
     s.point_at(cell_at(s, l, h.mouse));
+    tell_cell(s, "map", h, *s.pointed.cell);
     if (ImGui::IsMouseDoubleClicked(0)) s.send("zoom fit");
     if (!h.clicked) return;
     if (!std::exchange(state.dragged, false)) s.lock(s.pointed.cell);
@@ -171,15 +155,15 @@ void draw_cells(Scene& s, const MapLayout& l) {
     const int across = (l.columns + p.step - 1) / p.step,
               down = (l.rows + p.step - 1) / p.step;  // entries of the picture
     const float entry = l.w * float(p.step);
+    const Shades shades = shown_shades(s);
     const Rect whole{l.x(0), l.y(0), entry * float(across), entry * float(down)};
     if (ui.on_page()) {
-        ui.draw_weights(whole, p.levels[0], p.largest, s.session.preferences.colormap,
-                        s.session.preferences.scale, s.session.preferences.queries,
-                        s.session.preferences.marks == Marks::dots);
+        ui.draw_weights(whole, p.levels[0], shades, s.session.preferences.colormap,
+                        s.session.preferences.queries, s.session.preferences.marks == Marks::dots);
     } else {
         HeatmapDraw d;
         d.style = {s.colors,
-                   p.largest,
+                   shades.brightest(1),
                    s.session.preferences.queries,
                    as_vec4(ui.colors->bg1),
                    as_vec4(ui.colors->hatch),
@@ -188,7 +172,8 @@ void draw_cells(Scene& s, const MapLayout& l) {
         d.row_largest = s.pictures.row_largest.id();
         d.across = across;
         d.down = down;
-        d.scale = s.session.preferences.scale;
+        d.curve = shades.row().curve;
+        d.by_row = shades.row().brightest == Brightest::row;
         d.dots = s.session.preferences.marks == Marks::dots && l.w >= 4;
         d.gap = entry * ui.scale >= 12 ? 1 : 0;
         const Rect r = ui.pixels(whole);
@@ -203,10 +188,10 @@ void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     const bool rows = s.session.preferences.queries == Axis::rows;
     ui.clip(l.view);
-    for (const Change& c : s.sentence()->intervention.changes) {
-        if (!c.paints() || !c.concerns(s.model()->config, s.block(), s.head()) ||
-            !s.holds({c.query, c.key}) || l.w < 4)
-            continue;
+    const auto& changes = ui.on_page() ? s.sentence()->intervention.changes
+                                       : s.session.document.intervention.changes;  // before they are computed
+    for (const Change& c : changes) {
+        if (!c.paints() || !concerns_shown(s, c) || !s.holds({c.query, c.key}) || l.w < 4) continue;
         const auto queries = float(std::min(c.queries, s.queries() - c.query)),
                    keys = float(std::min(c.keys, s.keys() - c.key));
         const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
@@ -220,11 +205,21 @@ void draw_painted(Scene& s, const MapLayout& l) {
     ui.unclip();
 }
 
+/// The cells under the stroke that is being drawn, whatever it does to them.
+void draw_covered(Scene& s, const MapLayout& l) {
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    s.ui.clip(l.view);
+    for (const auto& [query, key] : s.of<Painting>().covered)
+        s.ui.frame(inset(l.cell(rows ? query : key, rows ? key : query), 1, 1), s.ui.colors->hover);
+    s.ui.unclip();
+}
+
 /// On the map of a head that is ablated: how.
 void draw_ablated(Scene& s, const MapLayout& l) {
     for (const Change& c : s.sentence()->intervention.changes) {
-        if (!change_row(c.kind).ablates || !c.concerns(s.model()->config, s.block(), s.head())) continue;
-        const Chip chip = token_chip(s.ui, "ablated: " + change_text(s, c), ChipRole::query);
+        if (!change_row(c.kind).ablates || !concerns_shown(s, c)) continue;
+        const std::string among = s.answer->picture->group ? "with ablated heads: " : "ablated: ";
+        const Chip chip = token_chip(s.ui, among + change_text(s, c), ChipRole::query);
         Rect line = inset(l.view, gap::small, gap::small);
         const Rect r = take_right(line, chip_width(s.ui, chip));
         const Rect at{r.x, r.y, r.w, size::chip};
@@ -239,12 +234,9 @@ void draw_ablated(Scene& s, const MapLayout& l) {
 void draw_heat_map(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.answer->picture) return;
+    if (!ui.on_page()) take_top(area, draw_heat_map_toolbar(s, area));
     const MapLayout l = arrange_map(s, area);
-    if (!ui.on_page()) {
-        Rect rest = area;
-        draw_heat_map_toolbar(s, view_toolbar(ui, rest), l);
-        answer_map(s, l);
-    }
+    if (!ui.on_page()) answer_map(s, l);
     const bool rows = s.session.preferences.queries == Axis::rows;
     if (!l.turned)
         name_axes(ui, l, area.x + size::center_pad, rows ? "query" : "key", rows ? "key" : "query");
@@ -252,6 +244,7 @@ void draw_heat_map(Scene& s, Rect area) {
     draw_painted(s, l);
     draw_fully_masked(s, l);
     draw_rectangle(s, l);
+    draw_covered(s, l);
     draw_ablated(s, l);
     const auto cell = s.shown_cell();
     if (l.w >= 44 && s.answer->picture->step == 1) draw_values(s, l);
@@ -266,15 +259,24 @@ void draw_heat_map(Scene& s, Rect area) {
     draw_map_caption(s, l, area);
 }
 
+namespace {
+void visit_heat_map(StateBag& bag, FieldVisitor& v) {
+    bag.of<HeatMapState>().visit(v);
+    bag.of<CombinedHeads>().visit(v);
+}
+}  // namespace
+
 View heat_map_view() {
     return {.key = "head",
             .name = "Heat map",
             .digit = '1',
             .draw = draw_heat_map,
+            .group = combined_heads,
             .figure = head_page_figure,
             .numbers = pattern_numbers,
-            .visit = visit_state<HeatMapState>,
-            .seen = seen_of<HeatMapState>};
+            .visit = visit_heat_map,
+            .seen = seen_of<HeatMapState>,
+            .commands = combined_heads_commands};
 }
 
 }  // namespace headlight

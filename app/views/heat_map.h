@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/numbers.h"
+#include "views/combined_heads.h"
 #include "views/parts.h"
 
 namespace headlight {
@@ -30,6 +31,8 @@ inline constexpr float kMapNames = 100;  // points for the labels beside rows
 const std::vector<std::string>& map_labels(const Scene& scene, bool down);
 
 MapLayout arrange_map(Scene& scene, Rect area);
+/// Returns how much room its further lines take.
+float draw_heat_map_toolbar(Scene& scene, Rect area);
 void draw_map_labels(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
 void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);

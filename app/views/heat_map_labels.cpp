@@ -8,12 +8,25 @@
 #include "views/map_parts.h"
 #include "views/page.h"
 #include "views/token_axis.h"
+#include "views/token_menu.h"
 
 namespace headlight {
 
 namespace {
 constexpr size_t kMostOfLabel = 14;
 constexpr float kColorBar = 14;
+
+/// The right button on the names beside rows, or above columns.
+void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) {
+    const Rect beside{l.view.x - kMapNames, l.view.y, kMapNames, l.view.h},
+        above{l.view.x, l.view.y - kNumberedNames, l.view.w, kNumberedNames};
+    const Hit over = s.ui.over(down ? beside : above);
+    const AttentionBlock block = s.model()->config.block(s.block());
+    offer_token_menu(s, over.hovered,
+                     {queries ? block.stack : block.key_stack(),
+                      down ? l.row_at(over.mouse.y) : l.column_at(over.mouse.x)});
+}
+
 }  // namespace
 
 void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
@@ -29,6 +42,7 @@ void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, 
         axis.room = kMapNames;
         axis.slanted = l.turned;
         down ? axis.draw_rows(s.ui) : axis.draw_columns(s.ui);
+        offer_menu_of_label(s, l, down, queries);
     }
 }
 
@@ -36,27 +50,30 @@ void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int,
     const HeadPicture& p = *s.answer->picture;
     const Rect bar{l.view.right() + gap::section, l.view.y, kColorBar, l.bar_height()};
     const auto place = [&] {
-        return scale_position(s.session.preferences.scale, s.weight(cell->first, cell->second), p.largest,
-                              p.largest_of_row(cell->first));
+        return shown_shades(s).place(s.weight(cell->first, cell->second), p.largest_of_row(cell->first));
     };
-    draw_weight_bar(s, bar, p.largest, cell ? std::optional(place()) : std::nullopt);
+    draw_weight_bar(s, bar, shown_shades(s), cell ? std::optional(place()) : std::nullopt);
 }
 
 namespace {
 
 /// What rows sum to, and what is hatched or painted.
 std::string about_weights(const Scene& s, const MapLayout& l) {
+    const HeadPicture& p = *s.answer->picture;
     const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any(),
-               dropped = s.answer->picture->sink_dropped;
+               dropped = p.sink_dropped, largest = p.group && p.group->by == Combine::max;
     const std::string line = s.session.preferences.queries == Axis::rows ? "row" : "column",
                       step = std::to_string(s.answer->picture->step);
-    return (dropped ? "First key left out for display; the rest of each " : "Each ") + line +
-           (dropped ? " made to sum to 1." : " sums to 1.") +
+    const std::string sums =
+        largest   ? "The largest weight that any of the heads has; a " + line + " need not sum to 1."
+        : dropped ? "First key left out for display; the rest of each " + line + " made to sum to 1."
+                  : "Each " + line + " sums to 1.";
+    return sums +
            (s.of<Painting>().brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
             : !masked                            ? ""
             : l.w * s.ui.scale >= 12             ? " Hatched: masked."
                                                  : " Plain: masked.") +
-           fully_masked_note(*s.sentence()->trace, s.block(), s.head()) +
+           (p.group ? "" : fully_masked_note(*s.sentence()->trace, s.block(), s.head())) +
            (step == "1"
                 ? ""
                 : " Too long to show each weight: an entry is the largest of " + step + " × " + step + ".");

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "views/changes.h"
+#include "views/combined_heads.h"
 #include "views/panels.h"
 #include "views/parts.h"
 #include "views/side_panel.h"
@@ -91,7 +92,7 @@ void draw_score(Scene& s, Column& c, const CellReport& r) {
 void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
     if (s.sentence()->trace->has_scores(r.cell.block)) draw_score(s, c, r);
     c.pair("mask", r.allowed ? "allowed" : "masked");
-    c.pair("rank in row", r.allowed ? std::to_string(r.rank) + " of " + std::to_string(s.keys()) : "—");
+    c.pair("rank in row", r.allowed ? std::to_string(r.rank) + " of " + std::to_string(r.ranked) : "—");
     c.skip(4);
     c.rule();
     draw_row(s, c, r, query);
@@ -124,6 +125,7 @@ void draw_inspector(Scene& s, Rect area) {
     if (r && s.holds({r->cell.query, r->cell.key}))
         cell = {r->cell.query, r->cell.key};  // for an instant the one before: every number is of one cell
     draw_title(s, area, *cell);
+    if (s.answer->picture->group) return draw_group_inspector(s, area, *cell);
     const bool weights = s.sentence()->trace->has_weights();
     const float foot = panel_foot(area).y - 10,
                 buttons = weights ? draw_change_buttons(s, panel_column(area), foot, *cell) : foot;

@@ -57,6 +57,10 @@ const LayerLinks* shown_links(const Scene& s) {
 
 namespace {
 
+struct LayerHeadsScroll {
+    float hidden = 0;
+};
+
 /// Shows or hides a head; a double click leaves it alone.
 void answer_head(Scene& s, const Hit& hit, int head, int heads) {
     auto& hidden = s.of<LayerHeads>().hidden;
@@ -99,13 +103,20 @@ void draw_layer_heads(Scene& s, Rect area) {
                              std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
     caption_lines(ui, take_bottom(rest, kFoot), "Click toggles a head, double-click isolates it.");
     const Rect all = take_bottom(rest, kLink);
-    for (int h = 0; h < heads && rest.h >= size::row; ++h) {
-        const Rect line = take_top(rest, size::row), back = inset(line, -gap::small, 0);
+    const float row = size::row * float(heads) > rest.h ? size::row_low : size::row;
+    Rect rows = inset(rest, -gap::small, 0);
+    float& hidden = s.of<LayerHeadsScroll>().hidden;
+    hidden = scrolled(ui, rows, row * float(heads), hidden);
+    ui.scroll_area(rows);
+    for (int h = 0; h < heads; ++h) {
+        const Rect back{rows.x, rows.y + row * float(h) - hidden, rows.w, row},
+            line = inset(back, gap::small, 0);
         const Hit hit = ui.control("lines/head/" + std::to_string(h), back);
         if (hit.hovered) ui.fill(back, ui.colors->bg3, size::corner);
         draw_layer_head(s, line, h, links, !s.of<LayerHeads>().hidden.count(h));
         answer_head(s, hit, h, heads);
     }
+    ui.end_scroll_area();
     if (ui.link("lines/all", all.right(), all.middle_y(), "Show all")) s.of<LayerHeads>().hidden.clear();
 }
 

@@ -40,6 +40,8 @@ void draw_choice(Scene& s, Rect area, const learn::Station& station) {
     const auto shown = headlight::narrow<int>(&station - learn::stations().data());
     const int chosen = bar.choice("", "learn/stations", titles, shown);
     if (chosen >= 0) s.send("learn", learn::stations()[chosen].key);
+    if (bar.link("learn/tries", "Try")) send_tries(s);
+    s.ui.tooltip("learn/tries", s.ui.over(bar.last()), "Opens the card of things to try, under the views.");
 }
 
 /// Title and note.
@@ -190,6 +192,7 @@ View learn_view() {
             .missing = no_weights,
             .shows = View::Shows::model,
             .ask = ask_learn,
+            .page_w = 1280,
             .fills_window = true,
             .figure = learn_figure,
             .take_picture = learn_takes_picture,

@@ -43,6 +43,8 @@ bool learn_takes_picture(Session& session, const std::string& path);
 
 /// The way back, and each station as a row that opens it; with room also its words. Returns whether it had.
 bool draw_station_list(Scene& scene, Rect area);
+/// Leaves Learn for the card of things to try.
+void send_tries(const Scene& scene);
 /// The station's text and signs from (x, y) down; returns where they end.
 float draw_station_words(Scene& scene, float x, float y, float width, const learn::Station& station);
 /// What can be chosen and what can be tried, in rows from y down; returns where they end.

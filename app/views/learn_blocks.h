@@ -25,6 +25,7 @@ struct BlockPen {
     std::string path = "learn/block";                           // of their widgets, before the block's number
     std::vector<Symbol> symbols = {};                           // explained where they are pointed at
     std::optional<std::pair<int, int>> focused = std::nullopt;  // a cell of the chosen head: query, key
+    float plot_high = 220;                                      // of a plot, without its names
     bool says_edit = false;                                     // that numbers can be changed, already said
     std::optional<TypedCell> typed = std::nullopt;
     std::optional<std::pair<int, int>> pointed = std::nullopt, pressed = std::nullopt;  // such cells

@@ -25,6 +25,18 @@ void draw_station_row(Scene& s, Rect r, int number, const learn::Station& statio
     if (h.clicked) s.send("learn", station.key);
 }
 
+/// Back to the views, where the card of things to try stands.
+void draw_tries_row(Scene& s, Rect r) {
+    Ui& ui = s.ui;
+    const Hit h = ui.control("learn/tries", r);
+    if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
+    Rect line = r;
+    write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, ui.colors->t3, "→", Flush::right);
+    write(ui, line, kBody, h.hovered ? ui.colors->t1 : ui.colors->t2, "Five things to try");
+    ui.tooltip("learn/tries", h, "Opens the card of things to try, under the views.");
+    if (h.clicked) send_tries(s);
+}
+
 /// The signs as small boxes; what each stands for is said where it is pointed at.
 float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText& text) {
     if (text.symbols.empty()) return y;
@@ -46,6 +58,11 @@ float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText
 }
 
 }  // namespace
+
+void send_tries(const Scene& s) {
+    s.send("guide", "tries");
+    s.send("back");
+}
 
 float draw_station_words(Scene& s, float x, float y, float width, const learn::Station& station) {
     Ui& ui = s.ui;
@@ -71,7 +88,9 @@ bool draw_station_list(Scene& s, Rect area) {
     for (int i = 0; i < isize(stations); ++i, y += kStationRow)
         draw_station_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1), i + 1, stations[i],
                          i == shown);
-    const bool room = area.h >= size::title_bar + kStationRow * float(stations.size()) + kWords;
+    draw_tries_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1));
+    y += kStationRow;
+    const bool room = area.h >= size::title_bar + kStationRow * float(stations.size() + 1) + kWords;
     if (room) {
         y += gap::medium;
         ui.hairline(inside.x, y, inside.right(), y);

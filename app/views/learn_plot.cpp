@@ -13,7 +13,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr float kPlotHigh = 220, kPlotLeft = 60, kPlotFoot = 44;
+constexpr float kPlotLeft = 60, kPlotFoot = 44;
 constexpr int kPageColors = 4;  // of lines whose colors are the page's
 
 /// Numbers along one side of a plot.
@@ -225,7 +225,7 @@ float draw_plot(BlockPen& pen, ImVec2 at, float width, const Curves& curves) {
     const float named = ui.text.draw(at.x, y + 8, kCaption, ui.colors->t3, "↑ " + curves.y_is);
     explain(pen, {at.x, y, named, 16}, curves.y_is);
     Plot plot = plot_of(curves);
-    plot.r = {at.x + kPlotLeft, y + 26, width - kPlotLeft - 8, kPlotHigh};
+    plot.r = {at.x + kPlotLeft, y + 26, width - kPlotLeft - 8, pen.plot_high};
     draw_plot_axes(pen, plot, curves);
     for (int i = 0; i < isize(curves.lines); ++i) draw_one_line(ui, plot, curves, i);
     if (curves.mark_x) {

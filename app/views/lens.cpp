@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/cast.h"
 #include "paint/matrix.h"
+#include "session/commands.h"
 #include "views/lens.h"
+#include "views/metric.h"
 #include "views/token_axis.h"
+#include "views/token_menu.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -18,8 +22,11 @@ namespace {
 constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kLowestRow = 22, kLayerNames = 88,
                 kPaging = 152;
 
-/// The position whose prediction is explained: the focused query where it belongs to the stack that predicts.
+/// The position whose prediction is explained: the metric's where that was chosen, else the focused query
+/// where it belongs to the stack that predicts.
 int lens_position(const Scene& s) {
+    const int chosen = s.session.document.metric.metric.position;
+    if (chosen >= 0 && !s.session.selection.hovered.cell) return std::min(chosen, output_size(s) - 1);
     const auto cell = s.shown_cell();
     const bool of_output = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
     return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
@@ -59,7 +66,8 @@ LensGrid arrange(Scene& s, Rect area, int rows) {
     g.columns = state.columns;
     g.w = std::min(cells.w / float(g.columns), kWidestColumn);
     g.h = std::clamp(cells.h / float(rows), kLowestRow, kRow);
-    g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(cells.h, g.h * float(rows))};
+    const float whole = g.h * std::floor(cells.h / g.h + 0.01f);  // rows that are seen are seen whole
+    g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(whole, g.h * float(rows))};
     scrolled_across(ui, g.view, float(output_size(s) - g.columns) + g.view.w, state.seen);
     scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, g.h * float(rows), state.seen);
     state.seen.wide = float(g.columns) + state.seen.across;  // a page is what is seen, and no less
@@ -124,12 +132,33 @@ void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
     const bool queries = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
     if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
     if (queries && h.clicked) lock_token(s, at);
+    offer_token_menu(s, h.mouse.y < g.view.y, {isize(s.sentence()->labels) - 1, at});
+    if (h.clicked && s.session.document.metric.metric.position >= 0)
+        s.send("metric position", std::to_string(at));
     const Prediction* p = g.view.contains(h.mouse) ? prediction_at(g, lens, row, column) : nullptr;
     if (!p) return;
     ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h,
                (row ? "After layer " + std::to_string(row - 1) : std::string("From the embeddings")) +
                    " at " + token_at(output_labels(s), at) + ": " + listed_label(*s.model(), p->id) + ", " +
                    percent(p->probability));
+}
+
+/// What the grid is, in as many words as have room; first which layers are seen, where some are not.
+std::string lens_caption(const Scene& s, const LensGrid& g, float room) {
+    std::string seen;
+    if (g.view.h < g.whole().h - 1) {
+        const auto name = [](int row) {
+            return row == 0 ? std::string("embeddings") : std::to_string(row - 1);
+        };
+        seen = "Shown: " + std::string(g.row_at(g.view.y + 1) ? "layers " : "") +
+               name(g.row_at(g.view.y + g.h / 2)) + " … " + name(g.row_at(g.view.bottom() - g.h / 2)) +
+               " of " + std::to_string(g.rows - 1) + "; scroll for others.  ";
+    }
+    const std::string what = "Logit lens: what the model would predict if it stopped after each layer.";
+    return first_that_fits(s.ui, kCaption,
+                           {seen + what + " The stronger the color, the more probable.", seen + what,
+                            seen + "Logit lens: the prediction after each layer.", seen + "Logit lens"},
+                           room);
 }
 
 /// To positions before and after those that are seen.
@@ -145,9 +174,12 @@ void draw_paging(Scene& s, Rect line, const LensGrid& g) {
 
 std::vector<Question> ask_lens(const Scene& s) {
     constexpr int kListed = 16;
-    const int position = lens_position(s), token = s.session.selection.hovered.token.value_or(-1);
-    return {LensWanted{s.of<LensState>().first(), s.of<LensState>().columns},
-            AttributionWanted{position, token, kListed}};
+    AttributionWanted explained{lens_position(s), -1, kListed};
+    if (const auto pointed = s.session.selection.hovered.token)
+        explained.token = *pointed;
+    else
+        std::tie(explained.token, explained.against) = explained_tokens(s);
+    return {LensWanted{s.of<LensState>().first(), s.of<LensState>().columns}, explained};
 }
 
 void draw_lens(Scene& s, Rect area) {
@@ -165,11 +197,7 @@ void draw_lens(Scene& s, Rect area) {
     draw_grid_labels(s, g, position);
     draw_grid(s, g, lens, position);
     draw_paging(s, take_right(head, kPaging), g);
-    const int above = int(std::lround(g.y0 / g.h));
-    write(s.ui, head, kCaption, s.ui.colors->t2,
-          "Logit lens: what the model would predict if it stopped after each layer. The stronger the color, "
-          "the more probable." +
-              (above > 0 ? "  ↑ " + std::to_string(above) + " earlier rows: scroll." : std::string()));
+    write(s.ui, head, kCaption, s.ui.colors->t2, lens_caption(s, g, head.w));
     const float below = g.view.bottom() + gap::wide;
     draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
 }
@@ -182,6 +210,8 @@ const char* no_logits(const Model& m) {
 
 }  // namespace
 
+std::vector<Command> lens_commands() { return {opens_view("lens", explain_row())}; }
+
 View lens_view() {
     return {.key = "lens",
             .name = "Prediction",
@@ -193,7 +223,8 @@ View lens_view() {
             .ask = ask_lens,
             .beside = {.inspect = draw_lens_inspector},
             .numbers = lens_numbers,
-            .seen = seen_of<LensState>};
+            .seen = seen_of<LensState>,
+            .commands = lens_commands};
 }
 
 }  // namespace headlight

@@ -5,6 +5,7 @@
 #include "base/cast.h"
 #include "paint/matrix.h"
 #include "views/lens.h"
+#include "views/metric.h"
 #include "views/token_axis.h"
 
 namespace headlight {
@@ -12,7 +13,7 @@ namespace headlight {
 namespace {
 
 constexpr float kBlockNames = 88, kWidestPart = 64, kHighestPart = 32, kLeastPart = 19, kHead = 46,
-                kPartsFoot = 34;
+                kPartsFoot = 34, kRoomForChip = 520;
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
@@ -67,9 +68,9 @@ std::array<Grid, 3> arrange(Scene& s, Rect area, const Attributed& parts) {
                 h = std::clamp(area.h / float(std::max(1, blocks)), kLeastPart, kHighestPart);
     const float across = w * float(parts.heads + 2) + 2 * gap::small,
                 bias = w * float(parts.heads) + gap::small;
+    const float high = std::min(h * std::floor(area.h / h + 0.01f), h * float(blocks));
     float& hidden = s.of<LensState>().parts_hidden;
-    hidden = scrolled(s.ui, {area.x, area.y, across + gap::medium, area.h}, h * float(blocks), hidden);
-    const float high = std::min(area.h, h * float(blocks));
+    hidden = scrolled(s.ui, {area.x, area.y, across + gap::medium, high}, h * float(blocks), hidden);
     const auto kind = [&](float x, int columns) {
         return Grid{{area.x + x, area.y, w * float(columns), high}, blocks, columns, w, h, 0, hidden};
     };
@@ -135,8 +136,7 @@ void answer_parts(Scene& s, const Grid& g, const Attributed& parts, int column) 
     if (std::isnan(v)) return;
     const int block = parts.blocks[row];
     s.ui.tooltip(path, hit,
-                 name_of_part(s.model()->config, parts, block, column + at) + ": " + (v > 0 ? "+" : "") +
-                     number(v, 3));
+                 name_of_part(s.model()->config, parts, block, column + at) + ": " + signed_number(v, 3));
     s.ui.frame(g.cell(row, at), s.ui.colors->hover, 2);
     if (column + at >= parts.heads) return;
     s.pointed.head = std::pair{block, column + at};
@@ -177,7 +177,7 @@ std::optional<NumberTable> logit_shares(const Scene& s) {
     }
     rows.push_back("logit");
     values(values.rows() - 1, parts.heads + 2) = a.logit;
-    NumberTable out{"shares of the logit of " + listed_label(*s.model(), a.token) + " at " +
+    NumberTable out{"shares of the logit of " + explained_text(*s.model(), a.token, a.against) + " at " +
                         token_at(output_labels(s), found->asked.position),
                     "from",
                     "head",
@@ -195,11 +195,15 @@ void draw_attribution(Scene& s, Rect area) {
     const Attribution& a = found->answer;
     ui.hairline(area.x, area.y, area.right(), area.y);
     Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, kHead);
-    const std::string sum = "Σ " + number(a.logit, 2) + " = logit";
+    const std::string sum =
+        (a.parts.empty() ? "" : "Σ ") + number(a.logit, 2) + (a.against < 0 ? " = logit" : " = A − B");
+    const float chip = metric_chip_width(s);
+    if (!ui.on_page() && head.w > kRoomForChip)
+        draw_metric_chip(s, "lens", take_right(head, chip, gap::wide));
     write(ui, take_right(head, ui.text.width(kCaptionMono, sum), gap::wide), kCaptionMono, ui.colors->t3,
           sum);
     write(ui, head, kBody, ui.colors->t1,
-          "Direct logit attribution of “" + listed_label(*s.model(), a.token) + "” at " +
+          "Direct logit attribution of “" + explained_text(*s.model(), a.token, a.against) + "” at " +
               token_at(output_labels(s), found->asked.position));
     if (a.parts.empty()) {
         caption_lines(
@@ -210,8 +214,7 @@ void draw_attribution(Scene& s, Rect area) {
     }
     const Attributed parts = lay_out(s, a);
     std::string ends = "Besides:";
-    for (const auto& [name, value] : parts.ends)
-        ends += "  " + name + " " + (value > 0 ? "+" : "") + number(value, 2);
+    for (const auto& [name, value] : parts.ends) ends += "  " + name + " " + signed_number(value, 2);
     caption(ui, take_bottom(rest, kPartsFoot),
             ends + ".  Elhage et al. 2021; the final norm’s scale is held fixed.");
     draw_parts(s, rest, parts);

@@ -1,15 +1,19 @@
 // Predictions at one position: a click writes one, pointing explains it.
 #include <algorithm>
+#include <cmath>
 #include <thread>
 
 #include "base/utf8.h"
 #include "views/generation.h"
 #include "views/lens.h"
+#include "views/metric.h"
 #include "views/side_panel.h"
 
 namespace headlight {
 
 namespace {
+
+constexpr size_t kLayerLines = 13;  // at most
 
 /// Whether a click on a prediction can change the text.
 bool acceptable(const Scene& s, int position) {
@@ -18,6 +22,41 @@ bool acceptable(const Scene& s, int position) {
     if (!m.config.can.fill_masks) return position + 1 == output_size(s);
     return std::any_of(s.sentence()->predictions.begin(), s.sentence()->predictions.end(),
                        [&](const PredictedTokens& p) { return p.position == position; });
+}
+
+/// With Shift it becomes the metric's token, with Ctrl the one that is subtracted.
+void choose_by_click(Scene& s, int id) {
+    Metric next = s.session.document.metric.metric;
+    if (next.kind == MetricKind::divergence) next.kind = MetricKind::log_probability;
+    if (s.ui.ctrl) {
+        next = {MetricKind::difference, shown_metric(s).a, id, next.position};
+        if (next.a < 0 || next.a == id) return;
+    } else if (next.b != id) {
+        next.a = id;
+    }
+    s.send("metric", spelled(next));
+}
+
+/// The token's probability after each layer; of two, the difference of their logits.
+void draw_after_layers(SidePanel& panel, const Model& model, const Attribution& a) {
+    Ui& ui = panel.ui;
+    const bool two = a.against >= 0;
+    panel.heading((two ? "Logits, " : "Probability of ") + explained_text(model, a.token, a.against) +
+                  " after each layer");
+    float largest = 1e-6f;
+    for (const float v : a.after_layer) largest = std::max(largest, std::abs(v));
+    const size_t all = a.after_layer.size();  // the answer forms in the last ones
+    for (size_t i = all > kLayerLines ? all - kLayerLines : 0; i < all; ++i, panel.skip(20)) {
+        const Rect at = panel.at;
+        const float v = a.after_layer[i];
+        const Rect bar{at.x + 40, panel.y - 4, at.w - 40 - panel.values, 8};
+        ui.text.draw(at.x, panel.y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
+        if (two)
+            ui.signed_bar(bar, v / largest);
+        else
+            ui.bar(bar, v, ui.colors->accent);
+        ui.text.draw_right(at.right(), panel.y, kCaptionMono, ui.colors->t2, two ? number(v, 2) : percent(v));
+    }
 }
 
 void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found, float bottom) {
@@ -32,7 +71,9 @@ void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found
         if (h.hovered || on) ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->accent_fill, size::corner);
         c.bar({"", listed_label(*s.model(), p.id), p.probability, percent(p.probability), on}, size::row);
         if (h.hovered) pointed = p.id;
-        if (h.clicked && clickable)
+        if (h.clicked && (ui.shift || ui.ctrl))
+            choose_by_click(s, p.id);
+        else if (h.clicked && clickable)
             s.send("accept prediction", std::to_string(found.asked.position) + "," + std::to_string(p.id));
     }
     s.pointed.token = pointed;
@@ -41,7 +82,6 @@ void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found
 }  // namespace
 
 void draw_lens_inspector(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     const auto* found = s.found<AttributionWanted>();
     if (!found || !s.answer->picture) return;
     const Attribution& a = found->answer;
@@ -50,23 +90,17 @@ void draw_lens_inspector(Scene& s, Rect area) {
                          s.model()->config.can.fill_masks   ? "reads as"
                          : s.model()->config.can.read_image ? "says"
                                                             : "is followed by");
-    const auto layers = float(std::min<size_t>(a.after_layer.size(), 13));
+    const auto layers = float(std::min(a.after_layer.size(), kLayerLines));
     SidePanel panel(s, area);
     draw_predictions(s, panel, *found, panel.end() - 82 - layers * 20);
     const char* hint = acceptable(s, position) ? s.model()->config.can.fill_masks
-                                                     ? "Click to fill the mask; point to explain."
-                                                     : "Click to insert it; point to explain."
+                                                     ? "Click to fill the mask; Shift or Ctrl+click: metric."
+                                                     : "Click to insert; Shift or Ctrl+click: metric."
                                                : "Point at one to explain it below.";
     panel.skip(4);
     panel.heading(hint);
     panel.rule();
-    panel.heading("Probability of “" + listed_label(*s.model(), a.token) + "” after each layer");
-    for (size_t i = 0; i < a.after_layer.size(); ++i, panel.skip(20)) {
-        const Rect at = panel.at;
-        ui.text.draw(at.x, panel.y, kCaptionMono, ui.colors->t3, i == 0 ? "emb" : std::to_string(i - 1));
-        ui.bar({at.x + 40, panel.y - 4, at.w - 40 - panel.values, 8}, a.after_layer[i], ui.colors->accent);
-        ui.text.draw_right(at.right(), panel.y, kCaptionMono, ui.colors->t2, percent(a.after_layer[i]));
-    }
+    draw_after_layers(panel, *s.model(), a);
     panel.finish();
 }
 

@@ -11,6 +11,7 @@
 #include "views/layer_heads.h"
 #include "views/numbers.h"
 #include "views/parts.h"
+#include "views/token_menu.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -100,6 +101,8 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
         if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
         if (h.hovered && !queries) s.pointed.key = i;
         if (h.clicked && queries) lock_token(s, i);
+        const AttentionBlock block = s.model()->config.block(s.block());
+        offer_token_menu(s, h.hovered, {queries ? block.stack : block.key_stack(), i});
     }
 }
 
@@ -188,7 +191,7 @@ std::string caption_of(const Scene& s, const LinesLayout& l, size_t in_sight) {
 }  // namespace
 
 std::vector<Question> ask_lines(const Scene& s) {
-    return {LinksWanted{s.session.selection.block, s.of<LayerHeads>().share}};
+    return {LinksWanted{s.session.selection.shown_head().first, s.of<LayerHeads>().share}};
 }
 
 void draw_lines(Scene& s, Rect area) {

@@ -20,30 +20,44 @@ void mark(Ui& ui, ImVec2 tip, ImVec2 along, ImVec2 across) {
         ui.colors->accent);
 }
 
-/// The weight that stands at a share of the bar's height, under a scale.
-double weight_at(Scale scale, float share, float largest) {
-    if (scale == Scale::row) return share;
-    return scale == Scale::log ? kLogFloor * std::pow(largest / kLogFloor, share) : largest * share;
-}
-
 }  // namespace
 
-void draw_weight_bar(Scene& s, Rect bar, float largest, std::optional<float> marked) {
+Shades shown_shades(const Scene& s) {
+    const HeadPicture& p = *s.answer->picture;
+    return {contrast_in_force(s.session.preferences.contrast, std::max(s.queries(), s.keys())), p.largest,
+            p.percentile};
+}
+
+Shades row_shades(const Scene& s, int query) {
+    Shades shades = shown_shades(s);
+    shades.largest = s.answer->picture->largest_of_row(query);
+    shades.percentile = std::min(shades.percentile, shades.largest);
+    return shades;
+}
+
+void choose_contrast(Scene& s, Toolbar& bar) {
+    std::vector<std::string> labels;
+    for (const ContrastRow& row : contrasts())
+        labels.push_back(bar.labels ? row.label : row.name + std::string(" contrast"));
+    const int now = static_cast<int>(s.session.preferences.contrast);
+    if (const int c = bar.choice("Contrast", "contrast", labels, now); c >= 0)
+        s.send("contrast", contrasts()[c].name);
+    const std::string in_force = shown_shades(s).row().help;
+    s.ui.tooltip("contrast/said", s.ui.over(bar.last()), "How weights become colors: " + in_force + ".");
+}
+
+void draw_weight_bar(Scene& s, Rect bar, const Shades& shades, std::optional<float> marked) {
     constexpr int kTicks = 4;
     constexpr float kTick = 5, kNumber = 60, kTitle = 80;
     Ui& ui = s.ui;
-    const Scale scale = s.session.preferences.scale;
     ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
     ui.frame(bar, ui.colors->l2);
-    caption(ui, {bar.x, bar.y - kPlainNames, kTitle, size::line},
-            scale == Scale::row   ? "of row’s largest"
-            : scale == Scale::log ? "weight, log"
-                                  : "weight");
+    caption(ui, {bar.x, bar.y - kPlainNames, kTitle, size::line}, shades.row().legend);
     for (int i = 0; i <= kTicks; ++i) {
         const float share = float(i) / kTicks, y = bar.bottom() - share * bar.h;
-        const double value = weight_at(scale, share, largest);
+        const double value = shades.weight_at(share);
         ui.fill({bar.right(), ui.whole(y), kTick, ui.line()}, ui.colors->l2);
-        const int digits = value > 0 && value < 0.01 ? 4 : largest < 0.2f ? 3 : 2;
+        const int digits = value > 0 && value < 0.01 ? 4 : shades.brightest(1) < 0.2f ? 3 : 2;
         write(ui, line_at({bar.right() + 2 * kTick, y, kNumber, 0}, y, size::line), kCaptionMono,
               ui.colors->t2, decimals(value, digits));
     }
@@ -57,9 +71,10 @@ void draw_range_bar(Ui& ui, const RangeBar& bar) {
     const auto say = [&](const std::string& text, Flush flush) {
         write(ui, under, kCaptionMono, ui.colors->t2, text, flush);
     };
-    say(bar.is_signed ? number(-bar.largest, bar.digits) : "0", Flush::left);
+    say(bar.is_signed ? signed_number(-bar.largest, bar.digits) : "0", Flush::left);
     if (bar.is_signed) say("0", Flush::center);
-    say((bar.is_signed ? "+" : "") + number(bar.largest, bar.digits), Flush::right);
+    say(bar.is_signed ? signed_number(bar.largest, bar.digits) : fine_number(bar.largest, bar.digits),
+        Flush::right);
     if (bar.marked)
         mark(ui, {bar.at.x + bar.at.w * std::clamp(*bar.marked, 0.0f, 1.0f), bar.at.y - 1}, {0, 1}, {1, 0});
 }

@@ -3,13 +3,21 @@
 
 #include <optional>
 
+#include "paint/toolbar.h"
 #include "views/scene.h"
 
 namespace headlight {
 
-/// The color bar beside a map of weights: true range, five ticks, and a mark at the shown weight's place, 0
-/// … 1.
-void draw_weight_bar(Scene& scene, Rect bar, float largest, std::optional<float> marked);
+/// How the weights of the shown picture are colored; and those of one row alone, up to its own largest.
+Shades shown_shades(const Scene& scene);
+Shades row_shades(const Scene& scene, int query);
+
+/// The choice of the contrast.
+void choose_contrast(Scene& scene, Toolbar& bar);
+
+/// The color bar beside a map of weights: five ticks with the weights that stand there, and a mark at the
+/// shown weight's place, 0 … 1.
+void draw_weight_bar(Scene& scene, Rect bar, const Shades& shades, std::optional<float> marked);
 
 /// The color bar under a map, from 0 or −largest to largest, and a mark at a place, 0 … 1.
 struct RangeBar {

@@ -12,9 +12,11 @@
 #include "base/utf8.h"
 #include "model/parameters.h"
 #include "paint/layout.h"
+#include "views/metric.h"
 #include "views/parts.h"
 #include "views/save_menu.h"
 #include "views/sheet_frame.h"
+#include "views/token_menu.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -175,7 +177,7 @@ int draw_setting(Ui& ui, Rect& rest, const char* label, const char* path,
     constexpr float kRow = 40, kLabels = 104;
     Rect row = take_top(rest, kRow);
     write(ui, take_left(row, kLabels), kBody, ui.colors->t2, label);
-    return ui.segments(path, row.x, row.middle_y(), choices, current);
+    return ui.segments(path, row.x, row.middle_y(), {choices, {}, current});
 }
 
 void draw_settings_menu(Scene& s, Rect window) {
@@ -231,6 +233,12 @@ void draw_menus(Scene& s, Rect window) {
             return;
         case Sheet::label:
             if (s.model()) draw_label_menu(s, window);
+            return;
+        case Sheet::metric:
+            if (s.sentence() && s.model()->has_logits()) draw_metric_menu(s, window);
+            return;
+        case Sheet::token:
+            if (s.sentence()) draw_token_menu(s, window);
             return;
         case Sheet::help:
         case Sheet::palette:

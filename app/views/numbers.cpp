@@ -24,12 +24,14 @@ Matrix matrix_of_columns(const std::vector<std::vector<float>>& columns) {
 std::vector<NumberTable> pattern_numbers(const Scene& s) {
     if (!s.answer->picture) return {};
     const HeadPicture& p = *s.answer->picture;
+    const std::string name = !p.group                       ? "pattern"
+                             : p.group->by == Combine::mean ? "mean pattern"
+                                                            : "max pattern";
     if (p.step == 1)
-        return {{"pattern", "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
+        return {{name, "query", "key", s.query_labels(), s.key_labels(), shown_only(p.levels[0])}};
     check_fits(int64_t{s.queries()} * s.keys() * 12);
-    const Matrix whole = masked_pattern(*s.sentence()->trace, p.block, p.head);
-    return {{"pattern", "query", "key", s.query_labels(), s.key_labels(),
-             shown_only(p.sink_dropped ? without_first_key(whole) : whole)}};
+    return {{name, "query", "key", s.query_labels(), s.key_labels(),
+             shown_only(picture_rows(*s.sentence()->trace, p, 0, s.queries()))}};
 }
 
 std::vector<NumberTable> shown_numbers(const Scene& s) {

@@ -1,22 +1,26 @@
 #include "views/page.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "figure/canvas.h"
+#include "figure/methods.h"
 #include "views/views.h"
 
 namespace headlight {
 
 std::string view_title(const Scene& s, const View& view) {
     const ModelConfig& c = s.model()->config;
+    const auto [block, head] = s.session.selection.shown_head();
+    const bool of_layer = view.of_layer && view.of_layer(s.session) && !s.session.selection.hovered.preview;
     switch (view.shows) {
         case View::Shows::head:
-            if (view.of_layer && view.of_layer(s.session))
-                return "Layer " + block_name(c, s.session.selection.block);
-            return "Head " + head_name(c, s.session.selection.block, s.session.selection.head);
+            if (view.group && !s.session.selection.hovered.preview)
+                if (const auto group = view.group(s.session, c)) return group_title(c, *group);
+            return of_layer ? "Layer " + block_name(c, block) : "Head " + head_name(c, block, head);
         case View::Shows::layer:
-            return "Layer " + block_name(c, s.session.selection.block);
+            return "Layer " + block_name(c, block);
         case View::Shows::model:
             break;
     }
@@ -34,7 +38,14 @@ const Theme& page_theme() {
 
 namespace {
 
-constexpr float kTitleHeight = 44;
+constexpr float kTitleHeight = 44, kMethodsHeight = 44;
+
+std::string methods_of(const Scene& s, const View& view) {
+    std::string shown = view.fills_window ? std::string(view.name) : view_title(s, view);
+    for (const char* word : {"Head", "Layer", "All"})  // within a sentence
+        if (shown.rfind(word, 0) == 0) shown[0] = char(std::tolower(static_cast<unsigned char>(shown[0])));
+    return methods_caption(*s.sentence()->trace, shown);
+}
 
 /// Gives `use` a scene that draws on the canvas.
 void with_scene_on(ViewPage& page, Canvas& canvas, const std::function<void(Scene&)>& use) {
@@ -70,6 +81,8 @@ FigureOptions figure_options(const ViewPage& page) {
     static_cast<FigureStyle&>(o) = page.style;
     o.block = page.session.selection.block;
     o.head = page.session.selection.head;
+    if (const auto group = views()[page.view].group)
+        o.group = group(page.session, page.answer->sentence->model->config);
     return o;
 }
 
@@ -120,12 +133,14 @@ void size_page(ViewPage& page, float width, float height) {
 
 Drawing draw_view_page(ViewPage page) {
     page.session.preferences.dark = false;
-    page.session.selection.hovered.cell.reset();
+    page.session.selection.hovered = {};
     const float zoom = page.zoom,
                 caption = page.style.caption == "auto" || page.style.caption.empty() ? 0 : 28,
-                title = page.style.title.empty() ? 0 : kTitleHeight, high = title + page.height + caption;
+                title = page.style.title.empty() ? 0 : kTitleHeight,
+                methods = page.style.methods ? kMethodsHeight : 0,
+                high = title + page.height + caption + methods;
     return {{page.width * zoom, high * zoom, page.style.dpi},
-            [page, zoom, caption, title, high](Canvas& canvas) mutable {
+            [page, zoom, caption, title, methods, high](Canvas& canvas) mutable {
                 cairo_scale(canvas.cairo(), zoom, zoom);
                 const View& view = views()[page.view];
                 with_scene_on(page, canvas, [&](Scene& s) {
@@ -142,6 +157,9 @@ Drawing draw_view_page(ViewPage page) {
                     if (caption > 0)
                         s.ui.text.draw(24, title + page.height + 14, kCaption, s.ui.colors->t2,
                                        page.style.caption);
+                    if (methods > 0 && s.sentence())
+                        s.ui.text.draw_wrapped(24, high - methods + gap::tight, page.width - 48, kCaption,
+                                               s.ui.colors->t3, methods_of(s, view));
                 });
             }};
 }

@@ -17,6 +17,8 @@ void draw_sentence_bar(Scene& scene, Rect area);
 void draw_inspector(Scene& scene, Rect area);
 void draw_status_bar(Scene& scene, Rect area);
 void draw_start_sentences(Scene& scene, Rect area);
-void draw_hints(Scene& scene, Rect window);
+/// How high the guide for who is new stands, 0 where it does not; drawn after what it speaks of.
+float guide_height(const Scene& scene);
+void draw_guide(Scene& scene, Rect area);
 
 }  // namespace headlight

@@ -24,6 +24,20 @@ ImU32 change_ink(const Ui& ui, float change) {
     return hardly_any(change) ? ui.colors->t3 : change < 0 ? ui.colors->minus : ui.colors->plus;
 }
 
+void tell_at_pointer(const Scene& s, const std::string& path, const Hit& h, const std::string& text) {
+    if (s.of<InspectorState>().open || s.ui.on_page()) return;
+    s.ui.tooltip(path + "/" + text, h, text, 0);
+    if (h.hovered) s.ui.name(path + "/told", {h.mouse.x, h.mouse.y, 1, 1});
+}
+
+void tell_cell(const Scene& s, const std::string& path, const Hit& h, std::pair<int, int> cell) {
+    if (!s.holds(cell)) return;
+    const float weight = s.answer->picture->at(cell.first, cell.second);
+    tell_at_pointer(s, path, h,
+                    token_at(s.query_labels(), cell.first) + " → " + token_at(s.key_labels(), cell.second) +
+                        "  " + (weight < 0 ? "masked" : fine_number(weight, 3)));
+}
+
 ImU32 color_at(const Colormap& map, float place) {
     const Rgb c = color_of(map, place);
     return IM_COL32(c.r, c.g, c.b, 255);
@@ -46,6 +60,14 @@ ImU32 faded(ImU32 color, float alpha) {
 ImU32 head_ink(const Scene& s, int head, float alpha) {
     const Rgb c = head_color(head, s.model()->config.max_heads(), s.ui.colors->dark);
     return faded(IM_COL32(c.r, c.g, c.b, 255), alpha);
+}
+
+std::string head_legend(const ModelConfig& c, AttentionHead head) {
+    constexpr const char* kWhere[] = {"layer ", "encoder layer ", "decoder layer ",
+                                      "cross-attention of decoder layer "};
+    const AttentionBlock block = c.block(head.block);
+    return head_name(c, head) + ": " + row_of(kWhere, block.kind) + std::to_string(block.layer) + ", head " +
+           std::to_string(head.head);
 }
 
 GridDraw thumbnail_grid(const Scene& s) {
@@ -185,6 +207,8 @@ Rect list_heading(Ui& ui, Rect area, const std::string& title, const std::string
     if (!right.empty()) take_right(name, ui.text.width(kCaption, right), gap::medium);
     caption(ui, name, title);
     caption(ui, line, right, Flush::right);
+    const bool counts = !right.empty() && right[0] >= '0' && right[0] <= '9';  // "8 of 8" says itself
+    if (!right.empty() && !counts) ui.explain("number/" + right, line);
     return area;
 }
 

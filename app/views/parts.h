@@ -31,6 +31,8 @@ GridDraw thumbnail_grid(const Scene& scene);
 /// which `first` stands in its first row.
 void draw_head_names(Scene& scene, const Grid& grid, float room,
                      const std::function<std::string(int)>& layer_name, int first = 0);
+/// "1.2: layer 1, head 2", "encoder 0.3: encoder layer 0, head 3": what the two numbers of a head's name are.
+std::string head_legend(const ModelConfig& config, AttentionHead head);
 /// A head's own color.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 
@@ -66,6 +68,17 @@ Toolbar title_toolbar(Scene& scene, Rect& rest, const std::string& path, const s
 /// "red 16": a token and its position.
 std::string token_at(const std::vector<std::string>& labels, int position);
 
+/// Whether the inspector is seen in this frame.
+struct InspectorState {
+    bool open = true;
+    bool handle = false;  // it is shut; what opens it stands at the right end of the header
+};
+
+/// Where the inspector is shut, what it would say of a cell stands at the pointer.
+void tell_at_pointer(const Scene& scene, const std::string& path, const Hit& hit, const std::string& text);
+/// … of a cell of the head that is shown: its tokens and its weight.
+void tell_cell(const Scene& scene, const std::string& path, const Hit& hit, std::pair<int, int> cell);
+
 /// Small chips with tokens, as many as fit.
 void draw_token_row(Ui& ui, Rect line, const std::vector<std::string>& tokens, ImU32 ink);
 
@@ -92,6 +105,8 @@ struct RankedHeads {
     std::optional<std::pair<int, int>> chosen;  // the row that is marked
     bool amber = true;                          // … as the selected head, or as the one it is compared with
     bool is_signed = false;
+    bool previews = false;                             // views show the head on whose row the mouse rests
+    std::function<std::string(int)> detail = nullptr;  // said of a head when its row is pointed at
 };
 /// Returns the head whose row was pressed.
 std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const ModelConfig& config,
@@ -101,7 +116,8 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& scene, Rect area, const Mo
 struct HeadValues {
     const std::vector<float>& values;  // ModelConfig::head_index; NaN: unknown
     bool is_signed;
-    const char* path;  // of the cells' widgets, before the head's name
+    const char* path;                                  // of the cells' widgets, before the head's name
+    std::function<std::string(int)> detail = nullptr;  // said of a head beside its value
 };
 /// Returns the head that was pressed.
 std::optional<std::pair<int, int>> draw_head_values(Scene& scene, Rect area, const ModelConfig& config,

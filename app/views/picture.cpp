@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "paint/layout.h"
+#include "views/combined_heads.h"
+#include "views/map_parts.h"
 #include "views/numbers.h"
+#include "views/parts.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -45,11 +48,9 @@ void draw_grid_lines(Ui& ui, const Patches& p) {
 void draw_weights_over(Scene& s, const Patches& patches, int query) {
     const HeadPicture& p = *s.answer->picture;
     const Colormap& map = colormap(s.session.preferences.colormap, true);
-    const float row_largest = p.largest_of_row(query);
+    const Shades shades = row_shades(s, query);
     for (int key = 1; key < s.keys(); ++key) {
-        const float place = scale_position(
-            s.session.preferences.scale == Scale::linear ? Scale::row : s.session.preferences.scale,
-            p.at(query, key), p.largest, row_largest);
+        const float place = shades.place(p.at(query, key), shades.largest);
         const Rgb c = color_of(map, place);
         const float alpha = kOverlayLeast + kOverlayMore * std::max(0.0f, place);
         s.ui.fill(patches.patch(key), IM_COL32(c.r, c.g, c.b, int(alpha)));
@@ -81,6 +82,7 @@ void answer_patches(Scene& s, const Patches& left, const Patches& right, int que
     if (!on_left.hovered && !on_right.hovered) return;
     const int token = (on_left.hovered ? left : right).token_at(on_left.mouse);
     s.point_at(std::pair{query, token});
+    tell_cell(s, "patches", on_left.hovered ? on_left : on_right, {query, token});
     if (on_left.clicked) s.lock(query == token ? std::pair{0, token} : std::pair{token, token});
     if (on_right.clicked) s.lock(std::pair{query, token});
     if (on_left.clicked || on_right.clicked) s.leave_text();
@@ -135,6 +137,7 @@ View picture_view() {
             .digit = '8',
             .draw = draw_picture,
             .offered = is_vision,
+            .group = combined_heads,
             .numbers = pattern_numbers};
 }
 

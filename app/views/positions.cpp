@@ -192,7 +192,7 @@ Map table_map(const ModelConfig& c, const Positions& p) {
                     const std::string bucket =
                         p.buckets.empty() ? "" : ", bucket " + std::to_string(p.buckets[j]);
                     return "Head " + std::to_string(i) + ", key − query = " + number(p.distances[j], 0) +
-                           bucket + ": " + (p.table(i, j) > 0 ? "+" : "") + number(p.table(i, j), 3);
+                           bucket + ": " + signed_number(p.table(i, j), 3);
                 }};
     const char* column = positions_row(p.scheme).column;
     return {"positions/table",
@@ -229,9 +229,9 @@ Map square_map(const Positions& p, int head) {
 }  // namespace
 
 std::vector<Question> ask_positions(const Scene& s) {
-    const AttentionBlock block = s.model()->config.block(s.session.selection.block);
+    const auto [block, head] = s.session.selection.shown_head();
     const int stack = s.model()->config.stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
-    return {PositionsWanted{stack, block.layer, s.session.selection.head, s.of<PositionsState>().count}};
+    return {PositionsWanted{stack, s.model()->config.block(block).layer, head, s.of<PositionsState>().count}};
 }
 
 void draw_positions(Scene& s, Rect area) {
@@ -275,6 +275,7 @@ View positions_view() {
             .missing = no_weights,
             .shows = View::Shows::model,
             .ask = ask_positions,
+            .page_w = 1280,
             .fills_window = true,
             .numbers = position_numbers,
             .visit = visit_state<PositionsState>};

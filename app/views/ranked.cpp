@@ -6,6 +6,7 @@
 #include "paint/matrix.h"
 #include "views/parts.h"
 #include "views/token_axis.h"
+#include "views/views.h"
 
 namespace headlight {
 
@@ -24,6 +25,10 @@ float largest_of(const std::vector<float>& values) {
     return largest;
 }
 
+std::string value_text(float v, bool is_signed, int digits) {
+    return is_signed ? signed_number(v, digits) : fine_number(v, digits);
+}
+
 void draw_row(Scene& s, Rect r, float names, const std::string& name, float value, float largest,
               const RankedHeads& heads, bool chosen, bool hovered) {
     Ui& ui = s.ui;
@@ -32,14 +37,22 @@ void draw_row(Scene& s, Rect r, float names, const std::string& name, float valu
     Rect rest = inset(r, gap::small, 0);
     write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
     write(ui, take_right(rest, heads.is_signed ? kSignedValue : kValue), kBodyMono,
-          amber ? ui.colors->accent_text : ui.colors->t2,
-          (heads.is_signed && value > 0 ? "+" : "") + number(value, 3), Flush::right);
-    if (std::isnan(value)) return;
+          amber ? ui.colors->accent_text : ui.colors->t2, value_text(value, heads.is_signed, 3),
+          Flush::right);
+    if (std::isnan(value) || std::abs(value) < kNoise) return;
     const Rect bar = band(rest, size::bar);
     if (heads.is_signed)
         ui.signed_bar(bar, value / largest);
     else
         ui.bar(bar, value / largest, amber ? ui.colors->accent : chosen ? ui.colors->t1 : ui.colors->t3);
+}
+
+/// Views show the head while the mouse rests on its row; from one row to the next it need not rest again.
+void preview(Scene& s, const std::string& path, const Hit& h, std::pair<int, int> head) {
+    constexpr float kRest = 0.15f;  // seconds
+    const bool rests = s.ui.rests(path, h, kRest);
+    const bool shows_heads = shown_view(s.session, *s.model()).shows != View::Shows::model;
+    if (shows_heads && (rests || s.session.selection.hovered.preview)) s.pointed.preview = head;
 }
 
 }  // namespace
@@ -71,6 +84,8 @@ std::optional<std::pair<int, int>> draw_ranked(Scene& s, Rect area, const ModelC
         draw_row(s, r, names, name, heads.values[heads.order[i]], largest, heads, heads.chosen == head,
                  h.hovered);
         if (h.hovered) s.pointed.head = head;
+        if (heads.previews && h.hovered) preview(s, heads.path + name, h, head);
+        ui.tooltip(heads.path + name, h, heads.detail ? heads.detail(heads.order[i]) : head_legend(c, at));
         if (h.clicked) pressed = head;
     }
     ui.unclip();
@@ -99,10 +114,6 @@ void name_heads(Ui& ui, const Grid& g, const ModelConfig& c) {
     blocks.ink = faint;
     blocks.room = c.stacks.size() > 1 ? kStackNames : kBlockNumbers;
     blocks.draw_rows(ui);
-}
-
-std::string value_text(float v, bool is_signed, int digits) {
-    return (is_signed && v > 0 ? "+" : "") + number(v, digits);
 }
 
 /// The cells, their values where they are large enough.
@@ -153,9 +164,10 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const M
     if (!hit.hovered || !c.has_head({head.first, head.second})) return std::nullopt;
     outlined(head, ui.colors->hover, 1);
     s.pointed.head = head;
+    const int at = c.head_index({head.first, head.second});
     ui.tooltip(path, hit,
                "Head " + head_name(c, head.first, head.second) + ": " +
-                   value_text(heads.values[c.head_index({head.first, head.second})], heads.is_signed, 4));
+                   (heads.detail ? heads.detail(at) : value_text(heads.values[at], heads.is_signed, 4)));
     return hit.clicked ? std::optional(head) : std::nullopt;
 }
 

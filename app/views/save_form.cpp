@@ -76,7 +76,7 @@ void use_preset(const Scene& s, const FigurePreset& preset) {
     menu.style = style;
     menu.size = size_text(style);
     menu.preset = preset.name;
-    for (const char* field : {"colormap", "scale", "queries", "marks"})
+    for (const char* field : {"colormap", "contrast", "queries", "marks"})
         if (const auto set = preset.fields.find(field); set != preset.fields.end())
             s.send(field, set->second);
     if (preset.fields.count("drop-sink")) s.send("drop sink", style.drop_sink ? "on" : "off");
@@ -113,9 +113,10 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     constexpr int kAcross = 3;
     FigureStyle& f = s.of<SaveMenu>().style;
     std::vector<std::tuple<const char*, const char*, bool*>> all{
-        {"figure/transparent", "transparent", &f.transparent}};
+        {"figure/transparent", "transparent", &f.transparent}, {"figure/methods", "methods", &f.methods}};
     if (own)
         all.insert(all.end(), {{"figure/labels", "labels", &f.labels},
+                               {"figure/axes", "axis titles", &f.axis_titles},
                                {"figure/bar", "color bar", &f.color_bar},
                                {"figure/grid", "grid lines", &f.grid_lines},
                                {"figure/values", "values", &f.values},
@@ -134,7 +135,7 @@ void keep_as_preset(const Scene& s) {
     const Preferences& shown = s.session.preferences;
     FigureStyle style = menu.style;
     style.colormap = shown.colormap;
-    style.scale = shown.scale;
+    style.contrast = shown.contrast;
     style.queries = shown.queries;
     style.marks = shown.marks;
     style.drop_sink = shown.drop_sink;
@@ -184,7 +185,7 @@ void draw_keep(Scene& s, Form& form) {
 }  // namespace
 
 void draw_save_form(Scene& s, Rect area) {
-    constexpr float kHigh = 320, kHighOfHead = 470, kThumbRoom = 12;
+    constexpr float kHigh = 320, kHighOfHead = 506, kThumbRoom = 12;
     const bool own = saves_one_head(s);
     const float high = own ? kHighOfHead : kHigh;
     float& scroll = s.of<SaveMenu>().scroll;

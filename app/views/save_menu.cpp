@@ -1,12 +1,19 @@
 // Saving: the picture with its style and a live preview, the numbers, or the workspace.
 #include "views/save_menu.h"
 
-#include <algorithm>
+#include <imgui_internal.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/utf8.h"
 #include "paint/layout.h"
 #include "session/file_dialog.h"
 #include "session/presets.h"
 #include "session/save_path.h"
+#include "session/words.h"
+#include "views/combined_heads.h"
 #include "views/sheet_frame.h"
 #include "views/views.h"
 
@@ -18,9 +25,13 @@ namespace {
 
 /// "head 2.0", "the view All heads": what Ctrl S saves.
 std::string saved_name(const Scene& s) {
+    const View& view = shown_view(s.session, *s.model());
+    if (view.group)
+        if (const auto group = view.group(s.session, s.model()->config))
+            return "the " + lower_case(group_title(s.model()->config, *group));
     return saves_one_head(s)
                ? "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head)
-               : std::string("the view ") + shown_view(s.session, *s.model()).name;
+               : std::string("the view ") + view.name;
 }
 
 /// The figure as it would be saved, or why it cannot be drawn.
@@ -44,24 +55,58 @@ void draw_preview(Scene& s, Rect area) {
                p.preview_w, p.preview_h, nullptr);
 }
 
-/// What came of the last saving; else where the file will lie, and what its name decides.
+/// What a file can be, by the end of its name; the last ones hold numbers.
+constexpr std::array<const char*, 6> kFormats{"png", "svg", "pdf", "csv", "json", "npy"};
+constexpr size_t kPictureFormats = 3;
+
+/// The path with another ending.
+std::string with_format(const std::string& path, const char* format) {
+    return fs::path(path).replace_extension(format).string();
+}
+
+/// Formats as buttons: pressing one ends the name in it.
+void choose_format(Scene& s, Rect line) {
+    SaveMenu& menu = s.of<SaveMenu>();
+    const bool numbers = shown_view(s.session, *s.model()).numbers != nullptr;
+    std::vector<std::string> names;
+    int now = -1;
+    const std::string ending = lower_case(fs::path(menu.path).extension().string());
+    for (size_t i = 0; i < (numbers ? kFormats.size() : kPictureFormats); ++i) {
+        std::string name = kFormats[i];
+        if (ending == "." + name) now = narrow<int>(i);
+        for (char& c : name) c = char(std::toupper(static_cast<unsigned char>(c)));
+        names.push_back(std::move(name));
+    }
+    const int chosen = s.ui.segments("save format", line.x, line.middle_y(), {names, {}, now});
+    take_left(line, s.ui.segments_width(names), gap::medium);
+    caption(s.ui, line,
+            now >= int(kPictureFormats) ? "the numbers of the view" : "the figure as shown above");
+    if (chosen < 0 || chosen == now) return;
+    menu.path =
+        with_format(menu.path.empty() ? proposed_path(s.session).string() : menu.path, kFormats[chosen]);
+    menu.result.clear();
+    menu.failed = false;
+    ImGui::ClearActiveID();  // else the field, which types at this moment, would put its own text back
+}
+
+/// What came of the last saving; else where the file will lie.
 std::string hint_of(const SaveMenu& menu) {
     if (!menu.result.empty()) return menu.result;
     const std::string full = full_path(menu.path, menu.folder).string();
     const std::string where = full.empty()        ? "In " + menu.folder + ". "
                               : full == menu.path ? ""
                                                   : "Saved as " + full + ". ";
-    return where +
-           (menu.workspace
-                ? "Model, sentences, view, interventions and comparison, to open again with Ctrl O or a drop."
-                : "End the name in .png, .svg, .pdf; or, for the numbers, in .csv, .tsv, .json, .npy, "
-                  ".safetensors.");
+    return where + (menu.workspace
+                        ? "Model, sentences, view, interventions and comparison, to open again with "
+                          "Ctrl O or a drop."
+                        : "Numbers also end in .tsv and .safetensors.");
 }
 
 void draw_path(Scene& s, Rect area) {
     constexpr float kButton = 88;
     Ui& ui = s.ui;
     const SaveMenu& menu = s.of<SaveMenu>();
+    if (!menu.workspace) choose_format(s, take_top(area, size::chip, gap::small));
     Rect field = take_top(area, size::button, gap::medium);
     const Rect save = take_right(field, kButton, gap::small);
     if (menu.has_dialog && ui.button("save path/browse", take_right(field, kButton, gap::small), "Browse…"))
@@ -79,8 +124,8 @@ void draw_title(Scene& s, Rect line, bool workspace) {
     Ui& ui = s.ui;
     const Rect choice = take_right(line, ui.text.width(kCaption, "FigureWorkspace") + kAround, gap::large);
     write(ui, line, kTitle, ui.colors->t1, "Save " + (workspace ? "the workspace" : saved_name(s)));
-    if (const int i =
-            ui.segments("save what", choice.x, choice.middle_y(), {"Figure", "Workspace"}, workspace ? 1 : 0);
+    if (const int i = ui.segments("save what", choice.x, choice.middle_y(),
+                                  {{"Figure", "Workspace"}, {}, workspace ? 1 : 0});
         i >= 0)
         s.send(i == 1 ? "save workspace" : "save figure");
 }
@@ -92,16 +137,39 @@ Rect centered(const Ui& ui, Rect window, ImVec2 wanted) {
     return {ui.whole(window.middle_x() - w / 2), ui.whole(window.middle_y() - h / 2), w, h};
 }
 
+/// A model's name without what folders and endings say, and without what is awkward in a file's name.
+std::string name_for_file(const std::string& model_path) {
+    fs::path path(model_path);
+    if (!path.has_filename()) path = path.parent_path();
+    std::string out = path.filename().string();
+    for (const char* ending : {".gguf", ".safetensors"})
+        if (fs::path(out).extension() == ending) out = fs::path(out).stem().string();
+    std::replace_if(
+        out.begin(), out.end(),
+        [](unsigned char c) { return c < 128 && !std::isalnum(c) && c != '-' && c != '_' && c != '.'; }, '-');
+    return out.empty() ? "headlight" : out;
+}
+
+/// "-2.0", "-mean": what of the model a view of one head shows.
+std::string shown_for_file(const Session& session) {
+    const View& view = views()[*session.selection.view];
+    if (view.shows != View::Shows::head) return "";
+    const MapOf of = session.of<CombinedHeads>().of;
+    if (view.group && of != MapOf::head) return of == MapOf::mean ? "-mean" : "-max";
+    return "-" + std::to_string(session.selection.block) + "." + std::to_string(session.selection.head);
+}
+
 }  // namespace
 
 bool saves_one_head(const Scene& s) {
     const View& view = shown_view(s.session, *s.model());
-    return view.figure && view.shows == View::Shows::head;
+    return view.figure && !view.figure_of_answer && view.shows == View::Shows::head;
 }
 
 void draw_save_menu(Scene& s, Rect window) {
-    const ImVec2 kFigure{1000, 620}, kWorkspace{560, 190};
-    constexpr float kPad = 20, kTitleLine = 58, kPath = 80, kUnder = 12, kOverPath = 16, kForm = 360;
+    const ImVec2 kFigure{1000, 656}, kWorkspace{560, 190};
+    constexpr float kPad = 20, kTitleLine = 58, kPath = 80, kFormat = 36, kUnder = 12, kOverPath = 16,
+                    kForm = 360;
     Ui& ui = s.ui;
     const bool workspace = s.of<SaveMenu>().workspace;
     const Rect r = centered(ui, window, workspace ? kWorkspace : kFigure);
@@ -109,7 +177,7 @@ void draw_save_menu(Scene& s, Rect window) {
     Rect inside = inset(r, kPad, 0);
     draw_title(s, take_top(inside, kTitleLine), workspace);
     take_bottom(inside, kUnder);
-    const Rect path = take_bottom(inside, kPath, kOverPath);
+    const Rect path = take_bottom(inside, kPath + (workspace ? 0 : kFormat), kOverPath);
     if (workspace) return draw_path(s, path);
     ui.clip(inside);
     const Rect form = take_right(inside, std::min(kForm, inside.w / 2), gap::wide);
@@ -121,10 +189,12 @@ void draw_save_menu(Scene& s, Rect window) {
 
 fs::path proposed_path(const Session& session) {
     const SaveMenu& menu = session.of<SaveMenu>();
-    const std::string name = !menu.workspace && session.selection.view
-                                 ? std::string("headlight-") + views()[*session.selection.view].key
-                                 : "headlight";
-    return next_free(fs::path(menu.folder) / (name + (menu.workspace ? ".headlight.json" : ".png")));
+    if (menu.workspace) return next_free(fs::path(menu.folder) / "headlight.headlight.json");
+    const std::string view =
+        session.selection.view
+            ? "-" + std::string(views()[*session.selection.view].key) + shown_for_file(session)
+            : "";
+    return next_free(fs::path(menu.folder) / (name_for_file(session.document.model_path) + view + ".png"));
 }
 
 void open_save_menu(Session& session, bool workspace) {

@@ -14,6 +14,7 @@ namespace headlight {
 inline FigureStyle sharp_style() {
     FigureStyle style;
     style.dpi = 192;
+    style.methods = true;
     return style;
 }
 

@@ -1,6 +1,7 @@
 // What a part of the window gets to draw itself.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,12 @@ struct Pictures {
     Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
     Texture preview;                            // of the figure that would be saved
     int preview_w = 0, preview_h = 0;
-    uint64_t of_picture = 0;  // serial numbers of what the textures were made from; 0: none
+    struct Sample {
+        Texture texture;
+        std::shared_ptr<const RgbImage> image;  // null: not shown yet
+    };
+    std::array<Sample, 2> samples;  // to start from, for vision models
+    uint64_t of_picture = 0;        // serial numbers of what the textures were made from; 0: none
     uint64_t of_sentence = 0;
     int t = 0;          // entries along a thumbnail
     float largest = 1;  // of all thumbnails
@@ -75,7 +81,7 @@ struct Scene {
     /// The sweep over the heads of the run that is shown, or null.
     const Sweep* sweep() const {
         return sentence() && answer->sweep &&
-                       answer->sweep->is_of(sentence()->trace.get(), session.document.sweep_token)
+                       answer->sweep->is_of(sentence()->trace.get(), session.document.metric.metric)
                    ? answer->sweep.get()
                    : nullptr;
     }

@@ -9,7 +9,7 @@ namespace headlight {
 
 /// By their places in Sheet.
 inline constexpr const char* kSheetNames[] = {"models", "compared models", "settings", "save", "label",
-                                              "keys",   "palette"};
+                                              "keys",   "palette",         "metric",   "token"};
 
 /// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on
 /// it.

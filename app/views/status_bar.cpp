@@ -14,6 +14,9 @@ std::string shown_notice(const Scene& s) {
     const SentenceResult& sentence = *s.sentence();
     const size_t kept = sentence.trace->request.inputs[0].ids.size();
     if (sentence.tokens_in_all <= kept) return "";
+    if (!sentence.complete)
+        return "The first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) +
+               " tokens; the rest is being read.";
     return "Only the first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) +
            " tokens are read: " + sentence.model->name + " reads no more.";
 }

@@ -15,7 +15,15 @@ enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, mov
 /// In which order the keys stand.
 enum class StepOrder { text, weight };
 
+/// What is shown of a query: what each of its keys goes through, the whole block around it, or the block in
+/// every head.
+enum class StepsShow { attention, block, heads };
+
 struct StepsState {
+    StepsShow show = StepsShow::attention;
+    ChainStep stage = ChainStep::q;  // of the whole block, and the entry of it that is explained; −1: the
+    int entry = -1;                  // largest
+    float chain_hidden = 0;          // of a chain that is higher than its room
     StepOrder order = StepOrder::text;
     StepColumn column = StepColumn::dot;  // the number of the focused row that is explained
     Viewport seen;

@@ -10,6 +10,19 @@
 namespace headlight {
 
 void StepsState::visit(FieldVisitor& v) {
+    v.choose("steps_show", show,
+             {"steps show",
+              "Steps: show",
+              "one query's attention, the whole block around it, or the block in all heads",
+              {"attention", "block", "heads"}});
+    v.choose(nullptr, stage,
+             {"steps stage",
+              "Steps: stage",
+              "the vector of the whole block that is explained",
+              {"query-in", "query-norm", "q", "q-norm", "q-rotated", "key-in", "key-norm", "k", "k-norm",
+               "k-rotated", "v", "z", "heads", "output", "output-norm", "sum", "next-norm"}});
+    v.report("chain_step", static_cast<int>(stage));
+    v.report("chain_entry", entry);
     v.choose(nullptr, column,
              {"steps column",
               "Steps: column",
@@ -115,11 +128,13 @@ std::vector<int> ordered_keys(const Steps& steps, StepOrder order) {
     return keys;
 }
 
-void choose_order(Scene& s, Rect& line) {
-    const std::vector<std::string> orders{"as in the text", "by weight"};
+void choose_rows(Scene& s, Rect& line) {
+    StepsState& state = s.of<StepsState>();
     if (s.ui.on_page()) return;
     Toolbar bar(s.ui, line);
-    bar.choose("Keys", "steps/order", orders, s.of<StepsState>().order);
+    bar.choose("Show", "steps/show", {"attention", "whole block", "all heads"}, state.show);
+    if (state.show == StepsShow::attention)
+        bar.choose("Keys", "steps/order", {"as in the text", "by weight"}, state.order);
     line = bar.rest();
 }
 

@@ -18,6 +18,9 @@ struct StepColumnKind {
     std::vector<StepColumn> from;  // what it is computed from, in the same row
 };
 
+/// One query's keys in rows, what each goes through in columns; the vectors of the focused number below.
+void draw_step_table(Scene& scene, Rect area, const Found<StepsWanted>& found);
+
 /// The table, from left to right.
 const std::vector<StepColumnKind>& step_columns();
 
@@ -28,8 +31,8 @@ bool takes_step(const Scene& scene, StepColumn column);
 const char* help_of(StepColumn column);
 /// The keys in the order that was asked for; those that are alike as in the text.
 std::vector<int> ordered_keys(const Steps& steps, StepOrder order);
-/// "Keys [as in the text v]", taken off the line.
-void choose_order(Scene& scene, Rect& line);
+/// "Show [attention v] Keys [as in the text v]", taken off the line.
+void choose_rows(Scene& scene, Rect& line);
 std::string title_of(const Scene& scene, const StepColumnKind& column, const Steps& steps);
 
 }  // namespace headlight

@@ -4,9 +4,10 @@
 
 #include "base/cast.h"
 #include "views/numbers.h"
+#include "views/panels.h"
 #include "views/parts.h"
 #include "views/side_panel.h"
-#include "views/steps.h"
+#include "views/steps_chain.h"
 #include "views/steps_strips.h"
 
 namespace headlight {
@@ -46,7 +47,8 @@ void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) 
     c.pair("weighted value", number(k.moved, 2), on == StepColumn::moved);
 }
 
-/// The dimensions that make up most of the last strip.
+}  // namespace
+
 void draw_products(Column& c, const std::vector<Strip>& strips) {
     Ui& ui = c.ui;
     const Vector& values = strips.back().values;
@@ -54,7 +56,7 @@ void draw_products(Column& c, const std::vector<Strip>& strips) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
-    const bool products = strips[0].name[0] == 'q';
+    const bool products = strips.size() == 3 && strips.back().sign == "Σ";
     c.heading(products ? "Largest products" : "Largest entries of " + strips.back().name);
     const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = c.at.w < 280 ? 40 : 80;
     for (size_t i = 0; i < std::min(kProducts, order.size()); ++i, c.skip(24)) {
@@ -71,9 +73,25 @@ void draw_products(Column& c, const std::vector<Strip>& strips) {
     }
 }
 
+namespace {
+
+void inspect_chain(Scene& s, Rect area) {
+    const auto* found = s.found<BlockChainWanted>();
+    if (!found) return;
+    draw_inspector_title(s, area, token_at(s.query_labels(), found->asked.query),
+                         "→ " + token_at(s.key_labels(), found->asked.key));
+    SidePanel panel(s, area);
+    draw_chain_arithmetic(s, panel, *found);
+    panel.rule();
+    draw_products(panel, chain_panel(*found).strips);
+    panel.finish();
+}
+
 }  // namespace
 
 void draw_steps_inspector(Scene& s, Rect area) {
+    if (s.of<StepsState>().show == StepsShow::block) return inspect_chain(s, area);
+    if (s.of<StepsState>().show == StepsShow::heads) return draw_inspector(s, area);
     const auto* found = s.found<StepsWanted>();
     const auto cell = s.shown_cell();
     if (!found || !cell) return;
@@ -84,11 +102,16 @@ void draw_steps_inspector(Scene& s, Rect area) {
     panel.heading("Arithmetic");
     draw_arithmetic(s, panel, found->answer, found->answer.keys[key]);
     panel.rule();
-    draw_products(panel, strips_of(s, *found, key));
+    draw_products(panel, step_strips(s, *found, key).strips);
     panel.finish();
 }
 
 std::vector<NumberTable> steps_numbers(const Scene& s) {
+    const auto* chain = s.found<BlockChainWanted>();
+    const auto* heads = s.found<HeadsChainWanted>();
+    const StepsShow show = s.of<StepsState>().show;
+    if (show == StepsShow::block) return chain ? chain_numbers(*chain) : std::vector<NumberTable>();
+    if (show == StepsShow::heads) return heads ? heads_chain_numbers(*heads) : std::vector<NumberTable>();
     const auto* found = s.found<StepsWanted>();
     if (!found) return {};
     constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();

@@ -8,12 +8,18 @@
 
 namespace headlight {
 
-namespace {
-
-Strip strip(std::string name, Vector values, const std::string& sign, bool query = false) {
+Strip strip_of(std::string name, Vector values, const std::string& sign, bool query) {
     const double shown = sign == "Σ" ? values.sum() : values.norm();
     return {std::move(name), sign, decimals(shown, 2), std::move(values), query};
 }
+
+void draw_cells_of(Ui& ui, Rect r, const Vector& values) {
+    const float largest = values.size() ? values.cwiseAbs().maxCoeff() : 0;
+    draw_matrix(ui, r,
+                {signed_places_of(values.transpose(), largest), signed_colormap(ui.colors->dark), true});
+}
+
+namespace {
 
 std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
     const std::string query = token_at(s.query_labels(), found.asked.query),
@@ -30,10 +36,7 @@ std::string short_name(const Strip& strip) { return strip.name.substr(0, strip.n
 /// A vector as cells; the dimension under the mouse is lit in every strip.
 void draw_strip(Scene& s, const Strip& strip, Rect r, const std::string& path, int& dimension) {
     const auto n = isize(strip.values);
-    const float largest = strip.values.cwiseAbs().maxCoeff();
-    draw_matrix(
-        s.ui, r,
-        {signed_places_of(strip.values.transpose(), largest), signed_colormap(s.ui.colors->dark), true});
+    draw_cells_of(s.ui, r, strip.values);
     const Hit h = s.ui.hit(path, r);
     if (h.hovered) dimension = Grid{r, 1, n, r.w / float(n), r.h}.column_at(h.mouse.x);
     if (h.clicked) s.of<StepsState>().strips.open = !s.of<StepsState>().strips.open;
@@ -73,15 +76,13 @@ void draw_numbers(Scene& s, Rect area, const std::vector<Strip>& strips) {
 
 std::string dimension_text(const std::vector<Strip>& strips, int d) {
     const auto at = [&](size_t i) { return decimals(strips[i].values[d], 2); };
-    if (strips.size() == 3 && strips[2].name.rfind("q × k", 0) == 0)
+    if (strips.size() == 3 && strips[2].sign == "Σ")
         return "dimension " + std::to_string(d) + ":  " + at(0) + " × " + at(1) + " = " + at(2);
     std::string out = "dimension " + std::to_string(d) + ":";
     for (size_t i = 0; i < strips.size(); ++i)
         if (d < strips[i].values.size()) out += "  " + short_name(strips[i]) + " " + at(i);
     return out;
 }
-
-}  // namespace
 
 std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, int key) {
     const Trace& trace = *s.sentence()->trace;
@@ -91,17 +92,16 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, in
                  k = trace.k(w.block, w.head).row(key).transpose();
     const Vector v = trace.v(w.block, w.head).row(key).transpose(), &z = found.answer.z;
     if (s.of<StepsState>().column == StepColumn::delta)
-        return {strip("z " + query, z, "‖·‖", true), strip("ΔE " + query, found.answer.delta, "‖·‖", true)};
+        return {strip_of("z " + query, z, "‖·‖", true),
+                strip_of("ΔE " + query, found.answer.delta, "‖·‖", true)};
     if (s.of<StepsState>().column >= StepColumn::weight)
-        return {strip("v " + at, v, "‖·‖"),
-                strip("w·v × " + decimals(found.answer.keys[key].weight, 3),
-                      v * found.answer.keys[key].weight, "‖·‖"),
-                strip("z " + query, z, "‖·‖", true)};
-    return {strip("q " + query, q, "‖·‖", true), strip("k " + at, k, "‖·‖"),
-            strip("q × k", q.cwiseProduct(k), "Σ")};
+        return {strip_of("v " + at, v, "‖·‖"),
+                strip_of("w·v × " + decimals(found.answer.keys[key].weight, 3),
+                         v * found.answer.keys[key].weight, "‖·‖"),
+                strip_of("z " + query, z, "‖·‖", true)};
+    return {strip_of("q " + query, q, "‖·‖", true), strip_of("k " + at, k, "‖·‖"),
+            strip_of("q × k", q.cwiseProduct(k), "Σ")};
 }
-
-namespace {
 
 /// The line of a strip: its vector's name, its cells, the length or sum.
 struct StripLine {
@@ -175,26 +175,47 @@ void draw_strips(Scene& s, Rect area, Rect foot, const std::vector<Strip>& strip
     draw_strip_scale(s, said);
 }
 
+/// The matrix whose row is one of the strips, with that row lit.
+void draw_lit_row(Scene& s, Rect area, const StripPanel& panel) {
+    Ui& ui = s.ui;
+    const WeightMap& m = *panel.matrix;
+    const StripLine l = divided(area);
+    write(ui, l.name, kCaptionMono, ui.colors->t1, m.name);
+    write(ui, l.measure, kCaption, ui.colors->t2, m.shape, Flush::right);
+    const Rect r{l.cells.x, area.y + gap::tight, l.cells.w, area.h - gap::small};
+    draw_matrix(ui, r, {m.places, signed_colormap(ui.colors->dark), true});
+    const float high = r.h / float(m.places.rows());
+    const Rect lit{r.x - 2, r.y + high * float(panel.row / m.down) - 1, r.w + 4, std::max(high, 2.0f) + 2};
+    ui.frame(lit, ui.colors->accent, 1.5f);
+    ui.name("steps/lit", lit);
+}
+
 }  // namespace
 
-void draw_vector_strips(Scene& s, Rect area, const Found<StepsWanted>& found, int key) {
-    constexpr float kHead = 44, kFoot = 32, kLink = 80;
+StripPanel step_strips(const Scene& s, const Found<StepsWanted>& found, int key) {
+    return {heading(s, found, key), strips_of(s, found, key)};
+}
+
+void draw_vector_strips(Scene& s, Rect area, const StripPanel& panel) {
+    constexpr float kHead = 44, kFoot = 32, kLink = 80, kMatrix = 0.36f;
     Ui& ui = s.ui;
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const auto strips = strips_of(s, found, key);
     bool& open = s.of<StepsState>().strips.open;
     Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, kHead);
     const Rect link = take_right(head, kLink);
     if (ui.link("steps/numbers", link.right(), link.middle_y(), open ? "Strips" : "Numbers", open))
         open = !open;
-    write(ui, head, kBody, ui.colors->t1, heading(s, found, key));
+    write(ui, head, kBody, ui.colors->t1, panel.heading);
     if (open) {
         take_bottom(rest, gap::medium);
+        auto strips = panel.strips;
+        if (panel.whole) strips.insert(strips.begin(), *panel.whole);
         return draw_numbers(s, rest, strips);
     }
     const Rect foot = take_bottom(rest, kFoot);
-    draw_strips(s, rest, foot, strips);
+    if (panel.matrix) draw_lit_row(s, take_top(rest, rest.h * kMatrix), panel);
+    draw_strips(s, rest, foot, panel.strips);
 }
 
 }  // namespace headlight

@@ -1,6 +1,8 @@
 // The vectors behind the steps: colored strips that open to numbers.
 #pragma once
 
+#include <optional>
+
 #include "views/scene.h"
 
 namespace headlight {
@@ -17,10 +19,23 @@ struct Strip {
     Vector values;
     bool query = false;
 };
+Strip strip_of(std::string name, Vector values, const std::string& sign, bool query = false);
+
+/// Strips under a heading; of a row of a matrix, also the picture in which it is lit. Open, they are numbers,
+/// beside those of `whole`.
+struct StripPanel {
+    std::string heading;
+    std::vector<Strip> strips;
+    const WeightMap* matrix = nullptr;
+    int row = 0;
+    std::optional<Strip> whole = {};
+};
 
 /// The strips of the focused column: q, k and their products; v, weight · v and z; or z and ΔE.
-std::vector<Strip> strips_of(const Scene& scene, const Found<StepsWanted>& found, int key);
+StripPanel step_strips(const Scene& scene, const Found<StepsWanted>& found, int key);
 
-void draw_vector_strips(Scene& scene, Rect area, const Found<StepsWanted>& found, int key);
+void draw_vector_strips(Scene& scene, Rect area, const StripPanel& panel);
+/// A vector as cells, its largest entry at the ends of the colors.
+void draw_cells_of(Ui& ui, Rect r, const Vector& values);
 
 }  // namespace headlight

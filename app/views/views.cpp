@@ -17,6 +17,7 @@
 #include "views/lines.h"
 #include "views/picture.h"
 #include "views/positions.h"
+#include "views/running_text.h"
 #include "views/steps.h"
 
 namespace headlight {
@@ -27,10 +28,10 @@ const char* no_weights(const Model& m) {
 }
 
 std::span<const View> views() {
-    static const View table[] = {picture_view(),   heat_map_view(),  lines_view(),        steps_view(),
-                                 delta_view(),     lens_view(),      graph_view(),        compare_view(),
-                                 alignment_view(), all_heads_view(), architecture_view(), positions_view(),
-                                 learn_view()};
+    static const View table[] = {picture_view(),   heat_map_view(),     lines_view(),     steps_view(),
+                                 delta_view(),     lens_view(),         graph_view(),     compare_view(),
+                                 alignment_view(), running_text_view(), all_heads_view(), architecture_view(),
+                                 positions_view(), learn_view()};
     return table;
 }
 
@@ -58,6 +59,16 @@ const View& shown_view(const Session& session, const Model& model) {
 bool give_picture(Session& session, const Model& model, const std::string& path) {
     const View& view = shown_view(session, model);
     return view.take_picture && view.take_picture(session, path);
+}
+
+Status give_config(Session& session, const std::string& path) {
+    for (const View& view : views())
+        if (view.take_config) {
+            TRY_STATUS(view.take_config(session, path));
+            open_view(session, view.key);
+        }
+    session.sheet.reset();
+    return success();
 }
 
 bool behind_sheet(const CommandContext& c) { return c.session.sheet && !c.session.shows(Sheet::palette); }
@@ -100,6 +111,13 @@ void close_view(Session& session) { session.selection.view = session.selection.v
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
 
 void Scene::select(int block, int head) const { send("head", head_path(model()->config, block, head)); }
+
+void show_head(const Scene& s, int block, int head) {
+    s.select(block, head);
+    const View& view = shown_view(s.session, *s.model());
+    if (view.to_head && view.of_layer(s.session)) s.send(view.to_head, "head");
+    s.leave_text();
+}
 
 void Scene::select_block(int block) const {
     select(block, std::min(session.selection.head, model()->config.heads(block) - 1));

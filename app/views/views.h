@@ -36,7 +36,8 @@ struct View {
     Shows shows = Shows::head;
     std::vector<Question> (*ask)(const Scene& scene) = nullptr;
     Sides beside = {};
-    bool fills_window = false;  // closes both panels; not a tab
+    float page_w = 944, page_h = 720;  // of its figure, where nobody asks for another size
+    bool fills_window = false;         // closes both panels; not a tab
     bool closes_inspector = false;
     bool second_head = false;    // shows another head too, outlined in the grid
     bool second_run = false;     // compares the run that is shown with another one
@@ -44,10 +45,16 @@ struct View {
     bool lists_choices = false;  // of the token that is being generated: the generation bar need not
     /// Whether a view of a head shows a whole layer just now.
     bool (*of_layer)(const Session& session) = nullptr;
+    const char* to_head = nullptr;  // the command whose word "head" shows the chosen head
+    /// The heads that it shows as one in place of the chosen head, where the person asked for that.
+    std::optional<HeadGroup> (*group)(const Session& session, const ModelConfig& config) = nullptr;
     /// A figure of its own, sized to its cells, where it has one of what it shows just now.
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
+    bool figure_of_answer = false;  // that shows what was answered, not the trace alone
     /// Shows a picture from a file where it shows one just now, whatever model is open; false where not.
     bool (*take_picture)(Session& session, const std::string& path) = nullptr;
+    /// Shows a configuration from a file ("gpt-3": GPT-3's) where it is the view that does.
+    Status (*take_config)(Session& session, const std::string& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
     Viewport& (*seen)(StateBag& states) = nullptr;  // what it scrolls; null: it shows all of itself
@@ -63,6 +70,9 @@ std::span<const View> views();
 /// Gives a picture to the view that is shown; false where it takes none.
 bool give_picture(Session& session, const Model& model, const std::string& path);
 
+/// Opens the view that shows configurations on one.
+Status give_config(Session& session, const std::string& path);
+
 /// How the states of all views are remembered.
 std::span<const StateVisit> view_visits();
 
@@ -77,6 +87,9 @@ template <class State>
 Viewport& seen_of(StateBag& states) {
     return states.of<State>().seen;
 }
+
+/// Chooses a head that was pressed, which the view then shows by itself; arrows move among heads.
+void show_head(const Scene& scene, int block, int head);
 
 /// Opens a view by its key.
 void open_view(Session& session, const char* key);

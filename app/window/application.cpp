@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "base/check.h"
+#include "session/examples.h"
+#include "session/samples.h"
 #include "session/workspace.h"
 #include "views/save_menu.h"
 #include "views/views.h"
@@ -16,7 +18,6 @@ namespace {
 
 constexpr float kDimAfter = 0.1f;
 constexpr double kPatience = 0.016;
-constexpr const char* kFirstSentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
 
 /// --head and --lock are the commands of their names, before those of --do.
 std::string first_commands(const WindowOptions& o) {
@@ -82,12 +83,13 @@ Status Application::apply_options() {
     } else if (!o.file.empty()) {
         o.model = o.file;
     }
-    const bool anew = o.text || !o.model.empty();
+    const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
     if (!o.model.empty()) d.model_path = o.model;
     if (o.text)
         d.text = *o.text;
-    else if (d.text.empty() && !p.hints_seen)
-        d.text = kFirstSentence;
+    else if (first && d.text.empty())
+        begin_with_story(session);
+    if (names_picture(d.text)) d.picture = d.text;
     if (!o.second.empty()) d.second = o.second;
     if (anew) {
         s.choose_head = true;
@@ -96,8 +98,8 @@ Status Application::apply_options() {
         d.changes_wait = false;
     }
     open_named_view(session, o.view.empty() ? s.view_name : o.view);
-    if (!o.screenshot.empty()) p.hints_seen = true;
-    if (o.hints) p.hints_seen = false;
+    if (o.hints || (first && o.screenshot.empty())) session.guide = Guide::hints;
+    p.hints_seen = true;
     if (!o.theme.empty()) p.dark = o.theme == "dark";
     if (o.width) std::tie(p.window_width, p.window_height) = std::pair{o.width, o.height};
     if (o.open_menu == "models") session.sheet = Sheet::models;
@@ -119,7 +121,8 @@ void Application::try_to_act(const CommandLine& line) {
 }
 
 void Application::carry_out_sent() {
-    const CommandContext context{desk_.session, desk_.answer.get(), host_};
+    CommandContext context{desk_.session, desk_.answer.get(), host_};
+    if (const Status done = go_on_trying(context); !done) desk_.session.notice = done.error().message;
     for (const SentCommand& sent : std::exchange(desk_.sent, {})) {
         const Command& command = command_named(commands(), sent.name);
         const char* why_not = command.missing(context);

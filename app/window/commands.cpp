@@ -4,6 +4,8 @@
 #include "session/trial.h"
 #include "views/commands.h"
 #include "views/menus.h"
+#include "views/metric.h"
+#include "views/present.h"
 #include "views/sheet_frame.h"
 #include "views/views.h"
 #include "window/layout.h"
@@ -17,6 +19,8 @@ Status accept(CommandContext& c, const std::string&) {
     Session& s = c.session;
     if (s.shows(Sheet::save)) {
         c.host.save();
+    } else if (s.shows(Sheet::metric)) {
+        accept_typed_token(c);
     } else if (s.shows(Sheet::label)) {
         const std::string label = s.of<LabelMenu>().typed;
         s.sheet.reset();
@@ -30,7 +34,7 @@ Status accept(CommandContext& c, const std::string&) {
 const char* has_field(const CommandContext& c) {
     const Session& s = c.session;
     const bool field = s.shows(Sheet::save) || s.shows(Sheet::label) || s.shows(Sheet::models) ||
-                       s.shows(Sheet::compared_models);
+                       s.shows(Sheet::compared_models) || s.shows(Sheet::metric);
     return field ? nullptr : "";
 }
 
@@ -50,12 +54,16 @@ void escape(CommandContext& c) {
     Session& s = c.session;
     if (s.sheet)
         s.sheet.reset();
+    else if (s.presenting)
+        s.presenting = false;
     else if (s.selection.view && views()[*s.selection.view].fills_window)
         close_view(s);
     else if (c.host.has_focus())
         c.host.drop_focus();
     else if (s.selection.locked)
         s.selection.locked.reset();
+    else if (s.guide == Guide::hints)
+        s.guide = Guide::tries;
     else
         c.host.leave_texts();
 }
@@ -88,11 +96,25 @@ std::vector<Command> sheet_commands() {
         sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
         sheet_row({"keys", "Keys", "this list", "F1"}, Sheet::help),
         sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
-        row({"close models|compared models|settings|save|label|keys|palette", "Close",
+        row({"close models|compared models|settings|save|label|keys|palette|metric|token", "Close",
              "close a sheet where it is the one that is open"},
             close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
         row({"escape", "Close, unlock, leave", "close a sheet; unlock the cell; leave the text field", "Esc"},
             escape)};
+}
+
+/// "here": beside the chip that was pressed.
+Status open_metric_menu(CommandContext& c, const std::string& words) {
+    if (words.empty()) c.session.of<MetricMenu>() = {};
+    c.session.toggle(Sheet::metric);
+    return success();
+}
+
+/// Beside what else is about the metric.
+Command metric_menu_row() {
+    return row(
+        {"metric menu [here]", "Choose the metric", "what is explained: its kind, tokens, position", "F3"},
+        open_metric_menu, needs_logits);
 }
 
 /// Commands as --do takes them, one after the other.
@@ -139,13 +161,22 @@ Command accept_row() {
 
 }  // namespace
 
+Status go_on_trying(CommandContext& c) {
+    if (!trial_can_go_on(c)) return success();
+    TRY(const auto lines, parse_commands(commands(), c.session.document.trial->commands));
+    return go_on_trying(c, lines);
+}
+
 std::span<const Command> commands() {
     static const std::vector<Command> table =
         joined({in_group("Window", focus_commands()),
+                present_commands(),
                 view_commands(),
                 selection_commands(),
                 label_commands(),
                 intervention_commands(),
+                in_group("Intervene", {metric_menu_row()}),
+                metric_commands(),
                 comparison_commands(),
                 generation_commands(),
                 display_commands(),

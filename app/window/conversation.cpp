@@ -10,6 +10,7 @@
 #include "views/changes.h"
 #include "views/chips.h"
 #include "views/menus.h"
+#include "views/metric.h"
 #include "views/views.h"
 #include "window/beside.h"
 
@@ -21,10 +22,16 @@ void note_text(std::string& out, const std::string& text) {
     if (out != text) out = text;
 }
 
+/// What stands in the first field: the sentence, or the path of what a vision model reads.
+std::string& first_text(Desk& desk) {
+    Document& d = desk.session.document;
+    return desk.sentence() && desk.sentence()->model->config.can.read_image ? d.picture : d.text;
+}
+
 /// The texts as they stand in the fields.
 void note_texts(Desk& desk) {
     Document& d = desk.session.document;
-    note_text(d.text, desk.fields.sentence.text());
+    note_text(first_text(desk), desk.fields.sentence.text());
     note_text(d.second, desk.typed_second());
     note_text(d.comparison.text, desk.fields.other.text());
 }
@@ -42,7 +49,7 @@ void note_state(Desk& desk) {
 void Conversation::show_texts() {
     Fields& fields = desk_.fields;
     const Document& d = desk_.session.document;
-    fields.sentence.set_text(valid_utf8(d.text));
+    fields.sentence.set_text(valid_utf8(first_text(desk_)));
     fields.second.set_text(valid_utf8(d.second));
     written_target_.clear();
     fields.other.set_text(valid_utf8(d.comparison.text));
@@ -90,7 +97,10 @@ WorkRequest Conversation::wanted() {
     const Scene scene = desk_.scene();
     const View& view = shown_view(session, *desk_.sentence()->model);
     if (view.ask) r.questions = view.ask(scene);
+    for (Question& question : ask_about_metric(scene)) r.questions.push_back(std::move(question));
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
+    if (view.group && !session.selection.hovered.preview)
+        r.group = view.group(session, desk_.sentence()->model->config);
     if (view.second_run) r.other = other_run(session.document);
     const auto& picture = *desk_.answer->picture;
     if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();
@@ -108,8 +118,14 @@ void Conversation::ask() {
 bool Conversation::take_answer() {
     const auto fresh = desk_.worker->poll();
     if (!fresh) return false;
+    note_texts(desk_);
+    const std::string* first = &first_text(desk_);
     const auto before = std::exchange(desk_.answer, fresh);
     Session& session = desk_.session;
+    if (&first_text(desk_) != first) {  // from words to pictures or back
+        desk_.fields.sentence.set_text(valid_utf8(first_text(desk_)));
+        last_text_ = desk_.typed_text();
+    }
     if (desk_.key_at > 0 && fresh->sentence && fresh->sentence->text == desk_.fields.sentence.text() &&
         answered_at_ < desk_.key_at)
         answered_at_ = glfwGetTime();

@@ -44,7 +44,7 @@ ViewPage Exporter::page_to_save() const {
                   session.of<SaveMenu>().style};
     FigureStyle& f = page.style;
     f.colormap = p.colormap;
-    f.scale = views()[page.view].shows == View::Shows::model ? Scale::linear : p.scale;
+    f.contrast = views()[page.view].shows == View::Shows::model ? Contrast::range : p.contrast;
     f.queries = p.queries;
     f.marks = p.marks;
     f.drop_sink = p.drop_sink;

@@ -9,6 +9,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "session/samples.h"
 #include "views/menus.h"
 #include "views/panels.h"
 #include "window/help.h"
@@ -17,6 +18,20 @@
 namespace headlight {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// The pictures to start from, read once.
+void show_samples(Pictures& pictures) {
+    for (size_t i = 0; i < pictures.samples.size() && !pictures.samples[i].image; ++i) {
+        auto image = open_picture(sample_pictures()[i].path);
+        if (!image) continue;
+        pictures.samples[i].texture = Texture::of_rgb(image->width, image->height, image->rgb.data());
+        pictures.samples[i].image = std::make_shared<const RgbImage>(*std::move(image));
+    }
+}
+
+}  // namespace
 
 void Frame::draw() {
     screen_.begin_frame();
@@ -30,6 +45,7 @@ void Frame::draw() {
     draw_help(scene, window);
     palette_.draw(scene, window);
     desk_.ui->draw_focus();
+    desk_.ui->draw_tooltip();
     show(size);
     ++desk_.frames_drawn;
 }
@@ -38,7 +54,6 @@ void Frame::begin() {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
-    if (ImGui::IsMouseReleased(0)) desk_.session.preferences.hints_seen = true;
     desk_.heat->begin_frame(ImGui::GetIO().DisplaySize);
     desk_.text.begin_frame();
     desk_.ui->begin(theme(desk_.session.preferences.dark), screen_.scale());
@@ -59,7 +74,6 @@ void Frame::draw_views(Rect window) {
     Scene scene = desk_.scene();
     draw_parts(scene, window);
     if (std::exchange(desk_.session.selection.hovered, desk_.pointed) != desk_.pointed) desk_.want_frames(1);
-    draw_hints(scene, window);
     ImGui::End();
 }
 
@@ -110,6 +124,7 @@ void Frame::update_pictures() {
     if (!desk_.sentence()) return;
     Pictures& pictures = desk_.pictures;
     const auto& picture = desk_.answer->picture;
+    if (!desk_.shown() && desk_.sentence()->model->config.can.read_image) show_samples(pictures);
     if (picture && pictures.of_picture != picture->serial.value()) {
         pictures.values = Texture::of_values(picture->levels);
         pictures.row_largest = Texture::of_values({&picture->row_largest, 1});

@@ -143,6 +143,7 @@ void Harness::write_report() {
     root["latencies"] = latencies_;
     root["answers"] = answers_;
     root["frame_times"] = frame_times_;
+    if (desk_.options.report_texts) root["texts"] = desk_.text.drawn();
     if (desk_.session.shows(Sheet::palette))
         for (const Offer& offer : palette_.offers()) root["palette"].push_back(offer.label);
     const auto out = OutputFile::create(desk_.options.report);

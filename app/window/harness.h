@@ -12,7 +12,9 @@ namespace headlight {
 class Harness {
 public:
     Harness(Desk& desk, Frame& frame, Conversation& conversation, Exporter& exporter, Palette& palette)
-        : desk_(desk), frame_(frame), conversation_(conversation), exporter_(exporter), palette_(palette) {}
+        : desk_(desk), frame_(frame), conversation_(conversation), exporter_(exporter), palette_(palette) {
+        if (desk.options.report_texts) desk.text.note_drawn();
+    }
 
     /// Commands that are carried out one after another, each when what the last one asked for is there.
     void give(std::vector<CommandLine> lines) { lines_ = std::move(lines); }

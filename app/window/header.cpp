@@ -117,7 +117,7 @@ void draw_header(Scene& s, Rect r, const View& shown) {
         const float title = ui.text.draw(x, r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
         x += std::max(kLeastTitle, title + gap::wide);
     }
-    const float right = r.right() - gap::wide;
+    const float right = r.right() - gap::wide - (s.of<InspectorState>().handle ? gap::small : 0);
     const Tabs tabs = arrange_tabs(s, right - links_width(s) - x);
     for (size_t i = 0; i < tabs.shown; ++i)
         x += draw_tab(s, r, x, *tabs.views[i], tabs.views[i] == &shown) + tabs.gap;

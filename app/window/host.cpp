@@ -57,6 +57,8 @@ bool WindowHost::show_picture(const std::string& path) {
     return desk_.sentence() && give_picture(desk_.session, *desk_.sentence()->model, path);
 }
 
+Status WindowHost::show_config(const std::string& path) { return give_config(desk_.session, path); }
+
 /// What a window left that did not end as it should is opened as new: it has no file of its own.
 void WindowHost::open_workspace(const std::string& path) {
     const bool left = path == desk_.session.document.left_workspace;
@@ -65,6 +67,8 @@ void WindowHost::open_workspace(const std::string& path) {
     desk_.session.notice = "Opened the workspace of the window that did not close properly.";
     keeper_.drop_left();
 }
+
+void WindowHost::copy_text(const std::string& text) { glfwSetClipboardString(desk_.window, text.c_str()); }
 
 void WindowHost::close_window() { glfwSetWindowShouldClose(desk_.window, GLFW_TRUE); }
 

@@ -24,8 +24,10 @@ public:
     void step_focus(int by) override;
     void drop_focus() override { desk_.ui->drop_focus(); }
     bool show_picture(const std::string& path) override;
+    Status show_config(const std::string& path) override;
     void open_workspace(const std::string& path) override;
     void drop_left_workspace() override { keeper_.drop_left(); }
+    void copy_text(const std::string& text) override;
     void copy_numbers() override { exporter_.copy_numbers(); }
     void save() override { exporter_.save(); }
     void browse() override { exporter_.browse(); }

@@ -13,7 +13,7 @@ namespace {
 /// Sheets with one of Dear ImGui's fields.
 bool has_path_field(const Session& s) {
     return s.shows(Sheet::models) || s.shows(Sheet::compared_models) || s.shows(Sheet::save) ||
-           s.shows(Sheet::label);
+           s.shows(Sheet::label) || s.shows(Sheet::metric);
 }
 
 /// The keys of the block of digits are those of the same names; + needs Shift on some layouts.
@@ -81,13 +81,25 @@ std::string Keyboard::clipboard() const {
 
 void Keyboard::copy(const std::string& text) { glfwSetClipboardString(desk_.window, text.c_str()); }
 
-void Keyboard::handle_press(KeyPress press, bool hinting) {
+/// An open list takes all keys: nothing behind it moves.
+void Keyboard::press_in_list(const KeyPress& press) {
+    const int key = chord_of(press).key;
+    desk_.ui->press_in_list(key == GLFW_KEY_UP       ? Ui::ListKey::up
+                            : key == GLFW_KEY_DOWN   ? Ui::ListKey::down
+                            : key == GLFW_KEY_ENTER  ? Ui::ListKey::take
+                            : key == GLFW_KEY_SPACE  ? Ui::ListKey::take
+                            : key == GLFW_KEY_ESCAPE ? Ui::ListKey::close
+                                                     : Ui::ListKey::other);
+    desk_.want_frames(2);
+}
+
+void Keyboard::handle_press(KeyPress press) {
     if (desk_.session.shows(Sheet::palette)) return palette_.press(press);
+    if (desk_.ui->in_list()) return press_in_list(press);
     if (desk_.ui->typing() && !desk_.session.sheet) return type_in_place(std::move(press));
-    if (hinting && press.key == GLFW_KEY_ESCAPE && !desk_.session.sheet) return;  // closing the hints was all
     const bool text_first = host_.typing() && !types_path();
     if (text_first) return type(std::move(press));
-    if (!act_on(press) && !types_path()) type(std::move(press));
+    if (!act_on(press) && !types_path() && !desk_.session.presenting) type(std::move(press));
 }
 
 /// Dear ImGui's field takes the keyboard after some frames.
@@ -102,10 +114,9 @@ void Keyboard::handle() {
     const bool pressed = !desk_.input.keys.empty();
     auto& keys = desk_.input.keys;
     while (!keys.empty() && !desk_.ui->changes_field()) {
-        const bool hinting = !std::exchange(desk_.session.preferences.hints_seen, true);
         KeyPress press = std::move(keys.front());
         keys.erase(keys.begin());
-        handle_press(std::move(press), hinting);
+        handle_press(std::move(press));
     }
     if (!keys.empty()) desk_.want_frames(1);
     wake_for_field(pressed);  // after the keys: one of them may have opened it

@@ -17,7 +17,8 @@ public:
     void handle();
 
 private:
-    void handle_press(KeyPress press, bool hinting);
+    void handle_press(KeyPress press);
+    void press_in_list(const KeyPress& press);
     bool act_on(const KeyPress& press);
     void type(KeyPress press);
     void type_in_place(KeyPress press);

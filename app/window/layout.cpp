@@ -11,6 +11,7 @@
 #include "views/page.h"
 #include "views/panels.h"
 #include "views/parts.h"
+#include "views/present.h"
 #include "views/views.h"
 #include "window/header.h"
 
@@ -50,14 +51,21 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
 void draw_parts(Scene& s, Rect w) {
     Ui& ui = s.ui;
     const View* view = s.model() ? &shown_view(s.session, *s.model()) : nullptr;
+    if (s.session.presenting && view && s.sentence()) {
+        const Rect center = draw_presentation(s, w, *view);
+        s.of<LayoutState>().center = {center.w, center.h};
+        return view->draw(s, center);
+    }
     const bool low = w.h < kLowWindow, narrow = w.w < kNarrowWindow,
                alone = view && view->fills_window && s.sentence();
     const float top = low ? size::top_bar_low : size::top_bar,
-                bottom = low ? size::row_low : size::status_bar;
+                status = low ? size::row_low : size::status_bar, guide = alone ? 0 : guide_height(s),
+                bottom = status + guide;
     const float left = alone ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMostPanel),
                 right = std::clamp(w.w * kRightShare, kLeastRight, kMostPanel);
     const bool closed = view && view->closes_inspector && s.sentence();
     const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
+    s.of<InspectorState>() = {inspector, narrow && !closed && !alone && !inspector};
     const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom},
         panel{w.w - right, top, right, middle.h};
     const auto fade_old = [&](const char* part, Rect r) {  // while what takes its place is computed
@@ -70,7 +78,7 @@ void draw_parts(Scene& s, Rect w) {
         s.of<LayoutState>().center = {middle.w, middle.h};
         view->draw(s, middle);
         fade_old("center", middle);
-        return draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
+        return draw_status_bar(s, {0, w.h - status, w.w, status});
     }
     draw_head_list(s, {0, top, left, middle.h});
     fade_old("heads", {0, top, left, middle.h});
@@ -103,7 +111,8 @@ void draw_parts(Scene& s, Rect w) {
         ui.list->ChannelsMerge();
     else if (!closed)
         draw_panel();
-    draw_status_bar(s, {0, w.h - bottom, w.w, bottom});
+    if (guide > 0) draw_guide(s, {0, w.h - bottom, w.w, guide});
+    draw_status_bar(s, {0, w.h - status, w.w, status});
 }
 
 }  // namespace headlight

@@ -2,8 +2,12 @@
 
 #include <imgui.h>
 
+#include "session/trial.h"
 #include "views/changes.h"
+#include "views/chips.h"
 #include "views/menus.h"
+#include "views/metric.h"
+#include "views/page.h"
 #include "views/panels.h"
 #include "views/save_menu.h"
 #include "views/views.h"
@@ -21,6 +25,8 @@ Json window_report(Desk& desk) {
     };
     Json root{
         {"frame", desk.frames_drawn},
+        {"size", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
+        {"scale", desk.ui->scale},
         {"text", desk.fields.sentence.text()},
         {"field_focused", desk.fields.sentence.focused},
         {"second", desk.fields.second.text()},
@@ -28,17 +34,24 @@ Json window_report(Desk& desk) {
         {"head", desk.session.selection.head},
         {"hovered", cell(desk.session.selection.hovered.cell)},
         {"locked", cell(desk.session.selection.locked)},
+        {"hovered_head", cell(desk.session.selection.hovered.head)},
+        {"preview", cell(desk.session.selection.hovered.preview)},
         {"notice", shown_notice(desk.scene())},
         {"model_menu", desk.session.shows(Sheet::models) || desk.session.shows(Sheet::compared_models)},
         {"left", desk.session.document.left_workspace},
         {"busy", desk.worker->busy() || desk.worker->opening()},
         {"opening", desk.worker->opening() ? desk.worker->opening()->path : ""},
-        {"hints", !desk.session.preferences.hints_seen},
+        {"hints", desk.session.guide == Guide::hints},
+        {"tries", desk.session.guide == Guide::tries},
+        {"trial", trial_in_force(desk.session) ? desk.session.document.trial->commands : ""},
+        {"sweeping", desk.session.document.sweeping},
         {"dark", desk.session.preferences.dark},
         {"drop_sink", desk.session.preferences.drop_sink},
         {"widgets", widgets},
+        {"unexplained", desk.ui->unexplained()},
         {"save_result", desk.session.of<SaveMenu>().result},
         {"focus", desk.ui->focus()},
+        {"list", desk.ui->open_list()},
         {"typing", ImGui::GetIO().WantTextInput},
         {"save_path", desk.session.of<SaveMenu>().path},
         {"path_typed", desk.session.of<ModelMenu>().path},
@@ -47,11 +60,16 @@ Json window_report(Desk& desk) {
         {"compared",
          {desk.session.document.comparison.head.first, desk.session.document.comparison.head.second}},
         {"mask", desk.session.document.intervention.mask.name()},
+        {"counted", desk.session.of<ChipsState>().counted},
+        {"metric", desk.session.document.metric.name},
         {"changes", desk.session.document.intervention.changes.size()},
         {"rank", desk.session.preferences.rank},
         {"compared_what", static_cast<int>(desk.session.document.comparison.what)},
         {"ties", desk.session.document.comparison.alignment.by_hand.size()},
         {"text_b", desk.fields.other.text()},
+        {"presenting", desk.session.presenting},
+        {"slide", desk.session.slide},
+        {"slides", desk.session.document.slides.size()},
         {"brush", static_cast<int>(desk.session.of<Painting>().brush)},
     };
     FieldReporter views_fields(root);
@@ -70,9 +88,18 @@ Json window_report(Desk& desk) {
             root["shown_text"] = desk.answer->sentence->text;
             root["shown_second"] = desk.answer->sentence->second;
             const SentenceResult& s = *desk.answer->sentence;
+            const Scene scene = desk.scene();
             for (const Change& change : desk.session.document.intervention.changes)
                 root["change_list"].push_back(change_name(s.model->config, change));
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
+            if (const MetricReport* metric = metric_report(scene))
+                root["metric_now"] = {metric->before.value, metric->now.value, metric->refusal};
+            if (const auto* explained = desk.answer->found<AttributionWanted>())
+                root["explained"] = {explained->answer.token, explained->answer.against,
+                                     explained->answer.logit, explained->asked.position};
+            if (const auto* split = desk.answer->found<DeltaSplitWanted>())
+                root["explained_delta"] = {split->answer.token, split->answer.against};
+            if (s.trace) root["metric_label"] = metric_text(scene);
             if (!s.effects.empty())
                 root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a,
                                   s.effects[0].b};
@@ -92,6 +119,7 @@ Json window_report(Desk& desk) {
             if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
                 root["next"] = s.predictions[0].tokens[0].label;
             root["view"] = shown_view(desk.session, *s.model).name;
+            root["title"] = view_title(desk.scene(), shown_view(desk.session, *s.model));
             if (const auto seen = shown_view(desk.session, *s.model).seen) {
                 const Viewport& v = seen(desk.session.views);
                 root["seen"] = {v.zoom, v.x, v.y};

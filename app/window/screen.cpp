@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "session/keys.h"
+#include "views/present.h"
 
 namespace headlight {
 
@@ -32,6 +33,30 @@ int meant_key_of(int key, int scancode) {
 
 Desk& desk_of(GLFWwindow* window) { return *static_cast<Desk*>(glfwGetWindowUserPointer(window)); }
 
+struct WindowSize {
+    int wide = 0, high = 0;
+};
+constexpr WindowSize kFirstSize{1600, 1000}, kLeastSize{1024, 640};  // points
+
+/// How many of the window's own units a point has: as the display's scale where these are pixels, else 1.
+float units_per_point(GLFWwindow* window, double asked) {
+    float scale = float(asked), down = 1;
+    if (scale <= 0) glfwGetWindowContentScale(window, &scale, &down);
+    int units = 0, pixels = 0, high = 0;
+    glfwGetWindowSize(window, &units, &high);
+    glfwGetFramebufferSize(window, &pixels, &high);
+    return pixels > 0 ? scale * float(units) / float(pixels) : scale;
+}
+
+/// What a window can take of the screen.
+WindowSize screen_room() {
+    WindowSize room{1 << 20, 1 << 20};
+    int x = 0, y = 0;
+    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
+        glfwGetMonitorWorkarea(monitor, &x, &y, &room.wide, &room.high);
+    return room;
+}
+
 /// Something happened to the window: it is drawn anew.
 Desk& touched(GLFWwindow* window) {
     Desk& desk = desk_of(window);
@@ -54,18 +79,42 @@ Status Screen::open() {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-    if (!desk_.options.screenshot.empty()) glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it has its size
     const Preferences& p = desk_.session.preferences;
-    desk_.window = window_ = glfwCreateWindow(p.window_width, p.window_height, "Headlight", nullptr, nullptr);
+    const auto [wide, high] = p.window_width > 0 ? WindowSize{p.window_width, p.window_height} : kFirstSize;
+    desk_.window = window_ = glfwCreateWindow(wide, high, "Headlight", nullptr, nullptr);
     if (!desk_.window)
         return Error{"A window with OpenGL 3.3 cannot be opened (" + glfw_message() +
                      "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight "
                      "render', which needs neither."};
-    glfwSetWindowSizeLimits(desk_.window, 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    fit_size();
+    if (desk_.options.screenshot.empty()) glfwShowWindow(desk_.window);
     glfwMakeContextCurrent(desk_.window);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only
                           // delay the next key
     return success();
+}
+
+/// Its first size and the least are points, and fit the screen; one that was asked for stays as it is.
+void Screen::fit_size() {
+    const float unit = units_per_point(window_, desk_.options.scale);
+    const auto in_units = [&](WindowSize points) {
+        const WindowSize room = screen_room();
+        return WindowSize{std::min(int(std::lround(float(points.wide) * unit)), room.wide),
+                          std::min(int(std::lround(float(points.high) * unit)), room.high)};
+    };
+    WindowSize least = in_units(kLeastSize), size = in_units(kFirstSize);
+    const Preferences& p = desk_.session.preferences;
+    if (p.window_width > 0) size = {p.window_width, p.window_height};
+    if (desk_.options.width > 0) {
+        least = {std::min(least.wide, size.wide), std::min(least.high, size.high)};
+    } else {
+        const WindowSize room = screen_room();
+        size = {std::min(std::max(size.wide, least.wide), room.wide),
+                std::min(std::max(size.high, least.high), room.high)};
+    }
+    glfwSetWindowSizeLimits(window_, least.wide, least.high, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwSetWindowSize(window_, size.wide, size.high);
 }
 
 Status Screen::prepare() {
@@ -79,6 +128,7 @@ Status Screen::prepare() {
     TRY(auto heat, HeatmapRenderer::create(desk_.options.shader_dir));
     desk_.heat = std::make_unique<HeatmapRenderer>(std::move(heat));
     desk_.ui = std::make_unique<Ui>(desk_.text, desk_.heat.get());
+    desk_.ui->notes_unexplained = !desk_.options.report.empty();
     const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
     const bool software =
         renderer && (std::string_view(renderer).find("llvmpipe") != std::string_view::npos ||
@@ -150,7 +200,8 @@ void Screen::install_key_callback() {
 float Screen::wanted_scale() const {
     float display = float(desk_.options.scale), y = 1;
     if (display <= 0) glfwGetWindowContentScale(desk_.window, &display, &y);
-    return display * desk_.session.preferences.text_size;
+    const float text = desk_.session.preferences.text_size;
+    return display * (desk_.session.presenting ? std::max(text, kPresentScale) : text);
 }
 
 void Screen::load_fonts() {

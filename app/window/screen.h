@@ -30,6 +30,7 @@ public:
 private:
     void install_callbacks();
     void install_key_callback();
+    void fit_size();
     float wanted_scale() const;
     void load_fonts();
     void style_imgui() const;

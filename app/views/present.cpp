@@ -1,0 +1,193 @@
+#include "views/present.h"
+
+#include <algorithm>
+
+#include "io/json.h"
+#include "paint/layout.h"
+#include "session/commands.h"
+#include "session/exchange.h"
+#include "views/page.h"
+#include "views/parts.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kHead = 56, kHint = 36;
+
+/// What is looked at, as a workspace names it, without the model: a slide is of the one that is open.
+Result<std::string> slide_of(const CommandContext& c) {
+    Session s = c.session;
+    note_changes(s.document, c.model()->config);
+    s.selection.view_name = shown_view(c.session, *c.model()).key;
+    s.document.slides.clear();
+    Json root = Json::object();
+    FieldWriter writer(root);
+    visit_workspace(s, writer);
+    TRY_STATUS(writer.status());
+    root.erase("slides");
+    root.erase("model");
+    return json_text(root);
+}
+
+/// Masks and changes of a slide that fit the model.
+Intervention intervention_of(const Document& slide, const ModelConfig& config) {
+    Intervention out;
+    if (auto mask = Mask::parse(slide.mask)) out.mask = *std::move(mask);
+    for (const std::string& text : slide.changes)
+        if (auto change = parse_change(config, text)) out.changes.push_back(*std::move(change));
+    return out;
+}
+
+/// Puts the texts of a slide into the fields; whether they were others.
+bool put_texts(CommandContext& c, const Document& slide) {
+    const Document& now = c.session.document;
+    const bool second = reads_two_texts(c.model()->config) && slide.second != now.second;
+    const bool first = slide.text != now.text;
+    if (first) c.host.set_text(TextName::sentence, slide.text);
+    if (second) c.host.set_text(TextName::second, slide.second);
+    return first || second;
+}
+
+/// What a slide keeps becomes what is looked at; texts and interventions can be undone.
+Status show_slide(CommandContext& c, int number) {
+    Session& now = c.session;
+    TRY(const Json root, parse_json(now.document.slides[number], "The slide"));
+    Session kept = now;
+    kept.selection.locked.reset();
+    FieldReader reader(root, "The slide", true);
+    visit_workspace(kept, reader);
+    const bool other_text = put_texts(c, kept.document);
+    const Intervention wanted = intervention_of(kept.document, c.model()->config);
+    if (wanted != now.document.intervention) now.document.intervene(wanted);
+    now.views = std::move(kept.views);
+    now.preferences = kept.preferences;
+    open_named_view(now, kept.selection.view_name);
+    now.selection.choose(kept.selection.block, kept.selection.head);
+    fit_head(now.selection, c.model()->config);
+    (other_text ? now.selection.lock_in_next_text : now.selection.locked) = kept.selection.locked;
+    now.slide = number;
+    return success();
+}
+
+Status step_slide(CommandContext& c, int by) {
+    const int count = isize(c.session.document.slides);
+    return show_slide(c, std::clamp(c.session.slide + by, 0, count - 1));
+}
+
+void present(CommandContext& c) {
+    c.session.presenting = !c.session.presenting;
+    c.session.preferences.hints_seen = true;
+    c.session.sheet.reset();
+    c.host.leave_texts();
+}
+
+Status add_slide(CommandContext& c, const std::string&) {
+    auto& slides = c.session.document.slides;
+    if (slides.size() >= kMaxSlides) return Error{"A workspace holds 200 slides; remove some first."};
+    TRY(std::string slide, slide_of(c));
+    const int at = c.session.slide < 0 ? isize(slides) : std::min(c.session.slide + 1, isize(slides));
+    slides.insert(slides.begin() + at, std::move(slide));
+    c.session.slide = at;
+    c.session.notice = "Kept as slide " + std::to_string(at + 1) + " of " + std::to_string(slides.size()) +
+                       ". F5 presents; the workspace holds the slides.";
+    return success();
+}
+
+Status remove_slide(CommandContext& c, const std::string&) {
+    auto& slides = c.session.document.slides;
+    const int at = c.session.slide < 0 ? isize(slides) - 1 : std::min(c.session.slide, isize(slides) - 1);
+    slides.erase(slides.begin() + at);
+    c.session.slide = std::min(at, isize(slides) - 1);
+    c.session.notice =
+        std::to_string(slides.size()) + (slides.size() == 1 ? " slide is left." : " slides are left.");
+    return success();
+}
+
+Status go_to_slide(CommandContext& c, const std::string& words) {
+    const double count = double(c.session.document.slides.size());
+    TRY(const double number, number_within("slide go", words, 1, count, true));
+    return show_slide(c, int(number) - 1);
+}
+
+const char* has_slides(const CommandContext& c) {
+    if (!c.sentence()) return needs_sentence(c);
+    return c.session.document.slides.empty() ? "There are no slides yet: keep a view with Shift+F5."
+                                             : nullptr;
+}
+
+/// The arrows walk through slides only where these are presented.
+const char* walks(const CommandContext& c) {
+    const bool on = c.session.presenting && !c.session.sheet && c.sentence();
+    return on && !c.session.document.slides.empty() ? nullptr : "";
+}
+
+}  // namespace
+
+std::vector<Command> present_commands() {
+    const char* walk = "while presenting: previous or next slide";
+    return in_group(
+        "Display",
+        {row({"present", "Present", "the view alone and large, for an audience; Esc leaves", "F5"}, present,
+             needs_sentence),
+         row({"slide add", "Keep the view as a slide", "keep what is shown as a slide", "Shift+F5"},
+             add_slide, needs_sentence),
+         row({"slide remove", "Remove the slide", "remove the slide that was shown last"}, remove_slide,
+             has_slides),
+         row({"slide go NUMBER", "Go to a slide", "show a slide by its number"}, go_to_slide, has_slides),
+         row(
+             {"slide previous", "Previous slide", walk, "←, PgUp"},
+             [](CommandContext& c, const std::string&) { return step_slide(c, -1); }, walks),
+         row(
+             {"slide next", "Next slide", walk, "→, PgDn"},
+             [](CommandContext& c, const std::string&) { return step_slide(c, 1); }, walks)});
+}
+
+namespace {
+
+/// "red 16 → ball 10", and its weight in amber.
+void draw_pointed(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    const auto cell = s.shown_cell();
+    if (!cell || !s.answer->picture) return;
+    const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
+    const std::string weight = masked ? "masked" : number(s.weight(cell->first, cell->second), 3);
+    const float wide = write(ui, line, kTitleMono, ui.colors->accent_text, weight, Flush::right);
+    take_right(line, wide, gap::wide);
+    write(ui, line, kTitleMono, ui.colors->t1,
+          token_at(s.query_labels(), cell->first) + " → " + token_at(s.key_labels(), cell->second),
+          Flush::right);
+    ui.name("present/value", line);
+}
+
+/// Which slide it is, and how to leave.
+void draw_hint(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    const auto count = s.session.document.slides.size();
+    const std::string slides =
+        count == 0 ? "Shift+F5 keeps a view as a slide"
+        : s.session.slide < 0
+            ? std::to_string(count) + (count == 1 ? " slide" : " slides") + ", → begins"
+            : "Slide " + std::to_string(s.session.slide + 1) + " of " + std::to_string(count) + ", ← → go on";
+    write(ui, line, kCaption, ui.colors->t2, slides);
+    if (ui.link("present/leave", line.right(), line.middle_y(), "Esc leaves")) s.send("present");
+}
+
+}  // namespace
+
+Rect draw_presentation(Scene& s, Rect window, const View& view) {
+    Ui& ui = s.ui;
+    Rect rest = window;
+    const Rect head = inset(take_top(rest, kHead), size::center_pad, 0),
+               hint = inset(take_bottom(rest, kHint), size::center_pad, 0);
+    const std::string title = view.fills_window ? "" : view_title(s, view);
+    const float wide = write(ui, head, kTitle, ui.colors->t1, title);
+    Rect value = head;
+    take_left(value, wide, gap::wide);
+    if (view.shows == View::Shows::head) draw_pointed(s, value);
+    draw_hint(s, hint);
+    return rest;
+}
+
+}  // namespace headlight
