@@ -60,7 +60,7 @@ BENCHMARKS = (
     Benchmark("forward", "The forward pass", ("forward.py", "--inside", "BUILD/headlight_bench"), ("PyTorch", "transformers", "ONNX Runtime")),
     Benchmark("typed", "One typed token", ("typed.py", "BUILD/headlight_bench"), ("gguf",)),
     Benchmark("portable", "A build for any processor", ("portable.py", "BUILD/headlight_bench")),
-    Benchmark("memory", "Memory of a pass", ("memory.py", "BUILD/memory_bench")),
+    Benchmark("memory", "Memory of a pass", ("memory.py", "BUILD/memory_bench", "BUILD/first_picture")),
     Benchmark("window", "A key press, the start, a frame", ("window.py", "BUILD"), window=True),
     Benchmark("views", "A frame of every view", ("views.py", "BUILD"), window=True),
     Benchmark("painting", "A mask painted by hand", ("painting.py", "BUILD"), window=True),

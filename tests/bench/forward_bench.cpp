@@ -9,7 +9,6 @@
 #include "analysis/effects.h"
 #include "analysis/generate.h"
 #include "analysis/head_summary.h"
-#include "base/memory.h"
 #include "bench_model.h"
 #include "machine.h"
 
@@ -78,7 +77,8 @@ void head_sweep(benchmark::State& state) {
     if (too_long(state)) return;
     ThreadPool pool(threads());
     const auto trace = *run_trace(model(), request(static_cast<int>(state.range(0))), pool);
-    for (auto _ : state) benchmark::DoNotOptimize(head_effects(*trace, trace->output().size() - 1, 7, pool));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(head_effects(*trace, nullptr, {MetricKind::probability, 7}, pool));
 }
 void as_many_full_passes(benchmark::State& state) {
     if (too_long(state)) return;
@@ -225,7 +225,6 @@ BENCHMARK(typed_token_in_window) LENGTHS;
 }  // namespace
 
 int main(int argc, char** argv) {
-    keep_freed_memory();
     benchmark::Initialize(&argc, argv);
     ThreadPool pool(threads());
     for (int i = 0; i < 3; ++i)

@@ -36,8 +36,16 @@ def rotary_shapes():
     yield "model.norm.weight", (WIDTH,)
 
 
+def copy_tokenizer(folder):
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name in ("tokenizer.json", "vocab.json", "merges.txt", "tokenizer_config.json"):
+        if (ROOT / "models/stories" / name).exists():
+            shutil.copy(ROOT / "models/stories" / name, folder)
+
+
 def write_long_model(folder):
-    """Writes the folder of the rotary one, without a tokenizer."""
+    """Writes the folder of the rotary one, with the same tokenizer."""
+    copy_tokenizer(folder)
     config = {"model_type": "llama", "num_hidden_layers": LAYERS, "hidden_size": WIDTH, "num_attention_heads": HEADS, "num_key_value_heads": HEADS, "intermediate_size": ROTARY_MLP,
               "max_position_embeddings": 8192, "vocab_size": VOCAB, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": True}
     return write_model(folder, config, list(rotary_shapes()))
@@ -45,11 +53,7 @@ def write_long_model(folder):
 
 def write_large_model(folder):
     """Writes the folder (half a gigabyte); the story model's tokenizer reads its first 4,096 tokens."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("tokenizer.json", "vocab.json", "merges.txt", "tokenizer_config.json"):
-        if (ROOT / "models/stories" / name).exists():
-            shutil.copy(ROOT / "models/stories" / name, folder)
+    copy_tokenizer(folder)
     return write_model(folder, {"model_type": "gpt2", "n_layer": LAYERS, "n_embd": WIDTH, "n_head": HEADS, "n_positions": CONTEXT, "vocab_size": VOCAB}, list(shapes()))
 
 

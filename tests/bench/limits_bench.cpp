@@ -131,7 +131,6 @@ void more_threads_than_cores() {
 }  // namespace
 
 int main() {
-    keep_freed_memory();
     memory_of_a_picture(8192);  // before anything else has set the peak
     memory_of_a_picture(25'000);
     for (const int threads : {1, default_thread_count(), 16}) cancel_latency(threads);

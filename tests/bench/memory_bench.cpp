@@ -16,7 +16,6 @@
 
 #include "analysis/head_summary.h"
 #include "analysis/predict.h"
-#include "base/memory.h"
 #include "model/packed.h"
 
 using namespace headlight;
@@ -81,7 +80,6 @@ double kept_bytes(const ModelConfig& c, int n) {
 
 int main(int argc, char** argv) {
     const int n = argc > 2 ? std::atoi(argv[2]) : 0;
-    keep_freed_memory();
     const auto model = argc > 2 ? Model::open(argv[1]) : Error{"usage: memory_bench MODEL TOKENS [THREADS]"};
     if (!model || n < 1 || n > (*model)->config.context) {
         std::fprintf(stderr, "%s\n", model ? "no such number of tokens" : model.error().message.c_str());

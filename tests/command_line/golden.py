@@ -18,12 +18,13 @@ def shapes_of(svg):
 VIEW, PATCHES = ["--size", "944x720"], ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"]
 GOLDEN = {"head": ["--view", "head", "--layer", "1", "--head", "2"], "dots": ["--view", "head", "--layer", "1", "--head", "2", "--marks", "dots", "--colormap", "viridis"],
           "words": ["--view", "head", "--layer", "1", "--head", "2", "--join-words", "--values", "--grid-lines"], "heads": ["--view", "heads"],
+          "mean": ["--view", "head", "--layer", "1", "--mean", "layer", "--contrast", "root", "--methods"], "text": ["--view", "text", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW],
           "steps": ["--view", "steps", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW], "lines": ["--view", "lines", "--layer", "1", *VIEW], "delta": ["--view", "delta", "--layer", "2", *VIEW],
           "lens": ["--view", "lens", *VIEW], "graph": ["--view", "graph", *VIEW], "positions": ["--view", "positions", "--layer", "1", "--head", "2", "--size", "1280x720"], "learn": ["--view", "learn"],
           "compare": ["--view", "compare", "--layer", "1", "--head", "2", "--text-b", "Lily saw a big dog. Lily saw", *VIEW],
           "before": ["--view", "compare", "--show", "delta", "--change", "mask:6>1", "--layer", "1", "--head", "2", *VIEW], "next": ["--view", "compare", "--show", "next", "--ablate", "1.2", *VIEW],
           "alignment": ["--model", "translator", "--view", "alignment", *VIEW], "aligned": ["--model", "translator", "--view", "alignment", "--as-lines", *VIEW],
-          "model": ["--model", "translator", "--view", "model", "--size", "1280x720"], "decoder": ["--view", "model", "--size", "1280x720"], "patches": [*PATCHES, "--view", "picture", *VIEW]}
+          "model": ["--model", "translator", "--view", "model", "--size", "1600x1000"], "decoder": ["--view", "model", "--size", "1600x1000"], "patches": [*PATCHES, "--view", "picture", *VIEW]}
 
 
 def golden_figures():
@@ -39,6 +40,7 @@ def golden_figures():
             run("render", *text, *options, *(["--width-px", "420"] if small else []), "-o", file)
         words = subprocess.run(["pdftotext", out["pdf"], "-"], capture_output=True, text=True).stdout.split() if shutil.which("pdftotext") else None
         now = {"shapes": shapes_of(out["svg"].read_text()), "text": words}
+        assert not [word for word in words or [] if re.search(r"^-\d|\de-\d", word)], f"{name}: a hyphen stands for minus"
         pictures.check_golden(name, out["png"].read_bytes(), folder / f"{name}.png", write, block=4 if small else 8)
         if write:
             (folder / f"{name}.json").write_text(json.dumps(now, ensure_ascii=False) + "\n")

@@ -56,6 +56,38 @@ def masks_and_changes():
     assert "no token" in run("heads", "--text", "a", "--effect-on", "zzzzq", status=1).err.lower()
 
 
+def a_metric_is_chosen():
+    """What is explained: one option for the verbs that measure; --effect-on is the probability of its token."""
+    sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+    heads = lambda *more: json.loads(run("heads", "--text", sentence, *more, "--json").out)
+    by_token, by_metric = heads("--effect-on", "ball"), heads("--metric", "p ball")
+    assert by_token == by_metric and all(h["effect"] == h["delta_p"] for h in by_token)
+    assert by_token[0]["metric"] == 'p " ball"@16', by_token[0]
+    both = heads("--metric", "ball - car", "--sort", "effect")
+    assert both[0]["metric"] == '" ball" - " car"@16'
+    strength = [abs(h["effect"]) for h in both]
+    assert strength == sorted(strength, reverse=True) and strength[0] > 0
+    plain = {(h["layer"], h["head"]): h for h in heads("--metric", "logit ball")}
+    car = {(h["layer"], h["head"]): h for h in heads("--metric", "logit car")}
+    for h in both:
+        at = h["layer"], h["head"]
+        assert abs(h["effect"] - (plain[at]["effect"] - car[at]["effect"])) < 1e-3 and h["delta_logit"] == plain[at]["effect"]
+    assert all(h["effect"] >= 0 for h in heads("--metric", "kl"))
+    rows = run("heads", "--text", sentence, "--metric", "log p ball").out.splitlines()
+    assert rows[0].endswith(",delta_p,delta_logit,delta_log_p,effect")
+    pair = json.loads(run("compare", "--text", sentence, "--change", "mask:16>10", "--metric", "ball - car", "--json").out)
+    assert abs(pair["metric"]["change"] - (pair["metric"]["b"] - pair["metric"]["a"])) < 1e-5 and pair["metric"]["change"] < 0
+    assert all({"delta_p", "delta_logit", "delta_log_p"} <= set(t) for t in pair["next"])
+    for view in ("lens", "delta"):
+        out = FOLDER / f"{view}.json"
+        run("render", "--text", sentence, "--view", view, "--metric", "ball - car", "-o", out)
+        assert "ball − ␣car" in out.read_text(encoding="utf-8"), view
+    for bad, said in (("blue ball", "2 tokens"), ("ball@99", "positions 0 …"), ("ball - ball", "two different tokens"), ("kl ball", "of all tokens")):
+        assert said in run("heads", "--text", sentence, "--metric", bad, status=1).err, bad
+    assert "mask token" in run("heads", "--model", MODELS / "bert", "--ids", "2,7,9,3", "--metric", "log p", status=1).err
+    run("heads", "--text", sentence, "--sort", "effect", status=1)
+
+
 def what_reads_later_tokens_is_not_taken_over_while_generating():
     """A fully masked row attends to all keys: written one token at a time it must give what a fresh pass gives."""
     ids = [5, 9, 200]

@@ -231,3 +231,23 @@ def info_needs_only_a_config():
     table = json.loads(run("info", "--model", folder, "--json").out)
     assert table["parameters"] == 174_604_259_328 + 0 or abs(table["parameters"] / 175e9 - 1) < 0.01, table["parameters"]
     assert "d_model 12288" in run("info", "--model", folder).out
+    counts = {c["name"]: c for c in json.loads(run("info", folder / "config.json", "--json").out)["counts"]}
+    assert counts["W_Q of a head"]["matrices"] == 1_572_864 and counts["one head"]["matrices"] == 6_291_456
+    assert counts["attention in all"]["matrices"] == 57_982_058_496 and 0.33 < counts["attention in all"]["share"] < 0.332
+    assert counts["the whole model, untied"]["matrices"] == 175_181_291_520
+    (folder / "mine.json").write_text('{"model_type": "gpt2"}')
+    text = run("info", folder / "mine.json").out
+    assert "124,439,808" in text and "163,037,184" in text, text
+    assert "603,979,776" in run("info", "gpt-3").out
+    run("render", "--text", "a b", "--view", "model", "--architecture", "gpt-3", "-o", folder / "gpt3.json")
+    table = next(t for t in json.loads((folder / "gpt3.json").read_text())["tables"] if t["name"] == "counts")
+    assert 57_982_058_496 in [row[0] for row in table["values"]], table
+    run("render", "--text", "a b", "--view", "model", "--layer", "1", "--head", "2", "-o", folder / "stories.json")
+    tables = {t["name"]: t for t in json.loads((folder / "stories.json").read_text())["tables"]}
+    run("render", "--text", "a b", "--view", "model", "--part", "mlp", "-o", folder / "mlp.json")
+    assert "W_in" in {t["name"] for t in json.loads((folder / "mlp.json").read_text())["tables"]}
+    run("render", "--text", "a b", "--view", "steps", "--steps", "block", "-o", folder / "block.json")
+    chain = [t["name"].split(" (")[0] for t in json.loads((folder / "block.json").read_text())["tables"]]
+    assert chain == ["E", "LayerNorm", "q", "E", "LayerNorm", "k", "v", "z", "heads", "attn_out", "resid_mid", "LayerNorm", chain[-1]], chain
+    run("render", "--text", "a b", "--view", "steps", "--steps", "heads", "-o", folder / "heads.svg")
+    assert len(tables["singular values"]["values"]) == 32 and len(tables["W_Q"]["values"]) == 32, tables.keys()

@@ -46,7 +46,7 @@ void draw(const Look& look, const std::string& view) {
     o.figure.block = look.block;
     o.figure.head = look.head;
     o.figure.drop_sink = look.where & 1;
-    o.layer_mean = look.where & 2;
+    if (look.where & 2) o.mean = "layer";
     o.show = std::array{"pattern", "delta", "next"}[look.where % 3];
     o.with = look.where & 4 ? "0.0" : "";
     check_status(render_one(
@@ -57,14 +57,16 @@ void draw(const Look& look, const std::string& view) {
 
 template <size_t Kind>
 void ask(const Look& look) {
-    auto answer = answer_for({look.trace, nullptr, nullptr}, look.block, look.head, std::nullopt, look.pool);
+    auto answer =
+        answer_for({look.trace, nullptr, nullptr}, {look.block, look.head}, std::nullopt, look.pool);
     if (!answer) return check_message(answer.error());
     check_status(
         answer_questions(*answer, {fitted(Question(std::in_place_index<Kind>), *look.trace)}, look.pool));
 }
 
 void open_station(const Look& look, const learn::Station& station) {
-    auto answer = answer_for({look.trace, nullptr, nullptr}, look.block, look.head, std::nullopt, look.pool);
+    auto answer =
+        answer_for({look.trace, nullptr, nullptr}, {look.block, look.head}, std::nullopt, look.pool);
     if (!answer) return check_message(answer.error());
     PageWanted wanted;
     wanted.station = station.key;

@@ -141,6 +141,7 @@ TEST_CASE("the inspector's numbers agree with the trace") {
     CHECK(r.score == doctest::Approx(trace->scores(1, 2)(4, 3)).epsilon(1e-4));
     CHECK(r.dot == doctest::Approx(r.score * std::sqrt(12.0)).epsilon(1e-4));
     CHECK(r.allowed);
+    CHECK(r.ranked == 5);  // causal: the keys up to its own
     CHECK(!report_cell(*trace, {1, 2, 3, 4}, pool).allowed);
     CHECK(r.row.size() == 5);
     CHECK(r.row[0].probability == doctest::Approx(p.row(4).maxCoeff()));
@@ -172,12 +173,7 @@ TEST_CASE("predictions are sorted, sum to less than 1, and greedy takes the firs
           1);  // the context holds 48
 }
 
-TEST_CASE("scales lead into the color map") {
-    CHECK(scale_position(Scale::linear, 0.5f, 1.0f, 0.5f) == doctest::Approx(0.5));
-    CHECK(scale_position(Scale::row, 0.5f, 1.0f, 0.5f) == doctest::Approx(1));
-    CHECK(scale_position(Scale::log, kLogFloor, 1.0f, 1.0f) == doctest::Approx(0));
-    CHECK(scale_position(Scale::log, 0.01f, 1.0f, 1.0f) == doctest::Approx(0.5));
-    CHECK(scale_position(Scale::linear, 0.0f, 0.0f, 0.0f) == 0);
+TEST_CASE("color maps of a dark and a light page") {
     const Colormap& dark = colormap("viridis", true);
     const Colormap& light = colormap("viridis", false);
     CHECK(dark[0].r == light[255].r);

@@ -196,16 +196,18 @@ TEST_CASE("sweep: each head's effect is what ablating it alone does") {
         const auto model = reference_model(name);
         const auto trace = changed(model, {}, pool);
         const int position = trace->output().size() - 1;
-        const auto effects = head_effects(*trace, position, 17, pool);
-        REQUIRE(effects);
-        REQUIRE(effects->size() == static_cast<size_t>(model->config.head_count()));
+        const auto measured = head_effects(*trace, nullptr, {MetricKind::probability, 17}, pool);
+        REQUIRE(measured);
+        const PerHead<float>& effects = measured->change;
+        CHECK(effects == measured->probability);
+        REQUIRE(effects.size() == static_cast<size_t>(model->config.head_count()));
         const auto p = [&](const Trace& t) {
             return probabilities(
                 unembed(*model, t.normalized().middleRows(position, 1), pool).row(0).transpose())[17];
         };
-        for (const int i : {0, 5, isize(*effects) - 1}) {
+        for (const int i : {0, 5, isize(effects) - 1}) {
             const std::string head = head_path(model->config, model->config.head_at(i));
-            CHECK((*effects)[i] ==
+            CHECK(effects[i] ==
                   doctest::Approx(p(*changed(model, {"ablate:" + head + ":zero"}, pool)) - p(*trace))
                       .epsilon(1e-3));
         }
@@ -274,11 +276,11 @@ TEST_CASE("stages: the probability as one change after another was made") {
                two = changed(model, {"mask:9>2", "ablate:1.0:zero"}, pool);
     const auto stages = answer(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
     REQUIRE(stages);
-    REQUIRE(stages->probability.size() == 3);
+    REQUIRE(stages->values.size() == 3);
     int i = 0;
     for (const auto& trace : {own, one, two})
-        CHECK(stages->probability[i++] ==
-              doctest::Approx(probabilities_at(*trace, 9, pool)[stages->token]).epsilon(1e-4));
+        CHECK(stages->values[i++].probability ==
+              doctest::Approx(probabilities_at(*trace, 9, pool)[stages->metric.a]).epsilon(1e-4));
 }
 
 TEST_CASE("without its first key a pattern's rows still sum to 1") {

@@ -22,8 +22,4 @@ inline std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& 
     return *run_trace(model, request, pool, nullptr, past);
 }
 
-inline bool same(const Matrix& a, const Matrix& b) {
-    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
-}
-
 }  // namespace headlight

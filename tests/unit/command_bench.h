@@ -16,7 +16,7 @@ struct TestHost final : Host {
     Session& session;
     const RunAnswer& answer;
     std::string texts[3];
-    std::string opened;
+    std::string opened, copied;
     int numbers = 0, closed = 0;
     bool types = false;
 
@@ -47,9 +47,11 @@ struct TestHost final : Host {
     bool show_picture(const std::string& path) override {
         return give_picture(session, *answer.sentence->model, path);
     }
+    Status show_config(const std::string& path) override { return give_config(session, path); }
     void open_workspace(const std::string& path) override { opened = path; }
     void drop_left_workspace() override { session.document.left_workspace.clear(); }
     void copy_numbers() override { ++numbers; }
+    void copy_text(const std::string& text) override { copied = text; }
     void save() override {}
     void browse() override {}
     void close_window() override { ++closed; }
@@ -65,7 +67,7 @@ inline RunAnswer shown_with(const std::shared_ptr<const Model>& model) {
         typed.text = "Lily had a red ball. Tom had";
     const auto input = *encode_input(*model, typed);
     const auto trace = *run_trace(model, {input.sequences, {}}, pool);
-    return *answer_for({trace, nullptr, nullptr}, 0, 0, std::nullopt, pool);
+    return *answer_for({trace, nullptr, nullptr}, {}, std::nullopt, pool);
 }
 
 /// A session over it; the built-in story model where none is given.

@@ -6,6 +6,7 @@
 #include "command_bench.h"
 #include "views/all_heads.h"
 #include "views/changes.h"
+#include "views/chips.h"
 #include "views/graph.h"
 #include "views/layer_heads.h"
 #include "views/steps.h"
@@ -76,9 +77,9 @@ TEST_CASE("commands act on a session without a window, or say in a sentence why 
     const Selection& s = b.session.selection;
     CHECK((s.block == 2 && s.head == 1 && !s.choose_head && s.locked == std::pair{6, 3}));
     const Preferences& p = b.session.preferences;
-    CHECK((!p.dark && p.colormap == "magma" && p.scale == Scale::log && p.queries == Axis::columns));
-    REQUIRE(b.act("theme; scale; next head; previous layer; unlock"));
-    CHECK((p.dark && p.scale == Scale::row && s.block == 1 && s.head == 2 && !s.locked));
+    CHECK((!p.dark && p.colormap == "magma" && p.contrast == Contrast::log && p.queries == Axis::columns));
+    REQUIRE(b.act("theme; contrast; next head; previous layer; unlock"));
+    CHECK((p.dark && p.contrast == Contrast::percentile && s.block == 1 && s.head == 2 && !s.locked));
     REQUIRE(
         b.act("mask window:4; mask 6>3@2.0; temperature 0.5@2.0; ablate 1.1:mean; brush unmask rectangle"));
     const Intervention& now = b.session.document.intervention;
@@ -101,7 +102,8 @@ TEST_CASE("a row is made from what is typed: its name, then words with a capital
         return std::pair{made.name, made.words};
     };
     CHECK(words_of("drop sink") == std::pair<std::string, std::string>{"drop sink", ""});
-    CHECK(words_of("sweep token ID") == std::pair<std::string, std::string>{"sweep token", "ID"});
+    CHECK(words_of("metric position [POSITION]") ==
+          std::pair<std::string, std::string>{"metric position", "[POSITION]"});
     CHECK(words_of("close models|compared models") ==
           std::pair<std::string, std::string>{"close", "models|compared models"});
     CHECK(words_of("open [PATH]") == std::pair<std::string, std::string>{"open", "[PATH]"});
@@ -220,4 +222,37 @@ TEST_CASE("the palette finds commands by parts of their names") {
     const auto offers = palette_offers(commands(), b.context(), "remove all interventions");
     REQUIRE(!offers.empty());
     CHECK((offers[0].why_not && *offers[0].why_not));
+}
+
+TEST_CASE("the metric is a step of undo, and a token that is explained opens Prediction") {
+    Bench b;
+    const ChosenMetric& chosen = b.session.document.metric;
+    REQUIRE(b.act("metric \"ball - car\""));
+    CHECK((chosen.metric.kind == MetricKind::difference && chosen.name == "\" ball\" - \" car\""));
+    REQUIRE(b.act("metric position 3"));
+    CHECK((chosen.metric.position == 3 && chosen.name == "\" ball\" - \" car\"@3"));
+    REQUIRE(b.act("undo; undo"));
+    CHECK(chosen == ChosenMetric{});
+    REQUIRE(b.act("redo; metric default"));
+    CHECK(chosen == ChosenMetric{});
+    REQUIRE(b.act("metric kl; explain 4"));
+    CHECK(chosen.name == "log p \" ball\"@3");
+    CHECK(views()[*b.session.selection.view].key == std::string("lens"));
+    CHECK(b.refused("explain 0").find("before the first token") != std::string::npos);
+    CHECK(b.refused("metric ball@99").find("positions 0") != std::string::npos);
+    CHECK(b.refused("metric zzzzqq").find("No token of stories") != std::string::npos);
+    CHECK(chosen.name == "log p \" ball\"@3");
+}
+
+TEST_CASE("a token is copied, and counted until it is counted again") {
+    Bench b;
+    REQUIRE(b.act("copy token 1; count 1"));
+    CHECK(b.host.copied == "had");
+    CHECK((b.session.of<ChipsState>().counted == std::vector<int>{1, 7}));
+    CHECK(b.session.notice.find("occurs 2 times, at 1 and 7") != std::string::npos);
+    REQUIRE(b.act("count 1"));
+    CHECK(b.session.of<ChipsState>().counted.empty());
+    CHECK(b.refused("count 99").find("positions 0 … 7") != std::string::npos);
+    REQUIRE(b.act("token menu 4"));
+    CHECK(b.session.shows(Sheet::token));
 }

@@ -4,7 +4,12 @@
 #include "helpers.h"
 #include "model/heads.h"
 #include "model/input.h"
+#include "paint/explanations.h"
 #include "session/examples.h"
+#include "session/samples.h"
+#include "session/session.h"
+#include "session/tries.h"
+#include "window/commands.h"
 
 using namespace headlight;
 
@@ -37,4 +42,45 @@ TEST_CASE("examples: each opens on a cell that weighs most in its row, but for w
         ++pointed;
     }
     CHECK(pointed == isize(examples()));
+}
+
+TEST_CASE("examples: a first start shows the story, its head and its cell") {
+    Session session;
+    begin_with_story(session);
+    CHECK(session.document.text == examples()[0].text);
+    CHECK(session.selection.block == 1);
+    CHECK(session.selection.head == 2);
+    CHECK(session.selection.locked == std::pair(16, 4));
+    CHECK(session.preferences.rank == kRankByCell);
+    CHECK_FALSE(session.selection.choose_head);
+}
+
+TEST_CASE("examples: the sample pictures are there") {
+    for (const SamplePicture& sample : sample_pictures()) {
+        CAPTURE(sample.path);
+        CHECK(names_picture(sample.path));
+        const auto image = open_picture(sample.path);
+        REQUIRE(image);
+        CHECK(image->width == 224);
+        CHECK(image->height == 224);
+    }
+    CHECK(names_picture("A/b.JPG"));
+    CHECK_FALSE(names_picture("A sentence."));
+    CHECK_FALSE(open_picture("sample:none"));
+}
+
+TEST_CASE("examples: each thing to try is made of commands that there are") {
+    CHECK(things_to_try().size() == 5);
+    for (const ThingToTry& thing : things_to_try()) {
+        CAPTURE(thing.title);
+        CHECK(parse_commands(commands(), thing.commands));
+        CHECK_FALSE(thing.see.empty());
+    }
+}
+
+TEST_CASE("explanations: the longest beginning of a path counts") {
+    REQUIRE(explanation_of("contrast/linear"));
+    CHECK(*explanation_of("contrast/linear") == *explanation_of("contrast"));
+    CHECK(*explanation_of("map/fit") != *explanation_of("map"));
+    CHECK(explanation_of("no such widget") == nullptr);
 }

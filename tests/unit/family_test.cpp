@@ -189,9 +189,9 @@ TEST_CASE(
     const auto summaries = summarize_heads(*trace, 4, pool);
     REQUIRE(summaries);
     CHECK(summaries->size() == static_cast<size_t>(c.head_count()));
-    const auto effects = head_effects(*trace, 1, 5, pool);
+    const auto effects = head_effects(*trace, nullptr, {MetricKind::probability, 5, -1, 1}, pool);
     REQUIRE(effects);
-    CHECK(effects->size() == summaries->size());
+    CHECK(effects->change.size() == summaries->size());
     CHECK(!same_heads(c, bart_with_heads(4, 4)->config));
     CHECK(report_cell(*trace, {4, 3, 1, 2}, pool).weight_by_head.size() == summaries->size());
     CHECK(parse_change(c, "ablate:cross.1.3:zero"));

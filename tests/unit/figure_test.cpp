@@ -42,7 +42,7 @@ TEST_CASE("style: every field is read as it is written; what a field cannot be i
                                                {"width-mm", "1e9"},
                                                {"dpi", "0"},
                                                {"dpi", ""},
-                                               {"scale", "cubic"},
+                                               {"contrast", "cubic"},
                                                {"labels", "yes"},
                                                {"colormap", "mud"},
                                                {"queries", "rows "},
@@ -63,7 +63,7 @@ TEST_CASE("presets: what a style sets comes back from its file; foreign and brok
     FigureStyle style;
     style.width_mm = 85;
     style.values = true;
-    style.scale = Scale::log;
+    style.contrast = Contrast::log;
     style.title = "Größe “1”";
     style.color_bar = false;
     const FigurePreset preset = preset_of("mine", style);
@@ -126,7 +126,7 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
     for (const auto& choice : std::vector<std::pair<const char*, const char*>>{{"width-mm", "85"},
                                                                                {"font-pt", "12"},
                                                                                {"colormap", "viridis"},
-                                                                               {"scale", "log"},
+                                                                               {"contrast", "log"},
                                                                                {"queries", "columns"},
                                                                                {"marks", "dots"},
                                                                                {"turn-labels", "always"},
@@ -204,12 +204,14 @@ TEST_CASE("colors: one index for every value; what is no number has a gray of it
     CHECK(color_index(std::numeric_limits<float>::quiet_NaN()) == kNoNumber);
     const Rgb gray = color_of(colormap("beam", true), std::numeric_limits<float>::quiet_NaN());
     CHECK((gray.r == gray.g && gray.g == gray.b));
-    for (const Scale scale : {Scale::linear, Scale::log, Scale::row}) {
-        CHECK(std::isnan(scale_position(scale, std::numeric_limits<float>::quiet_NaN(), 1, 1)));
-        CHECK(scale_position(scale, -1, 1, 1) == 0);
-    }
     CHECK(decimals(-4.8e-7, 2) == "0.00");
     CHECK(decimals(-0.005001, 2) == "−0.01");
+    CHECK(fine_decimals(0.0214, 3) == "0.021");
+    CHECK(fine_decimals(1e-7, 3) == "0");  // less than float32 sums tell from 0
+    CHECK(fine_decimals(-1e-6, 3) == "−1.0e−6");
+    CHECK(fine_decimals(9.96e-5, 3) == "1.0e−4");
+    CHECK(fine_decimals(4.99e-4, 3) == "5.0e−4");
+    CHECK(fine_decimals(5e-4, 3) == decimals(5e-4, 3));
 }
 
 TEST_CASE(
@@ -218,10 +220,11 @@ TEST_CASE(
     ThreadPool pool(2);
     const auto trace = broken_trace(pool);
     for (const Marks marks : {Marks::squares, Marks::dots})
-        for (const Scale scale : {Scale::linear, Scale::log, Scale::row}) {
+        for (const Contrast contrast :
+             {Contrast::range, Contrast::root, Contrast::log, Contrast::percentile, Contrast::row}) {
             FigureOptions o;
             o.marks = marks;
-            o.scale = scale;
+            o.contrast = contrast;
             o.values = true;
             const auto drawing = find_figure("head")->make(trace, o, pool);
             REQUIRE(drawing);
@@ -237,7 +240,7 @@ TEST_CASE(
         page.session.selection.locked = std::pair{2, 1};
         const auto drawn = guarded([&]() -> Result<std::string> {
             TRY(RunAnswer answer,
-                answer_for({trace, nullptr, nullptr}, 1, 1, page.session.selection.locked, pool));
+                answer_for({trace, nullptr, nullptr}, {1, 1}, page.session.selection.locked, pool));
             TRY_STATUS(prepare_page(page, std::move(answer), pool));
             return svg_text(draw_view_page(page));
         });

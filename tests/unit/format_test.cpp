@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "analysis/metric.h"
 #include "helpers.h"
 #include "io/gguf.h"
 #include "io/image.h"
@@ -226,6 +227,8 @@ TEST_CASE(
     const auto base = Model::open(folder.path);
     REQUIRE(base);
     CHECK(!(*base)->has_logits());
+    CHECK(parse_metric(**base, "p 5").error().message.find("no head that predicts tokens") !=
+          std::string::npos);
     ThreadPool pool(1);
     CHECK(trace_of(*base, {2, 5, 9, 3}, pool)->normalized().all() ==
           trace_of(reference_model("bert"), {2, 5, 9, 3}, pool)->normalized().all());

@@ -31,6 +31,11 @@ struct TemporaryFolder {
     ~TemporaryFolder() { std::filesystem::remove_all(path); }
 };
 
+/// Bit for bit, but for the sign of zeros.
+inline bool same(const Matrix& a, const Matrix& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
+}
+
 inline Matrix random_matrix(Index rows, Index cols, unsigned seed) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;

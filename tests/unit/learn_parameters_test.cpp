@@ -1,10 +1,10 @@
 // Counts of attention's weights, GPT-3's exactly, and a value matrix as a product of two thin ones.
 #include <cmath>
 
-#include "analysis/attention_parameters.h"
+#include "analysis/head_matrices.h"
 #include "helpers.h"
 #include "learn/parameters.h"
-#include "model/parameters.h"
+#include "model/parameter_counts.h"
 
 using namespace headlight;
 using namespace headlight::learn;
@@ -72,7 +72,7 @@ TEST_CASE("learn parameters: the factors are what values and results are made by
         CAPTURE(name);
         const auto trace = trace_of(reference_model(name), {5, 9, 200, 17}, pool);
         const AttentionHead head{1, trace->config().heads(1) - 1};
-        const ValueFactors f = value_factors(*trace->model, head, pool);
+        const ValueFactors f = value_factors(*trace->model, head);
         const Matrix v = trace->v(1, head.head).all();
         const Matrix x = apply_norm(trace->config(), trace->weights(1).norm, trace->resid_before(1, pool),
                                     pool),

@@ -6,9 +6,9 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/attention_parameters.h"
 #include "analysis/dot_products.h"
 #include "analysis/hard_attention.h"
+#include "analysis/head_matrices.h"
 #include "analysis/mask_ways.h"
 #include "analysis/normalizers.h"
 #include "analysis/score_functions.h"
@@ -89,7 +89,7 @@ Matrix near_variance(const Json& c) {
 }
 
 Matrix singular(const Json& c) {
-    return singular_values({matrix_of(c["down"]), matrix_of(c["up"])}).transpose();
+    return singular_values(ValueFactors{matrix_of(c["down"]), matrix_of(c["up"])}).transpose();
 }
 
 Matrix worked(const Json& c) {

@@ -6,6 +6,7 @@
 #include "helpers.h"
 #include "learn/page_parts.h"
 #include "learn/worked_example.h"
+#include "model/parameters.h"
 
 using namespace headlight;
 using namespace headlight::learn;

@@ -108,13 +108,6 @@ private:
     std::mt19937 random_;
 };
 
-/// Bit for bit, but for the sign of zeros.
-inline bool same(const Matrix& a, const Matrix& b) {
-    REQUIRE(a.rows() == b.rows());
-    REQUIRE(a.cols() == b.cols());
-    return a == b;
-}
-
 /// Where two traces differ; empty: nowhere.
 inline std::string differing(const Trace& a, const Trace& b) {
     std::string where;

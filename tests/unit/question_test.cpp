@@ -286,7 +286,8 @@ TEST_CASE("questions are fitted to the trace that answers them") {
           Question(HeadPairWanted{{}, 99, 99, 99, 99}),
           Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}),
           Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairWanted{{}, 9}),
-          Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(StagesWanted{})}) {
+          Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(MetricWanted{}),
+          Question(StagesWanted{})}) {
         const bool answered = std::visit(
             [&](const auto& q) { return static_cast<bool>(answer(Runs{*trace}, q, pool, nullptr)); },
             fitted(wild, *trace));

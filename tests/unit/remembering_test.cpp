@@ -48,7 +48,7 @@ TEST_CASE(
         path,
         R"({"width": -3, "text_size": 1e9, "layer": 123456789012, "dark": 5, "text": "kept", "scale": "big"})");
     const Session clamped = load_settings(path);
-    CHECK((clamped.preferences.window_width == 320 && clamped.preferences.text_size == 2 &&
+    CHECK((clamped.preferences.window_width == 0 && clamped.preferences.text_size == 2 &&
            clamped.selection.block == 100000 && clamped.preferences.dark && clamped.document.text == "kept" &&
            clamped.notice.empty()));
     CHECK(std::filesystem::exists(path));

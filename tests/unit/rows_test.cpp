@@ -110,3 +110,26 @@ TEST_CASE("rows: more than one thread goes on from one text, and each keeps its 
         CHECK(out[i].topRows(41) == past.all());
     }
 }
+
+TEST_CASE("rows leave their memory to the next of as many entries, at most 256 MB of it") {
+    free_spares();
+    const float* at = nullptr;
+    {
+        const Rows rows(Matrix::Ones(300, 100));
+        at = rows.row(0).data();
+    }
+#ifdef HEADLIGHT_SANITIZED  // which sees the use of what was freed
+    CHECK(free_spares() == 0);
+#else
+    CHECK(spare_matrix(100, 299).data() != at);
+    Matrix taken = spare_matrix(100, 300);
+    CHECK((taken.data() == at && taken.rows() == 100 && taken.cols() == 300));
+    CHECK(free_spares() == 0);
+    leave_spare(std::move(taken));
+    leave_spare(Matrix(10, 10));  // small: freed
+    CHECK(free_spares() == 300 * 100 * 4);
+    for (int i = 0; i < 5; ++i) leave_spare(Matrix(16 << 10, 1 << 10));  // 64 MB each
+    CHECK(free_spares() == 256 << 20);
+    CHECK(taken.size() == 0);
+#endif
+}

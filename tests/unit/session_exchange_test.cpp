@@ -14,7 +14,8 @@ WorkAnswer answer_of(const char* folder, const std::vector<int>& ids) {
     ThreadPool pool(1);
     WorkAnswer a;
     const auto model = reference_model(folder);
-    static_cast<RunAnswer&>(a) = *answer_for({trace_of(model, ids, pool), nullptr, nullptr}, 1, 2, {}, pool);
+    static_cast<RunAnswer&>(a) =
+        *answer_for({trace_of(model, ids, pool), nullptr, nullptr}, {1, 2}, {}, pool);
     a.model_path = "/models/some";
     return a;
 }
@@ -38,7 +39,7 @@ TEST_CASE("exchange: the session asks for what it holds, and a decoder is asked 
     CHECK((first.cell == std::pair(3, 1) && first.choose_head && first.questions.empty()));
     const WorkAnswer shown = answer_of("gpt2", {5, 9, 200});
     const WorkRequest next = request_of(s, shown.sentence.get());
-    CHECK((next.second.empty() && next.sweep == -1));
+    CHECK((next.second.empty() && next.sweep == Metric{}));
     s.selection.hovered.cell = std::pair{0, 0};
     CHECK(request_of(s, shown.sentence.get()).cell == std::pair(0, 0));
 }

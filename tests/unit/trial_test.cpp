@@ -136,3 +136,40 @@ TEST_CASE("try: what only changed the attention of a model that was closed is in
     forget_model(b.session.document.trial);
     CHECK_FALSE(trial_in_force(b.session));
 }
+
+TEST_CASE("try: what comes behind a model waits until it is open, and comes back in one step with it") {
+    TrialBench b("qkv");
+    const std::string commands = "switch translator; head encoder.1.3; mask none";
+    REQUIRE(b.attempt(commands));
+    Document& d = b.session.document;
+    CHECK(d.model_path == "translator");
+    CHECK(b.mask() == Mask());
+    CHECK(trial_in_force(b.session, commands));
+    CommandContext c = b.context();
+    CHECK_FALSE(trial_can_go_on(c));
+    static_cast<RunAnswer&>(b.answer) = shown_with(*Model::open(kTests.parent_path() / "models/translator"));
+    b.answer.model_attempt = d.model_attempt;
+    d.history.forget_model();
+    forget_model(d.trial, d.trial_waits.has_value());
+    REQUIRE(go_on_trying(c));
+    CHECK(b.mask() == *Mask::parse("none"));
+    CHECK(b.session.selection.block == 1);
+    CHECK(b.session.selection.head == 3);
+    CHECK(b.steps() == 1);
+    REQUIRE(b.attempt(commands));
+    CHECK(d.model_path == "stories");
+    CHECK(b.mask() == Mask());
+    CHECK_FALSE(trial_in_force(b.session));
+}
+
+TEST_CASE("try: what was only looked at is taken back as far as it is still so") {
+    TrialBench b("qkv");
+    REQUIRE(b.attempt("head 2.5; rank induction; sweep on"));
+    REQUIRE(b.act("head 3.1"));
+    CHECK_FALSE(trial_in_force(b.session));
+    const int rank = b.session.preferences.rank;
+    REQUIRE(b.attempt("mask none"));
+    CHECK_FALSE(b.session.document.sweeping);
+    CHECK(b.session.preferences.rank != rank);
+    CHECK(b.session.selection.block == 3);
+}

@@ -54,7 +54,7 @@ TEST_CASE("commands enlarge and scroll the view that is shown") {
     REQUIRE(b.act("view lens; page right; page left; page right"));
     CHECK(b.session.of<LensState>().first() == 2);
     CHECK(b.refused("zoom in").find("cannot be enlarged") != std::string::npos);
-    REQUIRE(b.act("view model"));
+    REQUIRE(b.act("view positions"));
     CHECK(b.refused("scroll down").find("nothing of it is scrolled") != std::string::npos);
 }
 

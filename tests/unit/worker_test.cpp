@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <thread>
 
 #include "analysis/generate.h"
@@ -44,18 +45,30 @@ TEST_CASE("the mailbox: the latest request wins, and a newer one cancels") {
     CHECK((box.cancel() && box.cancel_questions()));
     CHECK(*box.take() == 3);
     CHECK((!box.cancel() && !box.cancel_questions()));
-    box.answer(std::make_shared<const int>(7));
-    box.answer(std::make_shared<const int>(8));
+    box.answer(std::make_shared<const int>(7), false);
+    box.answer(std::make_shared<const int>(8), false);
     CHECK(*box.poll() == 8);
     CHECK(!box.poll());
     box.close();
     CHECK(!box.take());
 }
 
+TEST_CASE("the mailbox is not busy once the last answer can be read") {
+    Mailbox<int, int> box;
+    box.put(1, Supersedes::nothing);
+    CHECK(*box.take() == 1);
+    box.answer(std::make_shared<const int>(1), false);
+    CHECK(box.busy());
+    box.answer(std::make_shared<const int>(2), true);
+    CHECK(!box.busy());
+    box.put(2, Supersedes::nothing);
+    CHECK(box.busy());
+}
+
 TEST_CASE("the mailbox under two threads loses nothing that matters") {
     Mailbox<int, int> box;
     std::thread worker([&] {
-        while (const auto request = box.take()) box.answer(std::make_shared<const int>(*request));
+        while (const auto request = box.take()) box.answer(std::make_shared<const int>(*request), true);
     });
     for (int i = 1; i <= 20000; ++i) box.put(i, static_cast<Supersedes>(i % 3));
     int last = 0;
@@ -130,6 +143,61 @@ TEST_CASE(
     CHECK((next->failure.empty() && next->sentence->trace));
 }
 
+TEST_CASE("worker: a long text is shown from its beginning on, and ends as if it had been read at once") {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<const WorkAnswer>> seen;
+    const auto sizes = [&] {
+        std::lock_guard lock(mutex);
+        std::vector<int> out;
+        for (const auto& a : seen)
+            if (a->sentence && a->sentence->trace && a->picture) {
+                const int n = a->sentence->trace->output().size();
+                if (out.empty() || out.back() != n) out.push_back(n);
+                CHECK((a->sentence->complete == (n == 48) && a->picture->levels[0].rows() == n));
+                CHECK((n == 48 || a->sentence->bytes_read < a->sentence->text.size()));
+            }
+        return out;
+    };
+    Worker* reader = nullptr;
+    Worker worker(
+        2,
+        [&] {
+            std::lock_guard lock(mutex);
+            if (auto answer = reader ? reader->poll() : nullptr) seen.push_back(std::move(answer));
+        },
+        kMaxMapSide, 8);
+    {
+        std::lock_guard lock(mutex);
+        reader = &worker;
+    }
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    for (int i = 0; i < 40; ++i) r.text += "The cat sat on " + std::to_string(i) + ". ";
+    const auto wait = [&](size_t count) {
+        for (int i = 0; i < 2000 && (sizes().size() < count || worker.busy()); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    };
+    worker.ask(r);
+    wait(4);
+    CHECK(sizes() == std::vector{8, 16, 32, 48});
+
+    Worker at_once(2, [] {});
+    const auto whole = answer_of(at_once, r, [](const WorkAnswer& a) { return a.picture != nullptr; });
+    const SentenceResult &a = *seen.back()->sentence, &b = *whole->sentence;
+    CHECK(a.trace->normalized().all() == b.trace->normalized().all());
+    CHECK((a.heads[AttentionHead{1, 2}].thumbnail == b.heads[AttentionHead{1, 2}].thumbnail));
+    CHECK(a.bytes_read == b.bytes_read);
+
+    r.text.insert(r.text.size() - 1, "!");  // a text that is shown does not shrink while it is edited
+    worker.ask(r);
+    wait(4);
+    r.text = "A dog. " + r.text;
+    r.cell = std::pair{20, 3};  // the first picture holds the cell that is looked at
+    worker.ask(r);
+    wait(6);
+    CHECK(sizes() == std::vector{8, 16, 32, 48, 32, 48});
+}
+
 TEST_CASE("worker: a request that throws becomes a sentence") {
     Worker worker(2, [] {});
     WorkRequest r;
@@ -157,8 +225,8 @@ TEST_CASE("worker: a text that is too long for its map is shown as the largest o
     const auto trace = trace_of(model, ids, pool);
     const Matrix whole = masked_pattern(*trace, 1, 2);
     for (const bool drop : {false, true}) {
-        const HeadPicture full = make_picture(*trace, 1, 2, pool, drop),
-                          small = make_picture(*trace, 1, 2, pool, drop, 10);
+        const HeadPicture full = make_picture(*trace, {1, 2, drop}, pool),
+                          small = make_picture(*trace, {1, 2, drop}, pool, 10);
         CHECK((full.step == 1 && small.step == 5 && small.levels[0].rows() == 9 &&
                small.levels[0].cols() == 9));
         if (!drop) CHECK((full.levels[0] - whole).cwiseAbs().maxCoeff() < 1e-6f);
@@ -200,15 +268,13 @@ TEST_CASE(
     const auto failed = answer(r, [](const WorkAnswer& a) { return !a.other_error.empty(); });
     CHECK(!failed->other);
     r.other.reset();
-    r.sweep = -1;
+    r.sweep = Metric{};
     const auto swept = answer(r, [](const WorkAnswer& a) { return a.sweep && a.sweep->ended(); });
-    CHECK(swept->sweep->change().size() == static_cast<size_t>(swept->sweep->heads()));
+    CHECK(swept->sweep->effects().change.size() == static_cast<size_t>(swept->sweep->heads()));
     CHECK(swept->other_error.empty());
     ThreadPool pool(1);
-    CHECK(swept->sweep->change().values() == head_effects(*swept->sentence->trace,
-                                                          swept->sentence->trace->output().size() - 1,
-                                                          swept->sweep->token(), pool)
-                                                 ->values());
+    CHECK(swept->sweep->effects().change ==
+          head_effects(*swept->sentence->trace, nullptr, Metric{}, pool)->change);
     r.text = "The cat sat on the mat and the dog sat on the log";
     worker.ask(r);
     r.sweep.reset();

@@ -27,6 +27,7 @@ TEST_CASE(
                              "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"})
         s.document.intervention.changes.push_back(*parse_change(model->config, text));
     note_changes(s.document, model->config);
+    s.document.metric = {"p #17@3", {MetricKind::probability, 17, -1, 3}};
     REQUIRE(save_workspace(s, path));
     Session before;
     before.preferences.dark = false;
@@ -43,6 +44,8 @@ TEST_CASE(
            back->document.changes_wait));
     restore_changes(*back, model->config);
     CHECK(back->document.intervention == s.document.intervention);
+    restore_metric(*back, *model);
+    CHECK(back->document.metric.metric == s.document.metric.metric);
     CHECK((back->notice.empty() && !back->document.changes_wait));
     back->document.changes = {"ablate:99.0"};
     restore_changes(*back, model->config);
@@ -95,6 +98,13 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["learn_station"] = "no-weights";  // … and what they had not
     written["learn_set"] = Json::array();
     written["steps_order"] = 0;
+    written["steps_show"] = 0;
+    written["model_block"] = 3;
+    written["picture"] = "";
+    written["contrast"] = 6;  // once a scale per row
+    written["map_of"] = written["map_from"] = 0;
+    written["map_heads"] = written["slides"] = Json::array();
+    written["metric"] = "";
     written["head_chosen"] = true;  // a head that was saved was wanted
     CHECK(*workspace_document(named) == written);
     CHECK(*workspace_document(session) != old);

@@ -162,3 +162,26 @@ def every_control_is_reached_by_tab(display):
             w.wait(lambda r: r["focus"] != before)
         w.key("Down")
         w.wait(lambda r: r["delta_split"] == 1)
+
+
+def an_open_list_takes_the_keys(display):
+    """Esc closes the list first, arrows move in it, Enter takes; nothing behind it moves."""
+    with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:
+        before = w.settled()
+        w.click("contrast")
+        w.wait(lambda r: r["list"] == "contrast")
+        w.key("Down", "Down", "x", "3")
+        w.key("Escape")
+        r = w.wait(lambda r: r["list"] == "")
+        assert (r["shown_head"], r["locked"], r["text"], r["view"]) == ([1, 2], [16, 3], before["text"], "Heat map"), "nothing behind the list moved"
+        w.click("colors")
+        w.wait(lambda r: r["list"] == "colors")
+        w.key("Down", "Return")
+        r = w.wait(lambda r: r["list"] == "" and not r["busy"])
+        assert r["text"] == before["text"] and r["locked"] == [16, 3]
+        w.click("colors")
+        w.wait(lambda r: r["list"] == "colors")
+        w.key("Up", "Return")
+        w.wait(lambda r: r["list"] == "")
+        w.key("Escape")
+        w.wait(lambda r: r["locked"] is None)

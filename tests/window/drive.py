@@ -33,6 +33,11 @@ class Display:
             time.sleep(0.05)
         raise RuntimeError("Xvfb did not start")
 
+    def fine(self, dpi=192):
+        """A display of so many dots per inch, as a desktop tells it."""
+        subprocess.run(["xprop", "-root", "-format", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", f"Xft.dpi:\t{dpi}\n"], env=dict(os.environ, DISPLAY=self.name), check=True, timeout=30)
+        return self
+
     def layout(self, *names):
         """Sets the keyboard's layout: "fr", or "us", "-variant", "dvorak"."""
         subprocess.run(["setxkbmap", *names], env=dict(os.environ, DISPLAY=self.name), check=True, timeout=30)
@@ -85,7 +90,8 @@ class Window:
         self.home.mkdir(exist_ok=True)
         self.report_path = self.folder / "report.json"
         self.environment = dict(os.environ, DISPLAY=display.name, XDG_CONFIG_HOME=str(self.home), LIBGL_ALWAYS_SOFTWARE="1", **environment)
-        self.process = subprocess.Popen([str(program), "--report", str(self.report_path), "--size", size, "--scale", "1", *map(str, arguments)],
+        sized = ["--size", size] + ([] if "--scale" in arguments else ["--scale", "1"]) if size else []
+        self.process = subprocess.Popen([str(program), "--report", str(self.report_path), *sized, *map(str, arguments)],
                                         env=self.environment, stderr=subprocess.PIPE)
         self.wait(lambda r: "shown_text" in r or r.get("model_error"), 60)
         self.id = self.tool("search", "--sync", "--pid", str(self.process.pid)).split()[-1]

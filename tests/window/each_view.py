@@ -1,4 +1,5 @@
 """What each view shows of a trace, and what is done in it."""
+import json
 import shutil
 import tempfile
 import time
@@ -53,7 +54,6 @@ def every_view_lights_what_is_hovered(display):
 def the_heat_map_enlarges_and_moves(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
-        w.key("Escape")  # the hints, whose first card lies over the toolbar's end
         cell = w.report()["widgets"]["map"]
         w.point("map", 0.5, 0.5)
         w.tool("click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4")
@@ -119,6 +119,32 @@ def long_texts_keep_what_is_typed_in_sight(display):
         w.wait(lambda r: not r["busy"] and f"lines/query/{last + 2}" in r["widgets"])
 
 
+def the_whole_block_in_steps(display):
+    with Window(PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,4", "--text", LILY) as w:
+        w.wait(lambda r: "steps/table" in r["widgets"] and not r["busy"], 30)
+        w.click("steps/show")
+        w.click("steps/show/whole block")
+        r = w.wait(lambda r: r["steps_show"] == 1 and "steps/stage/2" in r["widgets"] and "steps/lit" in r["widgets"])
+        assert {f"steps/stage/{i}" for i in (0, 1, 2, 5, 6, 7, 10, 11, 12, 13, 15, 16)} <= set(r["widgets"]), "every vector of a pre-norm block"
+        assert not {f"steps/stage/{i}" for i in (3, 4, 8, 9, 14)} & set(r["widgets"]), "no norms of q and k, no rotation, no norm of the output"
+        w.click("steps/stage/2", 0.02)
+        first = w.wait(lambda r: r["chain_step"] == 2 and r["chain_entry"] == 0 and not r["busy"] and "steps/lit" in r["widgets"])["widgets"]["steps/lit"]
+        w.click("steps/stage/2", 0.98)
+        w.wait(lambda r: r["chain_entry"] == 31 and r["widgets"].get("steps/lit", first)[1] > first[1] + 10, 30)
+        w.click("steps/stage/13", 0.5)
+        w.wait(lambda r: r["chain_step"] == 13 and "steps/lit" in r["widgets"])
+        w.click("steps/numbers")
+        w.wait(lambda r: r["strips_open"] and "steps/lit" not in r["widgets"])
+        w.click("steps/show")
+        w.click("steps/show/all heads")
+        w.wait(lambda r: r["steps_show"] == 2 and "steps/heads/5" in r["widgets"])
+        w.click("steps/heads/0", 0.06)
+        w.wait(lambda r: r["head"] == 0 and "steps/heads/0" in r["widgets"])
+        w.click("steps/show")
+        w.click("steps/show/attention")
+        w.wait(lambda r: r["steps_show"] == 0 and "steps/table" in r["widgets"])
+
+
 def steps_by_weight(display):
     """The heaviest key first, as is remembered."""
     home = Path(tempfile.mkdtemp())
@@ -180,7 +206,6 @@ def all_heads_sorted_labeled_and_opened(display):
 def graph_heads_switch(display):
     with Window(PROGRAM, display, "--view", "graph", "--text", SENTENCE, "--head", "1.2") as w:
         w.settled()
-        w.key("Escape")  # the hints
         w.click("graph/head/0.3")
         w.wait(lambda r: r["left_out"] == [[0, 3]])
         w.click("graph/selected")
@@ -192,14 +217,51 @@ def graph_heads_switch(display):
         w.wait(lambda r: not r["busy"] and "graph/token/3" in r["widgets"])
 
 
+def a_dropped_config_is_counted(display):
+    folder = Path(tempfile.mkdtemp()) / "gpt2-xl"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25}))
+    with Window(PROGRAM, display, "--text", SENTENCE, "--do", "model architecture gpt-3; view model") as w:
+        w.settled()
+        w.wait(lambda r: "model/count/5" in r["widgets"] and "model/weights/0" not in r["widgets"])
+        w.drop(folder / "config.json")
+        r = w.wait(lambda r: r.get("model_config") == "gpt2-xl" and r["view"] == "Model" and "model/count/5" in r["widgets"])
+        assert r["model"] == "stories" and r["text"] == SENTENCE, "what is open stays open"
+        w.drop(REFERENCE / "llama/config.json")
+        w.wait(lambda r: r["model_config"] == "llama")
+    shutil.rmtree(folder.parent)
+
+
 def blocks_of_the_model_open_their_views(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
         w.click("tab/Model")
         r = w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
-        w.click("model/0/3")  # embedding, positions, norm, attention
+        w.wait(lambda r: "model/weights/3" in r["widgets"], 30)  # W_Q, W_K, W_V and W_O of the selected head
+        w.click("model/0/5")  # embedding, positions, norm, attention, norm, MLP
+        r = w.wait(lambda r: r["model_block"] == 5 and "model/weights/1" in r["widgets"] and "model/weights/2" not in r["widgets"])
+        w.click("model/0/5")
+        w.wait(lambda r: r["view"] == "Prediction")
+        w.key("Escape", "0")
+        w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
+        w.click("model/0/3")
+        w.wait(lambda r: r["model_block"] == 3 and "model/weights/3" in r["widgets"])
+        w.click("model/open")
         w.wait(lambda r: r["view"] == "Heat map")
         w.key("Escape", "0")
         w.wait(lambda r: r["view"] == "Model")
         w.key("Escape")
         w.wait(lambda r: r["view"] == "Heat map")
+
+
+def alignment_opens_on_the_mean_and_ranks_cross_attention(display):
+    with Window(PROGRAM, display, "--model", "translator", "--view", "alignment", "--text", "I have never seen him.") as w:
+        w.wait(lambda r: "alignment" in r and not r["busy"])
+        w.key("Escape")
+        r = w.wait(lambda r: any(path.startswith("ranked/") for path in r["widgets"]))
+        ranked = [path for path in r["widgets"] if path.startswith("ranked/")]
+        assert r["align_of"] == 1 and all(path.startswith("ranked/cross") for path in ranked), ranked
+        chosen = [r["layer"], r["head"]]
+        other = next(path for path in ranked if not path.endswith(f".{chosen[1]}"))
+        w.click(other)
+        w.wait(lambda r: r["align_of"] == 0 and [r["layer"], r["head"]] != chosen and not r["busy"])

@@ -30,7 +30,7 @@ TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحب�
 LONG = " ".join(["Lily had a red ball and Tom had a blue ball so they went to the park ."] * 56)
 SIZES = {"1280x720": 1, "1600x1000": 1, "2560x1440": 2}
 README = {"main": ("head", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "steps": ("steps", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "delta": ("delta", {}, STORY, ["--head", "1.0"], "light"),
-          "next": ("lens", {}, STORY, [], "dark"), "graph": ("graph", {}, STORY, [], "light"), "align": ("alignment", {}, "Tom has bought a red car.", ["--model", "translator"], "dark"), "model": ("model", {"model_mean": True}, "I have never seen him.", ["--model", "translator", "--head", "cross.2.0"], "light"),
+          "next": ("lens", {}, STORY, [], "dark"), "graph": ("graph", {}, STORY, [], "light"), "align": ("alignment", {}, "Tom has bought a red car.", ["--model", "translator"], "dark"), "model": ("model", {"model_maps": True, "model_mean": True}, "I have never seen him.", ["--model", "translator", "--head", "cross.2.0"], "light"),
           "heads": ("heads", {"heads_layout": 1, "heads_kept": 0.7}, STORY, [], "dark"),
           "learn": ("learn", {}, BARK, ["--head", "1.2", "--do", "learn score-functions"], "dark"),
           "learn-example": ("learn", {}, BARK, ["--do", "learn worked-example"], "dark"),

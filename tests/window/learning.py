@@ -195,7 +195,7 @@ def a_page_is_saved_as_learn_draws_it(display):
     folder = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8") as w:
         _learns(w, "positions")  # both begin with the station's own head
-        w.key("Escape", "ctrl+s")
+        w.key("ctrl+s")
         w.wait(lambda r: "save path" in r["widgets"])
         w.fill("save path", str(folder / "page.svg"), lambda r: r["save_path"] == str(folder / "page.svg"))
         w.click("save path/save")

@@ -120,7 +120,7 @@ def a_decoder_writes_on(display):
 
 
 def the_diagram_shows_three_kinds_of_attention(display):
-    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the mat.", "--view", "model") as w:
+    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the mat.", "--view", "model", "--do", "model beside attention") as w:
         w.wait(lambda r: "model/map/3" in r["widgets"] and not r["busy"])
         places = [w.report()["widgets"][f"model/map/{i}"] for i in (1, 2, 3)]
         assert places[0][0] + places[0][2] <= places[1][0] and places[1][0] + places[1][2] <= places[2][0], "side by side"

@@ -95,6 +95,21 @@ def every_view_is_saved(display):
     shutil.rmtree(folder)
 
 
+def the_format_is_a_button_and_the_name_says_what_is_saved(display):
+    folder = Path(tempfile.mkdtemp(prefix="headlight-formats-"))
+    with Window(PROGRAM, display, "--text", LILY, "--do", "view head; head 1.2", home=folder) as w:
+        w.settled()
+        w.key("Escape", "Escape", "ctrl+s")
+        r = w.wait(lambda r: "save format/SVG" in r["widgets"])
+        assert Path(r["save_path"]).name == "stories-head-1.2.png", r["save_path"]
+        for name in ("SVG", "PDF", "CSV", "JSON", "NPY", "PNG"):
+            w.click(f"save format/{name}")
+            w.wait(lambda r: r["save_path"].endswith("stories-head-1.2." + name.lower()))
+        w.click("figure/methods")
+        w.wait(lambda r: r["figure"]["methods"] == "false")
+    shutil.rmtree(folder)
+
+
 def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
     """What the window saves, the command line saves too, byte for byte."""
     folder = Path(tempfile.mkdtemp(prefix="headlight-figure-"))
@@ -132,7 +147,6 @@ def a_workspace_is_saved_opened_dropped_and_restored(display):
     path, home = folder / "my work.headlight.json", folder / "home"
     with Window(PROGRAM, display, "--head", "2.1", "--lock", "16,3", "--text", LILY, home=home) as w:
         w.settled()
-        w.key("Escape")
         w.click("change/ablate")
         w.click("tab/Steps")
         w.wait(lambda r: r["changes"] == 1 and r["view"] == "Steps")

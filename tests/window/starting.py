@@ -18,12 +18,14 @@ def first_start(display):
         assert r["field_focused"] and r["hints"], "the sentence has the focus, the hints are shown"
         w.click("hint/done")
         r = w.wait(lambda r: not r["hints"])
-        assert r["locked"] is None and r["field_focused"], "the click on the card stays on the card"
+        assert r["locked"] == [16, 4], "the click on the card stays on the card"
         status, error = w.close()
         assert status == 0 and not error, error
     home = Path(tempfile.mkdtemp())
     with Window(PROGRAM, display, home=home) as w:
         w.type("x")
+        w.wait(lambda r: r["text"].endswith("redx") and r["hints"])
+        w.key("Escape")
         w.wait(lambda r: not r["hints"])
         w.close()
     with Window(PROGRAM, display, home=home) as w:
@@ -37,9 +39,10 @@ def theme_colors_scale_and_direction(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
         w.settled()
         pictures = {w.picture()}
-        for widget, choice in (("scale", "log"), ("colors", "magma"), ("queries", "columns"), ("scale", "row")):
+        for widget, choice in (("contrast", "log"), ("colors", "magma"), ("queries", "columns"), ("contrast", "row")):
             w.click(widget)
-            w.click(f"{widget}/{choice}")
+            listed = lambda r: [path for path in r["widgets"] if path.startswith(f"{widget}/") and path.split("/")[1].removeprefix("queries in ").removesuffix(" contrast") == choice]
+            w.click(listed(w.wait(listed))[0])
             time.sleep(0.3)
             pictures.add(w.picture())
         assert len(pictures) == 5, "each choice changes the picture"

@@ -1,0 +1,95 @@
+// The mean and the largest of several heads' patterns.
+#include "trace/head_group.h"
+
+#include "analysis/answer.h"
+#include "helpers.h"
+#include "model/change.h"
+
+using namespace headlight;
+
+namespace {
+
+std::shared_ptr<const Trace> some_trace(ThreadPool& pool, const char* name = "gpt2") {
+    std::vector<int> ids;
+    for (int i = 0; i < 41; ++i) ids.push_back(3 + i * 7 % 200);
+    return trace_of(reference_model(name), ids, pool);
+}
+
+}  // namespace
+
+TEST_CASE("head group: each cell's mean and largest, −1 where all heads mask it; rows of a mean sum to 1") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "bert", "mistral"}) {
+        CAPTURE(name);
+        const auto trace = some_trace(pool, name);
+        const auto heads = heads_alike(trace->config(), 0);
+        CHECK(heads.size() == static_cast<size_t>(trace->config().head_count()));
+        const Matrix mean = combined_pattern(*trace, {Combine::mean, heads}),
+                     max = combined_pattern(*trace, {Combine::max, heads});
+        for (int q = 0; q < 41; ++q) {
+            CHECK(mean.row(q).cwiseMax(0.0f).sum() == doctest::Approx(1).epsilon(1e-5));
+            for (int k = 0; k < 41; ++k) {
+                float sum = 0, largest = -1;
+                for (const AttentionHead head : heads) {
+                    const float w = masked_pattern_rows(*trace, head.block, head.head, q, 1)(0, k);
+                    sum += std::max(w, 0.0f);
+                    largest = std::max(largest, w);
+                }
+                CHECK(max(q, k) == largest);
+                if (largest < 0)
+                    CHECK(mean(q, k) == -1);
+                else
+                    CHECK(mean(q, k) == doctest::Approx(sum / float(heads.size())).epsilon(1e-5));
+            }
+        }
+    }
+}
+
+TEST_CASE("head group: a key that one head masks weighs nothing there and is shown where another sees it") {
+    ThreadPool pool(1);
+    const auto model = reference_model("gpt2");
+    ForwardRequest request = request_of({5, 9, 11, 20});
+    Change change;
+    change.kind = ChangeKind::mask;
+    std::tie(change.block, change.head, change.query, change.key) = std::tuple{0, 1, 3, 2};
+    request.intervention.changes.push_back(change);
+    const auto trace = *run_trace(model, request, pool);
+    const Matrix mean = combined_pattern(*trace, {Combine::mean, {{0, 0}, {0, 1}}});
+    CHECK(mean(3, 2) == trace->pattern(0, 0)(3, 2) / 2);
+    CHECK(mean(2, 3) == -1);
+    CHECK(mean.row(3).sum() == doctest::Approx(1).epsilon(1e-6));
+    CHECK(combined_pattern(*trace, {Combine::mean, {{0, 1}}})(3, 2) == -1);
+    const Matrix rest = combined_pattern(*trace, {Combine::mean, {{0, 0}, {0, 1}}}, true);
+    CHECK(rest(3, 0) == -1);
+    CHECK(rest.row(3).cwiseMax(0.0f).sum() == doctest::Approx(1).epsilon(1e-6));
+}
+
+TEST_CASE("head group: a picture of several heads, whole or as the largest of squares") {
+    ThreadPool pool(2);
+    const auto trace = some_trace(pool);
+    PictureWanted wanted{1, 2};
+    wanted.group = HeadGroup{Combine::mean, heads_of_block(trace->config(), 1)};
+    const HeadPicture full = make_picture(*trace, wanted, pool),
+                      small = make_picture(*trace, wanted, pool, 10);
+    CHECK((full.levels[0] - combined_pattern(*trace, *wanted.group)).cwiseAbs().maxCoeff() == 0);
+    CHECK((small.step == 5 && small.group == wanted.group && small.largest == full.largest));
+    CHECK(small.at(17, 3) == full.levels[0].block(15, 0, 5, 5).maxCoeff());
+}
+
+TEST_CASE("head group: its title, and what of it fits another model or block") {
+    const auto model = reference_model("gpt2");
+    const ModelConfig& c = model->config;
+    const auto layer = heads_of_block(c, 1);
+    const std::string count = std::to_string(layer.size());
+    CHECK(group_title(c, {Combine::mean, layer}) == "Mean of " + count + " heads, layer 1");
+    CHECK(group_title(c, {Combine::max, heads_alike(c, 1)}) ==
+          "Max of all " + std::to_string(c.head_count()) + " heads");
+    CHECK(group_title(c, {Combine::mean, {{0, 1}, {1, 0}}}) == "Mean of heads 0.1, 1.0");
+    const HeadGroup group{Combine::max, {{1, 0}, {0, 1}, {99, 0}}};
+    CHECK(fitted(group, c, 0) == HeadGroup{Combine::max, {{0, 1}, {1, 0}}});
+    CHECK_FALSE(fitted(HeadGroup{Combine::max, {{99, 0}}}, c, 0));
+    const ModelConfig& two = translator()->config;
+    const int cross = cross_block(two, 0);
+    CHECK(heads_alike(two, 0).size() == static_cast<size_t>(two.stacks.front().layers * two.heads(0)));
+    CHECK_FALSE(fitted(HeadGroup{Combine::mean, {{cross, 0}}}, two, 0));
+}

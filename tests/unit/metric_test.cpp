@@ -1,0 +1,187 @@
+// What is explained: each kind by hand, how it is spelled, and what ablating heads does to it.
+#include "analysis/metric.h"
+
+#include <cmath>
+
+#include "analysis/effects.h"
+#include "analysis/lens.h"
+#include "base/cast.h"
+#include "changed.h"
+#include "helpers.h"
+
+using namespace headlight;
+
+namespace {
+
+/// Logits whose softmax has the shares 1 : 2 : 5.
+Vector shares(float a, float b, float c) {
+    Vector logits(3);
+    logits << std::log(a), std::log(b), std::log(c);
+    return logits;
+}
+
+const std::shared_ptr<const Model>& stories() {
+    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    return model;
+}
+
+std::shared_ptr<const Trace> run_text(const std::shared_ptr<const Model>& model, const std::string& text,
+                                      const std::vector<std::string>& changes, ThreadPool& pool) {
+    ForwardRequest request{encode_input(*model, {text})->sequences, {}};
+    for (const std::string& change : changes)
+        request.intervention.changes.push_back(*parse_change(model->config, change));
+    return *run_trace(model, std::move(request), pool);
+}
+
+constexpr const char* kLily = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
+
+}  // namespace
+
+TEST_CASE("metric: each kind of three logits by hand") {
+    const Vector logits = shares(1, 2, 5);
+    const auto of = [&](MetricKind kind, int a, int b = -1) {
+        return evaluate({kind, a, b, 0}, logits, shares(1, 1, 2));
+    };
+    CHECK(of(MetricKind::probability, 2).value == doctest::Approx(0.625));
+    CHECK(of(MetricKind::log_probability, 1).value == doctest::Approx(std::log(0.25)));
+    CHECK(of(MetricKind::logit, 2).value == doctest::Approx(std::log(5.0)));
+    CHECK(of(MetricKind::difference, 2, 1).value == doctest::Approx(std::log(2.5)));
+    const double kl = 0.25 * std::log2(0.25 / 0.125) + 0.25 * 0 + 0.5 * std::log2(0.5 / 0.625);
+    CHECK(of(MetricKind::divergence, 0).value == doctest::Approx(kl));
+    const MetricValues beside = of(MetricKind::difference, 2, 1);
+    CHECK(beside.probability == doctest::Approx(0.625));
+    CHECK(beside.log_probability == doctest::Approx(std::log(0.625)));
+    CHECK(beside.logit == doctest::Approx(std::log(5.0)));
+    const MetricValues change = beside - of(MetricKind::difference, 2, 0);
+    CHECK((change.value == doctest::Approx(-std::log(2.0)) && change.probability == 0));
+}
+
+TEST_CASE("metric: a logit that overflows a plain softmax has its log p") {
+    Vector logits(2);
+    logits << 500, 0;
+    CHECK(evaluate({MetricKind::log_probability, 1, -1, 0}, logits, logits).value == doctest::Approx(-500));
+    CHECK(evaluate({MetricKind::log_probability, 0, -1, 0}, logits, logits).value == doctest::Approx(0));
+}
+
+TEST_CASE("metric: what is typed, and spelled so that it is read again") {
+    const Model& model = *stories();
+    const int ball = *parse_token(model, "ball"), car = *parse_token(model, "␣car");
+    CHECK(ball == *parse_token(model, "\" ball\""));
+    CHECK(ball == *parse_token(model, "#" + std::to_string(ball)));
+    const auto read = [&](const std::string& text) {
+        const auto metric = parse_metric(model, text);
+        REQUIRE_MESSAGE(metric, text);
+        CHECK_MESSAGE(*parse_metric(model, metric_name(model, *metric)) == *metric, text);
+        return *metric;
+    };
+    CHECK(read("") == Metric{});
+    CHECK(read("default") == Metric{});
+    CHECK(read("log p") == Metric{});
+    CHECK(read("ball") == Metric{MetricKind::log_probability, ball});
+    CHECK(read("log p ball@12") == Metric{MetricKind::log_probability, ball, -1, 12});
+    CHECK(read("p ball") == Metric{MetricKind::probability, ball});
+    CHECK(read("logit") == Metric{MetricKind::logit});
+    CHECK(read("logit ball") == Metric{MetricKind::logit, ball});
+    for (const char* text : {"ball - car", "\"ball - car\"", " ball − car ", "\" ball\" - \" car\""})
+        CHECK(read(text) == Metric{MetricKind::difference, ball, car});
+    CHECK(read("kl") == Metric{MetricKind::divergence});
+    CHECK(read("kl@3") == Metric{MetricKind::divergence, -1, -1, 3});
+    CHECK(metric_label(model, read("ball - car")) == "ball − car");
+    CHECK(metric_label(model, read("p ball")) == "p ball");
+}
+
+TEST_CASE("metric: one sentence for each that cannot be taken") {
+    ThreadPool pool(2);
+    const Model& model = *stories();
+    const auto says = [&](const std::string& text) { return parse_metric(model, text).error().message; };
+    CHECK(says("log p ball ball").find("; give one of them") != std::string::npos);
+    CHECK(says("ball - zzzzqq").find("No token of stories reads \"zzzzqq\"") != std::string::npos);
+    CHECK(says("ball - ball").find("two different tokens") != std::string::npos);
+    CHECK(says("kl ball").find("of all tokens") != std::string::npos);
+    const auto trace = run_text(stories(), "The cat", {}, pool);
+    CHECK(resolved({MetricKind::logit, -1, -1, 9}, *trace, pool).error().message.find("positions 0 … 1") !=
+          std::string::npos);
+    const auto bert = reference_model("bert");
+    const auto unmasked = trace_of(bert, {2, 7, 9, 3}, pool);
+    CHECK(resolved({}, *unmasked, pool).error().message.find("no mask token") != std::string::npos);
+    CHECK(resolved({MetricKind::logit, 5, -1, 2}, *unmasked, pool)->position == 2);
+}
+
+TEST_CASE("metric: the default follows the text, a mask and a translator's step have their positions") {
+    ThreadPool pool(2);
+    const auto trace = run_text(stories(), kLily, {}, pool);
+    const Metric found = *resolved({}, *trace, pool);
+    CHECK(found.position == trace->output().size() - 1);
+    CHECK(prediction_label(*stories(), found.a) == "ball");
+    const auto bert = reference_model("bert");
+    const auto masked = trace_of(bert, {2, 7, bert->config.mask_id, 3}, pool);
+    CHECK(resolved({}, *masked, pool)->position == 2);
+    const auto marian = reference_model("marian");
+    const auto translated = changed(marian, {}, pool);
+    CHECK(resolved({}, *translated, pool)->position == translated->output().size() - 1);
+    CHECK(resolved({MetricKind::logit, 3, -1, 0}, *translated, pool)->position == 0);
+}
+
+TEST_CASE(
+    "metric: a sweep of a difference is what ablating each head alone does, its token's numbers beside it") {
+    ThreadPool pool(2);
+    const auto& model = stories();
+    const auto own = run_text(model, kLily, {}, pool);
+    const Metric wanted = *parse_metric(*model, "ball - car");
+    const auto effects = head_effects(*own, nullptr, wanted, pool);
+    REQUIRE(effects);
+    const Vector before = logits_at(*own, effects->metric.position, pool);
+    for (const int i : {3, 10, 25}) {
+        const std::string head = head_path(model->config, model->config.head_at(i));
+        const Vector after = logits_at(*run_text(model, kLily, {"ablate:" + head + ":zero"}, pool),
+                                       effects->metric.position, pool);
+        CHECK(effects->change[i] ==
+              doctest::Approx(after[wanted.a] - after[wanted.b] - (before[wanted.a] - before[wanted.b]))
+                  .epsilon(1e-3));
+        CHECK(effects->logit[i] == doctest::Approx(after[wanted.a] - before[wanted.a]).epsilon(1e-3));
+        CHECK(
+            effects->probability[i] ==
+            doctest::Approx(probabilities(after)[wanted.a] - probabilities(before)[wanted.a]).epsilon(1e-3));
+        CHECK(effects->log_probability[i] ==
+              doctest::Approx(std::log(probabilities(after)[wanted.a] / probabilities(before)[wanted.a]))
+                  .epsilon(1e-3));
+    }
+    const auto divergence = head_effects(*own, nullptr, {MetricKind::divergence}, pool);
+    REQUIRE(divergence);
+    for (const float bits : divergence->change) CHECK(bits >= 0);
+}
+
+TEST_CASE("metric: of the run that is shown, before and after, and a divergence without a change refuses") {
+    ThreadPool pool(2);
+    const auto own = run_text(stories(), kLily, {}, pool),
+               two = run_text(stories(), kLily, {"mask:16>10"}, pool);
+    const Metric wanted = *parse_metric(*stories(), "p ball");
+    const auto changed = answer(Runs{*two, own.get()}, MetricWanted{wanted}, pool, nullptr);
+    REQUIRE((changed && changed->changed && changed->refusal.empty()));
+    CHECK(changed->before.value == doctest::Approx(probabilities_at(*own, 16, pool)[wanted.a]));
+    CHECK(changed->now.value == doctest::Approx(probabilities_at(*two, 16, pool)[wanted.a]));
+    for (const ProbabilityChange& p : changed->effects) {
+        const Vector a = logits_at(*own, 16, pool), b = logits_at(*two, 16, pool);
+        CHECK(p.logit == doctest::Approx(b[p.id] - a[p.id]));
+        CHECK(p.log_probability ==
+              doctest::Approx(std::log(probabilities(b)[p.id] / probabilities(a)[p.id])));
+    }
+    const auto same = answer(Runs{*own}, MetricWanted{{MetricKind::divergence}}, pool, nullptr);
+    CHECK((same && same->refusal.find("No interventions") == 0));
+    const auto apart = answer(Runs{*two, own.get()}, MetricWanted{{MetricKind::divergence}}, pool, nullptr);
+    CHECK((apart && apart->refusal.empty() && apart->now.value > 0 && apart->before.value == 0));
+}
+
+TEST_CASE("attribution of a difference: its parts sum to the difference of the logits") {
+    ThreadPool pool(2);
+    const auto own = run_text(stories(), kLily, {}, pool);
+    const Metric wanted = *parse_metric(*stories(), "ball - car");
+    const auto a = answer(*own, AttributionWanted{16, wanted.a, 5, wanted.b}, pool, nullptr);
+    REQUIRE(a);
+    const Vector logits = logits_at(*own, 16, pool);
+    CHECK(a->logit == doctest::Approx(logits[wanted.a] - logits[wanted.b]).epsilon(1e-3));
+    CHECK(a->after_layer.back() == doctest::Approx(logits[wanted.a] - logits[wanted.b]));
+    float sum = 0;
+    for (const LogitPart& part : a->parts) sum += part.logit;
+    CHECK(sum == doctest::Approx(a->logit));
+}

@@ -1,0 +1,85 @@
+// Slides, and several heads as one, by commands.
+#include "command_bench.h"
+#include "session/workspace.h"
+#include "views/combined_heads.h"
+#include "views/views.h"
+
+using namespace headlight;
+
+TEST_CASE("a slide keeps view, head, cell, colors, heads that are combined and interventions") {
+    Bench b;
+    b.session.visits = view_visits();
+    REQUIRE(b.act("view head; head 2.1; lock 3,1; contrast root; map of mean; mask 3>2; slide add"));
+    CHECK((b.session.document.slides.size() == 1 && b.session.slide == 0));
+    REQUIRE(
+        b.act("view lines; head 0.3; unlock; contrast auto; map of head; remove interventions; slide add"));
+    CHECK((b.session.document.slides.size() == 2 && b.session.slide == 1));
+    REQUIRE(b.act("slide go 1"));
+    const Selection& s = b.session.selection;
+    CHECK(views()[*s.view].key == std::string("head"));
+    CHECK((s.block == 2 && s.head == 1 && s.locked == std::pair{3, 1}));
+    CHECK(b.session.preferences.contrast == Contrast::root);
+    CHECK(b.session.of<CombinedHeads>().of == MapOf::mean);
+    CHECK(b.session.document.intervention.changes.size() == 1);
+    CHECK(b.session.slide == 0);
+    REQUIRE(b.act("slide go 2"));
+    CHECK((s.block == 0 && !s.locked && b.session.document.intervention == Intervention{}));
+    REQUIRE(b.act("undo"));
+    CHECK_MESSAGE(b.session.document.intervention.changes.size() == 1, "interventions are steps of undo");
+    CHECK(b.refused("slide go 3").find("1") != std::string::npos);
+}
+
+TEST_CASE("slides are in the workspace, and of another workspace no more") {
+    Bench b;
+    b.session.visits = view_visits();
+    REQUIRE(b.act("head 1.2; slide add; slide add"));
+    const auto kept = workspace_document(b.session);
+    REQUIRE(kept);
+    Session fresh;
+    fresh.visits = view_visits();
+    const auto back = parse_workspace(json_text(*kept), "w", fresh);
+    REQUIRE(back);
+    CHECK(back->document.slides == b.session.document.slides);
+    const auto other = parse_workspace(R"({"format": "headlight-workspace", "version": 1})", "w", *back);
+    REQUIRE(other);
+    CHECK(other->document.slides.empty());
+    REQUIRE(b.act("slide remove; slide remove"));
+    CHECK(b.session.document.slides.empty());
+    CHECK(b.refused("slide remove").find("Shift+F5") != std::string::npos);
+}
+
+TEST_CASE("presenting: Esc leaves first of all; arrows walk only where there are slides") {
+    Bench b;
+    b.session.visits = view_visits();
+    b.host.types = true;
+    REQUIRE(b.act("head 1.2; lock 2,1; present"));
+    CHECK((b.session.presenting && !b.host.types));
+    const auto key = [&](const char* name) {
+        return command_of_key(commands(), chords_of(name)[0], b.context());
+    };
+    CHECK(key("→")->name == "next head");
+    REQUIRE(b.act("slide add"));
+    CHECK((key("→")->name == "slide next" && key("←")->name == "slide previous"));
+    REQUIRE(b.act("escape"));
+    CHECK((!b.session.presenting && b.session.selection.locked));
+    CHECK(key("→")->name == "next head");
+}
+
+TEST_CASE("several heads as one by commands") {
+    Bench b;
+    const ModelConfig& c = b.answer.sentence->model->config;
+    const auto shown = [&] { return combined_heads(b.session, c); };
+    CHECK_FALSE(shown());
+    REQUIRE(b.act("head 1.2; map of mean"));
+    CHECK(shown() == HeadGroup{Combine::mean, heads_of_block(c, 1)});
+    REQUIRE(b.act("map heads all; map of max"));
+    CHECK(shown() == HeadGroup{Combine::max, heads_alike(c, 1)});
+    REQUIRE(b.act("map heads 2.0,0.3"));
+    CHECK(shown() == HeadGroup{Combine::max, {{0, 3}, {2, 0}}});
+    REQUIRE(b.act("map toggle 2.0; map toggle 1.1"));
+    CHECK(shown() == HeadGroup{Combine::max, {{0, 3}, {1, 1}}});
+    REQUIRE(b.act("map of head; map toggle 3.3"));
+    CHECK_MESSAGE((shown() == HeadGroup{Combine::mean, {{1, 2}, {3, 3}}}), "begins with the shown head");
+    CHECK(b.refused("map heads 9.9").find("\"9.9\"") != std::string::npos);
+    CHECK(b.refused("map heads 1.1,1.1").find("once") != std::string::npos);
+}

@@ -1,0 +1,112 @@
+"""Other ways to look at what a view shows: several heads as one, the text itself, slides, previews, narrow windows, spellings."""
+import re
+import subprocess
+
+from drive import Window
+from places import LILY, PROGRAM, REFERENCE, SENTENCE
+
+
+def several_heads_as_one(display):
+    """Mean and max of the layer, of all, of heads that are chosen at their thumbnails; the title says which."""
+    with Window(PROGRAM, display, "--view", "head", "--text", SENTENCE, "--head", "1.2") as w:
+        w.settled()
+        w.click("map/of/mean")
+        w.wait(lambda r: r["title"] == "Mean of 8 heads, layer 1" and not r["busy"])
+        w.click("map/from")
+        w.click("map/from/all layers")
+        w.wait(lambda r: r["title"] == "Mean of all 32 heads" and not r["busy"])
+        w.click("map/of/max")
+        w.wait(lambda r: r["title"] == "Max of all 32 heads" and not r["busy"])
+        w.click("map/of/head")
+        w.wait(lambda r: r["title"] == "Head 1.2" and not r["busy"])
+        w.tool("keydown", "ctrl")
+        w.click("grid/0.3")
+        w.tool("keyup", "ctrl")
+        w.wait(lambda r: r["title"] == "Mean of heads 0.3, 1.2" and not r["busy"])
+        w.point("map", 0.05, 0.9)
+        w.wait(lambda r: r["hovered"] and r["hovered"][1] == 0)
+
+
+def the_text_colored_by_a_query(display):
+    with Window(PROGRAM, display, "--view", "text", "--text", SENTENCE, "--head", "1.2") as w:
+        w.settled()
+        w.click("text/6")
+        w.wait(lambda r: r["locked"] and r["locked"][0] == 6)
+        w.point("text/3")
+        w.wait(lambda r: r["hovered"] == [6, 3])
+    with Window(PROGRAM, display, "--view", "text", "--text", LILY + " ball" * 300, "--lock", "2,1", size="1024x700") as w:
+        w.settled()
+        w.wait(lambda r: r["text_first"] == 0 and "text/1" in r["widgets"])
+        w.point("text/20")
+        for _ in range(8):
+            w.tool("click", "5")
+        w.wait(lambda r: r["text_first"] > 0)
+
+
+def slides_are_kept_and_presented(display):
+    """Views that were kept; presenting shows one alone, the arrows walk, no letter gets into the text, Esc leaves."""
+    with Window(PROGRAM, display, "--view", "head", "--text", SENTENCE, "--head", "1.2") as w:
+        w.settled()
+        w.key("shift+F5")
+        w.wait(lambda r: r["slides"] == 1)
+        w.key("ctrl+3")
+        w.wait(lambda r: r["view"] == "Steps" and not r["busy"])
+        w.key("shift+F5")
+        w.wait(lambda r: r["slides"] == 2 and r["slide"] == 1)
+        w.key("F5")
+        r = w.wait(lambda r: r["presenting"] and "present/leave" in r["widgets"] and not any(path.startswith("grid/") for path in r["widgets"]))
+        w.key("x", "Left")
+        r = w.wait(lambda r: r["slide"] == 0 and r["view"] == "Heat map" and not r["busy"])
+        assert r["text"] == SENTENCE, "letters do nothing while presenting"
+        w.key("Right")
+        w.wait(lambda r: r["slide"] == 1 and r["view"] == "Steps" and not r["busy"])
+        w.key("Escape")
+        w.wait(lambda r: not r["presenting"] and "grid/1.2" in r["widgets"])
+
+
+def a_ranked_head_is_previewed(display):
+    """While the pointer rests on its row, without being chosen; nothing stays of it."""
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
+        w.settled()
+        w.key("Escape")
+        rows = sorted((place[1], path) for path, place in w.report()["widgets"].items() if path.startswith("ranked/") and not path.endswith("/1.2"))
+        for _, path in rows[:2]:
+            head = [int(i) for i in path.split("/")[1].split(".")]
+            w.point(path)
+            r = w.wait(lambda r: r["preview"] == head and r["shown_head"] == head and not r["busy"])
+            assert (r["layer"], r["head"], r["hovered_head"]) == (1, 2, head)
+        w.tool("mousemove", "800", "990")
+        w.wait(lambda r: r["preview"] is None and r["shown_head"] == [1, 2] and not r["busy"])
+
+
+def numbers_are_spelled_with_a_minus(display):
+    """In no text of any view a hyphen stands for minus, nor "1e-7" for 1.0e−7; and none says −0."""
+    wrong = re.compile(r"(?:^|[^\w])-\d|\de-\d|[−-]0(?:\.0+)?(?:$|[^\w.])")
+    rows = [row.split() for row in subprocess.run([PROGRAM, "--commands"], capture_output=True, text=True, check=True).stdout.splitlines()]
+    keys = {row[1]: key.lower() for row in rows if row and row[0] == "view" for key in row if key.startswith("Ctrl+")}
+    assert len(keys) > 9, keys
+    models = {"stories": ["--text", LILY, "--head", "1.2", "--lock", "16,4", "--do", "mask 16>3; temperature 0.5; ablate 2.0"], "t5": ["--model", REFERENCE / "t5", "--text", "a b c d"]}
+    for model, options in models.items():
+        with Window(PROGRAM, display, *options, "--report-texts") as w:
+            w.settled()
+            w.key("Escape")
+            for view, key in keys.items():
+                frame = w.report()["frame"]
+                w.key(key)
+                r = w.wait(lambda r: r["frame"] > frame and not r["busy"] and r.get("texts"))
+                found = [text for text in r["texts"] if wrong.search(text)]
+                assert not found, f"{model}, {view}: {found[:5]}"
+
+
+def a_narrow_window_tells_a_cell_at_the_pointer(display):
+    """Where the inspector is shut, what it would say of the cell stands beside the pointer."""
+    with Window(PROGRAM, display, "--text", LILY, "--head", "1.2", "--report-texts", size="1024x700") as w:
+        n = len(w.settled()["tokens"])
+        w.key("Escape")
+        w.point("map", 3.5 / n, 16.5 / n)
+        r = w.wait(lambda r: r["hovered"] == [16, 3] and "map/told" in r["widgets"])
+        assert any(text.startswith("red 16 → red 3  0.") for text in r["texts"]), r["texts"]
+        w.key("ctrl+i")
+        w.wait(lambda r: "inspector/panel" in r["widgets"])
+        w.point("map", 3.5 / n, 14.5 / n)
+        w.wait(lambda r: r["hovered"] == [14, 3] and "map/told" not in r["widgets"])
