@@ -8,6 +8,7 @@
 
 #include "session/command.h"
 #include "views/scene.h"
+#include "window/pointer.h"
 #include "window/window.h"
 
 struct GLFWwindow;
@@ -22,6 +23,7 @@ struct Desk {
     Session session;
     Fields fields;
     Input input;
+    PointerEvents pointer;
     double key_at = 0;  // when the oldest key press not yet on the screen came
     std::unique_ptr<Worker> worker;
     std::shared_ptr<const WorkAnswer> answer;

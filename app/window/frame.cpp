@@ -5,6 +5,7 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/cast.h"
@@ -53,10 +54,22 @@ void Frame::draw() {
 void Frame::begin() {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
+    point();
     ImGui::NewFrame();
     desk_.heat->begin_frame(ImGui::GetIO().DisplaySize);
     desk_.text.begin_frame();
     desk_.ui->begin(theme(desk_.session.preferences.dark), screen_.scale());
+}
+
+/// In place of where the mouse is by now: where it went, one thing a frame.
+void Frame::point() {
+    if (IMGUI_VERSION_NUM >= 18700) return;  // keeps the order itself
+    const auto seen = desk_.pointer.next();
+    if (!seen) return;
+    ImGuiIO& io = ImGui::GetIO();
+    io.MousePos = {seen->x, seen->y};
+    std::copy(seen->down.begin(), seen->down.end(), io.MouseDown);
+    if (desk_.pointer.waiting()) desk_.want_frames(3);
 }
 
 /// What lies under the sheets. What is pointed at is lit by all views in the next frame.

@@ -22,6 +22,7 @@ private:
     void update_pictures();
     void update_atlas(const SentenceResult& sentence);
     void begin();
+    void point();
     void draw_views(Rect window);
     void show(ImVec2 size);
 

@@ -171,8 +171,11 @@ void Screen::install_callbacks() {
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
         for (int i = 0; i < count; ++i) touched(w).input.dropped.emplace_back(paths[i]);
     });
-    glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
-    glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { touched(w); });
+    glfwSetCursorPosCallback(window,
+                             [](GLFWwindow* w, double x, double y) { touched(w).pointer.move(x, y); });
+    glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int) {
+        touched(w).pointer.press(button, action != GLFW_RELEASE);
+    });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { touched(w); });
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { touched(w); });
