@@ -82,14 +82,15 @@ def what_is_old_is_dimmed_in_every_panel(display):
     model = zero_gpt2(folder / "slow", 12, 768, 12, 1024, tokenizer, json.loads((GPT2 / "config.json").read_text())["vocab_size"])
     with Window(PROGRAM, display, "--model", model, "--text", "The cat sat on the mat. " * 60) as w:
         w.settled()
+        dimmed = lambda r: {path for path in r["widgets"] if path.startswith("dimmed/")}
         for view in ("Heat map", "Lines", "Steps", "ΔE", "Prediction", "Graph", "Compare", "All heads"):
+            panels = lambda r: {"dimmed/center"} | ({"dimmed/heads"} if view != "All heads" else set()) | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
             w.click(f"tab/{view}")
-            r = w.wait(lambda r: r["view"] == view and not r["busy"] and not any(p.startswith("dimmed/") for p in r["widgets"]), 30)
-            panels = {"dimmed/center"} | ({"dimmed/heads"} if view != "All heads" else set()) | ({"dimmed/inspector"} if "inspector/title" in r["widgets"] else set())
+            w.wait(lambda r: r["view"] == view and not r["busy"] and not dimmed(r), 30)
             w.key("Home")
             w.type("x")  # at the beginning: no row can be taken over
-            w.wait(lambda r: r["busy"] and panels == {p for p in r["widgets"] if p.startswith("dimmed/")}, 30)
-            w.wait(lambda r: not r["busy"] and not any(p.startswith("dimmed/") for p in r["widgets"]), 30)
+            w.wait(lambda r: r["busy"] and panels(r) <= dimmed(r), 30)
+            w.wait(lambda r: not r["busy"] and not dimmed(r), 30)
     shutil.rmtree(folder)
 
 
