@@ -12,6 +12,7 @@ struct KeyPress {
               // without a key
     bool control = false, shift = false, alt = false;
     std::string text{};  // what it types, UTF-8
+    int after = 0;       // changes of the mouse's buttons that came before it
 };
 
 struct Input {
@@ -31,7 +32,7 @@ struct Input {
 
     /// A character that was typed: it belongs to the last press where that can have typed it and nothing has
     /// come of it yet.
-    void add_text(const std::string& text) {
+    void add_text(const std::string& text, int after) {
         constexpr int kFirstThatTypesNothing = 256, kKeypad = 320,
                       kBehindKeypad = 337;  // GLFW_KEY_ESCAPE, GLFW_KEY_KP_0, behind GLFW_KEY_KP_EQUAL
         const auto types = [](const KeyPress& k) {
@@ -41,7 +42,7 @@ struct Input {
         if (!keys.empty() && keys.back().text.empty() && types(keys.back()))
             keys.back().text = text;
         else
-            keys.push_back({-1, false, false, false, text});
+            keys.push_back({-1, false, false, false, text, after});
     }
     bool types() const {
         for (const KeyPress& k : keys)

@@ -113,7 +113,8 @@ void Keyboard::wake_for_field(bool pressed) {
 void Keyboard::handle() {
     const bool pressed = !desk_.input.keys.empty();
     auto& keys = desk_.input.keys;
-    while (!keys.empty() && !desk_.ui->changes_field()) {
+    while (!keys.empty() && keys.front().after <= desk_.pointer.changes_seen() &&
+           !desk_.ui->changes_field()) {
         KeyPress press = std::move(keys.front());
         keys.erase(keys.begin());
         handle_press(std::move(press));

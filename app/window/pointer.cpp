@@ -17,10 +17,12 @@ void PointerEvents::press(int button, bool down) {
     if (button < 0 || button >= int(last_.down.size()) || last_.down[button] == down) return;
     last_.down[button] = down;
     events_.push_back(last_);
+    ++changes_;
 }
 
 std::optional<PointerState> PointerEvents::next() {
     if (events_.empty()) return std::nullopt;
+    changes_seen_ += seen_.down != events_.front().down;
     seen_ = events_.front();
     events_.pop_front();
     return seen_;

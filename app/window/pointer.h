@@ -27,11 +27,16 @@ public:
     /// last, or one change of a button: what is pressed has been hovered, and a click is a frame held and one
     /// let go.
     std::optional<PointerState> next();
+    /// Changes of buttons that came, and of these that frames have seen: a key is for what the clicks before
+    /// it did.
+    int changes() const { return changes_; }
+    int changes_seen() const { return changes_seen_; }
 
 private:
     std::deque<PointerState> events_;  // the state after each
     PointerState last_;                // after all of them
     PointerState seen_;                // by the last frame
+    int changes_ = 0, changes_seen_ = 0;
 };
 
 }  // namespace headlight

@@ -165,7 +165,7 @@ void Screen::install_callbacks() {
         Desk& desk = desk_of(w);
         std::string text;
         append_utf8(text, c);
-        desk.input.add_text(text);
+        desk.input.add_text(text, desk.pointer.changes());
         desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
     });
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
@@ -195,8 +195,12 @@ void Screen::install_key_callback() {
         if (action == GLFW_RELEASE) return;
         desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);
         if (desk.key_at == 0) desk.key_at = glfwGetTime();
-        desk.input.keys.push_back(
-            {key, (mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0});
+        desk.input.keys.push_back({key,
+                                   (mods & GLFW_MOD_CONTROL) != 0,
+                                   (mods & GLFW_MOD_SHIFT) != 0,
+                                   (mods & GLFW_MOD_ALT) != 0,
+                                   {},
+                                   desk.pointer.changes()});
     });
 }
 

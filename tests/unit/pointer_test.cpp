@@ -16,10 +16,13 @@ TEST_CASE("a click within one frame is seen where it was made, held for a frame 
     pointer.move(70, 80);
     const std::array<bool, 5> held{true}, none{};
     CHECK(pointer.next() == PointerState{10, 20, none});
+    CHECK(pointer.changes_seen() == 0);
     CHECK(pointer.next() == PointerState{10, 20, held});
+    CHECK(pointer.changes_seen() == 1);
     CHECK(pointer.next() == PointerState{50, 60, held});
     CHECK(pointer.next() == PointerState{50, 60, none});
     CHECK(pointer.waiting());
+    CHECK(pointer.changes_seen() == pointer.changes());
     CHECK(pointer.next() == PointerState{70, 80, none});
     CHECK_FALSE(pointer.waiting());
     CHECK_FALSE(pointer.next());

@@ -41,11 +41,11 @@ TEST_CASE("keys mean the letters of the layout") {
 TEST_CASE("a key that did something types nothing") {
     Input input;
     input.keys.push_back({'3'});
-    input.add_text("3");
+    input.add_text("3", 0);
     input.keys.push_back({259});  // Backspace
-    input.add_text("你");         // an input method's, not Backspace's
+    input.add_text("你", 0);      // an input method's, not Backspace's
     input.keys.push_back({'C', true});
-    input.add_text("c");  // nor a shortcut's
+    input.add_text("c", 0);  // nor a shortcut's
     CHECK(input.keys.size() == 5);
     CHECK((input.take('3') && input.take(259) && input.take('C', true)));
     REQUIRE(input.keys.size() == 2);
