@@ -1,7 +1,7 @@
 #version 330 core
 // A matrix of values, one head's weights above all. The texture holds values (masked: negative; below -1.5: nothing), level by level the largest of 2 x 2 below it;
 // colors come from the map alone. Compiled once for each CURVE (0 straight, 1 square root, 2 log), with or without
-// BY_ROW, and with or without MINIFY (cells under a pixel) or DOTS, because software renderers run both sides of a branch.
+// BY_ROW, and with or without MINIFY (cells under a pixel), DOTS or GAPS, because software renderers run both sides of a branch.
 uniform sampler2D values;      // [keys, queries], row = query
 uniform sampler2D row_largest; // [queries, 1]
 uniform sampler2D colors;      // [256, 1]
@@ -12,8 +12,8 @@ uniform int columns;           // 1: queries run along columns
 uniform float log_floor;
 uniform vec3 background;
 uniform vec3 hatch;
-uniform int hatch_period;      // pixels from one hatch to the next
-uniform float gap_width;       // pixels between cells, which also have hatches where they are masked; 0: cells touch
+uniform float hatch_period;    // whole pixels from one hatch to the next
+uniform float gap_width;       // with GAPS: pixels between cells, which also have hatches where they are masked
 in vec2 pixel;
 out vec4 color;
 
@@ -46,16 +46,18 @@ void main() {
     float weight = -1.0;
     for (int y = from.y; y <= to.y; ++y)
         for (int x = from.x; x <= to.x; ++x) weight = max(weight, texelFetch(values, oriented(ivec2(x, y)), level).r);
-    bool gap = false;
 #else
     float weight = texelFetch(values, min(cell, oriented(cells) - 1), 0).r;
     vec2 inside = fract(at) * cell_size;
-    bool gap = gap_width > 0.0 && any(greaterThan(inside, cell_size - gap_width));
 #endif
-    ivec2 at_pixel = ivec2(gl_FragCoord.xy);  // whole numbers: a fraction of a pixel rounds to bands
-    int along = (at_pixel.x - at_pixel.y + hatch_period * 65536) % hatch_period;  // never of a negative number
-    bool line = gap_width > 0.0 && weight > -1.5 && along < max(1, hatch_period / 6);
-    vec3 masked = line ? hatch : background;
+    vec3 masked = background;
+    bool gap = false;
+#ifdef GAPS
+    vec2 at_pixel = floor(gl_FragCoord.xy);  // whole numbers, and a half in the quotient: nothing rounds to bands
+    float diagonal = at_pixel.x - at_pixel.y, along = diagonal - hatch_period * floor((diagonal + 0.5) / hatch_period);
+    if (weight > -1.5 && along < max(1.0, floor(hatch_period / 6.0))) masked = hatch;
+    gap = any(greaterThan(inside, cell_size - gap_width));
+#endif
     int entry = int(clamp(place(weight, min(cell.y, oriented(cells).y - 1)), 0.0, 1.0) * 255.0 + 0.5);
     vec3 mapped = texelFetch(colors, ivec2(entry, 0), 0).rgb;
 #ifdef DOTS  // area by weight

@@ -34,13 +34,13 @@ Result<GLuint> compile_stage(GLenum stage, const std::string& source, const std:
 
 }  // namespace
 
-Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir, const char* fragment,
-                                                          const std::string& defines) {
-    TRY(const std::string vertex_source, shader_source(dir, "quad.vert"));
+Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir, const char* vertex,
+                                                          const char* fragment, const std::string& defines) {
+    TRY(const std::string vertex_source, shader_source(dir, vertex));
     TRY(std::string fragment_source, shader_source(dir, fragment));
     fragment_source.insert(std::min(fragment_source.size(), fragment_source.find('\n') + 1),
                            defines);  // after #version
-    TRY(const GLuint vs, compile_stage(GL_VERTEX_SHADER, vertex_source, "quad.vert"));
+    TRY(const GLuint vs, compile_stage(GL_VERTEX_SHADER, vertex_source, vertex));
     TRY(const GLuint fs, compile_stage(GL_FRAGMENT_SHADER, fragment_source, fragment));
     const Program program{glCreateProgram()};
     glAttachShader(program.id, vs);
@@ -65,28 +65,29 @@ Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
     return r;
 }
 
-const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(Curve curve, bool by_row, bool minify,
-                                                                 bool dots) const {
-    Program& program = heatmaps_[{curve, by_row, minify, dots}];
+const HeatmapRenderer::Program& HeatmapRenderer::heatmap_program(const HeatmapDraw& d) const {
+    const bool minify = d.rect.z < float(d.across);
+    std::string variant = "#define CURVE " + std::to_string(static_cast<int>(d.curve)) + "\n";
+    if (d.by_row) variant += "#define BY_ROW\n";
+    if (minify) variant += "#define MINIFY\n";
+    if (!minify && d.dots) variant += "#define DOTS\n";
+    if (!minify && d.gap > 0) variant += "#define GAPS\n";
+    Program& program = heatmaps_[variant];
     if (!program.id) {
-        const auto compiled = compile(shader_dir_, "heatmap.frag",
-                                      "#define CURVE " + std::to_string(static_cast<int>(curve)) +
-                                          (by_row ? "\n#define BY_ROW" : "") +
-                                          (minify ? "\n#define MINIFY\n"
-                                           : dots ? "\n#define DOTS\n"
-                                                  : "\n"));
+        const auto compiled = compile(shader_dir_, "quad.vert", "heatmap.frag", variant);
         if (compiled) program = *compiled;
     }
     return program;
 }
 
 Status HeatmapRenderer::reload() {
-    TRY(const Program grid, compile(shader_dir_, "grid.frag", ""));
-    TRY(const Program heatmap, compile(shader_dir_, "heatmap.frag", "#define CURVE 0\n"));
+    TRY(const Program grid, compile(shader_dir_, "grid.vert", "grid.frag", ""));
+    constexpr const char* kPlain = "#define CURVE 0\n";
+    TRY(const Program heatmap, compile(shader_dir_, "quad.vert", "heatmap.frag", kPlain));
     if (grid_.id) glDeleteProgram(grid_.id);
     for (const auto& [key, program] : heatmaps_) glDeleteProgram(program.id);
     grid_ = grid;
-    heatmaps_ = {{{Curve{}, false, false, false}, heatmap}};
+    heatmaps_ = {{kPlain, heatmap}};
     return success();
 }
 
@@ -194,14 +195,14 @@ void HeatmapRenderer::set_style(const Program& p, const PictureStyle& s, const I
 }
 
 void HeatmapRenderer::draw_now(const HeatmapDraw& d) const {
-    const Program& heatmap = heatmap_program(d.curve, d.by_row, d.rect.z < float(d.across), d.dots);
+    const Program& heatmap = heatmap_program(d);
     set_style(heatmap, d.style, d.rect);
     glUniform1i(heatmap.uniform("values"), 0);
     glUniform1i(heatmap.uniform("row_largest"), 2);
     glUniform2i(heatmap.uniform("cells"), d.across, d.down);
     glUniform1f(heatmap.uniform("log_floor"), kLogFloor);
     glUniform3f(heatmap.uniform("hatch"), d.style.hatch.x, d.style.hatch.y, d.style.hatch.z);
-    glUniform1i(heatmap.uniform("hatch_period"), std::max(2, int(std::round(d.style.hatch_period))));
+    glUniform1f(heatmap.uniform("hatch_period"), std::max(2.0f, std::round(d.style.hatch_period)));
     glUniform1f(heatmap.uniform("gap_width"), d.gap);
     glActiveTexture(GL_TEXTURE2);
     glBindTexture(GL_TEXTURE_2D, d.row_largest);
@@ -218,17 +219,18 @@ void HeatmapRenderer::draw_now(const GridDraw& d) const {
         slots.col(i) << float(d.slots[i].index), d.slots[i].fade, d.slots[i].largest;
     slots_ = Texture::of_values({&slots, 1});
     glUniform1i(grid_.uniform("slots"), 2);
-    glUniform1i(grid_.uniform("t"), d.t);
-    glUniform1i(grid_.uniform("heads"), d.heads);
-    glUniform2i(grid_.uniform("layout_"), d.across, isize(d.slots));
+    glUniform1i(grid_.uniform("t"), d.atlas.t);
+    glUniform1f(grid_.uniform("covered"), d.atlas.covered);
+    glUniform1f(grid_.uniform("heads"), float(d.heads));
+    glUniform1f(grid_.uniform("across"), float(d.across));
     glUniform2f(grid_.uniform("pitch"), d.pitch.x, d.pitch.y);
     glUniform1f(grid_.uniform("side"), d.side);
     glUniform1i(grid_.uniform("linear"), d.linear);
     glActiveTexture(GL_TEXTURE2);
     glBindTexture(GL_TEXTURE_2D, slots_.id());
     glActiveTexture(GL_TEXTURE0);
-    glBindTexture(GL_TEXTURE_2D, d.atlas);
-    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    glBindTexture(GL_TEXTURE_2D, d.atlas.texture);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, isize(d.slots));
 }
 
 }  // namespace headlight

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/lru_cache.h"
@@ -18,6 +17,7 @@
 #include "figure/contrast.h"
 #include "figure/figure.h"
 #include "gpu/texture.h"
+#include "gpu/thumbnails.h"
 #include "io/image.h"
 
 namespace headlight {
@@ -51,8 +51,8 @@ struct GridSlot {
 
 struct GridDraw {
     PictureStyle style;
-    GLuint atlas = 0;
-    int t = 0, heads = 0;         // entries along a thumbnail, thumbnails across the atlas
+    Thumbnails::Atlas atlas;
+    int heads = 0;                // thumbnails across the atlas
     int across = 0;               // slots in a row
     std::vector<GridSlot> slots;  // row by row
     ImVec2 pitch;
@@ -92,9 +92,9 @@ private:
         std::optional<HeatmapDraw> heatmap;
         std::optional<GridDraw> grid;
     };
-    static Result<Program> compile(const std::string& shader_dir, const char* fragment,
+    static Result<Program> compile(const std::string& shader_dir, const char* vertex, const char* fragment,
                                    const std::string& defines);
-    const Program& heatmap_program(Curve curve, bool by_row, bool minify, bool dots) const;
+    const Program& heatmap_program(const HeatmapDraw& d) const;
     static void run(const ImDrawList* list, const ImDrawCmd* command);
     void set_style(const Program& program, const PictureStyle& style, const ImVec4& rect) const;
     void draw_now(const HeatmapDraw& d) const;
@@ -103,8 +103,7 @@ private:
 
     std::string shader_dir_;
     Program grid_;
-    mutable std::map<std::tuple<Curve, bool, bool, bool>, Program>
-        heatmaps_;  // by curve, range, minification and marks, compiled when first drawn
+    mutable std::map<std::string, Program> heatmaps_;  // by what they define, compiled when first drawn
     GLuint vertex_array_ = 0;
     mutable Texture slots_;
     Texture hatch_;

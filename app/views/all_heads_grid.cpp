@@ -164,8 +164,8 @@ float largest_of(const Scene& s, int head) {
 void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
     constexpr float kFaded = 0.55f;  // what the filter leaves out
     Ui& ui = s.ui;
-    if (!s.pictures.atlas) return;
-    GridDraw d = thumbnail_grid(s);
+    if (!s.pictures.thumbnails) return;
+    GridDraw d = thumbnail_grid(s, g.side);
     d.across = g.columns;
     d.linear = s.of<AllHeadsState>().scale == 2;
     d.slots.assign(g.rows * g.columns, GridSlot{-1, 0, 1});
@@ -173,7 +173,6 @@ void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
         d.slots[slot.place] = {slot.number, choice.kept[slot.number] ? 0 : kFaded,
                                largest_of(s, slot.number)};
     d.pitch = ui.pixels(ImVec2{g.w, g.h});
-    d.side = g.side * ui.scale;
     const Rect r = ui.pixels(g.whole());
     d.rect = {r.x, r.y, r.w, r.h};
     ui.heat->draw(*ui.list, d);

@@ -120,7 +120,7 @@ void draw_names(Scene& s, const HeadGrid& g, float names) {
 void draw_thumbnails(Scene& s, const HeadGrid& g) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    if (!s.sentence() || !s.pictures.atlas) {
+    if (!s.sentence() || !s.pictures.thumbnails) {
         for (int i = 0; i < c.head_count(); ++i) {
             const auto [block, head] = c.head_at(i);
             ui.fill(g.thumb(block, head), ui.colors->bg0);
@@ -128,14 +128,13 @@ void draw_thumbnails(Scene& s, const HeadGrid& g) {
         }
         return;
     }
-    GridDraw d = thumbnail_grid(s);
+    GridDraw d = thumbnail_grid(s, g.side);
     d.across = g.columns;
     for (int i = 0; i < g.rows * g.columns; ++i) {
         const AttentionHead at{i / g.columns, i % g.columns};
         d.slots.push_back({c.has_head(at) ? c.head_index(at) : -1, 0, s.pictures.largest});
     }
     d.pitch = ui.pixels(ImVec2{g.w, g.h});
-    d.side = g.side * ui.scale;
     const Rect r = ui.pixels(g.whole());
     d.rect = {r.x, r.y, r.w, r.h};
     ui.heat->draw(*ui.list, d);

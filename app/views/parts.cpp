@@ -70,7 +70,7 @@ std::string head_legend(const ModelConfig& c, AttentionHead head) {
            std::to_string(head.head);
 }
 
-GridDraw thumbnail_grid(const Scene& s) {
+GridDraw thumbnail_grid(const Scene& s, float side) {
     GridDraw d;
     d.style = {s.colors,
                s.pictures.largest,
@@ -78,8 +78,8 @@ GridDraw thumbnail_grid(const Scene& s) {
                as_vec4(s.ui.colors->bg1),
                as_vec4(s.ui.colors->hatch),
                6 * s.ui.scale};
-    d.atlas = s.pictures.atlas.id();
-    d.t = s.pictures.t;
+    d.side = side * s.ui.scale;
+    d.atlas = s.pictures.thumbnails.at(d.side);
     d.heads = s.model()->config.max_heads();
     return d;
 }

@@ -25,8 +25,9 @@ ImU32 signed_color(bool dark, float place);
 /// Black-ish or white, whichever contrasts more with a color.
 ImU32 ink_on(ImU32 back);
 ImU32 faded(ImU32 color, float alpha);
-/// How thumbnails of heads are drawn, wherever they stand; the places are to be filled in.
-GridDraw thumbnail_grid(const Scene& scene);
+/// How thumbnails of heads, so many points a side, are drawn wherever they stand; the places are to be filled
+/// in.
+GridDraw thumbnail_grid(const Scene& scene, float side);
 /// The numbers of heads over a grid of them, and left of it, in so much room, the names of its layers, of
 /// which `first` stands in its first row.
 void draw_head_names(Scene& scene, const Grid& grid, float room,

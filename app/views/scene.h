@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/cast.h"
+#include "gpu/thumbnails.h"
 #include "paint/ui.h"
 #include "session/command.h"
 #include "session/opener.h"
@@ -16,8 +17,9 @@ namespace headlight {
 
 /// Textures made from the last answer; remade only when that part of it changed.
 struct Pictures {
-    Texture values, row_largest, atlas, photo;  // photo: what a vision model reads
-    Texture preview;                            // of the figure that would be saved
+    Texture values, row_largest, photo;  // photo: what a vision model reads
+    Thumbnails thumbnails;
+    Texture preview;  // of the figure that would be saved
     int preview_w = 0, preview_h = 0;
     struct Sample {
         Texture texture;
@@ -26,7 +28,6 @@ struct Pictures {
     std::array<Sample, 2> samples;  // to start from, for vision models
     uint64_t of_picture = 0;        // serial numbers of what the textures were made from; 0: none
     uint64_t of_sentence = 0;
-    int t = 0;          // entries along a thumbnail
     float largest = 1;  // of all thumbnails
 };
 

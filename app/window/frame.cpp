@@ -162,8 +162,7 @@ void Frame::update_atlas(const SentenceResult& s) {
         atlas.block(Index{i / across} * t, Index{i % across} * t, t, t) = thumbnail;
         pictures.largest = std::max(pictures.largest, thumbnail.maxCoeff());
     }
-    pictures.atlas = Texture::of_values({&atlas, 1});
-    pictures.t = t;
+    pictures.thumbnails.set(std::move(atlas), t);
     pictures.of_sentence = s.serial.value();
     if (const auto& photo = s.trace->request.inputs[0].picture)
         pictures.photo = Texture::of_rgb(photo->image.width, photo->image.height, photo->image.rgb.data());

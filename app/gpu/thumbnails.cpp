@@ -1,0 +1,60 @@
+#include "gpu/thumbnails.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "base/check.h"
+
+namespace headlight {
+
+namespace {
+constexpr double kMostFitted = 4e6;  // values: 16 MB
+}
+
+Matrix fit_thumbnails(const Matrix& values, int t, float side) {
+    HEADLIGHT_CHECK(t > 0 && side > 0 && values.rows() % t == 0 && values.cols() % t == 0);
+    const int pixels = int(std::ceil(side)), down = narrow<int>(values.rows() / t),
+              across = narrow<int>(values.cols() / t);
+    const float covered = float(t) / side;
+    const auto first = [&](int pixel) { return std::min(int(float(pixel) * covered), t - 1); };
+    const auto count = [&](int pixel) {
+        return std::min(int(float(pixel + 1) * covered - 1e-3f), t - 1) - first(pixel) + 1;
+    };
+    Matrix wide(values.rows(), Index{across} * pixels), out(Index{down} * pixels, wide.cols());
+    for (int head = 0; head < across; ++head)
+        for (int i = 0; i < pixels; ++i)
+            wide.col(Index{head} * pixels + i) =
+                values.middleCols(Index{head} * t + first(i), count(i)).rowwise().maxCoeff();
+    for (int layer = 0; layer < down; ++layer)
+        for (int i = 0; i < pixels; ++i)
+            out.row(Index{layer} * pixels + i) =
+                wide.middleRows(Index{layer} * t + first(i), count(i)).colwise().maxCoeff();
+    return out;
+}
+
+void Thumbnails::set(Matrix values, int t) {
+    values_ = std::move(values);
+    t_ = t;
+    fitted_.clear();
+    whole_.reset();
+}
+
+Thumbnails::Atlas Thumbnails::at(float side) const {
+    const double growth = std::ceil(double(side)) / t_;
+    if (growth * double(std::max(values_.rows(), values_.cols())) > Texture::most_side() ||
+        growth * growth * double(values_.size()) > kMostFitted) {
+        if (!whole_) whole_ = Texture::of_values({&values_, 1});
+        return {whole_.id(), t_, float(t_) / side};
+    }
+    auto found =
+        std::find_if(fitted_.begin(), fitted_.end(), [&](const Fitted& f) { return f.side == side; });
+    if (found == fitted_.end()) {
+        if (fitted_.size() == 2) fitted_.erase(fitted_.begin());
+        const Matrix pixels = fit_thumbnails(values_, t_, side);
+        found = fitted_.insert(fitted_.end(), {side, Texture::of_values({&pixels, 1})});
+    }
+    return {found->texture.id(), int(std::ceil(side)), 1};
+}
+
+}  // namespace headlight

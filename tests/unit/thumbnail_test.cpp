@@ -1,0 +1,25 @@
+#include <doctest/doctest.h>
+
+#include "gpu/thumbnails.h"
+
+using namespace headlight;
+
+TEST_CASE(
+    "thumbnails that are drawn smaller show the largest value under each pixel, none of their neighbor's") {
+    Matrix two(4, 8);
+    two << 1, 0, 0, 2, 9, 0, 0, 0,  //
+        0, 0, 3, 0, 0, 0, 0, 0,     //
+        0, 4, 0, 0, 0, 0, 8, 0,     //
+        5, 0, 0, 6, 0, 0, 0, 7;
+    Matrix halved(2, 4);
+    halved << 1, 3, 9, 0,  //
+        5, 6, 0, 8;
+    CHECK(fit_thumbnails(two, 4, 2) == halved);
+    CHECK(fit_thumbnails(two, 4, 4) == two);
+    Matrix thirds(3, 3);  // a pixel covers 4 / 3 entries: 0 and 1, 1 and 2, 2 and 3
+    thirds << 1, 3, 3,    //
+        4, 4, 3,          //
+        5, 4, 6;
+    CHECK(fit_thumbnails(two.leftCols(4), 4, 3) == thirds);
+    CHECK(fit_thumbnails(two, 4, 2.5f).cols() == 6);
+}
