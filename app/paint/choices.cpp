@@ -66,9 +66,7 @@ int Ui::drop_down(const std::string& path, float x, float middle, const std::vec
     if (current >= 0 && current < isize(items))
         text.draw(r.x + 10, r.middle_y(), kCaption, colors->t1,
                   text.fitted(kCaption, items[current], width - 36));
-    const float cx = r.right() - 14, cy = r.middle_y();
-    const ImVec2 chevron[] = {{cx - 3.5f, cy - 2}, {cx, cy + 2}, {cx + 3.5f, cy - 2}};
-    polyline(chevron, colors->t3, 1.3f);
+    chevron({r.right() - 14, r.middle_y()}, 3.5f, colors->t3);
     if (h.clicked) ImGui::OpenPopup(popup.c_str());
     int chosen = -1;
     if (const int step = take_step(path); step != 0) chosen = std::clamp(current + step, 0, isize(items) - 1);

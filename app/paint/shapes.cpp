@@ -1,5 +1,6 @@
 // The shapes that views draw, on the screen or on a page.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "paint/ui.h"
@@ -7,6 +8,8 @@
 namespace headlight {
 
 namespace {
+
+constexpr float kSignInk = 1.3f;  // of crosses and chevrons
 
 void set_color(cairo_t* cairo, ImU32 c) {
     cairo_set_source_rgba(cairo, ((c >> IM_COL32_R_SHIFT) & 255) / 255.0,
@@ -106,6 +109,19 @@ void Ui::polyline(std::span<const ImVec2> along, ImU32 color, float width) {
     }
     add_lines(page_->cairo(), along);
     stroke_path(page_->cairo(), color, width);
+}
+
+void Ui::cross(ImVec2 center, float arm, ImU32 color) {
+    const auto [x, y] = center;
+    stroke({x - arm, y - arm}, {x + arm, y + arm}, color, kSignInk);
+    stroke({x - arm, y + arm}, {x + arm, y - arm}, color, kSignInk);
+}
+
+void Ui::chevron(ImVec2 center, float arm, ImU32 color) {
+    const auto [x, y] = center;
+    const float rise = arm * 4 / 7;
+    polyline(std::array<ImVec2, 3>{{{x - arm, y - rise}, {x, y + rise}, {x + arm, y - rise}}}, color,
+             kSignInk);
 }
 
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {

@@ -108,6 +108,9 @@ public:
     void hairline(float x0, float y0, float x1, float y1);
     void stroke(ImVec2 from, ImVec2 to, ImU32 color, float width);
     void polyline(std::span<const ImVec2> along, ImU32 color, float width);
+    /// "×" and "⌄" about a point, as far to each side as `arm`.
+    void cross(ImVec2 center, float arm, ImU32 color);
+    void chevron(ImVec2 center, float arm, ImU32 color);
     /// A cubic curve that leaves and arrives level.
     void curve(ImVec2 from, ImVec2 to, ImU32 color, float width);
     void disc(ImVec2 center, float radius, ImU32 color);

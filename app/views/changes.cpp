@@ -65,17 +65,14 @@ std::string chip_text(const Scene& s, const ChipOfChanges& chip) {
 
 /// One chip with a cross; true when it was pressed.
 bool remove_chip(Toolbar& bar, const std::string& path, const std::string& label) {
-    constexpr float kArm = 4, kInk = 1.3f;
+    constexpr float kArm = 4;
     Ui& ui = bar.ui;
     Chip chip = token_chip(ui, "", ChipRole::query);
     Rect r =
         band(bar.take(ui.text.width(kCaptionMono, label) + size::chip_pad + kCross, gap::small), size::chip);
     const Hit h = ui.control(path, r);
     draw_chip(ui, r, chip);
-    const ImVec2 c = take_right(r, kCross).middle();
-    const ImU32 ink = h.hovered ? ui.colors->t1 : chip.ink;
-    ui.stroke({c.x - kArm, c.y - kArm}, {c.x + kArm, c.y + kArm}, ink, kInk);
-    ui.stroke({c.x - kArm, c.y + kArm}, {c.x + kArm, c.y - kArm}, ink, kInk);
+    ui.cross(take_right(r, kCross).middle(), kArm, h.hovered ? ui.colors->t1 : chip.ink);
     take_left(r, size::chip_pad);
     write(ui, r, kCaptionMono, chip.ink, label);
     return h.clicked;

@@ -57,14 +57,6 @@ void draw_mark(Ui& ui, Rect at) {
                faded(ui.colors->accent, 0.5f));
 }
 
-void draw_chevron(Ui& ui, Rect at) {
-    const Rect r = square_at(at.middle(), gap::small);
-    ui.polyline(
-        std::array<ImVec2, 3>{
-            {{r.x, r.middle_y() - 2}, {r.middle_x(), r.middle_y() + 2.5f}, {r.right(), r.middle_y() - 2}}},
-        ui.colors->t3, 1.5f);
-}
-
 /// What is being done to open a model.
 void draw_opening(Scene& s, Rect inside) {
     Ui& ui = s.ui;
@@ -99,7 +91,7 @@ void draw_model_button(Scene& s, Rect r) {
         draw_cancel(s, cancel);
         return;
     }
-    draw_chevron(ui, take_right(inside, gap::large, gap::small));
+    ui.chevron(take_right(inside, gap::large, gap::small).middle(), 4, ui.colors->t3);
     write(ui, inside, kBody, ui.colors->t1, s.model() ? s.model()->name : "opening…");
 }
 
