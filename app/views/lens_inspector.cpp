@@ -34,7 +34,7 @@ void choose_by_click(Scene& s, int id) {
     } else if (next.b != id) {
         next.a = id;
     }
-    s.send("metric", spelled(next));
+    s.send("metric", metric_by_ids(next));
 }
 
 /// The token's probability after each layer; of two, the difference of their logits.

@@ -1,7 +1,6 @@
 #include "views/metric.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/quoted.h"
@@ -13,11 +12,6 @@ namespace headlight {
 namespace {
 
 constexpr int kDigits = 2;
-
-std::string with_sign(float change, int digits) {
-    const std::string text = number(change, digits);
-    return (change > 0 ? "+" : "") + text;
-}
 
 }  // namespace
 
@@ -74,12 +68,12 @@ std::string metric_value(MetricKind kind, const MetricValues& values) {
 }
 
 std::string effect_text(MetricKind kind, float change) {
-    return kind == MetricKind::probability ? points_text(change) : with_sign(change, kDigits);
+    return kind == MetricKind::probability ? points_text(change) : signed_number(change, kDigits);
 }
 
 std::string effect_details(const MetricValues& change) {
-    return "Δ log p " + with_sign(change.log_probability, kDigits) + "   Δ logit " +
-           with_sign(change.logit, kDigits) + "   " + points_text(change.probability) + " points";
+    return "Δ log p " + signed_number(change.log_probability, kDigits) + "   Δ logit " +
+           signed_number(change.logit, kDigits) + "   " + points_text(change.probability) + " points";
 }
 
 std::function<std::string(int)> sweep_details(const Scene& s) {
@@ -95,7 +89,7 @@ std::function<std::string(int)> sweep_details(const Scene& s) {
 
 namespace {
 
-constexpr float kMetricSign = 22, kMostChip = 260;
+constexpr float kMetricSign = 22, kArm = 3.5f, kMostChip = 260;
 
 Chip metric_chip(const Scene& s) {
     const bool chosen = !s.session.document.metric.name.empty();
@@ -103,17 +97,6 @@ Chip metric_chip(const Scene& s) {
     chip.edge = chosen ? s.ui.colors->accent : s.ui.colors->l2;
     chip.back = chosen ? s.ui.colors->accent_fill : s.ui.colors->bg2;
     return chip;
-}
-
-void draw_remove(Ui& ui, ImVec2 c, ImU32 ink) {
-    constexpr float kArm = 3.5f, kInk = 1.3f;
-    ui.stroke({c.x - kArm, c.y - kArm}, {c.x + kArm, c.y + kArm}, ink, kInk);
-    ui.stroke({c.x - kArm, c.y + kArm}, {c.x + kArm, c.y - kArm}, ink, kInk);
-}
-
-void draw_sign(Ui& ui, ImVec2 c, ImU32 ink) {
-    ui.polyline(std::array<ImVec2, 3>{{{c.x - 3.5f, c.y - 2}, {c.x, c.y + 2}, {c.x + 3.5f, c.y - 2}}}, ink,
-                1.3f);
 }
 
 /// "Metric, what is explained: log-probability of a token, in nats. 80.4 % now."
@@ -153,11 +136,11 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line) {
         s.send("metric menu", "here");
     }
     if (!chosen) {
-        draw_sign(ui, sign.middle(), ui.colors->t3);
+        ui.chevron(sign.middle(), kArm, ui.colors->t3);
         return r.w;
     }
     const Hit off = ui.control(path + "/default", sign);
-    draw_remove(ui, sign.middle(), off.hovered ? ui.colors->t1 : chip.ink);
+    ui.cross(sign.middle(), kArm, off.hovered ? ui.colors->t1 : chip.ink);
     ui.tooltip(path + "/default", off, "Back to the default: log p of the most probable token.");
     if (off.clicked) s.send("metric", "default");
     return r.w;
@@ -166,16 +149,6 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line) {
 void put_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label) {
     bar.say(kCaption, s.ui.colors->t3, label, gap::small);
     draw_metric_chip(s, where, bar.take(metric_chip_width(s)));
-}
-
-std::string spelled(const Metric& m) {
-    const auto id = [](int token) { return "#" + std::to_string(token); };
-    std::string out = metric_row(m.kind).word;
-    if (m.kind == MetricKind::difference)
-        out = id(m.a) + " - " + id(m.b);
-    else if (m.kind != MetricKind::divergence && m.a >= 0)
-        out += " " + id(m.a);
-    return out + (m.position >= 0 ? "@" + std::to_string(m.position) : "");
 }
 
 }  // namespace headlight

@@ -44,8 +44,6 @@ struct MetricMenu {
     std::string typed;    // the beginning of a token
     bool second = false;  // token B is being chosen
 };
-/// The metric as its command reads it, tokens by their ids.
-std::string spelled(const Metric& metric);
 /// Chooses the first token that goes with what was typed.
 void accept_typed_token(CommandContext& context);
 void draw_metric_menu(Scene& scene, Rect window);

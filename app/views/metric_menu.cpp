@@ -46,7 +46,7 @@ void choose_kind(Scene& s, const Metric& now, MetricKind kind) {
         if (next.a < 0 || next.b < 0) return;
         s.of<MetricMenu>().second = true;
     }
-    s.send("metric", spelled(next));
+    s.send("metric", metric_by_ids(next));
 }
 
 void draw_kinds(Scene& s, Rect line, const Metric& now) {
@@ -102,7 +102,7 @@ void draw_token_list(Scene& s, Rect& rest, const Metric& now) {
         Column column(ui, inset(r, gap::small, 0), r.middle_y());
         column.bar({"", label, p.probability, percent(p.probability), on}, size::row);
         if (!h.clicked) continue;
-        s.send("metric", spelled(with_token(s, s.session.document.metric.metric, p.id)));
+        s.send("metric", metric_by_ids(with_token(s, s.session.document.metric.metric, p.id)));
         menu.typed.clear();
     }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "analysis/compare.h"
@@ -172,6 +173,8 @@ Result<Metric> parse_metric(const Model& model, const std::string& typed) {
 
 namespace {
 
+std::string token_by_id(int id) { return "#" + std::to_string(id); }
+
 /// A token as parse_token finds it again.
 std::string token_name(const Model& model, int id) {
     const std::string bytes =
@@ -179,20 +182,26 @@ std::string token_name(const Model& model, int id) {
     const bool plain = !bytes.empty() && bytes.find('"') == std::string::npos &&
                        bytes.find('@') == std::string::npos && token_of_bytes(model, bytes) == id &&
                        printable(bytes) == bytes;
-    return plain ? "\"" + bytes + "\"" : "#" + std::to_string(id);
+    return plain ? "\"" + bytes + "\"" : token_by_id(id);
+}
+
+/// A divergence, which is of all tokens, names none.
+std::string written(const Metric& m, const std::function<std::string(int)>& token) {
+    std::string out = metric_row(m.kind).word;
+    if (m.kind == MetricKind::difference)
+        out = token(m.a) + " - " + token(m.b);
+    else if (m.kind != MetricKind::divergence && m.a >= 0)
+        out += " " + token(m.a);
+    return out + (m.position >= 0 ? "@" + std::to_string(m.position) : "");
 }
 
 }  // namespace
 
 std::string metric_name(const Model& model, const Metric& m) {
-    if (m == Metric{}) return "";
-    std::string out = metric_row(m.kind).word;
-    if (m.kind == MetricKind::difference)
-        out = token_name(model, m.a) + " - " + token_name(model, m.b);
-    else if (m.a >= 0)
-        out += " " + token_name(model, m.a);
-    return out + (m.position >= 0 ? "@" + std::to_string(m.position) : "");
+    return m == Metric{} ? "" : written(m, [&](int id) { return token_name(model, id); });
 }
+
+std::string metric_by_ids(const Metric& m) { return written(m, token_by_id); }
 
 std::string metric_label(const Model& model, const Metric& m) {
     if (m.kind == MetricKind::divergence) return "KL";

@@ -40,6 +40,8 @@ Result<int> parse_token(const Model& model, const std::string& text);
 Result<Metric> parse_metric(const Model& model, const std::string& text);
 /// As parse_metric reads it, tokens in quotes; "" for the default.
 std::string metric_name(const Model& model, const Metric& metric);
+/// The same with tokens by their ids: "log p #17", "#17 - #4", each kind by its word.
+std::string metric_by_ids(const Metric& metric);
 /// As people read it: "log p ball", "ball − car", "KL".
 std::string metric_label(const Model& model, const Metric& metric);
 

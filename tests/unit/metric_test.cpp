@@ -27,7 +27,9 @@ const std::shared_ptr<const Model>& stories() {
 
 std::shared_ptr<const Trace> run_text(const std::shared_ptr<const Model>& model, const std::string& text,
                                       const std::vector<std::string>& changes, ThreadPool& pool) {
-    ForwardRequest request{encode_input(*model, {text})->sequences, {}};
+    TextInput typed;
+    typed.text = text;
+    ForwardRequest request{encode_input(*model, typed)->sequences, {}};
     for (const std::string& change : changes)
         request.intervention.changes.push_back(*parse_change(model->config, change));
     return *run_trace(model, std::move(request), pool);
@@ -86,6 +88,10 @@ TEST_CASE("metric: what is typed, and spelled so that it is read again") {
         CHECK(read(text) == Metric{MetricKind::difference, ball, car});
     CHECK(read("kl") == Metric{MetricKind::divergence});
     CHECK(read("kl@3") == Metric{MetricKind::divergence, -1, -1, 3});
+    CHECK(metric_name(model, {MetricKind::divergence, 17, -1, 3}) == "kl@3");  // as `resolved` leaves it
+    CHECK(metric_by_ids({MetricKind::divergence, 17, -1, 3}) == "kl@3");
+    for (const char* text : {"p ball@12", "ball - car", "logit"})
+        CHECK_MESSAGE(*parse_metric(model, metric_by_ids(read(text))) == read(text), text);
     CHECK(metric_label(model, read("ball - car")) == "ball − car");
     CHECK(metric_label(model, read("p ball")) == "p ball");
 }
