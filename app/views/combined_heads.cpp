@@ -53,11 +53,12 @@ Status choose_combined(Session& s, const ModelConfig& c, MapOf of, const std::st
         TRY(const AttentionHead head, parse_head(c, name, "the list of heads"));
         heads.push_back(head);
     }
-    if (!fitted(HeadGroup{Combine::mean, heads}, c, heads[0].block) ||
-        fitted(HeadGroup{Combine::mean, heads}, c, heads[0].block)->heads.size() != heads.size())
+    const auto alike = fitted(HeadGroup{Combine::mean, heads}, c, heads[0].block);
+    if (!alike || alike->heads.size() != heads.size())
         return Error{"Heads are combined where they read the same tokens, each once; name such heads."};
     combine_heads(s, of, HeadsFrom::chosen, heads);
-    if (!fitted(HeadGroup{Combine::mean, heads}, c, s.selection.block))
+    const auto readable = heads_alike(c, s.selection.block);
+    if (std::find(readable.begin(), readable.end(), heads[0]) == readable.end())
         s.selection.choose(heads[0].block, heads[0].head);
     return success();
 }

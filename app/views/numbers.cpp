@@ -36,8 +36,7 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
 
 std::vector<NumberTable> shown_numbers(const Scene& s) {
     if (!s.sentence()) return {};
-    const View& view = shown_view(s.session, *s.model());
-    return view.numbers ? view.numbers(s) : std::vector<NumberTable>();
+    return shown_view(s.session, *s.model()).numbers(s);
 }
 
 }  // namespace headlight

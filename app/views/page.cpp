@@ -112,9 +112,6 @@ Status prepare_page(ViewPage& page, RunAnswer answer, ThreadPool& pool) {
 
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
     const View& view = views()[page.view];
-    if (!view.numbers)
-        return Error{std::string("The view ") + view.name +
-                     " has no numbers to write; save it as .png, .svg or .pdf."};
     std::vector<NumberTable> tables;
     with_scene(page, [&](Scene& s) { tables = view.numbers(s); });
     return write_numbers(path, tables);

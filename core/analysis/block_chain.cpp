@@ -118,7 +118,7 @@ void ChainMaker::by_matrix(const Linear& rows, const Linear& row, ChainStep from
     e.row = input_rows(row, 0, row.in).col(0);
     if (row.bias) e.bias = row.bias[0];
     e.matrix = name;
-    e.picture = picture_of(name, "its row", rows, true, pool);
+    e.picture = map_of_linear(name, "its row", rows, true, pool);
 }
 
 void ChainMaker::by_norm(const Norm& norm, ChainStep from) {
@@ -146,7 +146,6 @@ void ChainMaker::make_entry() {
     const auto head = [&](const Linear& m, Index number, ChainStep norm, ChainStep in, const char* name) {
         by_matrix(of_head(m, number), m.columns(number * d + e.dimension, 1), read_by(out, norm, in), name);
     };
-    const auto row_norm = [&](const Norm& norm, ChainStep from) { by_norm(norm, from); };
     const auto made = [&](ChainEntry::How how, ChainStep from) {
         e.how = how;
         e.from = from;
@@ -157,10 +156,10 @@ void ChainMaker::make_entry() {
         case ChainStep::key_in:
             break;
         case ChainStep::query_norm:
-            row_norm(w.norm, ChainStep::query_in);
+            by_norm(w.norm, ChainStep::query_in);
             break;
         case ChainStep::key_norm:
-            row_norm(w.norm, ChainStep::key_in);
+            by_norm(w.norm, ChainStep::key_in);
             break;
         case ChainStep::q:
             head(w.q, wanted.head, ChainStep::query_norm, ChainStep::query_in, "W_Q");
@@ -172,10 +171,10 @@ void ChainMaker::make_entry() {
             head(w.v, kv, ChainStep::key_norm, ChainStep::key_in, "W_V");
             break;
         case ChainStep::q_norm:
-            row_norm(w.q_norm, ChainStep::q);
+            by_norm(w.q_norm, ChainStep::q);
             break;
         case ChainStep::k_norm:
-            row_norm(w.k_norm, ChainStep::k);
+            by_norm(w.k_norm, ChainStep::k);
             break;
         case ChainStep::q_turned:
             made(How::turned, read_by(out, ChainStep::q_norm, ChainStep::q));
@@ -193,7 +192,7 @@ void ChainMaker::make_entry() {
             by_matrix(w.o, w.o.columns(e.dimension, 1), ChainStep::heads, "W_O");
             break;
         case ChainStep::added_norm:
-            row_norm(w.post_norm, ChainStep::projected);
+            by_norm(w.post_norm, ChainStep::projected);
             break;
         case ChainStep::sum:
             made(How::sum, ChainStep::query_in);
@@ -201,7 +200,7 @@ void ChainMaker::make_entry() {
             e.added = e.value - e.term;
             break;
         case ChainStep::next_norm:
-            row_norm(*next_norm(), ChainStep::sum);
+            by_norm(*next_norm(), ChainStep::sum);
             break;
     }
 }

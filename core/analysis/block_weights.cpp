@@ -64,9 +64,11 @@ WeightMap map_of(std::string name, std::string shape, std::string down_is, Poole
 
 std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
 
-/// A stored matrix; tiles of stored rows are read side by side, each into rows of its own.
+}  // namespace
+
+/// Tiles of stored rows are read side by side, each into rows of its own.
 WeightMap map_of_linear(const std::string& name, const std::string& down_is, const Linear& w,
-                        bool outputs_down, ThreadPool& pool, const std::string& shape = "") {
+                        bool outputs_down, ThreadPool& pool, const std::string& shape) {
     const bool by_output = w.layout == WeightLayout::out_in, sideways = by_output != outputs_down;
     const Index rows = by_output ? w.out : w.in, columns = by_output ? w.in : w.out;
     Pooled pooled(rows, columns, step_of(rows, sideways ? kMaxAcross : kMaxDown),
@@ -82,6 +84,8 @@ WeightMap map_of_linear(const std::string& name, const std::string& down_is, con
     return map_of(name, shape.empty() ? by(w.in, w.out) : shape, down_is, std::move(pooled), rows, columns,
                   sideways);
 }
+
+namespace {
 
 /// A table of rows.
 WeightMap map_of_table(const std::string& name, const std::string& down_is, const Linear& w,
@@ -165,11 +169,6 @@ void add_unembedding(BlockWeights& out, const Model& m, ThreadPool& pool) {
 }
 
 }  // namespace
-
-WeightMap picture_of(const std::string& name, const std::string& down_is, const Linear& w, bool outputs_down,
-                     ThreadPool& pool) {
-    return map_of_linear(name, down_is, w, outputs_down, pool);
-}
 
 BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted, ThreadPool& pool) {
     const AttentionBlock at = model.config.block(wanted.block);

@@ -61,9 +61,10 @@ struct BlockWeightsWanted {
 Result<BlockWeights> answer(const Trace& trace, const BlockWeightsWanted& wanted, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr);
 
-/// The picture of a stored matrix; `outputs_down`: its outputs go down, else its inputs.
-WeightMap picture_of(const std::string& name, const std::string& down_is, const Linear& w, bool outputs_down,
-                     ThreadPool& pool);
+/// The picture of a stored matrix; `outputs_down`: its outputs go down, else its inputs. Shape: "in × out"
+/// where none is given.
+WeightMap map_of_linear(const std::string& name, const std::string& down_is, const Linear& w,
+                        bool outputs_down, ThreadPool& pool, const std::string& shape = "");
 
 /// The same from a model alone; empty where the part has no weights.
 BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted, ThreadPool& pool);
