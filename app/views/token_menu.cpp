@@ -78,7 +78,8 @@ const char* is_not_predicted(const Scene& s, TokenPlace t) {
     const Capabilities& can = s.model()->config.can;
     if (!s.model()->has_logits() || !s.sentence()->trace->has_weights())
         return "Nothing predicts tokens here.";
-    if (can.read_image || t.stack + 1 < isize(s.sentence()->labels)) return "The model reads it alone.";
+    if (can.read_image || t.stack + 1 < isize(s.sentence()->labels))
+        return "The model only reads this text; it predicts none of it.";
     return t.position == 0 && !can.fill_masks ? "Nothing is read before it." : nullptr;
 }
 
@@ -95,8 +96,8 @@ constexpr TokenEntry kEntries[] = {
      [](const Scene&, TokenPlace t) -> SentCommand {
          return {"explain", std::to_string(t.position)};
      }},
-    {"copy", "Its text to the clipboard.", [](const Scene&, TokenPlace) -> std::string { return "Copy"; },
-     nullptr,
+    {"copy", "Copies its text to the clipboard.",
+     [](const Scene&, TokenPlace) -> std::string { return "Copy"; }, nullptr,
      [](const Scene& s, TokenPlace t) -> SentCommand {
          return {"copy token", token_words(s, t)};
      }},
