@@ -118,6 +118,7 @@ void add_metric_option(CLI::App& app, std::string& metric, const std::string& wh
                ": 'log p ball', 'p ball', 'logit ball', 'ball - car' (difference of two logits), kl "
                "(divergence from the unchanged run, in bits), each with @12 for a position; without a "
                "token the most probable one")
+        ->check(a_metric())
         ->type_name("METRIC");
 }
 

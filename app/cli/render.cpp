@@ -213,7 +213,9 @@ std::function<Status()> declare_render(CLI::App& app) {
            "--layer", o->layer,
            "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")
         ->capture_default_str();
-    app.add_option("--head", o->figure.head, "head, from 0")->capture_default_str();
+    app.add_option("--head", o->figure.head, "head of the layer, from 0")
+        ->check(head_number())
+        ->capture_default_str();
     app.add_option("--cell", o->lock,
                    "query and key that views of one cell show, 16,10; the last query otherwise");
     app.add_option("--with", o->with, "--view compare: the other head, 3.2");

@@ -22,6 +22,27 @@ inline CLI::Validator one_of(const std::vector<std::string>& names) {
     return {refusal, CLI::IsMember(names).get_description()};
 }
 
+/// Something to explain.
+inline CLI::Validator a_metric() {
+    const auto refusal = [](const std::string& text) {
+        const bool blank = text.find_first_not_of(' ') == std::string::npos;
+        return std::string(blank ? "it names nothing to explain; give 'log p ball' for example" : "");
+    };
+    return {refusal, ""};
+}
+
+/// The number of a head; who writes 2.0 is told how.
+inline CLI::Validator head_number() {
+    const auto refusal = [](const std::string& text) {
+        const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+        return number ? ""
+                      : in_quotes(text) +
+                            " is not the number of a head in its layer, from 0; give --layer 2 --head 0 for "
+                            "head 2.0";
+    };
+    return {refusal, ""};
+}
+
 /// A number within [low, high].
 inline CLI::Validator within(double low, double high) {
     std::ostringstream range;

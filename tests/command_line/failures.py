@@ -50,6 +50,7 @@ def bad_input_of_every_kind():
     run("render", "--text", "a", "-o", FOLDER / "x.gif", status=1)
     run("render", "--text", "a", "-o", out, "--size", "axb", status=1)
     run("render", "--text", "a", "-o", out, "--size", "30000x30000", "--dpi", "2400", status=1)
+    assert "--layer 2 --head 0 for head 2.0" in run("render", "--text", "a", "--view", "head", "--head", "2.0", "-o", out, status=2).err
     run("render", "--text", "a", status=2)
     run("render", "--text", "a", "--ids", "1", "-o", out, status=2)
     run("render", "--text", "a", "--view", "sideways", "-o", out, status=2)

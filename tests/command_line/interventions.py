@@ -85,6 +85,8 @@ def a_metric_is_chosen():
     for bad, said in (("blue ball", "2 tokens"), ("ball@99", "positions 0 …"), ("ball - ball", "two different tokens"), ("kl ball", "of all tokens")):
         assert said in run("heads", "--text", sentence, "--metric", bad, status=1).err, bad
     assert "mask token" in run("heads", "--model", MODELS / "bert", "--ids", "2,7,9,3", "--metric", "log p", status=1).err
+    for verb in (("heads",), ("report", "-o", FOLDER / "no.html"), ("render", "--view", "lens", "-o", FOLDER / "no.svg")):
+        assert "--metric: it names nothing to explain" in run(*verb, "--text", sentence, "--metric", "", status=2).err
     run("heads", "--text", sentence, "--sort", "effect", status=1)
 
 
