@@ -58,7 +58,9 @@ std::span<const Verb> verbs() {
         {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
          "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "
-         "1.2,3.0 --change 'mask:16>10' -o report.html",
+         "1.2,3.0 --change 'mask:16>10' -o report.html\n"
+         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --metric "
+         "'ball - car' -o report.html",
          declare_report},
         {"learn", "a station of Learn on a sentence, as a figure or its numbers",
          "headlight learn --list\n"

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/effects.h"
 #include "analysis/head_summary.h"
+#include "cli/effects.h"
 #include "cli/options.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
@@ -87,22 +87,6 @@ std::string as_json(const Trace& trace, const std::vector<HeadSummary>& heads, c
     return json_text(list, 2) + "\n";
 }
 
-/// What ablating each head does to the metric; --effect-on is the probability of its token. Empty where
-/// neither was asked for.
-Result<HeadEffects> measure_effects(const HeadsOptions& o, const Trace& trace, ThreadPool& pool) {
-    if (!o.measures()) return HeadEffects();
-    if (!trace.has_weights())
-        return Error{
-            "A trace holds no weights, so no head of it can be ablated; leave --metric out, or give "
-            "--model in place of --trace."};
-    TRY(const Metric metric, parse_metric(*trace.model, o.metric.empty() ? "p " + o.effect_on : o.metric));
-    std::shared_ptr<const Trace> own;
-    if (trace.request.intervention != Intervention{}) {
-        TRY(own, run_trace(trace.model, {trace.request.inputs, {}}, pool));
-    }
-    return head_effects(trace, own.get(), metric, pool);
-}
-
 std::vector<int> by_effect(const std::vector<float>& effects) {
     std::vector<float> strength;
     for (const float e : effects) strength.push_back(std::abs(e));
@@ -134,13 +118,33 @@ Status run(const HeadsOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_heads(o, pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
-    TRY(const auto effects, measure_effects(o, *trace, pool));
+    HeadEffects effects;  // --effect-on is the probability of its token
+    if (o.measures()) {
+        TRY(const auto own, unchanged_run(*trace, pool));
+        TRY(effects,
+            effects_of_heads(*trace, own.get(), o.metric.empty() ? "p " + o.effect_on : o.metric, pool));
+    }
     const auto order = o.sort == "effect" ? by_effect(effects.change) : ordered(heads, o.sort);
     return o.json ? print_json(as_json(*trace, heads, order, effects))
                   : print(as_csv(trace->config(), heads, order, effects));
 }
 
 }  // namespace
+
+Result<std::shared_ptr<const Trace>> unchanged_run(const Trace& trace, ThreadPool& pool) {
+    if (trace.request.intervention == Intervention{}) return std::shared_ptr<const Trace>();
+    return run_trace(trace.model, {trace.request.inputs, {}}, pool);
+}
+
+Result<HeadEffects> effects_of_heads(const Trace& trace, const Trace* own, const std::string& metric,
+                                     ThreadPool& pool) {
+    if (!trace.has_weights())
+        return Error{
+            "A trace holds no weights, so no head of it can be ablated; leave --metric out, or give "
+            "--model in place of --trace."};
+    TRY(const Metric wanted, parse_metric(*trace.model, metric));
+    return head_effects(trace, own, wanted, pool);
+}
 
 std::function<Status()> declare_heads(CLI::App& app) {
     auto o = std::make_shared<HeadsOptions>();

@@ -8,6 +8,7 @@
 #include "analysis/compare.h"
 #include "analysis/head_summary.h"
 #include "base/cast.h"
+#include "cli/effects.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
@@ -22,7 +23,7 @@ struct ReportOptions {
     InputOptions input;
     std::string output;
     std::vector<std::string> heads;
-    std::string title;
+    std::string title, metric;
 };
 
 constexpr int kPredictions = 10, kChosen = 4;
@@ -111,9 +112,20 @@ std::vector<AttentionHead> telling_heads(const ModelConfig& c, const std::vector
     return out;
 }
 
+/// The heads whose ablation changes the metric most.
+std::vector<AttentionHead> effective_heads(const ModelConfig& c, const HeadEffects& effects) {
+    std::vector<float> strength;
+    for (const float change : effects.change) strength.push_back(std::abs(change));
+    std::vector<AttentionHead> out;
+    for (const int i : order_by(strength, false))
+        if (isize(out) < kChosen) out.push_back(c.head_at(i));
+    return out;
+}
+
 Result<std::vector<AttentionHead>> chosen_heads(const ReportOptions& o, const ModelConfig& c,
-                                                const std::vector<HeadSummary>& heads) {
-    if (o.heads.empty()) return telling_heads(c, heads);
+                                                const std::vector<HeadSummary>& heads,
+                                                const HeadEffects& effects) {
+    if (o.heads.empty()) return effects.empty() ? telling_heads(c, heads) : effective_heads(c, effects);
     std::vector<AttentionHead> out;
     for (const std::string& list : o.heads)
         for (const std::string& name : comma_list(list)) {
@@ -174,16 +186,34 @@ std::string predictions_table(const Trace& trace, const Trace* own, ThreadPool& 
     return out + "</tbody></table>\n";
 }
 
-std::string statistics_table(const ModelConfig& c, const std::vector<HeadSummary>& heads) {
+/// The metric, before and after interventions where there are some.
+std::string metric_paragraph(const Trace& trace, const Trace* own, const Metric& metric, ThreadPool& pool) {
+    const auto value = [&](const Trace& run) {
+        return decimals(evaluate(metric, run, own ? *own : trace, pool).value, 3);
+    };
+    return "<p>Explained: " + escaped(metric_label(*trace.model, metric)) + " at position " +
+           std::to_string(metric.position) + " = <b>" + value(trace) + "</b>" +
+           (own ? ", before the interventions " + value(*own) : "") + " (" + metric_row(metric.kind).help +
+           ").</p>\n";
+}
+
+std::string statistics_table(const Model& model, const std::vector<HeadSummary>& heads,
+                             const HeadEffects& effects) {
+    const ModelConfig& c = model.config;
+    const std::string of = effects.empty() ? "" : escaped(metric_label(model, effects.metric));
     std::string out =
         "<h2>Statistics of the heads</h2>\n<p class=\"note\">A click on a column sorts by it.</p><div "
         "class=\"scroll\"><table><thead><tr><th>head</th>";
     for (const HeadStatistic& s : head_statistics())
         out += "<th data-sorts title=\"" + escaped(s.definition) + "\">" + escaped(s.label) + "</th>";
+    if (!effects.empty())
+        out += "<th data-sorts title=\"How much ablating the head (its z is 0) changes it.\">effect on " +
+               of + "</th>";
     out += "</tr></thead><tbody>\n";
     for (int i = 0; i < isize(heads); ++i) {
         out += "<tr><td>" + head_name(c, c.head_at(i)) + "</td>";
         for (const float v : heads[i].statistics) out += number_cell(v, 3);
+        if (!effects.empty()) out += number_cell(effects.change[i], 3);
         out += "</tr>\n";
     }
     return out + "</tbody></table></div>\n";
@@ -218,19 +248,24 @@ Status run(const ReportOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_input(o.input, pool));
     const ModelConfig& c = trace->config();
-    std::shared_ptr<const Trace> own;
-    if (trace->request.intervention != Intervention{}) {
-        TRY(own, run_trace(trace->model, {trace->request.inputs, {}}, pool));
-    }
+    TRY(const auto own, unchanged_run(*trace, pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
-    TRY(const auto chosen, chosen_heads(o, c, heads));
+    HeadEffects effects;
+    if (!o.metric.empty()) {
+        TRY(effects, effects_of_heads(*trace, own.get(), o.metric, pool));
+    }
+    TRY(const auto chosen, chosen_heads(o, c, heads, effects));
     std::string page = heading(o, *trace) + changes_list(*trace) + predictions_table(*trace, own.get(), pool);
+    if (!effects.empty()) page += metric_paragraph(*trace, own.get(), effects.metric, pool);
     FigureOptions options;
     options.title = "";
     options.width_px = 1032;
     TRY(const std::string grid, figure("heads", trace, options, 0, "All heads", pool));
     page += "<h2>All heads</h2>\n" + grid + "<h2>" +
-            (o.heads.empty() ? "Heads that stand out" : "Chosen heads") + "</h2>\n<div class=\"heads\">\n";
+            (!o.heads.empty()  ? "Chosen heads"
+             : effects.empty() ? "Heads that stand out"
+                               : "Heads whose ablation changes it most") +
+            "</h2>\n<div class=\"heads\">\n";
     options.width_px = 500;
     int number = 0;
     for (const auto& [block, head] : chosen) {
@@ -240,7 +275,7 @@ Status run(const ReportOptions& o) {
         TRY(const std::string one, figure("head", trace, options, ++number, options.title, pool));
         page += one;
     }
-    page += "</div>\n" + statistics_table(c, heads) +
+    page += "</div>\n" + statistics_table(*trace->model, heads, effects) +
             "<footer>Made by Headlight " HEADLIGHT_VERSION ".</footer>\n<script>" + kScript +
             "</script>\n</body>\n</html>\n";
     return write_file(o.output, page);
@@ -255,6 +290,9 @@ std::function<Status()> declare_report(CLI::App& app) {
     app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
     app.add_option("--heads", o->heads,
                    "the heads to show large, 1.2,3.0; by default those that stand out by a statistic");
+    add_metric_option(app, o->metric,
+                      "ablate each head in turn, show the heads that change this most, and add the change "
+                      "to the statistics");
     app.add_option("--title", o->title, "title of the page");
     return [o] { return run(*o); };
 }

@@ -168,6 +168,13 @@ def reports_are_read_anywhere():
     html = changed.read_text(encoding="utf-8")
     assert "mask:16&gt;3-10" in html and "before" in html and html.count("<svg") == 3 and "Head 3.0" in html
     run("report", "--model", MODELS / "marian", "--text", "the cat", "--target", "Die", "-o", FOLDER / "marian.html")
+    sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+    effects = {f"{h['layer']}.{h['head']}": h["effect"] for h in json.loads(run("heads", "--text", sentence, "--metric", "ball - car", "--json").out)}
+    run("report", "--text", sentence, "--metric", "ball - car", "-o", changed)
+    html = changed.read_text(encoding="utf-8")
+    said = dict(re.findall(r"<tr><td>(\d\.\d)</td>.*<td data-value=\"([^\"]*)\">[^<]*</td></tr>", html))
+    assert len(said) == len(effects) == 32 and all(abs(float(said[head]) - effect) < 1e-4 for head, effect in effects.items())
+    assert f"Head {max(effects, key=lambda head: abs(effects[head]))}" in html and "ball − car at position 16" in html
     run("report", "--text", "x", "--heads", "9.9", "-o", FOLDER / "no.html", status=1)
     assert not (FOLDER / "no.html").exists()
     if not shutil.which("chromium"):
