@@ -1,4 +1,5 @@
 """Interventions, and comparisons of sentences, models and heads."""
+import signal
 import time
 
 from drive import Window
@@ -96,6 +97,20 @@ def a_fast_stroke_skips_no_cell(display):
         at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
         w.drag("map", at(16, 2), at(12, 6), steps=1)
         w.wait(lambda r: r["change_list"] == [f"mask:{16 - i}>{2 + i}" for i in range(5)])
+        w.key("ctrl+z")
+        w.wait(lambda r: r["changes"] == 0)
+
+
+def a_stroke_begins_where_the_button_went_down(display):
+    """Press and move reach the window in one frame, because it slept; the cells between are painted even so."""
+    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask") as w:
+        n = len(w.settled()["tokens"])
+        begin, end = (w.place("map", (key + 0.5) / n, (query + 0.5) / n) for query, key in ((16, 2), (12, 6)))
+        w.process.send_signal(signal.SIGSTOP)
+        w.tool("mousemove", *begin, "mousedown", "1", "mousemove", *end)
+        w.process.send_signal(signal.SIGCONT)
+        w.wait(lambda r: r["change_list"] == [f"mask:{16 - i}>{2 + i}" for i in range(5)])
+        w.tool("mouseup", "1")
         w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 0)
 
