@@ -76,21 +76,26 @@ Command text_row(const CommandText& text, TextName which) {
     });
 }
 
+const char* reads_words(const CommandContext& c) {
+    if (!c.model()) return "No model is open yet.";
+    return c.model()->config.can.read_image ? "This model reads pictures, not sentences." : nullptr;
+}
+
 /// Puts a sentence to start from in the field, and shows the head and cell that answer it in the model that
 /// is open.
 Status start_example(CommandContext& c, const std::string& words) {
-    const auto& all = examples();
+    const auto all = examples_for(*c.model());
     size_t number = all.size();
     const auto read = std::from_chars(words.data(), words.data() + words.size(), number);
     if (read.ptr != words.data() + words.size() || number >= all.size())
-        return Error{"There is no example " + in_quotes(words) + "; they are numbered 0 … " +
-                     std::to_string(all.size() - 1) + "."};
+        return Error{"There is no example " + in_quotes(words) + " for " + c.model()->name +
+                     "; they are numbered 0 … " + std::to_string(all.size() - 1) + "."};
     const Example& example = all[number];
     Selection& selection = c.session.selection;
     const bool same_text = c.host.text(TextName::sentence) == example.text;
     c.host.set_text(TextName::sentence, example.text);
     c.host.focus_text(TextName::sentence);
-    if (!c.model() || c.model()->name != example.model) return success();
+    if (c.model()->name != example.model) return success();
     TRY(const AttentionHead head, parse_head(c.model()->config, example.head, "example"));
     selection.choose(head.block, head.head);
     (same_text ? selection.locked : selection.lock_in_next_text) = example.cell;
@@ -123,8 +128,8 @@ std::vector<Command> document_commands() {
     const auto texts = in_group(
         "Edit", {text_row({"text [TEXT]", "Set the text", "the sentence that is read"}, TextName::sentence),
                  row({"example NUMBER", "Start from an example",
-                      "a sentence of the start screen, with what answers it"},
-                     start_example),
+                      "a sentence that the start screen offers for the open model, with what answers it"},
+                     start_example, reads_words),
                  text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
                           TextName::second)});
     return joined({files, texts});

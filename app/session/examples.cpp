@@ -15,9 +15,10 @@ std::vector<Example> read_examples() {
         out.push_back({row["text"],
                        row["why"],
                        row.value("translate", false),
-                       row["model"],
-                       row["head"],
-                       {row["query"], row["key"]}});
+                       row.value("masks", false),
+                       row.value("model", ""),
+                       row.value("head", ""),
+                       {row.value("query", 0), row.value("key", 0)}});
     return out;
 }
 
@@ -26,6 +27,22 @@ std::vector<Example> read_examples() {
 const std::vector<Example>& examples() {
     static const std::vector<Example> all = read_examples();
     return all;
+}
+
+std::vector<Example> examples_for(const Model& model) {
+    constexpr std::string_view kMask = "[MASK]";
+    const Capabilities& can = model.config.can;
+    const bool spells = model.tokenizer && model.config.mask_id >= 0;
+    const std::string mask = spells ? (*model.tokenizer)->spelling(model.config.mask_id) : std::string(kMask);
+    std::vector<Example> out;
+    for (Example example : examples()) {
+        if (example.translate != can.write_target || example.masks != can.fill_masks) continue;
+        for (size_t at = example.text.find(kMask); at != std::string::npos;
+             at = example.text.find(kMask, at + mask.size()))
+            example.text.replace(at, kMask.size(), mask);
+        out.push_back(std::move(example));
+    }
+    return out;
 }
 
 void begin_with_story(Session& session) {

@@ -5,18 +5,23 @@
 #include <utility>
 #include <vector>
 
+#include "model/model.h"
+
 namespace headlight {
 
 struct Example {
     std::string text, why;
-    bool translate;            // for models that write a target
-    std::string model;         // the built-in model that shows it, by its name
+    bool translate, masks;     // for models that write a target; that fill masks, each spelled [MASK] here
+    std::string model;         // the built-in model that shows it, by its name; "": none does
     std::string head;          // as options spell it
     std::pair<int, int> cell;  // query, key
 };
 
 /// The rows of assets/sentences.json: the only place to add one.
 const std::vector<Example>& examples();
+
+/// Those that a model can do something with, in their order, each [MASK] in the model's own spelling.
+std::vector<Example> examples_for(const Model& model);
 
 struct Session;
 

@@ -68,14 +68,12 @@ void draw_start_picture(Scene& s, Rect area) {
 Rect draw_samples(Scene& s, Rect rest) {
     constexpr float kHigh = 56, kHeading = 26, kUnder = 13, kRecent = 40;
     write(s.ui, take_top(rest, kHeading, kUnder), kBody, s.ui.colors->t1, "Sentences to start from");
-    const bool translates = s.model() && s.model()->config.can.write_target;
-    for (int i = 0, shown = 0; i < isize(examples()); ++i) {
-        const Example& example = examples()[i];
-        if (example.translate != translates) continue;
-        if (rest.h < kHigh + kRecent) break;
+    const auto offered = s.model() ? examples_for(*s.model()) : std::vector<Example>{};
+    for (int i = 0; i < isize(offered) && rest.h >= kHigh + kRecent; ++i) {
         const Rect place = take_top(rest, kHigh, gap::small);
-        if (draw_choice(s, "sample/" + std::to_string(shown++), place, example.text, example.why))
-            s.send("example", std::to_string(i));
+        const std::string number = std::to_string(i);
+        if (draw_choice(s, "sample/" + number, place, offered[i].text, offered[i].why))
+            s.send("example", number);
     }
     return rest;
 }

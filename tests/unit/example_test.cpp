@@ -27,9 +27,13 @@ std::shared_ptr<const Trace> read(const std::shared_ptr<const Model>& model, con
 
 TEST_CASE("examples: each opens on a cell that weighs most in its row, but for where heads rest") {
     ThreadPool pool(2);
-    int pointed = 0;
+    int pointed = 0, masked = 0;
     for (const Example& example : examples()) {
         CAPTURE(example.text);
+        CHECK(example.masks == (example.text.find("[MASK]") != std::string::npos));
+        CHECK(example.masks == example.model.empty());
+        masked += example.masks;
+        if (example.masks) continue;
         const auto model = *Model::open(kTests.parent_path() / "models" / example.model);
         const auto trace = read(model, example.text, pool);
         const AttentionHead head = *parse_head(model->config, example.head, "example");
@@ -41,7 +45,19 @@ TEST_CASE("examples: each opens on a cell that weighs most in its row, but for w
         for (Index k = 1; k < row.size(); ++k) CHECK(row[k] <= row[key]);
         ++pointed;
     }
-    CHECK(pointed == isize(examples()));
+    CHECK(masked >= 3);
+    CHECK(pointed + masked == isize(examples()));
+}
+
+TEST_CASE("examples: a model is offered its own, masks in its spelling") {
+    const auto begin = [](const std::filesystem::path& folder) {
+        return examples_for(**Model::open(folder)).front().text;
+    };
+    CHECK(begin(kTests.parent_path() / "models/stories") == examples()[0].text);
+    CHECK(begin(kTests.parent_path() / "models/translator") ==
+          "The animal didn't cross the street because it was too tired.");
+    CHECK(begin(kTests / "reference/models/bert") == "The capital of France is [MASK].");
+    CHECK(begin(kTests / "reference/models/roberta") == "The capital of France is <mask>.");
 }
 
 TEST_CASE("examples: a first start shows the story, its head and its cell") {
