@@ -1,6 +1,7 @@
 #include "session/worker.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/check.h"
 
@@ -102,6 +103,25 @@ Status Worker::handle(const WorkRequest& asked) {
     return show_head(r, true);
 }
 
+namespace {
+
+/// What is asked of the weights alone, which needs no sentence.
+void answer_of_model(WorkAnswer& state, const Model& model, const std::vector<Question>& questions,
+                     ThreadPool& pool) {
+    for (const Question& question : questions) {
+        const auto* asked = std::get_if<BlockWeightsWanted>(&question);
+        if (!asked || model.weights.stacks.empty()) continue;
+        BlockWeightsWanted wanted = *asked;
+        wanted.block = nearest(wanted.block, model.config.blocks());
+        wanted.head = nearest(wanted.head, model.config.heads(wanted.block));
+        const auto* known = state.found<BlockWeightsWanted>();
+        if (known && known->asked == wanted) continue;
+        state.answers.set(wanted, block_weights(model, wanted, pool), nullptr);
+    }
+}
+
+}  // namespace
+
 /// The head's picture, the cell and the view's questions of the sentence that is shown. `last`: nothing more
 /// comes of the request.
 Status Worker::show_head(const WorkRequest& r, bool last) {
@@ -109,6 +129,8 @@ Status Worker::show_head(const WorkRequest& r, bool last) {
     if (!s.trace) {
         state_.picture = nullptr;
         state_.cell = nullptr;
+        std::tie(state_.block, state_.head) = std::pair{r.block, r.head};
+        answer_of_model(state_, *model_, r.questions, pool_);
         publish(last);
         return success();
     }

@@ -107,7 +107,7 @@ void draw_beside(Scene& s, Rect area, const CountedConfig& counted, const std::v
 
 /// How wide each stack of the diagram is.
 float stack_width(float room, int stacks, bool maps) {
-    constexpr float kLeast = 236, kMostAlone = 460, kMost = 360;
+    constexpr float kLeast = 300, kMostAlone = 460, kMost = 360;
     if (maps) return room * 0.2f;
     return stacks == 1 ? std::clamp(room * 0.34f, kLeast, kMostAlone)
                        : std::clamp(room * 0.22f, kLeast, kMost);
@@ -179,6 +179,7 @@ View architecture_view() {
             .page_w = 1600,
             .page_h = 1000,
             .fills_window = true,
+            .of_model = true,
             .take_config = take_config,
             .numbers = architecture_numbers,
             .visit = visit_state<ArchitectureState>,

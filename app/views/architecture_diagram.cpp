@@ -1,6 +1,5 @@
 // A model's blocks, stack by stack, along the residual stream.
 #include <algorithm>
-#include <cmath>
 
 #include "base/cast.h"
 #include "views/architecture.h"
@@ -10,7 +9,7 @@ namespace headlight {
 namespace {
 
 constexpr float kShapeLine = 18, kNameLine = 20, kAir = 14, kThinAir = 7, kGap = 10, kEndText = 24,
-                kEndAir = 16, kRail = 22, kBesideRail = 22, kWire = 1.3f, kTimes = 58, kRoomForTimes = 300;
+                kEndAir = 16, kRail = 22, kBesideRail = 22, kWire = 1.3f, kTimes = 58, kRoomForTimes = 340;
 
 int64_t count_of(const Block& b, const std::vector<ParameterRow>& table) {
     int64_t sum = 0;
@@ -61,6 +60,7 @@ struct StackLayout {
     std::vector<Rect> blocks;
     Rect column, layer;  // of blocks; around those that repeat
     float rail = 0, top = 0, rail_top = 0, rail_bottom = 0, high = 0;
+    float times = 0;  // how high the line is in which "× 4" stands inside the frame; 0: it stands beside it
 };
 
 float end_of(const Diagram& d) { return kEndText + d.unit(kEndAir); }
@@ -69,10 +69,11 @@ float end_of(const Diagram& d) { return kEndText + d.unit(kEndAir); }
 StackLayout measured_stack(Ui& ui, const Diagram& d, Rect area, const std::vector<Block>& blocks) {
     StackLayout l;
     Rect rest = area;
-    take_right(rest, area.w >= kRoomForTimes ? kTimes : gap::large);
+    l.times = area.w >= kRoomForTimes ? 0 : kNameLine;
+    take_right(rest, l.times > 0 ? gap::large : kTimes);
     l.rail = take_left(rest, kRail, kBesideRail).right();
     l.column = rest;
-    l.high = 2 * end_of(d) + d.unit(3 * kGap);
+    l.high = 2 * end_of(d) + d.unit(3 * kGap) + l.times;
     for (const Block& b : blocks) {
         l.texts.push_back(text_of(ui, d, b, l.column.w));
         l.high += l.texts.back().high + d.unit(kGap);
@@ -98,6 +99,7 @@ void place(StackLayout& l, const Diagram& d, Rect area, const std::vector<Block>
         l.blocks.push_back(take_bottom(free, l.texts[i].high));
         take_bottom(free, apart);
         if (b.in_layer && (i + 1 == blocks.size() || !blocks[i + 1].in_layer)) {
+            take_bottom(free, l.times);
             l.layer.h = l.layer.y - free.bottom() - apart * 0.2f;
             l.layer.y -= l.layer.h;
             take_bottom(free, apart);
@@ -204,10 +206,9 @@ void draw_wires(Ui& ui, const Diagram& d, const StackLayout& l, const std::vecto
 void draw_layer_frame(Ui& ui, Rect area, const StackLayout& l, int layers) {
     ui.frame(l.layer, ui.colors->t3, 1, size::popup_corner);
     const std::string times = "× " + std::to_string(layers);
-    const bool beside = area.right() - l.layer.right() > kTimes - gap::large;
-    Rect at = beside ? Rect{l.layer.right() + gap::tight, l.layer.y, area.w, l.layer.h}
-                     : Rect{l.layer.x, l.layer.y - gap::wide, l.layer.w - gap::close, gap::wide};
-    write(ui, at, kBody, ui.colors->accent_text, times, beside ? Flush::left : Flush::right);
+    const Rect at = l.times == 0 ? Rect{l.layer.right() + gap::tight, l.layer.y, area.w, l.layer.h}
+                                 : Rect{l.column.x, l.layer.y + gap::tight, l.column.w, l.times};
+    write(ui, at, kBody, ui.colors->accent_text, times, l.times == 0 ? Flush::left : Flush::right);
 }
 
 /// What the stack reads, under it, and what it says, over it.

@@ -62,11 +62,14 @@ void draw_line(Ui& ui, Rect line, const TableColumns& columns, const std::vector
     write(ui, line, kCaption, ink, texts[0]);
 }
 
-Rect draw_head(Ui& ui, Rect& rest, const TextTable& t, const TableColumns& columns) {
+void draw_head(Ui& ui, Rect& rest, const TextTable& t, const TableColumns& columns) {
     const Rect line = take_top(rest, kTableHead, gap::tight);
     draw_line(ui, line, columns, t.head, true, ui.colors->t2);
     ui.fill({line.x, line.bottom(), line.w, ui.line()}, ui.colors->l2);
-    return line;
+    Rect cells = line;
+    for (size_t c = t.head.size() - 1; c > 0; --c)
+        if (c > 1 || columns.second)
+            ui.explain("number/column " + t.head[c], take_right(cells, columns.widths[c - 1]));
 }
 
 }  // namespace
@@ -85,11 +88,7 @@ float draw_counts(Scene& s, Rect place, const ModelConfig& c) {
     TableColumns columns = columns_of(ui, t, place.w);
     if (columns.cuts) columns = columns_of(ui, t = table(short_count), place.w);
     Rect rest = place;
-    const Rect head = draw_head(ui, rest, t, columns);
-    ui.tooltip("model/counts", ui.hit("model/counts", head),
-               "Matrices: without biases, norms and positions; all: with them. Shares are of all matrices, "
-               "the unembedding counted "
-               "though it may be the embedding's table.");
+    draw_head(ui, rest, t, columns);
     for (int i = 0; i < isize(t.rows); ++i) {
         const Rect line = take_top(rest, kCountRow);
         const std::string path = "model/count/" + std::to_string(i);

@@ -98,6 +98,15 @@ void draw_weight_map(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part,
     answer_weight_map(s, m, r, path);
 }
 
+/// What a head's scores and outputs need beside its matrices, which are shown as they are stored.
+std::string left_out(const ModelConfig& c) {
+    const bool gains = c.norm_place == NormPlace::before, turns = c.positions == PositionScheme::rotary;
+    if (!gains && !turns) return " Matrices and circuits are of the weights as stored.";
+    return std::string(" Matrices and circuits are of the weights as stored: ") +
+           (gains ? "the norm's γ" : "") + (gains && turns ? " and " : "") + (turns ? "the rotation" : "") +
+           (gains && turns ? " are" : " is") + " not multiplied in.";
+}
+
 /// What the pictures' sides and colors are.
 std::string words_for(const WeightMap& m) {
     std::string out = "Across: the " + std::to_string(m.columns) + " dimensions of the residual stream";
@@ -111,7 +120,7 @@ std::string words_for(const WeightMap& m) {
 }
 
 /// "−▬▬▬+" and what stands beside it.
-void draw_map_words(Scene& s, Rect& rest, const WeightMap& m) {
+void draw_map_words(Scene& s, Rect& rest, const WeightMap& m, WeightsPart part) {
     constexpr float kBar = 60, kScale = 100;
     Ui& ui = s.ui;
     Rect words = rest;
@@ -122,7 +131,8 @@ void draw_map_words(Scene& s, Rect& rest, const WeightMap& m) {
             ui.gradient(band(take_right(scale, kBar, gap::tight), size::bar),
                         signed_colormap(ui.colors->dark));
     }
-    take_top(rest, std::max(size::line, caption_lines(ui, words, words_for(m))), gap::medium);
+    const std::string stored = part == WeightsPart::attention ? left_out(s.model()->config) : std::string();
+    take_top(rest, std::max(size::line, caption_lines(ui, words, words_for(m) + stored)), gap::medium);
 }
 
 learn::Curves curves_of(const char* title, const std::vector<WeightSpectrum>& spectra) {
@@ -175,7 +185,7 @@ float draw_block_weights(Scene& s, Rect place) {
         draw_weight_map(s, rest, weights.maps[i], found->asked.part, "model/weights/" + std::to_string(i));
     if (!weights.maps.empty()) {
         take_top(rest, gap::tight);
-        draw_map_words(s, rest, weights.maps.front());
+        draw_map_words(s, rest, weights.maps.front(), found->asked.part);
     }
     draw_spectra(s, rest, weights);
     return rest.y - place.y;

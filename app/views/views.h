@@ -43,6 +43,7 @@ struct View {
     bool second_run = false;     // compares the run that is shown with another one
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
     bool lists_choices = false;  // of the token that is being generated: the generation bar need not
+    bool of_model = false;       // needs no sentence
     /// Whether a view of a head shows a whole layer just now.
     bool (*of_layer)(const Session& session) = nullptr;
     const char* to_head = nullptr;  // the command whose word "head" shows the chosen head
@@ -55,7 +56,7 @@ struct View {
     bool (*take_picture)(Session& session, const std::string& path) = nullptr;
     /// Shows a configuration from a file ("gpt-3": GPT-3's) where it is the view that does.
     Status (*take_config)(Session& session, const std::string& path) = nullptr;
-    std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // what it shows, for a spreadsheet
+    std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // each has some, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
     Viewport& (*seen)(StateBag& states) = nullptr;  // what it scrolls; null: it shows all of itself
     std::vector<Command> (*commands)() = nullptr;   // beside its own row and those of its choices

@@ -93,9 +93,11 @@ WorkRequest Conversation::wanted() {
     note_texts(desk_);
     const Session& session = desk_.session;
     WorkRequest r = request_of(desk_.session, desk_.sentence());
-    if (!desk_.shown() || !desk_.answer->picture) return r;
+    if (!desk_.sentence()) return r;
     const Scene scene = desk_.scene();
     const View& view = shown_view(session, *desk_.sentence()->model);
+    if (!desk_.shown() && view.of_model) r.questions = view.ask(scene);
+    if (!desk_.shown() || !desk_.answer->picture) return r;
     if (view.ask) r.questions = view.ask(scene);
     for (Question& question : ask_about_metric(scene)) r.questions.push_back(std::move(question));
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));

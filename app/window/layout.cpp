@@ -57,7 +57,7 @@ void draw_parts(Scene& s, Rect w) {
         return view->draw(s, center);
     }
     const bool low = w.h < kLowWindow, narrow = w.w < kNarrowWindow,
-               alone = view && view->fills_window && s.sentence();
+               alone = view && view->fills_window && (s.sentence() || view->of_model);
     const float top = low ? size::top_bar_low : size::top_bar,
                 status = low ? size::row_low : size::status_bar, guide = alone ? 0 : guide_height(s),
                 bottom = status + guide;

@@ -71,8 +71,8 @@ public:
     template <class Q>
     const Found<Q>* get(const Shown& shown) const {
         const Found<Q>* found = std::get<Slot<Q>>(found_).get();
-        return found && shown.trace && found->is_of(*shown.trace) && fits(found->asked, shown) ? found
-                                                                                               : nullptr;
+        const bool of_this = found && (!found->of || (shown.trace && found->is_of(*shown.trace)));
+        return of_this && fits(found->asked, shown) ? found : nullptr;
     }
     template <class Q>
     void set(Q asked, typename Q::Answer answer, std::shared_ptr<const Trace> of) {

@@ -232,6 +232,19 @@ def a_dropped_config_is_counted(display):
     shutil.rmtree(folder.parent)
 
 
+def the_model_needs_no_sentence(display):
+    with Window(PROGRAM, display, "--text", "", "--view", "model") as w:
+        r = w.wait(lambda r: r["view"] == "Model" and "model/weights/3" in r["widgets"] and "model/count/5" in r["widgets"])
+        assert "sample/0" not in r["widgets"]
+        w.click("model/0/5")
+        w.wait(lambda r: r["model_block"] == 5 and "model/weights/2" not in r["widgets"])
+        w.key("Escape")
+        w.wait(lambda r: "sample/0" in r["widgets"])
+    with Window(PROGRAM, display, "--text", "", "--model", REFERENCE / "bert") as w:
+        w.click("sample/0")
+        w.wait(lambda r: r["text"] == "The capital of France is [MASK]." and r.get("shown_text") == r["text"])
+
+
 def blocks_of_the_model_open_their_views(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
