@@ -2,6 +2,19 @@
 
 namespace headlight {
 
+/// What is left of the line between each pair of sides (Liang, Barsky 1984).
+bool crosses(const Rect& r, ImVec2 from, ImVec2 to) {
+    float begin = 0, end = 1;
+    const auto cut = [&](float start, float step, float low, float high) {
+        if (step == 0) return start > low && start < high;
+        const float a = (low - start) / step, b = (high - start) / step;
+        begin = std::max(begin, std::min(a, b));
+        end = std::min(end, std::max(a, b));
+        return begin < end;
+    };
+    return cut(from.x, to.x - from.x, r.x, r.right()) && cut(from.y, to.y - from.y, r.y, r.bottom());
+}
+
 float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush flush) {
     constexpr float kAlmost = 0.5f;  // what sums of widths lose
     if (r.w <= 0) return 0;

@@ -49,6 +49,9 @@ inline Rect square_at(ImVec2 center, float side) {
     return {center.x - side / 2, center.y - side / 2, side, side};
 }
 
+/// Whether a line goes through a rectangle.
+bool crosses(const Rect& r, ImVec2 from, ImVec2 to);
+
 /// One of equal columns or rows of a rectangle.
 inline Rect nth_column(Rect r, int i, int count, float apart = 0) {
     const float w = (r.w - apart * float(count - 1)) / float(count);

@@ -20,6 +20,8 @@ void draw_part_heading(Ui& ui, Rect line, const std::vector<std::string>& titles
 
 namespace {
 
+constexpr float kMostNames = 0.42f;  // of a narrow column
+
 struct Bar {
     std::string name;
     float value;
@@ -46,7 +48,6 @@ void draw_bar(Ui& ui, Rect line, const Bar& bar, const BarLook& look, float larg
 
 /// Bars to both sides of zero, as many as fit.
 void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) {
-    constexpr float kMostNames = 0.42f;  // of a narrow column
     Ui& ui = s.ui;
     if (bars.empty()) return;
     std::vector<std::string> names;
@@ -68,13 +69,20 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) 
         caption(ui, take_top(area, pitch), std::to_string(bars.size() - shown) + " more", Flush::right);
 }
 
-std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {
+/// The heading says which stack they are of, where names with it have no room.
+std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found, float room) {
     std::vector<Bar> bars;
     const auto& parts = found.answer.heads;
+    const ModelConfig& c = s.model()->config;
+    std::vector<std::string> names, shorter;
+    for (int h = 0; h < c.heads(found.asked.block); ++h) {
+        names.push_back(head_name(c, found.asked.block, h));
+        shorter.push_back(std::to_string(c.block(found.asked.block).layer) + "." + std::to_string(h));
+    }
+    if (widest_of(s.ui, kBodyMono, names) > room) names = shorter;
     for (int h = 0; h < isize(parts); ++h) {
         const bool bias = h == s.model()->config.heads(found.asked.block);
-        bars.push_back({bias ? "bias" : head_name(s.model()->config, found.asked.block, h), parts[h].along,
-                        !bias && h == s.session.selection.head});
+        bars.push_back({bias ? "bias" : names[h], parts[h].along, !bias && h == s.session.selection.head});
     }
     return bars;
 }
@@ -96,8 +104,9 @@ constexpr float kChip = 96, kUnit = 44, kLeastChip = 110;  // the metric's chip,
 constexpr float kNote = 24, kPartNames = 96, kKeyNames = 108, kPairNames = 140;
 
 /// What the bars are, under them.
-void draw_note(Ui& ui, Rect foot, const std::string& text) {
-    caption(ui, {foot.x, foot.y + gap::tight, foot.w, size::line}, text);
+void draw_note(Ui& ui, Rect foot, const std::vector<std::string>& ways) {
+    caption(ui, {foot.x, foot.y + gap::tight, foot.w, size::line},
+            first_that_fits(ui, kCaption, ways, foot.w));
 }
 
 }  // namespace
@@ -113,9 +122,11 @@ void draw_delta_parts(Scene& s, Rect area) {
     if (by_head) {
         float sum = 0;
         for (const DeltaPart& p : found->answer.heads) sum += p.along;
-        draw_part_heading(ui, head, {layer + " at " + token + ", by head", layer + " at " + token, layer},
+        draw_part_heading(ui, head,
+                          {layer + " at " + token + ", by head", layer + " at " + token, layer,
+                           block_name(s.model()->config, found->asked.block)},
                           "Σ " + decimals(sum, 2));
-        draw_bars(s, area, head_bars(s, *found), {kPartNames, true});
+        draw_bars(s, area, head_bars(s, *found, area.w * kMostNames - gap::small), {kPartNames, true});
     } else {
         const std::string of =
             found->asked.head < 0
@@ -124,8 +135,11 @@ void draw_delta_parts(Scene& s, Rect area) {
         draw_part_heading(ui, head, {of + " at " + token + ", by key", of + " at " + token, of}, "");
         draw_bars(s, area, key_bars(s, *found), {kKeyNames, false});
     }
-    draw_note(ui, foot,
-              by_head ? "Length along the layer’s ΔE" : "‖weight · v · W_O‖ (Kobayashi et al. 2020)");
+    draw_note(
+        ui, foot,
+        by_head
+            ? std::vector<std::string>{"Length along the layer’s ΔE", "Along the layer’s ΔE", "Along ΔE"}
+            : std::vector<std::string>{"‖weight · v · W_O‖ (Kobayashi et al. 2020)", "‖weight · v · W_O‖"});
 }
 
 void draw_tokens_moved(Scene& s, Rect area) {
@@ -152,7 +166,8 @@ void draw_tokens_moved(Scene& s, Rect area) {
     for (size_t i = 4; i-- > 0;) add(split.suppressed[i]);
     const Rect foot = take_bottom(area, kNote);
     draw_bars(s, area, bars, {split.against < 0 ? kPartNames : kPairNames, true});
-    draw_note(ui, foot, "Through the final norm, read as logits");
+    draw_note(ui, foot,
+              {"Through the final norm, read as logits", "Final norm, then logits", "Final norm, logits"});
 }
 
 }  // namespace headlight

@@ -88,7 +88,7 @@ std::string left_out_note(const Projection& p, const std::vector<std::string>& l
 
 void draw_projection(Scene& s, Rect area) {
     constexpr float kFoot = 32;
-    constexpr int kAcross = 6, kDown = 5;
+    constexpr int kAcross = 6, kDown = 5, kMostAvoided = 200;
     Ui& ui = s.ui;
     const auto* found = s.found<ProjectionWanted>();
     if (!found || area.h < 80) return;
@@ -142,20 +142,32 @@ void draw_projection(Scene& s, Rect area) {
             ui.fill({from.x - 1.5f, from.y - 1.5f, 3, 3}, color);
         else
             ui.disc(from, on ? 4 : 2.2f, color);
+    };
+    const auto name_token = [&](int i, bool on) {
         placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i),
                     token_at(labels, p.tokens[i]), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
-    if (focus >= 0) draw_token(focus, true);
     const auto drawn = farthest_moved(p, ui.most_lines);
+    if (isize(drawn) <= kMostAvoided)  // else labels would find no place
+        for (const int i : drawn)
+            for (size_t step = 0; step + 1 < p.steps.size(); ++step)
+                placer.avoid(plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i));
     for (const int i : drawn)
         if (i != focus) draw_token(i, false);
+    if (focus >= 0) draw_token(focus, true);
+    if (focus >= 0) name_token(focus, true);
+    for (const int i : drawn)
+        if (i != focus) name_token(i, false);
     ui.unclip();
     const bool all = isize(drawn) == p.steps[0].rows();
-    caption(
-        ui, foot,
-        left_out_note(p, labels) +
-            (all ? std::string("Dot: before. Arrow head: after. Labels that would overlap appear on hover.")
-                 : "The " + std::to_string(drawn.size()) + " tokens that move farthest."));
+    caption(ui, foot,
+            left_out_note(p, labels) +
+                (all ? first_that_fits(
+                           ui, kCaption,
+                           {"Dot: before. Arrow head: after. Labels that would overlap appear on hover.",
+                            "Dot: before. Arrow head: after. More labels on hover."},
+                           foot.w)
+                     : "The " + std::to_string(drawn.size()) + " tokens that move farthest."));
 }
 
 }  // namespace headlight

@@ -134,9 +134,9 @@ void draw_effects_inspector(Scene& s, Rect area) {
         else
             panel.note(metric->refusal);
     }
-    panel.y = area.y + 136;
+    panel.y = area.y + 136 - panel.hidden();
     panel.rule();
-    panel.y = draw_effects(s, panel.at, panel.y, compare.y - (stages ? 190 : 20));
+    panel.y = draw_effects(s, panel.at, panel.y, compare.y - panel.hidden() - (stages ? 190 : 20));
     if (stages) draw_stages(s, panel);
     panel.finish();
     if (ui.button("effects/compare", compare, "Compare before and after")) {

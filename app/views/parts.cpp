@@ -242,6 +242,20 @@ void draw_inspector_title(Scene& s, Rect area, const std::string& query, const s
     write(ui, line, right, ui.colors->t1, rest);
 }
 
+bool LabelPlacer::is_free(const Rect& r) const {
+    constexpr float kLetters = 3;  // lines may touch what is above and under these
+    const bool inside =
+        r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y && r.bottom() <= frame_.bottom();
+    const Rect letters = inset(r, 0, kLetters);
+    return inside &&
+           std::none_of(taken_.begin(), taken_.end(),
+                        [&](const Rect& t) {
+                            return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom();
+                        }) &&
+           std::none_of(lines_.begin(), lines_.end(),
+                        [&](const auto& line) { return crosses(letters, line.first, line.second); });
+}
+
 void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always) {
     constexpr size_t kMaxLabels = 60;
     constexpr float kHigh = 16, kBeside = 8, kOver = 14;
@@ -249,21 +263,19 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
     const float w = ui.text.width(kCaptionMono, label);
     const ImVec2 right{kBeside, 0}, left{-kBeside - w, 0}, above{-w / 2, -kOver}, below{-w / 2, kOver};
     const bool leftwards = at.x < from.x, upwards = at.y < from.y;
+    std::optional<Rect> first, place;
     for (const ImVec2 shift : {leftwards ? left : right, upwards ? above : below, leftwards ? right : left,
-                               upwards ? below : above}) {
+                               upwards ? below : above, ImVec2{kBeside, -kOver}, ImVec2{kBeside, kOver},
+                               ImVec2{-kBeside - w, -kOver}, ImVec2{-kBeside - w, kOver}}) {
         Rect r{at.x + shift.x, at.y + shift.y - kHigh / 2, w, kHigh};
         if (always) r.x = std::clamp(r.x, frame_.x + gap::tight, frame_.right() - w - gap::tight);
-        const bool inside = r.x >= frame_.x && r.right() <= frame_.right() && r.y >= frame_.y &&
-                            r.bottom() <= frame_.bottom();
-        const bool free =
-            inside && std::none_of(taken_.begin(), taken_.end(), [&](const Rect& t) {
-                return t.x < r.right() && r.x < t.right() && t.y < r.bottom() && r.y < t.bottom();
-            });
-        if (!free && !always) continue;
-        taken_.push_back(r);
-        ui.text.draw(r.x, r.middle_y(), kCaptionMono, ink, label);
-        return;
+        if (!first) first = r;
+        if (!place && is_free(r)) place = r;
     }
+    if (!place && !always) return;
+    const Rect r = place.value_or(*first);
+    taken_.push_back(r);
+    ui.text.draw(r.x, r.middle_y(), kCaptionMono, ink, label);
 }
 
 void lock_token(Scene& s, int query) {

@@ -128,12 +128,17 @@ std::optional<std::pair<int, int>> draw_head_values(Scene& scene, Rect area, con
 class LabelPlacer {
 public:
     explicit LabelPlacer(Rect frame) : frame_(frame) {}
+    /// A line that no label is to lie on.
+    void avoid(ImVec2 from, ImVec2 to) { lines_.emplace_back(from, to); }
     /// Beyond the arrow's head where there is room; `always`: even over others.
     void draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label, ImU32 ink, bool always);
 
 private:
+    bool is_free(const Rect& r) const;
+
     Rect frame_;
     std::vector<Rect> taken_;
+    std::vector<std::pair<ImVec2, ImVec2>> lines_;
 };
 
 /// Locks a token: the cell of its heaviest key.
