@@ -74,6 +74,7 @@ private:
     void layout();
     void dim_unread(size_t read, const Theme& theme);
     void draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read);
+    void fade_ends(ImDrawList& list, ImVec2 at, ImVec2 size, bool goes_on, ImU32 back) const;
     bool move_key(const KeyPress& key);
     bool edit_key(const KeyPress& key, History& history, const std::function<std::string()>& clipboard,
                   const std::function<void(const std::string&)>& copy);

@@ -147,6 +147,17 @@ void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeh
     drawn_ = key;
 }
 
+/// Where the text goes on beyond an end, no letter is cut through: it fades.
+void TextField::fade_ends(ImDrawList& list, ImVec2 at, ImVec2 size, bool goes_on, ImU32 back) const {
+    const float wide = std::min(20 * scale_, size.x / 6), bottom = at.y + size.y;
+    const ImU32 clear = back & ~IM_COL32_A_MASK;
+    if (scroll_ > 0 || shaped_from_ > 0)
+        list.AddRectFilledMultiColor(at, {at.x + wide, bottom}, back, clear, clear, back);
+    if (goes_on)
+        list.AddRectFilledMultiColor({at.x + size.x - wide, at.y}, {at.x + size.x + 3, bottom}, clear, back,
+                                     back, clear);
+}
+
 void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme,
                      const char* placeholder, size_t read) {
     if (scale != scale_) {
@@ -172,6 +183,7 @@ void TextField::draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, cons
     }
     list.AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(texture_.id())), at,
                   {at.x + whole.x, at.y + whole.y});
+    fade_ends(list, at, size, text_end - scroll_ > size.x, theme.bg2);
     if (focused) {
         const float x = std::round(at.x + caret_place_);
         list.AddRectFilled({x, at.y + 5 * scale}, {x + std::round(2 * scale), at.y + size.y - 5 * scale},

@@ -27,9 +27,9 @@ int Toolbar::choice(const std::string& label, const std::string& path, const std
                     int current) {
     if (ui.on_page()) return -1;
     const char* said = labels ? label.c_str() : "";
-    const float width = ui.choice_width(said, items) - kApart;
+    const float width = ui.choice_width(said, items);
     if (lines_ == Lines::one && x_ + width > line_.right() + gap::large) return -1;  // its command is left
-    const Rect at = take(width + kApart, 0);
+    const Rect at = take(width);
     float x = at.x;
     return ui.choice(x, at.middle_y(), said, path, items, current);
 }

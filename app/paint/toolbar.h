@@ -9,13 +9,16 @@ namespace headlight {
 class Toolbar {
 public:
     enum class Lines { one, many };
+    static constexpr float kApart = 18;
     Toolbar(Ui& ui, Rect line, Lines lines = Lines::one);
 
     Ui& ui;
-    bool labels = true;  // of choices; else these speak for themselves
+    bool labels = true;    // of choices; else these speak for themselves
+    float apart = kApart;  // from one control to the next
 
     /// The room of something so wide; the next stands `apart` from it.
-    Rect take(float width, float apart = kApart);
+    Rect take(float width, float apart);
+    Rect take(float width) { return take(width, apart); }
     /// The same at the end of the line.
     Rect take_end(float width, float apart = kApart) { return take_right(line_, width, apart); }
     /// What comes next stands in a line of its own.
@@ -39,12 +42,12 @@ public:
     /// The one of some options side by side that was pressed, or −1.
     int segments(const std::string& label, const std::string& path, const Ui::Segments& options);
     float segments_width(const std::string& label, const std::vector<std::string>& options) const;
-    void say(Font font, ImU32 ink, const std::string& text, float apart = kApart);
+    void say(Font font, ImU32 ink, const std::string& text, float apart);
+    void say(Font font, ImU32 ink, const std::string& text) { say(font, ink, text, apart); }
     Hit press(const std::string& path, const std::string& label, bool on = false);
     bool link(const std::string& path, const std::string& label);
 
 private:
-    static constexpr float kApart = 18;
     Rect line_, last_;
     float x_;
     Lines lines_;

@@ -168,7 +168,7 @@ bool Ui::link(const std::string& path, float right, float middle, const std::str
 float Ui::choice_width(const char* label, const std::vector<std::string>& items) {
     float widest = 0;
     for (const auto& item : items) widest = std::max(widest, text.width(kCaption, item));
-    return (*label ? text.width(kCaption, label) + 8 : 0) + widest + 38 + 18;
+    return (*label ? text.width(kCaption, label) + 8 : 0) + widest + 38;
 }
 
 int Ui::choice(float& x, float middle, const char* label, const std::string& path,
@@ -177,7 +177,7 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
     if (*label) x += text.draw(x, middle, kCaption, colors->t3, label) + 8;
     float width = 0;
     const int chosen = drop_down(path, x, middle, items, current, width);
-    x += width + 18;
+    x += width;
     return chosen;
 }
 

@@ -179,14 +179,18 @@ void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
 }
 
 /// The head's name, and behind it its label, or else at the right its value.
-void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slot) {
+void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slot, bool by_layer) {
     Ui& ui = s.ui;
     const auto [block, head] = slot.head;
     const bool selected = is_selected(s, slot.head);
     const std::string label = head_label(s, block, head), value = number(choice.values[slot.number], 2);
     const ImU32 faint = selected ? ui.colors->accent_text : ui.colors->t3,
                 ink = choice.kept[slot.number] && !selected ? ui.colors->t1 : faint;
-    take_left(line, write(ui, line, kCaptionMono, ink, head_name(s.model()->config, block, head)),
+    const ModelConfig& c = s.model()->config;
+    const std::string name = head_name(c, block, head),  // rows by layer name the stack too
+        shorter = by_layer ? std::to_string(c.block(block).layer) + "." + std::to_string(head) : name;
+    take_left(line,
+              write(ui, line, kCaptionMono, ink, first_that_fits(ui, kCaptionMono, {name, shorter}, line.w)),
               gap::close);
     if (!label.empty() && line.w > gap::medium)
         write(ui, line, kCaption, ui.colors->t2, label);
@@ -198,7 +202,7 @@ void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const
     if (!g.captions) return;
     for (const Slot& slot : slots)
         if (const Rect r = g.slot(slot.place); g.sees(r))
-            draw_caption(s, {r.x, r.bottom(), r.w, g.h - g.side - 2}, choice, slot);
+            draw_caption(s, {r.x, r.bottom(), r.w, g.h - g.side - 2}, choice, slot, g.by_layer);
 }
 
 /// Layer and head numbers, which stay while the grid scrolls.

@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kTableNames = 168, kHeadLine = 36;
+constexpr float kTableNames = 168, kLeastHeadNames = 56, kHeadLine = 36, kHeadTextLine = 17;
 
 /// A line of the table: the head's name and label, then a column each.
 struct TableLine {
@@ -23,12 +23,26 @@ struct TableLine {
     }
 };
 
-TableLine divided(Rect line, int columns) {
+TableLine divided(Rect line, float names, int columns) {
     TableLine t;
     t.count = columns;
-    t.names = take_left(line, kTableNames);
+    t.names = take_left(line, names);
     t.columns = line;
     return t;
+}
+
+/// The room of names: of their labels, too, where there are some or the window is wide.
+float room_of_names(const Scene& s, float width) {
+    constexpr float kWide = 1200;
+    const ModelConfig& c = s.model()->config;
+    float names = kLeastHeadNames;
+    bool labeled = width >= kWide;
+    for (int i = 0; i < c.head_count(); ++i) {
+        const AttentionHead head = c.head_at(i);
+        labeled = labeled || !head_label(s, head.block, head.head).empty();
+        names = std::max(names, s.ui.text.width(kBodyMono, head_name(c, head)) + gap::medium);
+    }
+    return labeled ? std::max(names, kTableNames) : names;
 }
 
 /// Upwards where the values ascend.
@@ -37,6 +51,21 @@ void draw_order(Ui& ui, ImVec2 at, bool up) {
     ui.polyline(
         std::array<ImVec2, 3>{{{at.x - half, at.y + rise}, {at.x, at.y - rise}, {at.x + half, at.y + rise}}},
         ui.colors->accent_text, 1.3f);
+}
+
+/// A name in one line where it fits, else in two, as even as its blanks let them be.
+std::vector<std::string> in_two_lines(Ui& ui, const std::string& name, float room) {
+    if (ui.text.width(kCaption, name) <= room) return {name};
+    std::vector<std::string> best{name};
+    float least = 1e9f;
+    for (size_t at = name.find(' '); at != std::string::npos; at = name.find(' ', at + 1)) {
+        const std::string first = name.substr(0, at), second = name.substr(at + 1);
+        const float wide = std::max(ui.text.width(kCaption, first), ui.text.width(kCaption, second));
+        if (wide >= least) continue;
+        least = wide;
+        best = {first, second};
+    }
+    return best;
 }
 
 /// The name of a column; a click sorts by it, a second one the other way round.
@@ -49,10 +78,16 @@ void draw_column_head(Scene& s, Rect r, const HeadColumn& column, int i) {
     const bool on = state.sort == i;
     const ImU32 ink = on ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2;
     Rect name = r;
-    const Rect order = take_left(name, kOrder);
-    const float w = write(ui, name, kCaption, ink, column.label, Flush::right);
+    take_left(name, on ? kOrder : 0);
+    const auto lines = in_two_lines(ui, column.label, name.w);
+    float wide = 0;
+    for (int k = 0; k < isize(lines); ++k)
+        wide = std::max(wide,
+                        write(ui, nth_row(band(name, kHeadTextLine * float(lines.size())), k, isize(lines)),
+                              kCaption, ink, lines[k], Flush::right));
     if (on)
-        draw_order(ui, {name.right() - w - order.w / 2 - 2, r.middle_y()}, column.ascending != state.turned);
+        draw_order(ui, {name.right() - wide - kOrder / 2 - 2, r.middle_y()},
+                   column.ascending != state.turned);
     ui.tooltip(path, h, column.definition);
     if (!h.clicked) return;
     if (on)
@@ -90,7 +125,7 @@ std::vector<float> largest_values(const std::vector<HeadColumn>& columns) {
 
 /// A head's line: name, label and values; a click opens it.
 void draw_head_row(Scene& s, Rect line, const HeadChoice& choice, int index,
-                   const std::vector<float>& largest) {
+                   const std::vector<float>& largest, float names) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const auto [block, head] = c.head_at(index);
@@ -101,7 +136,7 @@ void draw_head_row(Scene& s, Rect line, const HeadChoice& choice, int index,
     if (selected || h.hovered)
         ui.fill(back, selected ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
     const ImU32 ink = !choice.kept[index] ? ui.colors->t3 : selected ? ui.colors->accent_text : ui.colors->t1;
-    TableLine l = divided(line, isize(choice.columns));
+    TableLine l = divided(line, names, isize(choice.columns));
     take_left(l.names, write(ui, l.names, kBodyMono, ink, name), gap::small);
     take_right(l.names, 0, gap::small);
     write(ui, l.names, kCaption, ui.colors->t2, label);
@@ -117,7 +152,8 @@ void draw_head_row(Scene& s, Rect line, const HeadChoice& choice, int index,
 void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     Ui& ui = s.ui;
     Rect rest = inset(area, size::center_pad, gap::small);
-    const TableLine head = divided(take_top(rest, kHeadLine, gap::tight), isize(choice.columns));
+    const float names = room_of_names(s, rest.w);
+    const TableLine head = divided(take_top(rest, kHeadLine, gap::tight), names, isize(choice.columns));
     write(ui, head.names, kCaption, ui.colors->t2, "head");
     for (int i = 0; i < head.count; ++i) draw_column_head(s, head.column(i), choice.columns[i], i);
     ui.fill({rest.x, rest.y - gap::tight, rest.w, ui.line()}, ui.colors->l2);
@@ -127,7 +163,7 @@ void draw_head_table(Scene& s, Rect area, const HeadChoice& choice) {
     const Grid lines{rest, isize(choice.order), 1, rest.w, size::row, 0, seen.y};
     ui.clip({area.x, rest.y, area.w, rest.h});
     for (int i = 0; i < lines.rows; ++i)
-        if (lines.touches_row(i)) draw_head_row(s, lines.row(i), choice, choice.order[i], largest);
+        if (lines.touches_row(i)) draw_head_row(s, lines.row(i), choice, choice.order[i], largest, names);
     ui.unclip();
 }
 

@@ -119,8 +119,11 @@ void draw_by_token(Scene& s, Rect area, const char* title, const char* unit, con
     const bool low = area.h < kLeast;
     Rect head = take_top(area, size::line, 10);
     take_left(head, write(ui, head, kBody, ui.colors->t1, title), gap::large);
+    const std::string range = "0 to " + fine_number(largest, 3);
     if (head.w > kLeastUnit)
-        caption(ui, head, std::string(unit) + ", 0 to " + fine_number(largest, 3), Flush::right);
+        caption(ui, head,
+                first_that_fits(ui, kCaption, {std::string(unit) + ", " + range, range, ""}, head.w),
+                Flush::right);
     if (values.empty() || low) return;
     const Rect summary = take_bottom(area, kSummary);
     take_bottom(area, kNumbers);

@@ -165,7 +165,11 @@ void draw_panel_title(Ui& ui, Rect line, const Panel& p, bool valued) {
     }
     const ImU32 ink = p.letter == "A" ? ui.colors->accent_text : ui.colors->t1;
     take_left(line, write(ui, line, kBody, ink, p.letter), gap::medium);
-    write(ui, line, kBody, ui.colors->t2, p.name);
+    constexpr std::string_view kHead = "Head ";
+    const std::string shorter = p.is_signed                 ? ""
+                                : p.name.starts_with(kHead) ? p.name.substr(kHead.size())
+                                                            : p.name;
+    write(ui, line, kBody, ui.colors->t2, first_that_fits(ui, kBody, {p.name, shorter}, line.w));
 }
 
 }  // namespace

@@ -22,20 +22,20 @@ void choose_first_key(Scene& s, Toolbar& bar) {
 }  // namespace
 
 float draw_heat_map_toolbar(Scene& s, Rect area) {
-    constexpr float kRoomy = 820;
+    constexpr float kRoomy = 820, kTight = 720;
     const Preferences& now = s.session.preferences;
     const Rect line = inset(take_top(area, size::view_header), size::center_pad, 0);
     Toolbar bar(s.ui, line, Toolbar::Lines::many);
+    if (line.w < kTight) bar.apart = gap::small;
     choose_combination(s, bar);
     const bool roomy = bar.labels = bar.rest().w > kRoomy;  // else the choices speak for themselves
     choose_contrast(s, bar);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current = narrow<int>(std::find(maps.begin(), maps.end(), now.colormap) - maps.begin());
     if (const int c = bar.choice("Colors", "colors", maps, current); c >= 0) s.send("colormap", maps[c]);
-    if (const int c =
-            bar.choice("Queries", "queries",
-                       {roomy ? "rows" : "queries in rows", roomy ? "columns" : "queries in columns"},
-                       static_cast<int>(now.queries));
+    if (const int c = bar.choice("Queries", "queries",
+                                 {roomy ? "rows" : "query rows", roomy ? "columns" : "query columns"},
+                                 static_cast<int>(now.queries));
         c >= 0)
         s.send("queries", c == 0 ? "rows" : "columns");
     if (const int c = bar.choice("", "marks", {"squares", "dots"}, static_cast<int>(now.marks)); c >= 0)

@@ -173,7 +173,7 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect nam
 }
 
 /// What is drawn, and what it starts from.
-std::string caption_of(const Scene& s, const LinesLayout& l, size_t in_sight) {
+std::string caption_of(const Scene& s, const LinesLayout& l, size_t in_sight, float room) {
     const auto cell = s.shown_cell();
     const bool focused = (s.session.selection.hovered.cell || s.session.selection.locked) && cell;
     const std::string of = cell ? token_at(s.query_labels(), cell->first) : "";
@@ -184,8 +184,10 @@ std::string caption_of(const Scene& s, const LinesLayout& l, size_t in_sight) {
     const std::string bars = l.bars.w != 0 && cell ? " Bars right: weight per head" +
                                                          (focused ? std::string(".") : ", from " + of + ".")
                                                    : "";
-    return some + (focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.") +
-           bars;
+    const std::string from =
+        focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.";
+    return first_that_fits(s.ui, kCaption, {some + from + bars, some + from, some.empty() ? from : some},
+                           room);
 }
 
 }  // namespace
@@ -212,7 +214,7 @@ void draw_lines(Scene& s, Rect area) {
     const auto [faintest, in_sight] = faintest_drawn(s, l, *links);
     draw_all_lines(s, l, *links, faintest);
     draw_bars(s, l, *links, names);
-    caption(s.ui, foot, caption_of(s, l, in_sight));
+    caption(s.ui, foot, caption_of(s, l, in_sight, foot.w));
 }
 
 namespace {
