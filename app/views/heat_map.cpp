@@ -235,7 +235,11 @@ void draw_heat_map(Scene& s, Rect area) {
     Ui& ui = s.ui;
     if (!s.answer->picture) return;
     if (!ui.on_page()) take_top(area, draw_heat_map_toolbar(s, area));
-    const MapLayout l = arrange_map(s, area);
+    MapLayout l = arrange_map(s, area);
+    if (s.session.presenting) {  // in the middle of the window
+        area = inset(area, room_beside_map(area, l) / 2, 0);
+        l = arrange_map(s, area);
+    }
     if (!ui.on_page()) answer_map(s, l);
     const bool rows = s.session.preferences.queries == Axis::rows;
     if (!l.turned)

@@ -31,6 +31,8 @@ inline constexpr float kMapNames = 100;  // points for the labels beside rows
 const std::vector<std::string>& map_labels(const Scene& scene, bool down);
 
 MapLayout arrange_map(Scene& scene, Rect area);
+/// How much of an area is free beside a map with its names and color bar.
+float room_beside_map(Rect area, const MapLayout& map);
 /// Returns how much room its further lines take.
 float draw_heat_map_toolbar(Scene& scene, Rect area);
 void draw_map_labels(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);

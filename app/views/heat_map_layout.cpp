@@ -65,6 +65,10 @@ const std::vector<std::string>& map_labels(const Scene& s, bool down) {
     return down == (s.session.preferences.queries == Axis::rows) ? s.query_labels() : s.key_labels();
 }
 
+float room_beside_map(Rect area, const MapLayout& l) {
+    return std::max(0.0f, std::floor(room_for_map(area, 0).w - l.view.w));
+}
+
 MapLayout arrange_map(Scene& s, Rect area) {
     auto& state = s.of<HeatMapState>();
     MapLayout l;

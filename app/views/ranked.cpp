@@ -131,9 +131,10 @@ void draw_values(Scene& s, const Grid& g, const ModelConfig& c, const HeadValues
                                           : colormap(s.session.preferences.colormap, ui.colors->dark);
     const Matrix places = heads.is_signed ? signed_places_of(values, largest) : Matrix(values / largest);
     draw_matrix(ui, g.whole(), {places, map, heads.is_signed});
+    const bool wide = g.w > ui.text.width(kCaptionMono, value_text(largest, heads.is_signed, 3)) + gap::close;
     for (Index block = 0; block < values.rows() && g.h >= 18; ++block)
         for (Index head = 0; head < values.cols(); ++head) {
-            const std::string text = value_text(values(block, head), heads.is_signed, 2);
+            const std::string text = value_text(values(block, head), heads.is_signed, wide ? 3 : 2);
             if (std::isnan(values(block, head)) || ui.text.width(kCaptionMono, text) + gap::close >= g.w)
                 continue;
             write(ui, g.cell(int(block), int(head)), kCaptionMono, ink_on(color_at(map, places(block, head))),
