@@ -189,7 +189,7 @@ TEST_CASE("learn: tables of one name are told apart") {
 
 TEST_CASE("learn: every kind of block leaves ink on a page, and a page is as high as its blocks") {
     const learn::Page all = page_of_all_kinds();
-    const StationText text{"Title", "Words.", "", {}, {}};
+    const StationText text{"Title", "Words.", "", {}, {}, {}};
     const auto drawing_of = [&](learn::Page page) {
         return draw_learn_page(std::make_shared<const learn::Page>(std::move(page)), text, {});
     };
