@@ -18,7 +18,7 @@ namespace {
 
 struct CompareOptions {
     InputOptions input;
-    std::string text_b, model_b, align = "token", metric;
+    std::string text_b, model_b, trace_b, align = "token", metric;
     bool json = false;
 };
 
@@ -35,10 +35,10 @@ struct ComparedRuns {
 /// The metric of both; a position that was not chosen is where each predicts.
 Status compare_metric(const CompareOptions& o, ComparedRuns& c, ThreadPool& pool) {
     if (o.metric.empty()) return success();
-    if (!o.model_b.empty() || !o.input.trace.empty())
+    if (!o.model_b.empty() || !o.input.trace.empty() || !o.trace_b.empty())
         return Error{
-            "A metric is compared between two runs of one model; leave --metric, --model-b or --trace "
-            "out."};
+            "A metric is compared between two runs of one model; leave --metric out, or the other "
+            "model or trace."};
     TRY(const Metric wanted, parse_metric(*c.a->model, o.metric));
     TRY(Metric metric, resolved(wanted, *c.a, pool));
     c.metric = metric;
@@ -49,32 +49,47 @@ Status compare_metric(const CompareOptions& o, ComparedRuns& c, ThreadPool& pool
     return success();
 }
 
-/// A is the text in the model as it is, or a trace; B has the other text, the other model, or the changes; of
-/// a trace, it is the live run of the same tokens.
-Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
-    InputOptions plain = o.input, other = o.input;
-    clear_changes(plain);
+bool changes_anything(const InputOptions& o) {
+    return o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || !o.temperature.empty();
+}
+
+/// The other trace, or a run of the other text, the other model or the changes; beside a trace, a run of the
+/// same tokens.
+Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace& a, ThreadPool& pool) {
+    if (!o.trace_b.empty()) {
+        if (changes_anything(o.input))
+            return Error{
+                "A trace is what it was when it was recorded: masks and changes need the model; leave "
+                "--trace-b out and give --model-b."};
+        return open_trace(o.trace_b);
+    }
+    InputOptions other = o.input;
+    other.trace.clear();
     if (!o.text_b.empty()) other.typed.text = o.text_b;
     if (!o.model_b.empty()) other.model = o.model_b;
+    if (!o.input.trace.empty() && other.typed.text.empty() && other.typed.ids.empty()) {
+        TRY(const auto sequences, recorded_sequences(a));
+        other.typed.ids = sequences[0].ids;
+        if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;
+    }
+    return run_input(other, pool);
+}
+
+/// A is the text in the model as it is, or a trace.
+Result<ComparedRuns> compare(const CompareOptions& o, ThreadPool& pool) {
     ComparedRuns c;
     if (!o.input.trace.empty()) {
         TRY(c.a, open_trace(o.input.trace));
-        other.trace.clear();
-        if (other.typed.text.empty() && other.typed.ids.empty()) {  // the live run of the same tokens
-            TRY(const auto sequences, recorded_sequences(*c.a));
-            other.typed.ids = sequences[0].ids;
-            if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;
-        }
     } else {
-        const bool differs = !o.text_b.empty() || !o.model_b.empty() || other.mask != "own" ||
-                             !other.ablate.empty() || !other.changes.empty() || !other.temperature.empty();
-        if (!differs)
+        if (o.text_b.empty() && o.model_b.empty() && o.trace_b.empty() && !changes_anything(o.input))
             return Error{
-                "There is nothing to compare with; give --text-b, --model-b, or a change such as --ablate "
-                "1.2."};
+                "There is nothing to compare with; give --text-b, --model-b, --trace-b, or a change such "
+                "as --ablate 1.2."};
+        InputOptions plain = o.input;
+        clear_changes(plain);
         TRY(c.a, run_input(plain, pool));
     }
-    TRY(c.b, run_input(other, pool));
+    TRY(c.b, run_b(o, *c.a, pool));
     TRY(c.distances,
         head_distances(*c.a, *c.b, {o.align == "token" ? AlignBy::token : AlignBy::position, {}}, pool));
     const auto last_a = predicting_positions(*c.a), last_b = predicting_positions(*c.b);
@@ -138,8 +153,9 @@ std::function<Status()> declare_compare(CLI::App& app) {
     auto o = std::make_shared<CompareOptions>();
     add_input_options(app, o->input);
     add_trace_option(app, o->input);
-    app.add_option("--text-b", o->text_b, "the other sentence");
-    app.add_option("--model-b", o->model_b, "the other model");
+    auto* trace = app.add_option("--trace-b", o->trace_b, "the other run, as a trace file");
+    app.add_option("--text-b", o->text_b, "the other sentence")->excludes(trace);
+    app.add_option("--model-b", o->model_b, "the other model")->excludes(trace);
     app.add_option("--align", o->align,
                    "which tokens of two sentences stand for each other: equal ones (token), or those with "
                    "the same number (position)")

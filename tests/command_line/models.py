@@ -47,6 +47,14 @@ def traces_take_a_models_place():
             run("render", "--trace", trace, "--view", view, "-o", FOLDER / "t.svg")
         assert "no weights" in run("render", "--trace", trace, "--view", "steps", "-o", FOLDER / "no.png", status=1).err
         assert "the model" in run("render", "--trace", trace, "--ablate", "1.2", "-o", FOLDER / "no.png", status=1).err
+    second = FOLDER / "second.safetensors"
+    run("trace", "--text", "Tom had a red ball. Tom had a", "-o", second)
+    distances = lambda *arguments: {(h["layer"], h["head"]): h["distance"] for h in json.loads(run("compare", *arguments, "--json").out)["heads"]}
+    assert distances("--trace", trace, "--trace-b", second) == distances("--trace", trace, "--text", "Tom had a red ball. Tom had a") == distances(*sentence, "--trace-b", second)
+    assert max(distances("--trace", FOLDER / "qk é.safetensors", "--trace-b", trace).values()) < 1e-7, "neither needs token ids"
+    assert "--trace-b" in run("compare", "--trace", trace, "--trace-b", second, "--mask", "none", status=1).err
+    assert "metric" in run("compare", *sentence, "--trace-b", second, "--metric", "kl", status=1).err
+    run("compare", *sentence, "--trace-b", second, "--text-b", "a", status=2)
     other = json.loads(run("compare", "--trace", trace, "--text", "Tom had a red ball. Tom had a", "--json").out)
     assert max(h["distance"] for h in other["heads"]) > 0.01
     run("report", "--trace", trace, "-o", FOLDER / "t.html")
