@@ -3,6 +3,8 @@ BUILD_PACKAGES="g++ cmake ninja-build pkg-config libimgui-dev libstb-dev libglfw
 RUN_PACKAGES="libgl1-mesa-dri libegl1 libgl1 fonts-inter fonts-jetbrains-mono"
 TEST_PACKAGES="doctest-dev libbenchmark-dev clang clang-format clang-tidy libclang-rt-14-dev xvfb xdotool x11-apps x11-xkb-utils python3 python3-xlib poppler-utils librsvg2-bin chromium python3-venv time fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
 LONG_TEST_PACKAGES="ibus ibus-anthy dbus python3-gi gir1.2-ibus-1.0 x11-utils"  # ./test long: composing Japanese
+# Python's, for ./test long: TransformerLens with what it imports, and no more of what it names.
+TRANSFORMER_LENS="transformer-lens==4.3.0 accelerate beartype einops fancy_einsum jaxtyping wadler-lindig typeguard better-abc pandas python-dateutil six datasets pyarrow dill multiprocess xxhash psutil"
 
 # Installs those of the named packages that are missing; says what it will install first.
 install_missing() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Nothing grows beyond what one can read: no file of core, app or tests over 300 lines, nine functions of ten within 25.
+"""Nothing grows beyond what one can read: no file of core, app, tests or the Python package over 300 lines, nine functions of ten within 25.
 
     check_lengths.py ROOT"""
 import re
@@ -35,7 +35,7 @@ def functions(source):
 
 
 root, bad, lengths = Path(sys.argv[1]), [], []
-for file in sorted(f for room in ("core", "app", "tests") for f in (root / room).rglob("*") if f.suffix in (".cpp", ".h", ".py")):
+for file in sorted(f for room in ("core", "app", "tests", "models/python") for f in (root / room).rglob("*") if f.suffix in (".cpp", ".h", ".py")):
     source = file.read_text(encoding="utf-8")
     if source.count("\n") > FILE:
         bad.append(f"{file.relative_to(root)} has {source.count(chr(10))} lines; split it by subject")

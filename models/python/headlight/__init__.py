@@ -1,0 +1,99 @@
+"""Headlight shows what every attention head of a transformer looks at.
+
+Each function takes a model and a text in one of these forms:
+
+    headlight.show(model, tokenizer, "The cat sat.")        # a transformers model in memory; also ids=[…], pair="…", target="…", inputs={…}
+    headlight.show(hooked_model, "The cat sat.")            # TransformerLens: HookedTransformer, or the bridge of its version 4
+    headlight.show(cache, tokens=["The", " cat"])           # an ActivationCache, or a mapping of names such as "blocks.0.attn.hook_pattern"
+    headlight.show(patterns=array, tokens=["The", " cat"])  # [layer, head, query, key], [head, query, key] or [query, key], of any library
+    headlight.show(outputs, tokenizer, tokens=ids)          # what a transformers model returns with output_attentions=True
+    headlight.show("path/to/folder", text="The cat sat.")   # a Hugging Face folder, a .gguf file, or the name of a model on this computer
+    headlight.show("trace.safetensors")                     # a trace file, or a headlight.Trace
+
+Further options are those of the program, with _ for -: width_mm=85, colormap="viridis", mask="window:4", ablate=["3.5", "4.1:mean"].
+What cannot be done is a HeadlightError with one sentence. Layers, heads and tokens are counted from 0.
+"""
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from .errors import HeadlightError
+from .figure import Figure
+from .program import run, spelled
+from .sources import PATTERNS, Source, open_source
+from .tables import Comparison, HeadTable
+from .trace_file import Trace, temporary_path
+from .window import Window, is_notebook, open_window
+
+__version__ = "0.1.0"
+__all__ = ["Comparison", "Figure", "HeadTable", "HeadlightError", "Trace", "Window", "compare", "figure", "heads", "show", "trace"]
+
+
+def show(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, block: bool | None = None, inline: bool | None = None, **options: Any) -> Figure | Window:
+    """Opens the window; in a notebook, returns a figure that is shown inline and whose .show() opens the window.
+
+    view: a view of the window ("head", "lines", "heads", …); head: (layer, head), ("cross", layer, head) or "1.2".
+    block: whether to return only when the window is closed; by default where Python is not interactive.
+    inline: a figure instead of the window; by default in notebooks."""
+    source = open_source(model, tokenizer, text, options)
+    if is_notebook() if inline is None else inline:
+        return Figure(source, view, head, "png", options)
+    return open_window(source, view, head, options, block)
+
+
+def figure(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, format: str = "png", **options: Any) -> Figure:
+    """A figure of any view: "heads" (all, by default), "head" (by default where head is given), "lines", "graph", "compare", "alignment",
+    "text", "positions", and of models that the program runs itself "steps", "delta", "lens", "model".
+
+    head: (layer, head), ("cross", layer, head) or "1.2". format: what notebooks show, "png" or "svg"."""
+    return Figure(open_source(model, tokenizer, text, options), view, head, format, options)
+
+
+def trace(model: Any = None, tokenizer: Any = None, text: Any = None, *, path: str | os.PathLike[str] | None = None, **options: Any) -> Trace:
+    """Records a forward pass, or opens a trace file: `trace(…)["pattern", 0]` is float32 [head, query, key].
+
+    path: where the file is kept; without it, it lives as long as the Trace. One file is all that another computer needs:
+    `headlight --trace FILE`. A model that is spread over several devices (device_map) is recorded where it is."""
+    source = open_source(model, tokenizer, text, options, path)
+    if source.trace is not None:
+        if path is not None and source.trace.path != Path(path):
+            source.trace.save(path)
+            return Trace(path)
+        return source.trace
+    target = temporary_path() if path is None else Path(path)
+    run(["trace", *source.arguments, *spelled(options), "-o", str(target)])
+    return Trace(target, temporary=path is None)
+
+
+def heads(model: Any = None, tokenizer: Any = None, text: Any = None, **options: Any) -> HeadTable:
+    """Statistics of every head: `heads(…)["induction"]` is float32 [layer, head]. Options: metric="log p ball" adds what ablating each head
+    does to it ("effect"), random_repeat=48 measures on random tokens; both need a model that the program runs itself."""
+    source = open_source(model, tokenizer, text, options)
+    return HeadTable(json.loads(run(["heads", *source.arguments, *spelled(options), "--json"])))
+
+
+def compare(model: Any = None, tokenizer: Any = None, text: Any = None, *, model_b: Any = None, tokenizer_b: Any = None, text_b: Any = None, **options: Any) -> Comparison:
+    """How far apart the patterns of two runs are: `compare(…).distance` is float32 [layer, head], in bits.
+
+    The other run has another text (text_b), another model or patterns (model_b), or, of models that the program runs itself, changes
+    (change="mask:16>10", ablate="3.5", mask="window:4")."""
+    given = dict(options)
+    a = open_source(model, tokenizer, text, options)
+    if a.trace is None:
+        named = {"text_b": text_b, "model_b": None if model_b is None else os.fspath(model_b), **options}
+        return Comparison(run(["compare", *a.arguments, *spelled(named), "--json"]))
+    if isinstance(model_b, (str, os.PathLike)) and not str(model_b).endswith(".safetensors"):
+        return Comparison(run(["compare", *a.arguments, *spelled({"model": os.fspath(model_b), "text": text_b, **options}), "--json"]))
+    b = _other(model_b if model_b is not None else model, tokenizer_b or tokenizer, text if text_b is None else text_b, given, model_b is not None)
+    return Comparison(run(["compare", *a.arguments, *spelled({"trace_b": b.trace.path if b.trace else None, **options}), "--json"]))
+
+
+def _other(model: Any, tokenizer: Any, text: Any, given: dict[str, Any], by_itself: bool) -> Source:
+    if isinstance(model, (Trace, str, os.PathLike)):
+        given = {}
+    elif by_itself:
+        given = {name: value for name, value in given.items() if name not in PATTERNS}
+    return open_source(model, tokenizer, text, given)

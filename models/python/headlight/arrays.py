@@ -1,0 +1,150 @@
+"""Patterns that somebody already holds: arrays, tensors, the output of a model, a cache of activations."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .errors import HeadlightError
+from .trace_writer import TraceWriter
+
+NAMED = re.compile(r"^(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_pattern$")
+
+
+@dataclass
+class Layer:
+    """The patterns of a layer, one at a time."""
+
+    shape: tuple[int, int, int]  # head, query, key
+    head: Callable[[int], Any]
+
+
+@dataclass
+class Patterns:
+    """Blocks (stack, cross, layer) with their patterns."""
+
+    blocks: dict[tuple[str, bool, int], Layer]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many tokens each side has: "" and, of an encoder-decoder model, "decoder_"."""
+        out: dict[str, int] = {}
+        for (stack, cross, layer), held in self.blocks.items():
+            side = "decoder_" if stack == "decoder" else ""
+            for read, size in ((side, held.shape[1]), ("" if cross else side, held.shape[2])):
+                if out.setdefault(read, size) != size:
+                    raise HeadlightError(f"Layer {layer} has {held.shape[1]} queries and {held.shape[2]} keys where {out[read]} tokens are expected; give patterns of the whole text, "
+                                         "or encoder_patterns, decoder_patterns and cross_patterns where one text attends to another.")
+        return out
+
+
+def layers_of(patterns: Any, batch: int = 0) -> list[Layer]:
+    """The layers of [layer, head, query, key], of [head, query, key] (one layer), of [query, key] (one head), or of a list of such,
+    each with or without a batch. Nothing is copied: a head is taken out by its index when it is asked for."""
+    if not hasattr(patterns, "shape"):
+        parts = list(patterns)
+        if any(part is None for part in parts):
+            raise HeadlightError("These patterns are empty (None): the model kept no attentions; load it with attn_implementation=\"eager\", or give the model itself to Headlight.")
+        if not all(hasattr(part, "shape") for part in parts):
+            return layers_of(_numbers(parts), batch)
+        if parts and all(len(part.shape) == 2 for part in parts):
+            return [Layer((len(parts), *_two(parts[0])), lambda h: parts[h])]
+        return [layer for part in parts for layer in layers_of(_unbatched(part, batch), batch)]
+    rank = len(patterns.shape)
+    if rank == 2:
+        return [Layer((1, *_two(patterns)), lambda h: patterns)]
+    if rank == 3:
+        return [Layer(tuple(patterns.shape), lambda h: patterns[h])]
+    if rank == 4:
+        return [Layer(tuple(patterns.shape[1:]), lambda h, layer=layer: patterns[layer, h]) for layer in range(patterns.shape[0])]
+    if rank == 5:
+        return [Layer(tuple(patterns.shape[2:]), lambda h, layer=layer: patterns[layer, batch, h]) for layer in range(patterns.shape[0])]
+    raise HeadlightError(f"Patterns of the shape {list(patterns.shape)} are not attention; give [layer, head, query, key], [head, query, key] or [query, key].")
+
+
+def _two(pattern: Any) -> tuple[int, int]:
+    return int(pattern.shape[0]), int(pattern.shape[1])
+
+
+def _unbatched(layer: Any, batch: int) -> Any:
+    return layer[batch] if len(layer.shape) == 4 else layer
+
+
+def _numbers(parts: list[Any]) -> np.ndarray:
+    try:
+        return np.asarray(parts, np.float32)
+    except (TypeError, ValueError):
+        raise HeadlightError("Patterns are arrays of numbers; give [layer, head, query, key], [head, query, key] or [query, key].") from None
+
+
+def of_stacks(given: Mapping[str, Any], batch: int = 0) -> Patterns:
+    """given: "patterns", or "encoder_patterns", "decoder_patterns" and "cross_patterns"."""
+    if given.get("patterns") is not None:
+        stacks = {("blocks", False): given["patterns"]}
+    else:
+        names = {("encoder", False): "encoder_patterns", ("decoder", False): "decoder_patterns", ("decoder", True): "cross_patterns"}
+        missing = [name for name in names.values() if given.get(name) is None]
+        if missing:
+            raise HeadlightError(f"An encoder-decoder model has three kinds of attention; {' and '.join(missing)} must be given too.")
+        stacks = {block: given[name] for block, name in names.items()}
+    blocks = {(*kind, i): layer for kind, patterns in stacks.items() for i, layer in enumerate(layers_of(patterns, batch))}
+    if not blocks:
+        raise HeadlightError("There are no patterns in what was given; give [layer, head, query, key], [head, query, key] or [query, key].")
+    return Patterns(blocks)
+
+
+def of_names(named: Mapping[str, Any], batch: int = 0) -> Patterns:
+    """An ActivationCache, or any mapping of names such as "blocks.0.attn.hook_pattern" to tensors."""
+    blocks = {}
+    for name in named:
+        if found := NAMED.match(str(name)):
+            blocks[found[1], found[3] == "cross_attn", int(found[2])] = layers_of(_unbatched(named[name], batch))[0]
+    if not blocks:
+        raise HeadlightError("What was given holds no hook_pattern; run run_with_cache without a names_filter, or with one that keeps names that end in hook_pattern.")
+    return Patterns(blocks)
+
+
+def of_output(output: Any, batch: int = 0) -> Patterns:
+    """What a transformers model returns when it is asked for output_attentions."""
+    read = lambda name: getattr(output, name, None)
+    if read("cross_attentions") is not None and read("encoder_attentions") is not None:
+        return of_stacks({"encoder_patterns": read("encoder_attentions"), "decoder_patterns": read("decoder_attentions"), "cross_patterns": read("cross_attentions")}, batch)
+    if not read("attentions"):
+        raise HeadlightError("This output holds no attentions; call the model with output_attentions=True (and load it with attn_implementation=\"eager\"), or give the model itself to Headlight.")
+    return of_stacks({"patterns": output.attentions}, batch)
+
+
+def sides_of(sizes: Mapping[str, int], named: Mapping[str, Any], tokenizer: Any = None) -> dict[str, dict[str, list[Any]]]:
+    """Tokens, labels and ids of each side. named: for "" and "decoder_" a list of texts, ids (which a tokenizer spells), or None (positions)."""
+    out = {}
+    for side, size in sizes.items():
+        tokens = named.get(side)
+        described = described_tokens(range(size) if tokens is None else tokens, None if tokens is None else tokenizer)
+        if len(described["tokens"]) != size:
+            raise HeadlightError(f"{len(described['tokens'])} tokens are named where the patterns have {size}; give one for each position.")
+        out[side] = described if tokens is not None else {**described, "ids": []}
+    return out
+
+
+def described_tokens(tokens: Any, tokenizer: Any = None) -> dict[str, list[Any]]:
+    """tokens: texts, or ids as numbers or a tensor [pos] or [1, pos]."""
+    if hasattr(tokens, "detach"):
+        tokens = tokens.detach().to("cpu").numpy()
+    held = np.asarray(tokens).reshape(-1).tolist() if hasattr(tokens, "shape") else list(tokens)
+    if isinstance(tokens, str) or any(not isinstance(t, (str, int, np.integer)) for t in held):
+        raise HeadlightError("Tokens are texts or ids; give a list of them, one for each position.")
+    if held and all(isinstance(t, str) for t in held):
+        return {"tokens": held, "labels": held, "ids": []}
+    ids = [int(t) for t in held]
+    spelled = [str(t) for t in ids] if tokenizer is None else [str(t) for t in tokenizer.convert_ids_to_tokens(ids)]
+    return {"tokens": spelled, "labels": spelled if tokenizer is None else [tokenizer.decode([i]) for i in ids], "ids": ids}
+
+
+def write(writer: TraceWriter, patterns: Patterns) -> None:
+    """Head by head: at most one of them is copied at a time."""
+    for block in sorted(patterns.blocks):
+        held = patterns.blocks[block]
+        writer.add_patterns(block, held.shape, held.head)

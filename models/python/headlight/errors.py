@@ -1,0 +1,5 @@
+"""What goes wrong, in one sentence."""
+
+
+class HeadlightError(Exception):
+    """The input cannot be used. The message is the program's own sentence: what, why, and what helps."""

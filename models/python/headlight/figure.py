@@ -1,0 +1,88 @@
+"""Figures: drawn by the program, shown inline by notebooks, saved in any of its formats."""
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .program import run, spelled
+from .sources import Source
+from .trace_file import DTYPES
+from .window import Window, open_window
+
+SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # who gives one of them chooses the pixels too
+MIME = {"png": "image/png", "svg": "image/svg+xml"}
+
+
+def head_options(head: Any) -> dict[str, object]:
+    """(1, 2), "1.2", ("cross", 1, 2) or "cross.1.2": layer and head, as the command line takes them."""
+    if head is None:
+        return {}
+    parts = head.split(".") if isinstance(head, str) else [str(part) for part in head]
+    return {"layer": ".".join(parts[:-1]), "head": parts[-1]}
+
+
+class Figure:
+    """A picture of a view. Notebooks show it inline; `save` writes it, or its numbers, to a file; `show` opens the window on it."""
+
+    def __init__(self, source: Source, view: str | None, head: Any, format: str, options: Mapping[str, object]):
+        self._source, self._format = source, format
+        self._view = view or ("heads" if head is None else "head")
+        self._head = head
+        self._options = dict(options)
+        self._drawn: dict[str, bytes] = {}
+        self.data(format)  # so that what cannot be drawn is said here
+
+    def _arguments(self) -> list[str]:
+        return ["render", *self._source.arguments, *spelled({"view": self._view, **head_options(self._head), **self._options})]
+
+    def data(self, format: str) -> bytes:
+        """The figure as "png", "svg" or "pdf", or its numbers as "csv", "tsv", "json", "npy" or "safetensors"."""
+        if format not in self._drawn:
+            fine = ["--dpi", "192"] if format == "png" and not any(name in self._options for name in SIZED) else []
+            self._drawn[format] = run([*self._arguments(), *fine, "--format", format, "-o", "-"])
+        return self._drawn[format]
+
+    @property
+    def svg(self) -> str:
+        return self.data("svg").decode()
+
+    @property
+    def png(self) -> bytes:
+        return self.data("png")
+
+    def numbers(self) -> dict[str, np.ndarray]:
+        """The numbers that the view shows, float32, by name: {"pattern": [query, key]} of one head. Masked cells are NaN."""
+        data = self.data("safetensors")
+        (length,) = struct.unpack("<Q", data[:8])
+        header = json.loads(data[8:8 + length])
+        header.pop("__metadata__", None)
+        return {name: np.frombuffer(data, DTYPES[t["dtype"]], int(np.prod(t["shape"])), 8 + length + t["data_offsets"][0]).reshape(t["shape"]) for name, t in header.items()}
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes .png, .svg or .pdf, or the numbers as .csv, .tsv, .json, .npy or .safetensors."""
+        run([*self._arguments(), "-o", os.fspath(path)])
+        return Path(path)
+
+    def show(self, block: bool | None = None) -> Window:
+        """Opens the window on the same; see headlight.show."""
+        return open_window(self._source, self._view, self._head, {}, block)
+
+    def _repr_mimebundle_(self, include: Collection[str] | None = None, exclude: Collection[str] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        mime = MIME.get(self._format, "image/png")
+        data = self.data("svg" if mime.endswith("xml") else "png")
+        shown: dict[str, Any] = {"text/plain": repr(self), mime: data.decode() if mime.endswith("xml") else data}
+        shown = {name: value for name, value in shown.items() if (not include or name in include) and name not in (exclude or ())}
+        if mime != "image/png" or any(name in self._options for name in SIZED):
+            return shown, {}
+        wide, high = struct.unpack(">II", data[16:24])
+        return shown, {mime: {"width": wide // 2, "height": high // 2}}
+
+    def __repr__(self) -> str:
+        head = "" if self._head is None else f" of head {self._head if isinstance(self._head, str) else '.'.join(map(str, self._head))}"
+        return f"<headlight.Figure: {self._view}{head}>"

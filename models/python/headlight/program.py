@@ -1,0 +1,82 @@
+"""The program that computes and draws: where it is, how its options are spelled, and how it is asked."""
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .errors import HeadlightError
+
+INSIDE = Path(__file__).parent / "bin" / "headlight"
+THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")  # switches that the command line spells --no-…
+REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
+RENAMED = {"only_tokens": "tokens", "only_keys": "keys"}  # `tokens` names the tokens of arrays
+
+
+def find_program() -> Path:
+    """The program: $HEADLIGHT_PROGRAM, else the one inside this package, else the first on PATH."""
+    named = os.environ.get("HEADLIGHT_PROGRAM")
+    if named:
+        if shutil.which(named) is None:
+            raise HeadlightError(f'HEADLIGHT_PROGRAM names "{named}", which is not a program; name the file that ./run --build-only leaves at build/headlight.')
+        return Path(named)
+    if INSIDE.exists():
+        return INSIDE
+    for folder in os.get_exec_path():
+        found = shutil.which("headlight", path=folder)
+        if found and not _is_python(found):
+            return Path(found)
+    raise HeadlightError("The program headlight is neither in this package nor on PATH; install the package with 'pip install headlight-attention', or name the program in HEADLIGHT_PROGRAM.")
+
+
+def _is_python(path: str) -> bool:
+    """Whether it is the command that pip makes of `python -m headlight`, which looks for the program itself."""
+    with open(path, "rb") as file:
+        return b"python" in file.readline(200) if file.read(2) == b"#!" else False
+
+
+def spelled(options: Mapping[str, object]) -> list[str]:
+    """Options as the command line spells them: width_mm=85 is --width-mm 85, values=True is --values, labels=False is
+    --no-labels, what is None is left out, and the parts of a list have commas between them."""
+    out: list[str] = []
+    for name, value in options.items():
+        flag = "--" + RENAMED.get(name, name).replace("_", "-")
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            by_default = name in THERE_BY_DEFAULT
+            out += [] if value == by_default else ["--no-" + flag[2:] if by_default else flag]
+        elif name in REPEATED and isinstance(value, Sequence) and not isinstance(value, str):
+            for one in value:
+                out += _pair(flag, str(one))
+        elif isinstance(value, (str, os.PathLike)) or not hasattr(value, "__iter__"):
+            out += _pair(flag, str(value))
+        else:
+            out += _pair(flag, ",".join(str(int(part) if hasattr(part, "item") else part) for part in value))
+    return out
+
+
+def _pair(flag: str, value: str) -> list[str]:
+    return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
+
+
+def run(arguments: Sequence[str]) -> bytes:
+    """What the program writes to standard output. Raises HeadlightError with the sentence it ends with where it fails."""
+    try:
+        done = subprocess.run([str(find_program()), *arguments], stdin=subprocess.DEVNULL, capture_output=True)
+    except OSError as problem:
+        raise HeadlightError(f"The program headlight cannot be started: {problem.strerror}.") from None
+    if done.returncode:
+        raise HeadlightError(ending(done.returncode, done.stderr))
+    return done.stdout
+
+
+def ending(status: int, stderr: bytes) -> str:
+    """The sentence of a program that ended with this status."""
+    if status < 0:
+        return f"The program headlight was ended by {signal.Signals(-status).name}; run the same again, or report it with the text and the model."
+    lines = stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1].removeprefix("headlight: ") if lines else f"The program headlight ended with status {status} and said nothing."

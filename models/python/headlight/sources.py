@@ -1,0 +1,132 @@
+"""What can be shown, and how the program is told of it: one function that knows each kind of thing by its looks."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import arrays, hooked_models, transformers_models
+from .errors import HeadlightError
+from .program import spelled
+from .trace_file import Trace, is_trace, temporary_path
+from .trace_writer import TraceWriter
+
+PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
+RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")  # what only something in memory is given
+READ = ("pair", "target", "ids", "target_ids")  # what the program takes too
+
+
+@dataclass
+class Source:
+    """A trace file, or what the program is told of a model and a text."""
+
+    arguments: list[str]
+    trace: Trace | None = None
+
+
+def open_source(model: Any, tokenizer: Any, text: Any, options: dict[str, Any], path: str | os.PathLike[str] | None = None) -> Source:
+    """Takes what describes the input out of `options`; what remains is said to the program. path: where to keep a trace that is made."""
+    if text is None and isinstance(tokenizer, str):
+        tokenizer, text = None, tokenizer
+    given = {name: options.pop(name) for name in RECORDED if name in options}
+    if isinstance(model, Trace):
+        return _of_trace(model, given)
+    if model is None and all(given.get(name) is None for name in PATTERNS) or isinstance(model, (str, os.PathLike)):
+        return _of_file(model, text, given)
+    given |= {name: options.pop(name) for name in READ if name in options}
+    if isinstance(text, os.PathLike):
+        text = Path(text).read_text(encoding="utf-8")
+    trace = _record(_recording(model, tokenizer, text, given), given, path)
+    return Source(["--trace", str(trace.path)], trace)
+
+
+def _of_trace(trace: Trace, given: Mapping[str, Any]) -> Source:
+    if given:
+        raise HeadlightError(f"A trace is what it was when it was recorded: leave {', '.join(given)} out.")
+    return Source(["--trace", str(trace.path)], trace)
+
+
+def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
+    if given:
+        raise HeadlightError(f"{', '.join(given)} belong to a model or arrays in memory; leave them out where a file is given.")
+    if model is not None and is_trace(Path(model)):
+        return _of_trace(Trace(model), given)
+    named = {"model": None if model is None else os.fspath(model)}
+    named["text_file" if isinstance(text, os.PathLike) else "text"] = text
+    return Source(spelled(named))
+
+
+Start = Callable[[dict[str, Any]], TraceWriter]
+
+
+@dataclass
+class Recording:
+    """How something in memory is written, and what it is called."""
+
+    write: Callable[[Start], TraceWriter]
+    model: str
+    family: str
+    d_model: int = 0
+
+
+def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) -> Recording:
+    batch = int(given.get("batch") or 0)
+    config = getattr(model, "config", None)
+    called = str(given.get("name") or Path(str(getattr(config, "_name_or_path", "") or "")).name or type(model).__name__)
+    held = lambda patterns, spell: Recording(lambda start: _held(patterns, start, given, spell), str(given.get("name") or "arrays"), "arrays")
+    if model is None:
+        return held(arrays.of_stacks(given, batch), tokenizer)
+    if hooked_models.is_hooked(model):
+        cfg = model.cfg
+        name = str(given.get("name") or getattr(cfg, "model_name", "") or "TransformerLens")
+        return Recording(lambda start: hooked_models.record(model, text, given, start), name, "TransformerLens", int(getattr(cfg, "d_model", 0) or 0))
+    if hasattr(model, "forward") and hasattr(model, "named_modules") and config is not None:
+        d_model = getattr(config, "hidden_size", None) or getattr(config, "d_model", None) or 0
+        return Recording(lambda start: transformers_models.record(model, tokenizer, text, given, start), called, str(config.model_type), int(d_model))
+    if hasattr(model, "cache_dict") or isinstance(model, Mapping) and any(arrays.NAMED.match(str(name)) for name in model):
+        inside = getattr(model, "model", None)
+        return held(arrays.of_names(model, batch), tokenizer or getattr(inside, "tokenizer", None))
+    if any(hasattr(model, name) for name in ("attentions", "encoder_attentions")):
+        return held(arrays.of_output(model, batch), tokenizer)
+    if hasattr(model, "shape") or isinstance(model, (list, tuple)):
+        return held(arrays.of_stacks({"patterns": model}, batch), tokenizer)
+    raise HeadlightError(f"A {type(model).__name__} is nothing that Headlight knows; give a model of transformers or TransformerLens, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
+
+
+def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], tokenizer: Any) -> TraceWriter:
+    named = {"": given.get("ids") if given.get("tokens") is None else given["tokens"],
+             "decoder_": given.get("target_ids") if given.get("target_tokens") is None else given["target_tokens"]}
+    writer = start(arrays.sides_of(patterns.sizes, named, tokenizer))
+    try:
+        arrays.write(writer, patterns)
+    except BaseException:
+        writer.drop()
+        raise
+    return writer
+
+
+def _record(recording: Recording, given: Mapping[str, Any], path: str | os.PathLike[str] | None) -> Trace:
+    target = temporary_path() if path is None else Path(path)
+    try:
+        writer = recording.write(lambda sides: TraceWriter(target, sides))
+        try:
+            _name_positions(writer)
+            writer.close(recording.model, recording.family, recording.d_model)
+        finally:
+            writer.drop()
+        return Trace(target, temporary=path is None)
+    except BaseException:
+        if path is None:
+            target.parent.rmdir() if target.parent.exists() and not any(target.parent.iterdir()) else None
+        raise
+
+
+def _name_positions(writer: TraceWriter) -> None:
+    """Sides whose tokens nobody named get their positions."""
+    for (stack, cross, _), held in writer.blocks.items():
+        side = "decoder_" if stack == "decoder" else ""
+        if not cross and side not in writer.sides:
+            names = [str(i) for i in range(held["tokens"])]
+            writer.sides[side] = {"tokens": names, "labels": names}

@@ -1,0 +1,69 @@
+"""Statistics of heads and distances between two runs, as arrays."""
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import HeadlightError
+
+
+class HeadTable(Mapping[Any, np.ndarray]):
+    """Numbers of every head: `table["induction"]` is float32 [layer, head], NaN where a number is not defined. Encoder-decoder models name
+    the kind of attention first: `table["cross", "entropy"]`. `rows` are the program's own rows, in its order."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]):
+        self.rows = [_placed(row) for row in rows]
+        self.kinds = list(dict.fromkeys(row["attention"] for row in self.rows))
+        self.names = [name for name in self.rows[0] if name not in ("attention", "layer", "head", "metric")] if self.rows else []
+
+    def __getitem__(self, name: str | tuple[str, str]) -> np.ndarray:
+        kind, name = name if isinstance(name, tuple) else (self.kinds[0], name)
+        if name not in self.names or kind not in self.kinds:
+            raise KeyError(name)
+        rows = [row for row in self.rows if row["attention"] == kind]
+        out = np.full((1 + max(row["layer"] for row in rows), 1 + max(row["head"] for row in rows)), np.nan, np.float32)
+        for row in rows:
+            out[row["layer"], row["head"]] = np.nan if row[name] is None else row[name]
+        return out
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.names if len(self.kinds) == 1 else [(kind, name) for kind in self.kinds for name in self.names])
+
+    def __len__(self) -> int:
+        return len(self.names) * len(self.kinds)
+
+    def frame(self) -> Any:
+        """A data frame of pandas with a row for each head."""
+        try:
+            import pandas
+        except ImportError:
+            raise HeadlightError("Data frames need pandas: install it with 'pip install pandas', or take the arrays and .rows.") from None
+        return pandas.DataFrame(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<headlight.{type(self).__name__} of {len(self.rows)} heads: {', '.join(map(str, self.names))}>"
+
+
+def _placed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """"cross.2" and 2 alike become a kind and a number."""
+    kind, _, layer = str(row["layer"]).rpartition(".")
+    return {"attention": kind or row.get("attention", "blocks"), **row, "layer": int(layer)}
+
+
+class Comparison(HeadTable):
+    """How far apart the patterns of two runs are: `comparison["distance"]`, the Jensen-Shannon divergence in bits, averaged over rows.
+    `next`: the next tokens of both with their probabilities a and b; [] where nothing predicts. `metric`: that of both, where one was asked for."""
+
+    def __init__(self, said: str | bytes):
+        held = json.loads(said)
+        super().__init__(held["heads"])
+        self.next: list[dict[str, Any]] = held["next"]
+        self.metric: dict[str, Any] | None = held.get("metric")
+
+    @property
+    def distance(self) -> np.ndarray:
+        """[layer, head]."""
+        return self["distance"]

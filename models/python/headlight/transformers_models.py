@@ -1,0 +1,250 @@
+"""Records a transformers model that is in memory. torch and transformers are those of the model; this module imports neither.
+
+Each attention block's queries and keys go to the file as they are computed, and Headlight makes patterns of them. Where something else
+acts on the scores (T5's bias, ALiBi, a mask of its own kind, padding), the pass is run once more and patterns are written, a head at a time."""
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from .arrays import described_tokens
+from .errors import HeadlightError
+from .trace_writer import TraceWriter
+
+NAME = "headlight_capture"
+CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)
+
+
+class NeedsPatterns(Exception):
+    """Queries and keys alone do not say what the patterns are."""
+
+
+class Recorder:
+    """Names attention blocks in the order in which they run, and writes what they compute."""
+
+    def __init__(self, writer: TraceWriter, model: Any, batch: int, patterns: bool):
+        self.writer, self.batch, self.patterns = writer, batch, patterns
+        self.two_stacks = bool(getattr(model.config, "is_encoder_decoder", False))
+        self.names = {module: name for name, module in model.named_modules()}
+        self.counts: dict[tuple[str, bool], int] = {}
+
+    def block(self, module: Any) -> tuple[str, bool, int]:
+        name = self.names.get(module, "")
+        stack = "blocks" if not self.two_stacks else "encoder" if re.search(r"(^|\.)encoder\.", name) else "decoder"
+        cross = self.two_stacks and stack == "decoder" and (bool(CROSS.search(name)) or bool(getattr(module, "is_cross_attention", False)))
+        layer = self.counts.get((stack, cross), 0)
+        self.counts[stack, cross] = layer + 1
+        return stack, cross, layer
+
+    def note(self, module: Any, query: Any, key: Any, rule: dict[str, Any]) -> None:
+        """query [batch, head, pos, d_head], key [batch, kv_head, pos, d_head]."""
+        block = self.block(module)
+        first = next((held for b, held in self.writer.blocks.items() if b[:2] == block[:2]), rule)
+        if any(first[name] != rule[name] for name in ("causal", "cap")):
+            raise NeedsPatterns
+        self.writer.add_queries_and_keys(block, query[self.batch], key[self.batch], rule)
+
+    def note_patterns(self, module: Any, shape: Any, head: Any) -> None:
+        self.writer.add_patterns(self.block(module), shape, head)
+
+
+def attention(recorder: Recorder, torch: Any) -> Any:
+    """An attention function for transformers' interface: records, then attends."""
+
+    def attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, dropout: float = 0.0, softcap: float | None = None,
+               sliding_window: int | None = None, position_bias: Any = None, **more: Any) -> tuple[Any, None]:
+        scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+        causal = bool(more.get("is_causal") if more.get("is_causal") is not None else getattr(module, "is_causal", False)) and query.shape[2] == key.shape[2]
+        if attention_mask is None and causal:
+            attention_mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()[None, None]
+        mask = None if attention_mask is None else attention_mask[..., :key.shape[2]]
+        if recorder.patterns:
+            added = [a for a in (mask, position_bias) if a is not None]
+            rows = Rows(torch, query, key, scaling, softcap, [a[..., :key.shape[2]] for a in added], more.get("s_aux"))
+            recorder.note_patterns(module, (query.shape[1], query.shape[2], key.shape[2]), lambda h: rows.pattern(recorder.batch, h))
+            return rows.attend(value), None
+        window = int(sliding_window or 0)
+        tokens = (query.shape[2], key.shape[2])
+        causal = causal or follows(torch, mask, True, window, tokens)
+        if position_bias is not None or more.get("s_aux") is not None or not follows(torch, mask, causal, window, tokens):
+            raise NeedsPatterns
+        recorder.note(module, query, key, {"scale": float(scaling), "cap": float(softcap or 0), "window": window, "causal": causal})
+        if softcap is not None:
+            return Rows(torch, query, key, scaling, softcap, [] if mask is None else [mask], None).attend(value), None
+        groups = query.shape[1] // key.shape[1]
+        keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        out = torch.nn.functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=scaling)
+        return out.transpose(1, 2).contiguous(), None
+
+    return attend
+
+
+class Rows:
+    """Patterns as transformers' eager attention computes them, of one head at a time."""
+
+    def __init__(self, torch: Any, query: Any, key: Any, scaling: float, softcap: float | None, added: list[Any], sinks: Any):
+        self.torch, self.query, self.key, self.scaling, self.softcap, self.added, self.sinks = torch, query, key, scaling, softcap, added, sinks
+        self.groups = query.shape[1] // key.shape[1]
+
+    def pattern(self, batch: int, head: int) -> Any:
+        """[query, key]. A row sums to less than 1 where the model lets weight flow into a sink that is no token."""
+        scores = self.query[batch, head].float() @ self.key[batch, head // self.groups].float().T * self.scaling
+        if self.softcap:
+            scores = self.softcap * (scores / self.softcap).tanh()
+        for added in self.added:
+            part = added[min(batch, added.shape[0] - 1), min(head, added.shape[1] - 1)]
+            scores = scores.masked_fill(part.logical_not(), self.torch.finfo(scores.dtype).min) if part.dtype == self.torch.bool else scores + part.float()
+        if self.sinks is not None:
+            sink = self.sinks.reshape(-1)[head].float().expand(scores.shape[0], 1)
+            return self.torch.cat([scores, sink], -1).softmax(-1)[:, :-1]
+        return scores.softmax(-1)
+
+    def attend(self, value: Any) -> Any:
+        """[batch, query, head, d_head]."""
+        batches, heads, queries, _ = self.query.shape
+        out = self.query.new_empty(batches, queries, heads, value.shape[3])
+        for batch in range(batches):
+            for head in range(heads):
+                out[batch, :, head] = self.pattern(batch, head).to(value.dtype) @ value[batch, head // self.groups]
+        return out
+
+
+def follows(torch: Any, mask: Any, causal: bool, window: int, tokens: tuple[int, int]) -> bool:
+    """Whether the mask is the one that "causal" and "window" alone describe. tokens: queries and keys."""
+    if mask is None:
+        return not causal and (not window or window >= max(tokens))
+    if mask.dtype != torch.bool:
+        if not ((mask == 0) | (mask < -1e4)).all():
+            return False
+        mask = mask == 0
+    queries, keys = mask.shape[-2:]
+    at = torch.arange(max(queries, keys), device=mask.device)
+    distance = at[:queries, None] - at[:keys]
+    expected = distance >= 0 if causal else torch.ones_like(distance, dtype=torch.bool)
+    if window:
+        expected &= distance.abs() < window
+    return bool((mask == expected).all())
+
+
+@contextmanager
+def attending(model: Any, implementation: str) -> Iterator[None]:
+    """The model attends by this function of transformers' interface, and then by its own again."""
+    configs = {id(c): c for c in (getattr(module, "config", None) for module in model.modules()) if hasattr(c, "_attn_implementation_internal")}
+    for config in list(configs.values()):
+        for name in getattr(config, "sub_configs", None) or {}:
+            if hasattr(sub := getattr(config, name, None), "_attn_implementation_internal"):
+                configs[id(sub)] = sub
+    before = [(config, config._attn_implementation_internal) for config in configs.values()]
+    try:
+        model.set_attn_implementation(implementation)
+        yield
+    finally:
+        for config, held in before:
+            config._attn_implementation_internal = held
+
+
+@contextmanager
+def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
+    """For models that do not use the interface: takes the patterns from what attention modules return, and drops them there."""
+    seen: set[Any] = set()
+
+    def hook(module: Any, _: Any, output: Any) -> Any:
+        found = [t for t in output if isinstance(t, torch.Tensor) and t.dim() == 4] if isinstance(output, tuple) else []
+        if not found or any(child in seen for child in module.modules() if child is not module):
+            return None
+        seen.add(module)
+        pattern = found[0][recorder.batch]
+        recorder.note_patterns(module, pattern.shape, lambda h: pattern[h])
+        return tuple(None if t is found[0] else t for t in output)
+
+    hooks = [module.register_forward_hook(hook) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for held in hooks:
+            held.remove()
+
+
+def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
+    """The arguments of the forward pass, and what is known of the tokens of each side."""
+    torch = sys.modules["torch"]
+    arguments = dict(given.get("inputs") or {})
+    start = getattr(model.config, "decoder_start_token_id", None)
+    if given.get("ids") is not None:
+        arguments["input_ids"] = torch.as_tensor(given["ids"]).reshape(1, -1)
+    elif not arguments:
+        if tokenizer is None or text is None:
+            raise HeadlightError("A model reads tokens: give its tokenizer and a text, ids=[…], or inputs=… as the model's forward takes them.")
+        arguments = dict(tokenizer(text, given.get("pair"), return_tensors="pt"))
+    if given.get("target_ids") is not None:
+        arguments["decoder_input_ids"] = torch.as_tensor(given["target_ids"]).reshape(1, -1)
+    elif getattr(model.config, "is_encoder_decoder", False) and "decoder_input_ids" not in arguments:
+        written = [] if not given.get("target") else tokenizer(text_target=given["target"])["input_ids"][:-1]
+        arguments["decoder_input_ids"] = torch.tensor([[start if start is not None else 0, *written]])
+    sides = {}
+    for side in ("", "decoder_") if getattr(model.config, "is_encoder_decoder", False) else ("",):
+        ids = arguments.get(side + "input_ids")
+        named = given.get("target_tokens" if side else "tokens")
+        if ids is not None:
+            sides[side] = described_tokens(ids[given.get("batch", 0)], tokenizer)
+        if named is not None:
+            sides[side] = {**described_tokens(named, tokenizer), "ids": sides.get(side, {}).get("ids", [])}
+    return arguments, sides
+
+
+def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any], start: Any) -> TraceWriter:
+    """One forward pass (two where patterns have to be written), recorded into start(sides), a new TraceWriter, which is left open."""
+    model = getattr(model, "_orig_mod", model)  # what torch.compile was given
+    arguments, sides = sides_of(model, tokenizer, text, given)
+    base = getattr(model, "base_model", model)
+    known = inspect.signature(base.forward).parameters
+    arguments = {name: value for name, value in arguments.items() if name in known or any(p.kind is p.VAR_KEYWORD for p in known.values())}
+    way = "queries and keys" if _has_interface(model) else "outputs"
+    while way:
+        writer = start(sides)
+        then = "" if way == "outputs" else "outputs"
+        try:
+            _run(model, base, arguments, Recorder(writer, base, int(given.get("batch", 0)), way != "queries and keys"), way)
+            if writer.blocks:
+                return writer
+        except NeedsPatterns:
+            then = "patterns"
+        except BaseException:
+            writer.drop()
+            raise
+        writer.drop()
+        way = then
+    raise HeadlightError(f"{type(model).__name__} showed no attention that could be recorded; load it with attn_implementation=\"eager\".")
+
+
+def _has_interface(model: Any) -> bool:
+    can = getattr(model, "_can_set_attn_implementation", None)
+    return hasattr(model, "set_attn_implementation") and (can is None or bool(can()))
+
+
+def _run(model: Any, base: Any, arguments: Mapping[str, Any], recorder: Recorder, way: str) -> None:
+    torch, transformers = sys.modules["torch"], sys.modules["transformers"]
+    known = inspect.signature(base.forward).parameters
+    more: dict[str, Any] = {}
+    if "use_cache" in known or any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        more["use_cache"] = False
+    if way == "outputs":
+        more["output_attentions"] = True
+        inside = hooked(base, recorder, torch)
+    else:
+        transformers.AttentionInterface.register(NAME, attention(recorder, torch))
+        transformers.AttentionMaskInterface.register(NAME, sys.modules["transformers.masking_utils"].eager_mask)
+        inside = attending(model, NAME)
+    device = next(model.parameters()).device
+    movable = device.type != "meta"  # accelerate moves what such a model reads
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad(), inside:
+            base(**{name: value.to(device) if movable and hasattr(value, "to") else value for name, value in arguments.items()}, **more)
+    finally:
+        model.train(was_training)

@@ -1,0 +1,175 @@
+"""Models in memory, made of a configuration: what is recorded equals what transformers returns as attentions."""
+import sys
+from pathlib import Path
+
+import headlight
+import numpy as np
+import torch
+import transformers
+from given_arrays import sentence_of, shown
+
+IDS, TARGET = [5, 9, 200, 31, 5, 9, 77, 12], [0, 4, 7, 9, 5]
+SMALL = {"vocab_size": 300, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 40, "max_position_embeddings": 64}
+BAR = 5e-7  # sums of float32 in another order
+WORST = [0.0]
+
+
+def made(kind, seed=1, wide=8, **config):
+    """A random model; its attention as transformers chooses it by itself. wide: what its weights are multiplied by, so that patterns are far from uniform."""
+    torch.manual_seed(seed)
+    model = getattr(transformers, kind + "Model")(getattr(transformers, kind + "Config")(**config)).eval()
+    with torch.no_grad():
+        for name, weights in model.named_parameters():
+            if weights.dim() == 2 and "embed" not in name:
+                weights.mul_(wide)
+    return model
+
+
+def gpt2(seed):
+    return made("GPT2", seed, n_layer=3, n_head=4, n_embd=24, vocab_size=300, n_positions=64, bos_token_id=0, eos_token_id=0)
+
+
+def attentions(model, **inputs):
+    """What transformers returns with eager attention; the model is left as it was."""
+    own = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        out = model(**inputs, output_attentions=True, use_cache=False)
+    model.set_attn_implementation(own)
+    return out
+
+
+def same(trace, expected, kind=""):
+    for layer, pattern in enumerate(expected):
+        got = trace["pattern", layer, kind]
+        assert got.shape == tuple(pattern.shape[1:]) and got.dtype == np.float32
+        difference = float(np.abs(got - pattern[0].numpy()).max())
+        WORST[0] = max(WORST[0], difference)
+        assert difference < BAR, f"{kind} layer {layer}: {difference:.1e}"
+
+
+def tensors(ids):
+    return torch.tensor([ids])
+
+
+def gpt2_is_recorded_as_transformers_computes_it():
+    model = gpt2(1).train()
+    own = model.config._attn_implementation
+    trace = headlight.trace(model, ids=IDS, name="tiny")
+    assert model.training and model.config._attn_implementation == own, "the model is left as it was"
+    model.eval()
+    expected = attentions(model, input_ids=tensors(IDS)).attentions
+    same(trace, expected)
+    assert "blocks.0.attn.hook_q" in trace and "blocks.0.attn.hook_pattern" not in trace and trace.metadata["model"] == "tiny"
+    for layer, head in ((0, 0), (2, 3)):
+        assert np.abs(shown(headlight.figure(model, ids=IDS, head=(layer, head))) - expected[layer][0, head].numpy()).max() < BAR
+    table = headlight.heads(model, ids=IDS)
+    assert np.allclose(table["first"], torch.stack(expected)[:, 0, :, 1:, 0].mean(-1), atol=1e-5)
+    assert headlight.compare(trace, model_b=torch.stack(expected)[:, 0], align="position").distance.max() < 1e-6
+    other = headlight.compare(model, ids=IDS, model_b=gpt2(2))
+    assert other.distance.shape == (3, 4) and other.distance.min() > 1e-3
+
+
+def a_tokenizer_reads_the_text():
+    stories = Path(__file__).resolve().parents[2] / "models/stories"
+    tokenizer = transformers.AutoTokenizer.from_pretrained(stories)
+    model = transformers.AutoModelForCausalLM.from_pretrained(stories, dtype=torch.float32)
+    text = "The cat sat on the mat."
+    trace = headlight.trace(model, tokenizer, text)
+    assert "".join(trace.tokens) == text and trace["input_ids"].tolist() == tokenizer(text)["input_ids"]
+    live = headlight.compare(trace, model_b=stories)
+    assert live.distance.max() < 1e-7, "the program's own pass of the same tokens"
+    same(trace, attentions(model, **tokenizer(text, return_tensors="pt")).attentions)
+    outputs = attentions(model, **tokenizer(text, return_tensors="pt"))
+    assert headlight.compare(outputs, tokenizer, tokens=tokenizer(text)["input_ids"], model_b=trace).distance.max() < 1e-7
+    assert headlight.compare(model, tokenizer, text, text_b="The dog sat on the mat.").distance.max() > 1e-3
+    assert "tokenizer" in sentence_of(lambda: headlight.trace(model, text="a"))
+
+
+def bert_is_recorded_with_and_without_padding():
+    model = made("Bert", **SMALL)
+    inputs = {"input_ids": tensors(IDS), "token_type_ids": tensors([0] * 4 + [1] * 4)}
+    trace = headlight.trace(model, inputs=inputs)
+    same(trace, attentions(model, **inputs).attentions)
+    assert trace.config["kind"] == "encoder" and "blocks.0.attn.hook_q" in trace
+    inputs["attention_mask"] = tensors([1] * 6 + [0] * 2)
+    padded = headlight.trace(model, inputs=inputs)
+    same(padded, attentions(model, **inputs).attentions)
+    assert "blocks.0.attn.hook_pattern" in padded and padded["pattern", 1][:, :, 6:].max() == 0
+
+
+def a_batch_has_one_that_is_shown():
+    model = gpt2(1)
+    both = {"input_ids": torch.tensor([IDS, IDS[::-1]])}
+    same(headlight.trace(model, inputs=both, batch=1), attentions(model, input_ids=tensors(IDS[::-1])).attentions)
+
+
+def biases_windows_and_shared_heads_are_recorded():
+    llama = made("Llama", num_key_value_heads=2, **SMALL)
+    same(headlight.trace(llama, ids=IDS), attentions(llama, input_ids=tensors(IDS)).attentions)
+    gemma = made("Gemma2", num_key_value_heads=2, head_dim=6, sliding_window=3, attn_logit_softcapping=5.0, query_pre_attn_scalar=6, layer_types=["sliding_attention", "full_attention", "sliding_attention"], **SMALL)
+    trace = headlight.trace(gemma, ids=IDS)
+    same(trace, attentions(gemma, input_ids=tensors(IDS)).attentions)
+    assert "blocks.0.attn.hook_q" in trace and trace["pattern", 0][:, 7, :5].max() == 0
+    bloom = made("Bloom", hidden_size=24, n_layer=2, n_head=4, vocab_size=300)
+    with torch.no_grad():  # it attends by code of its own, which returns patterns as it is
+        same(headlight.trace(bloom, ids=IDS), bloom(input_ids=tensors(IDS), output_attentions=True).attentions)
+    sinks = made("GptOss", num_key_value_heads=2, head_dim=6, num_local_experts=2, num_experts_per_tok=1, sliding_window=4, **SMALL)
+    trace = headlight.trace(sinks, ids=IDS)
+    same(trace, attentions(sinks, input_ids=tensors(IDS)).attentions)
+    assert trace["pattern", 0].sum(-1).max() < 1, "what flows into the sink is no token's"
+
+
+def t5_is_recorded_with_its_three_kinds():
+    model = made("T5", wide=1, d_model=24, d_kv=6, d_ff=40, num_layers=2, num_heads=4, vocab_size=300)
+    trace = headlight.trace(model, ids=IDS, target_ids=TARGET)
+    out = attentions(model, input_ids=tensors(IDS), decoder_input_ids=tensors(TARGET))
+    same(trace, out.encoder_attentions, "encoder")
+    same(trace, out.decoder_attentions, "decoder")
+    same(trace, out.cross_attentions, "cross")
+    assert np.abs(shown(headlight.figure(model, ids=IDS, target_ids=TARGET, head=("cross", 1, 2))) - out.cross_attentions[1][0, 2].numpy()).max() < BAR
+    held = headlight.trace(out)
+    assert np.array_equal(held["pattern", 1, "cross"], out.cross_attentions[1][0].numpy())
+
+
+def pictures_are_recorded_by_position():
+    model = made("ViT", hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40, image_size=16, patch_size=8)
+    pixels = torch.rand(1, 3, 16, 16, generator=torch.Generator().manual_seed(3))
+    trace = headlight.trace(model, inputs={"pixel_values": pixels})
+    same(trace, attentions(model, pixel_values=pixels).attentions)
+    assert trace.tokens == ["0", "1", "2", "3", "4"]
+
+
+def a_model_that_fails_leaves_no_file_behind():
+    model = gpt2(1)
+    own = model.config._attn_implementation
+    folder = Path(headlight.trace(model, ids=IDS).path).parents[1]
+    before = set(folder.iterdir())
+    for ids in ([5, 99999], []):
+        try:
+            headlight.trace(model, ids=ids)
+            raise AssertionError("nothing was said")
+        except (IndexError, RuntimeError, headlight.HeadlightError):
+            assert set(folder.iterdir()) <= before and model.config._attn_implementation == own
+    assert "no attention" in sentence_of(lambda: headlight.trace(made("Mamba", hidden_size=8, num_hidden_layers=1, vocab_size=300), ids=IDS))
+
+
+def transformer_lens_is_recorded_where_it_is_installed():
+    try:
+        import transformer_lens
+    except ImportError:
+        print("     TransformerLens is not installed here: only the names of its cache were tried")
+        return
+    if "HookedTransformer" in vars(transformer_lens):
+        model = transformer_lens.HookedTransformer(transformer_lens.HookedTransformerConfig(n_layers=2, d_model=32, n_ctx=32, d_head=8, n_heads=4, d_vocab=300, act_fn="gelu", seed=1))
+    else:
+        from transformer_lens.model_bridge import TransformerBridge
+        hf = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=2, n_head=4, n_embd=32, vocab_size=4096, n_positions=64)).eval()
+        tokenizer = transformers.AutoTokenizer.from_pretrained(Path(__file__).resolve().parents[2] / "models/stories")
+        model = TransformerBridge.boot_transformers("gpt2", hf_model=hf, tokenizer=tokenizer, device="cpu").eval()
+    _, cache = model.run_with_cache(tensors(IDS))
+    trace = headlight.trace(model, ids=IDS)
+    for layer in range(2):
+        assert np.abs(trace["pattern", layer] - cache["pattern", layer][0].detach().numpy()).max() < BAR
+        assert np.array_equal(headlight.trace(cache, ids=IDS)["pattern", layer], cache["pattern", layer][0].detach().numpy())
+    assert headlight.figure(cache, tokens=IDS, head=(1, 2)).png

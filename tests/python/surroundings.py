@@ -1,0 +1,109 @@
+"""Where the package runs: without torch, without a display, in a home that cannot be written, with and without its program."""
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import headlight
+from given_arrays import causal_patterns, sentence_of
+
+PACKAGE = Path(headlight.__file__).parents[1]
+SHORT = "import numpy, headlight\nt = headlight.trace(patterns=numpy.tril(numpy.ones((1, 2, 4, 4))) / numpy.arange(1, 5)[:, None])\n"
+
+
+def python(code, **variables):
+    """What a fresh Python says, and its exit status; a variable that is None is not set."""
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), **{k: v for k, v in variables.items() if v is not None}}
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", *(k for k, v in variables.items() if v is None)):
+        if name not in variables or variables[name] is None:
+            environment.pop(name, None)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    return done.stdout + done.stderr, done.returncode
+
+
+def it_imports_neither_torch_nor_transformers():
+    said, status = python(SHORT + "headlight.figure(t, head=(0, 1)); import sys; print({m.split('.')[0] for m in sys.modules} & {'torch', 'transformers', 'transformer_lens', 'pandas', 'IPython'})")
+    assert status == 0 and said.strip() == "set()", said
+
+
+def without_a_display_figures_are_drawn_and_show_says_what_is_missing():
+    said, status = python(SHORT + "print(len(headlight.figure(t).png) > 1000)\ntry: headlight.show(t)\nexcept headlight.HeadlightError as e: print('said', e)")
+    assert status == 0 and said.startswith("True\nsaid There is no display"), said
+
+
+def a_home_that_cannot_be_written_is_enough():
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, stat.S_IRUSR | stat.S_IXUSR)
+        said, status = python(SHORT + "print(len(headlight.figure(t).png) > 1000, headlight.heads(t)['entropy'].shape)", HOME=home, XDG_CONFIG_HOME=home + "/none")
+        assert status == 0 and said.strip() == "True (1, 2)" and not list(Path(home).iterdir()), said
+
+
+def without_a_place_for_temporary_files_it_says_so():
+    with tempfile.TemporaryDirectory() as folder:
+        said, _ = python(SHORT.replace("t =", "tempfile = __import__('tempfile'); tempfile.tempdir = '/nowhere'\nt ="), TMPDIR=folder)
+        assert "TMPDIR" in said.splitlines()[-1], said
+
+
+def the_window_opens_and_closes():
+    display = subprocess.Popen(["Xvfb", "-displayfd", "1", "-screen", "0", "1600x1000x24", "-nolisten", "tcp"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        os.environ["DISPLAY"] = ":" + display.stdout.readline().strip()
+        with tempfile.TemporaryDirectory() as home:
+            os.environ["XDG_CONFIG_HOME"] = home
+            window = headlight.show(patterns=causal_patterns(2, 2, 5), head=(1, 1), block=False)
+            assert window.is_open
+            window.close()
+            assert not window.is_open
+            window = headlight.figure(patterns=causal_patterns(2, 2, 5)).show(block=False)
+            os.kill(window._process.pid, signal.SIGKILL)
+            assert "SIGKILL" in sentence_of(window.wait)
+            assert "no cell" in sentence_of(lambda: headlight.show(patterns=causal_patterns(1, 1, 5), lock="x", block=True))
+    finally:
+        os.environ.pop("DISPLAY", None)
+        os.environ.pop("XDG_CONFIG_HOME", None)
+        display.terminate()
+        display.wait()
+
+
+def the_module_is_the_program():
+    program = os.environ["HEADLIGHT_PROGRAM"]
+    own = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    run = lambda *arguments, **more: subprocess.run([sys.executable, "-m", "headlight", *arguments], capture_output=True, text=True, env={**environment, **more})
+    assert own and run("--version").stdout == own and headlight.__version__ in own
+    assert run("render", "--text", "a", "--view", "nonsense", "-o", "x.png").returncode == 2
+    assert "HEADLIGHT_PROGRAM" in run("--version", HEADLIGHT_PROGRAM="/nowhere").stderr
+
+
+def the_program_is_found_on_the_path():
+    with tempfile.TemporaryDirectory() as folder:
+        command = Path(folder) / "first" / "headlight"
+        command.parent.mkdir()
+        command.write_text(f"#!{sys.executable}\nimport headlight.__main__ as m; m.main()\n")
+        command.chmod(0o755)
+        (Path(folder) / "headlight").symlink_to(os.environ["HEADLIGHT_PROGRAM"])
+        code = "import headlight.program as p; print(p.find_program())"
+        found, _ = python(code, HEADLIGHT_PROGRAM=None, PATH=f"{command.parent}:{folder}")
+        assert found.strip() == str(Path(folder) / "headlight"), "the package's own command is not the program: " + found
+        said, status = python(code, HEADLIGHT_PROGRAM=None, PATH=str(command.parent))
+        assert status == 1 and "pip install headlight-attention" in said, said
+
+
+def traces_are_removed_with_what_holds_them():
+    said, status = python(SHORT + "f = headlight.figure(t); p = t.path; del t; print(p.exists()); del f; print(p.exists(), p.parent.exists())")
+    assert status == 0 and said.split() == ["True", "False", "False"], said
+
+
+def models_on_the_computer_are_named():
+    trace = headlight.trace("stories", "The cat sat.")
+    assert trace["pattern", 0].shape == (8, 4, 4) and trace["resid_post", 3].shape == (4, 256) and trace["logits"].shape == (4, 4096)
+    table = headlight.heads("stories", text="The cat sat. The cat", sort="induction")
+    assert table["induction"].shape == (4, 8)
+    changed = headlight.compare("stories", text="The cat sat.", change=["mask:2>1", "ablate:1.2"])
+    assert changed.distance.max() > 0.01 and abs(changed.next[0]["b"] - changed.next[0]["a"] - changed.next[0]["delta_p"]) < 1e-6
+    assert headlight.compare("stories", text="The cat sat.", text_b="The dog sat.").distance.shape == (4, 8)
+    assert headlight.figure("stories", text="The cat sat.", view="steps", head=(1, 1), cell=(2, 1), width_mm=85).png
+    assert "/nowhere/model" in sentence_of(lambda: headlight.figure("/nowhere/model", text="a"))
