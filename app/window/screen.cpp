@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "session/keys.h"
 #include "views/present.h"
+#include "window/icon.h"
 
 namespace headlight {
 
@@ -79,7 +80,9 @@ Status Screen::open() {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it has its size
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);                // until it has its size
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "headlight");  // as headlight.desktop names it
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headlight");
     const Preferences& p = desk_.session.preferences;
     const auto [wide, high] = p.window_width > 0 ? WindowSize{p.window_width, p.window_height} : kFirstSize;
     desk_.window = window_ = glfwCreateWindow(wide, high, "Headlight", nullptr, nullptr);
@@ -88,6 +91,7 @@ Status Screen::open() {
                      "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight "
                      "render', which needs neither."};
     fit_size();
+    set_window_icon(desk_.window);
     if (desk_.options.screenshot.empty()) glfwShowWindow(desk_.window);
     glfwMakeContextCurrent(desk_.window);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only

@@ -7,6 +7,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from Xlib import X
+from Xlib import display as xlib
+
 from drive import Window
 from places import GPT2, PROGRAM
 
@@ -33,6 +36,22 @@ def first_start(display):
         assert not r["hints"], "hints never come back"
         assert r["text"].endswith("redx"), r["text"]
     shutil.rmtree(home)
+
+
+def desktops_know_the_window(display):
+    with Window(PROGRAM, display, "--text", "a") as w:
+        said = xlib.Display(display.name)
+        held = said.create_resource_object("window", int(w.id))
+        assert held.get_wm_class() == ("headlight", "headlight")
+        icon = held.get_full_property(said.intern_atom("_NET_WM_ICON"), X.AnyPropertyType).value
+        sizes, at = [], 0
+        while at < len(icon):
+            wide, high = icon[at:at + 2]
+            assert icon[at + 2] >> 24 == 0 and icon[at + 2 + wide * high // 2] >> 24 == 255, "a corner is transparent, the middle is not"
+            sizes.append((wide, high))
+            at += 2 + wide * high
+        assert sizes == [(n, n) for n in (16, 32, 48, 64, 128)]
+        said.close()
 
 
 def theme_colors_scale_and_direction(display):
