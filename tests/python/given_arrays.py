@@ -116,6 +116,8 @@ def one_head_is_copied_at_a_time():
         assert trace.path.stat().st_size > 36 * head and peak < 4 * head, f"{peak / head:.1f} heads in memory"
         assert [p.name for p in Path(folder).iterdir()] == ["t.safetensors"]
         assert np.allclose(trace["pattern", 5][5, 255], 1 / 256, atol=1e-4)
+        named = headlight.trace(patterns=Stored(), name="é" * 9999)  # a header longer than the room that it was given
+        assert named.metadata["model"] == "é" * 9999 and np.allclose(named["pattern", 5], trace["pattern", 5]) and headlight.figure(named, head=(5, 5)).png
         assert headlight.Trace(trace.save(Path(folder) / "copy.safetensors")).config == trace.config
 
 

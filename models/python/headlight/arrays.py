@@ -59,10 +59,16 @@ def layers_of(patterns: Any, batch: int = 0) -> list[Layer]:
     if rank == 3:
         return [Layer(tuple(patterns.shape), lambda h: patterns[h])]
     if rank == 4:
-        return [Layer(tuple(patterns.shape[1:]), lambda h, layer=layer: patterns[layer, h]) for layer in range(patterns.shape[0])]
+        return [_layer(patterns, i) for i in range(patterns.shape[0])]
     if rank == 5:
-        return [Layer(tuple(patterns.shape[2:]), lambda h, layer=layer: patterns[layer, batch, h]) for layer in range(patterns.shape[0])]
+        return [_layer(patterns, i, batch) for i in range(patterns.shape[0])]
     raise HeadlightError(f"Patterns of the shape {list(patterns.shape)} are not attention; give [layer, head, query, key], [head, query, key] or [query, key].")
+
+
+def _layer(patterns: Any, *at: int) -> Layer:
+    """The layer at [layer] or [layer, batch] of what holds all of them."""
+    heads, queries, keys = patterns.shape[-3:]
+    return Layer((heads, queries, keys), lambda h: patterns[(*at, h)])
 
 
 def _two(pattern: Any) -> tuple[int, int]:
@@ -109,10 +115,10 @@ def of_names(named: Mapping[str, Any], batch: int = 0) -> Patterns:
 
 def of_output(output: Any, batch: int = 0) -> Patterns:
     """What a transformers model returns when it is asked for output_attentions."""
-    read = lambda name: getattr(output, name, None)
-    if read("cross_attentions") is not None and read("encoder_attentions") is not None:
-        return of_stacks({"encoder_patterns": read("encoder_attentions"), "decoder_patterns": read("decoder_attentions"), "cross_patterns": read("cross_attentions")}, batch)
-    if not read("attentions"):
+    kinds = {f"{kind}_patterns": getattr(output, f"{kind}_attentions", None) for kind in ("encoder", "decoder", "cross")}
+    if all(kinds.values()):
+        return of_stacks(kinds, batch)
+    if not getattr(output, "attentions", None):
         raise HeadlightError("This output holds no attentions; call the model with output_attentions=True (and load it with attn_implementation=\"eager\"), or give the model itself to Headlight.")
     return of_stacks({"patterns": output.attentions}, batch)
 

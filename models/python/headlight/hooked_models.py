@@ -34,8 +34,8 @@ def record(model: Any, text: Any, given: Mapping[str, Any], start: Callable[[dic
 
     def note(pattern: Any, hook: Any) -> None:
         found = NAMED.match(hook.name)
-        block = (found[1], found[3] == "cross_attn", int(found[2]))
-        if block not in writer.blocks:
+        block = (found[1], found[3] == "cross_attn", int(found[2])) if found else ("", False, 0)
+        if found and block not in writer.blocks:
             writer.add_patterns(block, pattern.shape[1:], lambda h: pattern[0, h])
 
     names = [f"blocks.{layer}.attn.hook_pattern" for layer in range(int(model.cfg.n_layers))]

@@ -1,6 +1,7 @@
 """Statistics of heads and distances between two runs, as arrays."""
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -38,7 +39,7 @@ class HeadTable(Mapping[Any, np.ndarray]):
     def frame(self) -> Any:
         """A data frame of pandas with a row for each head."""
         try:
-            import pandas
+            pandas = importlib.import_module("pandas")
         except ImportError:
             raise HeadlightError("Data frames need pandas: install it with 'pip install pandas', or take the arrays and .rows.") from None
         return pandas.DataFrame(self.rows)

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class TensorFile:
         self._header: dict[str, object] = {}
         self._offset = 0
         with writing(self.path):
-            self._file = open(self._part, "xb")
+            self._file: IO[bytes] = open(self._part, "xb")
             self._file.seek(8 + self._room)
 
     def add(self, name: str, shape: Sequence[int], parts: Iterable[Any], dtype: str = "F32") -> None:
@@ -41,7 +41,7 @@ class TensorFile:
         for part in parts:
             array = as_array(part, kind)
             with writing(self.path):
-                self._file.write(memoryview(array.reshape(-1)).cast("B") if array.size else b"")
+                self._file.write(array.reshape(-1).view(np.uint8).data)
             self._offset += array.nbytes
         if self._offset - begin != kind.itemsize * int(np.prod(shape, dtype=np.int64)):
             raise HeadlightError(f"{name} does not have the shape {list(shape)} that it began with; give heads of one shape.")

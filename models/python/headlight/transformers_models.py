@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -133,7 +133,7 @@ def follows(torch: Any, mask: Any, causal: bool, window: int, tokens: tuple[int,
 @contextmanager
 def attending(model: Any, implementation: str) -> Iterator[None]:
     """The model attends by this function of transformers' interface, and then by its own again."""
-    configs = {id(c): c for c in (getattr(module, "config", None) for module in model.modules()) if hasattr(c, "_attn_implementation_internal")}
+    configs: dict[int, Any] = {id(c): c for c in (getattr(module, "config", None) for module in model.modules()) if hasattr(c, "_attn_implementation_internal")}
     for config in list(configs.values()):
         for name in getattr(config, "sub_configs", None) or {}:
             if hasattr(sub := getattr(config, name, None), "_attn_implementation_internal"):
@@ -196,7 +196,7 @@ def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, A
     return arguments, sides
 
 
-def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any], start: Any) -> TraceWriter:
+def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter]) -> TraceWriter:
     """One forward pass (two where patterns have to be written), recorded into start(sides), a new TraceWriter, which is left open."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     arguments, sides = sides_of(model, tokenizer, text, given)
