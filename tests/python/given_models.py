@@ -1,5 +1,5 @@
 """Models in memory, made of a configuration: what is recorded equals what transformers returns as attentions."""
-import sys
+import tempfile
 from pathlib import Path
 
 import headlight
@@ -152,6 +152,20 @@ def a_model_that_fails_leaves_no_file_behind():
         except (IndexError, RuntimeError, headlight.HeadlightError):
             assert set(folder.iterdir()) <= before and model.config._attn_implementation == own
     assert "no attention" in sentence_of(lambda: headlight.trace(made("Mamba", hidden_size=8, num_hidden_layers=1, vocab_size=300), ids=IDS))
+
+
+def weights_on_the_disk_are_recorded_where_accelerate_is_installed():
+    try:
+        from accelerate import disk_offload
+    except ImportError:
+        print("     accelerate is not installed here: no model was spread")
+        return
+    model = made("Llama", num_key_value_heads=2, **SMALL)
+    held = headlight.trace(model, ids=IDS)
+    disk_offload(model, tempfile.mkdtemp())
+    assert {p.device.type for p in model.parameters()} == {"meta"}
+    spread = headlight.trace(model, ids=IDS)
+    assert all(np.array_equal(spread["pattern", layer], held["pattern", layer]) for layer in range(3))
 
 
 def transformer_lens_is_recorded_where_it_is_installed():

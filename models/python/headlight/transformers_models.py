@@ -222,8 +222,10 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
 
 
 def _has_interface(model: Any) -> bool:
-    can = getattr(model, "_can_set_attn_implementation", None)
-    return hasattr(model, "set_attn_implementation") and (can is None or bool(can()))
+    """Whether the model attends by functions that can be registered: with transformers 4.53 or later, where its code asks for them."""
+    transformers, can = sys.modules["transformers"], getattr(model, "_can_set_attn_implementation", None)
+    registers = hasattr(transformers, "AttentionInterface") and hasattr(transformers, "AttentionMaskInterface") and "transformers.masking_utils" in sys.modules
+    return registers and hasattr(model, "set_attn_implementation") and (can is None or bool(can()))
 
 
 def _run(model: Any, base: Any, arguments: Mapping[str, Any], recorder: Recorder, way: str) -> None:
