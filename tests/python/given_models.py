@@ -1,5 +1,7 @@
 """Models in memory, made of a configuration: what is recorded equals what transformers returns as attentions."""
+import os
 import tempfile
+import types
 from pathlib import Path
 
 import headlight
@@ -152,6 +154,55 @@ def a_model_that_fails_leaves_no_file_behind():
         except (IndexError, RuntimeError, headlight.HeadlightError):
             assert set(folder.iterdir()) <= before and model.config._attn_implementation == own
     assert "no attention" in sentence_of(lambda: headlight.trace(made("Mamba", hidden_size=8, num_hidden_layers=1, vocab_size=300), ids=IDS))
+
+
+class Hooked:
+    """What is known of a model of TransformerLens: its methods, and the names of its hooks."""
+
+    def __init__(self, model, tokenizer):
+        self.model, self.tokenizer, self.training = model, tokenizer, True
+        self.cfg = types.SimpleNamespace(n_layers=model.config.n_layer, d_model=model.config.n_embd, model_name="hooked")
+
+    def to_tokens(self, text):
+        return self.tokenizer(text, return_tensors="pt")["input_ids"]
+
+    def train(self, mode=True):
+        self.training = mode
+
+    def eval(self):
+        self.training = False
+
+    def run_with_cache(self, ids):
+        raise AssertionError("all patterns at once")
+
+    def run_with_hooks(self, ids, return_type, fwd_hooks):
+        assert not self.training and not torch.is_grad_enabled() and return_type is None
+        for (name, hook), pattern in zip(fwd_hooks, attentions(self.model, input_ids=ids).attentions):
+            hook(pattern, types.SimpleNamespace(name=name))
+
+
+def the_lines_of_the_readme_work():
+    """Each line of README's section In Python, as it stands; where it opens the window, the figure of the same."""
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = [line[4:] for line in text.split("## In Python")[1].split("\n## ")[0].splitlines() if line.startswith("    headlight.")]
+    assert len(lines) == 4 and any("show(" in line for line in lines), lines
+    stories = Path(__file__).resolve().parents[2] / "models/stories"
+    tokenizer = transformers.AutoTokenizer.from_pretrained(stories)
+    model = transformers.AutoModelForCausalLM.from_pretrained(stories, dtype=torch.float32)
+    tokens = tokenizer.convert_ids_to_tokens(tokenizer("The cat sat.")["input_ids"])
+    known = {"model": model, "tokenizer": tokenizer, "hooked_model": Hooked(model, tokenizer), "tokens": tokens,
+             "attentions": attentions(model, **tokenizer("The cat sat.", return_tensors="pt")).attentions}
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for line in lines:
+                exec(line.replace("headlight.show(", "headlight.figure("), {"headlight": headlight, **known})
+        finally:
+            os.chdir(before)
+        assert (Path(folder) / "head.pdf").read_bytes().startswith(b"%PDF")
+    same(headlight.trace(known["hooked_model"], "The cat sat."), known["attentions"])
+    assert known["hooked_model"].training, "the model is left as it was"
 
 
 def weights_on_the_disk_are_recorded_where_accelerate_is_installed():
