@@ -55,6 +55,16 @@ std::span<const Verb> verbs() {
          "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' "
          "--json",
          declare_compare},
+        {"patch", "put what one run computed into another, place by place: how much of its answer returns",
+         "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
+         "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --what heads "
+         "--metric 'ball - car' -o patch.csv\n"
+         "headlight patch --clean 'The cat sat on the mat. The cat' --noise 1 --what resid_pre -o "
+         "patch.json\n"
+         "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
+         "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --head 1.2 "
+         "--metric 'ball - car'",
+         declare_patch},
         {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
          "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "

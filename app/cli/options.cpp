@@ -38,9 +38,6 @@ std::vector<std::string> comma_list(const std::string& text) {
     return parts;
 }
 
-namespace {
-
-/// Whole numbers with commas between them; none may be missing.
 CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into, const char* help) {
     const auto read = [name, &into](const std::string& text) {
         into.clear();
@@ -56,6 +53,8 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
     };
     return app.add_option_function<std::string>(name, read, help)->type_name("1,2,3");
 }
+
+namespace {
 
 /// Refused where it is written, as wrong usage.
 std::string check_temperature(const std::string& text) {
@@ -78,10 +77,8 @@ void add_input_options(CLI::App& app, InputOptions& o) {
                                    "token ids instead of a target, its start token included");
     add_id_list(app, "--token-types", o.typed.types, "token types of the ids, as 0,0,1")->needs(ids);
     app.add_option("--image", o.image, "the image that a vision model reads (PNG, JPEG)");
-    text->excludes(file);
-    text->excludes(ids);
-    file->excludes(ids);
-    target->excludes(target_ids);
+    text->excludes(file)->excludes(ids);
+    file->excludes(ids), target->excludes(target_ids);
     std::string masks;
     for (const auto& kind : mask_kinds())
         masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
@@ -93,12 +90,19 @@ void add_input_options(CLI::App& app, InputOptions& o) {
                    "divides every score before the softmax, cross-attention's too; 0: each query attends to "
                    "its strongest key alone; inf: to all alike")
         ->check(check_temperature, "NUMBER");
-    app.add_option("--change", o.changes,
-                   "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, "
-                   "ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, "
-                   "skip-mlp:3, positions:off, positions:shuffle:7 (repeatable). Places: @2.0 a head, @2 a "
-                   "layer, @encoder, @decoder, @cross, "
-                   "@*; rows and columns: 16, 3-5, 16.. (and later), *");
+    app.add_option(
+        "--change", o.changes,
+        "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, "
+        "ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, "
+        "skip-mlp:3, positions:off, positions:shuffle:7, patch-resid:16@3=TEXT (what enters the layer there "
+        "on that text; patch-attention, patch-mlp, and patch-head:16@2.0 for z; without a text that "
+        "of the unchanged run), noise:3-5=SEED (repeatable). Places: @2.0 a head, @2 a "
+        "layer, @encoder, @decoder, @cross, "
+        "@*; rows and columns: 16, 3-5, 16.. (and later), *");
+    add_run_options(app, o);
+}
+
+void add_run_options(CLI::App& app, InputOptions& o) {
     app.add_option("--threads", o.threads, "threads to compute with")
         ->check(within(1, 256))
         ->capture_default_str();
@@ -124,10 +128,8 @@ void add_metric_option(CLI::App& app, std::string& metric, const std::string& wh
 
 void clear_changes(InputOptions& o) {
     const InputOptions none;
-    o.mask = none.mask;
-    o.ablate = none.ablate;
-    o.changes = none.changes;
-    o.temperature = none.temperature;
+    std::tie(o.mask, o.ablate, o.changes, o.temperature) =
+        std::tie(none.mask, none.ablate, none.changes, none.temperature);
 }
 
 Result<std::pair<int, int>> parse_size(const std::string& text) {

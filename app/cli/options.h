@@ -33,6 +33,12 @@ CLI::Option* add_model_option(CLI::App& app, InputOptions& options);
 /// --temperature-attn, --change, --threads, --quiet.
 void add_input_options(CLI::App& app, InputOptions& options);
 
+/// Whole numbers with commas between them; none may be missing.
+CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into, const char* help);
+
+/// --threads and --quiet, which add_input_options adds too.
+void add_run_options(CLI::App& app, InputOptions& options);
+
 /// --trace, for verbs that only look at what was computed.
 void add_trace_option(CLI::App& app, InputOptions& options);
 

@@ -9,8 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kHeadsTogether = 16;        // the unembedding is read once for so many
-constexpr int64_t kTogether = 128 << 20;  // bytes of the traces of passes that advance together, at most
+constexpr int kHeadsTogether = 16;  // the unembedding is read once for so many
 constexpr int kMaxStages = 5;
 
 /// The request without the heads' own z, one at a time: heads [first, first + count) in the model's order.
@@ -27,25 +26,11 @@ std::vector<TraceRequest> ablations(const Trace& trace, int first, int count) {
     return out;
 }
 
-/// What the activations of a pass take.
-int64_t trace_bytes(const Trace& trace) {
-    Index floats = 1;
-    for (const auto& stack : trace.activations.stacks) {
-        floats += stack->resid_final.size() + stack->normalized.size();
-        for (const auto& layer : stack->layers) {
-            floats += layer->resid_pre.size();
-            for (const AttentionActivations* a : {&layer->self, &layer->cross})
-                floats += a->q.size() + a->k.size() + a->v.size();
-        }
-    }
-    return floats * static_cast<int64_t>(sizeof(float));
-}
-
 /// [count, d_model]: the final norm at a position where each of some heads is ablated.
 Result<Matrix> ablated_rows(const Trace& trace, int position, int first, int count, ThreadPool& pool,
                             const CancelFlag* cancel, std::atomic<int>* done) {
     Matrix rows(count, trace.config().d_model);
-    const auto together = static_cast<int>(std::clamp<int64_t>(kTogether / trace_bytes(trace), 1, count));
+    const int together = passes_together(trace, count);
     for (int at = 0; at < count; at += together) {
         const int some = std::min(together, count - at);
         TRY(const auto ablated, run_traces(trace.model, ablations(trace, first + at, some), pool, cancel));

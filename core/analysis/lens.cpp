@@ -66,7 +66,7 @@ Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, c
                 s.add({LogitPart::Kind::attention_bias, block, -1, 0}, out - heads.colwise().sum());
             mlp -= out;
         }
-        const bool skipped = trace.stack(stack).layers[layer]->no_mlp;
+        const bool skipped = trace.stack(stack).layers[layer]->changed.no_mlp;
         if (!skipped) s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
     }
     return s;

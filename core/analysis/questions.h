@@ -17,6 +17,7 @@
 #include "analysis/lens.h"
 #include "analysis/links.h"
 #include "analysis/page_wanted.h"
+#include "analysis/patch_map.h"
 #include "analysis/positions.h"
 #include "analysis/shown.h"
 #include "analysis/steps.h"
@@ -32,7 +33,7 @@ using Question =
                  AttributionWanted, GraphWanted, RolloutWanted, HeadMapWanted, RandomStatisticsWanted,
                  HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, MetricWanted,
                  StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, BlockWeightsWanted,
-                 BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted>;
+                 BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted, PatchMapWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
 /// fit(), where it names any.
@@ -93,6 +94,7 @@ public:
         std::get<Slot<HeadPairWanted>>(found_) = nullptr;
         std::get<Slot<DeltaPairWanted>>(found_) = nullptr;
         std::get<Slot<PredictionPairWanted>>(found_) = nullptr;
+        std::get<Slot<PatchMapWanted>>(found_) = nullptr;
     }
     /// What is still true of another text in the same model.
     AnswersTo about_model() const {

@@ -218,5 +218,6 @@ Status write_numbers(const std::filesystem::path& path, std::span<const NumberTa
 }
 
 std::string as_tsv(const NumberTable& table) { return square(table, '\t'); }
+std::string as_csv(const NumberTable& table) { return square(table, ','); }
 
 }  // namespace headlight

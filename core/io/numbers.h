@@ -37,5 +37,7 @@ Status write_numbers(const std::filesystem::path& path, std::span<const NumberTa
 
 /// One table with tabs, for a spreadsheet.
 std::string as_tsv(const NumberTable& table);
+/// The same with commas, as a .csv file of one table.
+std::string as_csv(const NumberTable& table);
 
 }  // namespace headlight

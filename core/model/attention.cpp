@@ -249,6 +249,8 @@ void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Ro
         sums.row(i) = part.colwise().sum();
     });
     ablate(rule, tiles, sums, n, z);
+    for (int head = 0; head < isize(rule.changed); ++head)
+        rule.changed[head].given_z.put(start, z.middleCols(head * width, width));
 }
 
 void show_pattern(const ThreadPool& pool, const AttentionRule& rule, int head, const Rows& q, const Rows& k,

@@ -47,6 +47,7 @@ struct HeadRule {
         frozen;  // [queries, keys], in place of the pattern; rows beyond it are computed
     enum class Z { kept, zero, mean } z = Z::kept;
     bool rests_on_every_query = false;  // its z depends on later queries too
+    GivenRows given_z;                  // [n, d_head], in place of its z
 };
 
 /// Everything that turns one block's q and k into its patterns.
@@ -62,6 +63,7 @@ struct AttentionRule {
 
     std::vector<HeadRule> changed;  // per head; empty where nothing was changed
     bool skipped = false;           // the block adds nothing
+    GivenRows given_out;            // [n, d_model], in place of what the block adds
 
     const HeadRule* change(int head) const {
         HEADLIGHT_CHECK(head >= 0 && head < heads && (changed.empty() || isize(changed) == heads));
@@ -92,7 +94,7 @@ struct AttentionRule {
 /// What is in force for one layer in one pass, beside its weights.
 struct LayerRules {
     std::shared_ptr<const AttentionRule> self, cross;  // cross: none where the layer reads no other stack
-    bool no_mlp = false;                               // its MLP is left out
+    LayerChanges changed;
 };
 
 /// scores[rows, keys] of one head before the mask and before a temperature, for `rows` queries from `first`

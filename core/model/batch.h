@@ -50,6 +50,12 @@ struct Batch : StackRun {
         for (const PassInBatch& p : passes)
             if (left_out(p.pass.rules[l])) added.middleRows(p.first, p.rows).setZero();
     }
+    /// Puts what the rules of a layer give each pass into its rows; of: where they say so.
+    template <class Of>
+    void put_given(int l, Matrix& rows, const Of& of) const {
+        for (const PassInBatch& p : passes)
+            of(p.pass.rules[l]).put(narrow<int>(p.pass.n_past), rows.middleRows(p.first, p.rows));
+    }
 };
 
 /// `rows` behind the first `n_past` rows of an earlier pass, which are shared with it.

@@ -9,6 +9,7 @@
 #include "base/quoted.h"
 #include "model/attention.h"
 #include "model/change_place.h"
+#include "model/patch_change.h"
 
 namespace headlight {
 
@@ -19,11 +20,8 @@ constexpr const char* kNoPlace =
     "@cross) that the model has, or @*.";
 constexpr const char* kEveryKind =
     "write ablate:L.H:mean, temperature:0.5, mask:16>10@L.H, unmask:3-5>9, score:16>10@L.H=4.5, "
-    "freeze:L.H=TEXT, skip-attention:L, skip-mlp:L, positions:off or positions:shuffle:SEED.";
-
-Error unusable(const std::string& text, const std::string& helps) {
-    return Error{"The change " + in_quotes(text) + " cannot be used; " + helps};
-}
+    "freeze:L.H=TEXT, skip-attention:L, skip-mlp:L, positions:off, positions:shuffle:SEED, "
+    "patch-resid:16@L=TEXT, patch-head:16@L.H=TEXT or noise:3-5=SEED.";
 
 std::string short_number(float value) {
     char text[32];
@@ -133,19 +131,6 @@ std::string spell_positions(const ModelConfig& c, const Change& change) {
 }
 
 // ---- How people read it.
-std::string where(const ModelConfig& c, const Change& change) {
-    constexpr const char* kPlaces[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};
-    if (change.block < 0) return row_of(kPlaces, change.blocks);
-    return " in " + (change.head < 0 ? block_name(c, change.block) : head_name(c, change.block, change.head));
-}
-
-std::string span_label(const std::vector<std::string>& labels, int first, int count) {
-    const std::string number = std::to_string(first);
-    if (count == kToEnd) return first == 0 ? "all" : number + "–";
-    if (count > 1) return number + "–" + std::to_string(first + count - 1);
-    return first >= 0 && first < isize(labels) ? labels[first] + " " + number : "#" + number;
-}
-
 std::string cells_label(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
     return span_label(tokens.queries, change.query, change.queries) + " → " +
            span_label(tokens.keys, change.key, change.keys) + where(c, change);
@@ -193,6 +178,9 @@ void make_uniform(const Change&, const MaskPlan&, HeadRule& head) {
 void make_hard(const Change&, const MaskPlan&, HeadRule& head) { head.temperature = 0; }
 void temper(const Change& change, const MaskPlan&, HeadRule& head) { head.temperature = change.value; }
 void freeze(const Change& change, const MaskPlan&, HeadRule& head) { head.frozen = change.pattern; }
+void give_z(const Change& change, const MaskPlan&, HeadRule& head) {
+    head.given_z.parts.push_back(given_part(change));
+}
 void edit_score(const Change& change, const MaskPlan& mask, HeadRule& head) {
     const bool on_grid =
         change.query >= 0 && change.query < isize(mask.visible) && change.key >= 0 && change.key < mask.keys;
@@ -231,6 +219,19 @@ constexpr ChangeRow kChanges[] = {
     {Kind::positions, Target::positions, "positions", nullptr,
      "the model is not told where tokens stand, or is told another order", false, parse_positions,
      spell_positions, label_positions, nullptr, false},
+    {Kind::patch_resid, Target::rows, "patch-resid", nullptr,
+     "what enters a layer there is that of another text", false, parse_patch<Kind::patch_resid>, spell_patch,
+     label_patch<Kind::patch_resid>, nullptr, false},
+    {Kind::patch_attention, Target::rows, "patch-attention", nullptr,
+     "what the block adds there is that of another text", false, parse_patch<Kind::patch_attention>,
+     spell_patch, label_patch<Kind::patch_attention>, nullptr, false},
+    {Kind::patch_mlp, Target::rows, "patch-mlp", nullptr,
+     "what the layer's MLP adds there is that of another text", false, parse_patch<Kind::patch_mlp>,
+     spell_patch, label_patch<Kind::patch_mlp>, nullptr, false},
+    {Kind::patch_head, Target::head, "patch-head", nullptr, "its z there is that of another text", false,
+     parse_patch<Kind::patch_head>, spell_patch, label_patch<Kind::patch_head>, give_z, false},
+    {Kind::noise, Target::rows, "noise", nullptr, "noise is added to these tokens' embeddings", false,
+     parse_noise, spell_noise, label_noise, nullptr, false},
 };
 
 }  // namespace

@@ -28,12 +28,17 @@ enum class ChangeKind {
     freeze,
     skip_attention,
     skip_mlp,
-    positions
+    positions,
+    patch_resid,
+    patch_attention,
+    patch_mlp,
+    patch_head,
+    noise
 };
 
-/// What a kind of change acts on: a head's rule, cells painted onto its mask, a whole part of a layer, or
-/// where a stack's tokens stand.
-enum class ChangeTarget { head, cells, attention, mlp, positions };
+/// What a kind of change acts on: a head's rule, cells painted onto its mask, a whole part of a layer,
+/// where a stack's tokens stand, or rows of what a layer computes.
+enum class ChangeTarget { head, cells, attention, mlp, positions, rows };
 
 /// Which attention blocks a change concerns that names no single one. usual: a temperature every block;
 /// anything else every self-attention block, because its cells are those of one text.
@@ -53,13 +58,14 @@ inline constexpr float kNoPositions = -1, kLargestSeed = 1 << 20;
 struct Change {
     ChangeKind kind = ChangeKind::zero;
     int block = -1, head = -1;
-    int query = -1, key = -1;  // of mask, unmask and score
+    int query = -1, key = -1;  // of mask, unmask and score; query: of patches and noise, the first position
     float value = 0;  // temperature (0: hard, infinite: uniform), the score, or the seed of an order of
-                      // positions (kNoPositions: none)
-    std::shared_ptr<const Matrix> pattern;  // freeze: [queries, keys]; none: the head is left as it is
-    std::string from;                       // freeze: the text whose pattern it is, where it comes from one
+                      // positions (kNoPositions: none) or of noise
+    std::shared_ptr<const Matrix> pattern;  // freeze: [queries, keys]; patches and noise: [positions, width];
+                                            // none: what is computed stays
+    std::string from;           // freeze, patches: the text that it is of; patches, empty: the unchanged run
     int queries = 1, keys = 1;  // of mask and unmask: rows and columns of the rectangle that begins at
-                                // query, key; kToEnd: all from there on
+                                // query, key; queries: of patches and noise; kToEnd: all from there on
     Blocks blocks = Blocks::usual;
 
     bool operator==(const Change&) const = default;
@@ -105,7 +111,8 @@ Result<Change> parse_ablation(const ModelConfig& config, const std::string& text
 Result<float> parse_temperature(const std::string& text);
 
 /// Everything else of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5",
-/// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3", "positions:off@encoder", "positions:shuffle:7".
+/// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3", "positions:off@encoder", "positions:shuffle:7",
+/// "patch-resid:16@3=TEXT", "patch-head:*@2.0" (of the unchanged run), "noise:3-5=SEED".
 /// Behind the first four (before the =) a place may
 /// stand: "@2.0" a head, "@2" a layer,
 /// "@encoder", "@decoder", "@cross" all layers of a kind, "@*" everywhere. Rows and columns of mask and

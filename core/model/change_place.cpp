@@ -2,6 +2,9 @@
 
 #include <tuple>
 
+#include "base/cast.h"
+#include "base/quoted.h"
+
 namespace headlight {
 
 namespace {
@@ -31,7 +34,8 @@ bool read_position(const std::string& text, int& position) {
     return read_number(text, position) && text[0] != '-' && position < 1'000'000;
 }
 
-/// "16", or where several may be named "3-5", "16.." and "*" too: the first and how many.
+}  // namespace
+
 bool read_span(const std::string& text, bool several, int& first, int& count) {
     if (read_position(text, first)) return true;
     if (!several) return false;
@@ -55,7 +59,22 @@ std::string span_name(int first, int count) {
     return std::to_string(first) + (count > 1 ? "-" + std::to_string(first + count - 1) : "");
 }
 
-}  // namespace
+std::string where(const ModelConfig& c, const Change& change) {
+    constexpr const char* kPlaces[] = {"", " in the encoder", " in the decoder", " in cross", " everywhere"};
+    if (change.block < 0) return row_of(kPlaces, change.blocks);
+    return " in " + (change.head < 0 ? block_name(c, change.block) : head_name(c, change.block, change.head));
+}
+
+std::string span_label(const std::vector<std::string>& labels, int first, int count) {
+    const std::string number = std::to_string(first);
+    if (count == kToEnd) return first == 0 ? "all" : number + "–";
+    if (count > 1) return number + "–" + std::to_string(first + count - 1);
+    return first >= 0 && first < isize(labels) ? labels[first] + " " + number : "#" + number;
+}
+
+Error unusable(const std::string& text, const std::string& helps) {
+    return {"The change " + in_quotes(text) + " cannot be used; " + helps};
+}
 
 bool within(Blocks blocks, const ModelConfig& c, int block) {
     const AttentionKind kind = c.block(block).kind;

@@ -23,6 +23,17 @@ std::string place_name(const ModelConfig& config, const Change& change);
 bool read_cells(const std::string& text, bool several, Change& change);
 std::string cells_name(const Change& change);
 
+/// "16", or where several may be named "3-5", "16.." and "*" too: the first and how many; and their name.
+bool read_span(const std::string& text, bool several, int& first, int& count);
+std::string span_name(int first, int count);
+
+/// As people read it: " in the decoder", " in 2.0"; "cat 3", "3–5", "16–", "all", with the labels of tokens.
+std::string where(const ModelConfig& config, const Change& change);
+std::string span_label(const std::vector<std::string>& labels, int first, int count);
+
+/// Why a change cannot be read, and what helps.
+Error unusable(const std::string& text, const std::string& helps);
+
 /// "off" or "shuffle:7": the value of a change of positions.
 bool read_order(const std::string& text, float& value);
 std::string order_name(float value);

@@ -45,7 +45,7 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
         p.layer = std::make_shared<LayerActivations>();
         p.layer->self.rule = p.pass.rules[l].self;
         p.layer->cross.rule = p.pass.rules[l].cross;
-        p.layer->no_mlp = p.pass.rules[l].no_mlp;
+        p.layer->changed = p.pass.rules[l].changed;
     }
 }
 
@@ -124,7 +124,7 @@ std::vector<Activations> run_stacks(const Model& model, std::span<const PassRequ
 RopeTables::RopeTables(const Pass& p)
     : usual(rope_table_of(p, p.config().rope)), local(rope_table_of(p, p.config().local_rope)) {}
 
-LayerRules LayerActivations::rules() const { return {self.rule, cross.rule, no_mlp}; }
+LayerRules LayerActivations::rules() const { return {self.rule, cross.rule, changed}; }
 
 Result<std::vector<Activations>> forward(const Model& model, std::span<const PassRequest> requests,
                                          ThreadPool& pool, const CancelFlag* cancel) {

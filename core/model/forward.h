@@ -68,6 +68,10 @@ Matrix project_out(const AttentionWeights& weights, ConstMatrixRef z, ThreadPool
 Matrix block_output(const ModelConfig& config, const AttentionWeights& weights, ConstMatrixRef z,
                     ThreadPool& pool);
 
+/// mlp_out[rows, d_model] of a layer's MLP, which reads x[rows, d_model]: what it adds to the residual
+/// stream.
+Matrix mlp_output(const Model& model, int stack, int layer, ConstMatrixRef x, ThreadPool& pool);
+
 /// y = norm(x) row by row. Layer normalization: Ba et al. 2016; RMSNorm: Zhang and Sennrich 2019.
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool);
 

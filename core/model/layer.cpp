@@ -132,6 +132,8 @@ Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matri
     append_to_passes(b, l, std::move(v), &LayerActivations::self, &AttentionActivations::v);
     Matrix added = finish_attention(b, w, b.blocks_of(l).front(), &LayerActivations::self);
     b.leave_out(l, added, [](const LayerRules& rules) { return rules.self->skipped; });
+    b.put_given(
+        l, added, [](const LayerRules& rules) -> auto& { return rules.self->given_out; });
     return added;
 }
 
@@ -158,19 +160,28 @@ Matrix attend_cross(const Batch& b, const AttentionWeights& w, int l, const Matr
     read_sources(b, w, l);
     Matrix added = finish_attention(b, w, b.blocks_of(l).back(), &LayerActivations::cross);
     b.leave_out(l, added, [](const LayerRules& rules) { return rules.cross->skipped; });
+    b.put_given(
+        l, added, [](const LayerRules& rules) -> auto& { return rules.cross->given_out; });
     return added;
 }
 
 /// What the MLP adds.
 Matrix run_mlp(const Batch& b, int l, const Matrix& x) {
     const bool none = std::all_of(b.passes.begin(), b.passes.end(),
-                                  [l](const PassInBatch& p) { return p.pass.rules[l].no_mlp; });
+                                  [l](const PassInBatch& p) { return p.pass.rules[l].changed.no_mlp; });
     Matrix added = none ? Matrix::Zero(x.rows(), x.cols()) : feed_forward(b, b.weights.layers[l], x);
-    b.leave_out(l, added, [](const LayerRules& rules) { return rules.no_mlp; });
+    b.leave_out(l, added, [](const LayerRules& rules) { return rules.changed.no_mlp; });
+    b.put_given(
+        l, added, [](const LayerRules& rules) -> auto& { return rules.changed.mlp_out; });
     return added;
 }
 
 }  // namespace
+
+Matrix mlp_output(const Model& model, int stack, int layer, ConstMatrixRef x, ThreadPool& pool) {
+    const StackRun run{model, model.config.stacks[stack], model.weights.stacks[stack], pool};
+    return feed_forward(run, run.weights.layers[layer], x);
+}
 
 Matrix run_layer(const Batch& b, int l, Matrix resid) {
     const ModelConfig& c = b.config();
@@ -185,6 +196,8 @@ Matrix run_layer(const Batch& b, int l, Matrix resid) {
         return after ? normalized(b, norm, std::move(sum)) : sum;
     };
 
+    b.put_given(
+        l, resid, [](const LayerRules& rules) -> auto& { return rules.changed.resid_pre; });
     Matrix mid =
         through(w.self.norm, resid, resid, [&](const Matrix& x) { return attend_self(b, w.self, l, x); });
     if (b.stack.cross)

@@ -12,6 +12,7 @@
 #include "base/rows.h"
 #include "base/threads.h"
 #include "io/image.h"
+#include "model/given_rows.h"
 #include "model/linear.h"
 #include "model/packed.h"
 #include "model/rope.h"
@@ -232,7 +233,6 @@ struct ModelWeights {
 };
 
 // ---- What one pass leaves behind: everything that grows linearly with n, in rows that passes share
-// ---------------------------------------
 /// Patterns (n²) are computed from q and k when someone asks, z and what the block adds from patterns and v.
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
@@ -243,7 +243,7 @@ struct AttentionActivations {
 struct LayerActivations {
     Rows resid_pre;  // [n, d_model]
     AttentionActivations self, cross;
-    bool no_mlp = false;  // its MLP was left out
+    LayerChanges changed;
 
     LayerRules rules() const;
 };

@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/draws.h"
+#include "model/patch_change.h"
 
 namespace headlight {
 
@@ -33,17 +34,25 @@ public:
     }
 
     LayerRules of_layer(int layer) {
-        const auto leaves_out = [&](const Change& c) {
-            return change_row(c.kind).target == ChangeTarget::mlp && c.block == first_block_ + layer;
-        };
-        return {self(layer), stack_.cross ? cross(layer) : nullptr,
-                std::any_of(intervention_.changes.begin(), intervention_.changes.end(), leaves_out)};
+        return {self(layer), stack_.cross ? cross(layer) : nullptr, changes_of(first_block_ + layer)};
     }
 
 private:
     using Shared = std::shared_ptr<const AttentionRule>;
     static constexpr int kCross = -1;  // in place of a window: cross-attention's own mask
 
+    /// What is changed beside the attention blocks of the layer whose first block this is.
+    LayerChanges changes_of(int block) const {
+        LayerChanges out;
+        for (const Change& c : intervention_.changes) {
+            if (c.block != block) continue;
+            out.no_mlp = out.no_mlp || change_row(c.kind).target == ChangeTarget::mlp;
+            if (c.kind == ChangeKind::patch_mlp) out.mlp_out.parts.push_back(given_part(c));
+            if (c.kind == ChangeKind::patch_resid || c.kind == ChangeKind::noise)
+                out.resid_pre.parts.push_back(given_part(c));
+        }
+        return out;
+    }
     /// What the last change of positions says of this stack.
     PositionIds changed_positions() const {
         PositionIds out;
@@ -148,11 +157,15 @@ AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& ru
     const auto concerned = [&](const Change& c) {
         return (change_row(c.kind).apply || c.paints()) && c.concerns(config_, block);
     };
+    GivenRows given;
+    for (const Change& c : changes)
+        if (c.kind == ChangeKind::patch_attention && c.block == block) given.parts.push_back(given_part(c));
     const bool skipped = std::any_of(changes.begin(), changes.end(), skips),
                heads = std::any_of(changes.begin(), changes.end(), concerned);
-    if (!skipped && !heads) return rule;
+    if (!skipped && !heads && given.empty()) return rule;
     auto own = std::make_shared<AttentionRule>(*rule);
     own->skipped = skipped;
+    own->given_out = std::move(given);
     if (heads) own->changed.resize(rule->heads);
     for (int head = 0; head < isize(own->changed) && !stopped(cancel_); ++head) {
         HeadRule& mine = own->changed[head];

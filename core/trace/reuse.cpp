@@ -47,6 +47,7 @@ struct HeadPair {
           changed_now(n.change(h) ? *n.change(h) : HeadRule{}) {}
 
     bool same_row(int query) const {
+        if (!changed_before.given_z.same_row(changed_now.given_z, query)) return false;
         const bool frozen = now.is_given(head, query);
         if (frozen != before.is_given(head, query)) return false;
         if (frozen)
@@ -80,6 +81,13 @@ void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
     }
 }
 
+/// Rows that one pass is given and the other computes, or is given otherwise.
+void note_given(const GivenRows& before, const GivenRows& now, Rests& rests) {
+    if (before.empty() && now.empty()) return;
+    for (int q = 0; q < isize(rests); ++q)
+        if (!before.same_row(now, q)) rests[q] = kDiffers;
+}
+
 /// A token that stands elsewhere is another one, as its own query and as a key of others.
 void note_positions(const PositionIds& before, const PositionIds& now, Rests& rests) {
     if (before.off != now.off) return all_differ(rests);
@@ -91,6 +99,7 @@ void note_positions(const PositionIds& before, const PositionIds& now, Rests& re
 void note_block(const AttentionRule& before, const AttentionRule& now, bool own_keys, Rests& rests) {
     if (before.skipped != now.skipped) return all_differ(rests);
     if (own_keys) note_positions(before.positions, now.positions, rests);
+    note_given(before.given_out, now.given_out, rests);
     const int heads = before.changed.empty() && now.changed.empty() ? 1 : now.heads;
     for (int head = 0; head < heads; ++head) note_head({before, now, head}, own_keys, rests);
 }
@@ -104,6 +113,8 @@ int common_tokens(const Sequence& before, const Sequence& now) {
         ++i;
     return i;
 }
+
+bool differ(const Rests& rests) { return std::find(rests.begin(), rests.end(), kDiffers) != rests.end(); }
 
 /// Rows from the first on that rest on nothing but one another: `rests` of them all are at most their count.
 int closed_rows(const Rests& rests) {
@@ -129,13 +140,17 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
     int same_layers = 0;
     for (int l = 0; l < isize(rules); ++l) {
         const LayerRules then = past.layers[l]->rules();
+        const bool agreed = !differ(rests);
+        note_given(then.changed.resid_pre, rules[l].changed.resid_pre, rests);
+        if (agreed && differ(rests) && !then.changed.resid_pre.empty())
+            same_layers = std::max(0, same_layers - 1);  // what left the layer before was not kept
         if (noted.emplace(then.self.get(), rules[l].self.get()).second)
             note_block(*then.self, *rules[l].self, true, rests);
         if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second)
             note_block(*then.cross, *rules[l].cross, false, rests);
-        if (then.no_mlp != rules[l].no_mlp) all_differ(rests);
-        const bool differs = std::find(rests.begin(), rests.end(), kDiffers) != rests.end();
-        if (same_tokens && !differs) same_layers = l + 1;
+        if (then.changed.no_mlp != rules[l].changed.no_mlp) all_differ(rests);
+        note_given(then.changed.mlp_out, rules[l].changed.mlp_out, rests);
+        if (same_tokens && !differ(rests)) same_layers = l + 1;
     }
     if (same_layers == layers) return {true, 0, 0};
     const int rows = closed_rows(rests);

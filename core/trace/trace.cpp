@@ -105,15 +105,33 @@ Matrix Trace::resid_before(int block, ThreadPool& pool) const {
 }
 
 Matrix Trace::attn_out(int block, int first, int rows, ThreadPool& pool) const {
-    if (rule(block).skipped) return Matrix::Zero(rows, config().d_model);
     const AttentionWeights& w = weights(block);
-    return block_output(config(), w, z(block, first, rows, pool), pool);
+    Matrix out = rule(block).skipped ? Matrix(Matrix::Zero(rows, config().d_model))
+                                     : block_output(config(), w, z(block, first, rows, pool), pool);
+    rule(block).given_out.put(first, out);
+    return out;
 }
 Matrix Trace::proj_out(int block, int first, int rows, ThreadPool& pool) const {
     return project_out(weights(block), z(block, first, rows, pool), pool);
 }
 
+Matrix Trace::mlp_out(int index, int layer, ThreadPool& pool) const {
+    const LayerActivations& a = *stack(index).layers[layer];
+    const int last = config().blocks_of(index, layer).back();
+    const LayerWeights& w = model->weights.stacks[index].layers[layer];
+    const bool after = config().norm_place == NormPlace::after;
+    Matrix reads =
+        config().parallel ? a.resid_pre.all() : Matrix(resid_before(last, pool) + attn_out(last, pool));
+    const Norm& norm = after ? weights(last).norm : w.mlp_norm;
+    if (norm) reads = apply_norm(config(), norm, reads, pool);
+    Matrix out = a.changed.no_mlp ? Matrix(Matrix::Zero(reads.rows(), reads.cols()))
+                                  : mlp_output(*model, index, layer, reads, pool);
+    a.changed.mlp_out.put(0, out);
+    return out;
+}
+
 bool Trace::adds_bias(int block) const {
+    if (!rule(block).given_out.empty()) return true;
     const AttentionWeights& w = weights(block);
     return (w.o.bias || w.post_norm.bias) && !rule(block).skipped;
 }
@@ -193,6 +211,21 @@ Matrix without_first_key(Matrix weights) {
             if (weights(q, k) > 0) weights(q, k) /= rest;
     }
     return weights;
+}
+
+int passes_together(const Trace& trace, int count) {
+    constexpr int64_t kBytes = 128 << 20;
+    Index floats = 1;
+    for (const auto& stack : trace.activations.stacks) {
+        floats += stack->resid_final.size() + stack->normalized.size();
+        for (const auto& layer : stack->layers) {
+            floats += layer->resid_pre.size();
+            for (const AttentionActivations* a : {&layer->self, &layer->cross})
+                floats += a->q.size() + a->k.size() + a->v.size();
+        }
+    }
+    const int64_t bytes = floats * static_cast<int64_t>(sizeof(float));
+    return static_cast<int>(std::clamp<int64_t>(kBytes / bytes, 1, count));
 }
 
 Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_ptr<const Model>& model,

@@ -74,7 +74,10 @@ struct Trace {
         return attn_out(block, 0, query_count(block), pool);
     }
     Matrix proj_out(int block, int first, int rows, ThreadPool& pool) const;
-    /// Whether a bias stands behind the block's heads, so that it adds more than they do.
+    /// [n, d_model], what a layer's MLP adds to the residual stream.
+    Matrix mlp_out(int stack, int layer, ThreadPool& pool) const;
+    /// Whether a bias, or rows that a person gave, stand behind the block's heads, so that it adds more than
+    /// they do.
     bool adds_bias(int block) const;
     /// The block's weights.
     const AttentionWeights& weights(int block) const;
@@ -115,6 +118,10 @@ struct TraceRequest {
     const Trace* past = nullptr;
     PatternObserver* observer = nullptr;
 };
+
+/// How many passes like this one, `count` at most, may advance together, so that their activations fit
+/// memory.
+int passes_together(const Trace& trace, int count);
 
 /// The same for several requests, whose passes advance together: weights are read once for all. The traces,
 /// bit for bit, are those of one after another.

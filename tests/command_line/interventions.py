@@ -154,3 +154,58 @@ def a_list_of_heads_names_its_own_option():
         for bad in ("9.9", "1.2:keep"):
             error = run(*command, "--text", "The cat", option, bad, "-o", FOLDER / ("no.html" if command == ("report",) else "no.svg"), status=1).err
             assert f"correct {option}." in error, error
+
+
+def an_answer_is_patched_back():
+    """The verb's maps, in each format; what it cannot do is said in one sentence."""
+    clean, corrupted = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red", "Lily had a red hat. Tom had a blue hat. Lily gave Tom the red"
+    both = ("--clean", clean, "--corrupted", corrupted, "--metric", "ball - hat")
+    rows = [line.split(",") for line in run("patch", *both).out.splitlines()]
+    assert len(rows) == 5 and len(rows[0]) == 18, rows[0]
+    cells = [[float(x) for x in row[1:]] for row in rows[1:]]
+    assert all(row[i] == 0 for row in cells for i in range(4)), "what stands before the difference is the same in both"
+    assert abs(sum(cells[0]) - 1) < 0.5 and max(cells[-1]) > 0.5, cells
+    out = FOLDER / "patch.json"
+    run("patch", *both, "--what", "heads", "-o", out)
+    heads = {table["name"]: table for table in json.loads(out.read_text())["tables"]} if "tables" in json.loads(out.read_text()) else json.loads(out.read_text())
+    assert "heads" in json.dumps(heads) and "corrupted" in json.dumps(heads), list(heads)
+    for ending in ("csv", "tsv", "npy", "safetensors"):
+        run("patch", *both, "--what", "mlp_out", "-o", FOLDER / f"patch.{ending}")
+    assert (FOLDER / "patch.csv").read_text() == run("patch", *both, "--what", "mlp_out").out
+    assert len(run("patch", *both, "--head", "1.2").out.splitlines()) == 2, "one head by position"
+    noised = run("patch", "--clean", clean, "--noise", "4=3", "--metric", "log p ball").out
+    assert noised == run("patch", "--clean", clean, "--noise", "4=3", "--metric", "log p ball").out != run("patch", "--clean", clean, "--noise", "4=5", "--metric", "log p ball").out
+    assert [float(x) for x in noised.splitlines()[1].split(",")[1:]][4] == 1, "the token itself put back before all layers"
+
+
+def what_cannot_be_patched_is_said():
+    clean, corrupted = "Lily had a red ball. Lily had a red", "Lily had a red hat. Lily had a red"
+    refused = lambda *more: run("patch", *more, status=1).err
+    longer = refused("--clean", clean, "--corrupted", "Lily had a very red hat. Lily had a red")
+    assert "10 tokens" in longer and "11" in longer and "token 3" in longer and "red" in longer and "very" in longer, longer
+    both = ("--clean", clean, "--corrupted", corrupted)
+    assert "tokens there" in refused(*both, "--metric", "zebracorn - hat")
+    assert "position 99" in refused(*both, "--metric", "log p ball@99")
+    same = refused("--clean", clean, "--corrupted", clean, "--metric", "ball - hat")
+    assert "in both runs" in same and "nothing" in same, same
+    assert "noise" in refused("--clean", clean).lower() and "0 … 9" in refused("--clean", clean, "--noise", "10")
+    assert "--head" in refused(*both, "--what", "head") and "9.9" in refused(*both, "--head", "9.9")
+    assert ".csv" in refused(*both, "-o", FOLDER / "patch.xyz") and not (FOLDER / "patch.xyz").exists()
+    mute = FOLDER / "no head"
+    mute.mkdir()
+    for name in ("config.json", "tokenizer.json"):
+        shutil.copy(MODELS / "bert" / name, mute)
+    data = (MODELS / "bert" / "model.safetensors").read_bytes()
+    header_end = 8 + int.from_bytes(data[:8], "little")
+    header = {name.removeprefix("bert."): at for name, at in json.loads(data[8:header_end]).items() if name.startswith("bert.")}
+    text, kept, offset = {}, b"", 0
+    for name, at in header.items():
+        begin, end = at["data_offsets"]
+        kept += data[header_end + begin:header_end + end]
+        text[name] = {**at, "data_offsets": [offset, offset + end - begin]}
+        offset += end - begin
+    head = json.dumps(text).encode()
+    (mute / "model.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + kept)
+    assert "no head that predicts tokens" in refused("--model", mute, "--clean-ids", "2,5,9", "--corrupted-ids", "2,6,9")
+    run("patch", "--clean", clean, "--corrupted", corrupted, "--noise", "1", status=2)
+    run("patch", *both, "--what", "everything", status=2)

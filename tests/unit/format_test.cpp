@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analysis/metric.h"
+#include "analysis/patch_map.h"
 #include "helpers.h"
 #include "io/gguf.h"
 #include "io/image.h"
@@ -232,4 +232,8 @@ TEST_CASE(
     ThreadPool pool(1);
     CHECK(trace_of(*base, {2, 5, 9, 3}, pool)->normalized().all() ==
           trace_of(reference_model("bert"), {2, 5, 9, 3}, pool)->normalized().all());
+    const auto one = trace_of(*base, {2, 5, 9, 3}, pool), other = trace_of(*base, {2, 6, 9, 3}, pool);
+    const auto map = empty_patch_map(*one, *other, {}, pool);
+    REQUIRE(!map);
+    CHECK(map.error().message.find("no head that predicts tokens") != std::string::npos);
 }

@@ -93,6 +93,7 @@ private:
                                       "skip-mlp:" + self,
                                       "positions:off",
                                       "positions:shuffle:" + q};
+        if (below(6) == 0) return patch(q, self, layer, head);
         Change out = *parse_change(c, wishes[below(std::size(wishes))]);
         if (below(12) == 0) {  // a pattern that was frozen over a text of six tokens
             out = *parse_change(c, "freeze:" + head + "=x");
@@ -101,6 +102,19 @@ private:
             for (Index i = 0; i < 6; ++i) pattern(i, below(2) ? 0 : i) = 1;
             out.pattern = std::make_shared<const Matrix>(pattern);
         }
+        return out;
+    }
+
+    /// Values of a text of seven tokens, one of two.
+    Change patch(const std::string& q, const std::string& self, const std::string& layer,
+                 const std::string& head) {
+        const ModelConfig& c = model_.config;
+        const std::string wishes[] = {"patch-resid:" + q + "@" + self, "patch-resid:1-2@" + self,
+                                      "patch-mlp:" + q + "@" + self,   "patch-attention:" + q + "..@" + layer,
+                                      "patch-head:*@" + head,          "noise:" + q + "=7"};
+        Change out = *parse_change(c, wishes[below(std::size(wishes))]);
+        const int width = out.kind == ChangeKind::patch_head ? c.d_head(out.block) : c.d_model;
+        out.pattern = std::make_shared<const Matrix>(random_matrix(7, width, 1 + below(2)));
         return out;
     }
 

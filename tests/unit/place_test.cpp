@@ -42,11 +42,16 @@ TEST_CASE("changes: rows stand in the order of their kinds, and each reads what 
         Change change;
         change.kind = row.kind;
         change.block = 1;
-        change.head = row.target == ChangeTarget::attention || row.target == ChangeTarget::mlp ? -1 : 1;
+        const bool of_layer = row.target == ChangeTarget::attention || row.target == ChangeTarget::mlp ||
+                              row.target == ChangeTarget::rows;
+        change.head = of_layer ? -1 : 1;
+        if (row.target == ChangeTarget::rows || row.kind == ChangeKind::patch_head)
+            change.query = 1, change.queries = 3;
+        if (row.kind == ChangeKind::noise) change.block = 0, change.value = 7;
         if (row.target == ChangeTarget::positions) change.block = change.head = -1;
         if (row.kind == ChangeKind::temperature || row.kind == ChangeKind::score) change.value = 0.5f;
         if (change.paints() || row.kind == ChangeKind::score) change.query = 1, change.key = 0;
-        if (row.kind == ChangeKind::freeze) change.from = "another text";
+        if (row.kind == ChangeKind::freeze || row.kind == ChangeKind::patch_mlp) change.from = "another text";
         const std::string spelled = change_name(c, change);
         const auto read = parse_change(c, spelled);
         REQUIRE_MESSAGE(read, spelled);

@@ -154,3 +154,27 @@ TEST_CASE("reuse: more than one thread goes on from one trace, and each gets wha
     for (std::thread& t : threads) t.join();
     for (const std::string& where : apart) CHECK(where == "");
 }
+
+TEST_CASE("reuse: patching every layer and position in turn costs less than half of as many whole passes") {
+    ThreadPool pool(2);
+    const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    std::vector<int> ids(16);
+    for (int i = 0; i < isize(ids); ++i) ids[i] = 100 + i;
+    const auto past = *run_trace(model, request_of(ids), pool);
+    const int layers = model->config.layers(), n = isize(ids);
+    double computed = 0;
+    for (int layer = 0; layer < layers; ++layer)
+        for (int position = 0; position < n; ++position) {
+            ForwardRequest one =
+                with_change(past->request, *model,
+                            "patch-resid:" + std::to_string(position) + "@" + std::to_string(layer));
+            one.intervention.changes.back().pattern =
+                std::make_shared<const Matrix>(random_matrix(n, model->config.d_model, 1));
+            const auto rules = attention_rules(*model, one.inputs, one.intervention);
+            REQUIRE(rules);
+            const StackReuse kept = reusable(past.get(), *model, one, *rules).stacks[0];
+            CHECK((kept.rows == position || kept.layers == layer));
+            computed += (1 - double(kept.rows) / n) * (1 - double(kept.layers) / layers);
+        }
+    CHECK(computed < 0.5 * layers * n);
+}

@@ -1,0 +1,144 @@
+// Activation patching from the command line: the map of cells as numbers.
+#include "analysis/patch.h"
+
+#include <CLI/CLI.hpp>
+
+#include "analysis/patch_map.h"
+#include "base/quoted.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/validators.h"
+#include "cli/verbs.h"
+#include "io/numbers.h"
+#include "io/output_file.h"
+
+namespace headlight {
+
+namespace {
+
+struct PatchOptions {
+    InputOptions input;  // the clean run's
+    std::string corrupted, noise, what = "resid_pre", head, metric, output;
+    std::vector<int> corrupted_ids;
+};
+
+struct BothRuns {
+    std::shared_ptr<const Trace> clean, corrupted;
+};
+
+/// The clean run with noise on some of its tokens.
+Result<std::shared_ptr<const Trace>> run_noised(const PatchOptions& o, const Trace& clean, ThreadPool& pool) {
+    const int n = clean.request.inputs[0].size();
+    TRY(const Change noise, parse_change(clean.config(), "noise:" + o.noise));
+    const int last = noise.queries == kToEnd ? noise.query : noise.query + noise.queries - 1;
+    if (last >= n)
+        return Error{"The noise is for token " + std::to_string(last) +
+                     ", but the clean text has tokens 0 … " + std::to_string(n - 1) + "; correct --noise."};
+    Intervention noised;
+    noised.changes.push_back(noise);
+    TRY(noised, patched(std::move(noised), clean, pool));
+    return run_trace(clean.model, {clean.request.inputs, std::move(noised)}, pool, nullptr, &clean);
+}
+
+Result<BothRuns> run_both(const PatchOptions& o, ThreadPool& pool) {
+    const bool other = !o.corrupted.empty() || !o.corrupted_ids.empty();
+    if (other == !o.noise.empty())
+        return Error{
+            "Patching needs one corrupted run; give --corrupted TEXT, or --noise 3-5 for noise on tokens "
+            "of the clean text."};
+    BothRuns runs;
+    TRY(const auto model, open_model(o.input));
+    TRY_STATUS(parse_metric(*model, o.metric));  // before anything is computed
+    TRY(ForwardRequest request, read_request(o.input, model, pool));
+    TRY(runs.clean, run_trace(model, std::move(request), pool));
+    if (!other) {
+        TRY(runs.corrupted, run_noised(o, *runs.clean, pool));
+        return runs;
+    }
+    InputOptions corrupted = o.input;
+    corrupted.typed.text = o.corrupted;
+    corrupted.typed.ids = o.corrupted_ids;
+    TRY(request, read_request(corrupted, model, pool));
+    TRY(runs.corrupted, run_trace(model, std::move(request), pool, nullptr, runs.clean.get()));
+    return runs;
+}
+
+/// What is asked for; --head is one head by position.
+Result<PatchWanted> read_wanted(const PatchOptions& o, const Model& model) {
+    PatchWanted wanted;
+    TRY(wanted.metric, parse_metric(model, o.metric));
+    for (const PatchPartRow& row : patch_parts())
+        if (o.what == row.word) wanted.part = row.part;
+    if (o.head.empty() && wanted.part == PatchPart::head)
+        return Error{"--what head patches one head by position; name it, as in --head 1.2."};
+    if (o.head.empty()) return wanted;
+    wanted.part = PatchPart::head;
+    TRY(wanted.head, parse_head(model.config, o.head, "--head"));
+    return wanted;
+}
+
+Status write_map(const PatchOptions& o, const PatchMap& map, const Trace& corrupted) {
+    const std::vector<NumberTable> tables = patch_numbers(map, corrupted);
+    if (o.output.empty()) return print(as_csv(tables.front()));
+    const bool one = !o.output.ends_with(".json") && !o.output.ends_with(".safetensors");
+    return write_numbers(o.output, std::span(tables).first(one ? 1 : tables.size()));
+}
+
+Status run(const PatchOptions& o) {
+    if (!o.output.empty() && !is_numbers_path(o.output))
+        return Error{"The map cannot be written to " + in_quotes(o.output) +
+                     "; name a file that ends in .csv, .tsv, .json, .npy or .safetensors, or draw it with "
+                     "'headlight render --view patch'."};
+    ThreadPool pool(o.input.threads);
+    TRY(const BothRuns runs, run_both(o, pool));
+    TRY(const PatchWanted wanted, read_wanted(o, *runs.clean->model));
+    TRY(const PatchMap empty, empty_patch_map(*runs.clean, *runs.corrupted, wanted, pool));
+    Progress progress(empty.cells, o.input.quiet);
+    int told = 0;
+    TRY(const PatchMap map,
+        patch_map(*runs.clean, *runs.corrupted, wanted, pool, nullptr, [&](const PatchMap& now) {
+            for (; told < now.done; ++told) progress.step();
+        }));
+    return write_map(o, map, *runs.corrupted);
+}
+
+}  // namespace
+
+std::function<Status()> declare_patch(CLI::App& app) {
+    auto o = std::make_shared<PatchOptions>();
+    add_model_option(app, o->input);
+    auto* clean =
+        app.add_option("--clean", o->input.typed.text, "the text whose answer patching brings back");
+    auto* corrupted =
+        app.add_option("--corrupted", o->corrupted,
+                       "a text of as many tokens with another answer, into whose run clean values are put");
+    auto* noise =
+        app.add_option("--noise", o->noise,
+                       "in place of --corrupted: noise on these tokens of the clean text, 3-5 or 3-5=SEED; "
+                       "3 standard deviations of the token embeddings")
+            ->type_name("TOKENS");
+    auto* clean_ids = add_id_list(app, "--clean-ids", o->input.typed.ids, "token ids instead of --clean");
+    auto* corrupted_ids =
+        add_id_list(app, "--corrupted-ids", o->corrupted_ids, "token ids instead of --corrupted");
+    app.add_option("--target", o->input.typed.target,
+                   "what the decoder of an encoder-decoder model reads in both runs");
+    clean->excludes(clean_ids);
+    corrupted->excludes(corrupted_ids);
+    noise->excludes(corrupted)->excludes(corrupted_ids);
+    std::vector<std::string> words;
+    std::string help = "what is put back, and the cells: ";
+    for (const PatchPartRow& row : patch_parts()) {
+        help += (words.empty() ? "" : "; ") + std::string(row.word) + " (" + row.help + ")";
+        words.push_back(row.word);
+    }
+    app.add_option("--what", o->what, help)->check(one_of(words))->capture_default_str();
+    app.add_option("--head", o->head, "one head, as 1.2, by position");
+    add_metric_option(app, o->metric, "what is brought back, from 0 (corrupted) to 1 (clean)");
+    app.add_option(
+        "-o,--output", o->output,
+        "a file (.csv, .tsv, .json, .npy, .safetensors); CSV on standard output where none is named");
+    add_run_options(app, o->input);
+    return [o] { return run(*o); };
+}
+
+}  // namespace headlight

@@ -1,0 +1,43 @@
+#include "model/given_rows.h"
+
+#include <algorithm>
+
+#include "base/cast.h"
+#include "base/check.h"
+
+namespace headlight {
+
+bool GivenRows::Part::has(int row) const {
+    return values && row >= first && row - first < count && row < values->rows();
+}
+
+void GivenRows::put(int start, MatrixRef rows) const {
+    for (const Part& part : parts) {
+        HEADLIGHT_CHECK(!part.values || part.values->cols() == rows.cols());
+        for (int i = 0; i < narrow<int>(rows.rows()); ++i) {
+            if (!part.has(start + i)) continue;
+            const auto given = part.values->row(start + i);
+            if (part.added)
+                rows.row(i) += given;
+            else
+                rows.row(i) = given;
+        }
+    }
+}
+
+bool GivenRows::same_row(const GivenRows& other, int row) const {
+    const auto of = [row](const GivenRows& given) {
+        std::vector<const Part*> out;
+        for (const Part& part : given.parts)
+            if (part.has(row)) out.push_back(&part);
+        return out;
+    };
+    const auto mine = of(*this), theirs = of(other);
+    return std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(),
+                      [row](const Part* a, const Part* b) {
+                          return a->added == b->added &&
+                                 (a->values == b->values || a->values->row(row) == b->values->row(row));
+                      });
+}
+
+}  // namespace headlight

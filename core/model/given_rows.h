@@ -1,0 +1,35 @@
+// Rows of an activation that a person gives in place of what a pass computes: activation patching (Meng et
+// al. 2022).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/matrix.h"
+
+namespace headlight {
+
+/// Rows of one activation [n, width] that are put in place of those computed, one part after another.
+struct GivenRows {
+    struct Part {
+        int first = 0, count = 1;              // positions; those that `values` lacks stay as they are
+        std::shared_ptr<const Matrix> values;  // [positions, width]
+        bool added = false;                    // to what is computed, in place of replacing it
+        bool has(int row) const;
+    };
+    std::vector<Part> parts;
+
+    bool empty() const { return parts.empty(); }
+    /// Puts them into `rows`, which are those of the positions from `first` on.
+    void put(int first, MatrixRef rows) const;
+    /// Whether a position is given the same, so that passes may share what rests on it.
+    bool same_row(const GivenRows& other, int row) const;
+};
+
+/// What a person changed of a layer beside its attention blocks.
+struct LayerChanges {
+    bool no_mlp = false;           // its MLP is left out
+    GivenRows resid_pre, mlp_out;  // [n, d_model]
+};
+
+}  // namespace headlight

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Activation patching against hooks in transformers, as TransformerLens patches: each cell of each map, on random tiny models of three families,
+with the same seed in every run. The reference is in float64; what is allowed is five times transformers' own float32 noise.
+
+    patching.py build/headlight [--seed N]
+"""
+import argparse
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+
+import random_families
+from random_families import Draw
+from random_models import randomize
+
+NOISES = 5
+transformers.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
+
+# Of each family: its layers; of a layer the modules whose output is what attention and the MLP add, and the one that reads z.
+PLACES = {
+    "gpt2": (lambda m: m.transformer.h, lambda b: b.attn, lambda b: b.mlp, lambda b: b.attn.c_proj),
+    "llama": (lambda m: m.model.layers, lambda b: b.self_attn, lambda b: b.mlp, lambda b: b.self_attn.o_proj),
+    "gemma2": (lambda m: m.model.layers, lambda b: b.post_attention_layernorm, lambda b: b.post_feedforward_layernorm, lambda b: b.self_attn.o_proj),
+}
+
+
+class Hooked:
+    """A model whose activations are kept in one pass and put into another."""
+
+    def __init__(self, kind, model):
+        self.model, (layers, self.attention, self.mlp, self.reads_z) = model, PLACES[kind]
+        self.blocks = list(layers(model))
+        c = model.config
+        self.heads, self.layers = c.num_attention_heads, len(self.blocks)
+
+    def run(self, ids, cache=None, patch=None):
+        """Logits [n, vocab]. Fills `cache`, or puts the columns and rows of patch (part, layer, rows, columns, values) in place."""
+        handles = []
+
+        def meet(part, layer, x):
+            if cache is not None:
+                cache[part, layer] = x[0].clone()
+            if patch is None or (part, layer) != patch[:2]:
+                return x
+            x = x.clone()
+            x[0, patch[2], patch[3]] = patch[4][patch[2], patch[3]]
+            return x
+
+        def entering(part, layer):
+            return lambda module, inputs: (meet(part, layer, inputs[0]), *inputs[1:])
+
+        def leaving(part, layer):
+            return lambda module, inputs, out: (meet(part, layer, out[0]), *out[1:]) if isinstance(out, tuple) else meet(part, layer, out)
+
+        for layer, block in enumerate(self.blocks):
+            handles += [block.register_forward_pre_hook(entering("resid_pre", layer)), self.attention(block).register_forward_hook(leaving("attn_out", layer)),
+                        self.mlp(block).register_forward_hook(leaving("mlp_out", layer)), self.reads_z(block).register_forward_pre_hook(entering("z", layer))]
+        logits = self.model(torch.tensor([ids]), use_cache=False).logits[0]
+        for handle in handles:
+            handle.remove()
+        return logits
+
+
+def divergence(clean, logits):
+    """D(clean ‖ run) in bits."""
+    p, q = torch.log_softmax(clean, -1), torch.log_softmax(logits, -1)
+    return ((p.exp() * (p - q)).sum() / math.log(2)).item()
+
+
+def expected(hooked, clean, corrupted, part, head, metric):
+    """The map, cell by cell: 0 corrupted, 1 clean."""
+    cache = {}
+    at_end = hooked.run(clean, cache)[-1]
+    value = lambda logits: metric(at_end, logits[-1])
+    low, high = value(hooked.run(corrupted)), metric(at_end, at_end)
+    every, n = slice(None), len(clean)
+    d_head = cache["z", 0].shape[1] // hooked.heads
+    columns = lambda h: slice(h * d_head, (h + 1) * d_head)
+    if part == "heads":
+        cells = [[("z", layer, every, columns(h)) for h in range(hooked.heads)] for layer in range(hooked.layers)]
+    elif part == "head":
+        cells = [[("z", head[0], slice(i, i + 1), columns(head[1])) for i in range(n)]]
+    else:
+        cells = [[(part, layer, slice(i, i + 1), every) for i in range(n)] for layer in range(hooked.layers)]
+    return np.array([[(value(hooked.run(corrupted, patch=(*cell, cache[cell[:2]]))) - low) / (high - low) for cell in row] for row in cells])
+
+
+def ours(program, folder, clean, corrupted, part, head, metric, out):
+    what = ["--head", f"{head[0]}.{head[1]}"] if part == "head" else ["--what", part]
+    done = subprocess.run(list(map(str, [program, "patch", "--model", folder, "--clean-ids", ",".join(map(str, clean)), "--corrupted-ids", ",".join(map(str, corrupted)), *what,
+                                         "--metric", metric, "-o", out, "--quiet"])), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return np.load(out).astype(np.float64).reshape(-1, np.load(out).shape[-1])
+
+
+def check(program, kind, seed, folder):
+    """The largest error of the family's maps, the noise it is held against, and how many cells there were."""
+    d = Draw(f"{kind} {seed}")
+    d.long = False
+    config, head_class = getattr(random_families, "make_" + kind)(d)
+    config._attn_implementation = "eager"
+    torch.manual_seed(d.randrange(1 << 30))
+    model = head_class(config).eval()
+    randomize(model, torch.Generator().manual_seed(d.randrange(1 << 30)))
+    model.save_pretrained(folder)
+    clean = [d.randrange(4, 90) for _ in range(9)]
+    corrupted = list(clean)
+    corrupted[2], corrupted[5] = (clean[2] + 7) % 90, (clean[5] + 11) % 90
+    ends = [Hooked(kind, model).run(ids)[-1] for ids in (clean, corrupted)]
+    a, b = int((ends[0] - ends[1]).argmax()), int((ends[0] - ends[1]).argmin())  # where the two runs differ most
+    metrics = {f"#{a} - #{b}": lambda own, logits: (logits[a] - logits[b]).item(), f"logit #{a}": lambda own, logits: logits[a].item(), "kl": divergence}
+    head = (1, 1)
+    maps = [(part, f"#{a} - #{b}") for part in ("resid_pre", "attn_out", "mlp_out", "heads", "head")] + [("heads", f"logit #{a}")]
+    if divergence(*ends) > 0.01:  # Gemma 2's random model is sure of one token in both
+        maps.append(("attn_out", "kl"))
+    single, double = ({m: expected(Hooked(kind, model.to(dtype)), clean, corrupted, m[0], head, metrics[m[1]]) for m in maps} for dtype in (torch.float32, torch.float64))
+    noise = max(np.abs(single[m] - double[m]).max() for m in maps)
+    worst, cells = 0.0, 0
+    for m in maps:
+        got = ours(program, folder, clean, corrupted, m[0], head, m[1], folder / "map.npy")
+        assert got.shape == double[m].shape, f"{kind} {m}: {got.shape} instead of {double[m].shape}"
+        assert np.abs(double[m]).max() > 100 * noise, f"{kind} {m}: nothing is at stake"
+        worst, cells = max(worst, np.abs(got - double[m]).max()), cells + got.size
+        if not worst <= NOISES * noise:
+            raise AssertionError(f"{kind} {m}: off by {worst:.1e}, float32 noise {noise:.1e}")
+    return worst, noise, cells
+
+
+@torch.no_grad()
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("headlight", type=Path)
+    p.add_argument("--seed", type=int, default=20)
+    a = p.parse_args()
+    torch.set_num_threads(1)
+    failed = 0
+    for kind in PLACES:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                worst, noise, cells = check(a.headlight.resolve(), kind, a.seed, Path(folder))
+                print(f"{kind}: {cells} patched cells equal transformers' hooks, largest error {worst:.1e} (its float32 noise: {noise:.1e})")
+            except AssertionError as problem:
+                failed += 1
+                print(f"FAIL {problem}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

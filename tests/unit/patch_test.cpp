@@ -1,0 +1,283 @@
+// Activation patching: cases by hand, what follows from what, and what is refused.
+#include "analysis/patch.h"
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "analysis/patch_map.h"
+#include "changed.h"
+#include "helpers.h"
+#include "session/patch_sweep.h"
+
+using namespace headlight;
+
+namespace {
+
+/// Two runs that differ in their third token.
+struct Pair {
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<const Trace> clean, corrupted;
+
+    Pair(const std::string& name, ThreadPool& pool) : model(reference_model(name)) {
+        clean = run({5, 9, 200, 31, 5, 9}, pool);
+        corrupted = run({5, 9, 77, 31, 5, 9}, pool);
+    }
+    std::shared_ptr<const Trace> run(std::vector<int> ids, ThreadPool& pool) const {
+        ForwardRequest request = request_of(std::move(ids));
+        if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7}).inputs[0]);
+        return *run_trace(model, request, pool);
+    }
+    /// The corrupted run with a change whose values are the clean run's.
+    std::shared_ptr<const Trace> patched_with(const std::string& change, ThreadPool& pool) const {
+        ForwardRequest request = corrupted->request;
+        Change patch = *parse_change(model->config, change);
+        patch.pattern = std::make_shared<const Matrix>(patch_values(*clean, patch, pool));
+        request.intervention.changes.push_back(std::move(patch));
+        return *run_trace(model, request, pool, nullptr, corrupted.get());
+    }
+};
+
+PatchWanted wanted(PatchPart part, AttentionHead head = {}) {
+    return {part, head, {MetricKind::difference, 9, 31, 5}};
+}
+
+}  // namespace
+
+TEST_CASE("patching: all that enters a layer put back gives the clean run, before every family's layers") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "bert", "gemma2", "phi", "bloom"}) {
+        CAPTURE(name);
+        const Pair pair(name, pool);
+        const auto whole = pair.patched_with("patch-resid:*@1", pool);
+        CHECK(same(whole->normalized().all(), pair.clean->normalized().all()));
+        CHECK(!same(pair.corrupted->normalized().all(), pair.clean->normalized().all()));
+    }
+}
+
+TEST_CASE(
+    "patching: attention and MLP of a layer put back make what leaves it, and views show what is in force") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "bert", "gemma2", "phi", "marian"}) {
+        CAPTURE(name);
+        const Pair pair(name, pool);
+        const ModelConfig& c = pair.model->config;
+        const std::string layer = block_path(c, 1);
+        const auto added = pair.patched_with("patch-attention:2-4@" + layer, pool),
+                   mlp = pair.patched_with("patch-mlp:3@" + layer, pool),
+                   head = pair.patched_with("patch-head:*@" + layer + ".1", pool);
+        CHECK(same(added->attn_out(1, 2, 3, pool), pair.clean->attn_out(1, 2, 3, pool)));
+        CHECK(!same(added->attn_out(1, 5, 1, pool), pair.clean->attn_out(1, 5, 1, pool)));
+        CHECK(same(mlp->mlp_out(0, 1, pool).row(3), pair.clean->mlp_out(0, 1, pool).row(3)));
+        const Index d = c.d_head(1);
+        const Matrix z = head->z(1, 0, 6, pool), clean = pair.clean->z(1, 0, 6, pool),
+                     before = pair.corrupted->z(1, 0, 6, pool);
+        CHECK(same(z.middleCols(d, d), clean.middleCols(d, d)));
+        CHECK(same(z.leftCols(d), before.leftCols(d)));
+    }
+}
+
+TEST_CASE("patching: what an MLP adds is the step of the residual stream behind attention") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "gemma2", "phi", "opt"}) {
+        CAPTURE(name);
+        const Pair pair(name, pool);
+        const Trace& t = *pair.clean;
+        const Matrix step =
+            t.resid_post(0, 1).all() - t.stack(0).layers[1]->resid_pre.all() - t.attn_out(1, pool);
+        CHECK((t.mlp_out(0, 1, pool) - step).cwiseAbs().maxCoeff() < 2e-5f);
+    }
+}
+
+TEST_CASE(
+    "patching map: rows before the difference change nothing, the last position at the end brings all back") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama"}) {
+        CAPTURE(name);
+        const Pair pair(name, pool);
+        const auto map = patch_map(*pair.clean, *pair.corrupted, wanted(PatchPart::resid_pre), pool);
+        REQUIRE(map);
+        CHECK((map->values.rows() == pair.model->config.layers() && map->values.cols() == 6));
+        CHECK((map->done == map->cells && map->cells == map->values.size()));
+        for (int layer = 0; layer < map->values.rows(); ++layer)
+            for (const int same_before : {0, 1}) CHECK(map->values(layer, same_before) == 0);
+        CHECK(map->values(0, 2) ==
+              doctest::Approx(1).epsilon(1e-5));  // the token itself is the whole difference
+        for (const int position : {3, 4, 5}) CHECK(map->values(0, position) == 0);  // embeddings are alike
+        const float by_hand =
+            evaluate(map->asked.metric, *pair.patched_with("patch-resid:5@1", pool), *pair.clean, pool).value;
+        CHECK(map->values(1, 5) ==
+              doctest::Approx((by_hand - map->corrupted.value) / (map->clean.value - map->corrupted.value)));
+    }
+}
+
+TEST_CASE("patching map: every cell is the pass with that one change") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "bert", "marian"}) {
+        CAPTURE(name);
+        const Pair pair(name, pool);
+        const int position = pair.clean->output().size() - 1;
+        for (const PatchPart part : {PatchPart::resid_pre, PatchPart::attn_out, PatchPart::mlp_out,
+                                     PatchPart::heads, PatchPart::head}) {
+            CAPTURE(patch_part(part).word);
+            PatchWanted asked = wanted(part, {1, 1});
+            asked.metric.position = position;
+            int calls = 0;
+            const auto map = patch_map(*pair.clean, *pair.corrupted, asked, pool, nullptr,
+                                       [&](const PatchMap& now) { calls += now.done > 0; });
+            REQUIRE(map);
+            CHECK(calls > 0);
+            for (int row = 0; row < map->values.rows(); ++row)
+                for (int column = 0; column < map->values.cols(); ++column) {
+                    const bool exists = column < map->columns(*pair.corrupted, row);
+                    REQUIRE(std::isnan(map->values(row, column)) != exists);
+                    if (!exists) continue;
+                    const std::string change = change_name(pair.model->config, patch_of(*map, row, column));
+                    const MetricValues m =
+                        evaluate(asked.metric, *pair.patched_with(change, pool), *pair.clean, pool);
+                    CHECK_MESSAGE(
+                        map->values(row, column) == doctest::Approx((m.value - map->corrupted.value) /
+                                                                    (map->clean.value - map->corrupted.value))
+                                                        .epsilon(1e-4),
+                        change);
+                }
+        }
+    }
+}
+
+TEST_CASE("patching map: a cell that is not measured yet shows the coarser one around it") {
+    PatchMap map;
+    map.values.setConstant(12, 16, NAN);
+    map.values(0, 0) = 0.25f;
+    map.values(8, 8) = 0.5f;
+    map.values(4, 0) = 0.75f;
+    CHECK(map.shown(3, 7) == 0.25f);
+    CHECK(map.shown(7, 3) == 0.75f);
+    CHECK(map.shown(11, 15) == 0.5f);
+    CHECK(std::isnan(map.shown(1, 9)));
+}
+
+TEST_CASE("patching: what cannot be measured is said in one sentence") {
+    ThreadPool pool(1);
+    const Pair pair("gpt2", pool);
+    const auto refusal = [&](const Trace& clean, const Trace& corrupted, const PatchWanted& w) {
+        const auto map = patch_map(clean, corrupted, w, pool);
+        REQUIRE(!map);
+        return map.error().message;
+    };
+    const auto longer = pair.run({5, 9, 200, 31, 5, 9, 7}, pool);
+    const std::string lengths = refusal(*pair.clean, *longer, wanted(PatchPart::heads));
+    CHECK_MESSAGE(
+        (lengths.find("6 tokens") != std::string::npos && lengths.find("7 tokens") != std::string::npos &&
+         lengths.find("token 6") != std::string::npos),
+        lengths);
+    CHECK(refusal(*pair.clean, *pair.clean, wanted(PatchPart::heads)).find("in both runs") !=
+          std::string::npos);
+    PatchWanted far = wanted(PatchPart::heads);
+    far.metric.position = 6;
+    CHECK(refusal(*pair.clean, *pair.corrupted, far).find("position 6") != std::string::npos);
+    CancelFlag cancel = true;
+    const auto cancelled = patch_map(*pair.clean, *pair.corrupted, wanted(PatchPart::heads), pool, &cancel);
+    REQUIRE(!cancelled);
+    CHECK(cancelled.error().cancelled);
+}
+
+TEST_CASE(
+    "noise: three standard deviations of the embeddings on the named tokens alone, the same from one seed") {
+    ThreadPool pool(1);
+    const auto model = reference_model("gpt2");
+    const Matrix noise = embedding_noise(*model, 40, 7), longer = embedding_noise(*model, 60, 7);
+    CHECK(same(noise, longer.topRows(40)));
+    CHECK(!same(noise, embedding_noise(*model, 40, 8)));
+    const Linear& table = model->weights.stacks[0].token_embedding;
+    Matrix all(table.out, table.in);
+    for (Index id = 0; id < table.out; ++id) table.read(id, 0, table.in, all.row(id).data());
+    const float deviation = std::sqrt((all.array() - all.mean()).square().mean());
+    const float measured = std::sqrt(noise.array().square().mean());
+    CHECK(measured == doctest::Approx(3 * deviation).epsilon(0.1));  // some thousand draws
+    const Pair pair("gpt2", pool);
+    Intervention noised;
+    noised.changes.push_back(*parse_change(model->config, "noise:1-2=7"));
+    REQUIRE(needs_patching(noised));
+    const auto run =
+        *run_trace(pair.model, {pair.clean->request.inputs, *patched(noised, *pair.clean, pool)}, pool);
+    const Matrix moved =
+        run->stack(0).layers[0]->resid_pre.all() - pair.clean->stack(0).layers[0]->resid_pre.all();
+    CHECK((moved.middleRows(1, 2) - noise.middleRows(1, 2)).cwiseAbs().maxCoeff() < 1e-5f);
+    CHECK((moved.row(0).isZero(0) && moved.bottomRows(3).isZero(0)));
+}
+
+TEST_CASE("patches wait for the text that they name, or for the unchanged run") {
+    ThreadPool pool(2);
+    const auto model = *Model::open(kTests.parent_path() / "models" / "stories");
+    const auto trace_of = [&](const std::string& text) {
+        TextInput typed;
+        typed.text = text;
+        return *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
+    };
+    const auto own = trace_of("Lily had a red hat."), source = trace_of("Lily had a red ball.");
+    REQUIRE(own->output().size() == source->output().size());
+    Intervention wish;
+    wish.changes.push_back(*parse_change(model->config, "ablate:0.0:zero"));
+    wish.changes.push_back(*parse_change(model->config, "patch-resid:*@2=Lily had a red ball."));
+    REQUIRE(needs_patching(wish));
+    const auto whole = patched(wish, *own, pool);
+    REQUIRE(whole);
+    CHECK(!needs_patching(*whole));
+    const auto run = *run_trace(model, {own->request.inputs, *whole}, pool, nullptr, own.get());
+    CHECK(
+        same(run->normalized().all(), source->normalized().all()));  // what was ablated below is overwritten
+    wish.changes[1] = *parse_change(model->config, "patch-resid:*@2");
+    const auto back = *run_trace(model, {own->request.inputs, *patched(wish, *own, pool)}, pool);
+    CHECK(same(back->normalized().all(), own->normalized().all()));
+    wish.changes[1] = *parse_change(model->config, "patch-mlp:5@2=Lily had");
+    const auto brief = patched(wish, *own, pool);
+    REQUIRE(!brief);
+    CHECK(brief.error().message.find("position 5") != std::string::npos);
+    for (const char* bad : {"patch-resid:2", "patch-resid:2@2.0=x", "patch-resid:@2=x", "patch-head:2@2=x",
+                            "patch-mlp:2@99=x", "patch-mlp:2@1=", "noise:x", "noise:2=x", "noise:2=-1"})
+        CHECK_MESSAGE(!parse_change(model->config, bad), bad);
+}
+
+TEST_CASE(
+    "patching sweep: it fills in beside the worker, stays for what is patched by hand, and says what is "
+    "refused") {
+    ThreadPool pool(1);
+    const Pair pair("gpt2", pool);
+    const PatchMapWanted asked{true, wanted(PatchPart::attn_out)};
+    const auto runs = patch_runs({pair.corrupted, nullptr, pair.clean}, asked, {});
+    REQUIRE(runs);
+    const auto measured = [](const PatchRuns& of) {
+        std::atomic<int> seen = 0;
+        PatchSweep sweep(of, [&](bool) { ++seen; });
+        while (!sweep.ended()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        CHECK(seen > 0);
+        return sweep.found();
+    };
+    CHECK(
+        same(measured(*runs).map.values, patch_map(*pair.clean, *pair.corrupted, asked.patch, pool)->values));
+    const auto by_hand = pair.patched_with("patch-mlp:3@1", pool);
+    const PatchSweep sweep(*runs, [](bool) {});
+    CHECK(sweep.is_of(
+        *patch_runs({by_hand, pair.corrupted, pair.clean}, asked, by_hand->request.intervention)));
+    CHECK(!sweep.is_of(*patch_runs({pair.clean, nullptr, pair.corrupted}, asked, {})));
+    CHECK(!patch_runs({pair.corrupted, nullptr, nullptr}, asked, {}));
+    CHECK(!patch_runs({pair.corrupted, nullptr, pair.clean}, {false, asked.patch}, {}));
+
+    // Before and after interventions: a patch by hand is none of the changes that the map is of.
+    Intervention wish;
+    wish.changes.push_back(*parse_change(pair.model->config, "ablate:0.1:zero"));
+    const auto ablated = *run_trace(pair.model, {pair.clean->request.inputs, wish}, pool);
+    const PatchMapWanted restored{false, {PatchPart::resid_pre, {}, {MetricKind::logit, 9, -1, 5}}};
+    const auto between = *patch_runs({ablated, pair.clean, nullptr}, restored, wish);
+    wish.changes.push_back(*parse_change(pair.model->config, "patch-resid:5@1"));
+    const auto patched_too =
+        *run_trace(pair.model, {pair.clean->request.inputs, *patched(wish, *pair.clean, pool)}, pool);
+    const auto after = *patch_runs({patched_too, pair.clean, nullptr}, restored, wish);
+    CHECK(same(measured(between).map.values, measured(after).map.values));
+    CHECK(between.changes == after.changes);
+    const auto longer = pair.run({5, 9, 200, 31, 5, 9, 7}, pool);
+    CHECK(measured(*patch_runs({pair.corrupted, nullptr, longer}, asked, {})).refusal.find("7 tokens") !=
+          std::string::npos);
+}
