@@ -145,7 +145,7 @@ std::string token_list(const Trace& trace, int stack) {
 }
 
 std::string number_cell(float value, int digits) {
-    return "<td data-value=\"" + (std::isnan(value) ? "" : decimals(value, 6)) + "\">" +
+    return "<td data-value=\"" + (std::isnan(value) ? "" : std::to_string(double(value))) + "\">" +
            (std::isnan(value) ? "" : decimals(value, digits)) + "</td>";
 }
 

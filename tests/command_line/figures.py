@@ -174,6 +174,7 @@ def reports_are_read_anywhere():
     html = changed.read_text(encoding="utf-8")
     said = dict(re.findall(r"<tr><td>(\d\.\d)</td>.*<td data-value=\"([^\"]*)\">[^<]*</td></tr>", html))
     assert len(said) == len(effects) == 32 and all(abs(float(said[head]) - effect) < 1e-4 for head, effect in effects.items())
+    assert any(float(value) < 0 for value in said.values()), "what the page sorts by is read by its script"
     assert f"Head {max(effects, key=lambda head: abs(effects[head]))}" in html and "ball − car at position 16" in html
     run("report", "--text", "x", "--heads", "9.9", "-o", FOLDER / "no.html", status=1)
     assert not (FOLDER / "no.html").exists()
