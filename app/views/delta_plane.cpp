@@ -87,7 +87,7 @@ std::string left_out_note(const Projection& p, const std::vector<std::string>& l
 }  // namespace
 
 void draw_projection(Scene& s, Rect area) {
-    constexpr float kFoot = 32;
+    constexpr float kFoot = 32, kDot = 4;
     constexpr int kAcross = 6, kDown = 5, kMostAvoided = 200;
     Ui& ui = s.ui;
     const auto* found = s.found<ProjectionWanted>();
@@ -149,9 +149,12 @@ void draw_projection(Scene& s, Rect area) {
     };
     const auto drawn = farthest_moved(p, ui.most_lines);
     if (isize(drawn) <= kMostAvoided)  // else labels would find no place
-        for (const int i : drawn)
+        for (const int i : drawn) {
+            const ImVec2 dot = plot.at(p.steps[0], i);
+            placer.avoid({dot.x - kDot, dot.y}, {dot.x + kDot, dot.y});
             for (size_t step = 0; step + 1 < p.steps.size(); ++step)
                 placer.avoid(plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i));
+        }
     for (const int i : drawn)
         if (i != focus) draw_token(i, false);
     if (focus >= 0) draw_token(focus, true);

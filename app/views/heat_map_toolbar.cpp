@@ -26,15 +26,16 @@ float draw_heat_map_toolbar(Scene& s, Rect area) {
     const Preferences& now = s.session.preferences;
     const Rect line = inset(take_top(area, size::view_header), size::center_pad, 0);
     Toolbar bar(s.ui, line, Toolbar::Lines::many);
-    if (line.w < kTight) bar.apart = gap::small;
+    const bool tight = line.w < kTight;
+    if (tight) bar.apart = gap::small;
     choose_combination(s, bar);
     const bool roomy = bar.labels = bar.rest().w > kRoomy;  // else the choices speak for themselves
     choose_contrast(s, bar);
     const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
     const int current = narrow<int>(std::find(maps.begin(), maps.end(), now.colormap) - maps.begin());
     if (const int c = bar.choice("Colors", "colors", maps, current); c >= 0) s.send("colormap", maps[c]);
-    if (const int c = bar.choice("Queries", "queries",
-                                 {roomy ? "rows" : "query rows", roomy ? "columns" : "query columns"},
+    const std::string before = roomy ? "" : tight ? "query " : "queries in ";
+    if (const int c = bar.choice("Queries", "queries", {before + "rows", before + "columns"},
                                  static_cast<int>(now.queries));
         c >= 0)
         s.send("queries", c == 0 ? "rows" : "columns");
