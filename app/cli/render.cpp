@@ -5,6 +5,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "analysis/patch_map.h"
 #include "base/cast.h"
 #include "cli/progress.h"
 #include "cli/validators.h"
@@ -219,7 +220,7 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--cell", o->lock,
                    "query and key that views of one cell show, 16,10; the last query otherwise");
     app.add_option("--with", o->with, "--view compare: the other head, 3.2");
-    app.add_option("--text-b", o->text_b, "--view compare: the other sentence");
+    app.add_option("--text-b", o->text_b, "--view compare: the other sentence; --view patch: the clean one");
     app.add_option("--model-b", o->model_b, "--view compare: the other model");
     app.add_option(
            "--show", o->show,
@@ -227,7 +228,15 @@ std::function<Status()> declare_render(CLI::App& app) {
            "and nothing else to compare, before and after")
         ->check(one_of(words_of(kComparedShows)))
         ->capture_default_str();
-    add_metric_option(app, o->metric, "--view lens, delta: what is explained");
+    add_metric_option(app, o->metric, "--view lens, delta, patch: what is explained");
+    std::vector<std::string> parts;
+    for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
+    app.add_option(
+           "--what", o->put,
+           "--view patch: what is put back from the run of --text-b, or from the unchanged one; head: of "
+           "the chosen one")
+        ->check(one_of(parts))
+        ->capture_default_str();
     add_combination(app, *o);
     app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
     app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");

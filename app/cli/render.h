@@ -21,6 +21,7 @@ struct RenderOptions {
     FigureOptions figure;
     std::string output, view = "heads", size, layer = "0", preset;
     std::string lock, with, text_b, model_b, show = "pattern", format, metric;
+    std::string put = "resid_pre";  // of patching: what is put back
     bool all_heads = false, numbered = false;
     std::optional<std::string> mean, max;                 // of which heads: layer, all, 1.2,3.0
     bool hard = false, as_lines = false;                  // of an alignment

@@ -48,7 +48,12 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
         clear_changes(other);
         if (!o.text_b.empty()) other.typed.text = o.text_b;
         if (!o.model_b.empty()) other.model = o.model_b;
-        TRY(runs.other, run_input(other, pool));
+        if (o.model_b.empty() && trace->has_weights()) {  // patching needs both runs of one model
+            TRY(ForwardRequest request, read_request(other, trace->model, pool));
+            TRY(runs.other, run_trace(trace->model, std::move(request), pool));
+        } else {
+            TRY(runs.other, run_input(other, pool));
+        }
         s.document.comparison.what = o.model_b.empty() ? Compared::sentences : Compared::models;
     }
     if (!o.with.empty()) {
@@ -72,10 +77,18 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const V
     return run_trace(trace->model, std::move(request), pool, nullptr, generation.trace.get());
 }
 
+ptrdiff_t place_of_part(const std::string& word) {
+    const auto parts = patch_parts();
+    return std::find_if(parts.begin(), parts.end(),
+                        [&](const PatchPartRow& row) { return word == row.word; }) -
+           parts.begin();
+}
+
 /// What was chosen of a view's own, by the keys that workspaces know it by.
 void choose_for_view(const RenderOptions& o, Session& s) {
     const Json chosen{{"compare_show", place_in(kComparedShows, o.show)},
                       {"steps_show", place_in(kStepsShows, o.steps)},
+                      {"patch_part", place_of_part(o.put)},
                       {"model_block", place_in(kModelParts, o.part)},
                       {"align_words", o.figure.join_words},
                       {"align_of", o.mean ? 1 : 0},

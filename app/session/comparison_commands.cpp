@@ -44,7 +44,10 @@ Status choose_model_b(CommandContext& c, const std::string& words) {
 
 Status set_text_b(CommandContext& c, const std::string& words) {
     c.host.set_text(TextName::other, words);
-    return compare(c, [](Comparison& next) { next.what = Compared::sentences; });
+    return compare(c, [&](Comparison& next) {
+        next.what = Compared::sentences;
+        next.text = words;  // as the field says it from the next frame on: else a try would not know it again
+    });
 }
 
 Status align_by(CommandContext& c, const std::string& words) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/answer.h"
+#include "session/patch_sweep.h"
 #include "session/sweep.h"
 
 namespace headlight {
@@ -34,8 +35,9 @@ struct WorkRequest {
     Intervention intervention;                // masks and changes in force
     std::vector<Question> questions;          // of the view; at most one of each kind
     std::optional<OtherRun> other;
-    std::optional<Metric> sweep;     // ablate each head in turn and measure the effect on this
-    std::optional<HeadGroup> group;  // the picture is of several heads as one
+    std::optional<Metric> sweep;          // ablate each head in turn and measure the effect on this
+    std::optional<PatchMapWanted> patch;  // measure this map of patching
+    std::optional<HeadGroup> group;       // the picture is of several heads as one
     bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
 
     bool operator==(const WorkRequest&) const = default;
@@ -43,13 +45,16 @@ struct WorkRequest {
 
 /// What the worker answers: what there is to see, and what went wrong. Shared with the window.
 struct WorkAnswer : RunAnswer {
-    std::string other_error;             // why there is no other run
-    std::shared_ptr<const Sweep> sweep;  // asked for and not cancelled; may still be going on
-    std::string model_path;              // the path that was asked for
+    std::string other_error;                     // why there is no other run
+    std::shared_ptr<const Sweep> sweep;          // asked for and not cancelled; may still be going on
+    std::shared_ptr<const PatchSweep> patching;  // the same of a map of patching
+    std::string model_path;                      // the path that was asked for
     uint64_t model_attempt = 0;
     std::string model_error;  // why it was not opened; the old model stays
     std::string text_error;   // why the text cannot be read
-    std::string failure;      // why something that was asked for is not here; what was shown stays
+    /// Whether something is measured beside the worker.
+    bool measures() const { return (sweep && !sweep->ended()) || (patching && !patching->ended()); }
+    std::string failure;  // why something that was asked for is not here; what was shown stays
 };
 
 }  // namespace headlight

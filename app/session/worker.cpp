@@ -20,6 +20,7 @@ Worker::~Worker() {
     mailbox_.close();
     thread_.join();
     if (sweep_) sweep_->stop();  // an answer may hold it for longer than this lives
+    if (patching_) patching_->stop();
 }
 
 void Worker::ask(WorkRequest request) {
@@ -74,6 +75,23 @@ void Worker::see_to_sweep(const WorkRequest& r) {
     if (sweep_ && sweep_->ended() && !sweep_->failure().empty()) state_.failure = sweep_->failure();
 }
 
+/// The same of the map of patching.
+void Worker::see_to_patching(const WorkRequest& r) {
+    const SentenceResult& s = *state_.sentence;
+    const auto other = state_.other ? state_.other->trace : nullptr;
+    const auto wanted = r.patch && s.trace
+                            ? patch_runs({s.trace, s.unchanged, other}, *r.patch, r.intervention)
+                            : std::nullopt;
+    if (patching_ && (!wanted || !patching_->is_of(*wanted))) {
+        patching_->stop();
+        patching_ = nullptr;
+    }
+    if (wanted && !patching_)
+        patching_ = std::make_shared<PatchSweep>(*wanted,
+                                                 [this](bool ended) { ended ? mailbox_.repeat() : done_(); });
+    state_.patching = patching_;
+}
+
 void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
     const Cell cell{state_.block, state_.head, std::min(r.cell->first, trace.query_count(state_.block) - 1),
@@ -100,6 +118,7 @@ Status Worker::handle(const WorkRequest& asked) {
     TRY_STATUS(see_to_sentence(r));
     TRY_STATUS(read_other(r));
     see_to_sweep(r);
+    see_to_patching(r);
     return show_head(r, true);
 }
 

@@ -50,6 +50,7 @@ private:
     void see_to_other_model(const OtherRun& other);
     Status read_other(const WorkRequest& request);
     void see_to_sweep(const WorkRequest& request);
+    void see_to_patching(const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
                                              const WrittenText* written, HeadObserver& heads,
                                              std::shared_ptr<const Trace>& unchanged);
@@ -75,6 +76,7 @@ private:
     std::shared_ptr<const Model> other_model_;
     OtherRun other_opened_;  // whose model that is
     std::shared_ptr<Sweep> sweep_;
+    std::shared_ptr<PatchSweep> patching_;
     std::thread thread_;  // last: starts when the rest stands
 };
 

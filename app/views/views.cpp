@@ -15,6 +15,7 @@
 #include "views/learn.h"
 #include "views/lens.h"
 #include "views/lines.h"
+#include "views/patch.h"
 #include "views/picture.h"
 #include "views/positions.h"
 #include "views/running_text.h"
@@ -31,7 +32,7 @@ std::span<const View> views() {
     static const View table[] = {picture_view(),   heat_map_view(),     lines_view(),     steps_view(),
                                  delta_view(),     lens_view(),         graph_view(),     compare_view(),
                                  alignment_view(), running_text_view(), all_heads_view(), architecture_view(),
-                                 positions_view(), learn_view()};
+                                 positions_view(), patch_view(),        learn_view()};
     return table;
 }
 

@@ -39,8 +39,10 @@ struct View {
     float page_w = 944, page_h = 720;  // of its figure, where nobody asks for another size
     bool fills_window = false;         // closes both panels; not a tab
     bool closes_inspector = false;
-    bool second_head = false;    // shows another head too, outlined in the grid
-    bool second_run = false;     // compares the run that is shown with another one
+    bool second_head = false;  // shows another head too, outlined in the grid
+    bool second_run = false;   // compares the run that is shown with another one
+    /// The map of patching that is measured in the background while it is shown.
+    std::optional<PatchMapWanted> (*patch)(const Session& session) = nullptr;
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
     bool lists_choices = false;  // of the token that is being generated: the generation bar need not
     bool of_model = false;       // needs no sentence

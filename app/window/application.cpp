@@ -145,11 +145,10 @@ Status Application::carry_out_given() {
 void Application::wait_for_events() {
     if (dim() != desk_.dim) desk_.want_frames(1);
     if (desk_.frames_wanted > 0 || !desk_.input.dropped.empty()) return screen_.wait(0);
-    const auto& sweep = desk_.answer ? desk_.answer->sweep : nullptr;
     double wait = desk_.ui->wake_after;
     if (desk_.worker->busy() && dim() == 0) wait = kDimAfter;
     if (exporter_.busy() || conversation_.looks_for_models()) wait = 0.05;
-    if (desk_.worker->opening() || (sweep && !sweep->ended())) wait = 0.1;
+    if (desk_.worker->opening() || (desk_.answer && desk_.answer->measures())) wait = 0.1;
     if (!desk_.options.shader_dir.empty() && wait == 0) wait = 0.5;
     const auto save = keeper_.seconds_to_update();
     if (save && (wait == 0 || *save < wait)) return screen_.wait(std::max(*save, 1e-3));

@@ -37,8 +37,8 @@ struct Framebuffer {
 
 /// Nothing is being computed, opened or written.
 bool Harness::quiet() const {
-    return desk_.answer && !desk_.worker->busy() && !desk_.worker->opening() &&
-           (!desk_.answer->sweep || desk_.answer->sweep->ended()) && !exporter_.busy();
+    return desk_.answer && !desk_.worker->busy() && !desk_.worker->opening() && !desk_.answer->measures() &&
+           !exporter_.busy();
 }
 
 bool Harness::settled() const {

@@ -81,6 +81,10 @@ Json window_report(Desk& desk) {
         root["failure"] = desk.answer->failure;
         root["shown_text_b"] = desk.answer->other ? desk.answer->other->text : "";
         root["swept"] = desk.answer->sweep ? desk.answer->sweep->ended() ? "ended" : "going on" : "";
+        if (const auto& patching = desk.answer->patching) {
+            const PatchMapFound found = patching->found();
+            root["patched"] = {found.map.done, found.map.cells, found.refusal};
+        }
         root["shown_head"] = {desk.answer->block, desk.answer->head};
         if (desk.answer->sentence) {
             root["model"] = desk.answer->sentence->model->name;

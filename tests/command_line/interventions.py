@@ -176,6 +176,9 @@ def an_answer_is_patched_back():
     noised = run("patch", "--clean", clean, "--noise", "4=3", "--metric", "log p ball").out
     assert noised == run("patch", "--clean", clean, "--noise", "4=3", "--metric", "log p ball").out != run("patch", "--clean", clean, "--noise", "4=5", "--metric", "log p ball").out
     assert [float(x) for x in noised.splitlines()[1].split(",")[1:]][4] == 1, "the token itself put back before all layers"
+    render = run("render", "--text", corrupted, "--text-b", clean, "--view", "patch", "--what", "heads", "--metric", "ball - hat", "-o", FOLDER / "patched.npy")
+    run("patch", *both, "--what", "heads", "-o", FOLDER / "verb.npy")
+    assert (FOLDER / "patched.npy").read_bytes() == (FOLDER / "verb.npy").read_bytes(), render.err
 
 
 def what_cannot_be_patched_is_said():

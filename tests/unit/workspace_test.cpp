@@ -100,6 +100,7 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["steps_order"] = 0;
     written["steps_show"] = 0;
     written["model_block"] = 3;
+    written["patch_part"] = 0;
     written["picture"] = "";
     written["contrast"] = 6;  // once a scale per row
     written["map_of"] = written["map_from"] = 0;

@@ -75,7 +75,10 @@ def each_thing_to_try_is_done_and_undone(display):
         w.click("tries/5")
         r = w.wait(lambda r: r.get("model") == "translator" and r.get("written") and r["view"] == "Alignment" and not r["sweeping"], 60)
         assert r["written"]["text"], "it is translated"
-        w.click("tries/5")
+        w.click("tries/6")
+        r = w.wait(lambda r: r.get("model") == "stories" and r["view"] == "Patch" and r.get("patched", [0, 1])[:2] == [32, 32] and r["metric"] == '" ball" - " car"', 60)
+        assert r["text_b"].startswith("Mia had a red ball")
+        w.click("tries/6")
         r = w.wait(lambda r: r.get("model") == "stories" and r["shown_text"] == before["text"] and not r["busy"], 60)
         assert not r["trial"] and r["view"] == before["view"] and r["rank"] == before["rank"] and r["changes"] == 0
         assert (r["layer"], r["head"]) == (before["layer"], before["head"])

@@ -1,0 +1,293 @@
+#include "views/patch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "paint/matrix.h"
+#include "views/map_parts.h"
+#include "views/metric.h"
+#include "views/panels.h"
+#include "views/save_menu.h"
+#include "views/token_axis.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kPatchNames = 84, kPatchBar = 10, kPatchBarLong = 240, kPatchFoot = 76, kPatchNoteAt = 26;
+
+bool clean_is_other(const Session& s) { return s.document.comparison.what == Compared::sentences; }
+
+/// Why there is no map, and what helps; "" where there is one, or will be.
+std::string missing_runs(const Scene& s) {
+    const bool reads = s.ui.on_page() || !s.fields.other.text().empty();
+    switch (s.session.document.comparison.what) {
+        case Compared::sentences:
+            if (!s.answer->other_error.empty()) return s.answer->other_error;
+            return reads ? ""
+                         : "Type the clean text: as many tokens as the text above, which differs from it in "
+                           "the words "
+                           "that change the answer.";
+        case Compared::changes:
+            if (s.sentence()->unchanged) return "";
+            return "No interventions yet: put one in force, and this shows which places of the unchanged run "
+                   "bring its answer back; or choose another clean run above.";
+        default:
+            return "Choose above what is clean: another text of as many tokens, or this text before the "
+                   "interventions.";
+    }
+}
+
+/// How the cells lie in the room, and what stands around them.
+Grid patch_grid(Rect area, const PatchMap& m, float names) {
+    constexpr float kWidest = 64, kHighest = 64;
+    take_left(area, kPatchNames);
+    take_top(area, names);
+    take_bottom(area, kPatchFoot);
+    const auto rows = narrow<int>(m.values.rows()), columns = narrow<int>(m.values.cols());
+    return grid_at(area.min(), rows, columns, std::min(area.w / float(columns), kWidest),
+                   std::min(area.h / float(rows), kHighest));
+}
+
+float patch_reach(const PatchMap& m) {
+    float out = 1;
+    for (Index i = 0; i < m.values.size(); ++i)
+        if (const float v = std::abs(m.values.data()[i]); v > out) out = v;
+    return out;
+}
+
+Matrix shown_patches(const PatchMap& m) {
+    Matrix out = m.values;
+    for (int row = 0; row < isize(m.blocks); ++row)
+        for (int column = 0; column < narrow<int>(out.cols()); ++column)
+            out(row, column) = m.shown(row, column);
+    return out;
+}
+
+void name_places(Scene& s, const Grid& g, const PatchMap& m, float slant) {
+    Ui& ui = s.ui;
+    const auto pointed = s.of<PatchState>().pointed;
+    TokenAxis rows{g, [&](int i) { return patch_row_name(s, m, i); }};
+    rows.room = kPatchNames;
+    rows.font = kCaption;
+    rows.ink = [&](int) { return ui.colors->t3; };
+    rows.lit = pointed ? pointed->first : -1;
+    rows.draw_rows(ui);
+    TokenAxis columns{g, [&](int i) { return patch_column_name(s, m, 0, i); }};
+    columns.slanted = slant > 0;
+    columns.lit = pointed ? pointed->second : -1;
+    columns.draw_columns(ui);
+}
+
+/// Cells whose patch is in force.
+void frame_in_force(Scene& s, const Grid& g, const PatchMap& m) {
+    const auto& changes = s.sentence()->intervention.changes;
+    for (int row = 0; row < g.rows; ++row)
+        for (int column = 0; column < g.columns; ++column)
+            if (!changes.empty() && !std::isnan(m.shown(row, column)) &&
+                std::find(changes.begin(), changes.end(), patch_change(s, m, row, column)) != changes.end())
+                s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->accent, 2);
+}
+
+void answer_patch_map(Scene& s, const Grid& g, const PatchMap& m) {
+    auto& pointed = s.of<PatchState>().pointed;
+    const Hit hit = s.ui.hit("patch/map", g.view);
+    if (!s.ui.on_page()) pointed.reset();
+    if (!hit.hovered) return;
+    const auto [row, column] = g.at(hit.mouse);
+    const float value = m.shown(row, column);
+    if (std::isnan(value)) return;
+    pointed = std::pair{row, column};
+    s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->hover, 2);
+    const bool coarse = std::isnan(m.values(row, column));
+    tell_at_pointer(s, "patch/cell", hit,
+                    patch_row_name(s, m, row) + ", " + patch_column_name(s, m, row, column) + ": " +
+                        (coarse ? "about " : "") + number(value, 3));
+    if (hit.clicked && !coarse) s.change(patch_change(s, m, row, column));
+}
+
+void draw_patch_foot(Scene& s, Rect foot, const PatchMap& m, float reach) {
+    Ui& ui = s.ui;
+    const Rect bar{foot.x, foot.y + gap::medium, std::min(foot.w, kPatchBarLong), kPatchBar};
+    std::optional<float> marked;
+    if (const auto at = s.of<PatchState>().pointed)
+        marked = 0.5f + 0.5f * m.shown(at->first, at->second) / reach;
+    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, 2, true, marked});
+    const Rect note{foot.x, bar.bottom() + kPatchNoteAt, foot.w, size::row};
+    caption(ui, note,
+            first_that_fits(ui, kCaption,
+                            {"0: " + metric_text(s) +
+                                 " as without patching; 1: as in the clean run. Press a cell to put "
+                                 "its patch in force.",
+                             "0: as without patching; 1: as in the clean run. Press a cell to patch it.",
+                             "0: as shown; 1: as in the clean run"},
+                            note.w));
+}
+
+void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
+    Ui& ui = s.ui;
+    std::vector<std::string> names;
+    for (int i = 0; i < narrow<int>(m.values.cols()); ++i) names.push_back(patch_column_name(s, m, 0, i));
+    const float widest = widest_of(ui, kCaptionMono, names, 120),
+                slant = m.by_head() ? 0 : slanted_names(widest);
+    const Grid g = patch_grid(area, m, std::max(kPlainNames, slant));
+    const float reach = patch_reach(m);
+    draw_matrix(ui, g.whole(),
+                {signed_places_of(shown_patches(m), reach), signed_colormap(ui.colors->dark), true});
+    answer_patch_map(s, g, m);
+    frame_in_force(s, g, m);
+    name_places(s, g, m, slant);
+    draw_patch_foot(s, {g.view.x, g.view.bottom(), area.right() - g.view.x, kPatchFoot}, m, reach);
+}
+
+/// How far it is, with a way to end it and to begin it again.
+void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
+    constexpr float kProgress = 320, kBar = 6, kButton = 120;
+    Ui& ui = s.ui;
+    const bool whole = m.cells > 0 && m.done == m.cells;
+    if (ui.on_page() || whole) return;
+    if (!s.of<PatchState>().measures) {
+        if (ui.button("patch/measure", band(take_left(line, kButton), size::button), "Measure"))
+            s.send("patch measure", "on");
+        return;
+    }
+    line.w = std::min(line.w, kProgress);
+    const Rect words = take_top(line, size::row);
+    write(ui, words, kCaption, ui.colors->t2,
+          m.cells ? "Patched " + std::to_string(m.done) + " of " + std::to_string(m.cells) + " places"
+                  : std::string("Reading both runs"));
+    if (ui.link("patch/cancel", words.right(), words.middle_y(), "Cancel")) s.send("patch measure", "off");
+    ui.bar(take_top(line, kBar), m.cells ? float(m.done) / float(m.cells) : 0.0f, ui.colors->accent);
+}
+
+void draw_patch_toolbar(Scene& s, Toolbar bar) {
+    constexpr float kSave = 136, kLeastRest = 88;
+    constexpr const char* kClean[] = {"another text", "before interventions"};
+    const Compared what = s.session.document.comparison.what;
+    const int clean = what == Compared::sentences ? 0 : what == Compared::changes ? 1 : -1;
+    if (const int c = bar.choice("Clean run", "patch/clean", {std::begin(kClean), std::end(kClean)}, clean);
+        c >= 0)
+        s.send("compare", c == 0 ? "sentences" : "changes");
+    std::vector<std::string> parts;
+    for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
+    parts.back() =
+        "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
+    bar.choose("Put back", "patch/put", parts, s.of<PatchState>().part);
+    put_metric_chip(s, "patch", bar, "Metric");
+    if (bar.rest().w < kSave + kLeastRest) return;
+    if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
+}
+
+void draw_clean_field(Scene& s, Rect& rest) {
+    constexpr float kName = 56;
+    if (!clean_is_other(s.session)) return;
+    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
+    write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1, "Clean");
+    draw_text_field(s, s.fields.other, "other", line, "A text of as many tokens, with another answer");
+}
+
+}  // namespace
+
+std::optional<PatchMapWanted> patch_wanted(const Session& session) {
+    const Compared what = session.document.comparison.what;
+    const PatchState& state = session.of<PatchState>();
+    if (what != Compared::sentences && what != Compared::changes) return std::nullopt;
+    PatchMapWanted out;
+    out.from_other = clean_is_other(session);
+    out.patch.part = state.part;
+    if (state.part == PatchPart::head) out.patch.head = {session.selection.block, session.selection.head};
+    out.patch.metric = session.document.metric.metric;
+    return out;
+}
+
+PatchMapFound patch_found(const Scene& s) {
+    const auto wanted = patch_wanted(s.session);
+    if (!wanted || !s.sentence()) return {};
+    if (const auto* asked = s.found<PatchMapWanted>(); asked && asked->asked == *wanted) return asked->answer;
+    const SentenceResult& now = *s.sentence();
+    const auto other = s.answer->other ? s.answer->other->trace : nullptr;
+    const auto runs = patch_runs({now.trace, now.unchanged, other}, *wanted, now.intervention);
+    const auto& sweep = s.answer->patching;
+    return sweep && runs && sweep->is_of(*runs) ? sweep->found() : PatchMapFound{};
+}
+
+std::string patch_row_name(const Scene& s, const PatchMap& m, int row) {
+    const ModelConfig& c = s.model()->config;
+    if (m.asked.part == PatchPart::head) return "head " + head_name(c, m.asked.head);
+    return c.stacks.size() > 1 ? block_name(c, m.blocks[row]) : "layer " + std::to_string(m.blocks[row]);
+}
+
+std::string patch_column_name(const Scene& s, const PatchMap& m, int row, int column) {
+    if (m.by_head()) return "head " + std::to_string(column);
+    const auto& labels = s.sentence()->query_labels(m.blocks[row]);
+    return column < isize(labels) ? token_at(labels, column) : std::to_string(column);
+}
+
+Change patch_change(const Scene& s, const PatchMap& m, int row, int column) {
+    Change out = patch_of(m, row, column);
+    if (clean_is_other(s.session) && s.answer->other) out.from = s.answer->other->text;
+    return out;
+}
+
+void draw_patch(Scene& s, Rect area) {
+    constexpr float kProgressHigh = 34;
+    Rect rest = area;
+    if (!s.ui.on_page()) {
+        draw_patch_toolbar(s, view_toolbar(s.ui, rest));
+        draw_clean_field(s, rest);
+    }
+    rest = inset(rest, size::center_pad, gap::medium);
+    std::string missing = missing_runs(s);
+    const PatchMapFound found = missing.empty() ? patch_found(s) : PatchMapFound{};
+    if (missing.empty()) missing = found.refusal;
+    if (!missing.empty()) {
+        s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2, missing);
+        return;
+    }
+    const bool whole = found.map.cells > 0 && found.map.done == found.map.cells;
+    if (!s.ui.on_page() && !whole)
+        draw_patch_progress(s, take_top(rest, kProgressHigh, gap::small), found.map);
+    if (found.map.cells > 0) draw_patch_map(s, rest, found.map);
+}
+
+namespace {
+
+std::vector<Question> ask_patch(const Scene& s) {
+    const auto wanted = s.ui.on_page() ? patch_wanted(s.session) : std::nullopt;
+    return wanted ? std::vector<Question>{*wanted} : std::vector<Question>{};
+}
+
+std::vector<NumberTable> patch_map_numbers(const Scene& s) {
+    const PatchMapFound found = patch_found(s);
+    return found.map.cells > 0 ? patch_numbers(found.map, *s.sentence()->trace) : std::vector<NumberTable>{};
+}
+
+const char* cannot_patch(const Model& m) {
+    if (const char* missing = no_weights(m)) return missing;
+    return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
+}
+
+std::optional<PatchMapWanted> measured_patch(const Session& s) {
+    return s.of<PatchState>().measures ? patch_wanted(s) : std::nullopt;
+}
+
+}  // namespace
+
+View patch_view() {
+    return {.key = "patch",
+            .name = "Patch",
+            .digit = 'B',
+            .draw = draw_patch,
+            .offered = reads_text,
+            .missing = cannot_patch,
+            .shows = View::Shows::model,
+            .ask = ask_patch,
+            .beside = {.inspect = draw_patch_inspector},
+            .second_run = true,
+            .patch = measured_patch,
+            .numbers = patch_map_numbers,
+            .visit = visit_state<PatchState>};
+}
+
+}  // namespace headlight

@@ -1,0 +1,43 @@
+// The view of activation patching: how much of the clean run's answer each place brings back.
+#pragma once
+
+#include "analysis/patch_map.h"
+#include "views/parts.h"
+
+namespace headlight {
+
+struct View;
+
+struct PatchState {
+    PatchPart part = PatchPart::resid_pre;
+    bool measures = true;                        // in the background while the view is shown
+    std::optional<std::pair<int, int>> pointed;  // row and column
+    void visit(FieldVisitor& v) {
+        v.choose("patch_part", part,
+                 {"patch put",
+                  "Patch: what is put back",
+                  "what of the clean run is put into the other one",
+                  {"resid_pre", "attn_out", "mlp_out", "heads", "head"}});
+        v.choose(
+            nullptr, measures,
+            {"patch measure", "Patch: measure", "measure the map of patching, or cancel it", {"off", "on"}});
+    }
+};
+
+/// What the session asks to be measured; nothing without two runs to patch between.
+std::optional<PatchMapWanted> patch_wanted(const Session& session);
+
+/// The map of what is asked for as far as it is known, or why there is none; empty before it has begun.
+PatchMapFound patch_found(const Scene& scene);
+/// The name of a row ("layer 3") and of a column ("ball 4", "head 2"); and of a cell.
+std::string patch_row_name(const Scene& scene, const PatchMap& map, int row);
+std::string patch_column_name(const Scene& scene, const PatchMap& map, int row, int column);
+/// The change that a cell puts in force.
+Change patch_change(const Scene& scene, const PatchMap& map, int row, int column);
+
+void draw_patch(Scene& scene, Rect area);
+void draw_patch_inspector(Scene& scene, Rect area);
+
+View patch_view();
+
+}  // namespace headlight

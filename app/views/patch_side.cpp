@@ -1,0 +1,71 @@
+// Beside the map of patching: both runs, the cell that is pointed at, and the places that bring back most.
+#include <algorithm>
+#include <cmath>
+
+#include "views/metric.h"
+#include "views/patch.h"
+#include "views/side_panel.h"
+
+namespace headlight {
+
+namespace {
+
+/// Measured cells, those that bring back most first.
+std::vector<std::pair<int, int>> strongest_patches(const PatchMap& m) {
+    std::vector<std::pair<int, int>> out;
+    for (int row = 0; row < narrow<int>(m.values.rows()); ++row)
+        for (int column = 0; column < narrow<int>(m.values.cols()); ++column)
+            if (!std::isnan(m.values(row, column))) out.emplace_back(row, column);
+    std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
+        return m.values(a.first, a.second) > m.values(b.first, b.second);
+    });
+    return out;
+}
+
+std::string patched_place(const Scene& s, const PatchMap& m, std::pair<int, int> at) {
+    if (m.by_head()) return head_name(s.model()->config, m.blocks[at.first], at.second);
+    const std::string token = patch_column_name(s, m, at.first, at.second);
+    if (m.asked.part == PatchPart::head) return token;
+    return block_name(s.model()->config, m.blocks[at.first]) + "  " + token;
+}
+
+}  // namespace
+
+void draw_patch_inspector(Scene& s, Rect area) {
+    constexpr int kListed = 12;
+    constexpr float kValue = 56;
+    Ui& ui = s.ui;
+    Rect line = inspector_line(ui, area);
+    write(ui, line, kTitle, ui.colors->t1, "Patching");
+    SidePanel panel(s, area);
+    const PatchMapFound found = patch_found(s);
+    const PatchMap& m = found.map;
+    if (m.cells == 0) {
+        panel.note(
+            "What is put back from the clean run into the one that is shown, place by place, and how much of "
+            "the "
+            "clean run’s metric returns.");
+        return panel.finish();
+    }
+    const MetricKind kind = m.asked.metric.kind;
+    panel.heading(metric_text(s));
+    panel.pair("clean run", metric_value(kind, m.clean));
+    panel.pair("without patching", metric_value(kind, m.corrupted));
+    if (const auto at = s.of<PatchState>().pointed) {
+        panel.rule();
+        panel.pair(patched_place(s, m, *at), number(m.shown(at->first, at->second), 3), true);
+    }
+    panel.rule();
+    panel.heading("Brings back most", "returned");
+    panel.bars = panel.at.w * 0.5f;
+    panel.values = kValue;
+    const auto places = strongest_patches(m);
+    for (int i = 0; i < std::min(kListed, isize(places)) && panel.y + gap::medium < panel.end(); ++i) {
+        const float value = m.values(places[i].first, places[i].second);
+        panel.bar({"", patched_place(s, m, places[i]), std::clamp(value, 0.0f, 1.0f), number(value, 3),
+                   s.of<PatchState>().pointed == places[i]});
+    }
+    panel.finish();
+}
+
+}  // namespace headlight

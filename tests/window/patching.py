@@ -1,0 +1,47 @@
+"""Activation patching: the map fills in beside the window, a click puts a patch in force."""
+from drive import Window
+from places import PROGRAM
+
+CLEAN, CORRUPTED = "Mia had a red ball. Tom had a blue car. Mia gave Tom the red", "Mia had a blue ball. Tom had a red car. Mia gave Tom the red"
+
+
+def _whole(cells):
+    return lambda r: r.get("patched", [0, 0, ""])[:2] == [cells, cells] and not r["busy"]
+
+
+def a_patch_is_found_and_put_in_force(display):
+    with Window(PROGRAM, display, "--text", CORRUPTED, "--do", "view patch; metric ball - car") as w:
+        w.wait(lambda r: r["view"] == "Patch" and "patch/clean" in r["widgets"] and "patch/map" not in r["widgets"])
+        w.click("patch/clean")
+        w.click("patch/clean/another text")
+        w.wait(lambda r: "other" in r["widgets"])
+        w.fill("other", CLEAN, lambda r: r["shown_text_b"] == CLEAN)
+        r = w.wait(lambda r: r.get("patched") and r["patched"][0] == r["patched"][1] > 32 and "patch/map" in r["widgets"] and "patch/cancel" not in r["widgets"])
+        assert r["patched"][1] == 4 * len(r["tokens"]), r["patched"]
+        w.click("patch/put")
+        w.click("patch/put/heads")
+        w.wait(_whole(32))
+        before = w.wait(lambda r: "patch/map" in r["widgets"] and not r["busy"])["metric_now"][1]
+        w.click("patch/map", (1 + 0.5) / 8, (1 + 0.5) / 4)  # head 1.1
+        r = w.wait(lambda r: r["changes"] == 1 and r["metric_now"][1] != before and not r["busy"])
+        assert r["change_list"] == [f"patch-head:*@1.1={CLEAN}"], r["change_list"]
+        assert r["metric_now"][1] > before and r["patched"][:2] == [32, 32], "the map is of the runs without it"
+        w.click("patch/map", (1 + 0.5) / 8, (1 + 0.5) / 4)
+        w.wait(lambda r: r["changes"] == 0 and not r["busy"])
+        w.fill("other", "Mia had a very red ball. Tom had a blue car. Mia gave Tom the red", lambda r: r.get("patched", [0, 0, ""])[2])
+        assert "tokens" in w.report()["patched"][2]
+
+
+def a_map_of_patches_is_cancelled_and_begun_again(display):
+    with Window(PROGRAM, display, "--text", CORRUPTED, "--do", "patch measure off; compare text " + CLEAN + "; metric ball - car; view patch") as w:
+        w.wait(lambda r: "patch/measure" in r["widgets"] and not r.get("patched") and not r["busy"])
+        w.click("patch/measure")
+        w.wait(lambda r: "patch/map" in r["widgets"] and "patch/measure" not in r["widgets"])
+        w.wait(lambda r: r["patched"][0] == r["patched"][1] > 0)
+
+
+def what_an_intervention_takes_is_put_back(display):
+    with Window(PROGRAM, display, "--text", CLEAN, "--do", "ablate 1.1:zero; compare changes; patch put heads; view patch; metric ball - car") as w:
+        w.wait(_whole(32))
+        w.point("patch/map", (1 + 0.5) / 8, (1 + 0.5) / 4)
+        w.wait(lambda r: r["changes"] == 1 and "patch/map" in r["widgets"])
