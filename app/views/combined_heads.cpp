@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "session/commands.h"
+#include "views/parts.h"
 #include "views/side_panel.h"
 #include "views/views.h"
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "base/utf8.h"
 #include "views/compare.h"
 
 namespace headlight {
