@@ -105,12 +105,16 @@ def a_stroke_begins_where_the_button_went_down(display):
     """Press and move reach the window in one frame, because it slept; the cells between are painted even so."""
     with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask") as w:
         n = len(w.settled()["tokens"])
+        w.wait(lambda r: r["brush"] == 1)
+        time.sleep(0.3)  # the map stands still
         begin, end = (w.place("map", (key + 0.5) / n, (query + 0.5) / n) for query, key in ((16, 2), (12, 6)))
         w.process.send_signal(signal.SIGSTOP)
         w.tool("mousemove", *begin, "mousedown", "1", "mousemove", *end)
         w.process.send_signal(signal.SIGCONT)
-        w.wait(lambda r: r["change_list"] == [f"mask:{16 - i}>{2 + i}" for i in range(5)])
-        w.tool("mouseup", "1")
+        try:
+            w.wait(lambda r: r["change_list"] == [f"mask:{16 - i}>{2 + i}" for i in range(5)])
+        finally:
+            w.tool("mouseup", "1")
         w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 0)
 
