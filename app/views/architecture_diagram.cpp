@@ -95,11 +95,11 @@ void place(StackLayout& l, const Diagram& d, Rect area, const std::vector<Block>
             l.layer = inset({l.column.x, free.bottom() + apart * 0.6f, l.column.w, 0}, -gap::medium, 0);
             l.layer.x = area.x + gap::tight;
             l.layer.w = l.column.right() + gap::medium - l.layer.x;
+            take_bottom(free, l.times);
         }
         l.blocks.push_back(take_bottom(free, l.texts[i].high));
         take_bottom(free, apart);
         if (b.in_layer && (i + 1 == blocks.size() || !blocks[i + 1].in_layer)) {
-            take_bottom(free, l.times);
             l.layer.h = l.layer.y - free.bottom() - apart * 0.2f;
             l.layer.y -= l.layer.h;
             take_bottom(free, apart);
@@ -206,8 +206,8 @@ void draw_wires(Ui& ui, const Diagram& d, const StackLayout& l, const std::vecto
 void draw_layer_frame(Ui& ui, Rect area, const StackLayout& l, int layers) {
     ui.frame(l.layer, ui.colors->t3, 1, size::popup_corner);
     const std::string times = "× " + std::to_string(layers);
-    const Rect at = l.times == 0 ? Rect{l.layer.right() + gap::tight, l.layer.y, area.w, l.layer.h}
-                                 : Rect{l.column.x, l.layer.y + gap::tight, l.column.w, l.times};
+    Rect at{l.layer.right() + gap::tight, l.layer.y, area.w, l.layer.h};
+    if (l.times > 0) at = {l.column.x, l.layer.bottom() - l.times - gap::tight, l.column.w, l.times};
     write(ui, at, kBody, ui.colors->accent_text, times, l.times == 0 ? Flush::left : Flush::right);
 }
 
