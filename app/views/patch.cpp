@@ -41,7 +41,7 @@ std::string missing_runs(const Scene& s) {
 
 /// How the cells lie in the room, and what stands around them.
 Grid patch_grid(Rect area, const PatchMap& m, float names) {
-    constexpr float kWidest = 64, kHighest = 64;
+    constexpr float kWidest = 64, kHighest = 40;
     take_left(area, kPatchNames);
     take_top(area, names);
     take_bottom(area, kPatchFoot);

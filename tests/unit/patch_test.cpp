@@ -263,6 +263,10 @@ TEST_CASE(
         *patch_runs({by_hand, pair.corrupted, pair.clean}, asked, by_hand->request.intervention)));
     CHECK(!sweep.is_of(*patch_runs({pair.clean, nullptr, pair.corrupted}, asked, {})));
     CHECK(!patch_runs({pair.corrupted, nullptr, nullptr}, asked, {}));
+    const PatchMapWanted beyond{true, wanted(PatchPart::head, {99, 99})};
+    const AttentionHead nearest =
+        patch_runs({pair.corrupted, nullptr, pair.clean}, beyond, {})->wanted.patch.head;
+    CHECK(pair.model->config.has_head(nearest));
     CHECK(!patch_runs({pair.corrupted, nullptr, pair.clean}, {false, asked.patch}, {}));
 
     // Before and after interventions: a patch by hand is none of the changes that the map is of.

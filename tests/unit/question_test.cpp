@@ -277,26 +277,17 @@ TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
 TEST_CASE("questions are fitted to the trace that answers them") {
     ThreadPool pool(1);
     const auto trace = any_trace("marian", pool);
-    for (const Question& wild : {Question(LinksWanted{99, 0.5f}),
-                                 Question(StepsWanted{99, 99, 99}),
-                                 Question(DeltaMapsWanted{7}),
-                                 Question(DeltaSplitWanted{99, 99, 99}),
-                                 Question(ProjectionWanted{9, 99}),
-                                 Question(LensWanted{99, 99}),
-                                 Question(AttributionWanted{99, -1, 5}),
-                                 Question(GraphWanted{{9, {}}, 0.5f}),
-                                 Question(RolloutWanted{{9, {}}, 99, true}),
-                                 Question(HeadMapWanted{}),
-                                 Question(RandomStatisticsWanted{}),
-                                 Question(HeadPairWanted{{}, 99, 99, 99, 99}),
-                                 Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}),
-                                 Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}),
-                                 Question(DeltaPairWanted{{}, 9}),
-                                 Question(PredictionPairWanted{{}, 99}),
-                                 Question(MovedWanted{}),
-                                 Question(MetricWanted{}),
-                                 Question(PatchMapWanted{true, {PatchPart::head, {99, 99}, {}}}),
-                                 Question(StagesWanted{})}) {
+    for (const Question& wild :
+         {Question(LinksWanted{99, 0.5f}), Question(StepsWanted{99, 99, 99}), Question(DeltaMapsWanted{7}),
+          Question(DeltaSplitWanted{99, 99, 99}), Question(ProjectionWanted{9, 99}),
+          Question(LensWanted{99, 99}), Question(AttributionWanted{99, -1, 5}),
+          Question(GraphWanted{{9, {}}, 0.5f}), Question(RolloutWanted{{9, {}}, 99, true}),
+          Question(HeadMapWanted{}), Question(RandomStatisticsWanted{}),
+          Question(HeadPairWanted{{}, 99, 99, 99, 99}),
+          Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}),
+          Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairWanted{{}, 9}),
+          Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(MetricWanted{}),
+          Question(StagesWanted{})}) {
         const bool answered = std::visit(
             [&](const auto& q) { return static_cast<bool>(answer(Runs{*trace}, q, pool, nullptr)); },
             fitted(wild, *trace));
