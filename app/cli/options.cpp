@@ -77,8 +77,10 @@ void add_input_options(CLI::App& app, InputOptions& o) {
                                    "token ids instead of a target, its start token included");
     add_id_list(app, "--token-types", o.typed.types, "token types of the ids, as 0,0,1")->needs(ids);
     app.add_option("--image", o.image, "the image that a vision model reads (PNG, JPEG)");
-    text->excludes(file)->excludes(ids);
-    file->excludes(ids), target->excludes(target_ids);
+    text->excludes(file);
+    text->excludes(ids);
+    file->excludes(ids);
+    target->excludes(target_ids);
     std::string masks;
     for (const auto& kind : mask_kinds())
         masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
@@ -128,8 +130,10 @@ void add_metric_option(CLI::App& app, std::string& metric, const std::string& wh
 
 void clear_changes(InputOptions& o) {
     const InputOptions none;
-    std::tie(o.mask, o.ablate, o.changes, o.temperature) =
-        std::tie(none.mask, none.ablate, none.changes, none.temperature);
+    o.mask = none.mask;
+    o.ablate = none.ablate;
+    o.changes = none.changes;
+    o.temperature = none.temperature;
 }
 
 Result<std::pair<int, int>> parse_size(const std::string& text) {
@@ -265,13 +269,6 @@ Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
     return open_trace(o.trace);
 }
 
-Status print_raw(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        return Error{
-            "Standard output cannot be written: check the disk's free space, or the program that reads it."};
-    return success();
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool& pool) {
@@ -279,23 +276,6 @@ Result<std::shared_ptr<const Trace>> run_input(const InputOptions& o, ThreadPool
     TRY(auto model, open_model(o));
     TRY(ForwardRequest request, read_request(o, model, pool));
     return run_trace(std::move(model), std::move(request), pool);
-}
-
-Status print(const std::string& text) { return print_raw(printable(text)); }
-
-Status print_json(const std::string& json) {
-    std::string out;
-    for (size_t at = 0; at < json.size();) {
-        const CodePoint c = decode_utf8(json, at);
-        at += c.length;
-        char escape[8];
-        std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
-        if (c.value != '\n' && control_picture(c.value) != c.value)
-            out += escape;
-        else
-            append_utf8(out, c.value);
-    }
-    return print_raw(out);
 }
 
 }  // namespace headlight

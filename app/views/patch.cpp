@@ -41,7 +41,7 @@ std::string missing_runs(const Scene& s) {
 
 /// How the cells lie in the room, and what stands around them.
 Grid patch_grid(Rect area, const PatchMap& m, float names) {
-    constexpr float kWidest = 64, kHighest = 40;
+    constexpr float kWidest = 64, kHighest = 64;
     take_left(area, kPatchNames);
     take_top(area, names);
     take_bottom(area, kPatchFoot);
@@ -115,14 +115,11 @@ void draw_patch_foot(Scene& s, Rect foot, const PatchMap& m, float reach) {
         marked = 0.5f + 0.5f * m.shown(at->first, at->second) / reach;
     draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, 2, true, marked});
     const Rect note{foot.x, bar.bottom() + kPatchNoteAt, foot.w, size::row};
+    const std::string what = "0: " + metric_text(s) + " as without patching; 1: as in the clean run.";
+    const std::string press = ui.on_page() ? "" : " Press a cell to put its patch in force.";
     caption(ui, note,
             first_that_fits(ui, kCaption,
-                            {"0: " + metric_text(s) +
-                                 " as without patching; 1: as in the clean run. Press a cell to put "
-                                 "its patch in force.",
-                             "0: as without patching; 1: as in the clean run. Press a cell to patch it.",
-                             "0: as shown; 1: as in the clean run"},
-                            note.w));
+                            {what + press, what, "0: as without patching; 1: as in the clean run."}, note.w));
 }
 
 void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {

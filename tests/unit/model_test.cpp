@@ -52,7 +52,7 @@ TEST_CASE("attention by hand: two tokens, one head") {
     v << 10, 20;
     ThreadPool pool(1);
     const AttentionRule rule{
-        MaskPlan::make({}, {true, 0}, std::vector<int>(2, 0)), {}, {}, 0.5f, 0, 1, 1, {}, {}};
+        MaskPlan::make({}, {true, 0}, std::vector<int>(2, 0)), {}, {}, 0.5f, 0, 1, 1, {}, {}, {}, {}};
     attend(pool, rule, q, k, v, 0, z);
     const float e = std::exp(1.0f);
     CHECK(z(0, 0) == doctest::Approx(10));

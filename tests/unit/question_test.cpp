@@ -39,7 +39,7 @@ TEST_CASE("steps: article 003's example, three keys and values, one query") {
     const double e[] = {std::exp(1 / std::sqrt(2.0)), std::exp(2 / std::sqrt(2.0)),
                         std::exp(3 / std::sqrt(2.0))},
                  sum = e[0] + e[1] + e[2];
-    AttentionRule rule{MaskPlan::full(1, 3), {}, {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}, {}};
+    AttentionRule rule{MaskPlan::full(1, 3), {}, {}, 1 / std::sqrt(2.0f), 0, 1, 1, {}, {}, {}, {}};
     Matrix q(1, 2), k(3, 2), pattern(1, 3);
     q << 1, 2;
     k << 1, 0, 0, 1, 1, 1;

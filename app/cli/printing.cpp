@@ -1,0 +1,37 @@
+// Standard output, where nothing that is printed commands the terminal.
+#include <cstdio>
+
+#include "base/utf8.h"
+#include "cli/options.h"
+
+namespace headlight {
+
+namespace {
+
+Status print_raw(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        return Error{
+            "Standard output cannot be written: check the disk's free space, or the program that reads it."};
+    return success();
+}
+
+}  // namespace
+
+Status print(const std::string& text) { return print_raw(printable(text)); }
+
+Status print_json(const std::string& json) {
+    std::string out;
+    for (size_t at = 0; at < json.size();) {
+        const CodePoint c = decode_utf8(json, at);
+        at += c.length;
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
+        if (c.value != '\n' && control_picture(c.value) != c.value)
+            out += escape;
+        else
+            append_utf8(out, c.value);
+    }
+    return print_raw(out);
+}
+
+}  // namespace headlight
