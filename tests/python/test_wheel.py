@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`pip install .` in a fresh virtual environment gives the package, its program and its models: test_wheel.py
+"""`pip install .` in a fresh virtual environment gives the package, its program and its models: test_wheel.py [WHEEL]
 
-Compiles the program once more (minutes)."""
+Compiles the program once more (minutes), where no wheel is named."""
 import os
 import shutil
 import subprocess
@@ -36,8 +36,9 @@ def main():
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY", "HEADLIGHT_PROGRAM", "PYTHONPATH")}
     said(sys.executable, "-m", "venv", folder / "venv")
     python = folder / "venv/bin/python"
-    said(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, SOURCE, env=environment)
-    (wheel,) = folder.glob("headlight_attention-*.whl")
+    if not sys.argv[1:]:
+        said(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, SOURCE, env=environment)
+    (wheel,) = [Path(name) for name in sys.argv[1:]] or folder.glob("headlight_attention-*.whl")
     assert "-py3-none-linux_" in wheel.name, wheel.name
     names = zipfile.ZipFile(wheel).namelist()
     assert all(any(name.endswith(end) for name in names) for end in ("headlight/bin/headlight", "models/stories/model.safetensors", "licenses/LICENSE", "headlight/py.typed"))
