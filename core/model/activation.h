@@ -14,6 +14,7 @@ struct ActivationRow {
     const char* name;                             // for people
     std::array<const char*, 3> spellings;         // in config.json; null: no more
     void (*apply)(Eigen::Ref<Eigen::ArrayXf> x);  // in place
+    void (*slope)(Eigen::Ref<Eigen::ArrayXf> x);  // x to the derivative there, in place
 };
 
 std::span<const ActivationRow> activations();

@@ -68,32 +68,50 @@ Matrix position_vectors(const Pass& p, Index width) {
 }
 
 /// [n, d_model]: patches through their projection behind the class token, plus positions.
-Matrix embed_picture(const Pass& p) {
+Matrix embed_picture(const Pass& p, const Matrix& patches) {
     Matrix x(p.input.size(), p.config().d_model);
     x.row(0) = Eigen::Map<const Eigen::RowVectorXf>(p.model.weights.class_token, x.cols());
-    apply_linear(p.pool, p.input.picture->patches, p.model.weights.patch, x.bottomRows(x.rows() - 1));
+    apply_linear(p.pool, patches, p.model.weights.patch, x.bottomRows(x.rows() - 1));
     if (const Matrix positions = position_vectors(p, x.cols()); positions.size()) x += positions;
+    return x;
+}
+
+/// [n − n_past, d_model]: rows of the token table with all that is added to them.
+Matrix embed_tokens(const Pass& p, Matrix x) {
+    const ModelConfig& c = p.config();
+    const StackWeights& w = p.weights;
+    x *= c.embed_scale;
+    const bool project_first = w.embed_project && c.d_model_positions;
+    if (project_first) x = project(p.pool, x, w.embed_project);
+    if (const Matrix positions = position_vectors(p, x.cols()); positions.size()) x += positions;
+    if (w.type_embedding)
+        x += look_up(w.type_embedding, x.rows(),
+                     [&](Index i) { return p.input.types.empty() ? 0 : p.input.types[p.n_past + i]; });
+    if (w.embed_norm) x = p.norm(w.embed_norm, x);
+    if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
     return x;
 }
 
 }  // namespace
 
 Matrix embed(const Pass& p) {
-    if (p.input.picture) return embed_picture(p);
-    const ModelConfig& c = p.config();
-    const StackWeights& w = p.weights;
-    const Index count = p.input.size() - p.n_past;
-    Matrix x = look_up(w.token_embedding, count, [&](Index i) { return p.input.ids[p.n_past + i]; });
-    x *= c.embed_scale;
-    const bool project_first = w.embed_project && c.d_model_positions;
-    if (project_first) x = project(p.pool, x, w.embed_project);
-    if (const Matrix positions = position_vectors(p, x.cols()); positions.size()) x += positions;
-    if (w.type_embedding)
-        x += look_up(w.type_embedding, count,
-                     [&](Index i) { return p.input.types.empty() ? 0 : p.input.types[p.n_past + i]; });
-    if (w.embed_norm) x = p.norm(w.embed_norm, x);
-    if (w.embed_project && !project_first) x = project(p.pool, x, w.embed_project);
-    return x;
+    if (p.input.picture) return embed_picture(p, p.input.picture->patches);
+    return embed_tokens(p, look_up(p.weights.token_embedding, p.input.size() - p.n_past,
+                                   [&](Index i) { return p.input.ids[p.n_past + i]; }));
+}
+
+Matrix embed_mean(const Pass& p) {
+    if (const auto& picture = p.input.picture)  // the mean color is 0 there
+        return embed_picture(p, Matrix::Zero(picture->patches.rows(), picture->patches.cols()));
+    const Linear& table = p.weights.token_embedding;
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.in);
+    Eigen::RowVectorXf row(table.in);
+    for (int64_t id = 0; id < table.out; ++id) {
+        table.read(id, 0, table.in, row.data());
+        sum += row.cast<double>();
+    }
+    row = (sum / double(table.out)).cast<float>();
+    return embed_tokens(p, row.replicate(p.input.size() - p.n_past, 1));
 }
 
 Matrix project_out(const AttentionWeights& w, ConstMatrixRef z, ThreadPool& pool) {

@@ -35,7 +35,7 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
         if (p.layers_past != l) continue;
         HEADLIGHT_CHECK(l == 0 || p.source.rows() == 0);
         if (l) p.out->layers.assign(p.past->layers.begin(), p.past->layers.begin() + l);
-        Matrix entering = l ? p.past->layers[l]->resid_pre.all() : embed(p);
+        Matrix entering = l ? p.past->layers[l]->resid_pre.all() : p.embeddings ? *p.embeddings : embed(p);
         check_finite(p, -1, "embeddings", all_finite(entering));
         b.passes.push_back({p, RopeTables(p), resid.rows(), entering.rows()});
         append_below(resid, std::move(entering));
@@ -90,6 +90,12 @@ Pass pass_over(const StackRun& run, size_t s, const PassRequest& request, const 
     pass.layers_past = reused.layers;
     pass.rules = request.rules[s];
     pass.observer = request.observer;
+    if (!request.embeddings.empty()) {
+        HEADLIGHT_CHECK(!past && request.embeddings.size() == request.inputs.size() &&
+                        request.embeddings[s].rows() == input.size() &&
+                        request.embeddings[s].cols() == run.config().d_model);
+        pass.embeddings = &request.embeddings[s];
+    }
     if (run.stack.cross) {
         pass.source_past = past && before.stacks[s - 1] == request.reuse.past->stacks[s - 1];
         if (!pass.source_past) pass.source = before.stacks[s - 1]->normalized.all();
@@ -134,6 +140,17 @@ Result<std::vector<Activations>> forward(const Model& model, std::span<const Pas
         if (model.packed) model.packed->start();  // behind the first pass, so that it need not wait
         return out;
     });
+}
+
+std::vector<Matrix> mean_embeddings(const Model& model, std::span<const Sequence> inputs,
+                                    std::span<const std::vector<LayerRules>> rules, ThreadPool& pool) {
+    std::vector<Matrix> out;
+    for (size_t s = 0; s < inputs.size(); ++s) {
+        Pass pass{{model, model.config.stacks[s], model.weights.stacks[s], pool}, inputs[s]};
+        pass.rules = rules[s];
+        out.push_back(embed_mean(pass));
+    }
+    return out;
 }
 
 }  // namespace headlight

@@ -49,6 +49,8 @@ struct PassRequest {
     std::span<const std::vector<LayerRules>> rules;
     Reuse reuse = {};
     PatternObserver* observer = nullptr;
+    /// [n, d_model] of each stack: what enters layer 0 in place of its tokens' embeddings; empty: those.
+    std::span<const Matrix> embeddings = {};
 };
 
 /// Runs the model on each of them; the passes advance layer by layer together, so that weights are read once
@@ -57,6 +59,11 @@ struct PassRequest {
 /// the tiles of each layer.
 Result<std::vector<Activations>> forward(const Model& model, std::span<const PassRequest> requests,
                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+/// [n, d_model] of each stack: what would enter layer 0 if every token's embedding were the mean over the
+/// vocabulary, where it stands; of a picture, if every patch had the mean color.
+std::vector<Matrix> mean_embeddings(const Model& model, std::span<const Sequence> inputs,
+                                    std::span<const std::vector<LayerRules>> rules, ThreadPool& pool);
 
 /// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws
 /// Failure where they are not finite.

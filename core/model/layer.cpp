@@ -53,7 +53,9 @@ Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRe
     return w.mlp_post_norm ? normalized(p, w.mlp_post_norm, std::move(out)) : out;
 }
 
-/// The MLP on all rows, some at a time: its hidden rows are wide.
+}  // namespace
+
+// Some rows at a time: the hidden ones are wide.
 Matrix feed_forward(const StackRun& p, const LayerWeights& w, const Matrix& x) {
     constexpr Index kRows = 256;
     if (x.rows() <= kRows) return feed_forward_rows(p, w, x);
@@ -66,6 +68,17 @@ Matrix feed_forward(const StackRun& p, const LayerWeights& w, const Matrix& x) {
     }
     return out;
 }
+
+Matrix attention_output(const StackRun& run, const AttentionWeights& w, const AttentionActivations& a) {
+    if (a.rule->skipped) return Matrix::Zero(a.q.rows(), run.config().d_model);
+    Matrix z = spare_matrix(a.q.rows(), w.o.in);
+    attend(run.pool, *a.rule, a.q, a.k, a.v, 0, z);
+    Matrix out = block_output(run.config(), w, z, run.pool);
+    leave_spare(std::move(z));
+    return out;
+}
+
+namespace {
 
 /// Gives each pass its rows of a matrix of all, behind those of its past; of: where in a layer.
 template <class Of>

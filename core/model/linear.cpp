@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/cast.h"
@@ -237,6 +238,36 @@ void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef
         multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, packed, y.middleRows(row, rows),
                          begin, std::min(w.out, begin + cut.outputs));
     });
+}
+
+namespace {
+
+/// Encoded weights stored [out, in]: some rows at a time, decoded.
+void multiply_decoded(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
+    constexpr int64_t kTogether = 96;
+    x.setZero();
+    Matrix rows(std::min(kTogether, w.out), w.in), part(x.rows(), x.cols());
+    for (int64_t first = 0; first < w.out; first += kTogether) {
+        const int64_t count = std::min(kTogether, w.out - first);
+        pool.run(narrow<int>(count),
+                 [&](int i) { w.read(first + i, 0, w.in, rows.data() + int64_t{i} * w.in); });
+        apply_linear(pool, y.middleCols(first, count),
+                     Linear::of_floats(rows.data(), nullptr, count, w.in, WeightLayout::in_out), part);
+        x += part;
+    }
+}
+
+}  // namespace
+
+void apply_transposed(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
+    HEADLIGHT_CHECK(w.weight && y.cols() == w.out && x.rows() == y.rows() && x.cols() == w.in);
+    if (is_encoded(w)) return multiply_decoded(pool, y, w, x);
+    Linear turned = w;  // the same bytes, read the other way round
+    std::swap(turned.in, turned.out);
+    turned.layout = w.layout == WeightLayout::in_out ? WeightLayout::out_in : WeightLayout::in_out;
+    turned.bias = nullptr;
+    turned.packed = nullptr;
+    apply_linear(pool, y, turned, x);
 }
 
 }  // namespace headlight

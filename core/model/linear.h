@@ -53,4 +53,8 @@ struct Linear {
 /// rows that are computed together or one by one are the same bits.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
 
+/// x[n, in] = y[n, out] · Wᵀ, without the bias: from the gradient by what apply_linear gives to the one by
+/// what it took. Weights are read as they lie.
+void apply_transposed(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x);
+
 }  // namespace headlight

@@ -34,6 +34,7 @@ struct Pass : StackRun {
     int layers_past = 0;                     // layers taken from it whole
     std::span<const LayerRules> rules = {};  // of each layer
     PatternObserver* observer = nullptr;
+    const Matrix* embeddings = nullptr;  // in place of what embed() gives
     std::shared_ptr<StackActivations> out = std::make_shared<StackActivations>();
 
     /// Where its tokens stand, the same in every layer.
@@ -54,5 +55,12 @@ Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w);
 
 /// [n − n_past, d_model]: what enters layer 0, for the new rows.
 Matrix embed(const Pass& pass);
+/// The same where each token has the mean embedding of the vocabulary, each patch the mean color.
+Matrix embed_mean(const Pass& pass);
+
+/// The MLP on all rows, with the norm behind it, and what an attention block adds: nothing where it was left
+/// out. Of one pass.
+Matrix feed_forward(const StackRun& run, const LayerWeights& weights, const Matrix& x);
+Matrix attention_output(const StackRun& run, const AttentionWeights& weights, const AttentionActivations& a);
 
 }  // namespace headlight
