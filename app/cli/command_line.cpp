@@ -65,6 +65,15 @@ std::span<const Verb> verbs() {
          "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --head 1.2 "
          "--metric 'ball - car'",
          declare_patch},
+        {"attribute", "how much each token of the input counts for what the model says",
+         "headlight attribute --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
+         "--metric 'ball - car' --method input-x-gradient\n"
+         "headlight attribute --text 'The cat sat on the mat.' --method integrated-gradients --steps 100 "
+         "--baseline zero --json\n"
+         "headlight attribute --text 'The cat sat on the mat.' --method relevance -o relevance.npy\n"
+         "headlight attribute --text 'The cat sat on the mat.' --method jacobian --probes 8 -o jacobian.csv\n"
+         "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors",
+         declare_attribute},
         {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
          "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "

@@ -41,6 +41,7 @@ std::function<Status()> declare_heads(CLI::App& app);
 std::function<Status()> declare_generate(CLI::App& app);
 std::function<Status()> declare_patch(CLI::App& app);
 std::function<Status()> declare_compare(CLI::App& app);
+std::function<Status()> declare_attribute(CLI::App& app);
 std::function<Status()> declare_learn(CLI::App& app);
 std::function<Status()> declare_info(CLI::App& app);
 std::function<Status()> declare_models(CLI::App& app);

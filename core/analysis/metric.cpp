@@ -261,6 +261,20 @@ MetricValues evaluate(const Metric& m, const Vector& logits, const Vector& uncha
     return out;
 }
 
+// With p = softmax(logits): ∂ log p_a = e_a − p, ∂ p_a = p_a (e_a − p), ∂ D(u ‖ p) = (p − u) / ln 2.
+Vector metric_gradient(const Metric& m, const Vector& logits, const Vector& unchanged) {
+    HEADLIGHT_CHECK(m.a >= 0 && m.a < logits.size() && m.b < logits.size());
+    const Vector p = probabilities(logits);
+    if (m.kind == MetricKind::divergence) return (p - probabilities(unchanged)) / float(M_LN2);
+    Vector out = Vector::Zero(logits.size());
+    const bool of_softmax = m.kind == MetricKind::log_probability || m.kind == MetricKind::probability;
+    if (of_softmax) out = -p;
+    out[m.a] += 1;
+    if (m.kind == MetricKind::probability) out *= p[m.a];
+    if (m.kind == MetricKind::difference) out[m.b] -= 1;
+    return out;
+}
+
 MetricValues evaluate(const Metric& m, const Trace& trace, const Trace& unchanged, ThreadPool& pool) {
     const Vector logits = logits_at(trace, m.position, pool);
     const bool needs_both = m.kind == MetricKind::divergence && &trace != &unchanged;

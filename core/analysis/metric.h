@@ -59,7 +59,9 @@ MetricValues operator-(const MetricValues& x, const MetricValues& y);
 
 /// Of the logits [vocab] at its position; `unchanged`: those of the unchanged run, which a divergence needs.
 MetricValues evaluate(const Metric& metric, const Vector& logits, const Vector& unchanged);
-/// The same of runs, for a resolved metric.
+/// Its gradient by each of these logits [vocab].
+Vector metric_gradient(const Metric& metric, const Vector& logits, const Vector& unchanged);
+/// evaluate() of runs, for a resolved metric.
 MetricValues evaluate(const Metric& metric, const Trace& trace, const Trace& unchanged, ThreadPool& pool);
 
 }  // namespace headlight

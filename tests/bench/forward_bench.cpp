@@ -9,6 +9,7 @@
 #include "analysis/effects.h"
 #include "analysis/generate.h"
 #include "analysis/head_summary.h"
+#include "analysis/influence.h"
 #include "bench_model.h"
 #include "machine.h"
 
@@ -56,6 +57,26 @@ void everything(benchmark::State& state) {
         benchmark::DoNotOptimize(all.patterns.data());
         benchmark::DoNotOptimize(unembed(*model(), trace->normalized().all(), pool));
     }
+}
+
+/// The reverse pass of the last position's log p through a trace, which trace_and_next makes.
+void backward_pass(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const auto trace = *run_trace(model(), request(static_cast<int>(state.range(0))), pool);
+    const Metric metric{MetricKind::log_probability, 7, -1, trace->output().size() - 1};
+    for (auto _ : state) {
+        const GradientSeed seed = *metric_seed(metric, *trace, nullptr, pool);
+        benchmark::DoNotOptimize(backward(*trace, {&seed, 1}, pool));
+    }
+}
+
+/// How every output answers to every token, estimated from eight probes an output.
+void jacobian_of_eight_probes(benchmark::State& state) {
+    if (too_long(state)) return;
+    ThreadPool pool(threads());
+    const auto trace = *run_trace(model(), request(static_cast<int>(state.range(0))), pool);
+    for (auto _ : state) benchmark::DoNotOptimize(jacobian_norms(*trace, 8, pool));
 }
 
 /// A head ablated in the last layer, with everything before it taken from the pass without the change.
@@ -214,6 +235,8 @@ BENCHMARK(decoding_step)
         ->Unit(benchmark::kMillisecond) \
         ->UseRealTime()
 BENCHMARK(trace_and_next) LENGTHS;
+BENCHMARK(backward_pass) LENGTHS;
+BENCHMARK(jacobian_of_eight_probes)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(change_in_the_last_layer) LENGTHS;
 BENCHMARK(head_sweep)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(as_many_full_passes)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();

@@ -30,7 +30,7 @@ def shells_and_the_manual():
 
 def help_examples_run():
     tried = 0
-    for verb in ("render", "trace", "heads", "generate", "tokenize", "learn", "info", "models"):
+    for verb in ("render", "trace", "heads", "generate", "attribute", "tokenize", "learn", "info", "models"):
         text = run(verb, "--help").out
         examples = [line.strip() for line in text.split("Examples:")[1].splitlines() if "headlight" in line and "FOLDER" not in line]
         for example in examples:

@@ -7,6 +7,7 @@ import time
 import traceback
 from types import FunctionType
 
+import attributing
 import failures
 import figures
 import golden
@@ -17,7 +18,7 @@ import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, learning, models, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, attributing, learning, models, instruction_sets, helping]
 
 
 def main():

@@ -1,0 +1,111 @@
+// How much each token of the input counts for what the model says, by methods that ask in different ways.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analysis/metric.h"
+#include "trace/trace_gradients.h"
+
+namespace headlight {
+
+/// gradient: ‖∂m/∂E_j‖ of the metric m by a token's embedding E_j (resid_pre of layer 0). input_x_gradient:
+/// E_j · ∂m/∂E_j. integrated_gradients: (E_j − B_j) · ∫ ∂m/∂E_j along the straight line from a baseline B to
+/// E (Sundararajan et al. 2017). contribution: ‖Σ_h α v W_O‖ against the residual, layer by layer (Kobayashi
+/// et al. 2020, 2021). relevance: patterns weighted by their gradients (Chefer et al. 2021). rollout: mean
+/// patterns (Abnar and Zuidema 2020).
+enum class InfluenceMethod {
+    gradient,
+    input_x_gradient,
+    integrated_gradients,
+    contribution,
+    relevance,
+    rollout
+};
+
+/// The table of methods.
+struct InfluenceMethodRow {
+    InfluenceMethod method;
+    const char* word;   // as the command line spells it
+    const char* other;  // another spelling; null: none
+    const char* help;
+    bool of_metric;  // explains the metric; else what the row at its position was made of
+};
+std::span<const InfluenceMethodRow> influence_methods();
+
+/// Where integrated gradients begin: every token the mean of the vocabulary, nothing at all, or another
+/// prompt of equal length.
+enum class InfluenceBaseline { mean, zero, prompt };
+
+struct InfluenceWanted {
+    InfluenceMethod method = InfluenceMethod::gradient;
+    Metric metric;
+    InfluenceBaseline baseline = InfluenceBaseline::mean;
+    int steps = 50;  // points of the Gauss–Legendre rule
+};
+
+/// The runs of a question: the one that is explained, the unchanged one where something is changed, and the
+/// one whose embeddings are the baseline.
+struct InfluenceRuns {
+    const Trace& trace;
+    const Trace* own = nullptr;
+    const Trace* prompt = nullptr;
+};
+
+struct Influence {
+    Metric metric;               // resolved; of a model without a head its position alone means something
+    std::vector<Vector> tokens;  // of each stack, by token
+    float value = 0;             // of the metric; 0 without a head
+    float baseline_value = 0;    // integrated gradients: of the metric at the baseline
+    float sum = 0;               // of all tokens
+    /// How far the sum of integrated gradients is from value − baseline_value, as a share of that; NaN where
+    /// that is 0.
+    float gap() const;
+};
+
+/// Called after each step of what takes many.
+using InfluenceStep = std::function<void()>;
+
+/// An error says why the method cannot be used here, or that `cancel` was set. Integrated gradients take as
+/// many steps as wanted.
+Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
+                            const CancelFlag* cancel = nullptr, const InfluenceStep& step = {});
+
+/// How strongly each output answers to each token, whatever it says (implicit attention).
+struct JacobianNorms {
+    Matrix norms;           // [outputs, tokens of all stacks]: Frobenius norm of ∂resid_post_i / ∂E_j
+    Matrix standard_error;  // of estimated ones; else empty
+};
+
+/// Of the last layer's resid_post (before the final norm) by the embeddings. Exact, in d_model reverse passes
+/// for each output; or estimated from so many `probes` an output: of v with entries ±1, ‖vᵀ J‖² has the mean
+/// ‖J‖² (Hutchinson 1990). One step for each output.
+Result<JacobianNorms> jacobian_norms(const Trace& trace, int probes, ThreadPool& pool,
+                                     const CancelFlag* cancel = nullptr, const InfluenceStep& step = {});
+
+/// The seed of a reverse pass from a resolved metric; `own`: the unchanged run, or null. Refused for a
+/// divergence where nothing is changed: it is 0 there, and so is every gradient.
+Result<GradientSeed> metric_seed(const Metric& metric, const Trace& trace, const Trace* own,
+                                 ThreadPool& pool);
+
+/// Points and weights of the Gauss–Legendre rule on [0, 1]; the weights sum to 1.
+std::vector<std::pair<double, double>> gauss_legendre(int points);
+
+// What follows goes from one row of the last stack down to the embeddings, block by block; MLPs pass a row
+// straight on. Of each stack, by token.
+
+/// Rows of ‖Σ_h α v W_O‖ over keys and residual that sum to 1, multiplied from the top down. A norm that
+/// follows counts with its weights. The shares sum to 1.
+Result<std::vector<Vector>> contribution_paths(const Trace& trace, int position, ThreadPool& pool,
+                                               const CancelFlag* cancel = nullptr);
+/// ½ (mean pattern) + ½ identity in the same way.
+Result<std::vector<Vector>> rollout_paths(const Trace& trace, int position, ThreadPool& pool,
+                                          const CancelFlag* cancel = nullptr);
+/// R ← R + R · mean over heads of (gradient ∘ pattern)⁺, with gradients of the seed; R begins as the identity
+/// and passes into the encoder through cross-attention.
+Result<std::vector<Vector>> relevance_paths(const Trace& trace, int position, const GradientSeed& seed,
+                                            ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+}  // namespace headlight

@@ -1,0 +1,92 @@
+"""attribute: scores of tokens by every method, in every format, and what it refuses."""
+import json
+
+from program import FOLDER, MODELS, header_of, run
+
+RED = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+BIG = "Lily had a big dog. Tom had a blue ball. Lily gave Tom the red"
+METHODS = ("jacobian", "input-x-gradient", "integrated-gradients", "contribution", "relevance", "rollout")
+
+
+def attribute(*more, text=RED):
+    return json.loads(run("attribute", "--text", text, *more, "--json").out)
+
+
+def tokens_are_scored_by_every_method():
+    seen = set()
+    for method in METHODS:
+        found = attribute("--metric", "ball - car", "--method", method)
+        assert found["method"] == method and found["metric"] == '" ball" - " car"@16', found["metric"]
+        assert len(found["tokens"]) == len(found["scores"]) == 17 and abs(found["sum"] - sum(found["scores"])) < 1e-3 * max(1, abs(found["sum"]))
+        seen.add(tuple(found["scores"]))
+    assert len(seen) == len(METHODS)
+    assert attribute("--method", "gradient", "--metric", "ball") == attribute("--metric", "ball"), "an older name, and the default"
+    for method in ("contribution", "rollout"):
+        shares = attribute("--method", method)
+        assert abs(shares["sum"] - 1) < 1e-4 and min(shares["scores"]) >= 0
+    plain, changed = (attribute("--metric", "logit ball", *more) for more in ([], ["--change", "mask:16>10"]))
+    assert plain["scores"] != changed["scores"] and plain["value"] != changed["value"]
+
+
+def integrated_gradients_say_how_complete_they_are():
+    few, many = (attribute("--metric", "ball - car", "--method", "integrated-gradients", "--steps", n) for n in (1, 100))
+    assert many["gap"] < 0.01 < few["gap"], (few["gap"], many["gap"])
+    assert many["baseline"] == "mean" and many["steps"] == 100
+    pair = attribute("--metric", "ball - car", "--method", "integrated-gradients", "--steps", "100", "--baseline", "text:" + BIG)
+    assert pair["gap"] < 0.01 and all(s == 0 for t, s in zip(pair["tokens"], pair["scores"]) if t in ("Lily", "Tom", "the")), pair
+    other = attribute("--metric", "ball - car", "--method", "jacobian", text=BIG)
+    assert abs(pair["baseline_value"] - other["value"]) < 1e-3
+    zero = attribute("--metric", "ball - car", "--method", "integrated-gradients", "--steps", "20", "--baseline", "zero")
+    assert abs(abs(zero["sum"] - zero["value"] + zero["baseline_value"]) / abs(zero["value"] - zero["baseline_value"]) - zero["gap"]) < 1e-4
+
+
+def every_kind_of_model_is_followed_back():
+    for model in ("gpt2", "llama", "gemma2", "phi", "bert", "modernbert", "marian", "t5", "vit"):
+        read = ["--image", MODELS / "vit/noise_rgb.png"] if model == "vit" else ["--ids", "5,9,20,31,5"]
+        for method in METHODS:
+            metric = "logit #2" if model == "vit" else "logit #7@0" if model in ("marian", "t5") else "logit #7@3"
+            found = json.loads(run("attribute", "--model", MODELS / model, *read, "--metric", metric, "--method", method, "--steps", "2", "--json").out)
+            assert len(found["tokens"]) == len(found["scores"]) and any(found["scores"]), (model, method)
+            assert ("stacks" in found) == (model in ("marian", "t5"))
+
+
+def scores_are_written_in_every_format():
+    words = ["attribute", "--text", RED, "--metric", "ball"]
+    rows = run(*words).out.splitlines()
+    assert rows[0] == "position,token,score" and len(rows) == 18 and rows[2].startswith("1,had,"), rows
+    for ending in ("csv", "tsv", "json", "npy", "safetensors"):
+        out = FOLDER / f"scores.{ending}"
+        run(*words, "-o", out)
+        assert out.stat().st_size > 100
+    gradients = FOLDER / "gradients.safetensors"
+    run(*words, "--gradients", gradients)
+    header = header_of(gradients)
+    assert header["blocks.1.attn.hook_pattern"]["shape"] == [8, 17, 17] and header["blocks.0.hook_resid_mid"]["shape"] == [17, 256], list(header)[:5]
+    assert header["__metadata__"]["format"] == "headlight-gradients"
+
+
+def every_output_answers_to_every_token():
+    exact, estimated = (attribute("--method", "jacobian", *more, text="The cat sat.") for more in ([], ["--probes", "16"]))
+    n = len(exact["tokens"])
+    assert len(exact["matrix"]) == n and all(len(row) == n and not any(row[i + 1:]) and row[i] > 0 for i, row in enumerate(exact["matrix"]))
+    for row, guess, error in zip(exact["matrix"], estimated["matrix"], estimated["standard_error"]):
+        assert all(abs(a - b) <= 8 * e for a, b, e in zip(row, guess, error)), (row, guess, error)
+    out = FOLDER / "jacobian.csv"
+    run("attribute", "--text", "The cat sat.", "--method", "jacobian", "--probes", "2", "-o", out)
+    assert len(out.read_text().splitlines()) == n + 1
+
+
+def what_cannot_be_attributed_is_said():
+    integrated = ["--method", "integrated-gradients"]
+    for more, said in ((["--metric", "kl"], "No interventions"), (["--metric", "blue ball"], "2 tokens"), (["--metric", "ball@99"], "positions 0 …"),
+                       ([*integrated, "--baseline", "text:Lily had"], "equal length"), (["-o", FOLDER / "x.gif"], "change its ending"), (["--gradients", "/nowhere/x.safetensors"], "/nowhere")):
+        assert said in run("attribute", "--text", RED, *more, status=1).err, more
+    for more in (["--method", "magic"], ["--steps", "0"], ["--steps", "2.5"], ["--baseline", "sideways"]):
+        run("attribute", "--text", RED, *more, status=2)
+    assert "mask token" in run("attribute", "--model", MODELS / "bert", "--ids", "2,7,9,3", status=1).err
+    out = FOLDER / "kept.csv"
+    out.write_text("old")
+    run("attribute", "--text", RED, "--metric", "kl", "-o", out, status=1)
+    assert out.read_text() == "old"
+    changed = attribute("--metric", "kl", "--change", "mask:16>10")
+    assert changed["value"] > 0 and max(changed["scores"]) > 0

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Every gradient that `headlight attribute --gradients` writes against torch.autograd through transformers' own models, on a random tiny
+model of every family (random_models.py), and integrated gradients on one:
+
+    gradients.py build/headlight [--only llama,t5]
+
+The seed is fixed. The truth is autograd in float64; an error may be five times the one of autograd in float32, or FLOOR of the
+gradient's own norm where that is more (transformers keeps norms, softmax and rotations in float32 either way)."""
+import argparse
+import copy
+import importlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+from safetensors.numpy import load_file
+
+import random_families
+from random_families import Draw
+from random_models import inputs_of, randomize
+
+SEED, ROUNDS, NOISE, FLOOR = 20, 2, 5, 1e-5
+INTEGRATED = "llama"  # what enters its layer 0 is what `inputs_embeds` takes
+
+# Modules whose input the MLP is added to, and cross-attention is; none where attention and MLP stand side by side.
+MID = {"gpt2": r"ln_2$", "bloom": r"post_attention_layernorm$", "gemma2": r"pre_feedforward_layernorm$", "distilbert": r"\.ffn$", "albert": r"albert_layers\.\d+\.ffn$", "modernbert": r"mlp_norm$", "vit": r"layernorm_after$",
+       "t5": r"(encoder.*layer\.1|decoder.*layer\.2)\.layer_norm$", "mt5": r"(encoder.*layer\.1|decoder.*layer\.2)\.layer_norm$", "bart": r"fc1$", "marian": r"fc1$", "phi": None,
+       **dict.fromkeys(("bert", "roberta", "xlm_roberta", "camembert", "electra"), r"\.intermediate$")}
+CROSS = {"t5": r"decoder.*layer\.1\.layer_norm$", "mt5": r"decoder.*layer\.1\.layer_norm$", "bart": r"encoder_attn$", "marian": r"encoder_attn$"}
+
+
+class Tape:
+    """What one pass of a model went through, as tensors that keep their gradients; in the order in which they were met."""
+
+    def __init__(self, kind, model):
+        self.kept, self.handles = {}, []
+        config = model.config
+        parallel = kind == "phi" or getattr(config, "use_parallel_residual", False)
+        mid = None if parallel else MID.get(kind, r"post_attention_layernorm$")
+        if kind == "opt":
+            mid = r"layers\.\d+\.final_layer_norm$" if config.do_layer_norm_before else r"fc1$"
+        for name, module in model.named_modules():
+            stack = "decoder" if config.is_encoder_decoder and "decoder" in name else "encoder" if config.is_encoder_decoder else "blocks"
+            parent = model.get_submodule(name.rpartition(".")[0]) if "." in name else None
+            if isinstance(parent, torch.nn.ModuleList) and re.search(r"(Layer|Block)$", type(module).__name__):
+                self.watch(module, f"{stack}.hook_resid_pre", f"{stack}.hook_resid_post")
+            if mid and re.search(mid, name):
+                self.watch(module, f"{stack}.hook_resid_mid")
+            if kind in CROSS and re.search(CROSS[kind], name):
+                self.watch(module, f"{stack}.hook_resid_cross")
+
+    def keep(self, name, tensor):
+        if tensor.requires_grad:
+            tensor.retain_grad()
+        self.kept.setdefault(name, []).append(tensor)
+
+    def watch(self, module, before, after=None):
+        self.handles.append(module.register_forward_pre_hook(lambda m, args, kwargs: self.keep(before, args[0] if args else kwargs["hidden_states"]), with_kwargs=True))
+        if after:
+            self.handles.append(module.register_forward_hook(lambda m, args, out: self.keep(after, out[0] if isinstance(out, tuple) else out)))
+
+    def attention(self, own):
+        """transformers' eager attention, whose inputs and outputs are kept."""
+        def attend(module, query, key, value, *rest, **more):
+            for name, tensor in (("q", query), ("k", key), ("v", value)):
+                self.keep("attn." + name, tensor)
+            z, pattern = own(module, query, key, value, *rest, **more)
+            self.keep("attn.z", z)
+            return z, pattern
+        return attend
+
+    def softmax(self, own):
+        def softmax(scores, *rest, **more):
+            pattern = own(scores, *rest, **more)
+            self.keep("attn.scores", scores)
+            self.keep("attn.pattern", pattern)
+            return pattern
+        return softmax
+
+
+def metric_of(out, position, token):
+    logits = out.logits[0] if out.logits.ndim == 2 else out.logits[0, position]
+    return torch.log_softmax(logits, -1)[token]
+
+
+def autograd(kind, model, inputs, position, token):
+    """Gradients of log p of a token by Headlight's names."""
+    tape, modeling = Tape(kind, model), importlib.import_module(type(model).__module__)
+    own, softmax = getattr(modeling, "eager_attention_forward", None), torch.nn.functional.softmax
+    torch.nn.functional.softmax = tape.softmax(softmax)
+    if own:
+        modeling.eager_attention_forward = tape.attention(own)
+    try:
+        more = {} if kind == "vit" else {"use_cache": False} if "use_cache" in model.config.to_dict() or model.config.is_encoder_decoder else {}
+        metric_of(model(**inputs, **more), position, token).backward()
+    finally:
+        torch.nn.functional.softmax = softmax
+        if own:
+            modeling.eager_attention_forward = own
+        for handle in tape.handles:
+            handle.remove()
+    return named(kind, model, tape.kept)
+
+
+def blocks_met(model):
+    """Names of attention blocks in the order in which a pass meets them."""
+    c = model.config
+    if not c.is_encoder_decoder:
+        return [f"blocks.{l}.attn" for l in range(c.num_hidden_layers)]
+    encoder = getattr(c, "encoder_layers", None) or c.num_layers
+    decoder = getattr(c, "decoder_layers", None) or c.num_decoder_layers
+    return [f"encoder.{l}.attn" for l in range(encoder)] + [f"decoder.{l}.{part}" for l in range(decoder) for part in ("attn", "cross_attn")]
+
+
+def named(kind, model, kept):
+    out = {}
+    for name, tensors in kept.items():
+        part, _, what = name.partition(".")
+        if part != "attn":
+            for l, t in enumerate(tensors):
+                out[f"{part}.{l}.{what}"] = (t.grad.numpy() if t.grad is not None else np.zeros(t.shape)).reshape(-1, t.shape[-1])
+            continue
+        blocks = blocks_met(model)
+        assert len(tensors) == len(blocks), f"{kind}: {len(tensors)} of {name}, {len(blocks)} attention blocks"
+        for block, t in zip(blocks, tensors):
+            g = t.grad.numpy() if t.grad is not None else np.zeros(t.shape)
+            g = g.reshape(-1, *g.shape[-2:]) if what in ("scores", "pattern") else g[0]
+            if what in ("q", "k", "v"):
+                g = g.transpose(1, 0, 2)  # [head, n, d]
+            if what == "q" and kind == "opt":  # theirs is scaled before it meets k
+                g = g * (model.config.hidden_size // model.config.num_attention_heads) ** -0.5
+            if what == "pattern":  # ours are of the cells that the mask allows
+                g = g * (kept["attn.scores"][blocks.index(block)].detach().numpy().reshape(g.shape) > -1e30)
+            out[f"{block}.hook_{'attn_scores' if what == 'scores' else what}"] = g
+    return out
+
+
+def ours(headlight, folder, options, metric, method="gradient", *more):
+    command = [headlight, "attribute", "--model", folder, "--metric", metric, "--method", method, "--json", "--quiet", *options, *more]
+    done = subprocess.run([str(x) for x in command], capture_output=True, text=True)
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr.strip()}"
+    return json.loads(done.stdout)
+
+
+def values(answer):
+    return np.array(answer["scores"])
+
+
+def integrated(model, inputs, position, token, steps):
+    """Gauss–Legendre from zero embeddings, in float64."""
+    embeddings = model.get_input_embeddings()(inputs["input_ids"]).detach()
+    sum_ = torch.zeros_like(embeddings)
+    for at, weight in zip(*np.polynomial.legendre.leggauss(steps)):
+        x = (embeddings * (at + 1) / 2).requires_grad_()
+        metric_of(model(inputs_embeds=x, use_cache=False), position, token).backward()
+        sum_ += weight / 2 * x.grad
+    return (embeddings * sum_).sum(-1)[0].numpy()
+
+
+class Worst:
+    def __init__(self):
+        self.share, self.where, self.failures, self.count = 0.0, "", [], 0
+
+    def hold(self, where, got, exact, noisy):
+        assert got.shape == exact.shape, f"{where} has the shape {got.shape} instead of {exact.shape}"
+        norm, error = np.linalg.norm(exact), np.linalg.norm(got.astype(np.float64) - exact)
+        allowed = max(NOISE * np.linalg.norm(noisy.astype(np.float64) - exact), FLOOR * norm) + 1e-12
+        self.count += 1
+        if not error <= allowed:
+            self.failures.append(f"{where} is off by {error / max(norm, 1e-30):.1e} of its norm ({norm:.1e}), {error / allowed:.1f} times what is allowed")
+        if not error / allowed <= self.share:
+            self.share, self.where = error / allowed, f"{where}: {error / max(norm, 1e-30):.1e} of its norm"
+
+
+def read_longer(kind, model, d, folder):
+    """Inputs of more than one token."""
+    while True:
+        inputs, options = inputs_of(kind, model, d, folder)
+        if all(t.shape[-1] > 1 for t in inputs.values()):
+            return inputs, options
+
+
+def compare(headlight, kind, seed, folder, worst):
+    d = Draw(f"{kind} {seed}")
+    d.long = seed == SEED
+    config, head = getattr(random_families, "make_" + kind)(d)
+    config._attn_implementation = "eager"
+    torch.manual_seed(seed)
+    model = head(config).eval()
+    randomize(model, torch.Generator().manual_seed(seed))
+    model.save_pretrained(folder)
+    inputs, options = read_longer(kind, model, d, folder)
+    output = inputs.get("decoder_input_ids", inputs.get("input_ids"))
+    position = 0 if output is None else d.randrange(output.shape[1] // 2, output.shape[1])
+    token = d.randrange(3 if kind == "vit" else 90)
+    doubled = copy.deepcopy(model).double()
+    exact_inputs = {k: v.double() if v.is_floating_point() else v for k, v in inputs.items()}
+    noisy, exact = autograd(kind, model, inputs, position, token), autograd(kind, doubled, exact_inputs, position, token)
+    metric, file = f"log p #{token}@{position}", folder / "gradients.safetensors"
+    norms = values(ours(headlight, folder, options, metric, "gradient", "--gradients", file))
+    got = load_file(file)
+    for name, want in exact.items():
+        if name.endswith("hook_pattern"):
+            got[name] = got[name] * (want != 0)
+        worst.hold(f"{kind} {seed} {name}", got[name].reshape(want.shape) if name.endswith("hook_z") else got[name], want, noisy[name])
+    stacks = ["encoder", "decoder"] if config.is_encoder_decoder else ["blocks"]
+    first = lambda of: np.concatenate([np.linalg.norm(of[f"{s}.0.hook_resid_pre"], axis=-1) for s in stacks])
+    worst.hold(f"{kind} {seed} gradient norms", norms, first(exact), first(noisy))
+    if kind == INTEGRATED:
+        want = [integrated(m, i, position, token, 20) for m, i in ((doubled, exact_inputs), (model, inputs))]
+        worst.hold(f"{kind} {seed} integrated gradients", values(ours(headlight, folder, options, metric, "integrated-gradients", "--baseline", "zero", "--steps", 20)), *want)
+    return len(got) - len(exact)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("headlight", type=Path)
+    p.add_argument("--only", default="")
+    a = p.parse_args()
+    kinds = [n[5:] for n in vars(random_families) if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))]
+    worst, without = Worst(), 0
+    for kind in kinds:
+        for seed in range(SEED, SEED + ROUNDS):
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    without += compare(a.headlight, kind, seed, Path(folder), worst)
+                except AssertionError as e:
+                    worst.failures.append(f"{kind} {seed}: {e}")
+    for failure in worst.failures:
+        print("FAIL", failure)
+    print(f"{worst.count} gradients of {len(kinds)} families equal torch.autograd's, the largest error {worst.share:.2f} of what is allowed ({worst.where}); {without} have no counterpart there" if not worst.failures
+          else f"{len(worst.failures)} of {worst.count} gradients differ")
+    return bool(worst.failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
