@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "model/batch.h"
 #include "model/vector_jacobian.h"
@@ -39,7 +40,8 @@ struct LayerBackward {
     const LayerWeights& w;
     const LayerActivations& a;
     LayerGradients& out;
-    const bool after;  // norms stand behind the sums
+    const bool after;                               // norms stand behind the sums
+    const int n = narrow<int>(a.resid_pre.rows());  // of each of the gradients
 
     Matrix run(Matrix by_post);
     template <class Block>
@@ -50,8 +52,9 @@ struct LayerBackward {
     }
     template <class Through>
     ByInputs back(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d, const Through& through);
-    Matrix through_self(const Matrix& x, const Matrix& d);
-    Matrix through_cross(const Matrix& d);
+    Matrix through_self(const Matrix& x, Matrix d);
+    Matrix through_cross(Matrix d);
+    Matrix through_mlp_of(const Matrix& x, Matrix d);
     void through_block(int block, const AttentionWeights& weights, const AttentionActivations& attention,
                        Matrix d, AttentionGradients& gradients);
     Matrix through_heads(const Matrix& x, Matrix d, const Linear& weights, const Norm& norm, int heads);
@@ -67,6 +70,9 @@ void LayerBackward::through_block(int block, const AttentionWeights& weights,
         d = through_norm(s.config(), weights.post_norm, project_out(weights, z, s.pool), d, s.pool);
     }
     gradients.z = through_linear(s.pool, d, weights.o);
+    const Index width = gradients.z.cols() / attention.rule->heads;
+    for (int head = 0; head < isize(attention.rule->changed); ++head)
+        attention.rule->changed[head].given_z.hide(n, gradients.z.middleCols(head * width, width));
     SeeGradient see;
     if (GradientObserver* const observer = s.observer) {
         observer->begin(block);
@@ -100,28 +106,36 @@ Matrix LayerBackward::through_heads(const Matrix& x, Matrix d, const Linear& wei
     return through_linear(s.pool, d, weights);
 }
 
-Matrix LayerBackward::through_self(const Matrix& x, const Matrix& d) {
+Matrix LayerBackward::through_self(const Matrix& x, Matrix d) {
     if (a.self.rule->skipped) {
         out.self = no_gradients(a.self, s.gradients);
         return Matrix::Zero(d.rows(), d.cols());
     }
     const AttentionRule& rule = *a.self.rule;
-    through_block(s.blocks_of(l).front(), w.self, a.self, d, out.self);
+    rule.given_out.hide(n, d);
+    through_block(s.blocks_of(l).front(), w.self, a.self, std::move(d), out.self);
     Matrix by_x = through_heads(x, out.self.q, w.self.q, w.self.q_norm, rule.heads);
     by_x += through_heads(x, out.self.k, w.self.k, w.self.k_norm, rule.kv_heads);
     by_x += through_linear(s.pool, out.self.v, w.self.v);
     return by_x;
 }
 
-Matrix LayerBackward::through_cross(const Matrix& d) {
+Matrix LayerBackward::through_cross(Matrix d) {
     if (a.cross.rule->skipped) {
         out.cross = no_gradients(a.cross, s.gradients);
         return Matrix::Zero(d.rows(), d.cols());
     }
-    through_block(s.blocks_of(l).back(), w.cross, a.cross, d, out.cross);
+    a.cross.rule->given_out.hide(n, d);
+    through_block(s.blocks_of(l).back(), w.cross, a.cross, std::move(d), out.cross);
     s.by_sources += through_linear(s.pool, out.cross.k, w.cross.k);
     s.by_sources += through_linear(s.pool, out.cross.v, w.cross.v);
     return through_linear(s.pool, out.cross.q, w.cross.q);
+}
+
+Matrix LayerBackward::through_mlp_of(const Matrix& x, Matrix d) {
+    if (a.changed.no_mlp) return Matrix::Zero(d.rows(), d.cols());
+    a.changed.mlp_out.hide(n, d);
+    return through_mlp(s, w, x, d);
 }
 
 /// through(x, d): from what the block gave to what it read, behind the norm where that stands before it.
@@ -145,12 +159,15 @@ Matrix LayerBackward::run(Matrix d) {
         cross = pass(w.cross.norm, self.out, [&] { return attention_output(s, w.cross, a.cross); });
     const Matrix& mid = s.stack.cross ? cross.out : self.out;
     const Matrix& mlp_reads = parallel ? pre : mid;
-    if (after && a.no_mlp) mlp.sum = mid;
-    if (after && !a.no_mlp) mlp.sum = mid + feed_forward(s, w, mlp_reads);
+    if (after) {
+        Matrix added = Matrix::Zero(mid.rows(), mid.cols());
+        if (!a.changed.no_mlp) added = feed_forward(s, w, mlp_reads);
+        a.changed.mlp_out.put(0, added);
+        mlp.sum = mid + added;
+    }
 
-    ByInputs by = back(w.mlp_norm, mlp_reads, mlp.sum, std::move(d), [&](const Matrix& x, const Matrix& dy) {
-        return a.no_mlp ? Matrix(Matrix::Zero(dy.rows(), dy.cols())) : through_mlp(s, w, x, dy);
-    });
+    ByInputs by = back(w.mlp_norm, mlp_reads, mlp.sum, std::move(d),
+                       [&](const Matrix& x, const Matrix& dy) { return through_mlp_of(x, dy); });
     const Matrix beside = parallel ? std::move(by.reads) : Matrix();  // goes straight to what entered
     out.resid_mid = parallel ? by.x : Matrix(by.x + by.reads);
     d = out.resid_mid;
@@ -164,6 +181,7 @@ Matrix LayerBackward::run(Matrix d) {
               [&](const Matrix& x, const Matrix& dy) { return through_self(x, dy); });
     Matrix by_pre = by.x + by.reads;
     if (beside.size()) by_pre += beside;
+    a.changed.resid_pre.hide(n, by_pre);
     return by_pre;
 }
 

@@ -25,6 +25,13 @@ void GivenRows::put(int start, MatrixRef rows) const {
     }
 }
 
+void GivenRows::hide(int n, MatrixRef gradients) const {
+    HEADLIGHT_CHECK(n > 0 && gradients.rows() % n == 0);
+    for (const Part& part : parts)
+        for (int i = 0; i < narrow<int>(gradients.rows()); ++i)
+            if (!part.added && part.has(i % n)) gradients.row(i).setZero();
+}
+
 bool GivenRows::same_row(const GivenRows& other, int row) const {
     const auto of = [row](const GivenRows& given) {
         std::vector<const Part*> out;

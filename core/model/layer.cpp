@@ -70,11 +70,14 @@ Matrix feed_forward(const StackRun& p, const LayerWeights& w, const Matrix& x) {
 }
 
 Matrix attention_output(const StackRun& run, const AttentionWeights& w, const AttentionActivations& a) {
-    if (a.rule->skipped) return Matrix::Zero(a.q.rows(), run.config().d_model);
-    Matrix z = spare_matrix(a.q.rows(), w.o.in);
-    attend(run.pool, *a.rule, a.q, a.k, a.v, 0, z);
-    Matrix out = block_output(run.config(), w, z, run.pool);
-    leave_spare(std::move(z));
+    Matrix out = Matrix::Zero(a.q.rows(), run.config().d_model);
+    if (!a.rule->skipped) {
+        Matrix z = spare_matrix(a.q.rows(), w.o.in);
+        attend(run.pool, *a.rule, a.q, a.k, a.v, 0, z);
+        out = block_output(run.config(), w, z, run.pool);
+        leave_spare(std::move(z));
+    }
+    a.rule->given_out.put(0, out);
     return out;
 }
 

@@ -19,7 +19,8 @@ const std::shared_ptr<const Model>& story_model() {
 }
 
 std::shared_ptr<const Trace> run_story(const std::string& text, ThreadPool& pool) {
-    return *run_trace(story_model(), {encode_input(*story_model(), {text})->sequences, {}}, pool);
+    return *run_trace(story_model(),
+                      {encode_input(*story_model(), {text, {}, {}, {}, {}, {}, {}})->sequences, {}}, pool);
 }
 
 constexpr const char* kRed = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
@@ -239,7 +240,9 @@ TEST_CASE("influence: the Jacobian of each output by each token, exact and estim
     }
     // Of one layer less attention and MLP nothing is left but the stream itself: the identity.
     const auto bare = changed(reference_model("llama"),
-                              {"skip-attention:0", "skip-attention:1", "skip-mlp:0", "skip-mlp:1"}, pool);
+                              {"skip-attention:0", "skip-attention:1", "skip-attention:2", "skip-mlp:0",
+                               "skip-mlp:1", "skip-mlp:2"},
+                              pool);
     const Matrix norms = jacobian_norms(*bare, 0, pool)->norms;
     const float root = std::sqrt(float(bare->config().d_model));
     CHECK((norms - root * Matrix::Identity(norms.rows(), norms.cols())).norm() < 1e-4);
