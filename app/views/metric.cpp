@@ -91,9 +91,9 @@ namespace {
 
 constexpr float kMetricSign = 22, kArm = 3.5f, kMostChip = 260;
 
-Chip metric_chip(const Scene& s) {
+Chip metric_chip(const Scene& s, const std::string& text) {
     const bool chosen = !s.session.document.metric.name.empty();
-    Chip chip{metric_text(s), chosen ? s.ui.colors->accent_text : s.ui.colors->t1};
+    Chip chip{text.empty() ? metric_text(s) : text, chosen ? s.ui.colors->accent_text : s.ui.colors->t1};
     chip.edge = chosen ? s.ui.colors->accent : s.ui.colors->l2;
     chip.back = chosen ? s.ui.colors->accent_fill : s.ui.colors->bg2;
     return chip;
@@ -110,15 +110,15 @@ std::string explanation(const Scene& s) {
 
 }  // namespace
 
-float metric_chip_width(const Scene& s) {
-    return std::min(kMostChip, chip_width(s.ui, metric_chip(s)) + kMetricSign);
+float metric_chip_width(const Scene& s, const std::string& text) {
+    return std::min(kMostChip, chip_width(s.ui, metric_chip(s, text)) + kMetricSign);
 }
 
-float draw_metric_chip(Scene& s, const std::string& where, Rect line) {
+float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std::string& text) {
     Ui& ui = s.ui;
     if (ui.on_page() || line.w < 2 * kMetricSign) return 0;
-    const Chip chip = metric_chip(s);
-    const Rect r = band({line.x, line.y, std::min(line.w, metric_chip_width(s)), line.h}, size::chip);
+    const Chip chip = metric_chip(s, text);
+    const Rect r = band({line.x, line.y, std::min(line.w, metric_chip_width(s, text)), line.h}, size::chip);
     Rect words = r;
     const Rect sign = take_right(words, kMetricSign);
     const bool chosen = !s.session.document.metric.name.empty();
@@ -146,9 +146,10 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line) {
     return r.w;
 }
 
-void put_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label) {
+void put_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label,
+                     const std::string& text) {
     bar.say(kCaption, s.ui.colors->t3, label, gap::small);
-    draw_metric_chip(s, where, bar.take(metric_chip_width(s)));
+    draw_metric_chip(s, where, bar.take(metric_chip_width(s, text)), text);
 }
 
 }  // namespace headlight

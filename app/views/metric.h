@@ -32,11 +32,13 @@ std::string effect_details(const MetricValues& change);
 std::function<std::string(int)> sweep_details(const Scene& scene);
 
 /// The metric as a chip, from the left of a line: a click opens its menu; where it was chosen, its cross
-/// brings the default back. `where`: the part of the window, which names its widgets. Returns its width.
-float draw_metric_chip(Scene& scene, const std::string& where, Rect line);
-float metric_chip_width(const Scene& scene);
+/// brings the default back. `where`: the part of the window, which names its widgets; `text`: what it says
+/// where another run than the shown one decides which token is meant. Returns its width.
+float draw_metric_chip(Scene& scene, const std::string& where, Rect line, const std::string& text = {});
+float metric_chip_width(const Scene& scene, const std::string& text = {});
 /// The same in a row of controls: "Effect on [log p ball v]".
-void put_metric_chip(Scene& scene, const std::string& where, Toolbar& bar, const char* label);
+void put_metric_chip(Scene& scene, const std::string& where, Toolbar& bar, const char* label,
+                     const std::string& text = {});
 
 /// What is being chosen in the menu of the metric.
 struct MetricMenu {

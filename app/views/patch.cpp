@@ -115,7 +115,7 @@ void draw_patch_foot(Scene& s, Rect foot, const PatchMap& m, float reach) {
         marked = 0.5f + 0.5f * m.shown(at->first, at->second) / reach;
     draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, 2, true, marked});
     const Rect note{foot.x, bar.bottom() + kPatchNoteAt, foot.w, size::row};
-    const std::string what = "0: " + metric_text(s) + " as without patching; 1: as in the clean run.";
+    const std::string what = "0: " + patch_metric(s, m) + " as without patching; 1: as in the clean run.";
     const std::string press = ui.on_page() ? "" : " Press a cell to put its patch in force.";
     caption(ui, note,
             first_that_fits(ui, kCaption,
@@ -171,7 +171,7 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     parts.back() =
         "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
     bar.choose("Put back", "patch/put", parts, s.of<PatchState>().part);
-    put_metric_chip(s, "patch", bar, "Metric");
+    put_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
     if (bar.rest().w < kSave + kLeastRest) return;
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
 }
@@ -196,6 +196,12 @@ std::optional<PatchMapWanted> patch_wanted(const Session& session) {
     if (state.part == PatchPart::head) out.patch.head = {session.selection.block, session.selection.head};
     out.patch.metric = session.document.metric.metric;
     return out;
+}
+
+std::string patch_metric(const Scene& s, const PatchMap& m) {
+    return m.cells > 0 && m.asked.metric.a >= 0 && s.session.document.metric.metric.position < 0
+               ? metric_label(*s.model(), m.asked.metric)
+               : metric_text(s);
 }
 
 PatchMapFound patch_found(const Scene& s) {

@@ -29,6 +29,8 @@ std::optional<PatchMapWanted> patch_wanted(const Session& session);
 
 /// The map of what is asked for as far as it is known, or why there is none; empty before it has begun.
 PatchMapFound patch_found(const Scene& scene);
+/// What is brought back, with the token that the clean run decides on.
+std::string patch_metric(const Scene& scene, const PatchMap& map);
 /// The name of a row ("layer 3") and of a column ("ball 4", "head 2"); and of a cell.
 std::string patch_row_name(const Scene& scene, const PatchMap& map, int row);
 std::string patch_column_name(const Scene& scene, const PatchMap& map, int row, int column);

@@ -48,7 +48,7 @@ void draw_patch_inspector(Scene& s, Rect area) {
         return panel.finish();
     }
     const MetricKind kind = m.asked.metric.kind;
-    panel.heading(metric_text(s));
+    panel.heading(patch_metric(s, m));
     panel.pair("clean run", metric_value(kind, m.clean));
     panel.pair("without patching", metric_value(kind, m.corrupted));
     if (const auto at = s.of<PatchState>().pointed) {
