@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The program as a person types it: exit statuses, messages, files; each function of a subject that takes nothing is a test.
-PROGRAM [test…]. Ends with 'N passed, N failed'."""
+PROGRAM [test…] [-test…]: all, these, or all but these. Ends with 'N passed, N failed'."""
 import shutil
 import sys
 import time
@@ -23,9 +23,11 @@ SUBJECTS = [failures, figures, golden, interventions, attributing, learning, mod
 
 def main():
     tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount]
-    if unknown := set(sys.argv[2:]) - {t.__name__ for t in tests}:
+    left_out = {word[1:] for word in sys.argv[2:] if word.startswith("-")}
+    wanted = {word for word in sys.argv[2:] if not word.startswith("-")}
+    if unknown := (wanted | left_out) - {t.__name__ for t in tests}:
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
-    tests = [t for t in tests if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
+    tests = [t for t in tests if (not wanted or t.__name__ in wanted) and t.__name__ not in left_out]
     failed = 0
     for t in tests:
         begin = time.time()

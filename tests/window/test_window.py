@@ -13,7 +13,7 @@ from drive import Display  # noqa: E402
 
 SUBJECTS = [starting, typing_text, saving, commands, each_view, golden, guide, looking, interventions, metrics, patching, learning, models, limits]
 
-SECOND_TRIES = 3  # a loaded machine may delay a window or lose a key; what fails twice, or more tests than these, is a fault
+SECOND_TRIES = 5  # a loaded machine may delay a window or lose a key; what fails twice, or more tests than these, is a fault
 
 
 def run(tests):
