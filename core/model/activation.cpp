@@ -33,7 +33,7 @@ void gelu_tanh_slope(Values x) {
 }
 void relu_slope(Values x) { x = (x > 0).cast<float>(); }
 /// Of x σ(s x): σ + s x σ (1 − σ).
-void sigmoid_slope(Values x, float s) {
+void sigmoid_slope(Values& x, float s) {
     constexpr float kEnd = 80;  // σ is 0 or 1 there, and exp still finite
     const Eigen::ArrayXf u = (s * x).max(-kEnd).min(kEnd), sigma = 1 / (1 + (-u).exp());
     x = sigma + u * sigma * (1 - sigma);
