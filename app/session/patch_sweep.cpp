@@ -1,7 +1,6 @@
 #include "session/patch_sweep.h"
 
 #include "base/check.h"
-#include "model/patch_change.h"
 
 namespace headlight {
 
@@ -24,9 +23,7 @@ std::optional<PatchRuns> patch_runs(const ShownRuns& runs, PatchMapWanted wanted
     const auto& own = runs.own ? runs.own : runs.shown;
     if (wanted.from_other && runs.other) return PatchRuns{runs.other, own, wanted, {}};
     if (wanted.from_other || !runs.own) return std::nullopt;
-    PatchRuns out{own, runs.shown, wanted, changes};
-    std::erase_if(out.changes.changes, [](const Change& c) { return is_patch(c.kind); });
-    return out;
+    return PatchRuns{own, runs.shown, wanted, without_patches({{}, changes}).intervention};
 }
 
 PatchSweep::PatchSweep(PatchRuns runs, std::function<void(bool)> seen)

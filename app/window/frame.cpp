@@ -63,13 +63,13 @@ void Frame::begin() {
 
 /// In place of where the mouse is by now: where it went, one thing a frame.
 void Frame::point() {
-    if (IMGUI_VERSION_NUM >= 18700) return;  // keeps the order itself
     const auto seen = desk_.pointer.next();
     if (!seen) return;
+    if (desk_.pointer.waiting()) desk_.want_frames(3);
+    if (IMGUI_VERSION_NUM >= 18700) return;  // keeps the order itself
     ImGuiIO& io = ImGui::GetIO();
     io.MousePos = {seen->x, seen->y};
     std::copy(seen->down.begin(), seen->down.end(), io.MouseDown);
-    if (desk_.pointer.waiting()) desk_.want_frames(3);
 }
 
 /// What lies under the sheets. What is pointed at is lit by all views in the next frame.
