@@ -32,7 +32,7 @@ void draw_tries_row(Scene& s, Rect r) {
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
     Rect line = r;
     write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, ui.colors->t3, "→", Flush::right);
-    write(ui, line, kBody, h.hovered ? ui.colors->t1 : ui.colors->t2, "Five things to try");
+    write(ui, line, kBody, h.hovered ? ui.colors->t1 : ui.colors->t2, "Things to try");
     ui.tooltip("learn/tries", h, "Opens the card of things to try, under the views.");
     if (h.clicked) send_tries(s);
 }
