@@ -38,19 +38,31 @@ Matrix stretched(const Matrix& entries, int t) {
     return out;
 }
 
-/// The mean of each column over the rows for which it is defined.
-std::array<float, kStatistics> means(const Matrix& by_query) {
-    std::array<double, kStatistics> sums{};
-    std::array<int, kStatistics> counts{};
-    for (Index q = 0; q < by_query.rows(); ++q)
+StatisticSums sums_of(const Matrix& by_query, Index first, Index last) {
+    StatisticSums out;
+    for (Index q = first; q < last; ++q)
         for (int s = 0; s < kStatistics; ++s)
             if (const float value = by_query(q, s); !std::isnan(value)) {
-                sums[s] += double(value);
-                ++counts[s];
+                out.sum[s] += double(value);
+                ++out.count[s];
             }
+    return out;
+}
+
+/// The mean of each statistic over the queries for which it is defined; adds up the tiles that are new.
+std::array<float, kStatistics> means(HeadSummary& head) {
+    const Index queries = head.by_query.rows(), whole = queries / kTileQueries;
+    for (Index t = isize(head.tiles); t < whole; ++t)
+        head.tiles.push_back(sums_of(head.by_query, t * kTileQueries, (t + 1) * kTileQueries));
+    StatisticSums all = sums_of(head.by_query, whole * kTileQueries, queries);
+    for (const StatisticSums& tile : head.tiles)
+        for (int s = 0; s < kStatistics; ++s) {
+            all.sum[s] += tile.sum[s];
+            all.count[s] += tile.count[s];
+        }
     std::array<float, kStatistics> out;
     for (int s = 0; s < kStatistics; ++s)
-        out[s] = counts[s] ? float(sums[s] / counts[s]) : std::numeric_limits<float>::quiet_NaN();
+        out[s] = all.count[s] ? float(all.sum[s] / all.count[s]) : std::numeric_limits<float>::quiet_NaN();
     return out;
 }
 
@@ -155,6 +167,7 @@ int HeadObserver::take(AttentionHead head, const HeadSummary& past, int rows, in
     auto entries = out.entries.topLeftCorner(kept.rows(), columns);
     entries = entries.cwiseMax(kept.leftCols(columns)).eval();
     out.by_query.topRows(rows) = past.by_query.topRows(rows);
+    out.tiles.assign(past.tiles.begin(), past.tiles.begin() + rows / kTileQueries);
     return rows;
 }
 
@@ -173,7 +186,7 @@ PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, 
         const int kept = kept_rows(trace, h, reuse);
         const int taken = kept ? take(h, (*past.heads)[h], kept, past.trace->key_count(h.block)) : 0;
         show_pattern(trace, h, taken, blocks_[h.block].seen_from, pool, *this);
-        heads_[h].statistics = means(heads_[h].by_query);
+        heads_[h].statistics = means(heads_[h]);
         heads_[h].thumbnail = thumbnail(h);
     });
     return std::move(heads_);

@@ -10,15 +10,22 @@
 
 namespace headlight {
 
+/// Statistics added up over queries for which they are defined.
+struct StatisticSums {
+    std::array<double, kStatistics> sum{};
+    std::array<int, kStatistics> count{};
+};
+
 /// One head: its statistics (in table order, NaN where not defined) and a small picture.
 struct HeadSummary {
     std::array<float, kStatistics> statistics;
     Matrix thumbnail;  // [t, t]: `entries`, stretched where the other stack's text is longer
 
     Matrix by_query;  // [queries, kStatistics]: what the statistics are means of, NaN where not defined
-    Matrix entries;   // [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each
-                      // covers, −1 where all of them are masked. Powers of two, so that one more token
-                      // changes one row of entries; 2^i is at most kTileQueries, so that a tile has its own.
+    std::vector<StatisticSums> tiles;  // … added up over each kTileQueries queries that are all there
+    Matrix entries;  // [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each
+                     // covers, −1 where all of them are masked. Powers of two, so that one more token
+                     // changes one row of entries; 2^i is at most kTileQueries, so that a tile has its own.
 };
 
 /// Summaries of an earlier pass, made with as many thumbnail rows.

@@ -1,6 +1,7 @@
 // One row for each token, in blocks that passes share: a row is not copied because another was added.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -39,6 +40,9 @@ public:
         const Block& block = (*blocks_)[static_cast<size_t>(i / kBlockRows)];
         return {block.values + i % kBlockRows * stride_ + first_column_, width_};
     }
+    /// The rows from i on that lie `stride` floats apart in memory: as many as its block has.
+    Index together(Index i) const { return std::min(rows_, (i / kBlockRows + 1) * kBlockRows) - i; }
+    Index stride() const { return stride_; }
     Rows columns(Index first, Index count) const;
     /// Copies.
     Matrix middleRows(Index first, Index count) const;

@@ -63,6 +63,7 @@ struct Kernels {
     const char* name;                          // base, v3, v4
     void (*multiply)(const Product& product);  // width ≤ kPanel
     void (*dot)(const Dots& dots);             // w: F32
+    void (*multiply_few)(const Dots& dots);    // w: F32; the bits of `multiply` with the panel of w
     const WeightFormat* formats;               // all formats, in one order in every set
     int format_count;
     /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros beyond.

@@ -13,6 +13,7 @@ static constexpr Kernels all_kernels(const char* name) {
     return {.name = name,
             .multiply = multiply,
             .dot = dot,
+            .multiply_few = TransposedDots<f32, 64>::dot,
             .formats = kWeightFormats,
             .format_count = kWeightFormatCount,
             .transpose = transpose,

@@ -3,7 +3,6 @@
 #include "model/attention.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "kernels/choice.h"
+#include "model/attention_products.h"
 
 namespace headlight {
 
@@ -22,30 +22,6 @@ KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.given_pattern(head)) return {0, rule.mask.keys};
     const KeyRange keys = rule.mask_of(head).weighed(first, last);
     return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
-}
-
-/// scores[queries, keys] = q kᵀ for the keys from `first_key` on, by panels of transposed keys: each is a sum
-/// that goes up the width of a head.
-void multiply_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef scores) {
-    static thread_local std::vector<float> panel;
-    panel.resize(kPanel * k.cols());
-    std::array<const float*, kPanel> rows;
-    for (Index key = 0; key < scores.cols(); key += kPanel) {
-        const Index count = std::min<Index>(kPanel, scores.cols() - key);
-        for (Index i = 0; i < count; ++i) rows[i] = k.row(first_key + key + i).data();
-        kernels().transpose(rows.data(), count, k.cols(), panel.data());
-        kernels().multiply({.x = q.data(),
-                            .x_stride = q.outerStride(),
-                            .rows = q.rows(),
-                            .w = panel.data(),
-                            .w_stride = kPanel,
-                            .depth = k.cols(),
-                            .width = count,
-                            .y = scores.data() + key,
-                            .y_stride = scores.outerStride(),
-                            .begin = true,
-                            .bias = nullptr});
-    }
 }
 
 }  // namespace
@@ -171,35 +147,6 @@ std::vector<TilePlace> tile_places(const AttentionRule& rule, int start, int end
     return out;
 }
 
-/// Inputs [k0, k0 + depth) of the columns from o on of values, as a panel of weights.
-void copy_values(const Rows& v, Index k0, Index depth, Index o, float* panel) {
-    const Index count = std::min<Index>(kPanel, v.cols() - o);
-    for (Index k = 0; k < depth; ++k) std::copy_n(v.row(k0 + k).data() + o, count, panel + k * kPanel);
-}
-
-/// z[rows, d_head] of a tile; v: [keys, d_head] of its head. Each sum goes up the keys.
-void weigh_values(const PatternTile& tile, const Rows& v, MatrixRef z) {
-    constexpr Index kDepth = 192;  // keys met at a time: a panel of them fits the first-level cache
-    static thread_local std::vector<float> panel(kPanel * kDepth);
-    const ConstMatrixRef& x = tile.weights;
-    for (Index k0 = 0; k0 < x.cols(); k0 += kDepth)
-        for (Index o = 0; o < v.cols(); o += kPanel) {
-            const Index depth = std::min(kDepth, x.cols() - k0);
-            copy_values(v, tile.first_key + k0, depth, o, panel.data());
-            kernels().multiply({.x = x.data() + k0,
-                                .x_stride = x.outerStride(),
-                                .rows = x.rows(),
-                                .w = panel.data(),
-                                .w_stride = kPanel,
-                                .depth = depth,
-                                .width = std::min<Index>(kPanel, v.cols() - o),
-                                .y = &z(0, o),
-                                .y_stride = z.outerStride(),
-                                .begin = k0 == 0,
-                                .bias = nullptr});
-        }
-}
-
 /// z of the heads whose own is taken away: 0, or the mean over n queries; sums: of each tile's z.
 void ablate(const AttentionRule& rule, const std::vector<TilePlace>& tiles, const Matrix& sums, int n,
             MatrixRef z) {
@@ -242,10 +189,11 @@ void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Ro
             make_tile(rule, at.head, q.columns(own, width), k.columns(shared, width), at.first, at.last);
         if (see) see(tile);
         if (kind == HeadRule::Z::kept)
-            weigh_values(tile, v.columns(shared, width), z.block(at.first - start, own, rows, width));
+            weigh_values(tile.weights, tile.first_key, v.columns(shared, width),
+                         z.block(at.first - start, own, rows, width));
         if (kind != HeadRule::Z::mean) return;
         Matrix part(rows, width);
-        weigh_values(tile, v.columns(shared, width), part);
+        weigh_values(tile.weights, tile.first_key, v.columns(shared, width), part);
         sums.row(i) = part.colwise().sum();
     });
     ablate(rule, tiles, sums, n, z);
