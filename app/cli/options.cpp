@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/validators.h"
 #include "io/mapped_file.h"
+#include "model/change_place.h"
 #include "model/library.h"
 #include "model/parameters.h"
 #include "trace/trace_file.h"
@@ -188,9 +189,6 @@ Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig&
     }
     return out;
 }
-
-/// The last row or column that a span must find: its first, where it goes on as a text is written.
-int last_named(int first, int count) { return count == kToEnd ? first : first + count - 1; }
 
 /// What helps where a change names a place behind the text.
 std::string help_of_place(const ModelConfig& c, bool row, int first, int last) {

@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "base/draws.h"
 #include "base/quoted.h"
+#include "model/change_place.h"
 #include "model/input.h"
 #include "model/patch_change.h"
 
@@ -65,7 +66,7 @@ Result<Matrix> rows_of(const Change& change, const Trace& own, const Trace& sour
     if (change.kind == ChangeKind::noise)
         return embedding_noise(*own.model, own.request.inputs[0].size(), int(change.value));
     Matrix values = patch_values(source, change, pool);
-    const int last = change.queries == kToEnd ? change.query : change.query + change.queries - 1;
+    const int last = last_named(change.query, change.queries);
     if (last < narrow<int>(values.rows())) return values;
     return Error{"The text " + in_quotes(change.from) + " has positions 0 … " +
                  std::to_string(values.rows() - 1) + ", so it has no values of position " +

@@ -26,6 +26,8 @@ std::string cells_name(const Change& change);
 /// "16", or where several may be named "3-5", "16.." and "*" too: the first and how many; and their name.
 bool read_span(const std::string& text, bool several, int& first, int& count);
 std::string span_name(int first, int count);
+/// The last position that must be there for a span: its first, where it goes on as a text is written.
+inline int last_named(int first, int count) { return count == kToEnd ? first : first + count - 1; }
 
 /// As people read it: " in the decoder", " in 2.0"; "cat 3", "3–5", "16–", "all", with the labels of tokens.
 std::string where(const ModelConfig& config, const Change& change);
