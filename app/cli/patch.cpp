@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/patch_map.h"
+#include "analysis/patch_estimate.h"
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "io/numbers.h"
 #include "io/output_file.h"
+#include "model/change_place.h"
 
 namespace headlight {
 
@@ -20,6 +21,7 @@ struct PatchOptions {
     InputOptions input;  // the clean run's
     std::string corrupted, noise, what = "resid_pre", head, metric, output;
     std::vector<int> corrupted_ids;
+    bool estimate = false;
 };
 
 struct BothRuns {
@@ -30,7 +32,7 @@ struct BothRuns {
 Result<std::shared_ptr<const Trace>> run_noised(const PatchOptions& o, const Trace& clean, ThreadPool& pool) {
     const int n = clean.request.inputs[0].size();
     TRY(const Change noise, parse_change(clean.config(), "noise:" + o.noise));
-    const int last = noise.queries == kToEnd ? noise.query : noise.query + noise.queries - 1;
+    const int last = last_named(noise.query, noise.queries);
     if (last >= n)
         return Error{"The noise is for token " + std::to_string(last) +
                      ", but the clean text has tokens 0 … " + std::to_string(n - 1) + "; correct --noise."};
@@ -92,7 +94,11 @@ Status run(const PatchOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const BothRuns runs, run_both(o, pool));
     TRY(const PatchWanted wanted, read_wanted(o, *runs.clean->model));
-    TRY(const PatchMap empty, empty_patch_map(*runs.clean, *runs.corrupted, wanted, pool));
+    TRY(PatchMap empty, empty_patch_map(*runs.clean, *runs.corrupted, wanted, pool));
+    if (o.estimate) {
+        TRY(empty.estimates, patch_estimates(empty, *runs.clean, *runs.corrupted, pool));
+        return write_map(o, empty, *runs.corrupted);
+    }
     Progress progress(empty.cells, o.input.quiet);
     int told = 0;
     TRY(const PatchMap map,
@@ -133,6 +139,9 @@ std::function<Status()> declare_patch(CLI::App& app) {
     }
     app.add_option("--what", o->what, help)->check(one_of(words))->capture_default_str();
     app.add_option("--head", o->head, "one head, as 1.2, by position");
+    app.add_flag("--estimate", o->estimate,
+                 "attribution patching: all cells at once to first order, from one reverse pass of the "
+                 "corrupted run; without it a .json file has both");
     add_metric_option(app, o->metric, "what is brought back, from 0 (corrupted) to 1 (clean)");
     app.add_option(
         "-o,--output", o->output,

@@ -50,18 +50,18 @@ Grid patch_grid(Rect area, const PatchMap& m, float names) {
                    std::min(area.h / float(rows), kHighest));
 }
 
-float patch_reach(const PatchMap& m) {
+float patch_reach(const Matrix& shown) {
     float out = 1;
-    for (Index i = 0; i < m.values.size(); ++i)
-        if (const float v = std::abs(m.values.data()[i]); v > out) out = v;
+    for (Index i = 0; i < shown.size(); ++i)
+        if (const float v = std::abs(shown.data()[i]); v > out) out = v;
     return out;
 }
 
-Matrix shown_patches(const PatchMap& m) {
+Matrix shown_patches(const Scene& s, const PatchMap& m) {
     Matrix out = m.values;
     for (int row = 0; row < isize(m.blocks); ++row)
         for (int column = 0; column < narrow<int>(out.cols()); ++column)
-            out(row, column) = m.shown(row, column);
+            out(row, column) = patch_shown(s, m, row, column);
     return out;
 }
 
@@ -85,7 +85,7 @@ void frame_in_force(Scene& s, const Grid& g, const PatchMap& m) {
     const auto& changes = s.sentence()->intervention.changes;
     for (int row = 0; row < g.rows; ++row)
         for (int column = 0; column < g.columns; ++column)
-            if (!changes.empty() && !std::isnan(m.shown(row, column)) &&
+            if (!changes.empty() && !std::isnan(patch_shown(s, m, row, column)) &&
                 std::find(changes.begin(), changes.end(), patch_change(s, m, row, column)) != changes.end())
                 s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->accent, 2);
 }
@@ -96,15 +96,15 @@ void answer_patch_map(Scene& s, const Grid& g, const PatchMap& m) {
     if (!s.ui.on_page()) pointed.reset();
     if (!hit.hovered) return;
     const auto [row, column] = g.at(hit.mouse);
-    const float value = m.shown(row, column);
+    const float value = patch_shown(s, m, row, column);
     if (std::isnan(value)) return;
     pointed = std::pair{row, column};
     s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->hover, 2);
-    const bool coarse = std::isnan(m.values(row, column));
+    const bool coarse = std::isnan(m.values(row, column)) || s.of<PatchState>().estimates;
     tell_at_pointer(s, "patch/cell", hit,
                     patch_row_name(s, m, row) + ", " + patch_column_name(s, m, row, column) + ": " +
                         (coarse ? "about " : "") + number(value, 3));
-    if (hit.clicked && !coarse) s.change(patch_change(s, m, row, column));
+    if (hit.clicked) s.change(patch_change(s, m, row, column));
 }
 
 void draw_patch_foot(Scene& s, Rect foot, const PatchMap& m, float reach) {
@@ -112,7 +112,7 @@ void draw_patch_foot(Scene& s, Rect foot, const PatchMap& m, float reach) {
     const Rect bar{foot.x, foot.y + gap::medium, std::min(foot.w, kPatchBarLong), kPatchBar};
     std::optional<float> marked;
     if (const auto at = s.of<PatchState>().pointed)
-        marked = 0.5f + 0.5f * m.shown(at->first, at->second) / reach;
+        marked = 0.5f + 0.5f * patch_shown(s, m, at->first, at->second) / reach;
     draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, 2, true, marked});
     const Rect note{foot.x, bar.bottom() + kPatchNoteAt, foot.w, size::row};
     const std::string what = "0: " + patch_metric(s, m) + " as without patching; 1: as in the clean run.";
@@ -129,9 +129,9 @@ void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
     const float widest = widest_of(ui, kCaptionMono, names, 120),
                 slant = m.by_head() ? 0 : slanted_names(widest);
     const Grid g = patch_grid(area, m, std::max(kPlainNames, slant));
-    const float reach = patch_reach(m);
-    draw_matrix(ui, g.whole(),
-                {signed_places_of(shown_patches(m), reach), signed_colormap(ui.colors->dark), true});
+    const Matrix shown = shown_patches(s, m);
+    const float reach = patch_reach(shown);
+    draw_matrix(ui, g.whole(), {signed_places_of(shown, reach), signed_colormap(ui.colors->dark), true});
     answer_patch_map(s, g, m);
     frame_in_force(s, g, m);
     name_places(s, g, m, slant);
@@ -142,8 +142,7 @@ void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
 void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
     constexpr float kProgress = 320, kBar = 6, kButton = 120;
     Ui& ui = s.ui;
-    const bool whole = m.cells > 0 && m.done == m.cells;
-    if (ui.on_page() || whole) return;
+    if (ui.on_page() || m.whole()) return;
     if (!s.of<PatchState>().measures) {
         if (ui.button("patch/measure", band(take_left(line, kButton), size::button), "Measure"))
             s.send("patch measure", "on");
@@ -171,6 +170,7 @@ void draw_patch_toolbar(Scene& s, Toolbar bar) {
     parts.back() =
         "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
     bar.choose("Put back", "patch/put", parts, s.of<PatchState>().part);
+    bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
     put_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
     if (bar.rest().w < kSave + kLeastRest) return;
     if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
@@ -215,6 +215,11 @@ PatchMapFound patch_found(const Scene& s) {
     return sweep && runs && sweep->is_of(*runs) ? sweep->found() : PatchMapFound{};
 }
 
+float patch_shown(const Scene& s, const PatchMap& m, int row, int column) {
+    const bool estimated = s.of<PatchState>().estimates && m.estimates.size();
+    return estimated ? m.estimates(row, column) : m.shown(row, column);
+}
+
 std::string patch_row_name(const Scene& s, const PatchMap& m, int row) {
     const ModelConfig& c = s.model()->config;
     if (m.asked.part == PatchPart::head) return "head " + head_name(c, m.asked.head);
@@ -248,8 +253,7 @@ void draw_patch(Scene& s, Rect area) {
         s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2, missing);
         return;
     }
-    const bool whole = found.map.cells > 0 && found.map.done == found.map.cells;
-    if (!s.ui.on_page() && !whole)
+    if (!s.ui.on_page() && !found.map.whole())
         draw_patch_progress(s, take_top(rest, kProgressHigh, gap::small), found.map);
     if (found.map.cells > 0) draw_patch_map(s, rest, found.map);
 }

@@ -11,6 +11,7 @@ struct View;
 struct PatchState {
     PatchPart part = PatchPart::resid_pre;
     bool measures = true;                        // in the background while the view is shown
+    bool estimates = false;                      // are shown in place of what is measured
     std::optional<std::pair<int, int>> pointed;  // row and column
     void visit(FieldVisitor& v) {
         v.choose("patch_part", part,
@@ -18,6 +19,11 @@ struct PatchState {
                   "Patch: what is put back",
                   "what of the clean run is put into the other one",
                   {"resid_pre", "attn_out", "mlp_out", "heads", "head"}});
+        v.choose("patch_estimates", estimates,
+                 {"patch values",
+                  "Patch: values",
+                  "each place measured by a pass of its own, or all estimated at once from gradients",
+                  {"exact", "estimated"}});
         v.choose(
             nullptr, measures,
             {"patch measure", "Patch: measure", "measure the map of patching, or cancel it", {"off", "on"}});
@@ -29,6 +35,8 @@ std::optional<PatchMapWanted> patch_wanted(const Session& session);
 
 /// The map of what is asked for as far as it is known, or why there is none; empty before it has begun.
 PatchMapFound patch_found(const Scene& scene);
+/// What is shown at a cell: its value, or its estimate.
+float patch_shown(const Scene& scene, const PatchMap& map, int row, int column);
 /// What is brought back, with the token that the clean run decides on.
 std::string patch_metric(const Scene& scene, const PatchMap& map);
 /// The name of a row ("layer 3") and of a column ("ball 4", "head 2"); and of a cell.

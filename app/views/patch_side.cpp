@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/patch_estimate.h"
 #include "views/metric.h"
 #include "views/patch.h"
 #include "views/side_panel.h"
@@ -29,6 +30,39 @@ std::string patched_place(const Scene& s, const PatchMap& m, std::pair<int, int>
     return block_name(s.model()->config, m.blocks[at.first]) + "  " + token;
 }
 
+/// Each measured cell as a dot: right as its value, up as its estimate; on the diagonal both are alike.
+void draw_agreement(Scene& s, SidePanel& panel, const PatchMap& m) {
+    constexpr float kHigh = 132, kDot = 2, kMargin = 4;
+    const PatchAgreement found = patch_agreement(m);
+    if (found.cells < 2) return;
+    Ui& ui = s.ui;
+    panel.rule();
+    panel.heading("Estimate against exact", std::to_string(found.cells) + " places");
+    const Rect plot{panel.at.x, panel.y - gap::small, panel.at.w, kHigh},
+        inner = inset(plot, kMargin, kMargin);
+    float low = 0, high = 1;
+    for (const Matrix* values : {&m.values, &m.estimates})
+        for (Index i = 0; i < values->size(); ++i)
+            if (const float v = values->data()[i]; !std::isnan(m.values.data()[i]))
+                low = std::min(low, v), high = std::max(high, v);
+    const auto place = [&](float exact, float estimate) -> ImVec2 {
+        return {inner.x + inner.w * (exact - low) / (high - low),
+                inner.bottom() - inner.h * (estimate - low) / (high - low)};
+    };
+    ui.fill(plot, ui.colors->l1);
+    ui.stroke(place(low, low), place(high, high), ui.colors->l2, ui.line());
+    for (Index i = 0; i < m.values.size(); ++i)
+        if (const float exact = m.values.data()[i]; !std::isnan(exact))
+            ui.disc(place(exact, m.estimates.data()[i]), kDot, ui.colors->t2);
+    if (const auto at = s.of<PatchState>().pointed)
+        if (const float exact = m.values(at->first, at->second); !std::isnan(exact))
+            ui.ring(place(exact, m.estimates(at->first, at->second)), 2 * kDot, ui.colors->accent, 2);
+    ui.name("patch/agreement", plot);
+    panel.skip(kHigh + gap::small);
+    panel.pair("correlation", number(found.correlation, 3));
+    panel.pair("largest error", number(found.largest, 3));
+}
+
 }  // namespace
 
 void draw_patch_inspector(Scene& s, Rect area) {
@@ -53,7 +87,9 @@ void draw_patch_inspector(Scene& s, Rect area) {
     panel.pair("without patching", metric_value(kind, m.corrupted));
     if (const auto at = s.of<PatchState>().pointed) {
         panel.rule();
-        panel.pair(patched_place(s, m, *at), number(m.shown(at->first, at->second), 3), true);
+        const float value = m.values(at->first, at->second);
+        panel.pair(patched_place(s, m, *at), std::isnan(value) ? "not yet" : number(value, 3), true);
+        if (m.estimates.size()) panel.pair("estimated", number(m.estimates(at->first, at->second), 3));
     }
     panel.rule();
     panel.heading("Brings back most", "returned");
@@ -65,6 +101,7 @@ void draw_patch_inspector(Scene& s, Rect area) {
         panel.bar({"", patched_place(s, m, places[i]), std::clamp(value, 0.0f, 1.0f), number(value, 3),
                    s.of<PatchState>().pointed == places[i]});
     }
+    draw_agreement(s, panel, m);
     panel.finish();
 }
 

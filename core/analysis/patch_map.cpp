@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/patch.h"
+#include "analysis/patch_estimate.h"
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "model/patch_change.h"
@@ -27,15 +28,16 @@ std::span<const PatchPartRow> patch_parts() {
 
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-constexpr int kCoarsest = 8;  // cells that one of the first stands for, along each side
+constexpr float kNotMeasured = std::numeric_limits<float>::quiet_NaN();
 
 struct PatchCell {
     int row, column;
 };
 
-/// Every eighth cell of every eighth row, then every fourth, … : each once.
+/// Every eighth cell of every eighth row, then every fourth, … : each once, so that estimates are soon seen
+/// beside exact values everywhere.
 std::vector<PatchCell> coarse_to_fine(const PatchMap& map, const Trace& corrupted) {
+    constexpr int kCoarsest = 8;
     std::vector<PatchCell> out;
     for (int step = kCoarsest; step > 0; step /= 2)
         for (int row = 0; row < isize(map.blocks); row += step)
@@ -110,9 +112,8 @@ int PatchMap::columns(const Trace& run, int row) const {
 }
 
 float PatchMap::shown(int row, int column) const {
-    for (int step = 1; step <= kCoarsest; step *= 2)
-        if (const float v = values(row / step * step, column / step * step); !std::isnan(v)) return v;
-    return kNone;
+    const float exact = values(row, column);
+    return std::isnan(exact) && estimates.size() ? estimates(row, column) : exact;
 }
 
 Change patch_of(const PatchMap& map, int row, int column) {
@@ -148,7 +149,7 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
         widest = std::max(widest, map.columns(corrupted, row));
         map.cells += map.columns(corrupted, row);
     }
-    map.values.setConstant(isize(map.blocks), widest, kNone);
+    map.values.setConstant(isize(map.blocks), widest, kNotMeasured);
     return map;
 }
 
@@ -175,6 +176,8 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
                            const std::function<void(const PatchMap&)>& seen) {
     constexpr size_t kTogether = 16;  // passes: each weight is read once for so many
     TRY(PatchMap map, empty_patch_map(clean, corrupted, wanted, pool));
+    TRY(map.estimates, patch_estimates(map, clean, corrupted, pool, cancel));
+    if (seen) seen(map);
     const Vector own = logits_at(clean, map.asked.metric.position, pool);
     const auto cells = coarse_to_fine(map, corrupted);
     const size_t together = passes_together(corrupted, kTogether);
@@ -230,18 +233,24 @@ std::vector<NumberTable> patch_numbers(const PatchMap& map, const Trace& corrupt
     std::vector<std::string> rows, tokens;
     for (const int block : map.blocks) rows.push_back(block_path(c, block));
     if (!map.by_head() && c.stacks.size() == 1) tokens = token_labels(corrupted, 0);
-    const Eigen::RowVector2f both(map.clean.value, map.corrupted.value);
-    const bool one_head = map.asked.part == PatchPart::head;
-    return {{one_head ? "head " + head_path(c, map.asked.head) : patch_part(map.asked.part).word, "layer",
-             map.by_head() ? "head" : "position", std::move(rows),
-             isize(tokens) == columns ? std::move(tokens) : counted(columns), map.values},
-            {.name = "metric",
-             .rows_are = "metric",
-             .columns_are = "run",
-             .rows = {metric_name(*corrupted.model, map.asked.metric)},
-             .columns = {"clean", "corrupted"},
-             .values = both,
-             .beside = true}};
+    if (isize(tokens) != columns) tokens = counted(columns);
+    const std::string part = map.asked.part == PatchPart::head ? "head " + head_path(c, map.asked.head)
+                                                               : patch_part(map.asked.part).word;
+    std::vector<NumberTable> out;
+    const auto add = [&](const std::string& name, const Matrix& values) {
+        out.push_back({name, "layer", map.by_head() ? "head" : "position", rows, tokens, values});
+        out.back().beside = out.size() > 1;
+    };
+    if (map.done > 0) add(part, map.values);
+    if (map.estimates.size()) add(part + " estimated", map.estimates);
+    out.push_back({.name = "metric",
+                   .rows_are = "metric",
+                   .columns_are = "run",
+                   .rows = {metric_name(*corrupted.model, map.asked.metric)},
+                   .columns = {"clean", "corrupted"},
+                   .values = Eigen::RowVector2f(map.clean.value, map.corrupted.value),
+                   .beside = true});
+    return out;
 }
 
 }  // namespace headlight

@@ -38,12 +38,14 @@ struct PatchMap {
     PatchWanted asked;  // its metric resolved in the clean run
     MetricValues clean, corrupted;
     std::vector<int> blocks;  // attention block of each row; a layer's own stands for its other parts
-    Matrix values;  // [rows, columns] 0: as corrupted, 1: as clean; NaN: not measured, or no such place
+    Matrix values;     // [rows, columns] 0: as corrupted, 1: as clean; NaN: not measured, or no such place
+    Matrix estimates;  // the same to first order (patch_estimate.h); empty: not there
     int done = 0, cells = 0;  // measured, and in all
     bool by_head() const { return asked.part == PatchPart::heads; }
     /// Columns that a row has: heads of its block, or positions of its text.
     int columns(const Trace& corrupted_run, int row) const;
-    /// The value of a cell, or of the coarser one that stands for it until it is measured; NaN: none yet.
+    bool whole() const { return cells > 0 && done == cells; }
+    /// The value of a cell, until it is measured its estimate; NaN: neither is there.
     float shown(int row, int column) const;
 };
 
@@ -57,9 +59,9 @@ Change patch_of(const PatchMap& map, int row, int column);
 Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
                                  ThreadPool& pool);
 
-/// Measures every cell, coarse to fine: each a pass over `corrupted` with the clean value put in, which takes
-/// the rows before it or the layers below it from `corrupted`. `seen` (or null) gets the map after every few
-/// passes. An error also says that `cancel` was set.
+/// Estimates all cells, then measures them, coarse to fine: each a pass over `corrupted` with the clean value
+/// put in, which takes the rows before it or the layers below it from `corrupted`. `seen` (or null) gets the
+/// map with its estimates and after every few passes. An error also says that `cancel` was set.
 Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
                            ThreadPool& pool, const CancelFlag* cancel = nullptr,
                            const std::function<void(const PatchMap&)>& seen = nullptr);
@@ -88,7 +90,8 @@ Result<PatchMapFound> answer(const Runs& runs, const PatchMapWanted& wanted, Thr
 /// The request of the corrupted run: that of a trace without the patches in force.
 ForwardRequest without_patches(ForwardRequest request);
 
-/// The map as a table, rows by block and columns by token or head; beside it the metric of both runs.
+/// The map as a table, rows by block and columns by token or head; beside it its estimates, and the metric of
+/// both runs. Before anything is measured, the estimates alone.
 std::vector<NumberTable> patch_numbers(const PatchMap& map, const Trace& corrupted);
 
 }  // namespace headlight

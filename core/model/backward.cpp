@@ -85,7 +85,7 @@ void LayerBackward::through_block(int block, const AttentionWeights& weights,
 AttentionGradients no_gradients(const AttentionActivations& a, int count) {
     const Matrix queries = Matrix::Zero(count * a.q.rows(), a.q.cols()),
                  keys = Matrix::Zero(count * a.k.rows(), a.k.cols());
-    return {queries, queries, keys, keys};
+    return {queries, queries, keys, keys, {}};
 }
 
 /// q or k: turned back, through the norm of each head, through the projection of x.
@@ -170,16 +170,19 @@ Matrix LayerBackward::run(Matrix d) {
                        [&](const Matrix& x, const Matrix& dy) { return through_mlp_of(x, dy); });
     const Matrix beside = parallel ? std::move(by.reads) : Matrix();  // goes straight to what entered
     out.resid_mid = parallel ? by.x : Matrix(by.x + by.reads);
+    out.mlp_out = std::move(by.x);
     d = out.resid_mid;
     if (s.stack.cross) {
         by = back(w.cross.norm, self.out, cross.sum, std::move(d),
                   [&](const Matrix&, const Matrix& dy) { return through_cross(dy); });
         out.resid_cross = by.x + by.reads;
+        out.cross.out = std::move(by.x);
         d = out.resid_cross;
     }
     by = back(w.self.norm, pre, self.sum, std::move(d),
               [&](const Matrix& x, const Matrix& dy) { return through_self(x, dy); });
     Matrix by_pre = by.x + by.reads;
+    out.self.out = std::move(by.x);
     if (beside.size()) by_pre += beside;
     a.changed.resid_pre.hide(n, by_pre);
     return by_pre;

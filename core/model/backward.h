@@ -11,16 +11,18 @@
 namespace headlight {
 
 /// Gradients of one attention block: by q and k as they meet (normalized, rotated), by v, and by z as the
-/// output matrix reads it. Zeros where the block was skipped.
+/// output matrix reads it: zeros where the block was skipped. By what it adds to the stream.
 struct AttentionGradients {
     Matrix q, z;  // [n, heads · d_head]
     Matrix k, v;  // [keys, kv_heads · d_head]
+    Matrix out;   // [n, d_model]
 };
 
 struct LayerGradients {
     AttentionGradients self, cross;
     Matrix resid_cross;  // [n, d_model], by what cross-attention is added to; none: the layer has none
     Matrix resid_mid;    // [n, d_model], by what the MLP is added to
+    Matrix mlp_out;      // [n, d_model], by what the MLP adds
 };
 
 struct StackGradients {

@@ -173,6 +173,10 @@ def an_answer_is_patched_back():
         run("patch", *both, "--what", "mlp_out", "-o", FOLDER / f"patch.{ending}")
     assert (FOLDER / "patch.csv").read_text() == run("patch", *both, "--what", "mlp_out").out
     assert len(run("patch", *both, "--head", "1.2").out.splitlines()) == 2, "one head by position"
+    estimates = run("patch", *both, "--estimate").out
+    assert estimates != run("patch", *both).out and len(estimates.splitlines()) == 5, "all cells from one reverse pass"
+    tables = json.loads(out.read_text())
+    assert "heads estimated" in json.dumps(tables), tables.keys()
     noised = run("patch", "--clean", clean, "--noise", "4=3", "--metric", "log p ball").out
     assert noised == run("patch", "--clean", clean, "--noise", "4=3", "--metric", "log p ball").out != run("patch", "--clean", clean, "--noise", "4=5", "--metric", "log p ball").out
     assert [float(x) for x in noised.splitlines()[1].split(",")[1:]][4] == 1, "the token itself put back before all layers"

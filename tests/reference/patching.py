@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Activation patching against hooks in transformers, as TransformerLens patches: each cell of each map, on random tiny models of three families,
+"""Activation patching against hooks in transformers, as TransformerLens patches, and its estimates against autograd: each cell of each map, on random tiny models of three families,
 with the same seed in every run. The reference is in float64; what is allowed is five times transformers' own float32 noise.
 
     patching.py build/headlight [--seed N]
@@ -40,13 +40,17 @@ class Hooked:
         c = model.config
         self.heads, self.layers = c.num_attention_heads, len(self.blocks)
 
-    def run(self, ids, cache=None, patch=None):
-        """Logits [n, vocab]. Fills `cache`, or puts the columns and rows of patch (part, layer, rows, columns, values) in place."""
+    def run(self, ids, cache=None, patch=None, tape=None):
+        """Logits [n, vocab]. Fills `cache`, or `tape` with what keeps its gradient, or puts the columns and rows of patch (part, layer, rows,
+        columns, values) in place."""
         handles = []
 
         def meet(part, layer, x):
             if cache is not None:
                 cache[part, layer] = x[0].clone()
+            if tape is not None:
+                tape[part, layer] = x = x.clone().requires_grad_()
+                x.retain_grad()
             if patch is None or (part, layer) != patch[:2]:
                 return x
             x = x.clone()
@@ -71,15 +75,15 @@ class Hooked:
 def divergence(clean, logits):
     """D(clean ‖ run) in bits."""
     p, q = torch.log_softmax(clean, -1), torch.log_softmax(logits, -1)
-    return ((p.exp() * (p - q)).sum() / math.log(2)).item()
+    return (p.exp() * (p - q)).sum() / math.log(2)
 
 
 def expected(hooked, clean, corrupted, part, head, metric):
     """The map, cell by cell: 0 corrupted, 1 clean."""
     cache = {}
     at_end = hooked.run(clean, cache)[-1]
-    value = lambda logits: metric(at_end, logits[-1])
-    low, high = value(hooked.run(corrupted)), metric(at_end, at_end)
+    value = lambda logits: metric(at_end, logits[-1]).item()
+    low, high = value(hooked.run(corrupted)), metric(at_end, at_end).item()
     every, n = slice(None), len(clean)
     d_head = cache["z", 0].shape[1] // hooked.heads
     columns = lambda h: slice(h * d_head, (h + 1) * d_head)
@@ -92,10 +96,27 @@ def expected(hooked, clean, corrupted, part, head, metric):
     return np.array([[(value(hooked.run(corrupted, patch=(*cell, cache[cell[:2]]))) - low) / (high - low) for cell in row] for row in cells])
 
 
-def ours(program, folder, clean, corrupted, part, head, metric, out):
+def estimated(hooked, clean, corrupted, part, head, metric):
+    """The map to first order: (clean − corrupted value) · autograd's gradient in the corrupted run."""
+    cache, tape = {}, {}
+    at_end = hooked.run(clean, cache)[-1]
+    with torch.enable_grad():
+        low = metric(at_end, hooked.run(corrupted, tape=tape)[-1])
+        low.backward()
+    between = metric(at_end, at_end) - low.item()
+    by_place = lambda at: ((cache[at] - tape[at][0].detach()) * tape[at].grad[0] / between).double()
+    d_head = cache["z", 0].shape[1] // hooked.heads
+    if part == "heads":
+        return torch.stack([by_place(("z", layer)).reshape(len(clean), hooked.heads, d_head).sum((0, 2)) for layer in range(hooked.layers)]).numpy()
+    if part == "head":
+        return by_place(("z", head[0])).reshape(len(clean), hooked.heads, d_head)[:, head[1]].sum(1)[None].numpy()
+    return torch.stack([by_place((part, layer)).sum(1) for layer in range(hooked.layers)]).numpy()
+
+
+def ours(program, folder, clean, corrupted, part, head, metric, out, *more):
     what = ["--head", f"{head[0]}.{head[1]}"] if part == "head" else ["--what", part]
     done = subprocess.run(list(map(str, [program, "patch", "--model", folder, "--clean-ids", ",".join(map(str, clean)), "--corrupted-ids", ",".join(map(str, corrupted)), *what,
-                                         "--metric", metric, "-o", out, "--quiet"])), capture_output=True, text=True)
+                                         "--metric", metric, "-o", out, "--quiet", *more])), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return np.load(out).astype(np.float64).reshape(-1, np.load(out).shape[-1])
 
@@ -115,22 +136,24 @@ def check(program, kind, seed, folder):
     corrupted[2], corrupted[5] = (clean[2] + 7) % 90, (clean[5] + 11) % 90
     ends = [Hooked(kind, model).run(ids)[-1] for ids in (clean, corrupted)]
     a, b = int((ends[0] - ends[1]).argmax()), int((ends[0] - ends[1]).argmin())  # where the two runs differ most
-    metrics = {f"#{a} - #{b}": lambda own, logits: (logits[a] - logits[b]).item(), f"logit #{a}": lambda own, logits: logits[a].item(), "kl": divergence}
+    metrics = {f"#{a} - #{b}": lambda own, logits: logits[a] - logits[b], f"logit #{a}": lambda own, logits: logits[a], "kl": divergence}
     head = (1, 1)
     maps = [(part, f"#{a} - #{b}") for part in ("resid_pre", "attn_out", "mlp_out", "heads", "head")] + [("heads", f"logit #{a}")]
     if divergence(*ends) > 0.01:  # Gemma 2's random model is sure of one token in both
         maps.append(("attn_out", "kl"))
-    single, double = ({m: expected(Hooked(kind, model.to(dtype)), clean, corrupted, m[0], head, metrics[m[1]]) for m in maps} for dtype in (torch.float32, torch.float64))
-    noise = max(np.abs(single[m] - double[m]).max() for m in maps)
-    worst, cells = 0.0, 0
-    for m in maps:
-        got = ours(program, folder, clean, corrupted, m[0], head, m[1], folder / "map.npy")
-        assert got.shape == double[m].shape, f"{kind} {m}: {got.shape} instead of {double[m].shape}"
-        assert np.abs(double[m]).max() > 100 * noise, f"{kind} {m}: nothing is at stake"
-        worst, cells = max(worst, np.abs(got - double[m]).max()), cells + got.size
-        if not worst <= NOISES * noise:
-            raise AssertionError(f"{kind} {m}: off by {worst:.1e}, float32 noise {noise:.1e}")
-    return worst, noise, cells
+    worst, cells, largest_noise = 0.0, 0, 0.0
+    for reference, more in ((expected, ()), (estimated, ("--estimate",))):
+        single, double = ({m: reference(Hooked(kind, model.to(dtype)), clean, corrupted, m[0], head, metrics[m[1]]) for m in maps} for dtype in (torch.float32, torch.float64))
+        noise = max(np.abs(single[m] - double[m]).max() for m in maps)
+        for m in maps:
+            got = ours(program, folder, clean, corrupted, m[0], head, m[1], folder / "map.npy", *more)
+            assert got.shape == double[m].shape, f"{kind} {m}: {got.shape} instead of {double[m].shape}"
+            assert np.abs(double[m]).max() > 100 * noise, f"{kind} {m}: nothing is at stake"
+            error = np.abs(got - double[m]).max()
+            if not error <= NOISES * noise:
+                raise AssertionError(f"{kind} {m} {more}: off by {error:.1e}, float32 noise {noise:.1e}")
+            worst, cells, largest_noise = max(worst, error), cells + got.size, max(largest_noise, noise)
+    return worst, largest_noise, cells
 
 
 @torch.no_grad()
@@ -145,7 +168,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             try:
                 worst, noise, cells = check(a.headlight.resolve(), kind, a.seed, Path(folder))
-                print(f"{kind}: {cells} patched cells equal transformers' hooks, largest error {worst:.1e} (its float32 noise: {noise:.1e})")
+                print(f"{kind}: {cells} patched cells equal transformers' hooks and autograd, largest error {worst:.1e} (its float32 noise: {noise:.1e})")
             except AssertionError as problem:
                 failed += 1
                 print(f"FAIL {problem}")

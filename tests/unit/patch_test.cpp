@@ -6,7 +6,7 @@
 #include <cmath>
 #include <thread>
 
-#include "analysis/patch_map.h"
+#include "analysis/patch_estimate.h"
 #include "changed.h"
 #include "helpers.h"
 #include "session/patch_sweep.h"
@@ -146,16 +146,29 @@ TEST_CASE("patching map: every cell is the pass with that one change") {
     }
 }
 
-TEST_CASE("patching map: a cell that is not measured yet shows the coarser one around it") {
+TEST_CASE("patching map: a cell that is not measured yet shows its estimate, and both are compared") {
     PatchMap map;
-    map.values.setConstant(12, 16, NAN);
-    map.values(0, 0) = 0.25f;
-    map.values(8, 8) = 0.5f;
-    map.values(4, 0) = 0.75f;
-    CHECK(map.shown(3, 7) == 0.25f);
-    CHECK(map.shown(7, 3) == 0.75f);
-    CHECK(map.shown(11, 15) == 0.5f);
-    CHECK(std::isnan(map.shown(1, 9)));
+    map.values.setConstant(1, 4, NAN);
+    CHECK(std::isnan(map.shown(0, 3)));
+    map.estimates = Eigen::RowVector4f(0.5f, 1, 1.5f, -2);
+    map.values.leftCols(3) << 0.25f, 0.5f, 1;
+    CHECK(map.shown(0, 1) == 0.5f);
+    CHECK(map.shown(0, 3) == -2);
+    const PatchAgreement found = patch_agreement(map);
+    CHECK(found.cells == 3);
+    CHECK(found.largest == 0.5f);
+    CHECK(found.correlation == doctest::Approx(0.375 / std::sqrt(0.2916667 * 0.5)));  // Σ over deviations
+}
+
+TEST_CASE("patching estimates: nothing before the difference, and a small one is told as passes tell it") {
+    ThreadPool pool(2);
+    const Pair pair("gpt2", pool);
+    const auto map = patch_map(*pair.clean, *pair.corrupted, wanted(PatchPart::resid_pre), pool);
+    REQUIRE(map);
+    CHECK(map->estimates.leftCols(2).cwiseAbs().maxCoeff() == 0);
+    CHECK(map->estimates.col(2).cwiseAbs().minCoeff() > 0);
+    const int last = narrow<int>(map->values.rows()) - 1;  // through one layer it bends least
+    CHECK(map->estimates(last, 5) == doctest::Approx(map->values(last, 5)).epsilon(0.5));
 }
 
 TEST_CASE("patching: what cannot be measured is said in one sentence") {

@@ -101,6 +101,7 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["steps_show"] = 0;
     written["model_block"] = 3;
     written["patch_part"] = 0;
+    written["patch_estimates"] = false;
     written["picture"] = "";
     written["contrast"] = 6;  // once a scale per row
     written["map_of"] = written["map_from"] = 0;
