@@ -41,7 +41,8 @@ std::span<const Verb> verbs() {
          "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
          "headlight heads --random-repeat 48 --sort induction --json\n"
          "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
-         "--metric 'ball - car' --sort effect",
+         "--metric 'ball - car' --sort effect\n"
+         "headlight heads --corpus texts.txt -o heads.html",
          declare_heads},
         {"generate", "continue a text, translate it, or fill its masks",
          "headlight generate --text 'Once upon a time' --tokens 40\n"

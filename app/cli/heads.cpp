@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/head_summary.h"
+#include "cli/corpus.h"
 #include "cli/effects.h"
 #include "cli/options.h"
 #include "cli/validators.h"
@@ -16,6 +17,7 @@ namespace {
 
 struct HeadsOptions {
     InputOptions input;
+    CorpusOptions corpus;
     std::string sort;
     bool json = false;
     std::string metric, effect_on;
@@ -110,7 +112,28 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
     return run_trace(model, std::move(request), pool);
 }
 
+/// What stands beside --corpus and says nothing there.
+Status check_corpus(const HeadsOptions& o) {
+    const TextInput& typed = o.input.typed;
+    const bool other = !typed.text.empty() || !o.input.text_file.empty() || !typed.ids.empty() ||
+                       !o.input.trace.empty() || !o.input.image.empty() || o.random_repeat > 0;
+    if (other)
+        return Error{
+            "--corpus names the texts; leave other texts, --ids, --image, --trace and --random-repeat out."};
+    if (o.measures() || !o.sort.empty())
+        return Error{"--metric and --sort go with one text; leave them out, or --corpus."};
+    return success();
+}
+
 Status run(const HeadsOptions& o) {
+    if (!o.corpus.file.empty()) {
+        TRY_STATUS(check_corpus(o));
+        CorpusOptions corpus = o.corpus;
+        corpus.input = o.input;
+        corpus.json = o.json;
+        return write_corpus(corpus);
+    }
+    if (!o.corpus.output.empty()) return Error{"-o goes with --corpus; redirect standard output instead."};
     if (o.sort == "effect" && !o.measures())
         return Error{
             "--sort effect needs --metric, what ablating a head is measured by, as in --metric 'log p "
@@ -167,6 +190,15 @@ std::function<Status()> declare_heads(CLI::App& app) {
     app.add_option("--random-repeat", o->random_repeat,
                    "measure on this many random tokens, repeated once, instead of a text")
         ->check(within(2, 1 << 20));
+    app.add_option(
+        "--corpus", o->corpus.file,
+        "a file of texts, one a line ('-': standard input): statistics of each head over all of "
+        "them with their spread, its heaviest pairs of tokens, and which kinds of tokens it links");
+    app.add_option("--strongest", o->corpus.strongest, "pairs of tokens of each head, of a corpus")
+        ->check(within(0, 1000))
+        ->capture_default_str();
+    app.add_option("-o,--output", o->corpus.output,
+                   "of a corpus: an .html sheet of every head, .json or .csv; without it CSV, or --json");
     app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
     return [o] { return run(*o); };
 }

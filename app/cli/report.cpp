@@ -10,6 +10,7 @@
 #include "base/cast.h"
 #include "cli/effects.h"
 #include "cli/options.h"
+#include "cli/page.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
 #include "io/output_file.h"
@@ -28,49 +29,6 @@ struct ReportOptions {
 
 constexpr int kPredictions = 10, kChosen = 4;
 constexpr size_t kMaxTokens = 256;  // longer texts are cut in the list of tokens
-
-constexpr const char* kStyle = R"(
-body { font: 15px/1.5 Inter, system-ui, sans-serif; color: #14171B; background: #fff; max-width: 1080px; margin: 32px auto; padding: 0 24px; }
-h1 { font-size: 24px; margin: 0 0 4px; } h2 { font-size: 17px; margin: 36px 0 8px; } p.note { color: #5F6873; font-size: 13px; margin: 4px 0 12px; }
-.tokens span { font: 13px "JetBrains Mono", ui-monospace, monospace; background: #F1F3F5; border-radius: 4px; padding: 3px 7px; margin: 2px; display: inline-block; }
-table { border-collapse: collapse; font-size: 13px; } th { text-align: right; font-weight: 600; border-bottom: 1px solid #ABB3BD; padding: 4px 10px; }
-td { text-align: right; padding: 3px 10px; border-bottom: 1px solid #ECEEF1; font-family: "JetBrains Mono", ui-monospace, monospace; } th:first-child, td:first-child { text-align: left; padding-left: 0; }
-th[data-sorts] { cursor: pointer; } th[aria-sort] { color: #8A4B00; } .bar { display: inline-block; height: 8px; background: #C77700; vertical-align: middle; } .was { background: #ABB3BD; } td.bars { text-align: left; line-height: 9px; }
-figure { margin: 0 0 24px; } figure svg { max-width: 100%; height: auto; } .heads { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 8px 24px; }
-.scroll { overflow-x: auto; } footer { margin-top: 48px; color: #5F6873; font-size: 13px; } @media print { body { margin: 0; } h2 { break-after: avoid; } figure { break-inside: avoid; } })";
-
-/// Click on a column's head: sorts by it, and once more the other way round.
-constexpr const char* kScript = R"(
-for (const head of document.querySelectorAll('th[data-sorts]')) head.addEventListener('click', () => {
-  const table = head.closest('table'), body = table.tBodies[0], column = head.cellIndex, down = head.getAttribute('aria-sort') !== 'descending';
-  for (const other of table.querySelectorAll('th')) other.removeAttribute('aria-sort');
-  head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-  const value = row => { const v = parseFloat(row.cells[column].dataset.value); return isNaN(v) ? -Infinity : v; };
-  [...body.rows].sort((a, b) => down ? value(b) - value(a) : value(a) - value(b)).forEach(row => body.append(row));
-});)";
-
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
 
 /// The SVG for the inside of a page; its parts get names of their own, because a page has many.
 std::string inline_svg(std::string svg, int number, const std::string& label) {
@@ -142,11 +100,6 @@ std::string token_list(const Trace& trace, int stack) {
         out += "<span title=\"position " + std::to_string(i) + "\">" + escaped(labels[i]) + "</span>";
     if (labels.size() > kMaxTokens) out += " and " + std::to_string(labels.size() - kMaxTokens) + " more";
     return out + "</p>\n";
-}
-
-std::string number_cell(float value, int digits) {
-    return "<td data-value=\"" + (std::isnan(value) ? "" : std::to_string(double(value))) + "\">" +
-           (std::isnan(value) ? "" : decimals(value, digits)) + "</td>";
 }
 
 std::string bar(float share, bool before) {
@@ -230,16 +183,8 @@ std::string changes_list(const Trace& trace) {
 }
 
 std::string heading(const ReportOptions& o, const Trace& trace) {
-    const ModelConfig& c = trace.config();
     const std::string title = o.title.empty() ? "Attention in " + trace.model->name : o.title;
-    std::string out =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width\">\n<title>" +
-        escaped(title) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<h1>" + escaped(title) +
-        "</h1>\n";
-    out += "<p class=\"note\">" + escaped(trace.model->name) + " · " + c.family_name + " · " +
-           std::to_string(c.layers()) + " layers · " + per_stack(c, &StackConfig::heads) +
-           " heads · d_model " + std::to_string(c.d_model) + "</p>\n";
+    std::string out = page_head(title) + model_line(*trace.model);
     for (int stack = 0; stack < isize(trace.request.inputs); ++stack) out += token_list(trace, stack);
     return out;
 }
@@ -275,9 +220,7 @@ Status run(const ReportOptions& o) {
         TRY(const std::string one, figure("head", trace, options, ++number, options.title, pool));
         page += one;
     }
-    page += "</div>\n" + statistics_table(*trace->model, heads, effects) +
-            "<footer>Made by Headlight " HEADLIGHT_VERSION ".</footer>\n<script>" + kScript +
-            "</script>\n</body>\n</html>\n";
+    page += "</div>\n" + statistics_table(*trace->model, heads, effects) + page_end();
     return write_file(o.output, page);
 }
 

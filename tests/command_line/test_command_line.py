@@ -8,6 +8,7 @@ import traceback
 from types import FunctionType
 
 import attributing
+import corpus
 import failures
 import figures
 import golden
@@ -18,7 +19,7 @@ import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, attributing, learning, models, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, attributing, corpus, learning, models, instruction_sets, helping]
 
 
 def main():

@@ -1,0 +1,172 @@
+#include "analysis/corpus.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/head_summary.h"
+#include "analysis/predict.h"
+#include "analysis/words.h"
+#include "base/cast.h"
+#include "base/utf8.h"
+
+namespace headlight {
+
+namespace {
+
+/// Which of the kinds by spelling a label is; blanks in front do not count.
+TokenKind kind_of(const std::string& label) {
+    size_t at = label.find_first_not_of(" \t\n");
+    if (at == std::string::npos) return TokenKind::punctuation;
+    const auto first = static_cast<utf8proc_int32_t>(decode_utf8(label, at).value);
+    switch (utf8proc_category(first)) {
+        case UTF8PROC_CATEGORY_LU:
+        case UTF8PROC_CATEGORY_LT:
+            return TokenKind::capitalized;
+        case UTF8PROC_CATEGORY_LL:
+        case UTF8PROC_CATEGORY_LM:
+        case UTF8PROC_CATEGORY_LO:
+            return TokenKind::word;
+        case UTF8PROC_CATEGORY_ND:
+        case UTF8PROC_CATEGORY_NL:
+        case UTF8PROC_CATEGORY_NO:
+            return TokenKind::number;
+        default:
+            return TokenKind::punctuation;
+    }
+}
+
+/// What one text's rows of a head add to it.
+class LinkObserver : public PatternObserver {
+public:
+    struct Side {
+        const std::vector<int>& ids;
+        const std::vector<std::string>& labels;
+        const std::vector<TokenKind>& kinds;
+    };
+    LinkObserver(Side queries, Side keys, bool skips_first, std::shared_ptr<const CorpusText> text, int most,
+                 HeadOverTexts& head)
+        : queries_(queries),
+          keys_(keys),
+          skips_first_(skips_first),
+          text_(std::move(text)),
+          most_(most),
+          head_(head) {}
+
+    void begin(int, int) override {}
+    void see(int, const PatternTile& tile) override {
+        for (Index i = 0; i < tile.weights.rows(); ++i) {
+            const int query = tile.first + narrow<int>(i);
+            const int kind = static_cast<int>(queries_.kinds[query]);
+            ++head_.queries[kind];
+            for (Index j = 0; j < tile.weights.cols(); ++j) {
+                const int key = tile.first_key + narrow<int>(j);
+                const float weight = tile.weights(i, j);
+                head_.weights(kind, static_cast<int>(keys_.kinds[key])) += weight;
+                if (weight > least() && !(skips_first_ && key == 0)) keep(query, key, weight);
+            }
+        }
+    }
+
+private:
+    float least() const { return isize(head_.strongest) < most_ ? 0 : head_.strongest.back().weight; }
+    void keep(int query, int key, float weight) {
+        auto& all = head_.strongest;
+        const int query_id = queries_.ids[query], key_id = keys_.ids[key];
+        const auto same = std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) {
+            return l.query_id == query_id && l.key_id == key_id;
+        });
+        if (same != all.end() && same->weight >= weight) return;
+        if (same != all.end()) all.erase(same);
+        const auto place =
+            std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) { return l.weight < weight; });
+        all.insert(place,
+                   {weight, query, key, query_id, key_id, queries_.labels[query], keys_.labels[key], text_});
+        if (isize(all) > most_) all.pop_back();
+    }
+
+    Side queries_, keys_;
+    bool skips_first_;
+    std::shared_ptr<const CorpusText> text_;
+    int most_;
+    HeadOverTexts& head_;
+};
+
+}  // namespace
+
+std::span<const TokenKindRow> token_kinds() {
+    static constexpr std::array<TokenKindRow, kTokenKinds> kTable{{
+        {TokenKind::first, "first", "the first token of a text"},
+        {TokenKind::piece, "piece", "a piece of a word behind its first"},
+        {TokenKind::number, "number", "begins with a digit"},
+        {TokenKind::punctuation, "punctuation", "begins with no letter or digit; special tokens too"},
+        {TokenKind::capitalized, "capitalized", "begins with a capital letter"},
+        {TokenKind::word, "word", "begins with another letter"},
+    }};
+    return kTable;
+}
+
+std::vector<TokenKind> kinds_of_tokens(const Trace& trace, int stack) {
+    const Sequence& sequence = trace.request.inputs[stack];
+    const std::vector<std::string> labels = token_labels(trace, stack);
+    const std::vector<int> words = word_numbers(sequence.tokens);
+    std::vector<TokenKind> out;
+    for (int i = 0; i < isize(labels); ++i) {
+        const bool piece = i > 0 && i < isize(words) && words[i] == words[i - 1];
+        out.push_back(i == 0 ? TokenKind::first : piece ? TokenKind::piece : kind_of(labels[i]));
+    }
+    return out;
+}
+
+void SpreadOverTexts::add(float value) {
+    if (std::isnan(value)) return;
+    ++count;
+    sum += double(value);
+    squares += double(value) * double(value);
+}
+
+double SpreadOverTexts::mean() const {
+    return count ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
+double SpreadOverTexts::deviation() const {
+    if (count < 2) return std::numeric_limits<double>::quiet_NaN();
+    return std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1)));
+}
+
+Matrix HeadOverTexts::links() const {
+    Matrix out = weights;
+    for (int kind = 0; kind < kTokenKinds; ++kind)
+        out.row(kind) /= queries[kind] ? float(queries[kind]) : std::numeric_limits<float>::quiet_NaN();
+    return out;
+}
+
+void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool) {
+    const ModelConfig& c = trace.config();
+    const auto summaries = summarize_heads(trace, 1, pool);
+    if (!summaries) throw Failure{summaries.error()};
+    std::vector<std::vector<std::string>> labels;
+    std::vector<std::vector<TokenKind>> kinds;
+    for (int stack = 0; stack < isize(c.stacks); ++stack) {
+        labels.push_back(token_labels(trace, stack));
+        kinds.push_back(kinds_of_tokens(trace, stack));
+        tokens_ += isize(labels.back());
+    }
+    for_heads(c, pool, [&](AttentionHead h) {
+        HeadOverTexts& head = heads_[h];
+        for (int s = 0; s < kStatistics; ++s) head.statistics[s].add((*summaries)[h].statistics[s]);
+        const AttentionBlock at = c.block(h.block);
+        const auto side = [&](int stack) -> LinkObserver::Side {
+            return {trace.request.inputs[stack].ids, labels[stack], kinds[stack]};
+        };
+        LinkObserver links(side(at.stack), side(at.key_stack()), at.kind != AttentionKind::cross, text,
+                           strongest_, head);
+        show_pattern(trace, h, 0, trace.query_count(h.block), pool, links);
+    });
+    pool.stop_point();
+    ++texts_;
+}
+
+}  // namespace headlight

@@ -1,0 +1,68 @@
+"""heads --corpus: every head over many texts."""
+import json
+import math
+import statistics
+
+from program import FOLDER, MODELS, run
+
+TEXTS = ["Lily had a red ball. Tom had a blue ball. Lily gave Tom the red", "Once upon a time there were 3 unbelievable dogs.", "The cat sat on the mat. The cat"]
+
+
+def heads_over_a_corpus():
+    """Means and spreads are those of the texts one by one; the strongest pair is the heaviest cell that stands in a figure's numbers."""
+    corpus = FOLDER / "texts of a corpus.txt"
+    corpus.write_text("\n\n".join(TEXTS) + "\r\n")
+    found = json.loads(run("heads", "--corpus", corpus, "--json").out)
+    alone = [json.loads(run("heads", "--text", text, "--json").out) for text in TEXTS]
+    assert found["texts"] == 3 and len(found["heads"]) == len(alone[0]) == 32
+    for i, head in enumerate(found["heads"]):
+        for key, spread in head["statistics"].items():
+            values = [rows[i][key] for rows in alone if rows[i][key] is not None]
+            assert spread["texts"] == len(values)
+            if values:
+                assert math.isclose(spread["mean"], statistics.mean(values), rel_tol=1e-5, abs_tol=1e-6), (i, key)
+            if len(values) > 1:
+                assert math.isclose(spread["deviation"], statistics.stdev(values), rel_tol=1e-3, abs_tol=1e-5), (i, key)
+        for kind, row in head["links"].items():
+            shares = [x for x in row.values() if x is not None]
+            assert not shares or abs(sum(shares) - 1) < 1e-4, (i, kind)
+        weights = [pair["weight"] for pair in head["strongest"]]
+        assert weights == sorted(weights, reverse=True) and len(weights) == 12 and all(pair["key_position"] > 0 for pair in head["strongest"])
+        assert len({(pair["query"], pair["key"]) for pair in head["strongest"]}) >= 11, "each pair of tokens once (two may look alike)"
+    heaviest = 0
+    for line, text in zip((1, 3, 5), TEXTS):
+        run("render", "--text", text, "--view", "head", "--layer", 1, "--head", 2, "-o", FOLDER / "cells.json")
+        cells = json.loads((FOLDER / "cells.json").read_text())["tables"][0]["values"]
+        best = max((cell or 0, q, k) for q, row in enumerate(cells) for k, cell in enumerate(row) if k > 0)
+        heaviest = max(heaviest, best[0])
+        for pair in found["heads"][10]["strongest"]:
+            if pair["line"] == line:
+                assert abs(cells[pair["query_position"]][pair["key_position"]] - pair["weight"]) < 1e-5 and pair["text"] == text
+    assert found["heads"][10]["head"] == "1.2" and abs(found["heads"][10]["strongest"][0]["weight"] - heaviest) < 1e-5
+
+
+def a_corpus_in_every_format():
+    corpus = FOLDER / "two.txt"
+    corpus.write_text("\n".join(TEXTS[:2]))
+    rows = run("heads", "--corpus", corpus).out.splitlines()
+    assert len(rows) == 33 and rows[0].startswith("layer,head,") and "_sd" in rows[0]
+    assert run("heads", "--corpus", "-", text_in=corpus.read_bytes()).out.splitlines() == rows
+    for ending in ("html", "json", "csv"):
+        run("heads", "--corpus", corpus, "-o", FOLDER / f"sheet.{ending}")
+    page = (FOLDER / "sheet.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and 'id="h3.7"' in page and "unbelievable" in page
+    assert (FOLDER / "sheet.csv").read_text().splitlines() == rows
+    changed = run("heads", "--corpus", corpus, "--mask", "window:2").out.splitlines()
+    assert changed != rows, "masks and changes hold in every text"
+
+
+def what_is_no_corpus_is_said():
+    empty, fine = FOLDER / "empty.txt", FOLDER / "fine.txt"
+    empty.write_text("\n \n")
+    fine.write_text(TEXTS[0])
+    long = FOLDER / "long.txt"
+    long.write_text("short\n" + "word " * 300000)
+    for more, why in ((["--corpus", empty], "no text"), (["--corpus", FOLDER / "none.txt"], "none.txt"), (["--corpus", long], "Line 2"), (["--corpus", fine, "--text", "x"], "--corpus names the texts"),
+                      (["--corpus", fine, "--sort", "entropy"], "--sort"), (["--corpus", fine, "-o", FOLDER / "a.png"], ".html"), (["--text", "x", "-o", FOLDER / "a.html"], "--corpus")):
+        done = run("heads", *more, status=1)
+        assert why in done.err and done.err.count("\n") == 1, done.err
