@@ -14,7 +14,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kAbove = 8, kHeading = 26, kItems = 54, kDisc = 11, kDiscRoom = 32, kButton = 88;
+constexpr float kAboveGuide = 8, kHeading = 26, kItems = 54, kDisc = 11, kDiscRoom = 32, kButton = 88;
 
 void draw_number(Ui& ui, ImVec2 center, int number, float radius) {
     ui.disc(center, radius, ui.colors->accent);
@@ -126,7 +126,7 @@ float guide_height(const Scene& s) {
     if (s.session.guide == Guide::none || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     const bool low =
         s.session.guide == Guide::hints && s.ui.points(ImGui::GetIO().DisplaySize).y < kLeastHigh;
-    return kAbove + kHeading + (low ? 0 : gap::close + kItems) + gap::medium;
+    return kAboveGuide + kHeading + (low ? 0 : gap::close + kItems) + gap::medium;
 }
 
 void draw_guide(Scene& s, Rect area) {
@@ -134,7 +134,7 @@ void draw_guide(Scene& s, Rect area) {
     ui.fill(area, ui.colors->bg2);
     ui.fill({area.x, area.y, area.w, ui.line()}, ui.colors->accent);
     Rect rest = inset(area, size::panel_pad, 0);
-    take_top(rest, kAbove);
+    take_top(rest, kAboveGuide);
     take_bottom(rest, gap::medium);
     s.session.guide == Guide::hints ? draw_hints(s, rest) : draw_tries(s, rest);
 }

@@ -15,8 +15,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBetween = 3, kLeastCell = 14, kLargestCellOfTwo = 36, kOutline = 2;
-constexpr float kTitleLine = 44, kNumbers = 16, kLeastNames = 24;
+constexpr float kBetweenHeads = 3, kLeastCell = 14, kLargestCellOfTwo = 36, kOutline = 2;
+constexpr float kListTitle = 44, kNumbers = 16, kLeastNames = 24;
 constexpr float kRanking = 108 + 6 * size::row;  // what the list under the grid keeps: its head and six rows
 constexpr int kLeastRows = 3, kRowsPerTurn = 2;
 
@@ -29,8 +29,8 @@ struct HeadGrid : Grid {
     /// The same with the thumbnails in the middle of their cells, for the names along them.
     Grid of_names() const {
         Grid out = *this;
-        out.x0 += kBetween / 2;
-        out.y0 += kBetween / 2;
+        out.x0 += kBetweenHeads / 2;
+        out.y0 += kBetweenHeads / 2;
         return out;
     }
 };
@@ -57,14 +57,14 @@ HeadGrid arrange(Scene& s, Rect panel, float names) {
     g.columns = c.max_heads();
     g.shared = c.heads(0) / c.kv_heads(0);
     Rect room = panel;
-    take_top(room, kTitleLine + kNumbers);
+    take_top(room, kListTitle + kNumbers);
     const float high = std::max(0.0f, room.h - kRanking);
     take_left(room, names);
     g.w = std::max(kLeastCell, s.ui.whole(room.w / float(g.columns)));
     if (c.stacks.size() > 1)
         g.w = std::min(g.w, kLargestCellOfTwo);  // three kinds of attention stand under each other
     g.h = g.w;
-    g.side = g.w - kBetween;
+    g.side = g.w - kBetweenHeads;
     const auto whole_cells = [&](float room, int count) {
         return g.w * std::min(float(count), std::floor(room / g.w));
     };
@@ -97,7 +97,7 @@ void draw_groups(Scene& s, const HeadGrid& g) {
     if (g.shared == 1) return;
     ui.clip({g.view.x - kOutline, g.view.y - 2 * kRaised, g.view.w + 2 * kOutline, 2 * kRaised});
     for (int first = 0; first < g.columns; first += g.shared) {
-        const float x = g.x(first), w = g.w * float(g.shared) - kBetween, y = g.view.y - kRaised;
+        const float x = g.x(first), w = g.w * float(g.shared) - kBetweenHeads, y = g.view.y - kRaised;
         const int group = first / g.shared;
         const ImU32 color = s.session.selection.head / g.shared == group ? ui.colors->accent : ui.colors->t3;
         ui.fill({x, y, w, ui.line()}, color);
@@ -162,7 +162,7 @@ void draw_outlines(Scene& s, const HeadGrid& g) {
     const bool of_layer = view.shows == View::Shows::layer || (view.of_layer && view.of_layer(s.session));
     if (!of_layer) return outline_head({selection.block, selection.head}, ui.colors->accent, 2);
     Rect layer = g.thumb(selection.block, 0);
-    layer.w = g.w * float(s.model()->config.heads(selection.block)) - kBetween;
+    layer.w = g.w * float(s.model()->config.heads(selection.block)) - kBetweenHeads;
     outline(layer, ui.colors->accent, 2);
 }
 
@@ -230,7 +230,7 @@ void draw_head_list(Scene& s, Rect area) {
     const float names = width_of_names(s);
     HeadGrid g = arrange(s, rest, names);
     scroll(s, g);
-    draw_title(s, take_top(rest, kTitleLine), g);
+    draw_title(s, take_top(rest, kListTitle), g);
     ui.clip(area);
     draw_names(s, g, names);
     answer_grid(s, g);
@@ -243,7 +243,7 @@ void draw_head_list(Scene& s, Rect area) {
     ui.hairline(rest.x, rest.y, rest.right(), rest.y);
     if (!s.sentence())
         return caption(
-            ui, {rest.x, rest.y, rest.w, kTitleLine},
+            ui, {rest.x, rest.y, rest.w, kListTitle},
             s.model()->config.can.read_image ? "Ranking needs a picture." : "Ranking needs a sentence.");
     const View& view = shown_view(s.session, *s.model());
     (view.beside.list ? view.beside.list : draw_head_ranking)(s, rest);

@@ -9,6 +9,9 @@
 
 namespace headlight {
 
+/// The context where positions set no longest text (ALiBi, relative ones).
+inline constexpr int kNoLongestText = 1 << 15;
+
 /// One family of checkpoints: how its config is spelled and what its tensors are called.
 struct Family {
     const char* model_type;  // "gpt2"

@@ -6,8 +6,6 @@ namespace headlight {
 
 namespace {
 
-constexpr int kNoLimit = 1 << 15;  // ALiBi sets no longest text
-
 Result<ModelConfig> read_bloom(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
@@ -16,7 +14,7 @@ Result<ModelConfig> read_bloom(const Json& root, const std::string& file) {
     s.layers = r.layers({"n_layer", "num_hidden_layers"}, 2);
     s.d_mlp = 4 * c.d_model;
     s.vocab = c.vocab = r.vocabulary(250880);
-    c.context = kNoLimit;
+    c.context = kNoLongestText;
     c.positions = PositionScheme::alibi;
     c.embed_norm = true;
     c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);

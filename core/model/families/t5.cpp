@@ -8,8 +8,6 @@ namespace headlight {
 
 namespace {
 
-constexpr int kNoLimit = 1 << 15;  // relative positions set no longest text
-
 Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, bool scales_logits) {
     ConfigReader r(root, file);
     ModelConfig c;
@@ -29,7 +27,7 @@ Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, bo
     decoder.layers = r.layers({or_null("num_decoder_layers")}, encoder.layers);
     encoder.d_mlp = decoder.d_mlp = r.mlp_width({"d_ff"}, 2048);
     encoder.vocab = decoder.vocab = c.vocab = r.vocabulary(32128);
-    c.context = kNoLimit;
+    c.context = kNoLongestText;
     c.buckets.count = r.integer({"relative_attention_num_buckets"}, 32, 4, 1 << 16);
     c.buckets.max_distance = r.integer({"relative_attention_max_distance"}, 128, c.buckets.count, 1 << 24);
     c.norm = NormKind::rms_norm;
