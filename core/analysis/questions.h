@@ -9,6 +9,8 @@
 
 #include "analysis/block_chain.h"
 #include "analysis/block_weights.h"
+#include "analysis/circuits.h"
+#include "analysis/composition.h"
 #include "analysis/delta.h"
 #include "analysis/effects.h"
 #include "analysis/flow.h"
@@ -19,6 +21,7 @@
 #include "analysis/page_wanted.h"
 #include "analysis/patch_map.h"
 #include "analysis/positions.h"
+#include "analysis/score_origins.h"
 #include "analysis/shown.h"
 #include "analysis/steps.h"
 #include "analysis/token_choices.h"
@@ -33,7 +36,8 @@ using Question =
                  AttributionWanted, GraphWanted, RolloutWanted, HeadMapWanted, RandomStatisticsWanted,
                  HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, MetricWanted,
                  StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, BlockWeightsWanted,
-                 BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted, PatchMapWanted>;
+                 BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted, PatchMapWanted,
+                 ScoreOriginsWanted, CircuitsWanted, CompositionWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
 /// fit(), where it names any.
@@ -103,6 +107,10 @@ public:
             out.set(random->asked, random->answer, nullptr);
         if (const auto& weights = std::get<Slot<BlockWeightsWanted>>(found_))
             out.set(weights->asked, weights->answer, nullptr);
+        if (const auto& circuits = std::get<Slot<CircuitsWanted>>(found_))
+            out.set(circuits->asked, circuits->answer, nullptr);
+        if (const auto& composition = std::get<Slot<CompositionWanted>>(found_))
+            out.set(composition->asked, composition->answer, nullptr);
         return out;
     }
 

@@ -17,6 +17,10 @@ Eigenvectors symmetric_eigenvectors(const Eigen::MatrixXd& m) {
     return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& m) {
+    return Eigen::EigenSolver<Eigen::MatrixXd>(m, false).eigenvalues();
+}
+
 Vector product_singular_values(const Matrix& left, const Matrix& right) {
     HEADLIGHT_CHECK(left.cols() == right.rows());
     const Eigen::MatrixXd l = left.cast<double>(), r = right.cast<double>();

@@ -16,6 +16,9 @@ Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m);
 /// Of a symmetric matrix [n, n].
 Eigenvectors symmetric_eigenvectors(const Eigen::MatrixXd& m);
 
+/// Of any square matrix [n, n], in no order.
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& m);
+
 /// The singular values [inner] of left · right, the largest first, without that product: where
 /// right rightᵀ = V D Vᵀ they are those of left V √D.
 Vector product_singular_values(const Matrix& left, const Matrix& right);

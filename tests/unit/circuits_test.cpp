@@ -1,0 +1,209 @@
+// What heads do by their weights alone, against the dense matrices that the factored way never makes.
+#include "analysis/circuits.h"
+
+#include <cmath>
+
+#include "analysis/circuit_factors.h"
+#include "analysis/composition.h"
+#include "analysis/questions.h"
+#include "base/cast.h"
+#include "base/spectrum.h"
+#include "helpers.h"
+
+using namespace headlight;
+
+namespace {
+
+/// Dense: every pair of tokens.
+Matrix dense_qk(const Model& model, AttentionHead head, ThreadPool& pool) {
+    const Matrix all = token_queries(model, head, pool) * token_keys(model, head, pool).transpose();
+    return all.colwise() - all.rowwise().mean();
+}
+
+/// From the largest down, each row and column once.
+std::vector<CircuitPair> greedy(Matrix values, int count) {
+    std::vector<CircuitPair> out;
+    for (int i = 0; i < count; ++i) {
+        Index row = 0, column = 0;
+        const float value = values.maxCoeff(&row, &column);
+        out.push_back({narrow<int>(row), narrow<int>(column), value});
+        values.row(row).setConstant(-1e30f);
+        values.col(column).setConstant(-1e30f);
+    }
+    return out;
+}
+
+void check_alike(const std::vector<CircuitPair>& got, const std::vector<CircuitPair>& want) {
+    REQUIRE(got.size() == want.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+        CHECK(got[i].from == want[i].from);
+        CHECK(got[i].to == want[i].to);
+        CHECK(got[i].value == doctest::Approx(want[i].value).epsilon(1e-4));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("circuits: the strongest pairs are those of the whole matrix, whatever the threads and blocks") {
+    const Matrix left = random_matrix(700, 6, 1), right = random_matrix(5000, 6, 2);
+    ThreadPool one(1), three(3);
+    const auto pairs = strongest_pairs(left, right, 12, three);
+    check_alike(pairs, greedy(left * right.transpose(), 12));
+    CHECK(pairs == strongest_pairs(left, right, 12, one));
+    // A key that every query seeks stands once: the others get their next best.
+    Matrix keys = Matrix::Zero(4, 1), queries(3, 1);
+    keys << 9, 1, 2, 3;
+    queries << 1, 2, 3;
+    const auto few = strongest_pairs(queries, keys, 9, one);
+    check_alike(few, {{2, 0, 27}, {1, 3, 6}, {0, 2, 2}});
+}
+
+TEST_CASE("circuits: QK of a token pair is the score of a text of the two, where the model knows no places") {
+    ThreadPool pool(2);
+    for (const char* name : {"llama", "qwen3", "gemma2", "bloom", "t5"}) {
+        CAPTURE(name);
+        const auto model = reference_model(name);
+        const AttentionHead head{0, 1};
+        ForwardRequest request = request_of({5, 9});
+        if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0}).inputs[0]);
+        request.intervention.changes = {*parse_change(model->config, "positions:off")};
+        const auto trace = *run_trace(model, request, pool);
+        const float dot = trace->q(0, 1).row(1).dot(trace->k(0, 1).row(0)) * trace->rule(0).scale;
+        const Matrix q = token_queries(*model, head, pool), k = token_keys(*model, head, pool);
+        if (model->config.attention_bias || model->config.norm_bias) continue;  // biases are left out
+        CHECK(q.row(9).dot(k.row(5)) == doctest::Approx(dot).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("circuits: pairs and copying of dense matrices") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "gemma2", "opt", "bloom", "qwen2"}) {
+        CAPTURE(name);
+        const auto model = reference_model(name);
+        const AttentionHead head{1, 1};
+        const auto found = head_circuits(*model, {head.block, head.head, 0, 8}, pool);
+        REQUIRE(found);
+        check_alike(found->qk.pairs, greedy(dense_qk(*model, head, pool), 8));
+        Matrix ov = token_values(*model, head, pool) * output_logits(*model, head, pool).transpose();
+        ov.colwise() -= ov.rowwise().mean().eval();
+        check_alike(found->ov.pairs, greedy(ov, 8));
+        const Index n = std::min(ov.rows(), ov.cols());
+        const Eigen::VectorXcd of = eigenvalues(ov.topLeftCorner(n, n).cast<double>());
+        CHECK(found->copying == doctest::Approx(of.real().sum() / of.cwiseAbs().sum()).epsilon(1e-2));
+        const Matrix qk = dense_qk(*model, head, pool);
+        double duplicate = 0;
+        for (Index i = 0; i < qk.rows(); ++i)
+            duplicate += double(qk(i, i)) / std::sqrt(double(qk.row(i).squaredNorm()) / double(qk.cols()));
+        CHECK(found->duplicate == doctest::Approx(duplicate / double(qk.rows())).epsilon(1e-3));
+        const auto some = head_circuits(*model, {head.block, head.head, 20, 8}, pool);
+        REQUIRE(some);
+        CHECK(some->tokens == 20);
+        for (const CircuitPair& pair : some->qk.pairs) CHECK((pair.from < 20 && pair.to < 20));
+    }
+}
+
+TEST_CASE("circuits: what a model lacks is said, and the rest is there") {
+    ThreadPool pool(2);
+    const auto of = [&](const char* name, AttentionHead head) {
+        return *head_circuits(*reference_model(name), {head.block, head.head, 0, 3}, pool);
+    };
+    CHECK(of("bert", {0, 0}).ov.refusal.find("No direct path") == 0);
+    CHECK((of("bert", {0, 0}).qk.pairs.size() == 3 && std::isnan(of("bert", {0, 0}).copying)));
+    CHECK(!of("vit", {0, 0}).qk.refusal.empty());
+    CHECK(!of("t5", {0, 0}).ov.refusal.empty());  // the encoder's
+    const HeadCircuits cross = of("t5", {4, 0});
+    CHECK((cross.qk.pairs.size() == 3 && cross.ov.pairs.size() == 3));
+    CHECK((std::isnan(cross.previous) && std::isnan(cross.duplicate)));
+}
+
+TEST_CASE("circuits: attention to the token before comes of positions alone") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "bloom", "opt", "bert", "t5", "gpt_neox", "mistral"}) {
+        CAPTURE(name);
+        const float score = previous_token_score(*reference_model(name), {0, 0}, pool);
+        CHECK((score > 0 && score < 1));
+    }
+    // Without positions every key of the causal row weighs 1 / (i + 1).
+    const auto bloom = reference_model("bloom");
+    double by_slope = 0;  // ALiBi alone: average tokens have one key vector, so the bias decides
+    const PositionBias bias = alibi_bias(bloom->config.heads(0), 64);
+    const int n = std::min(64, bloom->config.context);
+    for (int i = 1; i < n; ++i) {
+        const Eigen::ArrayXf row = bias.by_key.row(0).head(i + 1).array().transpose();
+        const Eigen::ArrayXf e = (row - row.maxCoeff()).exp();
+        by_slope += double(e[i - 1] / e.sum());
+    }
+    CHECK(previous_token_score(*bloom, {0, 0}, pool) == doctest::Approx(by_slope / (n - 1)).epsilon(1e-3));
+}
+
+TEST_CASE("composition: factored and dense agree, and heads compose with earlier ones alone") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "gemma2", "bert"}) {
+        CAPTURE(name);
+        const auto model = reference_model(name);
+        const ModelConfig& c = model->config;
+        const auto all = composition(*model, std::nullopt, pool);
+        REQUIRE(all);
+        const AttentionHead writer{0, 1}, reader{1, 0};
+        const HeadMatrices a = head_matrices(*model, writer), b = head_matrices(*model, reader);
+        const auto reads = [&](AttentionHead head, const Matrix& w) {
+            return read_through(*model, head.block, false, w);
+        };
+        const Matrix ov = reads(writer, a.v) * written_through(*model, 0, a.o),
+                     qk = reads(reader, b.q) * reads(reader, b.k).transpose(),
+                     next = reads(reader, b.v) * written_through(*model, 1, b.o);
+        const int w = c.head_index(writer), r = c.head_index(reader);
+        const auto ratio = [](const Matrix& x, const Matrix& y) {
+            return (x * y).norm() / (x.norm() * y.norm());
+        };
+        CHECK(all->of[0](r, w) == doctest::Approx(ratio(ov, qk)).epsilon(1e-3));
+        CHECK(all->of[1](r, w) == doctest::Approx(ratio(ov, qk.transpose())).epsilon(1e-3));
+        CHECK(all->of[2](r, w) == doctest::Approx(ratio(ov, next)).epsilon(1e-3));
+        CHECK(std::isnan(all->of[0](w, r)));
+        CHECK(all->random == doctest::Approx(1 / std::sqrt(double(c.d_model))));
+        const auto alone = composition(*model, reader, pool);
+        REQUIRE(alone);
+        CHECK(alone->of[1](r, w) == all->of[1](r, w));
+        CHECK(std::isnan(alone->of[1](r + 1, w)));  // of another reader
+    }
+}
+
+TEST_CASE(
+    "composition: cross-attention reads the encoder's heads by keys and values, the decoder's by queries") {
+    ThreadPool pool(2);
+    const auto model = reference_model("marian");
+    const ModelConfig& c = model->config;
+    const auto all = composition(*model, std::nullopt, pool);
+    REQUIRE(all);
+    const int encoder = c.head_index({0, 0}), self = c.head_index({2, 0}), cross = c.head_index({4, 0});
+    CHECK((std::isnan(all->of[0](cross, encoder)) && all->of[1](cross, encoder) > 0 &&
+           all->of[2](cross, encoder) > 0));
+    CHECK((all->of[0](cross, self) > 0 && std::isnan(all->of[1](cross, self))));
+    const int later = c.head_index({3, 0});  // self-attention of the decoder's second layer
+    CHECK((all->of[1](later, cross) > 0 && std::isnan(all->of[1](self, cross))));
+    const auto strongest = strongest_compositions(*all, 3, CompositionKind::k);
+    CHECK(strongest.size() == 3);
+    CHECK((strongest[0].value >= strongest[1].value && strongest[0].kind == CompositionKind::k));
+}
+
+TEST_CASE("circuits: a cancelled search ends with nothing") {
+    ThreadPool pool(2);
+    const CancelFlag cancel{true};
+    const auto model = reference_model("gpt2");
+    const auto found = head_circuits(*model, {0, 0, 0, 5}, pool, &cancel);
+    CHECK((!found && found.error().cancelled));
+    const auto composed = composition(*model, std::nullopt, pool, &cancel);
+    CHECK((!composed && composed.error().cancelled));
+}
+
+TEST_CASE("circuits: questions about heads that a model lacks are of the nearest") {
+    ThreadPool pool(1);
+    ForwardRequest request = request_of({5, 9, 7});
+    request.inputs.push_back(request_of({0, 4}).inputs[0]);
+    const auto trace = *run_trace(reference_model("marian"), request, pool);
+    for (const Question& wild : {Question(ScoreOriginsWanted{99, 99, 99, 99}),
+                                 Question(CircuitsWanted{99, 99, 16, 3}), Question(CompositionWanted{})})
+        CHECK(std::visit(
+            [&](const auto& q) { return static_cast<bool>(answer(Runs{*trace}, q, pool, nullptr)); },
+            fitted(wild, *trace)));
+}

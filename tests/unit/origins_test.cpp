@@ -1,0 +1,150 @@
+// Where scores come from: the parts sum to the score in every family, whatever a person changed.
+#include <cmath>
+
+#include "analysis/score_origins.h"
+#include "base/cast.h"
+#include "changed.h"
+
+using namespace headlight;
+
+namespace {
+
+/// How far the sum is from the score, by the size of what is summed.
+float error_of_sum(const ScoreOrigins& o) {
+    return std::abs(o.sum - o.scaled) / std::max(1.0f, o.values.cwiseAbs().sum());
+}
+
+int place_of(const std::vector<StreamPart>& parts, const StreamPart& part) {
+    const auto at = std::find(parts.begin(), parts.end(), part);
+    return at == parts.end() ? -1 : narrow<int>(at - parts.begin());
+}
+
+}  // namespace
+
+TEST_CASE("origins: the shares of a score sum to it, in every family and block") {
+    ThreadPool pool(2);
+    float worst = 0;
+    for (const char* name :
+         {"gpt2",    "gpt_neox",   "llama",   "gemma2", "phi",     "opt",      "bloom",
+          "qwen2",   "qwen3",      "mistral", "bert",   "roberta", "albert",   "distilbert",
+          "electra", "modernbert", "marian",  "bart",   "t5"}) {
+        CAPTURE(name);
+        const auto trace = changed(reference_model(name), {}, pool);
+        for (int block = 0; block < trace->config().blocks(); ++block) {
+            CAPTURE(block);
+            const int queries = trace->query_count(block), keys = trace->key_count(block);
+            for (const ScoreOriginsWanted w : {ScoreOriginsWanted{block, 0, queries - 1, 1},
+                                               ScoreOriginsWanted{block, 1, queries - 2, keys - 3}}) {
+                const auto o = answer(*trace, w, pool);
+                REQUIRE(o);
+                CHECK(error_of_sum(*o) < 2e-6f);
+                worst = std::max(worst, error_of_sum(*o));
+                CHECK(o->capped + o->bias == doctest::Approx(o->score).epsilon(1e-4));
+                CHECK((o->values.rows() == isize(o->queries) && o->values.cols() == isize(o->keys)));
+            }
+        }
+    }
+    MESSAGE("largest error of the sums of scores, by what is summed: " << worst);
+}
+
+TEST_CASE("origins: the parts are those that wrote the two vectors") {
+    ThreadPool pool(2);
+    const auto trace = changed(reference_model("gpt2"), {}, pool);
+    const int heads = trace->config().heads(0);
+    const auto first = answer(*trace, ScoreOriginsWanted{0, 0, 6, 2}, pool),
+               second = answer(*trace, ScoreOriginsWanted{1, 1, 6, 2}, pool);
+    REQUIRE((first && second));
+    using Kind = StreamPart::Kind;
+    CHECK(first->queries == std::vector<StreamPart>{{Kind::biases}, {Kind::token}, {Kind::position}});
+    CHECK(isize(second->keys) == 3 + heads + 1);
+    CHECK(place_of(second->keys, {Kind::head, 0, heads - 1}) == 2 + heads);
+    CHECK(place_of(second->queries, {Kind::mlp, 0}) == 3 + heads);
+    const auto llama =
+        answer(*changed(reference_model("llama"), {}, pool), ScoreOriginsWanted{1, 1, 6, 2}, pool);
+    REQUIRE(llama);
+    CHECK(place_of(llama->queries, {Kind::position}) < 0);  // it turns q and k
+    CHECK(place_of(llama->queries, {Kind::biases}) < 0);    // it has none
+    const auto cross = changed(reference_model("marian"), {}, pool);
+    const auto read = answer(*cross, ScoreOriginsWanted{cross->config().blocks() - 1, 0, 3, 4}, pool);
+    REQUIRE(read);
+    CHECK(place_of(read->keys, {Kind::head, 1, 0}) >= 0);     // the encoder's
+    CHECK(place_of(read->queries, {Kind::head, 1, 0}) < 0);   // the decoder's alone
+    CHECK(place_of(read->queries, {Kind::head, 3, 1}) >= 0);  // self-attention of its own layer
+}
+
+TEST_CASE("origins: without a head its share is gone, and the other shares keep their proportions") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    const auto own = changed(model, {}, pool), without = changed(model, {"ablate:0.1:zero"}, pool);
+    const ScoreOriginsWanted w{1, 0, 7, 3};
+    const auto a = answer(*own, w, pool), b = answer(*without, w, pool);
+    REQUIRE((a && b));
+    const StreamPart head{StreamPart::Kind::head, 0, 1}, token{StreamPart::Kind::token};
+    CHECK(a->values.row(place_of(a->queries, head)).cwiseAbs().maxCoeff() > 1e-4f);
+    CHECK(b->values.row(place_of(b->queries, head)).cwiseAbs().maxCoeff() == 0);
+    // token × token: only the two norms' scales are others.
+    const float scales = b->values(place_of(b->queries, token), place_of(b->keys, token)) /
+                         a->values(place_of(a->queries, token), place_of(a->keys, token));
+    const StreamPart position{StreamPart::Kind::position};
+    CHECK(b->values(place_of(b->queries, token), place_of(b->keys, position)) /
+              a->values(place_of(a->queries, token), place_of(a->keys, position)) ==
+          doctest::Approx(scales).epsilon(1e-3));
+}
+
+TEST_CASE("origins: what a person put in place is a part of its own, and the sum holds") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "bert", "gemma2"}) {
+        for (const char* text : {"skip-mlp:0", "skip-attention:0", "positions:off", "positions:shuffle:7"}) {
+            CAPTURE(name);
+            CAPTURE(text);
+            const auto trace = changed(reference_model(name), {text}, pool);
+            const auto o = answer(*trace, ScoreOriginsWanted{1, 1, 7, 3}, pool);
+            REQUIRE(o);
+            CHECK(error_of_sum(*o) < 2e-6f);
+        }
+        const auto model = reference_model(name);
+        for (const ChangeKind kind :
+             {ChangeKind::patch_resid, ChangeKind::patch_attention, ChangeKind::patch_mlp}) {
+            CAPTURE(name);
+            ForwardRequest request = request_of(kIds);
+            Change patch;
+            patch.kind = kind;
+            patch.block = 0;
+            patch.query = 7;
+            patch.pattern = std::make_shared<const Matrix>(random_matrix(10, model->config.d_model, 5));
+            request.intervention.changes.push_back(patch);
+            const auto trace = *run_trace(model, request, pool);
+            const auto o = answer(*trace, ScoreOriginsWanted{1, 1, 7, 3}, pool);
+            REQUIRE(o);
+            CHECK(error_of_sum(*o) < 2e-6f);
+            CHECK(place_of(o->queries, {StreamPart::Kind::given}) >= 0);
+            CHECK(place_of(o->keys, {StreamPart::Kind::given}) < 0);
+        }
+    }
+}
+
+TEST_CASE("origins: the strongest stand alone, and the rest is one part, so that the sum stays") {
+    ThreadPool pool(2);
+    const auto trace = changed(reference_model("gpt2"), {}, pool);
+    const auto all = answer(*trace, ScoreOriginsWanted{1, 1, 7, 3}, pool);
+    REQUIRE(all);
+    const ScoreOrigins some = strongest_origins(*all, 3);
+    CHECK((isize(some.queries) == 4 && isize(some.keys) == 4));
+    CHECK(some.queries.back().count == isize(all->queries) - 3);
+    CHECK(some.values.sum() == doctest::Approx(all->values.sum()).epsilon(1e-4));
+    CHECK(same(strongest_origins(*all, 99).values, all->values));
+    CHECK(same(strongest_origins(*all, 0).values, all->values));
+    const auto largest = largest_origins(*all, 5);
+    CHECK(std::abs(largest[0].value) == all->values.cwiseAbs().maxCoeff());
+    CHECK(std::abs(largest[3].value) >= std::abs(largest[4].value));
+}
+
+TEST_CASE("origins: a score that a person put in place is said, and a picture's patches are split too") {
+    ThreadPool pool(2);
+    const auto trace = changed(reference_model("gpt2"), {"score:6>2@1.1=4.5"}, pool);
+    const auto given = answer(*trace, ScoreOriginsWanted{1, 1, 6, 2}, pool),
+               beside = answer(*trace, ScoreOriginsWanted{1, 1, 6, 3}, pool);
+    REQUIRE((given && beside));
+    CHECK((given->given && given->score == 4.5f && !beside->given));
+    CHECK(given->sum == doctest::Approx(given->scaled).epsilon(1e-3));
+}
