@@ -75,6 +75,13 @@ std::span<const Verb> verbs() {
          "headlight attribute --text 'The cat sat on the mat.' --method jacobian --probes 8 -o jacobian.csv\n"
          "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors",
          declare_attribute},
+        {"circuits",
+         "what heads do by their weights alone: which tokens they seek and promote, which heads they read",
+         "headlight circuits --head 1.2\n"
+         "headlight circuits --head 1.2 --json --pairs 50 -o circuits.json\n"
+         "headlight circuits --model FOLDER -o scores.csv\n"
+         "headlight circuits --composition --pairs 10",
+         declare_circuits},
         {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
          "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "

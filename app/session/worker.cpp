@@ -124,19 +124,42 @@ Status Worker::handle(const WorkRequest& asked) {
 
 namespace {
 
-/// What is asked of the weights alone, which needs no sentence.
-void answer_of_model(WorkAnswer& state, const Model& model, const std::vector<Question>& questions,
-                     ThreadPool& pool) {
-    for (const Question& question : questions) {
-        const auto* asked = std::get_if<BlockWeightsWanted>(&question);
-        if (!asked || model.weights.stacks.empty()) continue;
-        BlockWeightsWanted wanted = *asked;
-        wanted.block = nearest(wanted.block, model.config.blocks());
-        wanted.head = nearest(wanted.head, model.config.heads(wanted.block));
-        const auto* known = state.found<BlockWeightsWanted>();
-        if (known && known->asked == wanted) continue;
-        state.answers.set(wanted, block_weights(model, wanted, pool), nullptr);
+/// Answers a question of one kind where it is asked of the weights alone, and not answered yet.
+template <class Asked, class Answer>
+Status answer_once(WorkAnswer& state, const Question& question, const ModelConfig& config,
+                   const Answer& found) {
+    const auto* asked = std::get_if<Asked>(&question);
+    if (!asked) return success();
+    Asked wanted = *asked;
+    if constexpr (requires { wanted.block; }) {
+        wanted.block = nearest(wanted.block, config.blocks());
+        wanted.head = nearest(wanted.head, config.heads(wanted.block));
     }
+    const auto* known = state.found<Asked>();
+    if (known && known->asked == wanted) return success();
+    TRY(auto answer, found(wanted));
+    state.answers.set(wanted, std::move(answer), nullptr);
+    return success();
+}
+
+/// What is asked of the weights alone, which needs no sentence.
+Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<Question>& questions,
+                       ThreadPool& pool, const CancelFlag* cancel) {
+    const ModelConfig& c = model.config;
+    for (const Question& question : questions) {
+        if (model.weights.stacks.empty()) break;
+        TRY_STATUS(answer_once<BlockWeightsWanted>(
+            state, question, c, [&](const BlockWeightsWanted& asked) -> Result<BlockWeights> {
+                return block_weights(model, asked, pool);
+            }));
+        TRY_STATUS(answer_once<CircuitsWanted>(state, question, c, [&](const CircuitsWanted& asked) {
+            return head_circuits(model, asked, pool, cancel);
+        }));
+        TRY_STATUS(answer_once<CompositionWanted>(state, question, c, [&](const CompositionWanted&) {
+            return model_composition(model, pool, cancel);
+        }));
+    }
+    return success();
 }
 
 }  // namespace
@@ -149,7 +172,7 @@ Status Worker::show_head(const WorkRequest& r, bool last) {
         state_.picture = nullptr;
         state_.cell = nullptr;
         std::tie(state_.block, state_.head) = std::pair{r.block, r.head};
-        answer_of_model(state_, *model_, r.questions, pool_);
+        TRY_STATUS(answer_of_model(state_, *model_, r.questions, pool_, &mailbox_.cancel_questions()));
         publish(last);
         return success();
     }

@@ -74,6 +74,11 @@ SentCommand lock_as_query(const Scene& s, TokenPlace t) {
     return {"lock", std::to_string(t.position) + "," + std::to_string(s.heaviest_key(t.position))};
 }
 
+const char* has_no_score(const Scene& s, TokenPlace t) {
+    if (const char* missing = cannot_mask(s, t)) return missing;
+    return is_no_query(s, t);
+}
+
 const char* is_not_predicted(const Scene& s, TokenPlace t) {
     const Capabilities& can = s.model()->config.can;
     if (!s.model()->has_logits() || !s.sentence()->trace->has_weights())
@@ -91,6 +96,11 @@ constexpr TokenEntry kEntries[] = {
      cannot_mask, mask_everywhere},
     {"query", "Lock it: every view then shows what it attends to.",
      [](const Scene&, TokenPlace) -> std::string { return "Use as query"; }, is_no_query, lock_as_query},
+    {"origins", "Where the score of what it attends to most comes from, part by part.",
+     [](const Scene&, TokenPlace) -> std::string { return "Where does its score come from?"; }, has_no_score,
+     [](const Scene& s, TokenPlace t) -> SentCommand {
+         return {"origins", lock_as_query(s, t).words};
+     }},
     {"explain", "Its log p where the model predicts it becomes the metric, and Prediction opens.",
      [](const Scene&, TokenPlace) -> std::string { return "Explain its prediction"; }, is_not_predicted,
      [](const Scene&, TokenPlace t) -> SentCommand {

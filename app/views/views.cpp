@@ -7,6 +7,7 @@
 #include "views/align.h"
 #include "views/all_heads.h"
 #include "views/architecture.h"
+#include "views/circuits.h"
 #include "views/compare.h"
 #include "views/delta.h"
 #include "views/graph.h"
@@ -15,6 +16,7 @@
 #include "views/learn.h"
 #include "views/lens.h"
 #include "views/lines.h"
+#include "views/origins.h"
 #include "views/patch.h"
 #include "views/picture.h"
 #include "views/positions.h"
@@ -32,7 +34,8 @@ std::span<const View> views() {
     static const View table[] = {picture_view(),   heat_map_view(),     lines_view(),     steps_view(),
                                  delta_view(),     lens_view(),         graph_view(),     compare_view(),
                                  alignment_view(), running_text_view(), all_heads_view(), architecture_view(),
-                                 positions_view(), patch_view(),        learn_view()};
+                                 positions_view(), patch_view(),        origins_view(),   circuits_view(),
+                                 learn_view()};
     return table;
 }
 

@@ -8,6 +8,7 @@ import traceback
 from types import FunctionType
 
 import attributing
+import circuits
 import corpus
 import failures
 import figures
@@ -19,7 +20,7 @@ import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, attributing, corpus, learning, models, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, learning, models, instruction_sets, helping]
 
 
 def main():

@@ -102,6 +102,9 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["model_block"] = 3;
     written["patch_part"] = 0;
     written["patch_estimates"] = false;
+    written["origins_count"] = 16;
+    written["circuits_kind"] = 1;
+    written["circuits_tokens"] = 8192;
     written["picture"] = "";
     written["contrast"] = 6;  // once a scale per row
     written["map_of"] = written["map_from"] = 0;

@@ -1,0 +1,243 @@
+// Circuits from the command line: what heads do by their weights alone.
+#include "analysis/circuits.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+#include "analysis/composition.h"
+#include "analysis/predict.h"
+#include "base/quoted.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/validators.h"
+#include "cli/verbs.h"
+#include "io/json.h"
+#include "io/numbers.h"
+
+namespace headlight {
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+struct CircuitsOptions {
+    InputOptions input;
+    std::string head, output;
+    int tokens = 0, pairs = 20;
+    bool composition = false, json = false;
+};
+
+std::string csv_value(float value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", double(value));
+    return std::isnan(value) ? "" : text;
+}
+
+/// A field of a CSV line.
+std::string quoted_field(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + "\"";
+}
+
+std::string pairs_csv(const Model& model, const HeadCircuits& found) {
+    std::string out = "circuit,from_id,from,to_id,to,value";
+    const auto add = [&](const char* circuit, const std::vector<CircuitPair>& pairs) {
+        for (const CircuitPair& p : pairs)
+            out += std::string("\n") + circuit + "," + std::to_string(p.from) + "," +
+                   quoted_field(listed_label(model, p.from)) + "," + std::to_string(p.to) + "," +
+                   quoted_field(listed_label(model, p.to)) + "," + csv_value(p.value);
+    };
+    add("QK", found.qk.pairs);
+    add("OV", found.ov.pairs);
+    return out + "\n";
+}
+
+OrderedJson pairs_json(const Model& model, const CircuitPairs& found, const char* from, const char* to) {
+    OrderedJson out = OrderedJson::object();
+    if (!found.refusal.empty()) out["refusal"] = found.refusal;
+    out["pairs"] = OrderedJson::array();
+    for (const CircuitPair& p : found.pairs)
+        out["pairs"].push_back({{std::string(from) + "_id", p.from},
+                                {from, listed_label(model, p.from)},
+                                {std::string(to) + "_id", p.to},
+                                {to, listed_label(model, p.to)},
+                                {"value", p.value}});
+    return out;
+}
+
+/// Pairs of one kind as lines: which head reads what which head writes.
+OrderedJson composed_json(const ModelConfig& c, const Composition& of, int head, bool as_reader) {
+    OrderedJson out = OrderedJson::array();
+    for (int other = 0; other < c.head_count(); ++other) {
+        OrderedJson row{{"head", head_path(c, c.head_at(other))}};
+        bool any = false;
+        for (int kind = 0; kind < kCompositionKinds; ++kind) {
+            const float value = as_reader ? of.of[kind](head, other) : of.of[kind](other, head);
+            if (std::isnan(value)) continue;
+            row[kCompositionNames[kind]] = value;
+            any = true;
+        }
+        if (any) out.push_back(std::move(row));
+    }
+    return out;
+}
+
+OrderedJson scores_json(const HeadCircuits& found) {  // NaN becomes null
+    return {
+        {"copying", found.copying}, {"previous_token", found.previous}, {"duplicate_token", found.duplicate}};
+}
+
+Status write_or_print(const CircuitsOptions& o, const std::vector<NumberTable>& tables,
+                      const std::function<std::string()>& json, const std::function<std::string()>& csv) {
+    if (!o.output.empty()) return write_numbers(o.output, tables);
+    return o.json ? print_json(json()) : print(csv());
+}
+
+/// One head: its pairs, its scores, and how it composes with all others.
+Status run_head(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
+    const ModelConfig& c = model.config;
+    TRY(const AttentionHead head, parse_head(c, o.head, "--head"));
+    const CircuitsWanted wanted{head.block, head.head, o.tokens, o.pairs};
+    Progress progress(circuit_steps(model, wanted) + (o.json ? composition_steps(c, head) : 0),
+                      o.input.quiet);
+    const auto step = [&] { progress.step(); };
+    TRY(const HeadCircuits found, head_circuits(model, wanted, pool, nullptr, step));
+    Composition composed;
+    if (o.json) {
+        TRY(composed, composition(model, head, pool, nullptr, step));
+    }
+    const auto json = [&] {
+        const int at = c.head_index(head);
+        OrderedJson root{{"model", model.name}, {"head", head_path(c, head)}};
+        root["tokens"] = found.tokens;
+        root["scores"] = scores_json(found);
+        root["qk"] = pairs_json(model, found.qk, "query", "key");
+        root["ov"] = pairs_json(model, found.ov, "attended", "promoted");
+        root["composition"] = {{"random", composed.random},
+                               {"reads", composed_json(c, composed, at, true)},
+                               {"is_read_by", composed_json(c, composed, at, false)}};
+        return json_text(root, 2) + "\n";
+    };
+    return write_or_print(o, circuit_numbers(found, model, head), json,
+                          [&] { return pairs_csv(model, found); });
+}
+
+std::string scores_csv(const ModelConfig& c, const std::vector<HeadCircuits>& heads) {
+    std::string out = "layer,head,copying,previous_token,duplicate_token\n";
+    for (int i = 0; i < isize(heads); ++i) {
+        const AttentionHead head = c.head_at(i);
+        out += block_path(c, head.block) + "," + std::to_string(head.head) + "," +
+               csv_value(heads[i].copying) + "," + csv_value(heads[i].previous) + "," +
+               csv_value(heads[i].duplicate) + "\n";
+    }
+    return out;
+}
+
+NumberTable scores_table(const ModelConfig& c, const std::vector<HeadCircuits>& heads) {
+    NumberTable out;
+    out.name = "circuit scores";
+    out.rows_are = "head";
+    out.columns_are = "score";
+    out.columns = {"copying", "previous token", "duplicate token"};
+    out.values.resize(isize(heads), 3);
+    for (int i = 0; i < isize(heads); ++i) {
+        out.rows.push_back(head_path(c, c.head_at(i)));
+        out.values.row(i) << heads[i].copying, heads[i].previous, heads[i].duplicate;
+    }
+    return out;
+}
+
+/// The scores of every head.
+Status run_scores(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
+    const ModelConfig& c = model.config;
+    Progress progress(c.head_count(), o.input.quiet);
+    std::vector<HeadCircuits> heads;
+    for (int i = 0; i < c.head_count(); ++i, progress.step())
+        heads.push_back(circuit_scores(model, c.head_at(i), pool));
+    const auto json = [&] {
+        OrderedJson root{{"model", model.name}, {"heads", OrderedJson::array()}};
+        for (int i = 0; i < c.head_count(); ++i) {
+            OrderedJson row{{"head", head_path(c, c.head_at(i))}};
+            row.update(scores_json(heads[i]));
+            root["heads"].push_back(std::move(row));
+        }
+        return json_text(root, 2) + "\n";
+    };
+    return write_or_print(o, {scores_table(c, heads)}, json, [&] { return scores_csv(c, heads); });
+}
+
+/// All pairs of heads, the strongest first.
+Status run_composition(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
+    const ModelConfig& c = model.config;
+    Progress progress(composition_steps(c, std::nullopt), o.input.quiet);
+    TRY(const Composition all, composition(model, std::nullopt, pool, nullptr, [&] { progress.step(); }));
+    const std::vector<ComposedPair> pairs = strongest_compositions(all, o.pairs);
+    const auto json = [&] {
+        OrderedJson root{{"model", model.name}, {"random", all.random}, {"pairs", OrderedJson::array()}};
+        for (const ComposedPair& p : pairs)
+            root["pairs"].push_back({{"kind", kCompositionNames[static_cast<int>(p.kind)]},
+                                     {"reads", head_path(c, c.head_at(p.reader))},
+                                     {"writes", head_path(c, c.head_at(p.writer))},
+                                     {"value", p.value}});
+        return json_text(root, 2) + "\n";
+    };
+    const auto csv = [&] {
+        std::string out = "kind,reads,writes,value\n";
+        for (const ComposedPair& p : pairs)
+            out += std::string(kCompositionNames[static_cast<int>(p.kind)]) + "," +
+                   head_path(c, c.head_at(p.reader)) + "," + head_path(c, c.head_at(p.writer)) + "," +
+                   csv_value(p.value) + "\n";
+        return out;
+    };
+    return write_or_print(o, composition_numbers(all, c), json, csv);
+}
+
+Status run(const CircuitsOptions& o) {
+    if (!o.output.empty() && !is_numbers_path(o.output))
+        return Error{in_quotes(shortened(o.output)) +
+                     " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending, or draw "
+                     "the view with 'headlight render --view circuits'."};
+    ThreadPool pool(o.input.threads);
+    TRY(const auto model, open_model(o.input));
+    if (model->weights.stacks.empty())
+        return Error{"A trace holds no weights, which circuits are made of; open the model."};
+    const Status done = guarded([&] {
+        return o.composition    ? run_composition(o, *model, pool)
+               : o.head.empty() ? run_scores(o, *model, pool)
+                                : run_head(o, *model, pool);
+    });
+    TRY_STATUS(model->store.check_unchanged());
+    return done;
+}
+
+}  // namespace
+
+std::function<Status()> declare_circuits(CLI::App& app) {
+    auto o = std::make_shared<CircuitsOptions>();
+    add_model_option(app, o->input);
+    auto* head = app.add_option("--head", o->head,
+                                "one head, as 1.2 (cross.0.2, encoder.0.2): which tokens seek which, which "
+                                "promote which, its scores; without it the scores of every head");
+    app.add_flag("--composition", o->composition,
+                 "how much each head reads of what each earlier head writes, through its queries, keys and "
+                 "values; the strongest pairs, or with -o all")
+        ->excludes(head);
+    app.add_option("--pairs", o->pairs, "how many pairs to list")
+        ->check(within(1, 1000))
+        ->capture_default_str();
+    app.add_option("--tokens", o->tokens,
+                   "with --head: look for pairs among so many first tokens of the vocabulary (the most "
+                   "frequent ones, as tokenizers number them); 0: all")
+        ->check(within(0, 10000000))
+        ->needs(head)
+        ->capture_default_str();
+    app.add_option("-o,--output", o->output,
+                   "write tables as .csv, .tsv, .json, .npy or .safetensors in place of standard output");
+    app.add_flag("--json", o->json, "JSON; with --head also its composition with every other head");
+    add_run_options(app, o->input);
+    return [o] { return run(*o); };
+}
+
+}  // namespace headlight

@@ -1,0 +1,204 @@
+#include "views/circuits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "paint/matrix.h"
+#include "views/map_parts.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kComposedNames = 76, kCircuitsFoot = 100, kCircuitsBar = 10, kCircuitsBarLong = 240,
+                kCircuitsNoteAt = 26, kMostHeadCell = 24;
+
+/// The head that is chosen; the view needs no sentence, so no answer may be there.
+AttentionHead chosen_head(const Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    const int block = std::clamp(s.session.selection.block, 0, c.blocks() - 1);
+    return {block, std::clamp(s.session.selection.head, 0, c.heads(block) - 1)};
+}
+
+void choose_circuits(Scene& s, Toolbar& bar) {
+    const ModelConfig& c = s.model()->config;
+    auto& state = s.of<CircuitsState>();
+    const AttentionHead now = chosen_head(s);
+    std::vector<std::string> blocks, heads;
+    const std::string layer = bar.labels ? "" : "layer ", head = bar.labels ? "" : "head ";
+    for (int b = 0; b < c.blocks(); ++b) blocks.push_back(layer + block_name(c, b));
+    for (int h = 0; h < c.heads(now.block); ++h) heads.push_back(head + std::to_string(h));
+    if (const int b = bar.choice("Layer", "circuits/layer", blocks, now.block); b >= 0) s.select_block(b);
+    if (const int h = bar.choice("Head", "circuits/head", heads, now.head); h >= 0) s.select(now.block, h);
+    bar.choose("Composition", "circuits/composition", {"into queries", "into keys", "into values"},
+               state.kind);
+    const auto tokens =
+        std::find(kCircuitTokens.begin(), kCircuitTokens.end(), state.tokens) - kCircuitTokens.begin();
+    if (const int i = bar.choice("Pairs among", "circuits/tokens",
+                                 {"the first 2,048 tokens", "the first 8,192 tokens", "all tokens"},
+                                 narrow<int>(tokens));
+        i >= 0)
+        state.tokens = kCircuitTokens[i];
+}
+
+/// Names of blocks at the middle of their heads, and lines between blocks.
+void name_blocks(Scene& s, const Grid& g) {
+    constexpr float kApart = 14;
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const AttentionHead chosen = chosen_head(s);
+    float written_down = -1e9f, written_across = -1e9f;
+    for (int block = 0, first = 0; block < c.blocks(); first += c.heads(block), ++block) {
+        const auto heads = float(c.heads(block));
+        const Rect rows{g.view.x - kComposedNames, g.y(first), kComposedNames - gap::small, heads * g.h},
+            columns{g.x(first), g.view.y - size::line - gap::tight, heads * g.w, size::line};
+        const ImU32 ink = block == chosen.block ? ui.colors->accent_text : ui.colors->t2;
+        if (rows.middle_y() - written_down >= kApart) {
+            write(ui, rows, kCaptionMono, ink, block_name(c, block), Flush::right);
+            written_down = rows.middle_y();
+        }
+        const float needs = ui.text.width(kCaptionMono, block_name(c, block)) + gap::small;
+        if (columns.middle_x() - written_across >= needs) {
+            const Rect name{columns.middle_x() - needs / 2, columns.y, needs, columns.h};
+            write(ui, name, kCaptionMono, ink, block_name(c, block), Flush::center);
+            written_across = columns.middle_x();
+        }
+        if (first == 0) continue;
+        ui.stroke({g.view.x, g.y(first)}, {g.view.right(), g.y(first)}, ui.colors->l1, ui.line());
+        ui.stroke({g.x(first), g.view.y}, {g.x(first), g.view.bottom()}, ui.colors->l1, ui.line());
+    }
+}
+
+/// The row and the column of the chosen head, which reads in the one and writes in the other.
+void draw_chosen(Scene& s, const Grid& g) {
+    const int at = s.model()->config.head_index(chosen_head(s));
+    const ImU32 ink = faded(s.ui.colors->accent, 0.7f);
+    s.ui.frame(g.row(at), ink, s.ui.line());
+    s.ui.frame({g.x(at), g.view.y, g.w, g.view.h}, ink, s.ui.line());
+}
+
+std::string composed_text(const ModelConfig& c, int reader, int writer, float value) {
+    return head_name(c, c.head_at(reader).block, c.head_at(reader).head) + " reads " +
+           head_name(c, c.head_at(writer).block, c.head_at(writer).head) + ": " + number(value, 3);
+}
+
+void answer_composition(Scene& s, const Grid& g, const Matrix& values) {
+    const ModelConfig& c = s.model()->config;
+    auto& pointed = s.of<CircuitsState>().pointed;
+    const Hit hit = s.ui.hit("circuits/map", g.view);
+    if (!s.ui.on_page()) pointed.reset();
+    if (!hit.hovered) return;
+    const auto [reader, writer] = g.at(hit.mouse);
+    if (std::isnan(values(reader, writer))) return;
+    pointed = std::pair{reader, writer};
+    s.ui.frame(inset(g.cell(reader, writer), -1, -1), s.ui.colors->hover, 2);
+    s.ui.tooltip("circuits/map", hit,
+                 composed_text(c, reader, writer, values(reader, writer)) + ". Press to choose the reader.");
+    if (hit.clicked) s.select(c.head_at(reader).block, c.head_at(reader).head);
+}
+
+void draw_composition_foot(Scene& s, Rect foot, const Composition& of, const Matrix& values, float largest) {
+    Ui& ui = s.ui;
+    const Rect bar{foot.x, foot.y + gap::medium, std::min(foot.w, kCircuitsBarLong), kCircuitsBar};
+    std::optional<float> marked;
+    if (const auto at = s.of<CircuitsState>().pointed) marked = values(at->first, at->second) / largest;
+    draw_range_bar(
+        ui, {bar, colormap(s.session.preferences.colormap, ui.colors->dark), largest, 2, false, marked});
+    constexpr const char* kReads[] = {"queries", "keys", "values"};
+    const std::string reads = kReads[static_cast<int>(s.of<CircuitsState>().kind)],
+                      random = number(of.random, 3);
+    ui.text.draw_wrapped(foot.x, bar.bottom() + kCircuitsNoteAt, foot.w, kCaption, ui.colors->t2,
+                         "How much the " + reads +
+                             " of the head down read of what the head across writes: ‖A B‖ ÷ (‖A‖ ‖B‖); " +
+                             random + ": as matrices that know nothing of each other.");
+}
+
+void draw_composition(Scene& s, Rect area, const Composition& of) {
+    Ui& ui = s.ui;
+    const Matrix& values = of[s.of<CircuitsState>().kind];
+    const int heads = narrow<int>(values.rows());
+    Rect room = area;
+    take_left(room, kComposedNames);
+    const Rect above = take_top(room, 2 * size::line + gap::tight);
+    take_bottom(room, kCircuitsFoot);
+    const float side = std::min({room.w / float(heads), room.h / float(heads), kMostHeadCell});
+    const Grid g = grid_at(room.min(), heads, heads, side, side);
+    caption(ui, {g.view.x, above.y, g.view.w, size::line}, "writes →");
+    caption(ui, {area.x, above.y, kComposedNames - gap::small, size::line}, "reads ↓", Flush::right);
+    float largest = 1e-6f;
+    for (Index i = 0; i < values.size(); ++i)
+        if (const float v = values.data()[i]; v > largest) largest = v;
+    ui.fill(g.view, ui.colors->bg0);
+    draw_matrix(ui, g.whole(),
+                {places_of(values, largest), colormap(s.session.preferences.colormap, ui.colors->dark)});
+    name_blocks(s, g);
+    draw_chosen(s, g);
+    answer_composition(s, g, values);
+    draw_composition_foot(s, {g.view.x, g.view.bottom(), area.right() - g.view.x, kCircuitsFoot}, of, values,
+                          largest);
+}
+
+}  // namespace
+
+void draw_circuits(Scene& s, Rect area) {
+    constexpr float kRoomy = 1250, kMapShare = 0.47f;
+    Rect rest = area;
+    if (s.ui.on_page()) {
+        take_top(rest, gap::medium);
+    } else {
+        Toolbar bar = title_toolbar(s, rest, "circuits/back", "Circuits");
+        bar.labels = bar.rest().w > kRoomy;
+        choose_circuits(s, bar);
+    }
+    rest = inset(rest, size::center_pad, gap::medium);
+    const Rect map = take_left(rest, rest.w * kMapShare, gap::wide);
+    const auto* found = s.found<CompositionWanted>();
+    if (found && !found->answer.refusal.empty())
+        s.ui.text.draw_wrapped(map.x, map.y + gap::wide, map.w, kBody, s.ui.colors->t2,
+                               found->answer.refusal);
+    else if (found)
+        draw_composition(s, map, found->answer);
+    draw_circuits_side(s, rest);
+}
+
+namespace {
+
+std::vector<Question> ask_circuits(const Scene& s) {
+    const AttentionHead head = chosen_head(s);
+    return {CompositionWanted{}, CircuitsWanted{head.block, head.head, s.of<CircuitsState>().tokens}};
+}
+
+std::vector<NumberTable> circuits_numbers(const Scene& s) {
+    std::vector<NumberTable> out;
+    if (const auto* found = s.found<CompositionWanted>(); found && found->answer.refusal.empty())
+        out = composition_numbers(found->answer, s.model()->config);
+    if (const auto* found = s.found<CircuitsWanted>()) {
+        for (NumberTable& table :
+             circuit_numbers(found->answer, *s.model(), {found->asked.block, found->asked.head})) {
+            table.beside = !out.empty();
+            out.push_back(std::move(table));
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+View circuits_view() {
+    return {.key = "circuits",
+            .name = "Circuits",
+            .digit = 'H',
+            .draw = draw_circuits,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_circuits,
+            .page_w = 1280,
+            .page_h = 800,
+            .fills_window = true,
+            .of_model = true,
+            .numbers = circuits_numbers,
+            .visit = visit_state<CircuitsState>};
+}
+
+}  // namespace headlight

@@ -1,0 +1,89 @@
+// Beside the map of compositions: the chosen head by its weights alone.
+#include <algorithm>
+#include <cmath>
+
+#include "views/circuits.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kListStep = 24, kPairValue = 60;
+constexpr int kStrongest = 6;
+
+std::string score_text(float value, int digits) { return std::isnan(value) ? "—" : number(value, digits); }
+
+void draw_scores(Column& c, const HeadCircuits& found) {
+    c.pair("copying score", score_text(found.copying, 2));
+    c.pair("previous-token score", score_text(found.previous, 3));
+    c.pair("duplicate-token score", score_text(found.duplicate, 2));
+}
+
+/// The strongest pairs of heads; a press chooses the reader.
+void draw_strongest(Scene& s, Column& c, const Composition& of, CompositionKind kind) {
+    Ui& ui = s.ui;
+    const ModelConfig& config = s.model()->config;
+    const auto pairs = strongest_compositions(of, kStrongest, kind);
+    c.heading("reads ← writes", std::string(kCompositionNames[static_cast<int>(kind)]) + " composition");
+    c.values = kPairValue;
+    c.bars = c.at.w * 0.45f;
+    const float largest = pairs.empty() ? 1 : pairs.front().value;
+    for (int i = 0; i < isize(pairs); ++i) {
+        const AttentionHead reader = config.head_at(pairs[i].reader),
+                            writer = config.head_at(pairs[i].writer);
+        const Rect line = inset(c.line(kListStep), -gap::tight, 0);
+        const Hit hit = ui.control("circuits/pair/" + std::to_string(i), line);
+        if (hit.hovered) ui.fill(line, ui.colors->bg3, size::corner);
+        const bool on = s.of<CircuitsState>().pointed == std::pair{pairs[i].reader, pairs[i].writer};
+        c.bar({"", head_name(config, reader) + " ← " + head_name(config, writer), pairs[i].value / largest,
+               number(pairs[i].value, 3), on},
+              kListStep);
+        if (hit.clicked) s.select(reader.block, reader.head);
+    }
+}
+
+/// "seeks": pairs of tokens, as many as there is room for.
+void draw_token_pairs(Scene& s, Rect area, const std::string& title, const std::string& value,
+                      const CircuitPairs& found) {
+    Ui& ui = s.ui;
+    Column c(ui, area, area.y + gap::medium);
+    c.heading(title, value);
+    if (!found.refusal.empty()) return c.note(found.refusal);
+    for (const CircuitPair& pair : found.pairs) {
+        if (c.y + kListStep / 2 > area.bottom()) break;
+        Rect line = c.line(kListStep);
+        write(ui, take_right(line, kPairValue), kCaptionMono, ui.colors->t2, number(pair.value, 2),
+              Flush::right);
+        const float half = (line.w - gap::wide) / 2;
+        write(ui, take_left(line, half), kCaptionMono, ui.colors->t1, listed_label(*s.model(), pair.from));
+        write(ui, take_left(line, gap::wide), kCaption, ui.colors->t3, "→", Flush::center);
+        write(ui, line, kCaptionMono, ui.colors->t1, listed_label(*s.model(), pair.to));
+        c.skip(kListStep);
+    }
+}
+
+}  // namespace
+
+void draw_circuits_side(Scene& s, Rect area) {
+    constexpr float kScores = 132, kHeadings = 66;
+    const auto* found = s.found<CircuitsWanted>();
+    const auto* composed = s.found<CompositionWanted>();
+    if (!found) return;
+    const HeadCircuits& circuits = found->answer;
+    const std::string head = "Head " + head_name(s.model()->config, found->asked.block, found->asked.head);
+    const float high = std::max(kScores, kHeadings + kListStep * kStrongest);
+    const Rect top = take_top(area, high, gap::small);
+    Column scores(s.ui, nth_column(top, 0, 2, gap::wide), top.y + gap::medium);
+    scores.heading(head + ", by its weights alone");
+    scores.skip(4);
+    draw_scores(scores, circuits);
+    if (composed && composed->answer.refusal.empty()) {
+        Column strongest(s.ui, nth_column(top, 1, 2, gap::wide), top.y + gap::medium);
+        draw_strongest(s, strongest, composed->answer, s.of<CircuitsState>().kind);
+    }
+    const Rect left = nth_column(area, 0, 2, gap::wide), right = nth_column(area, 1, 2, gap::wide);
+    draw_token_pairs(s, left, "QK: query seeks key", "score", circuits.qk);
+    draw_token_pairs(s, right, "OV: attended promotes", "logit", circuits.ov);
+}
+
+}  // namespace headlight

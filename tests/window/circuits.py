@@ -1,0 +1,32 @@
+"""What heads do by their weights alone, and where a score comes from."""
+from drive import Window
+from places import LILY, PROGRAM
+
+
+def a_score_is_split_by_what_wrote_it(display):
+    with Window(PROGRAM, display, "--text", LILY, "--view", "head", "--do", "head 1.2; lock 16,4") as w:
+        w.wait(lambda r: "inspector/origins" in r["widgets"] and not r["busy"])
+        w.click("inspector/origins")
+        w.wait(lambda r: r["view"] == "Origins" and "origins/map" in r["widgets"] and not r["busy"])
+        w.click("origins/count")
+        w.click("origins/count/8 strongest")
+        w.wait(lambda r: not r["busy"] and "origins/map" in r["widgets"])
+        w.key("shift+Left")
+        w.wait(lambda r: r["locked"] == [16, 3] and not r["busy"])
+        w.key("Escape")
+        w.wait(lambda r: r["view"] == "Heat map")
+
+
+def heads_are_looked_at_without_a_text(display):
+    with Window(PROGRAM, display, "--text", "", "--view", "circuits") as w:
+        r = w.wait(lambda r: r["view"] == "Circuits" and "circuits/map" in r["widgets"] and "circuits/pair/0" in r["widgets"] and not r["busy"])
+        before = [r["layer"], r["head"]]
+        w.click("circuits/map", (3 + 0.5) / 32, (17 + 0.5) / 32)  # head 2.1 reads 0.3
+        r = w.wait(lambda r: [r["layer"], r["head"]] == [2, 1] != before and not r["busy"])
+        w.click("circuits/composition")
+        w.click("circuits/composition/into values")
+        w.wait(lambda r: "circuits/pair/0" in r["widgets"] and not r["busy"])
+        w.click("circuits/pair/0")
+        w.wait(lambda r: [r["layer"], r["head"]] != [2, 1] and not r["busy"])
+        w.key("Escape")
+        w.wait(lambda r: r["view"] != "Circuits")
