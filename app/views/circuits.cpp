@@ -95,7 +95,9 @@ void answer_composition(Scene& s, const Grid& g, const Matrix& values) {
     s.ui.frame(inset(g.cell(reader, writer), -1, -1), s.ui.colors->hover, 2);
     s.ui.tooltip("circuits/map", hit,
                  composed_text(c, reader, writer, values(reader, writer)) + ". Press to choose the reader.");
-    if (hit.clicked) s.select(c.head_at(reader).block, c.head_at(reader).head);
+    if (!hit.clicked) return;
+    s.select(c.head_at(reader).block, c.head_at(reader).head);
+    s.leave_text();
 }
 
 void draw_composition_foot(Scene& s, Rect foot, const Composition& of, const Matrix& values, float largest) {

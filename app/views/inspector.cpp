@@ -76,10 +76,12 @@ void draw_score(Scene& s, Column& c, const CellReport& r) {
     const ModelConfig& m = s.model()->config;
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.block);
     const bool root = m.scale == 0 && !m.scale_by_layer;
-    if (s.sentence()->trace->has_weights() && !s.ui.on_page() &&
-        s.ui.link("inspector/origins", c.at.right(), c.line().middle_y(), "where it comes from"))
+    const bool splits = s.sentence()->trace->has_weights() && !s.ui.on_page();
+    if (splits && s.ui.link("inspector/origins", c.at.right(), c.line().middle_y(), "where it comes from")) {
         s.send("origins", std::to_string(r.cell.query) + "," + std::to_string(r.cell.key));
-    c.pair("score", "");
+        s.leave_text();
+    }
+    if (splits) c.pair("score", "");
     c.pair("q·k", number(r.dot, 2));
     if (rule.scale != 1)
         c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.block)) : "× " + decimals(rule.scale, 3),

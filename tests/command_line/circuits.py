@@ -39,7 +39,7 @@ def all_heads_are_scored_and_composed():
 def every_kind_of_model_has_circuits():
     for model in ("gpt2", "llama", "gemma2", "phi", "bloom", "bert", "modernbert", "marian", "t5", "vit", "gpt_neox"):
         found = json.loads(run("circuits", "--model", MODELS / model, "--head", "1.1" if model not in ("marian", "t5") else "cross.1.1", "--pairs", "3", "--json").out)
-        assert ("refusal" in found["qk"]) == (model == "vit") and ("refusal" in found["ov"]) == (model in ("bert", "modernbert", "vit")), (model, found)
+        assert ("refusal" in found["qk"]) == (model == "vit") and ("refusal" in found["ov"]) == (model in ("bert", "modernbert", "marian", "vit")), (model, found)
         assert found["composition"]["reads"], model
 
 

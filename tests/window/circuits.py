@@ -23,6 +23,7 @@ def heads_are_looked_at_without_a_text(display):
         before = [r["layer"], r["head"]]
         w.click("circuits/map", (3 + 0.5) / 32, (17 + 0.5) / 32)  # head 2.1 reads 0.3
         r = w.wait(lambda r: [r["layer"], r["head"]] == [2, 1] != before and not r["busy"])
+        assert not r["field_focused"]
         w.click("circuits/composition")
         w.click("circuits/composition/into values")
         w.wait(lambda r: "circuits/pair/0" in r["widgets"] and not r["busy"])
