@@ -1,46 +1,56 @@
+#include "cli/attribute.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 
-#include "analysis/influence.h"
+#include "analysis/generate.h"
 #include "base/quoted.h"
-#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
-#include "io/json.h"
 #include "io/numbers.h"
 
 namespace headlight {
 
 namespace {
 
-struct AttributeOptions {
-    InputOptions input;
-    std::string metric, method = "gradient", baseline = "mean", output, gradients;
-    int steps = 50, probes = 0;
-    bool json = false;
-    /// How every output answers to every token, whatever is said.
-    bool wants_matrix() const { return method == "jacobian" && metric.empty() && gradients.empty(); }
-};
-
-constexpr std::string_view kPrompt = "text:";
-
-const InfluenceMethodRow& method_of(const AttributeOptions& o) {
-    const auto methods = influence_methods();
-    return *std::find_if(methods.begin(), methods.end(), [&](const InfluenceMethodRow& row) {
-        return o.method == row.word || (row.other && o.method == row.other);
-    });
-}
-
 /// The run that is explained, the unchanged one where something is changed, and the baseline's.
 struct AttributedRuns {
     std::shared_ptr<const Trace> trace, own, prompt;
+    int written = 0;  // tokens at the output's end
 };
+
+/// How many tokens at the output's end are the answer: a target that was typed, else what the model writes
+/// behind the request now.
+Result<int> write_answer(const std::shared_ptr<const Model>& model, int tokens, ForwardRequest& request,
+                         ThreadPool& pool) {
+    Sequence& output = request.inputs.back();
+    if (model->config.can.write_target && output.size() > 1) return output.size() - 1;
+    GenerationWanted wanted;
+    wanted.length = tokens;
+    TRY(const Generation generation, generate(model, request, wanted, pool));
+    const std::vector<int> ids = generation.ids();
+    for (const int id : ids) append_token(*model, output, id);
+    if (ids.empty()) return Error{"The model ends the text at once, so nothing is written; change the text."};
+    return isize(ids);
+}
+
+/// What was typed, and behind it what the model writes where that is explained.
+Status run_answered(const AttributeOptions& o, AttributedRuns& out, ThreadPool& pool) {
+    if (!o.over_written()) {
+        TRY(out.trace, run_input(o.input, pool));
+        return success();
+    }
+    TRY(auto model, open_model(o.input));
+    TRY(ForwardRequest request, read_request(o.input, model, pool));
+    TRY(out.written, write_answer(model, o.tokens, request, pool));
+    TRY(out.trace, run_trace(std::move(model), std::move(request), pool));
+    return success();
+}
 
 Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& pool) {
     AttributedRuns out;
-    TRY(out.trace, run_input(o.input, pool));
+    TRY_STATUS(run_answered(o, out, pool));
     if (out.trace->request.intervention != Intervention{}) {
         TRY(out.own, run_trace(out.trace->model, {out.trace->request.inputs, {}}, pool));
     }
@@ -56,7 +66,12 @@ Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& poo
     other.text_file.clear();
     other.typed.text = o.baseline.substr(kPrompt.size());
     TRY(ForwardRequest request, read_request(other, out.trace->model, pool));
-    if (request.inputs.size() > 1) request.inputs.back() = out.trace->output();
+    const std::vector<int>& ids = out.trace->output().ids;
+    if (request.inputs.size() > 1)
+        request.inputs.back() = out.trace->output();
+    else
+        for (size_t i = ids.size() - size_t(out.written); i < ids.size(); ++i)
+            append_token(*out.trace->model, request.inputs.back(), ids[i]);
     TRY(out.prompt, run_trace(out.trace->model, std::move(request), pool));
     return out;
 }
@@ -74,104 +89,6 @@ Result<InfluenceWanted> read_wanted(const AttributeOptions& o, const Model& mode
     return out;
 }
 
-/// A field of a CSV line.
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-    return out + "\"";
-}
-
-std::string influence_csv(const Trace& trace, const Influence& found) {
-    const bool several = found.tokens.size() > 1;
-    std::string out = several ? "stack,position,token,score" : "position,token,score";
-    for (int s = 0; s < isize(found.tokens); ++s) {
-        const std::vector<std::string> labels = token_labels(trace, s);
-        for (int i = 0; i < isize(labels); ++i) {
-            char value[32];
-            std::snprintf(value, sizeof value, ",%.6g", double(found.tokens[s][i]));
-            out += "\n" + (several ? trace.config().stacks[s].name + "," : "") + std::to_string(i) + "," +
-                   csv_field(labels[i]) + value;
-        }
-    }
-    return out + "\n";
-}
-
-/// Adds the tokens of all stacks and a score for each.
-void add_scores(const Trace& trace, const Influence& found, nlohmann::ordered_json& root) {
-    auto tokens = nlohmann::ordered_json::array(), stacks = tokens, scores = tokens;
-    for (int s = 0; s < isize(found.tokens); ++s)
-        for (const std::string& label : token_labels(trace, s)) {
-            const Index i = isize(scores) - (s ? found.tokens[0].size() : 0);
-            tokens.push_back(label);
-            stacks.push_back(trace.config().stacks[s].name);
-            scores.push_back(found.tokens[s][i]);
-        }
-    root["tokens"] = std::move(tokens);
-    if (found.tokens.size() > 1) root["stacks"] = std::move(stacks);
-    root["scores"] = std::move(scores);
-}
-
-std::string influence_json(const AttributeOptions& o, const Trace& trace, const Influence& found) {
-    nlohmann::ordered_json root{{"method", method_of(o).word}};
-    if (trace.model->has_logits()) {
-        root["metric"] = metric_name(*trace.model, found.metric);
-        root["value"] = found.value;
-    }
-    root["position"] = found.metric.position;
-    if (method_of(o).method == InfluenceMethod::integrated_gradients) {
-        root["baseline"] = o.baseline;
-        root["baseline_value"] = found.baseline_value;
-        root["steps"] = o.steps;
-        root["gap"] = found.gap();  // NaN becomes null
-    }
-    root["sum"] = found.sum;
-    add_scores(trace, found, root);
-    return json_text(root, 2) + "\n";
-}
-
-std::vector<NumberTable> influence_tables(const Trace& trace, const Influence& found,
-                                          const std::string& method) {
-    std::vector<NumberTable> out;
-    for (int s = 0; s < isize(found.tokens); ++s) {
-        const std::string stack = found.tokens.size() > 1 ? trace.config().stacks[s].name + "_" : "";
-        out.push_back({stack + method, "token", "score", token_labels(trace, s), {"score"}, found.tokens[s]});
-    }
-    return out;
-}
-
-/// Tokens of all stacks, those of the last behind the others.
-std::vector<std::string> all_labels(const Trace& trace) {
-    std::vector<std::string> out;
-    for (int s = 0; s < isize(trace.config().stacks); ++s)
-        for (std::string& label : token_labels(trace, s)) out.push_back(std::move(label));
-    return out;
-}
-
-nlohmann::ordered_json json_rows(const Matrix& m) {
-    auto out = nlohmann::ordered_json::array();
-    for (Index i = 0; i < m.rows(); ++i) out.push_back(std::vector<float>(m.row(i).begin(), m.row(i).end()));
-    return out;
-}
-
-/// [outputs, tokens]: every output's answer to every token.
-Status run_matrix(const AttributeOptions& o, const Trace& trace, ThreadPool& pool) {
-    if (!trace.has_weights())
-        return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
-    Progress progress(trace.output().size(), o.input.quiet);
-    TRY(const JacobianNorms found, jacobian_norms(trace, o.probes, pool, nullptr, [&] { progress.step(); }));
-    const std::vector<std::string> labels = all_labels(trace);
-    std::vector<NumberTable> tables{{"jacobian", "output", "token",
-                                     token_labels(trace, isize(trace.config().stacks) - 1), labels,
-                                     found.norms}};
-    if (!o.output.empty()) return write_numbers(o.output, tables);
-    nlohmann::ordered_json root{
-        {"method", "jacobian"}, {"tokens", labels}, {"matrix", json_rows(found.norms)}};
-    if (o.probes) root["probes"] = o.probes;
-    if (found.standard_error.size()) root["standard_error"] = json_rows(found.standard_error);
-    return o.json ? print_json(json_text(root, 2) + "\n") : print(as_tsv(tables.front()));
-}
-
 Status run(const AttributeOptions& o) {
     if (!o.output.empty() && !is_numbers_path(o.output))
         return Error{in_quotes(shortened(o.output)) +
@@ -179,8 +96,9 @@ Status run(const AttributeOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const AttributedRuns runs, run_attributed(o, pool));
     const Trace& trace = *runs.trace;
-    if (o.wants_matrix()) return run_matrix(o, trace, pool);
-    TRY(const InfluenceWanted wanted, read_wanted(o, *trace.model));
+    if (o.wants_matrix()) return say_jacobian(o, trace, pool);
+    TRY(InfluenceWanted wanted, read_wanted(o, *trace.model));
+    wanted.written = runs.written;
     Progress progress(o.steps, o.input.quiet);
     TRY(const Influence found, influence({trace, runs.own.get(), runs.prompt.get()}, wanted, pool, nullptr,
                                          [&] { progress.step(); }));
@@ -189,11 +107,11 @@ Status run(const AttributeOptions& o) {
             return Error{trace.model->name +
                          " has no head that predicts tokens, so there is no metric whose "
                          "gradients could be written; leave --gradients out."};
+        if (runs.written) return Error{"Gradients are written of one metric; leave --over written out."};
         TRY(const GradientSeed seed, metric_seed(found.metric, trace, runs.own.get(), pool));
         TRY_STATUS(write_gradients(o.gradients, trace, {&seed, 1}, pool));
     }
-    if (!o.output.empty()) return write_numbers(o.output, influence_tables(trace, found, method_of(o).word));
-    return o.json ? print_json(influence_json(o, trace, found)) : print(influence_csv(trace, found));
+    return say_influence(o, trace, found, runs.written);
 }
 
 }  // namespace
@@ -229,6 +147,17 @@ std::function<Status()> declare_attribute(CLI::App& app) {
                    "the jacobian of every output, estimated from so many random directions each, with its "
                    "standard error in --json; 0: exact")
         ->check(within(0, 1000))
+        ->capture_default_str();
+    app.add_option("--over", o->over,
+                   "what is explained: the metric, or every token that is written behind the text (or of the "
+                   "target that is given): their log p, or p or logit as --metric says, added up")
+        ->check(one_of({"metric", "written"}))
+        ->capture_default_str();
+    app.add_option("--tokens", o->tokens, "with --over written: the most tokens that the model writes")
+        ->check(within(1, kMaxWritten))
+        ->capture_default_str();
+    app.add_option("--parts", o->parts, "what the values are added up over")
+        ->check(one_of({std::begin(kAttributedParts), std::end(kAttributedParts)}))
         ->capture_default_str();
     app.add_option("-o,--output", o->output,
                    "write the values as .csv, .tsv, .json, .npy or .safetensors in place of standard output");

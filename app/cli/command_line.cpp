@@ -73,7 +73,9 @@ std::span<const Verb> verbs() {
          "--baseline zero --json\n"
          "headlight attribute --text 'The cat sat on the mat.' --method relevance -o relevance.npy\n"
          "headlight attribute --text 'The cat sat on the mat.' --method jacobian --probes 8 -o jacobian.csv\n"
-         "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors",
+         "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors\n"
+         "headlight attribute --text 'Lily had a red ball. Tom had a blue ball.' --over written --tokens 20 "
+         "--parts sentences --method integrated-gradients",
          declare_attribute},
         {"circuits",
          "what heads do by their weights alone: which tokens they seek and promote, which heads they read",

@@ -158,15 +158,6 @@ void add_combination(CLI::App& app, RenderOptions& o) {
 
 }  // namespace
 
-namespace {
-
-template <size_t N>
-std::vector<std::string> words_of(const char* const (&words)[N]) {
-    return {std::begin(words), std::end(words)};
-}
-
-}  // namespace
-
 std::string with_suffix(const std::string& output, const std::string& suffix) {
     const std::filesystem::path path(output);
     return (path.parent_path() / (path.stem().string() + "-" + suffix + path.extension().string())).string();
@@ -220,7 +211,9 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_option("--cell", o->lock,
                    "query and key that views of one cell show, 16,10; the last query otherwise");
     app.add_option("--with", o->with, "--view compare: the other head, 3.2");
-    app.add_option("--text-b", o->text_b, "--view compare: the other sentence; --view patch: the clean one");
+    app.add_option(
+        "--text-b", o->text_b,
+        "--view compare: the other sentence; --view patch: the clean one; --view influence: the baseline");
     app.add_option("--model-b", o->model_b, "--view compare: the other model");
     app.add_option(
            "--show", o->show,
@@ -228,7 +221,7 @@ std::function<Status()> declare_render(CLI::App& app) {
            "and nothing else to compare, before and after")
         ->check(one_of(words_of(kComparedShows)))
         ->capture_default_str();
-    add_metric_option(app, o->metric, "--view lens, delta, patch: what is explained");
+    add_metric_option(app, o->metric, "--view lens, delta, patch, influence: what is explained");
     std::vector<std::string> parts;
     for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
     app.add_option(
@@ -240,7 +233,7 @@ std::function<Status()> declare_render(CLI::App& app) {
     add_combination(app, *o);
     app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
     app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");
-    app.add_flag("--flow", o->flow, "--view graph: attention flow in place of rollout");
+    add_origin_options(app, *o);
     app.add_option("--heads", o->shown_heads, "--view graph, lines: these heads alone, 2.0,2.3");
     app.add_option("--share", o->share, "--view graph, lines: how much of each row is drawn, in percent")
         ->check(within(1, 100))

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options.h"
 #include "figure/figure.h"
@@ -23,9 +24,14 @@ struct RenderOptions {
     std::string lock, with, text_b, model_b, show = "pattern", format, metric;
     std::string put = "resid_pre";  // of patching: what is put back
     bool all_heads = false, numbered = false;
-    std::optional<std::string> mean, max;                 // of which heads: layer, all, 1.2,3.0
-    bool hard = false, as_lines = false;                  // of an alignment
-    bool flow = false;                                    // of a graph, in place of rollout
+    std::optional<std::string> mean, max;  // of which heads: layer, all, 1.2,3.0
+    bool hard = false, as_lines = false;   // of an alignment
+    std::string origins = "auto";          // of a graph: how it is told where a token comes from
+    bool flow = false;                     // an older way to ask for flow
+    bool sink_apart = false;               // of a graph
+    std::string influence = "hidden", probes = "auto", beside = "head", method = "input-x-gradient",
+                baseline = "mean", parts = "tokens";
+    int after = -1, points = 50;  // of influence: the layer, −1: the last; steps of integrated gradients
     std::string steps = "attention", part = "attention";  // of steps; of a model: whose weights
     std::string architecture;                             // of a model's diagram: "gpt-3", a config.json
     std::string shown_heads;                              // of a graph and of lines; "": all
@@ -35,6 +41,21 @@ struct RenderOptions {
     double delay = 700;                                   // milliseconds a frame
     std::map<std::string, std::string> fields;            // of the style, those that were given
 };
+
+inline constexpr const char* kOriginsWords[] = {"auto", "rollout", "flow", "contribution", "relevance"};
+inline constexpr const char* kInfluenceOf[] = {"hidden", "metric"};
+inline constexpr const char* kInfluenceProbes[] = {"auto", "exact", "8", "32"};
+inline constexpr const char* kInfluenceBeside[] = {"head", "layer", "rollout", "contribution"};
+inline constexpr const char* kInfluenceBaselines[] = {"mean", "zero", "text"};
+inline constexpr const char* kTextParts[] = {"tokens", "words", "sentences", "paragraphs"};
+
+template <size_t N>
+std::vector<std::string> words_of(const char* const (&words)[N]) {
+    return {std::begin(words), std::end(words)};
+}
+
+/// Options of the views graph and influence.
+void add_origin_options(CLI::App& app, RenderOptions& options);
 
 /// One picture of a trace: a figure, or a view as the window draws it. Layer and head are those of `figure`.
 Result<Drawing> drawing_of(const RenderOptions& options, const std::shared_ptr<const Trace>& trace,

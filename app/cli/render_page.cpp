@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "analysis/generate.h"
+#include "analysis/influence.h"
 #include "base/quoted.h"
 #include "cli/render.h"
 #include "io/json.h"
@@ -84,6 +85,13 @@ ptrdiff_t place_of_part(const std::string& word) {
            parts.begin();
 }
 
+ptrdiff_t place_of_method(const std::string& word) {
+    const auto methods = influence_methods();
+    return std::find_if(methods.begin(), methods.end(),
+                        [&](const InfluenceMethodRow& row) { return word == row.word; }) -
+           methods.begin();
+}
+
 /// What was chosen of a view's own, by the keys that workspaces know it by.
 void choose_for_view(const RenderOptions& o, Session& s) {
     const Json chosen{{"compare_show", place_in(kComparedShows, o.show)},
@@ -95,7 +103,16 @@ void choose_for_view(const RenderOptions& o, Session& s) {
                       {"align_marks", o.hard ? 2 : 1},
                       {"align_lines", o.as_lines},
                       {"heads_scale", 2},
-                      {"graph_flow", o.flow},
+                      {"graph_by", o.flow ? 2 : place_in(kOriginsWords, o.origins)},
+                      {"graph_sink_apart", o.sink_apart},
+                      {"influence_of", place_in(kInfluenceOf, o.influence)},
+                      {"influence_layer", o.after},
+                      {"influence_probes", place_in(kInfluenceProbes, o.probes)},
+                      {"influence_beside", place_in(kInfluenceBeside, o.beside)},
+                      {"influence_by", place_of_method(o.method)},
+                      {"influence_baseline", place_in(kInfluenceBaselines, o.baseline)},
+                      {"influence_steps", o.points},
+                      {"influence_part", place_in(kTextParts, o.parts)},
                       {"graph_share", float(o.share) / 100},
                       {"link_share", float(o.share) / 100}};
     FieldReader reader(chosen, "the options");

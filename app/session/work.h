@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/answer.h"
+#include "session/influence_sweep.h"
 #include "session/patch_sweep.h"
 #include "session/sweep.h"
 
@@ -37,6 +38,7 @@ struct WorkRequest {
     std::optional<OtherRun> other;
     std::optional<Metric> sweep;          // ablate each head in turn and measure the effect on this
     std::optional<PatchMapWanted> patch;  // measure this map of patching
+    InfluenceAsked influence;             // measure these beside the worker
     std::optional<HeadGroup> group;       // the picture is of several heads as one
     bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
 
@@ -48,12 +50,17 @@ struct WorkAnswer : RunAnswer {
     std::string other_error;                     // why there is no other run
     std::shared_ptr<const Sweep> sweep;          // asked for and not cancelled; may still be going on
     std::shared_ptr<const PatchSweep> patching;  // the same of a map of patching
-    std::string model_path;                      // the path that was asked for
+    std::shared_ptr<const InfluenceMapSweep> influence_map;
+    std::shared_ptr<const TokenScoresSweep> token_scores;
+    std::string model_path;  // the path that was asked for
     uint64_t model_attempt = 0;
     std::string model_error;  // why it was not opened; the old model stays
     std::string text_error;   // why the text cannot be read
     /// Whether something is measured beside the worker.
-    bool measures() const { return (sweep && !sweep->ended()) || (patching && !patching->ended()); }
+    bool measures() const {
+        const auto goes_on = [](const auto& measured) { return measured && !measured->ended(); };
+        return goes_on(sweep) || goes_on(patching) || goes_on(influence_map) || goes_on(token_scores);
+    }
     std::string failure;  // why something that was asked for is not here; what was shown stays
 };
 

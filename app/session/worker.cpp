@@ -21,6 +21,8 @@ Worker::~Worker() {
     thread_.join();
     if (sweep_) sweep_->stop();  // an answer may hold it for longer than this lives
     if (patching_) patching_->stop();
+    if (influence_map_) influence_map_->stop();
+    if (token_scores_) token_scores_->stop();
 }
 
 void Worker::ask(WorkRequest request) {
@@ -92,6 +94,33 @@ void Worker::see_to_patching(const WorkRequest& r) {
     state_.patching = patching_;
 }
 
+namespace {
+
+/// Ends what is not wanted any more, begins what is.
+template <class Wanted>
+void see_to(std::shared_ptr<InfluenceSweep<Wanted>>& sweep, const ShownRuns& runs,
+            const std::optional<Wanted>& wanted, const std::function<void(bool)>& seen) {
+    if (sweep && (!wanted || !sweep->is_of(runs, *wanted))) {
+        sweep->stop();
+        sweep = nullptr;
+    }
+    if (wanted && !sweep) sweep = std::make_shared<InfluenceSweep<Wanted>>(runs, *wanted, seen);
+}
+
+}  // namespace
+
+/// The same of what the view Influence measures.
+void Worker::see_to_influence(const WorkRequest& r) {
+    const SentenceResult& s = *state_.sentence;
+    const InfluenceAsked wanted = s.trace && s.complete ? r.influence : InfluenceAsked{};
+    const ShownRuns runs{s.trace, s.unchanged, state_.other ? state_.other->trace : nullptr};
+    const auto seen = [this](bool ended) { ended ? mailbox_.repeat() : done_(); };
+    see_to(influence_map_, runs, wanted.map, seen);
+    see_to(token_scores_, runs, wanted.scores, seen);
+    state_.influence_map = influence_map_;
+    state_.token_scores = token_scores_;
+}
+
 void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
     const Cell cell{state_.block, state_.head, std::min(r.cell->first, trace.query_count(state_.block) - 1),
@@ -119,6 +148,7 @@ Status Worker::handle(const WorkRequest& asked) {
     TRY_STATUS(read_other(r));
     see_to_sweep(r);
     see_to_patching(r);
+    see_to_influence(r);
     return show_head(r, true);
 }
 

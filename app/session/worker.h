@@ -51,6 +51,7 @@ private:
     Status read_other(const WorkRequest& request);
     void see_to_sweep(const WorkRequest& request);
     void see_to_patching(const WorkRequest& request);
+    void see_to_influence(const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
                                              const WrittenText* written, HeadObserver& heads,
                                              std::shared_ptr<const Trace>& unchanged);
@@ -77,6 +78,8 @@ private:
     OtherRun other_opened_;  // whose model that is
     std::shared_ptr<Sweep> sweep_;
     std::shared_ptr<PatchSweep> patching_;
+    std::shared_ptr<InfluenceMapSweep> influence_map_;
+    std::shared_ptr<TokenScoresSweep> token_scores_;
     std::thread thread_;  // last: starts when the rest stands
 };
 

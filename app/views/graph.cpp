@@ -17,8 +17,20 @@ void GraphState::visit(FieldVisitor& v) {
     v.choose_among(share, kShares,
                    {"graph share", "Graph: share of each row", "how much of each row is drawn, in percent",
                     share_words()});
-    v.choose("graph_flow", flow,
-             {"graph by", "Graph: origins by", "attention rollout, or attention flow", {"rollout", "flow"}});
+    bool flow = by == Origins::flow;  // as older versions remember it
+    v.flag("graph_flow", flow);
+    if (flow != (by == Origins::flow)) by = flow ? Origins::flow : Origins::automatic;
+    v.choose("graph_by", by,
+             {"graph by",
+              "Graph: origins by",
+              "how it is told where a token comes from: rollout, or contributions where a sink takes more "
+              "than half; rollout, flow, contributions, or relevance for the metric",
+              {"auto", "rollout", "flow", "contribution", "relevance"}});
+    v.choose("graph_sink_apart", sink_apart,
+             {"graph sink",
+              "Graph: the first token",
+              "the first token among the others, or apart, and the rest renormalized",
+              {"among", "apart"}});
     v.report("left_out", included.left_out);
 }
 
@@ -61,14 +73,16 @@ GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
 
 void draw_graph_toolbar(Scene& s, Toolbar bar) {
     choose_share(bar, "Show", "graph/share", s.of<GraphState>().share);
-    bar.choose("Method", "graph/origins", {"rollout", "flow"}, s.of<GraphState>().flow);
+    auto& state = s.of<GraphState>();
+    bar.choose("Method", "graph/origins", {"automatic", "rollout", "flow", "contributions", "relevance"},
+               state.by);
+    bar.choose("First token", "graph/sink", {"among others", "apart"}, state.sink_apart);
 }
 
-/// An edge's part of what the token is made of: what reaches its upper end, times its weight in ½ pattern + ½
-/// identity.
-float carried(const Rollout* rollout, int layer, int query, const Link& link) {
-    if (!rollout || layer + 1 >= rollout->reached.rows()) return 0;
-    return 0.5f * rollout->reached(layer + 1, query) * link.weight;
+/// A weight's part of what the token is made of: what reaches its upper end, times what that carries on.
+float carried(const Rollout* rollout, int layer, int query, float weight) {
+    if (!rollout || layer + 1 >= rollout->reached.rows() || query >= rollout->reached.cols()) return 0;
+    return rollout->carried[layer] * rollout->reached(layer + 1, query) * weight;
 }
 
 constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
@@ -91,10 +105,11 @@ void draw_part(Ui& ui, ImVec2 from, ImVec2 to, ImU32 ink, float part) {
 }
 
 /// What stays: the residual stream.
-void draw_residual(Ui& ui, const GraphLayout& g, const Rollout& rollout) {
+void draw_residual(Ui& ui, const GraphLayout& g, const Graph& graph, const Rollout& rollout) {
     for (int l = 0; l + 1 < g.levels; ++l)
         for (int i = 0; i < rollout.reached.cols(); ++i) {
-            const float stays = 0.5f * rollout.reached(l + 1, i), y = g.y(i);
+            const float share = graph.stays.empty() ? 1 : graph.stays[l][i], y = g.y(i),
+                        stays = carried(&rollout, l, i, share);
             if (stays > kStrong && g.sees(y))
                 draw_part(ui, {g.x(l), y}, {g.x(l + 1), y}, ui.colors->t2, stays);
         }
@@ -112,7 +127,7 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
     for (int l = 0; l < isize(graph.links); ++l)
         for (int q = 0; q < isize(graph.links[l]); ++q)
             for (const Link& link : graph.links[l][q]) {
-                const float part = carried(rollout, l, q, link);
+                const float part = carried(rollout, l, q, link.weight);
                 const ImVec2 from{g.x(l), g.y(link.key)}, to{g.x(l + 1), g.y(q)};
                 const bool faint = link.weight < faintest && part <= kStrong;
                 if (faint || (!g.sees(from.y) && !g.sees(to.y))) continue;
@@ -123,7 +138,7 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
                               std::max(0.6f, 2 * link.weight));
             }
     for (const Strong& e : strong) draw_part(ui, e.from, e.to, ui.colors->accent, e.part);
-    if (rollout) draw_residual(ui, g, *rollout);
+    if (rollout) draw_residual(ui, g, graph, *rollout);
     ui.unclip();
 }
 
@@ -147,14 +162,10 @@ void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
 }
 
 /// How much of the followed token each one at the input makes up.
-std::vector<float> shares_of(const Scene& s, const Found<RolloutWanted>* rollout, int tokens) {
-    std::vector<float> out(tokens);
-    if (!rollout) return out;
-    const Rollout& r = rollout->answer;
-    const bool flow = s.of<GraphState>().flow && !r.flow.empty();
-    for (int i = 0; i < std::min(tokens, narrow<int>(r.reached.cols())); ++i)
-        out[i] = flow ? r.flow[i] : r.reached(0, i);
-    return out;
+std::vector<float> shares_of(const Scene& s, const Rollout* rollout, int tokens) {
+    std::vector<float> out = rollout ? rollout->shares() : std::vector<float>();
+    out.resize(tokens);
+    return s.of<GraphState>().sink_apart ? Rollout::without_sink(std::move(out)) : out;
 }
 
 /// Where a token at the input stands: position, word, bar and share.
@@ -184,7 +195,8 @@ void draw_tokens(Scene& s, const GraphLayout& g, const std::vector<float>& share
     Ui& ui = s.ui;
     const auto& labels = s.sentence()->labels[graph_stack(s)];
     const int token = graph_token(s);
-    const float largest = std::max(1e-6f, *std::max_element(shares.begin(), shares.end()));
+    const bool apart = s.of<GraphState>().sink_apart && shares.size() > 1;
+    const float largest = std::max(1e-6f, *std::max_element(shares.begin() + (apart ? 1 : 0), shares.end()));
     ui.clip(g.tokens.view);
     for (int i = 0; i < isize(labels); ++i) {
         if (!g.sees(g.y(i))) continue;
@@ -195,7 +207,9 @@ void draw_tokens(Scene& s, const GraphLayout& g, const std::vector<float>& share
         const InputLine l = input_line(left);
         write(ui, l.position, kCaptionMono, ui.colors->t3, std::to_string(i), Flush::right);
         write(ui, l.word, kBodyMono, ui.colors->t1, labels[i]);
-        ui.bar(l.bar, shares[i] / largest, ui.colors->accent);
+        const bool sink = apart && i == 0;
+        ui.bar(l.bar, std::min(1.0f, shares[i] / (sink ? 1 : largest)),
+               sink ? ui.colors->t3 : ui.colors->accent);
         write(ui, l.share, kCaptionMono, ui.colors->t2, number(shares[i], 3), Flush::right);
         Chip chip{labels[i], ui.colors->t1};
         if (i == token) chip = token_chip(ui, labels[i], ChipRole::query);
@@ -206,12 +220,14 @@ void draw_tokens(Scene& s, const GraphLayout& g, const std::vector<float>& share
     ui.unclip();
 }
 
-void draw_levels(Scene& s, const GraphLayout& g, Rect line, bool flow) {
+void draw_levels(Scene& s, const GraphLayout& g, Rect line, const Rollout* rollout) {
     constexpr float kWide = 80;
     Ui& ui = s.ui;
     const float apart = g.nodes.w / float(g.levels - 1);
     const InputLine left = input_line({g.left.x, line.y, g.left.w, line.h});
-    caption(ui, inset(left.share, -gap::small, 0), flow ? "flow" : "rollout", Flush::center);
+    if (rollout)
+        caption(ui, {left.bar.x, line.y, left.share.right() - left.bar.x, line.h}, origins_name(rollout->by),
+                Flush::right);
     const int step = label_step(apart, 44);
     for (int l = 0; l < g.levels; ++l)
         if (l == 0 || l + 1 == g.levels || l % step == 0)
@@ -222,42 +238,23 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect line, bool flow) {
                     Flush::center);
 }
 
-std::string note(const Scene& s, bool too_long) {
-    return too_long ? "Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
-                          " tokens; this is the rollout."
-                    : "Origins of " + token_at(s.sentence()->labels[graph_stack(s)], graph_token(s)) +
-                          ": each layer counts as half attention, half residual stream (Abnar and Zuidema "
-                          "2020).";
-}
-
 }  // namespace
-
-std::vector<Question> ask_graph(const Scene& s) {
-    IncludedHeads included = s.of<GraphState>().included;
-    included.stack = graph_stack(s);
-    return {GraphWanted{included, s.of<GraphState>().share},
-            RolloutWanted{included, graph_token(s), s.of<GraphState>().flow}};
-}
 
 void draw_graph(Scene& s, Rect area) {
     const auto* graph = s.found<GraphWanted>();
-    const auto* rollout = s.found<RolloutWanted>();
+    const Rollout* reached = shown_origins(s);
     Rect rest = area;
     draw_graph_toolbar(s, view_toolbar(s.ui, rest));
     if (!graph || !s.answer->picture || graph->asked.included.stack != graph_stack(s)) return;
-    if (rollout && rollout->asked.included.stack != graph_stack(s)) rollout = nullptr;
     const Rect levels = take_top(rest, kLevelNames),
                foot = inset(take_bottom(rest, kGraphFoot), size::center_pad, 0);
     const int tokens = isize(s.sentence()->labels[graph_stack(s)]);
     const GraphLayout g = arrange(s, rest, tokens, isize(graph->answer.blocks) + 1);
-    const bool too_long = s.of<GraphState>().flow && rollout && rollout->answer.flow.empty();
-    const Rollout* reached = rollout ? &rollout->answer : nullptr;
-    draw_levels(s, g, {levels.x, levels.y - gap::close, levels.w, levels.h},
-                s.of<GraphState>().flow && !too_long);
+    draw_levels(s, g, {levels.x, levels.y - gap::close, levels.w, levels.h}, reached);
     draw_edges(s, g, graph->answer, reached);
     draw_nodes(s, g, reached);
-    draw_tokens(s, g, shares_of(s, rollout, tokens));
-    caption(s.ui, foot, note(s, too_long));
+    draw_tokens(s, g, shares_of(s, reached, tokens));
+    if (reached) caption(s.ui, foot, origins_note(s, *reached));
 }
 
 View graph_view() {

@@ -1,6 +1,7 @@
 // Tokens as nodes, attention as edges through all layers.
 #pragma once
 
+#include "analysis/flow.h"
 #include "io/numbers.h"
 #include "session/viewport.h"
 #include "views/scene.h"
@@ -12,8 +13,9 @@ struct View;
 struct GraphState {
     IncludedHeads included;  // its heads
     float share = 0.7f;      // of each row's mass
-    bool flow = false;       // in place of rollout
+    Origins by = Origins::automatic;
     Viewport seen;
+    bool sink_apart = false;  // the first token beside the others, whose shares sum to 1
     float list_scroll = 0;
     int followed = -1;
     void visit(FieldVisitor& visitor);
@@ -26,6 +28,11 @@ int graph_token(const Scene& scene);
 void draw_graph(Scene& scene, Rect area);
 void draw_graph_list(Scene& scene, Rect area);
 void draw_graph_inspector(Scene& scene, Rect area);
+/// What is known of the followed token, in the stack that is shown; null until then.
+const Rollout* shown_origins(const Scene& scene);
+const char* origins_name(Origins by);
+/// Where the token comes from, and how that was told.
+std::string origins_note(const Scene& scene, const Rollout& origins);
 std::vector<Question> ask_graph(const Scene& scene);
 std::vector<NumberTable> graph_numbers(const Scene& scene);
 

@@ -84,27 +84,60 @@ void draw_graph_list(Scene& s, Rect area) {
     ui.unclip();
 }
 
+namespace {
+
+std::string capital_first(std::string word) {
+    word[0] = static_cast<char>(word[0] - 'a' + 'A');
+    return word;
+}
+
+const char* said_of(const Rollout& r) {
+    switch (r.by) {
+        case Origins::contribution:
+            return "Contributions: how long the vectors are that attention moves between tokens, against the "
+                   "residual, layer by layer; the MLPs pass each token straight on. The shares sum to 1.";
+        case Origins::relevance:
+            return "Relevance: patterns times their gradients by the metric at this token, positive parts "
+                   "alone, layer by layer; as shares that sum to 1.";
+        case Origins::flow:
+            if (!r.flow.empty())
+                return "Attention flow: the most that can run from an input token to this one when each edge "
+                       "carries at most its weight.";
+            break;
+        default:
+            break;
+    }
+    return "Attention rollout: the layers’ mean patterns, each mixed half and half with the residual stream, "
+           "multiplied. The shares sum to 1.";
+}
+
+}  // namespace
+
 void draw_graph_inspector(Scene& s, Rect area) {
     const auto* found = s.found<RolloutWanted>();
     if (!found || found->asked.included.stack != graph_stack(s)) return;
     const auto& labels = s.sentence()->labels[graph_stack(s)];
-    const bool flow = !found->answer.flow.empty() && s.of<GraphState>().flow;
     draw_inspector_title(s, area, token_at(labels, std::min(found->asked.token, isize(labels) - 1)),
                          "comes from");
     SidePanel panel(s, area);
     panel.values = 60;
-    panel.heading(flow ? "Largest flow, as a share" : "Rollout onto the input");
-    Vector shares = found->answer.reached.row(0).transpose();
-    if (flow) shares = Eigen::Map<const Vector>(found->answer.flow.data(), shares.size());
+    const Rollout& r = found->answer;
+    std::vector<float> all = r.shares();
+    if (s.of<GraphState>().sink_apart && all.size() > 1) {
+        panel.pair("first token, apart", number(all[0], 3));
+        all = Rollout::without_sink(std::move(all));
+        all[0] = 0;
+    }
+    panel.heading(r.by == Origins::flow && !r.flow.empty()
+                      ? "Largest flow, as a share"
+                      : capital_first(origins_name(r.by)) + " of the input");
+    const Vector shares = Eigen::Map<const Vector>(all.data(), isize(all));
     const auto order = ranked_ids(shares, int(std::max(1.0f, (panel.end() - panel.y - 116) / 26)));
     for (const int i : order)
         panel.bar({std::to_string(i), labels[i], shares[i] / std::max(shares[order[0]], 1e-9f),
                    number(shares[i], 3)});
     panel.rule();
-    panel.note(flow ? "Attention flow: the most that can run from an input token to this one when each edge "
-                      "carries at most its weight."
-                    : "Attention rollout: the layers’ mean patterns, each mixed half and half with the "
-                      "residual stream, multiplied. The shares sum to 1.");
+    panel.note(said_of(r));
     panel.finish();
 }
 
@@ -115,8 +148,10 @@ std::vector<NumberTable> graph_numbers(const Scene& s) {
     std::vector<std::string> depths{"embeddings"};
     for (Index layer = 0; layer + 1 < found->answer.reached.rows(); ++layer)
         depths.push_back("layer " + std::to_string(layer));
-    std::vector<NumberTable> out{{"rollout from token " + std::to_string(found->asked.token), "depth",
-                                  "token", depths, tokens, found->answer.reached}};
+    const Origins by = found->answer.by == Origins::flow ? Origins::rollout : found->answer.by;
+    std::vector<NumberTable> out{
+        {std::string(origins_name(by)) + " from token " + std::to_string(found->asked.token), "depth",
+         "token", depths, tokens, found->answer.reached}};
     if (!found->answer.flow.empty())
         out.push_back({"flow to token " + std::to_string(found->asked.token),
                        "",

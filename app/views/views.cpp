@@ -12,6 +12,7 @@
 #include "views/delta.h"
 #include "views/graph.h"
 #include "views/heat_map.h"
+#include "views/influence.h"
 #include "views/layer_heads.h"
 #include "views/learn.h"
 #include "views/lens.h"
@@ -34,8 +35,8 @@ std::span<const View> views() {
     static const View table[] = {picture_view(),   heat_map_view(),     lines_view(),     steps_view(),
                                  delta_view(),     lens_view(),         graph_view(),     compare_view(),
                                  alignment_view(), running_text_view(), all_heads_view(), architecture_view(),
-                                 positions_view(), patch_view(),        origins_view(),   circuits_view(),
-                                 learn_view()};
+                                 positions_view(), patch_view(),        influence_view(), origins_view(),
+                                 circuits_view(),  learn_view()};
     return table;
 }
 

@@ -43,6 +43,8 @@ struct View {
     bool second_run = false;   // compares the run that is shown with another one
     /// The map of patching that is measured in the background while it is shown.
     std::optional<PatchMapWanted> (*patch)(const Session& session) = nullptr;
+    /// What of influence is measured in the background while it is shown.
+    InfluenceAsked (*influence)(const Scene& scene) = nullptr;
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
     bool lists_choices = false;  // of the token that is being generated: the generation bar need not
     bool of_model = false;       // needs no sentence

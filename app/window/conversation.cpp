@@ -104,6 +104,7 @@ WorkRequest Conversation::wanted() {
     if (view.group && !session.selection.hovered.preview)
         r.group = view.group(session, desk_.sentence()->model->config);
     if (view.patch) r.patch = view.patch(session);
+    if (view.influence) r.influence = view.influence(scene);
     if (view.second_run) r.other = other_run(session.document);
     const auto& picture = *desk_.answer->picture;
     if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();

@@ -85,6 +85,16 @@ Json window_report(Desk& desk) {
             const PatchMapFound found = patching->found();
             root["patched"] = {found.map.done, found.map.cells, found.refusal};
         }
+        if (const auto& map = desk.answer->influence_map) {
+            const InfluenceMapFound found = map->found();
+            root["influence_map"] = {found.map ? found.map->done : 0, found.map ? found.map->norms.rows() : 0,
+                                     found.refusal};
+        }
+        if (const auto& scores = desk.answer->token_scores) {
+            const TokenScores found = scores->found();
+            root["token_scores"] = {found.found ? found.found->sum : 0.0f, found.found != nullptr,
+                                    found.refusal};
+        }
         root["shown_head"] = {desk.answer->block, desk.answer->head};
         if (desk.answer->sentence) {
             root["model"] = desk.answer->sentence->model->name;

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kBlock = 64, kMaxLinks = 12;
+constexpr int kBlock = 64;
 
 /// Dinic's algorithm (1970) on a small layered graph.
 class FlowNetwork {
@@ -159,44 +159,5 @@ std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& inclu
     }
     return flow;
 }
-
-Result<Graph> answer(const Trace& trace, const GraphWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
-    Graph g{self_blocks(trace.config(), w.included.stack), {}};
-    const int n = trace.request.inputs[w.included.stack].size();
-    g.links.assign(g.blocks.size(), std::vector<std::vector<Link>>(n));
-    const int tiles = (n + kBlock - 1) / kBlock;
-    const CancelScope scope(pool, cancel);
-    pool.run(tiles * isize(g.blocks), [&](int tile) {
-        const size_t l = tile / tiles;
-        const int first = tile % tiles * kBlock;
-        const Matrix rows = layer_pattern(trace, g.blocks[l], w.included, first, std::min(kBlock, n - first));
-        for (Index i = 0; i < rows.rows(); ++i)
-            g.links[l][first + i] =
-                heaviest_links(rows.row(i).data(), KeyRange{0, narrow<int>(rows.cols())}, w.share, kMaxLinks);
-    });
-    return g;
-}
-
-Result<Rollout> answer(const Trace& trace, const RolloutWanted& w, ThreadPool& pool,
-                       const CancelFlag* cancel) {
-    Rollout o;
-    TRY(o.reached, rollout_from(trace, w.included, w.token, pool, cancel));
-    if (!w.flow) return o;
-    o.flow = attention_flow(trace, w.included, w.token, cancel);
-    float sum = 0;
-    for (const float f : o.flow) sum += f;
-    for (float& f : o.flow) f /= std::max(sum, 1e-12f);
-    if (stopped(cancel)) return cancelled();
-    return o;
-}
-
-void GraphWanted::fit(const Trace& t) { included.stack = nearest_stack(t, included.stack); }
-bool GraphWanted::fits(const Shown& shown) const { return included.stack == shown.stack(); }
-
-void RolloutWanted::fit(const Trace& t) {
-    included.stack = nearest_stack(t, included.stack);
-    token = nearest(token, t.request.inputs[included.stack].size());
-}
-bool RolloutWanted::fits(const Shown& shown) const { return included.stack == shown.stack(); }
 
 }  // namespace headlight

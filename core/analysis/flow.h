@@ -2,10 +2,13 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/links.h"
+#include "analysis/metric.h"
+#include "analysis/run_pair.h"
 #include "analysis/shown.h"
 
 namespace headlight {
@@ -25,6 +28,12 @@ std::vector<int> self_blocks(const ModelConfig& config, int stack);
 /// heads are all left out passes everything straight on (the identity).
 Matrix layer_pattern(const Trace& trace, int block, const IncludedHeads& included, int first, int rows);
 
+/// How it is told where a token at the top comes from. rollout: ½ (mean pattern) + ½ identity. flow: the
+/// largest flow through these weights. contribution: contribution_shares. relevance: R ← R + R · mean over
+/// heads of (gradient ∘ pattern)⁺ (Chefer et al. 2021). automatic: rollout, or contributions where it leaves
+/// more than half to the first token, a sink.
+enum class Origins { automatic, rollout, flow, contribution, relevance };
+
 /// The share of each token at each depth that one token at the top is made of: row L is that token alone, row
 /// 0 the rollout onto the embeddings. Every layer is ½ (mean pattern) + ½ identity. [layers + 1, n]; rows sum
 /// to 1.
@@ -40,41 +49,60 @@ std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& inclu
                                   const CancelFlag* cancel = nullptr);
 constexpr int kMaxFlowTokens = 96;
 
-/// The strongest links of each layer's mean pattern: what a graph draws.
+/// What relevance is of: the metric, taken at the token that is followed.
+struct OriginsMetric {
+    Metric metric;
+    int token = -1;
+    bool operator==(const OriginsMetric&) const = default;
+};
+
+/// The strongest links of each layer's mean pattern: what a graph draws. Of contributions those to other
+/// tokens; of relevance weighted patterns.
 struct Graph {
     std::vector<int> blocks;
     std::vector<std::vector<std::vector<Link>>> links;  // [layer][query], heaviest first
+    std::vector<Vector> stays;                          // [layer][query], beside the links; empty: 1
 };
 
 struct GraphWanted {
     using Answer = Graph;
     IncludedHeads included;
     float share = 0.7f;  // of each row's mass
+    Origins by = Origins::rollout;
+    OriginsMetric of;  // of relevance
     void fit(const Trace& trace);
     bool fits(const Shown& shown) const;
     bool operator==(const GraphWanted&) const = default;
 };
 
-Result<Graph> answer(const Trace& trace, const GraphWanted& wanted, ThreadPool& pool,
-                     const CancelFlag* cancel);
+Result<Graph> answer(const Runs& runs, const GraphWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
 
 /// Where one token at the top comes from.
 struct Rollout {
-    Matrix reached;           // rollout_from
+    Origins by = Origins::rollout;  // never automatic
+    Matrix reached;                 // [layers + 1, n] by depth: rollout_from, or the same of another way
     std::vector<float> flow;  // attention_flow, of its sum; empty where it was not asked for or is too large
+    /// What a link's weight is times, from the layer above it on: how much of reached(layer + 1, query) it
+    /// carries.
+    std::vector<float> carried;
+    std::string refusal;  // why there is another way than the one that was asked for
+    /// The shares at the input, and without the first token's, renormalized, where that stands apart.
+    std::vector<float> shares() const;
+    static std::vector<float> without_sink(std::vector<float> shares);
 };
 
 struct RolloutWanted {
     using Answer = Rollout;
     IncludedHeads included;
     int token = 0;
-    bool flow = false;
+    Origins by = Origins::rollout;
+    Metric metric;  // of relevance
     void fit(const Trace& trace);
     bool fits(const Shown& shown) const;
     bool operator==(const RolloutWanted&) const = default;
 };
 
-Result<Rollout> answer(const Trace& trace, const RolloutWanted& wanted, ThreadPool& pool,
+Result<Rollout> answer(const Runs& runs, const RolloutWanted& wanted, ThreadPool& pool,
                        const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -7,23 +7,23 @@
 
 #include "base/cast.h"
 #include "base/check.h"
-#include "base/draws.h"
 
 namespace headlight {
 
 std::span<const InfluenceMethodRow> influence_methods() {
     static constexpr std::array<InfluenceMethodRow, 6> kMethods{{
-        {InfluenceMethod::gradient, "jacobian", "gradient",
-         "length of the metric's gradient by the token's embedding", true},
-        {InfluenceMethod::input_x_gradient, "input-x-gradient", nullptr, "embedding times that gradient",
-         true},
-        {InfluenceMethod::integrated_gradients, "integrated-gradients", nullptr,
-         "the same along the way from a baseline; they sum to the metric's change", true},
-        {InfluenceMethod::contribution, "contribution", nullptr,
-         "lengths of what attention moves (α‖v W_O‖) against the residual, through all layers", false},
-        {InfluenceMethod::relevance, "relevance", nullptr, "patterns weighted by the metric's gradients",
-         true},
-        {InfluenceMethod::rollout, "rollout", nullptr, "mean patterns, through all layers", false},
+        {InfluenceMethod::gradient, "jacobian", "gradient", "gradient norm",
+         "length of the metric's gradient by the token's embedding", false, true},
+        {InfluenceMethod::input_x_gradient, "input-x-gradient", nullptr, "input × gradient",
+         "embedding times that gradient", true, true},
+        {InfluenceMethod::integrated_gradients, "integrated-gradients", nullptr, "integrated gradients",
+         "the same along the way from a baseline; they sum to the metric's change", true, true},
+        {InfluenceMethod::contribution, "contribution", nullptr, "contribution",
+         "lengths of what attention moves (α‖v W_O‖) against the residual, through all layers", false, false},
+        {InfluenceMethod::relevance, "relevance", nullptr, "relevance",
+         "patterns weighted by the metric's gradients", false, true},
+        {InfluenceMethod::rollout, "rollout", nullptr, "rollout", "mean patterns, through all layers", false,
+         false},
     }};
     return kMethods;
 }
@@ -67,11 +67,30 @@ Result<GradientSeed> metric_seed(const Metric& metric, const Trace& trace, const
 
 namespace {
 
-/// [n, d_model] of each stack: the gradient of the metric by the embeddings.
-Result<std::vector<Matrix>> by_embeddings(const Metric& metric, const Trace& trace, const Trace* own,
+/// What is explained: metrics that are added up.
+struct Explained {
+    std::vector<Metric> metrics;
+    std::vector<int> positions() const {
+        std::vector<int> out;
+        for (const Metric& m : metrics) out.push_back(m.position);
+        return out;
+    }
+    float value(const Trace& trace, const Trace& unchanged, ThreadPool& pool) const {
+        float sum = 0;
+        for (const Metric& m : metrics) sum += evaluate(m, trace, unchanged, pool).value;
+        return sum;
+    }
+};
+
+/// [n, d_model] of each stack: the gradient of their sum by the embeddings.
+Result<std::vector<Matrix>> by_embeddings(const Explained& of, const Trace& trace, const Trace* own,
                                           ThreadPool& pool, const CancelFlag* cancel) {
-    TRY(const GradientSeed seed, metric_seed(metric, trace, own, pool));
-    TRY(Gradients gradients, backward(trace, {&seed, 1}, pool, cancel));
+    std::vector<GradientSeed> seeds;
+    for (const Metric& metric : of.metrics) {
+        TRY(GradientSeed seed, metric_seed(metric, trace, own, pool));
+        seeds.push_back(std::move(seed));
+    }
+    TRY(Gradients gradients, backward(trace, seeds, pool, cancel));
     std::vector<Matrix> out;
     for (StackGradients& stack : gradients.stacks) out.push_back(std::move(stack.resid.front()));
     return out;
@@ -106,8 +125,8 @@ Result<std::vector<Matrix>> baseline_of(const InfluenceRuns& runs, InfluenceBase
 }
 
 /// The gradients' mean along the line from the baseline, times the way; the metric where it begins.
-Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influence& out, ThreadPool& pool,
-                 const CancelFlag* cancel, const InfluenceStep& step) {
+Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, const Explained& of,
+                 Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
     TRY(const std::vector<Matrix> from, baseline_of(runs, wanted.baseline, pool));
     std::vector<Matrix> way = embeddings_of(runs.trace), sum;
     for (size_t s = 0; s < way.size(); ++s) {
@@ -116,12 +135,12 @@ Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influ
     }
     const Trace& unchanged = runs.own ? *runs.own : runs.trace;
     TRY(const auto begin, run_embeddings(runs.trace, from, pool, cancel));
-    out.baseline_value = evaluate(out.metric, *begin, unchanged, pool).value;
+    out.baseline_value = of.value(*begin, unchanged, pool);
     for (const auto& [at, weight] : gauss_legendre(wanted.steps)) {
         std::vector<Matrix> there = from;
         for (size_t s = 0; s < way.size(); ++s) there[s] += float(at) * way[s];
         TRY(const auto trace, run_embeddings(runs.trace, there, pool, cancel));
-        TRY(const auto gradient, by_embeddings(out.metric, *trace, runs.own, pool, cancel));
+        TRY(const auto gradient, by_embeddings(of, *trace, runs.own, pool, cancel));
         for (size_t s = 0; s < way.size(); ++s) sum[s] += float(weight) * gradient[s];
         if (step) step();
     }
@@ -129,17 +148,27 @@ Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influ
     return success();
 }
 
-/// What the metric's value rests on.
-Status explain(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influence& out, ThreadPool& pool,
-               const CancelFlag* cancel, const InfluenceStep& step) {
-    if (wanted.method == InfluenceMethod::integrated_gradients)
-        return integrate(runs, wanted, out, pool, cancel, step);
-    if (wanted.method == InfluenceMethod::relevance) {
-        TRY(const GradientSeed seed, metric_seed(out.metric, runs.trace, runs.own, pool));
-        TRY(out.tokens, relevance_paths(runs.trace, out.metric.position, seed, pool, cancel));
-        return success();
+/// Each metric's own relevance, added up.
+Status add_relevance(const InfluenceRuns& runs, const Explained& of, Influence& out, ThreadPool& pool,
+                     const CancelFlag* cancel) {
+    for (const Metric& metric : of.metrics) {
+        TRY(const GradientSeed seed, metric_seed(metric, runs.trace, runs.own, pool));
+        TRY(std::vector<Vector> tokens, relevance_paths(runs.trace, metric.position, seed, pool, cancel));
+        if (out.tokens.empty())
+            out.tokens = std::move(tokens);
+        else
+            for (size_t s = 0; s < tokens.size(); ++s) out.tokens[s] += tokens[s];
     }
-    TRY(const auto gradient, by_embeddings(out.metric, runs.trace, runs.own, pool, cancel));
+    return success();
+}
+
+/// What the metric's value rests on.
+Status explain(const InfluenceRuns& runs, const InfluenceWanted& wanted, const Explained& of, Influence& out,
+               ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
+    if (wanted.method == InfluenceMethod::integrated_gradients)
+        return integrate(runs, wanted, of, out, pool, cancel, step);
+    if (wanted.method == InfluenceMethod::relevance) return add_relevance(runs, of, out, pool, cancel);
+    TRY(const auto gradient, by_embeddings(of, runs.trace, runs.own, pool, cancel));
     if (wanted.method == InfluenceMethod::input_x_gradient)
         out.tokens = row_products(embeddings_of(runs.trace), gradient);
     else
@@ -147,17 +176,43 @@ Status explain(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influen
     return success();
 }
 
-/// The metric that is explained, or where the row stands that is.
-Result<Metric> resolved_for(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool) {
+/// The metrics that are explained, or where the row stands that is.
+Result<Explained> resolved_for(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool) {
     const Trace& own = runs.own ? *runs.own : runs.trace;
     const bool of_metric = row_of(influence_methods(), wanted.method).of_metric;
-    if (of_metric || own.model->has_logits()) return resolved(wanted.metric, own, pool);
-    Metric out = wanted.metric;
-    if (out.position < 0) out.position = own.output().size() - 1;
+    Explained out;
+    if (wanted.written > 0) {
+        TRY(out.metrics, written_metrics(wanted.metric, own, wanted.written));
+        return out;
+    }
+    Metric metric = wanted.metric;
+    if (of_metric || own.model->has_logits()) {
+        TRY(metric, resolved(wanted.metric, own, pool));
+    } else if (metric.position < 0) {
+        metric.position = own.output().size() - 1;
+    }
+    out.metrics = {metric};
     return out;
 }
 
 }  // namespace
+
+Result<std::vector<Metric>> written_metrics(const Metric& kind, const Trace& trace, int written) {
+    const bool of_one = kind.kind != MetricKind::difference && kind.kind != MetricKind::divergence;
+    if (!of_one || kind.a >= 0 || kind.position >= 0)
+        return Error{
+            "What was written is explained by the log p, p or logit of each of its tokens; choose log p "
+            "without a token or a position as the metric."};
+    const std::vector<int>& ids = trace.output().ids;
+    const int n = isize(ids);
+    if (!trace.model->has_logits() || trace.config().can.fill_masks)
+        return Error{trace.model->name +
+                     " writes no text behind what it reads; leave the written tokens out."};
+    if (written >= n) return Error{"Nothing stands before what was written, so nothing predicts it."};
+    std::vector<Metric> out;
+    for (int at = n - written; at < n; ++at) out.push_back({kind.kind, ids[at], -1, at - 1});
+    return out;
+}
 
 Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
                             const CancelFlag* cancel, const InfluenceStep& step) {
@@ -165,83 +220,21 @@ Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wa
     if (!trace.has_weights())
         return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
     Influence out;
-    TRY(out.metric, resolved_for(runs, wanted, pool));
-    if (trace.model->has_logits())
-        out.value = evaluate(out.metric, trace, runs.own ? *runs.own : trace, pool).value;
+    TRY(const Explained of, resolved_for(runs, wanted, pool));
+    out.metric = of.metrics.front();
+    if (trace.model->has_logits()) {
+        const Trace& own = runs.own ? *runs.own : trace;
+        out.value = of.value(trace, own, pool);
+        out.own_value = runs.own ? of.value(own, own, pool) : out.value;
+    }
     if (wanted.method == InfluenceMethod::contribution) {
-        TRY(out.tokens, contribution_paths(trace, out.metric.position, pool, cancel));
+        TRY(out.tokens, contribution_paths(trace, of.positions(), pool, cancel));
     } else if (wanted.method == InfluenceMethod::rollout) {
-        TRY(out.tokens, rollout_paths(trace, out.metric.position, pool, cancel));
+        TRY(out.tokens, rollout_paths(trace, of.positions(), pool, cancel));
     } else {
-        TRY_STATUS(explain(runs, wanted, out, pool, cancel, step));
+        TRY_STATUS(explain(runs, wanted, of, out, pool, cancel, step));
     }
     for (const Vector& stack : out.tokens) out.sum += stack.sum();
-    return out;
-}
-
-namespace {
-
-/// Rows [count, d_model] that go back from one output: all units of its width, or ±1 at random.
-Matrix probes_of(const Trace& trace, int output, int probes) {
-    const Index d = trace.config().d_model;
-    if (probes == 0) return Matrix::Identity(d, d);
-    Draws draws(static_cast<uint32_t>(output) + 1);
-    Matrix out(probes, d);
-    for (Index i = 0; i < out.size(); ++i) out.data()[i] = draws.below(2) ? 1.0f : -1.0f;
-    return out;
-}
-
-/// [count, tokens of all stacks]: the squared length of each probe's gradient by each embedding.
-Result<DoubleMatrix> squared_lengths(const Trace& trace, int output, const Matrix& probes, ThreadPool& pool,
-                                     const CancelFlag* cancel) {
-    constexpr int kTogether = 32;
-    const int last = isize(trace.config().stacks) - 1, count = narrow<int>(probes.rows());
-    Index tokens = 0;
-    for (const Sequence& s : trace.request.inputs) tokens += s.size();
-    DoubleMatrix out(count, tokens);
-    for (int first = 0; first < count; first += kTogether) {
-        std::vector<GradientSeed> seeds;
-        for (int i = first; i < std::min(count, first + kTogether); ++i)
-            seeds.push_back({last, trace.config().stacks[last].layers, output, probes.row(i), i - first});
-        TRY(const Gradients g, backward(trace, seeds, pool, cancel));
-        Index column = 0;
-        for (size_t s = 0; s < g.stacks.size(); ++s) {
-            const Index n = trace.request.inputs[s].size();
-            for (int i = 0; i < isize(seeds); ++i)
-                out.block(first + i, column, 1, n) = g.stacks[s]
-                                                         .resid[0]
-                                                         .middleRows(i * n, n)
-                                                         .rowwise()
-                                                         .squaredNorm()
-                                                         .transpose()
-                                                         .cast<double>();
-            column += n;
-        }
-    }
-    return out;
-}
-
-}  // namespace
-
-Result<JacobianNorms> jacobian_norms(const Trace& trace, int probes, ThreadPool& pool,
-                                     const CancelFlag* cancel, const InfluenceStep& step) {
-    JacobianNorms out;
-    const int n = trace.output().size();
-    for (int output = 0; output < n; ++output) {
-        TRY(const DoubleMatrix squares,
-            squared_lengths(trace, output, probes_of(trace, output, probes), pool, cancel));
-        out.norms.conservativeResize(n, squares.cols());
-        if (probes > 1) out.standard_error.conservativeResize(n, squares.cols());
-        for (Index j = 0; j < squares.cols(); ++j) {
-            const auto column = squares.col(j).array();
-            const double norm = std::sqrt(probes ? column.mean() : column.sum());
-            out.norms(output, j) = float(norm);
-            if (probes < 2) continue;
-            const double spread = std::sqrt((column - column.mean()).square().sum() / (probes - 1) / probes);
-            out.standard_error(output, j) = norm > 0 ? float(spread / (2 * norm)) : 0.0f;  // of the root
-        }
-        if (step) step();
-    }
     return out;
 }
 

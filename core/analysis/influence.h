@@ -30,7 +30,9 @@ struct InfluenceMethodRow {
     InfluenceMethod method;
     const char* word;   // as the command line spells it
     const char* other;  // another spelling; null: none
+    const char* name;   // as people read it
     const char* help;
+    bool is_signed;
     bool of_metric;  // explains the metric; else what the row at its position was made of
 };
 std::span<const InfluenceMethodRow> influence_methods();
@@ -44,6 +46,10 @@ struct InfluenceWanted {
     Metric metric;
     InfluenceBaseline baseline = InfluenceBaseline::mean;
     int steps = 50;  // points of the Gauss–Legendre rule
+    /// More than 0: so many tokens at the end of the output were written, and these are explained together:
+    /// the metric is the sum over them of its kind (log p, p, logit), of each where it was predicted.
+    int written = 0;
+    bool operator==(const InfluenceWanted&) const = default;
 };
 
 /// The runs of a question: the one that is explained, the unchanged one where something is changed, and the
@@ -55,9 +61,11 @@ struct InfluenceRuns {
 };
 
 struct Influence {
-    Metric metric;               // resolved; of a model without a head its position alone means something
+    Metric metric;  // resolved; of a model without a head its position alone means something; of what was
+                    // written that of its first token
     std::vector<Vector> tokens;  // of each stack, by token
     float value = 0;             // of the metric; 0 without a head
+    float own_value = 0;         // … in the unchanged run
     float baseline_value = 0;    // integrated gradients: of the metric at the baseline
     float sum = 0;               // of all tokens
     /// How far the sum of integrated gradients is from value − baseline_value, as a share of that; NaN where
@@ -73,17 +81,29 @@ using InfluenceStep = std::function<void()>;
 Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr, const InfluenceStep& step = {});
 
+/// The metric of each written token of an output, at the row that predicted it. An error says why there are
+/// none.
+Result<std::vector<Metric>> written_metrics(const Metric& kind, const Trace& trace, int written);
+
 /// How strongly each output answers to each token, whatever it says (implicit attention).
 struct JacobianNorms {
     Matrix norms;           // [outputs, tokens of all stacks]: Frobenius norm of ∂resid_post_i / ∂E_j
     Matrix standard_error;  // of estimated ones; else empty
 };
 
-/// Of the last layer's resid_post (before the final norm) by the embeddings. Exact, in d_model reverse passes
-/// for each output; or estimated from so many `probes` an output: of v with entries ±1, ‖vᵀ J‖² has the mean
-/// ‖J‖² (Hutchinson 1990). One step for each output.
+/// Of a layer's resid_post (before the final norm) by the embeddings; −1: the last stack's, the last layer's.
+struct StackOutput {
+    int stack = -1, layer = -1;
+};
+
+/// Exact, in d_model reverse passes for each output; or estimated from so many `probes` an output: of v with
+/// entries ±1, ‖vᵀ J‖² has the mean ‖J‖² (Hutchinson 1990). One step for each output.
 Result<JacobianNorms> jacobian_norms(const Trace& trace, int probes, ThreadPool& pool,
-                                     const CancelFlag* cancel = nullptr, const InfluenceStep& step = {});
+                                     const CancelFlag* cancel = nullptr, const InfluenceStep& step = {},
+                                     StackOutput of = {});
+/// One output's row of these: [1, tokens].
+Result<JacobianNorms> jacobian_row(const Trace& trace, StackOutput of, int output, int probes,
+                                   ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// The seed of a reverse pass from a resolved metric; `own`: the unchanged run, or null. Refused for a
 /// divergence where nothing is changed: it is 0 there, and so is every gradient.
@@ -93,16 +113,15 @@ Result<GradientSeed> metric_seed(const Metric& metric, const Trace& trace, const
 /// Points and weights of the Gauss–Legendre rule on [0, 1]; the weights sum to 1.
 std::vector<std::pair<double, double>> gauss_legendre(int points);
 
-// What follows goes from one row of the last stack down to the embeddings, block by block; MLPs pass a row
+// What follows goes from rows of the last stack down to the embeddings, block by block; MLPs pass a row
 // straight on. Of each stack, by token.
 
-/// Rows of ‖Σ_h α v W_O‖ over keys and residual that sum to 1, multiplied from the top down. A norm that
-/// follows counts with its weights. The shares sum to 1.
-Result<std::vector<Vector>> contribution_paths(const Trace& trace, int position, ThreadPool& pool,
-                                               const CancelFlag* cancel = nullptr);
-/// ½ (mean pattern) + ½ identity in the same way.
-Result<std::vector<Vector>> rollout_paths(const Trace& trace, int position, ThreadPool& pool,
-                                          const CancelFlag* cancel = nullptr);
+/// By contribution_shares, and by rollout_shares. Each position's shares sum to 1; those of several are added
+/// up.
+Result<std::vector<Vector>> contribution_paths(const Trace& trace, std::span<const int> positions,
+                                               ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<std::vector<Vector>> rollout_paths(const Trace& trace, std::span<const int> positions,
+                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
 /// R ← R + R · mean over heads of (gradient ∘ pattern)⁺, with gradients of the seed; R begins as the identity
 /// and passes into the encoder through cross-attention.
 Result<std::vector<Vector>> relevance_paths(const Trace& trace, int position, const GradientSeed& seed,

@@ -15,6 +15,7 @@
 #include "analysis/effects.h"
 #include "analysis/flow.h"
 #include "analysis/head_map.h"
+#include "analysis/influence_map.h"
 #include "analysis/layer_patterns.h"
 #include "analysis/lens.h"
 #include "analysis/links.h"
@@ -37,7 +38,9 @@ using Question =
                  HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, MetricWanted,
                  StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, BlockWeightsWanted,
                  BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted, PatchMapWanted,
-                 ScoreOriginsWanted, CircuitsWanted, CompositionWanted>;
+                 ScoreOriginsWanted, CircuitsWanted, CompositionWanted,
+
+                 InfluenceMapWanted, AttentionBesideWanted, TokenScoresWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
 /// fit(), where it names any.
@@ -99,6 +102,7 @@ public:
         std::get<Slot<DeltaPairWanted>>(found_) = nullptr;
         std::get<Slot<PredictionPairWanted>>(found_) = nullptr;
         std::get<Slot<PatchMapWanted>>(found_) = nullptr;
+        std::get<Slot<TokenScoresWanted>>(found_) = nullptr;
     }
     /// What is still true of another text in the same model.
     AnswersTo about_model() const {

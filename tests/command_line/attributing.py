@@ -1,5 +1,6 @@
 """attribute: scores of tokens by every method, in every format, and what it refuses."""
 import json
+import math
 
 from program import FOLDER, MODELS, header_of, run
 
@@ -74,6 +75,22 @@ def every_output_answers_to_every_token():
     out = FOLDER / "jacobian.csv"
     run("attribute", "--text", "The cat sat.", "--method", "jacobian", "--probes", "2", "-o", out)
     assert len(out.read_text().splitlines()) == n + 1
+
+
+def what_was_written_is_explained_together():
+    whole = attribute("--over", "written", "--tokens", "4", "--method", "input-x-gradient")
+    assert whole["over"] == "written" and len(whole["written"]) == 4 and len(whole["tokens"]) == 21 and whole["metric"] == "log p", whole
+    text = json.loads(run("generate", "--text", RED, "--tokens", "4", "--json").out)
+    assert abs(whole["value"] - sum(math.log(step["p"]) for step in text["steps"])) < 1e-2, (whole["value"], text)
+    shares = attribute("--over", "written", "--tokens", "4", "--method", "rollout")
+    assert abs(shares["sum"] - 4) < 1e-3
+    parts = attribute("--over", "written", "--tokens", "4", "--method", "rollout", "--parts", "sentences")
+    assert parts["tokens"][:2] == ["Lily had a red ball.", "Tom had a blue ball."] and parts["positions"][:2] == [0, 6], parts
+    assert abs(sum(parts["scores"]) - 4) < 1e-3 and abs(parts["scores"][0] - sum(shares["scores"][:6])) < 1e-4
+    words = run("attribute", "--text", RED, "--metric", "ball", "--parts", "words").out.splitlines()
+    assert words[0] == "position,token,score" and words[1].startswith("0,Lily,")
+    target = json.loads(run("attribute", "--model", "translator", "--text", "The cat sat on the mat.", "--over", "written", "--method", "contribution", "--json").out)
+    assert abs(target["sum"] - len(target["written"])) < 1e-3 and "stacks" in target
 
 
 def what_cannot_be_attributed_is_said():

@@ -1,6 +1,7 @@
 // How much tokens count: completeness of integrated gradients, each method against its own definition.
 #include "analysis/influence.h"
 
+#include <array>
 #include <cmath>
 
 #include "analysis/delta.h"
@@ -156,10 +157,10 @@ TEST_CASE("influence: rollout goes down as the graph's does") {
     ThreadPool pool(2);
     const auto red = run_story(kRed, pool);
     const int last = red->output().size() - 1;
-    const auto down = *rollout_paths(*red, last, pool);
+    const auto down = *rollout_paths(*red, std::array{last}, pool);
     const Matrix want = *rollout_from(*red, {}, last, pool);
     CHECK((down[0].transpose() - want.row(0)).cwiseAbs().maxCoeff() < 1e-6);
-    const auto both = *rollout_paths(*changed(reference_model("marian"), {}, pool), 2, pool);
+    const auto both = *rollout_paths(*changed(reference_model("marian"), {}, pool), std::array{2}, pool);
     CHECK(both[0].sum() + both[1].sum() == doctest::Approx(1));
     CHECK((both[0].minCoeff() > 0 && both[1].minCoeff() >= 0));
 }
@@ -182,12 +183,13 @@ TEST_CASE("influence: contributions are lengths of what attention moves, against
             }
             reached *= shares;
         }
-        const auto found = *contribution_paths(*trace, n - 1, pool);
+        const auto found = *contribution_paths(*trace, std::array{n - 1}, pool);
         INFO(name);
         CHECK((found[0].transpose() - reached).cwiseAbs().maxCoeff() < 1e-5);
     }
     for (const char* name : {"bert", "gemma2", "marian", "t5"}) {
-        const auto found = *contribution_paths(*changed(reference_model(name), {"mask:2>1"}, pool), 2, pool);
+        const auto found =
+            *contribution_paths(*changed(reference_model(name), {"mask:2>1"}, pool), std::array{2}, pool);
         float sum = 0;
         for (const Vector& stack : found) sum += stack.sum();
         INFO(name);

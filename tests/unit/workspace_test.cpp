@@ -105,6 +105,13 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["origins_count"] = 16;
     written["circuits_kind"] = 1;
     written["circuits_tokens"] = 8192;
+    written["graph_by"] = 2;
+    written["graph_sink_apart"] = written["influence_written"] = false;
+    written["influence_layer"] = -1;
+    written["influence_steps"] = 50;
+    written["influence_by"] = 1;
+    for (const char* first : {"of", "probes", "beside", "baseline", "part"})
+        written[std::string("influence_") + first] = 0;
     written["picture"] = "";
     written["contrast"] = 6;  // once a scale per row
     written["map_of"] = written["map_from"] = 0;

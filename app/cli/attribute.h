@@ -1,0 +1,36 @@
+// What the verb attribute is asked for, and how it says what it found.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analysis/influence.h"
+#include "cli/options.h"
+
+namespace headlight {
+
+struct AttributeOptions {
+    InputOptions input;
+    std::string metric, method = "gradient", baseline = "mean", output, gradients, over = "metric",
+                        parts = "tokens";
+    int steps = 50, probes = 0, tokens = 40;
+    bool json = false;
+    bool over_written() const { return over == "written"; }
+    /// How every output answers to every token, whatever is said.
+    bool wants_matrix() const {
+        return method == "jacobian" && metric.empty() && gradients.empty() && !over_written();
+    }
+};
+
+inline constexpr std::string_view kPrompt = "text:";
+inline constexpr const char* kAttributedParts[] = {"tokens", "words", "sentences", "paragraphs"};
+
+const InfluenceMethodRow& method_of(const AttributeOptions& options);
+
+/// Writes or prints the scores; `written`: how many tokens at the output's end were explained.
+Status say_influence(const AttributeOptions& options, const Trace& trace, const Influence& found,
+                     int written);
+/// [outputs, tokens]: every output's answer to every token.
+Status say_jacobian(const AttributeOptions& options, const Trace& trace, ThreadPool& pool);
+
+}  // namespace headlight

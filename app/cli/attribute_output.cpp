@@ -1,0 +1,150 @@
+// Scores of tokens and the Jacobian's norms as CSV, JSON and tables.
+#include <algorithm>
+#include <cstdio>
+
+#include "analysis/text_parts.h"
+#include "cli/attribute.h"
+#include "cli/progress.h"
+#include "io/json.h"
+#include "io/numbers.h"
+
+namespace headlight {
+
+const InfluenceMethodRow& method_of(const AttributeOptions& o) {
+    const auto methods = influence_methods();
+    return *std::find_if(methods.begin(), methods.end(), [&](const InfluenceMethodRow& row) {
+        return o.method == row.word || (row.other && o.method == row.other);
+    });
+}
+
+namespace {
+
+TextPart part_of(const AttributeOptions& o) {
+    return static_cast<TextPart>(
+        std::find(std::begin(kAttributedParts), std::end(kAttributedParts), o.parts) - kAttributedParts);
+}
+
+/// A field of a CSV line.
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + "\"";
+}
+
+std::string influence_csv(const Trace& trace, const std::vector<ScoredPart>& parts) {
+    const bool several = trace.config().stacks.size() > 1;
+    std::string out = several ? "stack,position,token,score" : "position,token,score";
+    for (const ScoredPart& part : parts) {
+        char value[32];
+        std::snprintf(value, sizeof value, ",%.6g", double(part.score));
+        out += "\n" + (several ? trace.config().stacks[part.stack].name + "," : "") +
+               std::to_string(part.tokens.first) + "," + csv_field(part.label) + value;
+    }
+    return out + "\n";
+}
+
+/// Adds the parts of all stacks and a score for each.
+void add_scores(const Trace& trace, const std::vector<ScoredPart>& parts, nlohmann::ordered_json& root) {
+    auto tokens = nlohmann::ordered_json::array(), stacks = tokens, positions = tokens, scores = tokens;
+    for (const ScoredPart& part : parts) {
+        tokens.push_back(part.label);
+        stacks.push_back(trace.config().stacks[part.stack].name);
+        positions.push_back(part.tokens.first);
+        scores.push_back(part.score);
+    }
+    const bool grouped =
+        std::any_of(parts.begin(), parts.end(), [](const ScoredPart& p) { return p.tokens.size() > 1; });
+    root["tokens"] = std::move(tokens);
+    if (grouped) root["positions"] = std::move(positions);
+    if (trace.config().stacks.size() > 1) root["stacks"] = std::move(stacks);
+    root["scores"] = std::move(scores);
+}
+
+std::string influence_json(const AttributeOptions& o, const Trace& trace, const Influence& found,
+                           const std::vector<ScoredPart>& parts, int written) {
+    nlohmann::ordered_json root{{"method", method_of(o).word}};
+    if (written) {
+        const std::vector<std::string> labels = token_labels(trace, isize(trace.config().stacks) - 1);
+        root["metric"] = metric_row(found.metric.kind).word;
+        root["over"] = "written";
+        root["written"] = std::vector<std::string>(labels.end() - written, labels.end());
+    } else if (trace.model->has_logits()) {
+        root["metric"] = metric_name(*trace.model, found.metric);
+    }
+    if (trace.model->has_logits()) root["value"] = found.value;
+    root["position"] = found.metric.position;
+    if (method_of(o).method == InfluenceMethod::integrated_gradients) {
+        root["baseline"] = o.baseline;
+        root["baseline_value"] = found.baseline_value;
+        root["steps"] = o.steps;
+        root["gap"] = found.gap();  // NaN becomes null
+    }
+    root["sum"] = found.sum;
+    add_scores(trace, parts, root);
+    return json_text(root, 2) + "\n";
+}
+
+std::vector<NumberTable> influence_tables(const Trace& trace, const std::vector<ScoredPart>& parts,
+                                          const std::string& method) {
+    std::vector<NumberTable> out;
+    for (int s = 0; s < isize(trace.config().stacks); ++s) {
+        const std::string stack = trace.config().stacks.size() > 1 ? trace.config().stacks[s].name + "_" : "";
+        std::vector<std::string> labels;
+        std::vector<float> values;
+        for (const ScoredPart& part : parts)
+            if (part.stack == s) {
+                labels.push_back(part.label);
+                values.push_back(part.score);
+            }
+        out.push_back({stack + method,
+                       "token",
+                       "score",
+                       labels,
+                       {"score"},
+                       Eigen::Map<const Vector>(values.data(), isize(values))});
+    }
+    return out;
+}
+
+/// Tokens of all stacks, those of the last behind the others.
+std::vector<std::string> all_labels(const Trace& trace) {
+    std::vector<std::string> out;
+    for (int s = 0; s < isize(trace.config().stacks); ++s)
+        for (std::string& label : token_labels(trace, s)) out.push_back(std::move(label));
+    return out;
+}
+
+nlohmann::ordered_json json_rows(const Matrix& m) {
+    auto out = nlohmann::ordered_json::array();
+    for (Index i = 0; i < m.rows(); ++i) out.push_back(std::vector<float>(m.row(i).begin(), m.row(i).end()));
+    return out;
+}
+
+}  // namespace
+
+Status say_jacobian(const AttributeOptions& o, const Trace& trace, ThreadPool& pool) {
+    if (!trace.has_weights())
+        return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+    Progress progress(trace.output().size(), o.input.quiet);
+    TRY(const JacobianNorms found, jacobian_norms(trace, o.probes, pool, nullptr, [&] { progress.step(); }));
+    const std::vector<std::string> labels = all_labels(trace);
+    std::vector<NumberTable> tables{{"jacobian", "output", "token",
+                                     token_labels(trace, isize(trace.config().stacks) - 1), labels,
+                                     found.norms}};
+    if (!o.output.empty()) return write_numbers(o.output, tables);
+    nlohmann::ordered_json root{
+        {"method", "jacobian"}, {"tokens", labels}, {"matrix", json_rows(found.norms)}};
+    if (o.probes) root["probes"] = o.probes;
+    if (found.standard_error.size()) root["standard_error"] = json_rows(found.standard_error);
+    return o.json ? print_json(json_text(root, 2) + "\n") : print(as_tsv(tables.front()));
+}
+
+Status say_influence(const AttributeOptions& o, const Trace& trace, const Influence& found, int written) {
+    const std::vector<ScoredPart> parts = scored_parts(trace, found.tokens, part_of(o));
+    if (!o.output.empty()) return write_numbers(o.output, influence_tables(trace, parts, method_of(o).word));
+    return o.json ? print_json(influence_json(o, trace, found, parts, written))
+                  : print(influence_csv(trace, parts));
+}
+
+}  // namespace headlight
