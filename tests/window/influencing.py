@@ -17,6 +17,8 @@ def _scored(r):
 
 def influence_stands_beside_attention(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball.", "--do", "metric logit ball; influence by integrated-gradients; influence steps 10; influence measure on") as w:
+        w.wait(lambda r: not r["busy"] and r["view"] == "Influence")  # a view's command opens it
+        w.key("ctrl+1")
         w.wait(lambda r: not r["busy"] and "map" in r["widgets"])
         w.key("ctrl+j")
         r = w.wait(lambda r: r["view"] == "Influence" and _mapped(r) and _scored(r) and "influence/correlation" in r["widgets"])
@@ -40,9 +42,9 @@ def measuring_influence_is_cancelled_and_begun_again(display):
     with Window(PROGRAM, display, "--text", RED, "--do", begun) as w:
         w.wait(lambda r: "influence/measure" in r["widgets"] and "influence_map" not in r and not r["busy"])
         w.click("influence/measure")
-        w.wait(lambda r: _mapped(r) and r["token_scores"][2] and "other" in r["widgets"])
+        w.wait(lambda r: _mapped(r) and _scored(r) and r["token_scores"][0] == 0 and "other" in r["widgets"])  # from itself nothing changes
         w.fill("other", BIG, lambda r: r["shown_text_b"] == BIG)
-        w.wait(_scored)
+        w.wait(lambda r: _scored(r) and r["token_scores"][0] != 0)
         w.fill("other", BIG + " hat", lambda r: "equal length" in r.get("token_scores", [0, 0, ""])[2])
 
 
