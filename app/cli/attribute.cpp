@@ -76,15 +76,15 @@ Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& poo
     return out;
 }
 
-Result<InfluenceWanted> read_wanted(const AttributeOptions& o, const Model& model) {
+Result<InfluenceWanted> read_wanted(const AttributeOptions& o, const Trace& trace) {
     InfluenceWanted out;
     out.method = method_of(o).method;
     out.steps = o.steps;
     out.baseline = o.baseline == "mean"   ? InfluenceBaseline::mean
                    : o.baseline == "zero" ? InfluenceBaseline::zero
                                           : InfluenceBaseline::prompt;
-    if (model.has_logits() || method_of(o).of_metric || !o.metric.empty()) {
-        TRY(out.metric, parse_metric(model, o.metric));
+    if (trace.model->has_logits() || method_of(o).of_metric || !o.metric.empty()) {
+        TRY(out.metric, parse_metric(*trace.model, o.metric, &trace));
     }
     return out;
 }
@@ -97,7 +97,7 @@ Status run(const AttributeOptions& o) {
     TRY(const AttributedRuns runs, run_attributed(o, pool));
     const Trace& trace = *runs.trace;
     if (o.wants_matrix()) return say_jacobian(o, trace, pool);
-    TRY(InfluenceWanted wanted, read_wanted(o, *trace.model));
+    TRY(InfluenceWanted wanted, read_wanted(o, trace));
     wanted.written = runs.written;
     Progress progress(o.steps, o.input.quiet);
     TRY(const Influence found, influence({trace, runs.own.get(), runs.prompt.get()}, wanted, pool, nullptr,

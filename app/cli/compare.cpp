@@ -39,7 +39,7 @@ Status compare_metric(const CompareOptions& o, ComparedRuns& c, ThreadPool& pool
         return Error{
             "A metric is compared between two runs of one model; leave --metric out, or the other "
             "model or trace."};
-    TRY(const Metric wanted, parse_metric(*c.a->model, o.metric));
+    TRY(const Metric wanted, parse_metric(*c.a->model, o.metric, c.a.get()));
     TRY(Metric metric, resolved(wanted, *c.a, pool));
     c.metric = metric;
     c.metric_a = evaluate(metric, *c.a, *c.a, pool);

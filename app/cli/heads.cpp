@@ -165,7 +165,7 @@ Result<HeadEffects> effects_of_heads(const Trace& trace, const Trace* own, const
         return Error{
             "A trace holds no weights, so no head of it can be ablated; leave --metric out, or give "
             "--model in place of --trace."};
-    TRY(const Metric wanted, parse_metric(*trace.model, metric));
+    TRY(const Metric wanted, parse_metric(*trace.model, metric, &trace));
     return head_effects(trace, own, wanted, pool);
 }
 

@@ -122,9 +122,9 @@ void add_metric_option(CLI::App& app, std::string& metric, const std::string& wh
     app.add_option(
            "--metric", metric,
            what_it_does +
-               ": 'log p ball', 'p ball', 'logit ball', 'ball - car' (difference of two logits), kl "
-               "(divergence from the unchanged run, in bits), each with @12 for a position; without a "
-               "token the most probable one")
+               ": ball (its logit), 'p(ball)', 'log p(ball)', 'ball - car' (difference of two logits), kl "
+               "(divergence from the unchanged run, in bits), each with @12 for a position; 'p' or 'log p' "
+               "alone: of the most probable token")
         ->check(a_metric())
         ->type_name("METRIC");
 }

@@ -66,16 +66,16 @@ Result<BothRuns> run_both(const PatchOptions& o, ThreadPool& pool) {
 }
 
 /// What is asked for; --head is one head by position.
-Result<PatchWanted> read_wanted(const PatchOptions& o, const Model& model) {
+Result<PatchWanted> read_wanted(const PatchOptions& o, const Trace& clean) {
     PatchWanted wanted;
-    TRY(wanted.metric, parse_metric(model, o.metric));
+    TRY(wanted.metric, parse_metric(*clean.model, o.metric, &clean));
     for (const PatchPartRow& row : patch_parts())
         if (o.what == row.word) wanted.part = row.part;
     if (o.head.empty() && wanted.part == PatchPart::head)
         return Error{"--what head patches one head by position; name it, as in --head 1.2."};
     if (o.head.empty()) return wanted;
     wanted.part = PatchPart::head;
-    TRY(wanted.head, parse_head(model.config, o.head, "--head"));
+    TRY(wanted.head, parse_head(clean.config(), o.head, "--head"));
     return wanted;
 }
 
@@ -93,7 +93,7 @@ Status run(const PatchOptions& o) {
                      "'headlight render --view patch'."};
     ThreadPool pool(o.input.threads);
     TRY(const BothRuns runs, run_both(o, pool));
-    TRY(const PatchWanted wanted, read_wanted(o, *runs.clean->model));
+    TRY(const PatchWanted wanted, read_wanted(o, *runs.clean));
     TRY(PatchMap empty, empty_patch_map(*runs.clean, *runs.corrupted, wanted, pool));
     if (o.estimate) {
         TRY(empty.estimates, patch_estimates(empty, *runs.clean, *runs.corrupted, pool));

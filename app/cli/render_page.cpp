@@ -184,7 +184,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     if (view->of_target) s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     if (!o.metric.empty()) {
-        TRY(const Metric metric, parse_metric(*trace->model, o.metric));
+        TRY(const Metric metric, parse_metric(*trace->model, o.metric, trace.get()));
         TRY([[maybe_unused]] const Metric known, resolved(metric, *trace, pool));
         s.document.metric = {metric_name(*trace->model, metric), metric};
     }

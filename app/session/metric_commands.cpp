@@ -17,7 +17,7 @@ void explain(CommandContext& c, const Metric& metric) {
 
 /// As parse_metric reads it. A position that the text lacks is refused where it is chosen.
 Status choose_metric(CommandContext& c, const std::string& words) {
-    TRY(const Metric metric, parse_metric(*c.model(), words));
+    TRY(const Metric metric, parse_metric(*c.model(), words, c.sentence()->trace.get()));
     const int n = c.sentence()->trace->output().size();
     if (metric.position >= n)
         return Error{"The metric is taken at position " + std::to_string(metric.position) +
@@ -62,14 +62,14 @@ const char* needs_text_output(const CommandContext& c) {
 }  // namespace
 
 std::vector<Command> metric_commands() {
-    return in_group(
-        "Intervene",
-        {row({"metric [default|log p|p|logit|kl|A - B|KIND TOKEN@POSITION]", "Metric",
-              "what is explained: log p ball, p ball, logit ball, ball - car, kl; @12: at a position"},
-             choose_metric, needs_logits),
-         row({"metric position [POSITION]", "Metric: position",
-              "take the metric at a position; without one, where the model predicts"},
-             choose_position, needs_logits)});
+    return in_group("Intervene",
+                    {row({"metric [default|log p|p|logit|kl|A - B|KIND TOKEN@POSITION]", "Metric",
+                          "what is explained: ball (its logit), p(ball), log p(ball), ball - car, kl; @12: "
+                          "at a position"},
+                         choose_metric, needs_logits),
+                     row({"metric position [POSITION]", "Metric: position",
+                          "take the metric at a position; without one, where the model predicts"},
+                         choose_position, needs_logits)});
 }
 
 Command explain_row() {

@@ -31,13 +31,16 @@ std::span<const MetricRow> metric_rows();
 inline const MetricRow& metric_row(MetricKind kind) { return metric_rows()[static_cast<size_t>(kind)]; }
 
 /// The token that a text spells: ball is the one with a blank in front where the model has it, else the one
-/// without; " ball" and "ball" in quotes, or ␣ball, are exactly these; #17 is an id. The error says where a
-/// text is several tokens.
-Result<int> parse_token(const Model& model, const std::string& text);
+/// without, and the other way round where it does not stand behind a word; " ball" and "ball" in quotes, or
+/// ␣ball, are exactly these; #17 is an id. The error says where a text is several tokens.
+Result<int> parse_token(const Model& model, const std::string& text, bool behind_word = true);
 
-/// "log p ball", "p ball", "logit ball", "ball - car", "kl", each with @12 for a position; a token alone is
-/// its log p, a kind alone is of the most probable token; "default" or nothing: log p of that.
-Result<Metric> parse_metric(const Model& model, const std::string& text);
+/// "ball" (its logit), "log p(ball)", "p(ball)", "logit(ball)", "ball - car", "kl", each with @12 for a
+/// position, and with a blank for the brackets; a kind alone is of the most probable token; "default" or
+/// nothing: log p of that. `run`: whose text says what the tokens stand behind; null: a word.
+Result<Metric> parse_metric(const Model& model, const std::string& text, const Trace* run = nullptr);
+/// Of a model without a head that predicts tokens.
+Error predicts_nothing(const Model& model);
 /// As parse_metric reads it, tokens in quotes; "" for the default.
 std::string metric_name(const Model& model, const Metric& metric);
 /// The same with tokens by their ids: "log p #17", "#17 - #4", each kind by its word.

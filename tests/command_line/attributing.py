@@ -22,6 +22,8 @@ def tokens_are_scored_by_every_method():
         seen.add(tuple(found["scores"]))
     assert len(seen) == len(METHODS)
     assert attribute("--method", "gradient", "--metric", "ball") == attribute("--metric", "ball"), "an older name, and the default"
+    assert attribute("--metric", "ball")["value"] == attribute("--metric", "logit(ball)")["value"] != attribute("--metric", "log p(ball)")["value"], "a token alone is its logit"
+    assert attribute("--metric", "ball")["metric"] == 'logit " ball"@16'
     for method in ("contribution", "rollout"):
         shares = attribute("--method", method)
         assert abs(shares["sum"] - 1) < 1e-4 and min(shares["scores"]) >= 0

@@ -79,7 +79,7 @@ TEST_CASE("metric: what is typed, and spelled so that it is read again") {
     CHECK(read("") == Metric{});
     CHECK(read("default") == Metric{});
     CHECK(read("log p") == Metric{});
-    CHECK(read("ball") == Metric{MetricKind::log_probability, ball});
+    CHECK(read("ball") == Metric{MetricKind::logit, ball});
     CHECK(read("log p ball@12") == Metric{MetricKind::log_probability, ball, -1, 12});
     CHECK(read("p ball") == Metric{MetricKind::probability, ball});
     CHECK(read("logit") == Metric{MetricKind::logit});
@@ -94,6 +94,41 @@ TEST_CASE("metric: what is typed, and spelled so that it is read again") {
         CHECK_MESSAGE(*parse_metric(model, metric_by_ids(read(text))) == read(text), text);
     CHECK(metric_label(model, read("ball - car")) == "ball − car");
     CHECK(metric_label(model, read("p ball")) == "p ball");
+}
+
+TEST_CASE("metric: a token alone is its logit, and brackets stand for a blank, as the contract spells them") {
+    const Model& model = *stories();
+    const int ball = *parse_token(model, "ball");
+    const auto read = [&](const std::string& text) { return *parse_metric(model, text); };
+    CHECK(read("ball@3") == Metric{MetricKind::logit, ball, -1, 3});
+    CHECK(read("#" + std::to_string(ball)) == Metric{MetricKind::logit, ball});
+    CHECK(read("p(ball)") == read("p ball"));
+    CHECK(read("log p(ball)@3") == read("log p ball@3"));
+    CHECK(read("logit( ball )") == read("ball"));
+    CHECK(read("p(\" ball\")") == read("p ball"));
+    CHECK(read("\" ball\"") == Metric{MetricKind::logit, ball});
+    CHECK(parse_metric(model, "p()").error().message.find("No token") == 0);
+}
+
+TEST_CASE("metric: quotes force the exact token, and behind no word the one without a blank comes first") {
+    ThreadPool pool(2);
+    const Model& model = *stories();
+    const int with = *parse_token(model, "\" a\""), without = *parse_token(model, "\"a\"");
+    REQUIRE(with != without);
+    CHECK(*parse_token(model, "a") == with);
+    CHECK(*parse_token(model, "a", false) == without);
+    CHECK(parse_metric(model, "\"a\"")->a == without);
+    CHECK(parse_metric(model, "log p \"a\"")->a == without);
+    const auto a_behind = [&](const std::string& text) {
+        const auto trace = run_text(stories(), text, {}, pool);
+        return parse_metric(model, "a - \" the\"", trace.get())->a;
+    };
+    CHECK(a_behind("Lily had") == with);
+    CHECK(a_behind("Lily had (") == without);
+    CHECK(a_behind("Lily had \n") == without);
+    const auto trace = run_text(stories(), "Lily had (", {}, pool);
+    CHECK(parse_metric(model, "a@1", trace.get())->a == with);  // there it stands behind "had"
+    CHECK(parse_metric(model, "the", trace.get())->a == *parse_token(model, "\" the\""));  // alone it is none
 }
 
 TEST_CASE("metric: one sentence for each that cannot be taken") {

@@ -20,7 +20,7 @@ def influence_stands_beside_attention(display):
         w.wait(lambda r: not r["busy"] and r["view"] == "Influence")  # a view's command opens it
         w.key("ctrl+1")
         w.wait(lambda r: not r["busy"] and "map" in r["widgets"])
-        w.key("ctrl+j")
+        w.key("ctrl+g")
         r = w.wait(lambda r: r["view"] == "Influence" and _mapped(r) and _scored(r) and "influence/correlation" in r["widgets"])
         assert "influence/cancel" not in r["widgets"] and "influence/attention" in r["widgets"]
         whole, n = r["token_scores"][0], len(r["tokens"])
