@@ -26,8 +26,8 @@ std::optional<PatchRuns> patch_runs(const ShownRuns& runs, PatchMapWanted wanted
     return PatchRuns{own, runs.shown, wanted, without_patches({{}, changes}).intervention};
 }
 
-PatchSweep::PatchSweep(PatchRuns runs, std::function<void(bool)> seen)
-    : runs_(std::move(runs)), seen_(std::move(seen)) {
+PatchSweep::PatchSweep(PatchRuns runs, std::function<void(bool)> seen, PatchMap known)
+    : runs_(std::move(runs)), seen_(std::move(seen)), found_{std::move(known), ""} {
     thread_ = std::thread([this] {
         const Status measured = guarded([&] { return measure(); });
         if (!measured && measured.error().cancelled) return;
@@ -56,12 +56,13 @@ Status PatchSweep::measure() {
     ThreadPool pool(1);  // the worker keeps the rest
     const CancelScope scope(pool, &cancel_);
     const Trace& base = *runs_.base;
+    const PatchMap known = found().map;
     TRY(const auto corrupted, run_trace(base.model, without_patches(base.request), pool, &cancel_, &base));
-    TRY_STATUS(
-        patch_map(*runs_.clean, *corrupted, runs_.wanted.patch, pool, &cancel_, [&](const PatchMap& map) {
-            tell({map, ""});
-            seen_(false);
-        }));
+    const auto seen = [&](const PatchMap& map) {
+        tell({map, ""});
+        seen_(false);
+    };
+    TRY_STATUS(patch_map(*runs_.clean, *corrupted, runs_.wanted.patch, pool, &cancel_, seen, &known));
     return success();
 }
 

@@ -26,18 +26,28 @@ struct PatchRuns {
 std::optional<PatchRuns> patch_runs(const ShownRuns& runs, PatchMapWanted wanted,
                                     const Intervention& changes);
 
+/// The map that a view shows, and whether it is measured further: else what is known of it stays as it is.
+struct PatchWish {
+    PatchMapWanted map;
+    bool measure = true;
+    bool operator==(const PatchWish&) const = default;
+};
+
 class PatchSweep {
 public:
-    /// Begins; `seen(ended)` is called on the sweep's thread whenever more is known, and at its end, unless
-    /// it was stopped.
-    PatchSweep(PatchRuns runs, std::function<void(bool)> seen);
+    /// Begins, with what is known of the same map; `seen(ended)` is called on the sweep's thread whenever
+    /// more is known, and at its end, unless it was stopped.
+    PatchSweep(PatchRuns runs, std::function<void(bool)> seen, PatchMap known = {});
     /// Cancels it and waits until it has stopped.
     ~PatchSweep() { stop(); }
+    /// The same; what was measured stays.
     void stop();
+    bool stopped() const { return cancel_; }
 
     /// Whether it measures the same, however often its runs were computed since.
     bool is_of(const PatchRuns& runs) const;
     bool ended() const { return ended_; }
+    bool goes_on() const { return !ended_ && !cancel_; }
     /// As far as it is known; where it cannot be measured, why.
     PatchMapFound found() const;
 

@@ -37,7 +37,7 @@ struct WorkRequest {
     std::vector<Question> questions;          // of the view; at most one of each kind
     std::optional<OtherRun> other;
     std::optional<Metric> sweep;          // ablate each head in turn and measure the effect on this
-    std::optional<PatchMapWanted> patch;  // measure this map of patching
+    std::optional<PatchWish> patch;       // a map of patching
     InfluenceAsked influence;             // measure these beside the worker
     std::optional<HeadGroup> group;       // the picture is of several heads as one
     bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
@@ -49,7 +49,7 @@ struct WorkRequest {
 struct WorkAnswer : RunAnswer {
     std::string other_error;                     // why there is no other run
     std::shared_ptr<const Sweep> sweep;          // asked for and not cancelled; may still be going on
-    std::shared_ptr<const PatchSweep> patching;  // the same of a map of patching
+    std::shared_ptr<const PatchSweep> patching;  // of the map that is asked for; may be cancelled
     std::shared_ptr<const InfluenceMapSweep> influence_map;
     std::shared_ptr<const TokenScoresSweep> token_scores;
     std::string model_path;  // the path that was asked for
@@ -59,7 +59,8 @@ struct WorkAnswer : RunAnswer {
     /// Whether something is measured beside the worker.
     bool measures() const {
         const auto goes_on = [](const auto& measured) { return measured && !measured->ended(); };
-        return goes_on(sweep) || goes_on(patching) || goes_on(influence_map) || goes_on(token_scores);
+        return goes_on(sweep) || (patching && patching->goes_on()) || goes_on(influence_map) ||
+               goes_on(token_scores);
     }
     std::string failure;  // why something that was asked for is not here; what was shown stays
 };

@@ -77,20 +77,22 @@ void Worker::see_to_sweep(const WorkRequest& r) {
     if (sweep_ && sweep_->ended() && !sweep_->failure().empty()) state_.failure = sweep_->failure();
 }
 
-/// The same of the map of patching.
+/// The same of the map of patching; a cancelled one goes on from where it was.
 void Worker::see_to_patching(const WorkRequest& r) {
     const SentenceResult& s = *state_.sentence;
     const auto other = state_.other ? state_.other->trace : nullptr;
     const auto wanted = r.patch && s.trace
-                            ? patch_runs({s.trace, s.unchanged, other}, *r.patch, r.intervention)
+                            ? patch_runs({s.trace, s.unchanged, other}, r.patch->map, r.intervention)
                             : std::nullopt;
     if (patching_ && (!wanted || !patching_->is_of(*wanted))) {
         patching_->stop();
         patching_ = nullptr;
     }
-    if (wanted && !patching_)
-        patching_ = std::make_shared<PatchSweep>(*wanted,
-                                                 [this](bool ended) { ended ? mailbox_.repeat() : done_(); });
+    if (patching_ && !r.patch->measure && !patching_->ended()) patching_->stop();
+    if (wanted && r.patch->measure && (!patching_ || patching_->stopped()))
+        patching_ = std::make_shared<PatchSweep>(
+            *wanted, [this](bool ended) { ended ? mailbox_.repeat() : done_(); },
+            patching_ ? patching_->found().map : PatchMap());
     state_.patching = patching_;
 }
 

@@ -6,8 +6,6 @@
 #include "paint/matrix.h"
 #include "views/map_parts.h"
 #include "views/metric.h"
-#include "views/panels.h"
-#include "views/save_menu.h"
 #include "views/token_axis.h"
 #include "views/views.h"
 
@@ -138,52 +136,6 @@ void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
     draw_patch_foot(s, {g.view.x, g.view.bottom(), area.right() - g.view.x, kPatchFoot}, m, reach);
 }
 
-/// How far it is, with a way to end it and to begin it again.
-void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
-    constexpr float kProgress = 320, kBar = 6, kButton = 120;
-    Ui& ui = s.ui;
-    if (ui.on_page() || m.whole()) return;
-    if (!s.of<PatchState>().measures) {
-        if (ui.button("patch/measure", band(take_left(line, kButton), size::button), "Measure"))
-            s.send("patch measure", "on");
-        return;
-    }
-    line.w = std::min(line.w, kProgress);
-    const Rect words = take_top(line, size::row);
-    write(ui, words, kCaption, ui.colors->t2,
-          m.cells ? "Patched " + std::to_string(m.done) + " of " + std::to_string(m.cells) + " places"
-                  : std::string("Reading both runs"));
-    if (ui.link("patch/cancel", words.right(), words.middle_y(), "Cancel")) s.send("patch measure", "off");
-    ui.bar(take_top(line, kBar), m.cells ? float(m.done) / float(m.cells) : 0.0f, ui.colors->accent);
-}
-
-void draw_patch_toolbar(Scene& s, Toolbar bar) {
-    constexpr float kSave = 136, kLeastRest = 88;
-    constexpr const char* kClean[] = {"another text", "before interventions"};
-    const Compared what = s.session.document.comparison.what;
-    const int clean = what == Compared::sentences ? 0 : what == Compared::changes ? 1 : -1;
-    if (const int c = bar.choice("Clean run", "patch/clean", {std::begin(kClean), std::end(kClean)}, clean);
-        c >= 0)
-        s.send("compare", c == 0 ? "sentences" : "changes");
-    std::vector<std::string> parts;
-    for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
-    parts.back() =
-        "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
-    bar.choose("Put back", "patch/put", parts, s.of<PatchState>().part);
-    bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
-    put_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
-    if (bar.rest().w < kSave + kLeastRest) return;
-    if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
-}
-
-void draw_clean_field(Scene& s, Rect& rest) {
-    constexpr float kName = 56;
-    if (!clean_is_other(s.session)) return;
-    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
-    write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1, "Clean");
-    draw_text_field(s, s.fields.other, "other", line, "A text of as many tokens, with another answer");
-}
-
 }  // namespace
 
 std::optional<PatchMapWanted> patch_wanted(const Session& session) {
@@ -247,10 +199,14 @@ void draw_patch(Scene& s, Rect area) {
     }
     rest = inset(rest, size::center_pad, gap::medium);
     std::string missing = missing_runs(s);
+    const bool none = !missing.empty();
     const PatchMapFound found = missing.empty() ? patch_found(s) : PatchMapFound{};
     if (missing.empty()) missing = found.refusal;
     if (!missing.empty()) {
-        s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2, missing);
+        take_top(rest, gap::wide);
+        take_top(rest, s.ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, s.ui.colors->t2, missing),
+                 gap::medium);
+        if (none && !s.ui.on_page()) draw_patch_example(s, take_top(rest, size::button));
         return;
     }
     if (!s.ui.on_page() && !found.map.whole())
@@ -275,8 +231,9 @@ const char* cannot_patch(const Model& m) {
     return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
 }
 
-std::optional<PatchMapWanted> measured_patch(const Session& s) {
-    return s.of<PatchState>().measures ? patch_wanted(s) : std::nullopt;
+std::optional<PatchWish> wished_patch(const Session& s) {
+    const auto wanted = patch_wanted(s);
+    return wanted ? std::optional(PatchWish{*wanted, s.of<PatchState>().measures}) : std::nullopt;
 }
 
 }  // namespace
@@ -292,7 +249,7 @@ View patch_view() {
             .ask = ask_patch,
             .beside = {.inspect = draw_patch_inspector},
             .second_run = true,
-            .patch = measured_patch,
+            .patch = wished_patch,
             .numbers = patch_map_numbers,
             .visit = visit_state<PatchState>};
 }

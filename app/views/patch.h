@@ -46,6 +46,13 @@ std::string patch_column_name(const Scene& scene, const PatchMap& map, int row, 
 Change patch_change(const Scene& scene, const PatchMap& map, int row, int column);
 
 void draw_patch(Scene& scene, Rect area);
+/// Over the map: which run is clean, what is put back, the metric; the clean text, which takes its room; how
+/// far the measuring is, with a way to end it and to go on: what was measured stays. Where there is no map,
+/// two texts that show one.
+void draw_patch_toolbar(Scene& scene, Toolbar bar);
+void draw_clean_field(Scene& scene, Rect& rest);
+void draw_patch_example(Scene& scene, Rect line);
+void draw_patch_progress(Scene& scene, Rect line, const PatchMap& map);
 void draw_patch_inspector(Scene& scene, Rect area);
 
 View patch_view();

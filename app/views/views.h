@@ -41,8 +41,8 @@ struct View {
     bool closes_inspector = false;
     bool second_head = false;  // shows another head too, outlined in the grid
     bool second_run = false;   // compares the run that is shown with another one
-    /// The map of patching that is measured in the background while it is shown.
-    std::optional<PatchMapWanted> (*patch)(const Session& session) = nullptr;
+    /// The map of patching that it shows, measured in the background.
+    std::optional<PatchWish> (*patch)(const Session& session) = nullptr;
     /// What of influence is measured in the background while it is shown.
     InfluenceAsked (*influence)(const Scene& scene) = nullptr;
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "analysis/patch.h"
 #include "analysis/patch_estimate.h"
@@ -173,13 +174,17 @@ void measure(const std::vector<std::shared_ptr<const Trace>>& runs, std::span<co
 
 Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
                            ThreadPool& pool, const CancelFlag* cancel,
-                           const std::function<void(const PatchMap&)>& seen) {
+                           const std::function<void(const PatchMap&)>& seen, const PatchMap* known) {
     constexpr size_t kTogether = 16;  // passes: each weight is read once for so many
     TRY(PatchMap map, empty_patch_map(clean, corrupted, wanted, pool));
+    if (known && known->asked == map.asked && known->blocks == map.blocks && known->cells == map.cells)
+        std::tie(map.values, map.done) = std::tie(known->values, known->done);
     TRY(map.estimates, patch_estimates(map, clean, corrupted, pool, cancel));
     if (seen) seen(map);
     const Vector own = logits_at(clean, map.asked.metric.position, pool);
-    const auto cells = coarse_to_fine(map, corrupted);
+    auto cells = coarse_to_fine(map, corrupted);
+    std::erase_if(cells,
+                  [&](const PatchCell& cell) { return !std::isnan(map.values(cell.row, cell.column)); });
     const size_t together = passes_together(corrupted, kTogether);
     CleanValues values(clean, pool);
     for (size_t at = 0; at < cells.size(); at += together) {

@@ -61,10 +61,12 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
 
 /// Estimates all cells, then measures them, coarse to fine: each a pass over `corrupted` with the clean value
 /// put in, which takes the rows before it or the layers below it from `corrupted`. `seen` (or null) gets the
-/// map with its estimates and after every few passes. An error also says that `cancel` was set.
+/// map with its estimates and after every few passes. `known`: the same map, of which some cells were measured
+/// before; they are not measured again. An error also says that `cancel` was set.
 Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
                            ThreadPool& pool, const CancelFlag* cancel = nullptr,
-                           const std::function<void(const PatchMap&)>& seen = nullptr);
+                           const std::function<void(const PatchMap&)>& seen = nullptr,
+                           const PatchMap* known = nullptr);
 
 /// Between which runs a view patches: from the model's own run into the changed one, or from that of another
 /// text into the model's own of this one; and what. Patches in force are left out, so that putting one in

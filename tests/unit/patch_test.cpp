@@ -9,47 +9,16 @@
 #include "analysis/patch_estimate.h"
 #include "changed.h"
 #include "helpers.h"
+#include "patch_pair.h"
 #include "session/patch_sweep.h"
 
 using namespace headlight;
-
-namespace {
-
-/// Two runs that differ in their third token.
-struct Pair {
-    std::shared_ptr<const Model> model;
-    std::shared_ptr<const Trace> clean, corrupted;
-
-    Pair(const std::string& name, ThreadPool& pool) : model(reference_model(name)) {
-        clean = run({5, 9, 200, 31, 5, 9}, pool);
-        corrupted = run({5, 9, 77, 31, 5, 9}, pool);
-    }
-    std::shared_ptr<const Trace> run(std::vector<int> ids, ThreadPool& pool) const {
-        ForwardRequest request = request_of(std::move(ids));
-        if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7}).inputs[0]);
-        return *run_trace(model, request, pool);
-    }
-    /// The corrupted run with a change whose values are the clean run's.
-    std::shared_ptr<const Trace> patched_with(const std::string& change, ThreadPool& pool) const {
-        ForwardRequest request = corrupted->request;
-        Change patch = *parse_change(model->config, change);
-        patch.pattern = std::make_shared<const Matrix>(patch_values(*clean, patch, pool));
-        request.intervention.changes.push_back(std::move(patch));
-        return *run_trace(model, request, pool, nullptr, corrupted.get());
-    }
-};
-
-PatchWanted wanted(PatchPart part, AttentionHead head = {}) {
-    return {part, head, {MetricKind::difference, 9, 31, 5}};
-}
-
-}  // namespace
 
 TEST_CASE("patching: all that enters a layer put back gives the clean run, before every family's layers") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "gemma2", "phi", "bloom"}) {
         CAPTURE(name);
-        const Pair pair(name, pool);
+        const PatchPair pair(name, pool);
         const auto whole = pair.patched_with("patch-resid:*@1", pool);
         CHECK(same(whole->normalized().all(), pair.clean->normalized().all()));
         CHECK(!same(pair.corrupted->normalized().all(), pair.clean->normalized().all()));
@@ -61,7 +30,7 @@ TEST_CASE(
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "gemma2", "phi", "marian"}) {
         CAPTURE(name);
-        const Pair pair(name, pool);
+        const PatchPair pair(name, pool);
         const ModelConfig& c = pair.model->config;
         const std::string layer = block_path(c, 1);
         const auto added = pair.patched_with("patch-attention:2-4@" + layer, pool),
@@ -82,7 +51,7 @@ TEST_CASE("patching: what an MLP adds is the step of the residual stream behind 
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "gemma2", "phi", "opt"}) {
         CAPTURE(name);
-        const Pair pair(name, pool);
+        const PatchPair pair(name, pool);
         const Trace& t = *pair.clean;
         const Matrix step =
             t.resid_post(0, 1).all() - t.stack(0).layers[1]->resid_pre.all() - t.attn_out(1, pool);
@@ -95,8 +64,8 @@ TEST_CASE(
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama"}) {
         CAPTURE(name);
-        const Pair pair(name, pool);
-        const auto map = patch_map(*pair.clean, *pair.corrupted, wanted(PatchPart::resid_pre), pool);
+        const PatchPair pair(name, pool);
+        const auto map = patch_map(*pair.clean, *pair.corrupted, wanted_patch(PatchPart::resid_pre), pool);
         REQUIRE(map);
         CHECK((map->values.rows() == pair.model->config.layers() && map->values.cols() == 6));
         CHECK((map->done == map->cells && map->cells == map->values.size()));
@@ -116,12 +85,12 @@ TEST_CASE("patching map: every cell is the pass with that one change") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "bert", "marian"}) {
         CAPTURE(name);
-        const Pair pair(name, pool);
+        const PatchPair pair(name, pool);
         const int position = pair.clean->output().size() - 1;
         for (const PatchPart part : {PatchPart::resid_pre, PatchPart::attn_out, PatchPart::mlp_out,
                                      PatchPart::heads, PatchPart::head}) {
             CAPTURE(patch_part(part).word);
-            PatchWanted asked = wanted(part, {1, 1});
+            PatchWanted asked = wanted_patch(part, {1, 1});
             asked.metric.position = position;
             int calls = 0;
             const auto map = patch_map(*pair.clean, *pair.corrupted, asked, pool, nullptr,
@@ -146,6 +115,31 @@ TEST_CASE("patching map: every cell is the pass with that one change") {
     }
 }
 
+TEST_CASE("patching map: a cancelled one keeps what is measured, and goes on with the other cells alone") {
+    ThreadPool pool(2);
+    PatchPair pair("gpt2", pool);
+    pair.clean = pair.run({5, 9, 200, 31, 5, 9, 5, 9, 31, 5, 9, 31}, pool);
+    pair.corrupted = pair.run({5, 9, 77, 31, 5, 9, 5, 9, 31, 5, 9, 31}, pool);
+    const PatchWanted asked = wanted_patch(PatchPart::resid_pre);
+    const auto whole = patch_map(*pair.clean, *pair.corrupted, asked, pool);
+    REQUIRE(whole);
+    REQUIRE(whole->cells > 16);  // more than pass together
+    CancelFlag cancel{false};
+    PatchMap part;
+    const auto keep = [&](const PatchMap& now) {
+        part = now;
+        cancel = now.done > 0;
+    };
+    CHECK(patch_map(*pair.clean, *pair.corrupted, asked, pool, &cancel, keep).error().cancelled);
+    REQUIRE((part.done > 0 && part.done < part.cells));
+    part.values(0, 0) = 42;  // a measured cell, which is not measured again
+    const auto rest = patch_map(*pair.clean, *pair.corrupted, asked, pool, nullptr, nullptr, &part);
+    REQUIRE(rest);
+    CHECK((rest->done == rest->cells && rest->values(0, 0) == 42));
+    for (Index i = 1; i < rest->values.size(); ++i)
+        CHECK(rest->values.data()[i] == doctest::Approx(whole->values.data()[i]));
+}
+
 TEST_CASE("patching map: a cell that is not measured yet shows its estimate, and both are compared") {
     PatchMap map;
     map.values.setConstant(1, 4, NAN);
@@ -162,8 +156,8 @@ TEST_CASE("patching map: a cell that is not measured yet shows its estimate, and
 
 TEST_CASE("patching estimates: nothing before the difference, and a small one is told as passes tell it") {
     ThreadPool pool(2);
-    const Pair pair("gpt2", pool);
-    const auto map = patch_map(*pair.clean, *pair.corrupted, wanted(PatchPart::resid_pre), pool);
+    const PatchPair pair("gpt2", pool);
+    const auto map = patch_map(*pair.clean, *pair.corrupted, wanted_patch(PatchPart::resid_pre), pool);
     REQUIRE(map);
     CHECK(map->estimates.leftCols(2).cwiseAbs().maxCoeff() == 0);
     CHECK(map->estimates.col(2).cwiseAbs().minCoeff() > 0);
@@ -173,25 +167,26 @@ TEST_CASE("patching estimates: nothing before the difference, and a small one is
 
 TEST_CASE("patching: what cannot be measured is said in one sentence") {
     ThreadPool pool(1);
-    const Pair pair("gpt2", pool);
+    const PatchPair pair("gpt2", pool);
     const auto refusal = [&](const Trace& clean, const Trace& corrupted, const PatchWanted& w) {
         const auto map = patch_map(clean, corrupted, w, pool);
         REQUIRE(!map);
         return map.error().message;
     };
     const auto longer = pair.run({5, 9, 200, 31, 5, 9, 7}, pool);
-    const std::string lengths = refusal(*pair.clean, *longer, wanted(PatchPart::heads));
+    const std::string lengths = refusal(*pair.clean, *longer, wanted_patch(PatchPart::heads));
     CHECK_MESSAGE(
         (lengths.find("6 tokens") != std::string::npos && lengths.find("7 tokens") != std::string::npos &&
          lengths.find("token 6") != std::string::npos),
         lengths);
-    CHECK(refusal(*pair.clean, *pair.clean, wanted(PatchPart::heads)).find("in both runs") !=
+    CHECK(refusal(*pair.clean, *pair.clean, wanted_patch(PatchPart::heads)).find("in both runs") !=
           std::string::npos);
-    PatchWanted far = wanted(PatchPart::heads);
+    PatchWanted far = wanted_patch(PatchPart::heads);
     far.metric.position = 6;
     CHECK(refusal(*pair.clean, *pair.corrupted, far).find("position 6") != std::string::npos);
     CancelFlag cancel = true;
-    const auto cancelled = patch_map(*pair.clean, *pair.corrupted, wanted(PatchPart::heads), pool, &cancel);
+    const auto cancelled =
+        patch_map(*pair.clean, *pair.corrupted, wanted_patch(PatchPart::heads), pool, &cancel);
     REQUIRE(!cancelled);
     CHECK(cancelled.error().cancelled);
 }
@@ -209,7 +204,7 @@ TEST_CASE(
     const float deviation = std::sqrt((all.array() - all.mean()).square().mean());
     const float measured = std::sqrt(noise.array().square().mean());
     CHECK(measured == doctest::Approx(3 * deviation).epsilon(0.1));  // some thousand draws
-    const Pair pair("gpt2", pool);
+    const PatchPair pair("gpt2", pool);
     Intervention noised;
     noised.changes.push_back(*parse_change(model->config, "noise:1-2=7"));
     REQUIRE(needs_patching(noised));
@@ -257,8 +252,8 @@ TEST_CASE(
     "patching sweep: it fills in beside the worker, stays for what is patched by hand, and says what is "
     "refused") {
     ThreadPool pool(1);
-    const Pair pair("gpt2", pool);
-    const PatchMapWanted asked{true, wanted(PatchPart::attn_out)};
+    const PatchPair pair("gpt2", pool);
+    const PatchMapWanted asked{true, wanted_patch(PatchPart::attn_out)};
     const auto runs = patch_runs({pair.corrupted, nullptr, pair.clean}, asked, {});
     REQUIRE(runs);
     const auto measured = [](const PatchRuns& of) {
@@ -276,7 +271,7 @@ TEST_CASE(
         *patch_runs({by_hand, pair.corrupted, pair.clean}, asked, by_hand->request.intervention)));
     CHECK(!sweep.is_of(*patch_runs({pair.clean, nullptr, pair.corrupted}, asked, {})));
     CHECK(!patch_runs({pair.corrupted, nullptr, nullptr}, asked, {}));
-    const PatchMapWanted beyond{true, wanted(PatchPart::head, {99, 99})};
+    const PatchMapWanted beyond{true, wanted_patch(PatchPart::head, {99, 99})};
     const AttentionHead nearest =
         patch_runs({pair.corrupted, nullptr, pair.clean}, beyond, {})->wanted.patch.head;
     CHECK(pair.model->config.has_head(nearest));

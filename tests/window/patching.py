@@ -1,4 +1,6 @@
 """Activation patching: the map fills in beside the window, a click puts a patch in force."""
+import time
+
 from drive import Window
 from places import PROGRAM
 
@@ -38,12 +40,37 @@ def a_patch_is_found_and_put_in_force(display):
         assert "tokens" in w.report()["patched"][2]
 
 
+def patching_shows_an_example_by_a_click(display):
+    with Window(PROGRAM, display, "--text", "Lily had", "--do", "view patch") as w:
+        w.wait(lambda r: "patch/example" in r["widgets"] and not r["busy"])
+        w.click("patch/example")
+        w.wait(lambda r: "patch/map" in r["widgets"] and "patch/example" not in r["widgets"] and r["metric"] == '" ball" - " car"')
+
+
 def a_map_of_patches_is_cancelled_and_begun_again(display):
     with Window(PROGRAM, display, "--text", CORRUPTED, "--do", "patch measure off; compare text " + CLEAN + "; metric ball - car; view patch") as w:
         w.wait(lambda r: "patch/measure" in r["widgets"] and not r.get("patched") and not r["busy"])
         w.click("patch/measure")
         w.wait(lambda r: "patch/map" in r["widgets"] and "patch/measure" not in r["widgets"])
         w.wait(lambda r: r["patched"][0] == r["patched"][1] > 0)
+
+
+def a_cancelled_map_of_patches_keeps_what_is_measured(display):
+    """Cancelled in the middle, the map stays and says how far it is; going on measures the rest."""
+    long = " ".join([CORRUPTED + " ball."] * 6)
+    with Window(PROGRAM, display, "--text", long + " " + CORRUPTED, "--do", "patch measure off; compare text " + long + " " + CLEAN + "; metric ball - car; view patch") as w:
+        w.wait(lambda r: "patch/measure" in r["widgets"] and not r["busy"] and r["shown_text_b"].endswith(CLEAN))
+        w.click("patch/measure")
+        w.wait(lambda r: "patch/cancel" in r["widgets"] and 0 < r["patched"][0] < r["patched"][1], 30)
+        w.click("patch/cancel")
+        r = w.wait(lambda r: "patch/cancelled" in r["widgets"] and "patch/map" in r["widgets"] and not r["busy"])
+        done, cells = r["patched"][:2]
+        assert 0 < done < cells, (done, cells)
+        time.sleep(0.5)
+        assert w.report()["patched"][:2] == [done, cells], "nothing goes on in the background"
+        w.click("patch/measure")
+        w.wait(lambda r: r["patched"][0] > done)
+        w.wait(lambda r: r["patched"][0] == r["patched"][1] == cells and "patch/cancelled" not in r["widgets"], 60)
 
 
 def what_an_intervention_takes_is_put_back(display):

@@ -1,0 +1,38 @@
+// Two runs to patch between, and what is asked of them.
+#pragma once
+
+#include "analysis/patch.h"
+#include "analysis/patch_map.h"
+#include "helpers.h"
+
+namespace headlight {
+
+/// Two runs that differ in their third token.
+struct PatchPair {
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<const Trace> clean, corrupted;
+
+    PatchPair(const std::string& name, ThreadPool& pool) : model(reference_model(name)) {
+        clean = run({5, 9, 200, 31, 5, 9}, pool);
+        corrupted = run({5, 9, 77, 31, 5, 9}, pool);
+    }
+    std::shared_ptr<const Trace> run(std::vector<int> ids, ThreadPool& pool) const {
+        ForwardRequest request = request_of(std::move(ids));
+        if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7}).inputs[0]);
+        return *run_trace(model, request, pool);
+    }
+    /// The corrupted run with a change whose values are the clean run's.
+    std::shared_ptr<const Trace> patched_with(const std::string& change, ThreadPool& pool) const {
+        ForwardRequest request = corrupted->request;
+        Change patch = *parse_change(model->config, change);
+        patch.pattern = std::make_shared<const Matrix>(patch_values(*clean, patch, pool));
+        request.intervention.changes.push_back(std::move(patch));
+        return *run_trace(model, request, pool, nullptr, corrupted.get());
+    }
+};
+
+inline PatchWanted wanted_patch(PatchPart part, AttentionHead head = {}) {
+    return {part, head, {MetricKind::difference, 9, 31, 5}};
+}
+
+}  // namespace headlight
