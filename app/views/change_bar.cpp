@@ -131,8 +131,9 @@ const Change* change_at(const Session& session, std::initializer_list<ChangeKind
 }
 
 void choose_temperature(Scene& s, Toolbar& bar) {
-    const int block = s.of<Painting>().all_heads ? -1 : s.session.selection.block,
-              head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
+    const BrushScope scope = s.of<Painting>().scope;
+    const int block = scope == BrushScope::all_heads ? -1 : s.session.selection.block,
+              head = scope == BrushScope::this_head ? s.session.selection.head : -1;
     const Change* set = change_at(s.session, {ChangeKind::temperature}, block, head);
     const float now = set ? set->value : 1;
     std::vector<std::string> items;
@@ -258,9 +259,7 @@ float draw_change_bar(Scene& s, Rect area) {
                          ui.choice_width("", {"all heads"}) + ui.text.width(kCaption, "More…") + 24;
     if (!s.model()->config.can.read_image) choose_mask(s, bar, bar.rest().w - others);
     choose_brush(s, bar);
-    bool& all_heads = s.of<Painting>().all_heads;
-    if (const int c = bar.choice("", "scope", {"all heads", "this head"}, all_heads ? 0 : 1); c >= 0)
-        all_heads = c == 0;
+    bar.choose("", "scope", {"all heads", "this layer", "this head"}, s.of<Painting>().scope);
     if (bar.rest().w > width_of_rest(s)) {
         for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions})
             choose(s, bar);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "views/parts.h"
+#include "views/rules.h"
 
 namespace headlight {
 
@@ -91,7 +92,6 @@ void draw_ways_back(Scene& s, Toolbar& bar) {
 void draw_change_chips(Scene& s, Toolbar& bar) {
     constexpr float kMore = 80;
     const Intervention& now = s.session.document.intervention;
-    bar.say(kCaption, s.ui.colors->t3, "Interventions", 10);
     if (!now.mask.is_own() && remove_chip(bar, "change/mask", "mask: " + now.mask.label()))
         s.send("mask", "own");
     const auto chips = chips_of(s.of<Painting>(), now.changes);
@@ -112,18 +112,24 @@ void draw_change_chips(Scene& s, Toolbar& bar) {
 float draw_changes(Scene& s, Rect area) {
     constexpr float kHigh = 40;
     const Intervention& now = s.session.document.intervention;
-    if (s.queries() == 0 || (now == Intervention{} && !s.session.preferences.change_bar)) return 0;
+    s.of<RulePanel>().previewed.reset();
+    const bool wanted = now != Intervention{} || s.session.preferences.change_bar || rules_are_open();
+    if (s.queries() == 0 || !wanted) return 0;
     const Rect line = take_top(area, kHigh), inside = inset(line, size::center_pad, 0);
     s.ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
+    Toolbar bar(s.ui, inside);
+    draw_rules_button(s, bar);
     if (now ==
         Intervention{}) {  // the room is kept, so that the first stroke moves nothing away under the mouse
-        caption(
-            s.ui, inside,
-            "No interventions. Paint cells with a brush, or choose above; each intervention is listed here "
-            "and can be removed.");
+        constexpr const char* kNone = "No interventions.";
+        caption(s.ui, bar.rest(),
+                first_that_fits(s.ui, kCaption,
+                                {"No interventions. Paint cells with a brush, or choose above; each is "
+                                 "listed here and can be removed.",
+                                 "No interventions. Paint cells, or choose above.", kNone},
+                                bar.rest().w));
         return kHigh;
     }
-    Toolbar bar(s.ui, inside);
     draw_ways_back(s, bar);
     draw_change_chips(s, bar);
     return kHigh;
@@ -148,8 +154,9 @@ Change painted_change(const Scene& s, std::pair<int, int> cell) {
     Change change;
     change.kind = masks ? ChangeKind::mask : ChangeKind::unmask;
     const bool cross = s.model()->config.block(s.block()).kind == AttentionKind::cross;
-    change.block = s.of<Painting>().all_heads && !cross ? -1 : s.session.selection.block;
-    change.head = s.of<Painting>().all_heads ? -1 : s.session.selection.head;
+    const BrushScope scope = s.of<Painting>().scope;
+    change.block = scope == BrushScope::all_heads && !cross ? -1 : s.session.selection.block;
+    change.head = scope == BrushScope::this_head ? s.session.selection.head : -1;
     std::tie(change.query, change.key) = cell;
     return change;
 }

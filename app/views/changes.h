@@ -9,9 +9,12 @@ namespace headlight {
 /// What dragging over the heat map does to the cells.
 enum class Brush { off, mask, unmask, mask_rectangle, unmask_rectangle };
 
+/// What it acts on: all heads (of cross-attention: of this layer), this layer's, or the selected one.
+enum class BrushScope { all_heads, this_layer, this_head };
+
 struct Painting {
     Brush brush = Brush::off;
-    bool all_heads = true;                     // or the selected one
+    BrushScope scope = BrushScope::all_heads;  // of the temperature too
     std::pair<int, int> last{-1, -1};          // where the pointer was in this stroke; −1: beyond the map
     bool begun = false;                        // whether the stroke has changed a cell
     std::vector<std::pair<int, int>> covered;  // cells under the stroke that is being drawn

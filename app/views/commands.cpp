@@ -141,7 +141,10 @@ std::vector<Command> brush_commands() {
                         {"unmask rectangle", Brush::unmask_rectangle}},
                        of_state(&Painting::brush), needs_weights),
             choice_row({"brush on", "Brush and temperature on", "what the brush and the temperature act on"},
-                       {{"all heads", true}, {"this head", false}}, of_state(&Painting::all_heads))};
+                       {{"all heads", BrushScope::all_heads},
+                        {"this layer", BrushScope::this_layer},
+                        {"this head", BrushScope::this_head}},
+                       of_state(&Painting::scope))};
 }
 
 const char* fills_window(const CommandContext& c) {

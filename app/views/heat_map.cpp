@@ -13,6 +13,7 @@
 #include "views/changes.h"
 #include "views/map_parts.h"
 #include "views/numbers.h"
+#include "views/rules.h"
 #include "views/token_axis.h"
 #include "views/views.h"
 
@@ -183,19 +184,24 @@ void draw_cells(Scene& s, const MapLayout& l) {
     ui.unclip();
 }
 
+/// The rows and columns that a change of cells covers, as far as they are there.
+Rect covered_by(const Scene& s, const MapLayout& l, const Change& c) {
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    const auto queries = float(std::min(c.queries, s.queries() - c.query)),
+               keys = float(std::min(c.keys, s.keys() - c.key));
+    return {l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
+            l.w * (rows ? keys : queries) - s.ui.line(), l.h * (rows ? queries : keys) - s.ui.line()};
+}
+
 /// Cells that were painted by hand: amber, hatched where they are masked.
 void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
-    const bool rows = s.session.preferences.queries == Axis::rows;
     ui.clip(l.view);
     const auto& changes = ui.on_page() ? s.sentence()->intervention.changes
                                        : s.session.document.intervention.changes;  // before they are computed
     for (const Change& c : changes) {
         if (!c.paints() || !concerns_shown(s, c) || !s.holds({c.query, c.key}) || l.w < 4) continue;
-        const auto queries = float(std::min(c.queries, s.queries() - c.query)),
-                   keys = float(std::min(c.keys, s.keys() - c.key));
-        const Rect cell{l.x(rows ? c.key : c.query), l.y(rows ? c.query : c.key),
-                        l.w * (rows ? keys : queries) - ui.line(), l.h * (rows ? queries : keys) - ui.line()};
+        const Rect cell = covered_by(s, l, c);
         if (c.kind == ChangeKind::mask) {
             ui.fill(cell, ui.colors->accent_fill);
             if (l.w >= 8) ui.hatch(cell, ui.colors->accent);
@@ -205,10 +211,15 @@ void draw_painted(Scene& s, const MapLayout& l) {
     ui.unclip();
 }
 
-/// The cells under the stroke that is being drawn, whatever it does to them.
+/// The cells of the rule on which the mouse rests, and those under the stroke that is being drawn, whatever
+/// it does to them.
 void draw_covered(Scene& s, const MapLayout& l) {
     const bool rows = s.session.preferences.queries == Axis::rows;
     s.ui.clip(l.view);
+    const auto& rule = s.of<RulePanel>().previewed;
+    if (!s.ui.on_page() && rule && rule->paints() && concerns_shown(s, *rule) &&
+        s.holds({rule->query, rule->key}))
+        s.ui.frame(covered_by(s, l, *rule), s.ui.colors->hover, 2);
     for (const auto& [query, key] : s.of<Painting>().covered)
         s.ui.frame(inset(l.cell(rows ? query : key, rows ? key : query), 1, 1), s.ui.colors->hover);
     s.ui.unclip();

@@ -36,7 +36,7 @@ void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
         if (m.done == 0) return;
         ui.name("patch/cancelled", line);
         return caption(ui, line,
-                       "Cancelled at " + counted_cells(m) + "; the others show a coarser one’s value.");
+                       "Cancelled at " + counted_cells(m) + "; the others show their estimates.");
     }
     line.w = std::min(line.w, kProgress);
     const Rect words = take_top(line, size::row);
