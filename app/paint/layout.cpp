@@ -66,10 +66,11 @@ void Column::pair(const std::string& label, const std::string& value, Pair look)
 }
 
 void Column::bar(const BarLine& line, float step) {
-    constexpr float kIndex = 22;
-    const float label = line.index.empty() ? 0 : kIndex + gap::small;
+    constexpr float kThreeDigits = 24;
+    const float index = std::max(kThreeDigits, ui.text.width(kCaptionMono, line.index)),
+                label = line.index.empty() ? 0 : index + gap::small;
     const ImU32 ink = line.on ? ui.colors->accent_text : ui.colors->t2;
-    if (!line.index.empty()) ui.text.draw_right(at.x + kIndex, y, kCaptionMono, ui.colors->t3, line.index);
+    if (!line.index.empty()) ui.text.draw_right(at.x + index, y, kCaptionMono, ui.colors->t3, line.index);
     ui.text.draw(at.x + label, y, kBodyMono, line.on ? ink : ui.colors->t1,
                  ui.text.fitted(kBodyMono, line.label, bars - label - gap::tight));
     ui.bar({at.x + bars, y - 4, at.w - bars - values, 8}, line.share,

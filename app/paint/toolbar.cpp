@@ -48,10 +48,16 @@ void Toolbar::say(Font font, ImU32 ink, const std::string& text, float apart) {
     write(ui, take(ui.text.width(font, text), apart), font, ink, text);
 }
 
+float Toolbar::press_width(const std::string& label) const {
+    Chip chip{label, ui.colors->t1};
+    chip.font = kCaption;
+    return chip_width(ui, chip) + 2 * gap::tight;
+}
+
 Hit Toolbar::press(const std::string& path, const std::string& label, bool on) {
     Chip chip{label, ui.colors->t1};
     chip.font = kCaption;
-    return press_chip(ui, path, band(take(chip_width(ui, chip) + 2 * gap::tight), size::chip), chip, on);
+    return press_chip(ui, path, band(take(press_width(label)), size::chip), chip, on);
 }
 
 bool Toolbar::link(const std::string& path, const std::string& label) {

@@ -44,6 +44,7 @@ public:
     float segments_width(const std::string& label, const std::vector<std::string>& options) const;
     void say(Font font, ImU32 ink, const std::string& text, float apart);
     void say(Font font, ImU32 ink, const std::string& text) { say(font, ink, text, apart); }
+    float press_width(const std::string& label) const;
     Hit press(const std::string& path, const std::string& label, bool on = false);
     bool link(const std::string& path, const std::string& label);
 

@@ -27,6 +27,14 @@ std::string fine_number(double value, int digits) {
     return std::isnan(value) ? "—" : fine_decimals(value, digits);
 }
 
+std::string compact_number(double value, int digits) {
+    constexpr double kLarge = 1e6, kRoundsUp = 9.995;  // two decimals would say 10.00
+    if (!(std::abs(value) >= kLarge) || std::isinf(value)) return number(value, digits);
+    int exponent = int(std::floor(std::log10(std::abs(value))));
+    if (std::abs(value) * std::pow(10.0, -exponent) >= kRoundsUp) ++exponent;
+    return decimals(value * std::pow(10.0, -exponent), 2) + "e" + std::to_string(exponent);
+}
+
 std::string signed_number(double value, int digits) {
     return (value >= kNoise ? "+" : "") + fine_number(value, digits);
 }
@@ -177,6 +185,8 @@ int Ui::choice(float& x, float middle, const char* label, const std::string& pat
     if (*label) x += text.draw(x, middle, kCaption, colors->t3, label) + 8;
     float width = 0;
     const int chosen = drop_down(path, x, middle, items, current, width);
+    if (current < 0)
+        text.draw(x + 10, middle, kCaption, colors->t3, text.fitted(kCaption, "choose…", width - 36));
     x += width;
     return chosen;
 }

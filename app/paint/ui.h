@@ -243,6 +243,8 @@ std::string number(double value, int digits);
 
 /// The same with small numbers told from 0: "0.613", "2.3e−5", "0" (fine_decimals).
 std::string fine_number(double value, int digits);
+/// The same with large numbers kept short: "41.39", "2.84e10" from a million on.
+std::string compact_number(double value, int digits);
 /// "+0.613", "−0.020", "+2.3e−5", "0": a difference, a contribution.
 std::string signed_number(double value, int digits);
 

@@ -44,7 +44,7 @@ void draw_alternatives(Scene& s, Column& c, int step, size_t max, const std::str
     for (size_t i = 0; i < choices.size(); ++i)
         if (draw_choice(s, c, path + std::to_string(i),
                         {"", listed_label(*s.model(), choices[i].id), choices[i].probability,
-                         number(choices[i].probability, 4), is_written(s, step, choices[i].id)}))
+                         percent(choices[i].probability), is_written(s, step, choices[i].id)}))
             go_on_from(s, step, choices[i].id);
 }
 

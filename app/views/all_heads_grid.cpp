@@ -183,18 +183,22 @@ void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slo
     Ui& ui = s.ui;
     const auto [block, head] = slot.head;
     const bool selected = is_selected(s, slot.head);
-    const std::string label = head_label(s, block, head), value = number(choice.values[slot.number], 2);
+    const std::string label = head_label(s, block, head);
+    const float statistic = choice.values[slot.number];
     const ImU32 faint = selected ? ui.colors->accent_text : ui.colors->t3,
                 ink = choice.kept[slot.number] && !selected ? ui.colors->t1 : faint;
     const ModelConfig& c = s.model()->config;
     const std::string name = head_name(c, block, head),  // rows by layer name the stack too
         shorter = by_layer ? std::to_string(c.block(block).layer) + "." + std::to_string(head) : name;
+    const float room =
+        line.w - (label.empty() ? ui.text.width(kCaptionMono, number(statistic, 2)) + gap::close : 0);
     take_left(line,
-              write(ui, line, kCaptionMono, ink, first_that_fits(ui, kCaptionMono, {name, shorter}, line.w)),
-              gap::close);
-    if (!label.empty() && line.w > gap::medium)
-        write(ui, line, kCaption, ui.colors->t2, label);
-    else if (ui.text.width(kCaptionMono, value) <= line.w)
+              write(ui, line, kCaptionMono, ink, first_that_fits(ui, kCaptionMono, {name, shorter}, room)),
+              gap::tight);
+    if (!label.empty() && line.w > gap::medium) return void(write(ui, line, kCaption, ui.colors->t2, label));
+    const std::string value =
+        first_that_fits(ui, kCaptionMono, {number(statistic, 2), number(statistic, 1)}, line.w);
+    if (ui.text.width(kCaptionMono, value) <= line.w)
         write(ui, line, kCaptionMono, faint, value, Flush::right);
 }
 

@@ -35,7 +35,7 @@ bool in_layers(WeightsPart part) {
 
 std::string title_of(const Scene& s, const BlockWeightsWanted& asked) {
     const ModelConfig& c = s.model()->config;
-    if (asked.part == WeightsPart::attention) return "Head " + head_path(c, asked.block, asked.head);
+    if (asked.part == WeightsPart::attention) return "Head " + head_name(c, asked.block, asked.head);
     const std::string stack = c.stacks.size() > 1 ? c.stacks[c.block(asked.block).stack].name + " · " : "";
     const std::string layer =
         in_layers(asked.part) ? " · layer " + std::to_string(c.block(asked.block).layer) : "";

@@ -130,6 +130,18 @@ void draw_distances(Scene& s, Rect area, const std::vector<float>& distances) {
         s.select(pressed->first, pressed->second);
 }
 
+/// How wide the grid of distances is: an equal share, or more where its numbers then have three decimals, or
+/// two.
+float width_of_distances(Scene& s, Rect inside, int columns) {
+    constexpr float kMost = 0.45f;
+    const float equal = nth_column(inside, 0, columns, gap::section).w;
+    for (const int digits : {3, 2})
+        if (const float wide = width_of_head_values(s.ui, s.model()->config, digits);
+            wide <= kMost * inside.w)
+            return std::max(equal, wide);
+    return equal;
+}
+
 /// Under the maps: differences, rows, and the grid of distances where heads can be compared one by one.
 void draw_below(Scene& s, Rect area, const PairedMap& map) {
     constexpr float kWidestAlone = 520;
@@ -137,8 +149,10 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
     const int count = 1 + pattern + grid;
-    const Rect inside = inset(area, size::center_pad, gap::medium);
-    const auto column = [&](int i) { return nth_column(inside, i, count, gap::section); };
+    Rect inside = inset(area, size::center_pad, gap::medium);
+    const Rect distances =
+        grid ? take_right(inside, width_of_distances(s, inside, count), gap::section) : Rect();
+    const auto column = [&](int i) { return nth_column(inside, i, 1 + pattern, gap::section); };
     Rect largest = column(0);
     if (count == 1) largest.w = std::min(largest.w, kWidestAlone);
     draw_largest(s, largest, map);
@@ -148,7 +162,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
                       "Jensen–Shannon bits", found->answer.by_query, map.row_labels,
                       cell ? index_of(map.rows, cell->first) : -1);
     }
-    if (grid) draw_distances(s, column(count - 1), found->answer.distances);
+    if (grid) draw_distances(s, distances, found->answer.distances);
 }
 
 /// What A and B are, over their maps.

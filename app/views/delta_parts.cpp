@@ -149,12 +149,15 @@ void draw_tokens_moved(Scene& s, Rect area) {
     Rect heading = take_top(area, kPartHead);
     const bool named = heading.w > kChip + kUnit + kLeastChip;
     const float from = named ? kChip : 0;
-    draw_metric_chip(s, "delta", {heading.x + from, heading.y, heading.w - from - kUnit, size::line});
+    if (s.model()->has_logits())
+        draw_metric_chip(s, "delta", {heading.x + from, heading.y, heading.w - from - kUnit, size::line});
     draw_part_heading(ui, heading, {named ? "Contribution" : ""}, "logit");
     const DeltaSplit& split = found->answer;
     if (split.promoted.empty()) {
         caption_lines(ui, area,
-                      "No direct path to the logits: another norm or another stack lies in between.");
+                      s.model()->has_logits()
+                          ? "No direct path to the logits: another norm or another stack lies in between."
+                          : "This model has no head that predicts tokens.");
         return;
     }
     std::vector<Bar> bars{{explained_text(*s.model(), split.token, split.against), split.explained, true}};

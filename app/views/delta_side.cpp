@@ -41,7 +41,7 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
     c.rule();
 }
 
-constexpr float kAdds = 52;  // room for what a head adds to the metric's logit
+constexpr float kAdds = 62;  // room for what a head adds to the metric's logit
 
 void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
     c.heading("Promoted by each head", found.answer.against < 0 ? "Δ logit" : "Δ (A − B)");

@@ -13,30 +13,6 @@ namespace {
 
 constexpr float kChipNames = 88;
 
-void draw_title(Scene& s, Rect area, std::pair<int, int> cell) {
-    constexpr float kApart = 10;
-    Ui& ui = s.ui;
-    Rect line = inspector_line(ui, area);
-    const std::string query = s.query_labels()[cell.first], key = s.key_labels()[cell.second],
-                      i = std::to_string(cell.first), j = std::to_string(cell.second);
-    take_right(line, write_why(s, line, cell.first), gap::large);
-    const float room =
-        line.w - ui.text.width(kCaptionMono, i + j) - ui.text.width(kTitle, "→") - 2 * kApart - 4;
-    const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
-    const auto say = [&](Font of, ImU32 ink, const std::string& text, float apart) {
-        const Rect at = of.points == kCaptionMono.points ? beside_title(line) : line;
-        take_left(line, write(ui, at, of, ink, text), apart);
-    };
-    const auto fitted = [&](const std::string& token, const std::string& other) {
-        return ui.text.fitted(font, token, room - std::min(room / 2, ui.text.width(font, other)));
-    };
-    say(font, ui.colors->accent_text, fitted(query, key), 2);
-    say(kCaptionMono, ui.colors->accent_text, i, kApart);
-    say(kTitle, ui.colors->t3, "→", kApart);
-    say(font, ui.colors->t1, fitted(key, query), 2);
-    say(kCaptionMono, ui.colors->t3, j, 0);
-}
-
 void draw_row(Scene& s, Column& c, const CellReport& r, int query) {
     const auto& labels = s.key_labels();
     c.heading(token_at(s.query_labels(), query) + " attends to", "weight");
@@ -116,6 +92,30 @@ void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
 
 }  // namespace
 
+void draw_cell_title(Scene& s, Rect area, std::pair<int, int> cell) {
+    constexpr float kApart = 10;
+    Ui& ui = s.ui;
+    Rect line = inspector_line(ui, area);
+    const std::string query = s.query_labels()[cell.first], key = s.key_labels()[cell.second],
+                      i = std::to_string(cell.first), j = std::to_string(cell.second);
+    take_right(line, write_why(s, line, cell.first), gap::large);
+    const float room =
+        line.w - ui.text.width(kCaptionMono, i + j) - ui.text.width(kTitle, "→") - 2 * kApart - 4;
+    const Font font = ui.text.width(kTitleMono, query + key) <= room ? kTitleMono : kBodyMono;
+    const auto say = [&](Font of, ImU32 ink, const std::string& text, float apart) {
+        const Rect at = of.points == kCaptionMono.points ? beside_title(line) : line;
+        take_left(line, write(ui, at, of, ink, text), apart);
+    };
+    const auto fitted = [&](const std::string& token, const std::string& other) {
+        return ui.text.fitted(font, token, room - std::min(room / 2, ui.text.width(font, other)));
+    };
+    say(font, ui.colors->accent_text, fitted(query, key), 2);
+    say(kCaptionMono, ui.colors->accent_text, i, kApart);
+    say(kTitle, ui.colors->t3, "→", kApart);
+    say(font, ui.colors->t1, fitted(key, query), 2);
+    say(kCaptionMono, ui.colors->t3, j, 0);
+}
+
 void draw_inspector(Scene& s, Rect area) {
     Ui& ui = s.ui;
     auto cell = s.shown_cell();
@@ -130,7 +130,7 @@ void draw_inspector(Scene& s, Rect area) {
     const CellReport* r = s.answer->cell.get();
     if (r && s.holds({r->cell.query, r->cell.key}))
         cell = {r->cell.query, r->cell.key};  // for an instant the one before: every number is of one cell
-    draw_title(s, area, *cell);
+    draw_cell_title(s, area, *cell);
     if (s.answer->picture->group) return draw_group_inspector(s, area, *cell);
     const bool weights = s.sentence()->trace->has_weights();
     const float foot = panel_foot(area).y - 10,

@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBlockNames = 88, kWidestPart = 64, kHighestPart = 32, kLeastPart = 19, kHead = 46,
+constexpr float kBlockNames = 88, kWidestPart = 80, kHighestPart = 44, kLeastPart = 19, kHead = 46,
                 kPartsFoot = 34, kRoomForChip = 520;
 
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
@@ -59,14 +59,18 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
     return out;
 }
 
-/// Heads, bias and MLP of each block, apart from one another; scrolled, where there are many blocks.
+bool has_bias(const Attributed& parts) { return !parts.values.col(parts.heads).array().isNaN().all(); }
+
+/// Heads, bias (if there is one) and MLP of each block, apart from one another; scrolled, where there are
+/// many blocks.
 std::array<Grid, 3> arrange(Scene& s, Rect area, const Attributed& parts) {
     take_left(area, kBlockNames);
     take_top(area, kPlainNames);
     const auto blocks = isize(parts.blocks);
-    const float w = std::min((area.w - 2 * gap::small) / float(parts.heads + 2), kWidestPart),
+    const int others = has_bias(parts) ? 2 : 1;
+    const float w = std::min((area.w - 2 * gap::small) / float(parts.heads + others), kWidestPart),
                 h = std::clamp(area.h / float(std::max(1, blocks)), kLeastPart, kHighestPart);
-    const float across = w * float(parts.heads + 2) + 2 * gap::small,
+    const float across = w * float(parts.heads + others) + float(others) * gap::small,
                 bias = w * float(parts.heads) + gap::small;
     const float high = std::min(h * std::floor(area.h / h + 0.01f), h * float(blocks));
     float& hidden = s.of<LensState>().parts_hidden;
@@ -74,7 +78,9 @@ std::array<Grid, 3> arrange(Scene& s, Rect area, const Attributed& parts) {
     const auto kind = [&](float x, int columns) {
         return Grid{{area.x + x, area.y, w * float(columns), high}, blocks, columns, w, h, 0, hidden};
     };
-    return {kind(0, parts.heads), kind(bias, 1), kind(bias + w + gap::small, 1)};
+    Grid biases = kind(bias, 1);
+    if (others == 1) biases.view.w = 0;  // not there
+    return {kind(0, parts.heads), biases, kind(across - w, 1)};
 }
 
 void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attributed& parts) {
@@ -90,7 +96,7 @@ void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attribute
     blocks.font = kCaption;
     blocks.draw_rows(ui);
     // two words above two narrow columns part from each other
-    const bool biased = !parts.values.col(parts.heads).array().isNaN().all(), narrow = grids[1].w < 32;
+    const bool biased = has_bias(parts), narrow = biased && grids[1].w < 32;
     const auto above = [&](const Grid& g) {
         return Rect{g.view.x - gap::wide, g.view.y - kPlainNames, g.w + 2 * gap::wide, size::line};
     };
@@ -151,8 +157,10 @@ void draw_parts(Scene& s, Rect area, const Attributed& parts) {
         if (const float v = std::abs(parts.values.data()[i]); v > largest) largest = v;
     int column = 0;
     for (const Grid& g : grids) {
-        draw_part_cells(s, g, parts, column, largest);
-        answer_parts(s, g, parts, column);
+        if (g.view.w > 0) {
+            draw_part_cells(s, g, parts, column, largest);
+            answer_parts(s, g, parts, column);
+        }
         column += g.columns;
     }
 }

@@ -234,9 +234,10 @@ void draw_head_line(Scene& s, Rect line, int head) {
 
 /// A key, and how heavily the head looks at it.
 void draw_key_line(Scene& s, Rect line, int head, const Link& link) {
-    constexpr float kPosition = 22, kWord = 72, kWeight = 40;
+    constexpr float kWord = 72, kWeight = 40;
     Ui& ui = s.ui;
-    write(ui, take_left(line, kPosition, gap::small), kCaptionMono, ui.colors->t3, std::to_string(link.key),
+    const float position = ui.text.width(kCaptionMono, std::to_string(std::max(100, s.keys() - 1)));
+    write(ui, take_left(line, position, gap::small), kCaptionMono, ui.colors->t3, std::to_string(link.key),
           Flush::right);
     write(ui, take_left(line, kWord, gap::close), kCaptionMono, ui.colors->t2, s.key_labels()[link.key]);
     write(ui, take_right(line, kWeight, gap::small), kCaptionMono, ui.colors->t2, number(link.weight, 2),

@@ -11,6 +11,25 @@
 
 namespace headlight {
 
+namespace {
+
+/// "Layer 2", "Encoder layer 2", "Cross-attention 2".
+std::string layer_title(const ModelConfig& c, int block) {
+    constexpr const char* kNames[] = {"Layer ", "Encoder layer ", "Decoder layer ", "Cross-attention "};
+    return row_of(kNames, c.block(block).kind) + std::to_string(c.block(block).layer);
+}
+
+/// "Head 2.0", "Head 2.0 − 3.2" where it is compared with another one.
+std::string head_title(const Scene& s, const View& view, AttentionHead head) {
+    const ModelConfig& c = s.model()->config;
+    const Comparison& compared = s.session.document.comparison;
+    const bool two = view.second_head && compared.what == Compared::heads;
+    const AttentionHead other{compared.head.first, compared.head.second};
+    return "Head " + head_name(c, head) + (two && c.has_head(other) ? " − " + head_name(c, other) : "");
+}
+
+}  // namespace
+
 std::string view_title(const Scene& s, const View& view) {
     const ModelConfig& c = s.model()->config;
     const auto [block, head] = s.session.selection.shown_head();
@@ -19,9 +38,9 @@ std::string view_title(const Scene& s, const View& view) {
         case View::Shows::head:
             if (view.group && !s.session.selection.hovered.preview)
                 if (const auto group = view.group(s.session, c)) return group_title(c, *group);
-            return of_layer ? "Layer " + block_name(c, block) : "Head " + head_name(c, block, head);
+            return of_layer ? layer_title(c, block) : head_title(s, view, {block, head});
         case View::Shows::layer:
-            return "Layer " + block_name(c, block);
+            return layer_title(c, block);
         case View::Shows::model:
             break;
     }
@@ -43,7 +62,7 @@ constexpr float kTitleHeight = 44, kMethodsHeight = 44;
 
 std::string methods_of(const Scene& s, const View& view) {
     std::string shown = view.fills_window ? std::string(view.name) : view_title(s, view);
-    for (const char* word : {"Head", "Layer", "All"})  // within a sentence
+    for (const char* word : {"Head", "Layer", "Encoder", "Decoder", "Cross", "All"})  // within a sentence
         if (shown.rfind(word, 0) == 0) shown[0] = char(std::tolower(static_cast<unsigned char>(shown[0])));
     return methods_caption(*s.sentence()->trace, shown);
 }

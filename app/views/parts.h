@@ -92,6 +92,8 @@ Rect beside_title(Rect line);
 /// returned.
 Rect inspector_line(Ui& ui, Rect area);
 float write_why(Scene& scene, Rect line, int query);
+/// "red16 → ball4": the title of an inspector that speaks of one cell.
+void draw_cell_title(Scene& scene, Rect area, std::pair<int, int> cell);
 /// Title, state and rule of an inspector.
 void draw_inspector_title(Scene& scene, Rect area, const std::string& query, const std::string& rest);
 
@@ -120,6 +122,8 @@ struct HeadValues {
     const char* path;                                  // of the cells' widgets, before the head's name
     std::function<std::string(int)> detail = nullptr;  // said of a head beside its value
 };
+/// How wide it is where its cells have room for a share with so many decimals.
+float width_of_head_values(Ui& ui, const ModelConfig& config, int digits);
 /// Returns the head that was pressed.
 std::optional<std::pair<int, int>> draw_head_values(Scene& scene, Rect area, const ModelConfig& config,
                                                     const HeadValues& heads);

@@ -63,7 +63,7 @@ void draw_classes(Scene& s, Rect area) {
     if (s.sentence()->predictions.empty()) return;
     Column c(ui, area, area.y + kClass);
     c.bars = area.w / 2;
-    c.heading("Attention of the class token");
+    c.heading("Prediction from the class token", "p");
     bool likeliest = true;
     for (const NextToken& t : s.sentence()->predictions[0].tokens)
         c.bar({"", t.label, t.probability, percent(t.probability), std::exchange(likeliest, false)}, kClass);
@@ -110,9 +110,13 @@ void draw_picture(Scene& s, Rect area) {
     const Patches left{grid_at(room.min(), across, across, cell, cell)},
         right{grid_at({room.x + side + size::center_pad, room.y}, across, across, cell, cell)};
     const std::string count = std::to_string(across),
-                      from = query == 0 ? "the class token" : "patch " + s.query_labels()[query];
+                      from = query == 0 ? "The class token" : "Patch " + s.query_labels()[query];
+    const std::string patches = count + " × " + count + " patches";
     draw_title(ui, left.view, area.y, "Image and patches",
-               count + " × " + count + " patches; click one to see what it attends to");
+               first_that_fits(ui, kCaption,
+                               {patches + "; click one to see what it attends to",
+                                patches + "; click one for its attention", patches + "; click one"},
+                               left.view.w));
     draw_title(ui, right.view, area.y, from + " attends to", about_weights(s, query));
     draw_photo(s, left.view);
     draw_grid_lines(ui, left);

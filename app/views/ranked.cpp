@@ -29,6 +29,9 @@ std::string value_text(float v, bool is_signed, int digits) {
     return is_signed ? signed_number(v, digits) : fine_number(v, digits);
 }
 
+/// So many decimals that numbers up to the largest have room.
+int digits_up_to(float largest) { return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3; }
+
 void draw_row(Scene& s, Rect r, float names, const std::string& name, float value, float largest,
               const RankedHeads& heads, bool chosen, bool hovered) {
     Ui& ui = s.ui;
@@ -37,8 +40,8 @@ void draw_row(Scene& s, Rect r, float names, const std::string& name, float valu
     Rect rest = inset(r, gap::small, 0);
     write(ui, take_left(rest, names), kBodyMono, amber ? ui.colors->accent_text : ui.colors->t1, name);
     write(ui, take_right(rest, heads.is_signed ? kSignedValue : kValue), kBodyMono,
-          amber ? ui.colors->accent_text : ui.colors->t2, value_text(value, heads.is_signed, 3),
-          Flush::right);
+          amber ? ui.colors->accent_text : ui.colors->t2,
+          value_text(value, heads.is_signed, digits_up_to(largest)), Flush::right);
     if (std::isnan(value) || std::abs(value) < kNoise) return;
     const Rect bar = band(rest, size::bar);
     if (heads.is_signed)
@@ -143,6 +146,12 @@ void draw_values(Scene& s, const Grid& g, const ModelConfig& c, const HeadValues
 }
 
 }  // namespace
+
+float width_of_head_values(Ui& ui, const ModelConfig& c, int digits) {
+    const float cell =
+        std::ceil(ui.text.width(kCaptionMono, value_text(0.5f, false, digits)) + gap::close) + 1;
+    return (c.stacks.size() > 1 ? kStackNames : kBlockNumbers) + cell * float(c.max_heads());
+}
 
 std::optional<std::pair<int, int>> draw_head_values(Scene& s, Rect area, const ModelConfig& c,
                                                     const HeadValues& heads) {

@@ -169,7 +169,7 @@ bool saves_one_head(const Scene& s) {
 void draw_save_menu(Scene& s, Rect window) {
     const ImVec2 kFigure{1000, 656}, kWorkspace{560, 190};
     constexpr float kPad = 20, kTitleLine = 58, kPath = 80, kFormat = 36, kUnder = 12, kOverPath = 16,
-                    kForm = 360;
+                    kForm = 400;
     Ui& ui = s.ui;
     const bool workspace = s.of<SaveMenu>().workspace;
     const Rect r = centered(ui, window, workspace ? kWorkspace : kFigure);

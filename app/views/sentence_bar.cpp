@@ -161,7 +161,7 @@ const PredictedTokens* shown_predictions(const Scene& s) {
     return it == all.end() ? &all[0] : &*it;
 }
 
-constexpr float kArrow = 30, kLeastNext = 84, kApart = 18, kAtPosition = 40, kHint = 200;
+constexpr float kArrow = 30, kLeastNext = 84, kApart = 18, kAtPosition = 40, kHintWide = 200;
 
 float next_width(Ui& ui, const NextToken& t) {
     return std::max(ui.text.width(kCaptionMono, t.label + percent(t.probability)) + gap::small, kLeastNext);
@@ -173,15 +173,16 @@ float next_room(Scene& s, size_t count) {
     for (size_t i = 0; p && i < std::min(count, p->tokens.size()); ++i)
         width += next_width(s.ui, p->tokens[i]) + kApart;
     if (s.model()->config.can.fill_masks) width += kAtPosition;
-    return p ? width : kHint;
+    return p ? width : kHintWide;
 }
 
-/// How many of the next tokens stand beside the sentence's, which keep some room.
+/// How many of the next tokens stand beside the sentence's, which keep some room: the likeliest leaves them
+/// less than the others do.
 size_t next_count(Scene& s, float room) {
-    constexpr float kLeast = 110;
+    constexpr float kLeast = 110, kLeastBesideMore = 300;
     size_t count = kShownNext;
-    while (count > 0 && room - next_room(s, count) < kLeast) --count;
-    return count;
+    while (count > 1 && room - next_room(s, count) < kLeastBesideMore) --count;
+    return count == 1 && room - next_room(s, count) < kLeast ? 0 : count;
 }
 
 /// A token that may be next, its probability, and a bar of it.

@@ -38,10 +38,11 @@ void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) 
     const std::string exponent = steps.shift == 0
                                      ? number(k.score, 2)
                                      : "(" + number(k.score, 2) + " − " + number(steps.shift, 2) + ")";
-    c.pair("e^" + exponent, number(k.exp, k.exp < 1000 ? 4 : 1), on == StepColumn::exp);
+    c.pair("e^" + exponent, compact_number(k.exp, k.exp < 1000 ? 4 : 1), on == StepColumn::exp);
     const auto allowed =
         std::count_if(steps.keys.begin(), steps.keys.end(), [](const KeyStep& key) { return key.allowed; });
-    c.pair("÷ Σ over " + std::to_string(allowed) + " keys", number(steps.sum, steps.sum < 1000 ? 4 : 1));
+    c.pair("÷ Σ over " + std::to_string(allowed) + " keys",
+           compact_number(steps.sum, steps.sum < 1000 ? 4 : 1));
     c.pair("weight", number(k.weight, 3), on == StepColumn::weight || on == StepColumn::mask);
     c.pair("× ‖v‖", number(k.value_norm, 2), on == StepColumn::value);
     c.pair("weighted value", number(k.moved, 2), on == StepColumn::moved);
@@ -78,8 +79,7 @@ namespace {
 void inspect_chain(Scene& s, Rect area) {
     const auto* found = s.found<BlockChainWanted>();
     if (!found) return;
-    draw_inspector_title(s, area, token_at(s.query_labels(), found->asked.query),
-                         "→ " + token_at(s.key_labels(), found->asked.key));
+    draw_cell_title(s, area, {found->asked.query, found->asked.key});
     SidePanel panel(s, area);
     draw_chain_arithmetic(s, panel, *found);
     panel.rule();
@@ -96,8 +96,7 @@ void draw_steps_inspector(Scene& s, Rect area) {
     const auto cell = s.shown_cell();
     if (!found || !cell) return;
     const int key = std::min(cell->second, isize(found->answer.keys) - 1);
-    draw_inspector_title(s, area, token_at(s.query_labels(), found->asked.query),
-                         "→ " + token_at(s.key_labels(), key));
+    draw_cell_title(s, area, {found->asked.query, key});
     SidePanel panel(s, area);
     panel.heading("Arithmetic");
     draw_arithmetic(s, panel, found->answer, found->answer.keys[key]);

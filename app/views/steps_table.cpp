@@ -118,7 +118,7 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const KeyStep& step,
     const int digits = p.kind->what == StepColumn::exp && value >= 1000 ? 1
                        : p.kind->what == StepColumn::exp && value < 0.1 ? 4
                                                                         : p.kind->digits;
-    ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, ink, number(value, digits));
+    ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, ink, compact_number(value, digits));
 }
 
 /// The numbers that the focused one came from, on bg3; itself in an amber frame.
@@ -218,7 +218,7 @@ void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
         ui.text.draw_right(p.right(), line.middle_y(), kBodyMono, ui.colors->t2, text);
     };
     if (const Placed* p = find_column(t, StepColumn::exp))
-        under(*p, number(steps.sum, steps.sum < 1000 ? 2 : 1));
+        under(*p, compact_number(steps.sum, steps.sum < 1000 ? 2 : 1));
     const Placed* weight = find_column(t, StepColumn::weight);
     if (weight) under(*weight, "1.000");
     const float left = weight ? weight->right() : line.x, right = t.columns.back().right();

@@ -77,14 +77,33 @@ bool has_blank_first(std::string_view bytes) {
     return bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
 }
 
-/// The bytes of a token as a person reads them.
+/// Characters that leave no mark of their own: blanks of other widths, joiners, variation selectors, marks of
+/// direction and order.
+bool leaves_no_mark(char32_t c) {
+    return c == 0xA0 || c == 0xAD || c == 0x34F || c == 0x61C || c == 0x180E ||
+           (c >= 0x2000 && c <= 0x200F) || (c >= 0x2028 && c <= 0x202F) || (c >= 0x205F && c <= 0x206F) ||
+           c == 0x3000 || c == 0xFEFF || (c >= 0xFE00 && c <= 0xFE0F);
+}
+
+/// "⟨U+00A0⟩".
+std::string code_label(char32_t c) {
+    static constexpr char kDigits[] = "0123456789ABCDEF";
+    std::string digits;
+    for (; c || digits.size() < 4; c >>= 4) digits.insert(digits.begin(), kDigits[c & 15]);
+    return "⟨U+" + digits + "⟩";
+}
+
+/// The bytes of a token as a person reads them; one that would leave no mark by its code.
 std::string label_of(std::string_view bytes) {
     if (!is_valid_utf8(bytes)) return bytes_label(bytes);
     const bool blank_first = has_blank_first(bytes);
-    std::string out;
+    std::string out, codes;
+    bool marks = false;
     for (size_t at = blank_first ? 1 : 0; at < bytes.size();) {
         const CodePoint c = decode_utf8(bytes, at);
         at += c.length;
+        marks = marks || !leaves_no_mark(c.value);
+        codes += code_label(c.value);
         if (c.value == '\n')
             out += "↵";
         else if (c.value == ' ')
@@ -94,7 +113,7 @@ std::string label_of(std::string_view bytes) {
         else
             append_utf8(out, control_picture(c.value));
     }
-    return out;
+    return marks ? out : codes;
 }
 
 }  // namespace

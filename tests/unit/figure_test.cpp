@@ -9,6 +9,7 @@
 #include "figure/colormap.h"
 #include "helpers.h"
 #include "io/numbers.h"
+#include "paint/ui.h"
 #include "views/page.h"
 
 using namespace headlight;
@@ -212,6 +213,23 @@ TEST_CASE("colors: one index for every value; what is no number has a gray of it
     CHECK(fine_decimals(9.96e-5, 3) == "1.0e−4");
     CHECK(fine_decimals(4.99e-4, 3) == "5.0e−4");
     CHECK(fine_decimals(5e-4, 3) == decimals(5e-4, 3));
+}
+
+TEST_CASE("labels: a token that would leave no mark is named by its code") {
+    const Model bare;
+    Sequence s;
+    s.tokens = {"\u00A0", "a\u00A0b", " ", "\u200B\uFE0F", " the", ""};
+    CHECK(token_labels(bare, s, 0) ==
+          std::vector<std::string>{"⟨U+00A0⟩", "a\u00A0b", "␣", "⟨U+200B⟩⟨U+FE0F⟩", "the", ""});
+}
+
+TEST_CASE("numbers: from a million on they are short, so that no column runs into the next") {
+    CHECK(compact_number(28366907524.8, 1) == "2.84e10");
+    CHECK(compact_number(9.996e6, 1) == "1.00e7");
+    CHECK(compact_number(-2.5e7, 1) == "−2.50e7");
+    CHECK(compact_number(999999, 1) == number(999999, 1));
+    CHECK(compact_number(41.389, 2) == "41.39");
+    CHECK(compact_number(std::numeric_limits<double>::quiet_NaN(), 2) == "—");
 }
 
 TEST_CASE(

@@ -118,7 +118,6 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
         w.key("Escape", "Escape")
         w.key("ctrl+s")
         w.wait(lambda r: "figure/values" in r["widgets"] and "figure/preview" in r["widgets"] and r["typing"])
-        w.click("figure/preset")
         w.click("figure/preset/column")
         w.wait(lambda r: r["figure"]["width-mm"] == "85" and r["figure"]["dpi"] == "300")
         for toggle, name in (("figure/values", "values"), ("figure/grid", "grid-lines"), ("figure/words", "join-words")):
