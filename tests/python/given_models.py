@@ -185,7 +185,7 @@ def the_lines_of_the_readme_work():
     """Each line of README's section In Python, as it stands; where it opens the window, the figure of the same."""
     text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
     lines = [line[4:] for line in text.split("## In Python")[1].split("\n## ")[0].splitlines() if line.startswith("    headlight.")]
-    assert len(lines) == 4 and any("show(" in line for line in lines), lines
+    assert len(lines) == 5 and any("show(" in line for line in lines), lines
     stories = Path(__file__).resolve().parents[2] / "models/stories"
     tokenizer = transformers.AutoTokenizer.from_pretrained(stories)
     model = transformers.AutoModelForCausalLM.from_pretrained(stories, dtype=torch.float32)
@@ -203,6 +203,49 @@ def the_lines_of_the_readme_work():
         assert (Path(folder) / "head.pdf").read_bytes().startswith(b"%PDF")
     same(headlight.trace(known["hooked_model"], "The cat sat."), known["attentions"])
     assert known["hooked_model"].training, "the model is left as it was"
+
+
+def tokens_are_scored_as_autograd_scores_them():
+    stories = Path(__file__).resolve().parents[2] / "models/stories"
+    tokenizer = transformers.AutoTokenizer.from_pretrained(stories)
+    model = transformers.AutoModelForCausalLM.from_pretrained(stories, dtype=torch.float32)
+    text = "Lily had a red ball. Tom had a"
+    ids = tokenizer(text, return_tensors="pt")["input_ids"]
+    embedded = model.get_input_embeddings()(ids).detach().requires_grad_()
+    logits = model(inputs_embeds=embedded).logits[0, -1]
+    torch.log_softmax(logits, -1)[logits.argmax()].backward()
+    expected = embedded.grad[0].norm(dim=-1).numpy()
+    found = headlight.attribute(stories, text, metric="log p")
+    assert found.scores.dtype == np.float32 and found.scores.shape == (len(found.tokens),) == expected.shape and found.tokens == [tokenizer.decode([i]).strip() for i in ids[0].tolist()]
+    assert np.abs(found.scores - expected).max() < 1e-4 * expected.max(), np.abs(found.scores / expected - 1).max()
+    assert abs(found.value - float(torch.log_softmax(logits, -1).max())) < 1e-4 and np.array_equal(np.asarray(found), found.scores)
+    several = headlight.attribute("stories", text, method="integrated-gradients", steps=20, baseline="zero")
+    assert several.said["steps"] == 20 and several.said["gap"] < 0.2 and "log p" in repr(several)
+    table = headlight.attribute("stories", text, method="jacobian", probes=2)
+    assert table.matrix.shape == table.standard_error.shape == (len(found.tokens),) * 2 and table.scores is None and not np.triu(table.matrix, 1).any()
+    try:
+        import pandas
+        assert list(found.frame().columns) == ["token", "score"] and isinstance(table.frame(), pandas.DataFrame)
+    except ImportError:
+        assert "pandas" in sentence_of(found.frame)
+    assert "folder" in sentence_of(lambda: headlight.attribute(model, tokenizer, text))
+    assert "magic" in sentence_of(lambda: headlight.attribute("stories", text, method="magic"))
+
+
+def patches_bring_the_clean_answer_back():
+    clean, corrupted = (f"Mia had a {a}. Tom had a {b}. Mia gave Tom the red" for a, b in (("red ball", "blue car"), ("blue ball", "red car")))
+    both = {"clean": clean, "corrupted": corrupted, "metric": "ball - car"}
+    found = headlight.patch("stories", **both)
+    values = {text: headlight.attribute("stories", text, metric="ball - car").value for text in (clean, corrupted)}
+    assert abs(found.clean - values[clean]) < 1e-4 and abs(found.corrupted - values[corrupted]) < 1e-4
+    assert found.what == "resid_pre" and found.values.shape == (4, len(found.columns)) and found.values.dtype == np.float32
+    last = found.values[:, -1]
+    assert abs(last[0]) < 1e-5 and last[3] > 0.5, "the last token is the same; what it knows at the end is the clean answer"
+    assert headlight.patch("stories", what="heads", **both).values.shape == (4, 8)
+    assert headlight.patch("stories", head=(1, 2), **both).values.shape == headlight.patch(head="1.2", **both).values.shape == (1, len(found.columns))
+    assert headlight.patch("stories", clean=clean, noise="1").values.shape == found.values.shape
+    assert "corrupted" in sentence_of(lambda: headlight.patch("stories", clean=clean))
+    assert "folder" in sentence_of(lambda: headlight.patch(gpt2(1), **both))
 
 
 def weights_on_the_disk_are_recorded_where_accelerate_is_installed():

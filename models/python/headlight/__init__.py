@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from .errors import HeadlightError
-from .figure import Figure
+from .figure import Figure, head_options
+from .measures import Attribution, PatchMap
 from .program import run, spelled
 from .sources import PATTERNS, Source, open_source
 from .tables import Comparison, HeadTable
@@ -29,7 +30,7 @@ from .trace_file import Trace, temporary_path
 from .window import Window, is_notebook, open_window
 
 __version__ = "0.1.0"
-__all__ = ["Comparison", "Figure", "HeadTable", "HeadlightError", "Trace", "Window", "compare", "figure", "heads", "show", "trace"]
+__all__ = ["Attribution", "Comparison", "Figure", "HeadTable", "HeadlightError", "PatchMap", "Trace", "Window", "attribute", "compare", "figure", "heads", "patch", "show", "trace"]
 
 
 def show(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, block: bool | None = None, inline: bool | None = None, **options: Any) -> Figure | Window:
@@ -97,3 +98,29 @@ def _other(model: Any, tokenizer: Any, text: Any, given: dict[str, Any], by_itse
     elif by_itself:
         given = {name: value for name, value in given.items() if name not in PATTERNS}
     return open_source(model, tokenizer, text, given)
+
+
+def attribute(model: Any = None, tokenizer: Any = None, text: Any = None, *, method: str = "gradient", metric: str | None = None, **options: Any) -> Attribution:
+    """How much each token of the input counts for what the model says: `attribute(…).scores` is float32 [token].
+
+    The model is one that the program runs itself: a folder, a .gguf file, a name. method: "gradient", "input-x-gradient",
+    "integrated-gradients" (steps=50, baseline="mean", "zero" or "text:A PROMPT"), "contribution", "relevance", "rollout"; "jacobian" without
+    a metric gives how every output answers to every token, `.matrix` [output, token] (probes=8 estimates it). metric: "log p ball",
+    "ball - car"; by default the log-probability of the most probable next token."""
+    source = open_source(model, tokenizer, text, options)
+    if source.trace is not None:
+        raise HeadlightError("Gradients go through the model's weights, which the program reads itself; give the model's folder, .gguf file or name in place of the model in memory.")
+    return Attribution(run(["attribute", *source.arguments, *spelled({"method": method, "metric": metric, **options}), "--json"]))
+
+
+def patch(model: Any = None, *, clean: str | None = None, corrupted: str | None = None, what: str | None = None, head: Any = None, metric: str | None = None, **options: Any) -> PatchMap:
+    """Activation patching: what one run computed is put into another, place by place; `patch(…).values` is float32 [layer, position] (or
+    [layer, head]): how much of the clean run's metric returns.
+
+    model: a folder, a .gguf file or a name. corrupted: a text of as many tokens; or noise="3-5" on tokens of the clean one.
+    what: "resid_pre" (by default), "attn_out", "mlp_out", "heads"; head: (layer, head), one head by position."""
+    if model is not None and not isinstance(model, (str, os.PathLike)):
+        raise HeadlightError("Patching runs the model many times, which the program does itself; give the model's folder, .gguf file or name in place of the model in memory.")
+    named = ".".join(map(str, head_options(head).values())) if head is not None else None
+    given = {"model": None if model is None else os.fspath(model), "clean": clean, "corrupted": corrupted, "what": what, "head": named, "metric": metric, **options}
+    return PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))

@@ -11,6 +11,13 @@ import numpy as np
 from .errors import HeadlightError
 
 
+def pandas_or_say() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError:
+        raise HeadlightError("Data frames need pandas: install it with 'pip install pandas', or take the arrays.") from None
+
+
 class HeadTable(Mapping[Any, np.ndarray]):
     """Numbers of every head: `table["induction"]` is float32 [layer, head], NaN where a number is not defined. Encoder-decoder models name
     the kind of attention first: `table["cross", "entropy"]`. `rows` are the program's own rows, in its order."""
@@ -38,11 +45,7 @@ class HeadTable(Mapping[Any, np.ndarray]):
 
     def frame(self) -> Any:
         """A data frame of pandas with a row for each head."""
-        try:
-            pandas = importlib.import_module("pandas")
-        except ImportError:
-            raise HeadlightError("Data frames need pandas: install it with 'pip install pandas', or take the arrays and .rows.") from None
-        return pandas.DataFrame(self.rows)
+        return pandas_or_say().DataFrame(self.rows)
 
     def __repr__(self) -> str:
         return f"<headlight.{type(self).__name__} of {len(self.rows)} heads: {', '.join(map(str, self.names))}>"
