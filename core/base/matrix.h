@@ -13,6 +13,8 @@ using DoubleMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen
 /// A matrix or a block of columns of one; rows may lie further apart than they are long.
 using MatrixRef = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMatrixRef = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
+/// One that lies elsewhere, in a mapped file for example.
+using ConstMatrixMap = Eigen::Map<const Matrix>;
 using Index = Eigen::Index;
 
 /// Whether no entry is NaN or infinite, at the cost of one reading: 0 · x is 0 for what is finite and NaN for

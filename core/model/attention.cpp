@@ -86,7 +86,7 @@ void finish_pattern(const AttentionRule& rule, int head, int first, int first_ke
         scores /= temperature;
     masked_softmax(rule.mask_of(head), first, first_key, scores);
     if (temperature == 0) hardmax(scores);
-    const Matrix* given = rule.given_pattern(head);
+    const auto given = rule.given_pattern(head);
     const Index rows = given ? std::clamp<Index>(given->rows() - first, 0, scores.rows()) : 0;
     if (rows == 0) return;
     const Index width = std::clamp<Index>(given->cols() - first_key, 0, scores.cols());

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -26,9 +27,11 @@ struct PositionIds {
     int of(int token) const { return off ? 0 : shuffled.empty() ? token : shuffled[token]; }
 };
 
-/// Patterns that a trace file holds: nothing is computed, whatever the mask says.
+/// Patterns that a trace file holds, read where they lie: nothing is computed, whatever the mask says.
 struct RecordedPatterns {
-    std::vector<Matrix> heads;  // [queries, keys] each
+    const float* weights = nullptr;  // [heads, queries, keys]
+    int queries = 0, keys = 0;
+    std::shared_ptr<const void> owner;  // of the weights: the mapped file
 };
 /// Where a block's patterns come from: computed from q and k under the rule, or recorded.
 using PatternSource = std::variant<std::monostate, RecordedPatterns>;
@@ -78,13 +81,18 @@ struct AttentionRule {
         return is_given(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query);
     }
     bool is_recorded() const { return std::holds_alternative<RecordedPatterns>(source); }
-    /// The weights of a head's first queries that are not computed: recorded, or frozen by a person; or null.
-    const Matrix* given_pattern(int head) const {
-        if (change(head) && change(head)->frozen) return change(head)->frozen.get();
-        return is_recorded() ? &std::get<RecordedPatterns>(source).heads[head] : nullptr;
+    /// [queries, keys] of a head's first queries whose weights are not computed: recorded, or frozen by a
+    /// person; or none.
+    std::optional<ConstMatrixMap> given_pattern(int head) const {
+        if (const HeadRule* changed = change(head); changed && changed->frozen)
+            return ConstMatrixMap(changed->frozen->data(), changed->frozen->rows(), changed->frozen->cols());
+        if (!is_recorded()) return std::nullopt;
+        const auto& recorded = std::get<RecordedPatterns>(source);
+        return ConstMatrixMap(recorded.weights + Index{head} * recorded.queries * recorded.keys,
+                              recorded.queries, recorded.keys);
     }
     bool is_given(int head, int query) const {
-        const Matrix* given = given_pattern(head);
+        const auto given = given_pattern(head);
         return given && query < given->rows();
     }
     bool has_bias() const { return bias.by_key.size() || bias.by_distance.size(); }

@@ -35,6 +35,16 @@ Result<ScoreParameters> read_score_parameters(const TraceReader& in, const Model
     return out;
 }
 
+/// The weights where they are mapped, or a copy where nothing keeps the bytes or a float may not stand there.
+RecordedPatterns place_patterns(const TraceReader& in, const StoredTensor& t, int queries, int keys) {
+    const bool aligned = reinterpret_cast<uintptr_t>(t.bytes.data()) % alignof(float) == 0;
+    if (in.file.file && aligned)
+        return {reinterpret_cast<const float*>(t.bytes.data()), queries, keys, in.file.file};
+    const auto copy = std::make_shared<std::vector<float>>(t.bytes.size() / sizeof(float));
+    if (!copy->empty()) std::memcpy(copy->data(), t.bytes.data(), t.bytes.size());
+    return {copy->data(), queries, keys, copy};
+}
+
 /// The recorded patterns of all heads in place of what would be computed.
 Status take_patterns(const TraceReader& in, const std::string& tensor, int queries, int keys,
                      AttentionRule& rule) {
@@ -46,17 +56,12 @@ Status take_patterns(const TraceReader& in, const std::string& tensor, int queri
                           : "it holds neither " + tensor +
                                 " nor q and k with what is needed to join them; record it with --capture "
                                 "'*hook_pattern'.");
-    const size_t bytes = sizeof(float) * queries * keys;
-    RecordedPatterns recorded;
+    rule.source = place_patterns(in, *t, queries, keys);
     for (int head = 0; head < rule.heads; ++head) {
         if (stopped(in.cancel)) return cancelled();
-        Matrix pattern(queries, keys);
-        std::memcpy(pattern.data(), t->bytes.data() + head * bytes, bytes);
-        if (!all_finite(pattern))
+        if (!all_finite(*rule.given_pattern(head)))
             return in.error(tensor + " contains NaN or infinity; record the trace again.");
-        recorded.heads.push_back(std::move(pattern));
     }
-    rule.source = std::move(recorded);
     return success();
 }
 
@@ -109,6 +114,8 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     const auto mask = in.file.metadata.find("mask");
     const bool own_mask =
         (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
+    if (in.file.file)  // so that who asks whether the files changed hears of this one
+        model->store = WeightStore::of_file({in.file.file, {}}, in.name, nullptr);
     Trace t;
     t.model = model;
     const ModelConfig& c = model->config;

@@ -27,7 +27,7 @@ std::vector<HeadRule::Score> edited(const HeadRule& rule, int query) {
 }
 
 /// Whether a row was frozen to the same weights; those beyond the shorter one are 0.
-bool same_frozen(const Matrix& a, const Matrix& b, Index row) {
+bool same_frozen(const ConstMatrixMap& a, const ConstMatrixMap& b, Index row) {
     const Index common = std::min(a.cols(), b.cols());
     return a.row(row).head(common) == b.row(row).head(common) &&
            a.row(row).tail(a.cols() - common).isZero(0) && b.row(row).tail(b.cols() - common).isZero(0);
@@ -50,9 +50,10 @@ struct HeadPair {
         if (!changed_before.given_z.same_row(changed_now.given_z, query)) return false;
         const bool frozen = now.is_given(head, query);
         if (frozen != before.is_given(head, query)) return false;
-        if (frozen)
-            return before.given_pattern(head) == now.given_pattern(head) ||
-                   same_frozen(*before.given_pattern(head), *now.given_pattern(head), query);
+        if (frozen) {
+            const auto a = before.given_pattern(head), b = now.given_pattern(head);
+            return a->data() == b->data() || same_frozen(*a, *b, query);
+        }
         const bool scored = !changed_before.scores.empty() || !changed_now.scores.empty();
         return before.mask_of(head).same_row(now.mask_of(head), query) &&
                (!scored || edited(changed_before, query) == edited(changed_now, query));
@@ -61,7 +62,8 @@ struct HeadPair {
     int last_key(int query) const {
         if (!now.is_given(head, query))
             return std::max(before.weighed(head, query).end, now.weighed(head, query).end);
-        const auto row = now.given_pattern(head)->row(query);
+        const auto given = now.given_pattern(head);
+        const auto row = given->row(query);
         Index end = row.size();
         while (end > 0 && row[end - 1] == 0) --end;
         return narrow<int>(end);

@@ -1,4 +1,7 @@
 // What is read of a model's files, and what is refused.
+#include <span>
+#include <sstream>
+
 #include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"
@@ -65,4 +68,54 @@ TEST_CASE("names of tensors are matched by globs") {
     CHECK(!glob_match("blocks.?.attn", "blocks.10.attn"));
     CHECK(glob_match("*a*b*c", "xaybzc"));
     CHECK(!glob_match("*a*b*c", "xaybz"));
+}
+
+namespace {
+
+/// Whether an address lies where this file is mapped.
+bool is_mapped(const void* address, const std::filesystem::path& file) {
+    std::ifstream maps("/proc/self/maps");
+    const auto at = reinterpret_cast<uintptr_t>(address);
+    for (std::string line; std::getline(maps, line);) {
+        uintptr_t begin = 0, end = 0;
+        char dash = 0;
+        std::istringstream(line) >> std::hex >> begin >> dash >> end;
+        if (at >= begin && at < end) return line.ends_with(file.string());
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("recorded patterns are read where their file is mapped, and whether it changed is known") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "patterns.safetensors";
+    ThreadPool pool(1);
+    TextInput typed;
+    typed.ids = {1, 2, 3, 4, 5};
+    const auto model = reference_model("gpt2");
+    const auto live = *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
+    REQUIRE(write_trace(path, *live, {"*hook_pattern", "input_ids"}, pool));
+    const auto opened = open_trace(path);
+    REQUIRE(opened);
+    const Trace& trace = **opened;
+    const std::string bytes = read_bytes(path);
+    const auto copied = [&] {
+        const std::string passing = bytes;
+        return parse_trace(std::as_bytes(std::span(passing)), "bytes");
+    }();
+    REQUIRE(copied);
+    for (int block = 0; block < trace.config().blocks(); ++block)
+        for (int head = 0; head < trace.config().heads(block); ++head) {
+            CHECK(same(trace.pattern(block, head), live->pattern(block, head)));
+            CHECK(same((*copied)->pattern(block, head), live->pattern(block, head)));
+            CHECK(same(Matrix(*trace.rule(block).given_pattern(head)), live->pattern(block, head)));
+        }
+#if !defined(HEADLIGHT_SANITIZED)  // there tensors lie in heap blocks of their own
+    CHECK(is_mapped(trace.rule(1).given_pattern(2)->data(), path));
+#endif
+    CHECK(!is_mapped((*copied)->rule(1).given_pattern(2)->data(), path));
+    CHECK(trace.model->store.check_unchanged());
+    std::filesystem::resize_file(path, bytes.size() / 2);
+    CHECK(!trace.model->store.check_unchanged());
 }
