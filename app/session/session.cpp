@@ -95,6 +95,10 @@ void visit_preferences(Session& session, FieldVisitor& v) {
     v.flag("hints_seen", p.hints_seen);
     v.integer("width", p.window_width, 0, 30000);
     v.integer("height", p.window_height, 0, 30000);
+    v.integer("x", p.window_x, -100000, 100000);
+    v.integer("y", p.window_y, -100000, 100000);
+    v.flag("placed", p.window_placed);
+    v.flag("maximized", p.window_maximized);
     v.flag("change_bar", p.change_bar);
 }
 

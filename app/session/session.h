@@ -122,11 +122,15 @@ struct Preferences {
     Contrast contrast = Contrast::automatic;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
-    int rank = 0;                             // a row of head_statistics(), or kRankBy…
-    bool drop_sink = false;                   // heat maps leave the first key out
-    bool change_bar = false;                  // the row of masks, brushes and ablations is open
-    bool hints_seen = false;                  // at a first start
-    int window_width = 0, window_height = 0;  // 0: as it was never yet
+    int rank = 0;             // a row of head_statistics(), or kRankBy…
+    bool drop_sink = false;   // heat maps leave the first key out
+    bool change_bar = false;  // the row of masks, brushes and ablations is open
+    bool hints_seen = false;  // at a first start
+    int window_width = 0,
+        window_height = 0;           // 0: as it was never yet; while it is maximized, as it was before
+    int window_x = 0, window_y = 0;  // of its contents, on all screens together
+    bool window_placed = false;      // it stood there
+    bool window_maximized = false;
 };
 
 struct Session {

@@ -220,6 +220,7 @@ Status Application::draw_until_closed() {
     glfwHideWindow(desk_.window);  // closed at once, whatever still ends behind it
     keeper_.finish();
     keeper_.end(end_signals_ && end_signals_->received());
+    keeper_.note_window();
     return success();
 }
 

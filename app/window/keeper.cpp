@@ -53,11 +53,20 @@ void Keeper::drop_left() {
     desk_.want_frames(1);
 }
 
+void Keeper::note_window() {
+    GLFWwindow* window = desk_.window;
+    if (!glfwGetWindowAttrib(window, GLFW_VISIBLE) || glfwGetWindowAttrib(window, GLFW_ICONIFIED)) return;
+    Preferences& p = desk_.session.preferences;
+    p.window_maximized = glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE;
+    if (p.window_maximized) return;
+    glfwGetWindowSize(window, &p.window_width, &p.window_height);
+    glfwGetWindowPos(window, &p.window_x, &p.window_y);
+    p.window_placed = true;
+}
+
 /// What is to be remembered of the session just now.
 Session Keeper::remembered() {
-    Preferences& p = desk_.session.preferences;
-    if (!glfwGetWindowAttrib(desk_.window, GLFW_ICONIFIED))
-        glfwGetWindowSize(desk_.window, &p.window_width, &p.window_height);
+    note_window();
     note_state(desk_);
     return to_remember(desk_.session, desk_.answer.get());
 }

@@ -30,6 +30,8 @@ public:
     void write_labels();
     /// How long the window may sleep until update() has something to do; none: for as long as it likes.
     std::optional<double> seconds_to_update() const;
+    /// Notes where the window stands, while it can be seen.
+    void note_window();
     /// Writes all that is to be remembered before the window ends.
     void finish();
     /// The window ends as it should; `by_signal`: not by the person's hand, so nothing of it may be lost.

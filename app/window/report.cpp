@@ -1,5 +1,6 @@
 #include "window/report.h"
 
+#include <GLFW/glfw3.h>
 #include <imgui.h>
 
 #include "session/trial.h"
@@ -15,6 +16,17 @@
 namespace headlight {
 
 Json window_report(Desk& desk) {
+namespace {
+
+/// Where it stands on the screen, and whether it fills it.
+Json place_of(GLFWwindow* window) {
+    int x = 0, y = 0;
+    glfwGetWindowPos(window, &x, &y);
+    return {x, y, glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE};
+}
+
+}  // namespace
+
     Json widgets = Json::object();
     for (const auto& [path, place] : desk.ui->widgets) {
         const Rect r = desk.ui->pixels(place);
@@ -27,6 +39,7 @@ Json window_report(Desk& desk) {
         {"frame", desk.frames_drawn},
         {"size", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
         {"scale", desk.ui->scale},
+        {"place", place_of(desk.window)},
         {"text", desk.fields.sentence.text()},
         {"field_focused", desk.fields.sentence.focused},
         {"second", desk.fields.second.text()},

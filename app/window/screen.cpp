@@ -58,6 +58,20 @@ WindowSize screen_room() {
     return room;
 }
 
+/// Whether so much of a window at a place is on one of the screens that it can be seen and moved.
+bool can_be_seen(int x, int y, int wide) {
+    constexpr int kLeast = 100;
+    int count = 0;
+    GLFWmonitor** monitors = glfwGetMonitors(&count);
+    for (int i = 0; i < count; ++i) {
+        int left = 0, top = 0, room_wide = 0, room_high = 0;
+        glfwGetMonitorWorkarea(monitors[i], &left, &top, &room_wide, &room_high);
+        const int seen = std::min(x + wide, left + room_wide) - std::max(x, left);
+        if (seen >= kLeast && y >= top && y + kLeast <= top + room_high) return true;
+    }
+    return false;
+}
+
 /// Something happened to the window: it is drawn anew.
 Desk& touched(GLFWwindow* window) {
     Desk& desk = desk_of(window);
@@ -91,6 +105,7 @@ Status Screen::open() {
                      "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight "
                      "render', which needs neither."};
     fit_size();
+    place();
     set_window_icon(desk_.window);
     if (desk_.options.screenshot.empty()) glfwShowWindow(desk_.window);
     glfwMakeContextCurrent(desk_.window);
@@ -119,6 +134,15 @@ void Screen::fit_size() {
     }
     glfwSetWindowSizeLimits(window_, least.wide, least.high, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwSetWindowSize(window_, size.wide, size.high);
+}
+
+/// Where it stood last, unless that screen is gone or a size was asked for; maximized as it was.
+void Screen::place() {
+    const Preferences& p = desk_.session.preferences;
+    if (desk_.options.width > 0 || !desk_.options.screenshot.empty()) return;
+    if (p.window_placed && can_be_seen(p.window_x, p.window_y, p.window_width))
+        glfwSetWindowPos(window_, p.window_x, p.window_y);
+    if (p.window_maximized) glfwMaximizeWindow(window_);
 }
 
 Status Screen::prepare() {

@@ -31,6 +31,7 @@ private:
     void install_callbacks();
     void install_key_callback();
     void fit_size();
+    void place();
     float wanted_scale() const;
     void load_fonts();
     void style_imgui() const;

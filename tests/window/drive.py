@@ -84,7 +84,7 @@ class JapaneseInput:
 class Window:
     """A running headlight, its own settings folder, and what it reports."""
 
-    def __init__(self, program, display, *arguments, home=None, size="1600x1000", environment={}):
+    def __init__(self, program, display, *arguments, home=None, size="1600x1000", environment={}, moved=True):
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-window-"))
         self.home = home or self.folder / "home"
         self.home.mkdir(exist_ok=True)
@@ -95,7 +95,8 @@ class Window:
                                         env=self.environment, stderr=subprocess.PIPE)
         self.wait(lambda r: "shown_text" in r or r.get("model_error"), 60)
         self.id = self.tool("search", "--sync", "--pid", str(self.process.pid)).split()[-1]
-        self.tool("windowmove", self.id, "0", "0")
+        if moved:
+            self.tool("windowmove", self.id, "0", "0")
         self.tool("windowfocus", self.id)
         time.sleep(0.2)
 

@@ -3,14 +3,15 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from Xlib import X
+from Xlib import X, protocol
 from Xlib import display as xlib
 
-from drive import Window
+from drive import Display, Window
 from places import GPT2, PROGRAM
 
 
@@ -76,6 +77,69 @@ def resizing(display):
         for size in ((1024, 640), (640, 480), (1700, 1150), (1280, 720)):
             w.resize(*size)
             w.wait(lambda r: abs(r["widgets"]["settings"][0] + r["widgets"]["settings"][2] - size[0]) < 20)
+
+
+def it_opens_where_it_stood(display):
+    home = Path(tempfile.mkdtemp())
+    opened = lambda: Window(PROGRAM, display, "--scale", "1", home=home, size=None, moved=False)
+    with opened() as w:
+        w.settled()
+        w.resize(1300, 800)
+        w.tool("windowmove", "--sync", w.id, "137", "91")
+        w.key("Escape")
+        w.wait(lambda r: r["place"] == [137, 91, False] and r["size"] == [1300, 800])
+        w.close()
+    with opened() as w:
+        w.wait(lambda r: r["place"] == [137, 91, False] and r["size"] == [1300, 800])
+        w.close()
+    settings = home / "headlight/settings.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"x": 5000, "y": -700}))
+    with opened() as w:
+        x, y, _ = w.wait(lambda r: r["size"] == [1300, 800])["place"]
+        assert 0 <= x < 1000 and 0 <= y < 1000, "the screen on which it stood is gone"
+        w.close()
+    shutil.rmtree(home)
+
+
+def it_is_maximized_again(_):
+    home, display = Path(tempfile.mkdtemp()), Display("1500x900")
+    manager = subprocess.Popen([sys.executable, Path(__file__).with_name("manager.py"), display.name], stdout=subprocess.PIPE, text=True)
+    try:
+        assert manager.stdout.readline() == "ready\n"
+        opened = lambda: Window(PROGRAM, display, "--scale", "1", home=home, size=None, moved=False)
+        with opened() as w:
+            w.settled()
+            w.resize(1200, 700)
+            w.tool("windowmove", "--sync", w.id, "60", "40")
+            w.key("Escape")
+            w.wait(lambda r: r["place"] == [60, 40, False] and r["size"] == [1200, 700])
+            _maximize(display, w, 1)
+            w.wait(lambda r: r["place"][2] and r["size"] == [1500, 900])
+            assert w.close()[0] == 0
+        remembered = json.loads((home / "headlight/settings.json").read_text())
+        assert [remembered[k] for k in ("maximized", "x", "y", "width", "height")] == [True, 60, 40, 1200, 700], remembered
+        with opened() as w:
+            w.wait(lambda r: r["place"][2] and r["size"] == [1500, 900])
+            _maximize(display, w, 0)
+            w.wait(lambda r: r["place"] == [60, 40, False] and r["size"] == [1200, 700])
+            w.close()
+        assert json.loads((home / "headlight/settings.json").read_text())["maximized"] is False
+    finally:
+        manager.terminate()
+        manager.wait()
+        display.close()
+    shutil.rmtree(home)
+
+
+def _maximize(display, window, on):
+    """As a desktop's title bar does it."""
+    said = xlib.Display(display.name)
+    atom = said.intern_atom
+    states = [atom(f"_NET_WM_STATE_MAXIMIZED_{way}") for way in ("VERT", "HORZ")]
+    message = protocol.event.ClientMessage(window=said.create_resource_object("window", int(window.id)), client_type=atom("_NET_WM_STATE"), data=(32, [on, *states, 1, 0]))
+    said.screen().root.send_event(message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+    said.sync()
+    said.close()
 
 
 def keys_and_the_token_that_is_typed_are_seen_in_small_windows(display):
