@@ -105,6 +105,12 @@ std::span<const Verb> verbs() {
          "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
         {"models", "the models found on this computer", "headlight models\nheadlight models --json",
          declare_models},
+        {"fetch", "get a model from the Hugging Face hub",
+         "headlight fetch openai-community/gpt2\n"
+         "headlight fetch Qwen/Qwen3-0.6B --revision main --json\n"
+         "headlight fetch unsloth/Qwen3-0.6B-GGUF --gguf Q4_K_M\n"
+         "headlight fetch --list",
+         declare_fetch},
         {"completions", "what Tab completes, for a shell to read", "headlight completions bash",
          declare_completions},
         {"man", "the manual page", "headlight man", declare_man},
@@ -117,7 +123,13 @@ std::span<const Variable> environment() {
         {"HEADLIGHT_KERNELS",
          "the instruction set to compute with: base, v3 (AVX2) or v4 (AVX-512); by default the best of the "
          "processor"},
-        {"HF_HUB_CACHE, HF_HOME", "where models that Hugging Face's libraries fetched are looked for"},
+        {"HF_HUB_CACHE, HF_HOME",
+         "where models of the Hugging Face hub are looked for and put; by default ~/.cache/huggingface"},
+        {"HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE",
+         "the token that 'fetch' shows the hub (else that of 'hf auth login'), where the hub is, and that it "
+         "is "
+         "not asked"},
+        {"https_proxy, no_proxy", "the proxy that 'fetch' goes through, as other programs read them"},
         {"OLLAMA_MODELS, LLAMA_CACHE", "where those of Ollama and llama.cpp are looked for"},
         {"XDG_CONFIG_HOME", "the folder of headlight/settings.json; by default ~/.config"},
     };

@@ -6,6 +6,7 @@
 #include "model/heads.h"
 #include "session/commands.h"
 #include "session/examples.h"
+#include "session/fetching.h"
 #include "session/samples.h"
 #include "session/workspace.h"
 
@@ -68,6 +69,28 @@ Status cancel_opening(CommandContext& c, const std::string& words) {
     return success();
 }
 
+/// Gets a model from the Hugging Face hub, which then opens; in the sheet of compared models as B.
+Status fetch_named(CommandContext& c, const std::string& words) {
+    FetchState& state = c.session.of<FetchState>();
+    if (state.going || state.wanted)
+        return Error{"A model is being fetched already; wait for it, or cancel that first."};
+    TRY(const HubName name, parse_hub_name(words));
+    state.wanted = FetchWanted{name, ""};
+    state.to_compare = c.session.shows(Sheet::compared_models);
+    return success();
+}
+
+const char* fetches(const CommandContext& c) {
+    const FetchState& state = c.session.of<FetchState>();
+    return state.going || state.wanted ? nullptr : "";
+}
+
+void cancel_fetch(CommandContext& c) {
+    FetchState& state = c.session.of<FetchState>();
+    state.cancel = state.going != nullptr;
+    state.wanted.reset();
+}
+
 Command text_row(const CommandText& text, TextName which) {
     return row(text, [which](CommandContext& c, const std::string& words) {
         c.host.set_text(which, words);
@@ -119,6 +142,11 @@ std::vector<Command> document_commands() {
          row({"switch MODEL", "Switch to a model", "open a model unless it is the one that is open"},
              switch_model),
          row({"cancel opening [b]", "Cancel opening", "stay with the model that is open"}, cancel_opening),
+         row({"fetch NAME", "Get a model from the Hugging Face hub",
+              "fetch a model by its name on the hub, openai-community/gpt2, and open it"},
+             fetch_named),
+         row({"cancel fetch", "Cancel fetching", "stop what is fetched; what has come is kept"}, cancel_fetch,
+             fetches),
          row({"open left workspace", "Open what was left",
               "open the workspace of a window that did not close properly"},
              open_left, needs_left),

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "model/parameters.h"
 #include "paint/layout.h"
+#include "views/hub_field.h"
 #include "views/metric.h"
 #include "views/parts.h"
 #include "views/save_menu.h"
@@ -155,7 +156,7 @@ void draw_model_path(Scene& s, Rect field) {
 }
 
 void draw_model_menu(Scene& s, Rect window) {
-    constexpr float kWide = 664, kHigh = 520, kTop = 52, kAround = 100, kLine = 52, kUnderField = 14;
+    constexpr float kWide = 664, kHigh = 660, kTop = 52, kAround = 100, kLine = 52, kUnderField = 14;
     Ui& ui = s.ui;
     const Rect r{gap::large, kTop, std::min(kWide, window.w - 2 * gap::large),
                  std::min(kHigh, window.h - kAround)};
@@ -168,7 +169,9 @@ void draw_model_menu(Scene& s, Rect window) {
     caption(ui, foot, "Or drop a folder, a .gguf file or a workspace on the window.");
     if (s.answer && !s.answer->model_error.empty()) draw_error(s, rest);
     draw_model_path(s, take_top(rest, size::button, kUnderField));
+    const Rect hub = take_bottom(rest, hub_field_height(s), gap::medium);
     draw_model_rows(s, rest, foot);
+    draw_hub_field(s, hub);
 }
 
 /// "Theme   [Dark | Light]"; returns the choice that was pressed, or −1.

@@ -14,7 +14,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kPresentHead = 56, kHint = 36;
+constexpr float kPresentHead = 56, kHintLine = 36;
 
 /// What is looked at, as a workspace names it, without the model: a slide is of the one that is open.
 Result<std::string> slide_of(const CommandContext& c) {
@@ -180,7 +180,7 @@ Rect draw_presentation(Scene& s, Rect window, const View& view) {
     Ui& ui = s.ui;
     Rect rest = window;
     const Rect head = inset(take_top(rest, kPresentHead), size::center_pad, 0),
-               hint = inset(take_bottom(rest, kHint), size::center_pad, 0);
+               hint = inset(take_bottom(rest, kHintLine), size::center_pad, 0);
     const std::string title = view.fills_window ? "" : view_title(s, view);
     const float wide = write(ui, head, kTitle, ui.colors->t1, title);
     Rect value = head;

@@ -7,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLeastHigh = 20, kApart = 19, kSlantedApart = 26, kRowStep = 16, kSlantedStep = 22,
+constexpr float kLeastHigh = 20, kApartTokens = 19, kSlantedApart = 26, kRowStep = 16, kSlantedStep = 22,
                 kLeastName = 34, kLeanAside = 2, kLeanAway = 11;
 
 /// Calls for each name that is drawn, the lit one last.
@@ -40,7 +40,7 @@ RowColumns measured(Ui& ui, const TokenAxis& axis) {
     if (axis.number) c.number = ui.text.width(kCaptionMono, axis.number(axis.grid.rows - 1));
     const float most = axis.room - c.whole();
     c.name = std::min(kLeastName, most);
-    for_names(axis.grid.rows, axis.lit, axis.grid.h, kRowStep, kApart, [&](int i, bool) {
+    for_names(axis.grid.rows, axis.lit, axis.grid.h, kRowStep, kApartTokens, [&](int i, bool) {
         if (axis.grid.sees_row(i))
             c.name = std::clamp(ui.text.width(axis.font, axis.name(i)), c.name, std::max(c.name, most));
     });
@@ -86,14 +86,14 @@ void draw_column_name(Ui& ui, const TokenAxis& axis, int i, bool on) {
 void TokenAxis::draw_rows(Ui& ui) const {
     if (grid.rows == 0) return;
     const RowColumns columns = measured(ui, *this);
-    for_names(grid.rows, lit, grid.h, kRowStep, kApart,
+    for_names(grid.rows, lit, grid.h, kRowStep, kApartTokens,
               [&](int i, bool on) { draw_row_name(ui, *this, columns, i, on); });
 }
 
 void TokenAxis::draw_columns(Ui& ui) const {
     if (grid.columns == 0) return;
     const float needed = slanted ? kSlantedStep : ui.text.width(font, name(grid.columns - 1)) + gap::close;
-    for_names(grid.columns, lit, grid.w, apart > 0 ? apart : needed, slanted ? kSlantedApart : kApart,
+    for_names(grid.columns, lit, grid.w, apart > 0 ? apart : needed, slanted ? kSlantedApart : kApartTokens,
               [&](int i, bool on) { draw_column_name(ui, *this, i, on); });
 }
 

@@ -34,12 +34,13 @@ Application::Application(const WindowOptions& options)
       desk_(options),
       conversation_(desk_),
       exporter_(desk_),
+      fetcher_(desk_),
       keeper_(desk_),
       host_(desk_, conversation_, exporter_, keeper_),
       palette_(desk_, host_),
       keyboard_(desk_, host_, palette_, [this](const CommandLine& line) { try_to_act(line); }),
       frame_(desk_, screen_, palette_),
-      harness_(desk_, frame_, conversation_, exporter_, palette_) {}
+      harness_(desk_, frame_, conversation_, exporter_, fetcher_, palette_) {}
 
 Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
     auto app = std::unique_ptr<Application>(new Application(options));
@@ -68,6 +69,7 @@ Status Application::open() {
 Application::~Application() {
     end_signals_.reset();
     exporter_.close();
+    fetcher_.close();
     desk_.worker.reset();
     conversation_.close();
 }
@@ -148,7 +150,7 @@ void Application::wait_for_events() {
     double wait = desk_.ui->wake_after;
     if (desk_.worker->busy() && dim() == 0) wait = kDimAfter;
     if (exporter_.busy() || conversation_.looks_for_models()) wait = 0.05;
-    if (desk_.worker->opening() || (desk_.answer && desk_.answer->measures())) wait = 0.1;
+    if (desk_.worker->opening() || fetcher_.busy() || (desk_.answer && desk_.answer->measures())) wait = 0.1;
     if (!desk_.options.shader_dir.empty() && wait == 0) wait = 0.5;
     const auto save = keeper_.seconds_to_update();
     if (save && (wait == 0 || *save < wait)) return screen_.wait(std::max(*save, 1e-3));
@@ -194,6 +196,7 @@ void Application::update() {
     conversation_.take_answer();
     frame_.reload_shaders();
     exporter_.update();
+    fetcher_.update();
     conversation_.look_for_models();
     if (desk_.worker->opening()) desk_.want_frames(1);
 }
@@ -217,10 +220,10 @@ Status Application::draw_until_closed() {
         TRY(const bool done, harness_.after_frame(began));
         if (done) return success();
     }
+    keeper_.note_window();
     glfwHideWindow(desk_.window);  // closed at once, whatever still ends behind it
     keeper_.finish();
     keeper_.end(end_signals_ && end_signals_->received());
-    keeper_.note_window();
     return success();
 }
 

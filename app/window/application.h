@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "session/end_signals.h"
+#include "window/fetcher.h"
 #include "window/harness.h"
 #include "window/host.h"
 #include "window/keyboard.h"
@@ -42,6 +43,7 @@ private:
     Desk desk_;
     Conversation conversation_;
     Exporter exporter_;
+    Fetcher fetcher_;
     Keeper keeper_;
     WindowHost host_;
     Palette palette_;

@@ -1,6 +1,7 @@
 #include "window/commands.h"
 
 #include "base/cast.h"
+#include "session/fetching.h"
 #include "session/trial.h"
 #include "views/commands.h"
 #include "views/menus.h"
@@ -27,6 +28,8 @@ Status accept(CommandContext& c, const std::string&) {
         return carry_out({&command_named(commands(), label.empty() ? "remove label" : "label"), label}, c);
     } else if (!s.of<ModelMenu>().path.empty()) {
         return carry_out({&command_named(commands(), "open"), s.of<ModelMenu>().path}, c);
+    } else if (const std::string typed = s.of<FetchState>().typed; !typed.empty()) {
+        return carry_out({&command_named(commands(), "fetch"), typed}, c);
     }
     return success();
 }

@@ -35,10 +35,10 @@ struct Framebuffer {
 
 }  // namespace
 
-/// Nothing is being computed, opened or written.
+/// Nothing is being computed, opened, written or fetched.
 bool Harness::quiet() const {
     return desk_.answer && !desk_.worker->busy() && !desk_.worker->opening() && !desk_.answer->measures() &&
-           !exporter_.busy();
+           !exporter_.busy() && !fetcher_.busy() && !desk_.session.of<FetchState>().wanted;
 }
 
 bool Harness::settled() const {

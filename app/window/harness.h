@@ -5,14 +5,21 @@
 
 #include "window/conversation.h"
 #include "window/exporter.h"
+#include "window/fetcher.h"
 #include "window/frame.h"
 
 namespace headlight {
 
 class Harness {
 public:
-    Harness(Desk& desk, Frame& frame, Conversation& conversation, Exporter& exporter, Palette& palette)
-        : desk_(desk), frame_(frame), conversation_(conversation), exporter_(exporter), palette_(palette) {
+    Harness(Desk& desk, Frame& frame, Conversation& conversation, Exporter& exporter, Fetcher& fetcher,
+            Palette& palette)
+        : desk_(desk),
+          frame_(frame),
+          conversation_(conversation),
+          exporter_(exporter),
+          fetcher_(fetcher),
+          palette_(palette) {
         if (desk.options.report_texts) desk.text.note_drawn();
     }
 
@@ -40,6 +47,7 @@ private:
     Frame& frame_;
     Conversation& conversation_;
     Exporter& exporter_;
+    Fetcher& fetcher_;
     Palette& palette_;
     std::vector<CommandLine> lines_;
     size_t taken_ = 0;

@@ -3,6 +3,7 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
+#include "session/fetching.h"
 #include "session/trial.h"
 #include "views/changes.h"
 #include "views/chips.h"
@@ -15,7 +16,6 @@
 
 namespace headlight {
 
-Json window_report(Desk& desk) {
 namespace {
 
 /// Where it stands on the screen, and whether it fills it.
@@ -27,6 +27,7 @@ Json place_of(GLFWwindow* window) {
 
 }  // namespace
 
+Json window_report(Desk& desk) {
     Json widgets = Json::object();
     for (const auto& [path, place] : desk.ui->widgets) {
         const Rect r = desk.ui->pixels(place);
@@ -38,8 +39,8 @@ Json place_of(GLFWwindow* window) {
     Json root{
         {"frame", desk.frames_drawn},
         {"size", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
-        {"scale", desk.ui->scale},
         {"place", place_of(desk.window)},
+        {"scale", desk.ui->scale},
         {"text", desk.fields.sentence.text()},
         {"field_focused", desk.fields.sentence.focused},
         {"second", desk.fields.second.text()},
@@ -67,6 +68,9 @@ Json place_of(GLFWwindow* window) {
         {"list", desk.ui->open_list()},
         {"typing", ImGui::GetIO().WantTextInput},
         {"save_path", desk.session.of<SaveMenu>().path},
+        {"fetching", desk.session.of<FetchState>().going != nullptr},
+        {"hub_typed", desk.session.of<FetchState>().typed},
+        {"fetch_said", desk.session.of<FetchState>().said},
         {"path_typed", desk.session.of<ModelMenu>().path},
         {"preset_typed", desk.session.of<SaveMenu>().preset_typed},
         {"head_labels", desk.session.document.head_labels},

@@ -39,8 +39,8 @@ set(CPACK_PACKAGE_FILE_NAME headlight-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1, libegl1")  # opened when the window starts, so that shlibdeps does not see them
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri, fonts-inter, fonts-jetbrains-mono")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1, libegl1, libcurl4 | libcurl4t64 | libcurl3-gnutls")  # opened when they are needed, so that shlibdeps does not see them
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates, libgl1-mesa-dri, fonts-inter, fonts-jetbrains-mono")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-numpy, zenity, fonts-noto-cjk, fonts-noto-color-emoji")
 include(CPack)
 add_custom_target(packages COMMAND ${CMAKE_CPACK_COMMAND} -G DEB -B packages COMMAND ${CMAKE_CPACK_COMMAND} -G TGZ -B packages DEPENDS headlight manual WORKING_DIRECTORY ${CMAKE_BINARY_DIR} USES_TERMINAL)

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 
 #include "io/gguf.h"
 #include "io/json.h"
+#include "model/hub.h"
 #include "model/model.h"
 
 namespace headlight {
@@ -47,40 +47,16 @@ std::vector<fs::path> entries(const fs::path& folder) {
     return out;
 }
 
-/// "models--openai-community--gpt2" → "openai-community/gpt2".
-std::string name_of_cache_folder(std::string folder) {
-    folder.erase(0, std::string("models--").size());
-    const size_t between = folder.find("--");
-    return between == std::string::npos ? folder : folder.replace(between, 2, "/");
-}
-
-/// The snapshot that "main" names, else the last one.
-fs::path snapshot_of(const fs::path& model) {
-    std::string revision;
-    std::ifstream(model / "refs/main") >> revision;
-    std::error_code ignored;
-    if (!revision.empty() && fs::is_directory(model / "snapshots" / revision, ignored))
-        return model / "snapshots" / revision;
-    const auto snapshots = entries(model / "snapshots");
-    return snapshots.empty() ? fs::path() : snapshots.back();
-}
-
-fs::path hugging_face_hub() {
-    for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"})
-        if (const fs::path p = variable(name); !p.empty()) return p;
-    return variable("HF_HOME").empty() ? cache() / "huggingface/hub" : variable("HF_HOME") / "hub";
-}
-
 void add_gguf(Found& out, const fs::path& file, const std::string& place) {
     if (file.extension() == ".gguf" && out.size() < kMaxModels)
         out.push_back(found(file.stem().string(), file, place));
 }
 
 void find_hugging_face(Found& out) {
-    for (const fs::path& folder : entries(hugging_face_hub())) {
+    for (const fs::path& folder : entries(hub_cache())) {
         if (!folder.filename().string().starts_with("models--")) continue;
-        const fs::path snapshot = snapshot_of(folder);
-        const std::string name = name_of_cache_folder(folder.filename().string());
+        const fs::path snapshot = hub_snapshot(folder);
+        const std::string name = hub_repository(folder.filename().string());
         std::error_code ignored;
         const bool is_model =
             fs::exists(snapshot / "config.json", ignored) || fs::exists(snapshot / "modules.json", ignored);
@@ -210,6 +186,11 @@ Result<fs::path> find_model(const std::string& path_or_name) {
         for (const auto& place : built_in_places())
             if (fs::exists(place / given / "config.json", ignored)) return place / given;
     if (fs::exists(given, ignored)) return given;
+    if (const auto named = parse_hub_name(path_or_name); named)
+        if (const fs::path there =
+                hub_model(hub_snapshot(hub_folder(hub_cache(), named->repository), named->revision));
+            !there.empty())
+            return there;
     Found out;
     for (const Find find : kPlaces) find(out);
     for (const FoundModel& m : out)
@@ -223,7 +204,7 @@ std::string model_name(const fs::path& path) {
     const fs::path itself = full.has_filename() ? full : full.parent_path();
     const fs::path typed = fs::absolute(path, ignored).lexically_normal();
     for (const fs::path& part : typed)
-        if (part.string().starts_with("models--")) return name_of_cache_folder(part.string());
+        if (part.string().starts_with("models--")) return hub_repository(part.string());
     if (path.filename().string().starts_with("sha256-")) {
         Found out;
         find_ollama(out);

@@ -27,8 +27,9 @@ std::vector<FoundModel> models_on_computer();
 FoundModel examine_model(const std::filesystem::path& path, const std::string& name,
                          const std::string& place);
 
-/// The folder or file of a model by path, by built-in name ("stories", "translator"), or by the name that
-/// models_on_computer gives it.
+/// The folder or file of a model by path, by built-in name ("stories", "translator"), by its name on the
+/// Hugging Face hub ("openai-community/gpt2", "owner/name@REVISION") where that was fetched, or by the name
+/// that models_on_computer gives it.
 Result<std::filesystem::path> find_model(const std::string& path_or_name);
 
 /// How a model is called: the folder's or file's name, "owner/name" in the Hugging Face cache.

@@ -11,6 +11,7 @@ import attributing
 import circuits
 import corpus
 import failures
+import fetching
 import figures
 import golden
 import helping
@@ -20,7 +21,7 @@ import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, learning, models, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, learning, models, fetching, instruction_sets, helping]
 
 
 def main():

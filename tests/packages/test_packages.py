@@ -96,7 +96,7 @@ def main():
     hide = hide if subprocess.run([*hide, "true"], capture_output=True).returncode == 0 else []
     deb, tar = make_packages()
     depends = said("dpkg-deb", "-f", deb, "Depends")
-    assert all(name in depends for name in ("libc6", "libpangocairo-1.0-0", "libglfw3", "libgl1")), depends
+    assert all(name in depends for name in ("libc6", "libpangocairo-1.0-0", "libglfw3", "libgl1", "libcurl4")), depends
     said("dpkg-deb", "-x", deb, FOLDER / "root")
     said("tar", "-xzf", tar, "-C", FOLDER)
     (moved,) = [p for p in FOLDER.iterdir() if p.name.startswith("headlight-") and p.is_dir()]

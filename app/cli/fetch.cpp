@@ -1,0 +1,137 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "base/quoted.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "io/json.h"
+#include "model/hub_fetch.h"
+#include "model/library.h"
+
+namespace headlight {
+
+namespace {
+
+struct FetchOptions {
+    std::string name, revision, gguf;
+    bool json = false, list = false, quiet = false;
+};
+
+/// While this lives, the first Ctrl-C, SIGTERM or SIGHUP asks the fetch to end; the second ends the program.
+class EndAsked {
+public:
+    EndAsked() {
+        struct sigaction action {};
+        action.sa_handler = [](int) { flag() = true; };
+        action.sa_flags = int(SA_RESETHAND);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+    }
+    ~EndAsked() {
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+    }
+    static CancelFlag& flag() {
+        static CancelFlag asked{false};
+        return asked;
+    }
+};
+
+/// "[####....] 34 MB of 548 MB  model.safetensors" on a terminal's standard error.
+class Bar {
+public:
+    explicit Bar(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO)) {}
+    ~Bar() { wipe(); }
+
+    void draw(const FetchProgress& progress) {
+        constexpr auto kPause = std::chrono::milliseconds(100);
+        const auto now = std::chrono::steady_clock::now();
+        if (!shown_ || now - drawn_ < kPause) return;
+        drawn_ = now;
+        wipe();
+        const int64_t total = progress.total, done = progress.done;
+        constexpr int kWide = 32;
+        const int filled = total > 0 ? static_cast<int>(kWide * done / total) : 0;
+        const std::string bar = std::string(filled, '#') + std::string(kWide - filled, '.'),
+                          far = total > 0 ? short_bytes(done) + " of " + short_bytes(total) + "  " : "";
+        std::fprintf(stderr, "\r[%s] %s%s", bar.c_str(), far.c_str(),
+                     printable(shortened(progress.step(), 40)).c_str());
+        std::fflush(stderr);
+    }
+
+private:
+    void wipe() {
+        if (shown_) std::fprintf(stderr, "\r%*s\r", 110, "");
+    }
+
+    bool shown_;
+    std::chrono::steady_clock::time_point drawn_{};
+};
+
+Status list_suggestions(bool json) {
+    auto list = nlohmann::ordered_json::array();
+    std::string text;
+    for (const HubSuggestion& s : hub_suggestions()) {
+        list.push_back({{"name", s.repository}, {"what", s.what}, {"bytes", s.bytes}});
+        char line[200];
+        std::snprintf(line, sizeof line, "%-40s %7s  %s\n", s.repository, short_bytes(s.bytes).c_str(),
+                      s.what);
+        text += line;
+    }
+    return json ? print_json(json_text(list, 2) + "\n") : print(text);
+}
+
+std::string as_json(const HubName& name, const Fetched& fetched) {
+    auto files = nlohmann::ordered_json::array();
+    for (const HubFile& file : fetched.files)
+        files.push_back({{"name", file.name}, {"bytes", file.size}, {"hash", file.hash}});
+    const nlohmann::ordered_json root{{"name", name.repository},      {"revision", name.revision},
+                                      {"commit", fetched.commit},     {"path", fetched.path.string()},
+                                      {"received", fetched.received}, {"files", files}};
+    return json_text(root, 2) + "\n";
+}
+
+Status run(const FetchOptions& o) {
+    if (o.list) return list_suggestions(o.json);
+    if (o.name.empty())
+        return Error{
+            "Name a model of the Hugging Face hub, openai-community/gpt2 for example; 'headlight fetch "
+            "--list' lists some to begin with."};
+    TRY(const HubName name, parse_hub_name(o.name, o.revision));
+    const EndAsked end;
+    FetchProgress progress;
+    auto bar = std::make_unique<Bar>(o.quiet);
+    progress.changed = [&] { bar->draw(progress); };
+    const auto fetched = fetch_model({name, o.gguf}, progress, &EndAsked::flag());
+    bar.reset();
+    if (!fetched && fetched.error().cancelled)
+        return Error{"Stopped; what has come of " + name.repository +
+                     " is kept, and fetching it again goes on behind it."};
+    if (!fetched) return fetched.error();
+    if (o.json) return print_json(as_json(name, *fetched));
+    if (!o.quiet && isatty(STDERR_FILENO))
+        std::fprintf(stderr, "%s of %d files came; open it with: headlight --model %s\n",
+                     short_bytes(fetched->received).c_str(), static_cast<int>(fetched->files.size()),
+                     name.repository.c_str());
+    return print(fetched->path.string() + "\n");
+}
+
+}  // namespace
+
+std::function<Status()> declare_fetch(CLI::App& app) {
+    auto o = std::make_shared<FetchOptions>();
+    app.add_option(
+           "name", o->name,
+           "as on the model's page: openai-community/gpt2, also with @REVISION, or the page's address")
+        ->option_text("NAME");
+    app.add_option("--revision", o->revision, "a branch, a tag or a commit; by default main");
+    app.add_option("--gguf", o->gguf, "a GGUF file, by its name or a part of it that no other has: Q4_K_M");
+    app.add_flag("--list", o->list, "list some models to begin with, with their sizes");
+    app.add_flag("--json", o->json, "JSON, with each file's size and hash, instead of the path to open");
+    app.add_flag("--quiet", o->quiet, "no progress on standard error");
+    return [o] { return run(*o); };
+}
+
+}  // namespace headlight

@@ -1,0 +1,49 @@
+// A model that is fetched from the Hugging Face hub, beside everything else.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "model/hub_fetch.h"
+
+namespace headlight {
+
+/// A fetch on a thread of its own.
+class Fetching {
+public:
+    /// Begins; `done` is called on that thread at its end, also where it was cancelled.
+    Fetching(FetchWanted wanted, std::function<void()> done);
+    /// Cancels it and waits until it has stopped; what has come is kept.
+    ~Fetching();
+
+    void cancel() { cancel_ = true; }
+    bool ended() const { return ended_; }
+    const FetchWanted& wanted() const { return wanted_; }
+    const FetchProgress& progress() const { return progress_; }
+    /// What came of it. Only when ended.
+    const Result<Fetched>& result() const { return result_; }
+
+private:
+    FetchWanted wanted_;
+    FetchProgress progress_;
+    CancelFlag cancel_{false};
+    std::atomic<bool> ended_{false};
+    Result<Fetched> result_ = cancelled();
+    std::thread thread_;
+};
+
+/// What a person wants to fetch, and what is told of it; a state of the session.
+struct FetchState {
+    std::string typed;                  // in the field of the models' sheet
+    std::optional<FetchWanted> wanted;  // until it begins
+    bool cancel = false;                // until that is heard
+    bool to_compare = false;            // the model is B, when it is there
+    std::shared_ptr<const Fetching> going;
+    std::string said;  // of the last one, where it failed
+};
+
+}  // namespace headlight

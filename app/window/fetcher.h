@@ -1,0 +1,29 @@
+// Begins, ends and tells of what is fetched from the Hugging Face hub.
+#pragma once
+
+#include <memory>
+
+#include "session/fetching.h"
+#include "window/desk.h"
+
+namespace headlight {
+
+class Fetcher {
+public:
+    explicit Fetcher(Desk& desk) : desk_(desk) {}
+
+    /// In each turn of the loop: what was asked for begins, what has ended opens or says why not.
+    void update();
+    bool busy() const { return going_ != nullptr; }
+    /// Cancels what goes on; what has come is kept.
+    void close();
+
+private:
+    void begin();
+    void take();
+
+    Desk& desk_;
+    std::shared_ptr<Fetching> going_;
+};
+
+}  // namespace headlight
