@@ -22,8 +22,9 @@ void draw_suggestion(Scene& s, const HubSuggestion& suggestion, Rect r) {
     Rect inside = inset(r, gap::small, 0);
     write(ui, take_right(inside, kSize, gap::small), kCaption, ui.colors->t2, short_bytes(suggestion.bytes),
           Flush::right);
-    write(ui, inside, kBody, ui.colors->t1, suggestion.repository);
-    ui.tooltip(path, h, suggestion.what);
+    const std::string whole = suggestion.repository;
+    write(ui, inside, kBody, ui.colors->t1, whole.substr(whole.find('/') + 1));
+    ui.tooltip(path, h, whole + ". " + suggestion.what);
     if (h.clicked) s.send("fetch", suggestion.repository);
 }
 
