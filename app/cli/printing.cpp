@@ -1,6 +1,7 @@
 // Standard output, where nothing that is printed commands the terminal.
 #include <cstdio>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/options.h"
 

@@ -1,11 +1,11 @@
-// Digests by which the contents of files are known: SHA-1 and SHA-256 (FIPS 180-4).
+// Digests by which the contents of files are known: SHA-1 and SHA-256.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+
+struct _GChecksum;
 
 namespace headlight {
 
@@ -20,16 +20,10 @@ public:
     std::string finish();
 
 private:
-    void take(const unsigned char* block);
-    void take_sha1(const unsigned char* block);
-    void take_sha256(const unsigned char* block);
-
-    static constexpr size_t kBlock = 64;
-    DigestKind kind_;
-    std::array<uint32_t, 8> state_;
-    std::array<unsigned char, kBlock> waiting_;  // the beginning of a block
-    size_t waits_ = 0;                           // how much of it is there
-    uint64_t bytes_ = 0;
+    struct Free {
+        void operator()(_GChecksum* sum) const;
+    };
+    std::unique_ptr<_GChecksum, Free> sum_;
 };
 
 }  // namespace headlight
