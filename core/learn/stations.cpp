@@ -3,6 +3,7 @@
 #include "learn/first_head.h"
 #include "learn/formation.h"
 #include "learn/hard_soft.h"
+#include "learn/implicit.h"
 #include "learn/masks.h"
 #include "learn/no_weights.h"
 #include "learn/parameters.h"
@@ -29,6 +30,7 @@ std::span<const Station> stations() {
         station<PositionsState, positions_page>("positions", "stories", previous_token_head),
         station<MasksState, masks_page>("masks", "stories", most_moved_head),
         station<HardSoftState, hard_soft_page>("hard-soft", "stories", most_moved_head),
+        station<ImplicitState, implicit_page>("implicit", "stories", most_moved_head),
         station<ParametersState, parameters_page>("parameters", "stories", most_moved_head),
         station<Seq2seqState, seq2seq_page>("seq2seq", "translator"),
         station<ThreeUsesState, three_uses_page>("three-uses", "translator"),

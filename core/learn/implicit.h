@@ -1,0 +1,17 @@
+// Station "Implicit attention": what a head looks at, and what the output answers to.
+#pragma once
+
+#include "learn/station.h"
+
+namespace headlight::learn {
+
+struct ImplicitState {
+    int after = kMostLayers;  // the layer whose output is asked; the last where there are fewer
+    static constexpr int kMostLayers = 63;
+
+    void visit(ControlVisitor& v);
+};
+
+Result<Page> implicit_page(const StationInput& input, const ImplicitState& state, ThreadPool& pool);
+
+}  // namespace headlight::learn

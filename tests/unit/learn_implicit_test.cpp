@@ -1,0 +1,43 @@
+// The station "Implicit attention": its rows against what they are made of.
+#include "analysis/contribution.h"
+#include "analysis/influence_map.h"
+#include "helpers.h"
+#include "learn/implicit.h"
+#include "model/input.h"
+
+using namespace headlight;
+
+TEST_CASE("learn: what an output answers to stands beside what a head looks at") {
+    ThreadPool pool(2);
+    const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    const auto trace = *run_trace(
+        model, {encode_input(*model, {"Bark is very cute", {}, {}, {}, {}, {}, {}})->sequences, {}}, pool);
+    const int query = 3;
+    const learn::StationInput input{trace.get(), model.get(), "Bark is very cute", nullptr, 1, 2, query};
+    learn::ImplicitState state;
+    state.after = 1;
+    const auto page = learn::implicit_page(input, state, pool);
+    REQUIRE(page);
+    const auto& bars = std::get<learn::BarRows>(page->blocks[0]);
+    REQUIRE(bars.rows.size() == 4);
+    const Matrix exact = jacobian_norms(*trace, 0, pool, nullptr, {}, {0, 1})->norms.row(query),
+                 weights = trace->pattern(1, 2).row(query),
+                 rollout = shares_through(*trace, 0, 1, rollout_shares(*trace, {}), pool)->row(query);
+    const float whole = exact.sum();
+    for (int key = 0; key <= query; ++key) {
+        CHECK(bars.rows[0].values[key] == doctest::Approx(exact(0, key) / whole));
+        CHECK(bars.rows[1].values[key] == doctest::Approx(weights(0, key)));
+        CHECK(bars.rows[2].values[key] == doctest::Approx(rollout(0, key)));
+    }
+    for (size_t key = query + 1; key < bars.columns.size(); ++key)
+        CHECK(std::isnan(bars.rows[0].values[key]));
+    const auto& table = std::get<learn::Table>(page->blocks[1]);
+    std::vector<float> answers, looks;
+    for (int key = 0; key <= query; ++key) {
+        answers.push_back(exact(0, key));
+        looks.push_back(weights(0, key));
+    }
+    CHECK(table.values[0][1] == doctest::Approx(rank_correlation(answers, looks)).epsilon(0.01));
+    CHECK(page->limits[0].high == model->config.stacks[0].layers - 1);
+    CHECK(learn::implicit_page({}, state, pool)->blocks.size() == 1);
+}
