@@ -36,10 +36,10 @@ struct WorkRequest {
     Intervention intervention;                // masks and changes in force
     std::vector<Question> questions;          // of the view; at most one of each kind
     std::optional<OtherRun> other;
-    std::optional<Metric> sweep;          // ablate each head in turn and measure the effect on this
-    std::optional<PatchWish> patch;       // a map of patching
-    InfluenceAsked influence;             // measure these beside the worker
-    std::optional<HeadGroup> group;       // the picture is of several heads as one
+    std::optional<Metric> sweep;     // ablate each head in turn and measure the effect on this
+    std::optional<PatchWish> patch;  // a map of patching
+    InfluenceAsked influence;        // measure these beside the worker
+    std::optional<HeadGroup> group;  // the picture is of several heads as one
     bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
 
     bool operator==(const WorkRequest&) const = default;

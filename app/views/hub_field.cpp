@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHeading = 28, kRow = 26, kButton = 88;
+constexpr float kHubHeading = 28, kRow = 26, kHubButton = 88;
 constexpr int kRows = 3, kColumns = 2;
 
 /// A model to begin with: its name, what it is, how much comes.
@@ -43,7 +43,7 @@ void draw_going(Scene& s, const Fetching& going, Rect rest) {
     const FetchProgress& progress = going.progress();
     const int64_t total = progress.total, done = progress.done;
     Rect line = take_top(rest, size::button, gap::small);
-    if (ui.button("hub/cancel", take_right(line, kButton, gap::small), "Cancel")) s.send("cancel fetch");
+    if (ui.button("hub/cancel", take_right(line, kHubButton, gap::small), "Cancel")) s.send("cancel fetch");
     write(ui, line, kBody, ui.colors->t1, going.wanted().name.repository);
     const Rect bar = take_top(rest, kBar, gap::tight);
     ui.fill(bar, ui.colors->bg4, kBar / 2);
@@ -64,18 +64,18 @@ void draw_going(Scene& s, const Fetching& going, Rect rest) {
 
 float hub_field_height(const Scene& s) {
     const FetchState& state = s.session.of<FetchState>();
-    return kHeading + size::button + gap::small + kRow * kRows + (state.said.empty() ? 0 : 2 * kRow);
+    return kHubHeading + size::button + gap::small + kRow * kRows + (state.said.empty() ? 0 : 2 * kRow);
 }
 
 void draw_hub_field(Scene& s, Rect rest) {
     Ui& ui = s.ui;
     FetchState& state = s.of<FetchState>();
     ui.hairline(rest.x, rest.y, rest.right(), rest.y);
-    caption(ui, take_top(rest, kHeading),
+    caption(ui, take_top(rest, kHubHeading),
             "Get a model from the Hugging Face hub; nothing is sent but the request");
     if (state.going) return draw_going(s, *state.going, rest);
     Rect field = take_top(rest, size::button, gap::small);
-    const Rect get = take_right(field, kButton, gap::small);
+    const Rect get = take_right(field, kHubButton, gap::small);
     ui.text_input("hub", field, "Name on the Hugging Face hub, owner/model", state.typed, false);
     const bool typed = !state.typed.empty();
     if (ui.button("hub/get", get, "Get", typed ? Ui::Look::normal : Ui::Look::off) && typed)

@@ -35,8 +35,7 @@ void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
             s.send("patch measure", "on");
         if (m.done == 0) return;
         ui.name("patch/cancelled", line);
-        return caption(ui, line,
-                       "Cancelled at " + counted_cells(m) + "; the others show their estimates.");
+        return caption(ui, line, "Cancelled at " + counted_cells(m) + "; the others show their estimates.");
     }
     line.w = std::min(line.w, kProgress);
     const Rect words = take_top(line, size::row);

@@ -61,8 +61,8 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
 
 /// Estimates all cells, then measures them, coarse to fine: each a pass over `corrupted` with the clean value
 /// put in, which takes the rows before it or the layers below it from `corrupted`. `seen` (or null) gets the
-/// map with its estimates and after every few passes. `known`: the same map, of which some cells were measured
-/// before; they are not measured again. An error also says that `cancel` was set.
+/// map with its estimates and after every few passes. `known`: the same map, of which some cells were
+/// measured before; they are not measured again. An error also says that `cancel` was set.
 Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
                            ThreadPool& pool, const CancelFlag* cancel = nullptr,
                            const std::function<void(const PatchMap&)>& seen = nullptr,

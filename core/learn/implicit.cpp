@@ -12,7 +12,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr int kMostAsked = 128;
+constexpr int kMostLinks = 128;
 
 struct ImplicitWay {
     const char *title, *formula, *source;
@@ -105,7 +105,7 @@ Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, T
     const int last = trace.config().stacks[block.stack].layers - 1, layer = std::min(state.after, last),
               query = in.query_of(trace.query_count(in.block));
     page.limits = {{"after", last}};
-    if (std::max(trace.query_count(in.block), trace.key_count(in.block)) > kMostAsked) {
+    if (std::max(trace.query_count(in.block), trace.key_count(in.block)) > kMostLinks) {
         page.blocks = {Words{"Type a sentence of at most 128 tokens: each of them is asked."}};
         return page;
     }

@@ -25,9 +25,8 @@ TEST_CASE("origins: the shares of a score sum to it, in every family and block")
     ThreadPool pool(2);
     float worst = 0;
     for (const char* name :
-         {"gpt2",    "gpt_neox",   "llama",   "gemma2", "phi",     "opt",      "bloom",
-          "qwen2",   "qwen3",      "mistral", "bert",   "roberta", "albert",   "distilbert",
-          "electra", "modernbert", "marian",  "bart",   "t5"}) {
+         {"gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "bloom", "qwen2", "qwen3", "mistral", "bert",
+          "roberta", "albert", "distilbert", "electra", "modernbert", "marian", "bart", "t5"}) {
         CAPTURE(name);
         const auto trace = changed(reference_model(name), {}, pool);
         for (int block = 0; block < trace->config().blocks(); ++block) {
