@@ -30,6 +30,7 @@ def shells_and_the_manual():
 
 def help_examples_run():
     tried = 0
+    (FOLDER / "texts.txt").write_text("The cat sat on the mat.\nOnce upon a time")  # of heads --corpus
     for verb in ("render", "trace", "heads", "generate", "attribute", "tokenize", "learn", "info", "models"):
         text = run(verb, "--help").out
         examples = [line.strip() for line in text.split("Examples:")[1].splitlines() if "headlight" in line and "FOLDER" not in line]
