@@ -3,6 +3,7 @@
 #include <GLFW/glfw3.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "base/check.h"
 #include "session/examples.h"
@@ -193,6 +194,7 @@ float Application::dim() const {
 void Application::update() {
     keeper_.update();
     wait_for_events();
+    if (std::exchange(desk_.moved, false)) keeper_.note_window();
     conversation_.take_answer();
     frame_.reload_shaders();
     exporter_.update();

@@ -206,6 +206,8 @@ void Screen::install_callbacks() {
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { touched(w); });
+    glfwSetWindowPosCallback(window, [](GLFWwindow* w, int, int) { desk_of(w).moved = true; });
+    glfwSetWindowSizeCallback(window, [](GLFWwindow* w, int, int) { desk_of(w).moved = true; });
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { touched(w); });
     glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { touched(w); });
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { touched(w); });
