@@ -82,7 +82,7 @@ def a_token_has_a_menu(display):
         w.tool("mousemove", "800", "990")
         w.key("Menu")
         w.wait(lambda r: r["focus"] == "token/mask")
-        for entry in ("query", "explain"):
+        for entry in ("query", "origins", "explain"):
             w.key("Down")
             w.wait(lambda r: r["focus"] == "token/" + entry)
         w.key("Return")

@@ -53,7 +53,6 @@ def the_translator_writes_while_one_types(display):
         assert r["view"] == "Alignment" and words[:2] == ["Die", "Katze"] and words[-1] == "</s>" and r["written"]["step"] == len(words) - 1
         assert r["alignment"]["rows"] == words and r["alignment"]["columns"][:2] == ["The", "cat"], "rows are what is chosen"
         assert r["alignment"]["strongest"][1] == 1, "Katze from cat"
-        w.click("tab/Alignment")
         w.key("Escape")
         w.key("Left", "Left")
         r = w.wait(lambda r: r["written"]["step"] == len(words) - 3 and len(r["target_tokens"]) == len(words) - 2)

@@ -31,9 +31,11 @@ def a_patch_is_found_and_put_in_force(display):
         w.click("patch/map", (1 + 0.5) / 8, (1 + 0.5) / 4)
         w.wait(lambda r: r["changes"] == 0 and not r["busy"])
         exact = w.wait(lambda r: "patch/agreement" in r["widgets"] and not r["busy"]) and w.picture()
+        w.click("patch/values")
         w.click("patch/values/estimated")
         w.wait(lambda r: r["patch_estimates"] and not r["busy"])
         assert w.picture() != exact, "estimates in place of what is measured"
+        w.click("patch/values")
         w.click("patch/values/exact")
         w.wait(lambda r: not r["patch_estimates"] and not r["busy"])
         w.fill("other", "Mia had a very red ball. Tom had a blue car. Mia gave Tom the red", lambda r: r.get("patched", [0, 0, ""])[2])
