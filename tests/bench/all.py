@@ -64,6 +64,7 @@ BENCHMARKS = (
     Benchmark("window", "A key press, the start, a frame", ("window.py", "BUILD"), window=True),
     Benchmark("views", "A frame of every view", ("views.py", "BUILD"), window=True),
     Benchmark("painting", "A mask painted by hand", ("painting.py", "BUILD"), window=True),
+    Benchmark("influence", "The reverse pass, and influence", ("influence.py", "BUILD/headlight_bench", "BUILD/headlight"), ("PyTorch", "transformers")),
     Benchmark("generation", "A decoding step", ("generation.py", "BUILD/headlight_bench"), ("PyTorch", "transformers")),
     Benchmark("figures", "Figures", ("figures.py", "BUILD"), ("matplotlib",)),
     Benchmark("open", "Opening a model", ("open.py", "BUILD/headlight_bench")),
