@@ -191,7 +191,9 @@ Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<
             return model_composition(model, pool, cancel);
         }));
     }
-    return success();
+    Status unchanged = model.store.check_unchanged();
+    if (!unchanged) state.answers = {};
+    return unchanged;
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ void keep_largest(const Eigen::Ref<const Eigen::RowVectorXf>& row, int from, int
                   std::vector<CircuitPair>& kept) {
     for (int i = 0; i < row.size(); ++i) {
         const CircuitPair pair{from, first + i, row[i]};
+        if (!std::isfinite(pair.value)) continue;  // no pass has looked at these weights
         if (isize(kept) == count) {
             if (!comes_before(pair, kept.front())) continue;
             std::pop_heap(kept.begin(), kept.end(), comes_before);
@@ -81,6 +82,7 @@ float copying_score(const Matrix& values, const Matrix& logits) {
     const Index n = std::min(values.rows(), logits.rows());
     const Eigen::MatrixXd small =
         (logits.topRows(n).transpose() * values.topRows(n)).cast<double>();  // [d_head, d_head]
+    if (!small.allFinite()) return kNoScore;
     const Eigen::VectorXcd of = eigenvalues(small);
     const double sizes = of.cwiseAbs().sum();
     return sizes > 0 ? float(of.real().sum() / sizes) : kNoScore;

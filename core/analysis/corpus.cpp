@@ -64,14 +64,17 @@ public:
             for (Index j = 0; j < tile.weights.cols(); ++j) {
                 const int key = tile.first_key + narrow<int>(j);
                 const float weight = tile.weights(i, j);
-                head_.weights(kind, static_cast<int>(keys_.kinds[key])) += weight;
+                head_.weights(kind, static_cast<int>(keys_.kinds[key])) += double(weight);
                 if (weight > least() && !(skips_first_ && key == 0)) keep(query, key, weight);
             }
         }
     }
 
 private:
-    float least() const { return isize(head_.strongest) < most_ ? 0 : head_.strongest.back().weight; }
+    float least() const {
+        if (most_ == 0) return std::numeric_limits<float>::infinity();
+        return isize(head_.strongest) < most_ ? 0 : head_.strongest.back().weight;
+    }
     void keep(int query, int key, float weight) {
         auto& all = head_.strongest;
         const int query_id = queries_.ids[query], key_id = keys_.ids[key];
@@ -137,10 +140,10 @@ double SpreadOverTexts::deviation() const {
 }
 
 Matrix HeadOverTexts::links() const {
-    Matrix out = weights;
+    DoubleMatrix out = weights;
     for (int kind = 0; kind < kTokenKinds; ++kind)
-        out.row(kind) /= queries[kind] ? float(queries[kind]) : std::numeric_limits<float>::quiet_NaN();
-    return out;
+        out.row(kind) /= queries[kind] ? double(queries[kind]) : std::numeric_limits<double>::quiet_NaN();
+    return out.cast<float>();
 }
 
 void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool) {

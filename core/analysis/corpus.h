@@ -56,7 +56,8 @@ struct HeadOverTexts {
     /// The heaviest cells, one for each pair of tokens; of equal ones that which was met first. Without the
     /// first key of a text, on which heads rest, but of cross-attention.
     std::vector<CorpusLink> strongest;
-    Matrix weights = Matrix::Zero(kTokenKinds, kTokenKinds);  // added up, by kind of query and of key
+    /// Added up, by kind of query and of key.
+    DoubleMatrix weights = DoubleMatrix::Zero(kTokenKinds, kTokenKinds);
     std::array<int64_t, kTokenKinds> queries{};
     /// The mean weight that a query of a kind gives to all keys of a kind: each row sums to 1, or is NaN
     /// where there was no such query.

@@ -143,7 +143,7 @@ Status link_by_relevance(const Runs& runs, const GraphWanted& w, Graph& g, Threa
 
 void link_by_shares(const Trace& trace, const GraphWanted& w, Graph& g, ThreadPool& pool) {
     const int n = trace.request.inputs[w.included.stack].size(), tiles = (n + kGraphTile - 1) / kGraphTile;
-    const bool contributions = w.by == Origins::contribution;
+    const bool contributions = w.by == Origins::contribution && trace.has_weights();
     const BlockShares of_block = contribution_shares(trace, w.included, pool);
     for (size_t l = 0; l < g.blocks.size(); ++l) {
         pool.stop_point();
@@ -189,12 +189,15 @@ Result<Rollout> answer(const Runs& runs, const RolloutWanted& w, ThreadPool& poo
         if (reached.error().cancelled) return reached.error();
         o.refusal = reached.error().message;
     }
-    if (w.by != Origins::contribution) {
+    const bool contributions = w.by == Origins::contribution && trace.has_weights();
+    if (w.by == Origins::contribution && !contributions)
+        o.refusal = "A trace holds no weights, so contributions cannot be computed; this is the rollout.";
+    if (!contributions) {
         TRY(o.reached, rollout_from(trace, w.included, w.token, pool, cancel));
         o.carried.assign(size_t(o.reached.rows() - 1), 0.5f);
     }
     const bool sink = w.by == Origins::automatic && w.token > 0 && o.reached(0, 0) > 0.5f;
-    if (trace.has_weights() && (w.by == Origins::contribution || sink)) {
+    if (contributions || (trace.has_weights() && sink)) {
         TRY_STATUS(reach_by_contributions(trace, w, o, pool, cancel));
         return o;
     }

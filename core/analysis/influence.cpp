@@ -188,7 +188,7 @@ Result<Explained> resolved_for(const InfluenceRuns& runs, const InfluenceWanted&
     Metric metric = wanted.metric;
     if (of_metric || own.model->has_logits()) {
         TRY(metric, resolved(wanted.metric, own, pool));
-    } else if (metric.position < 0) {
+    } else if (metric.position < 0 || metric.position >= own.output().size()) {
         metric.position = own.output().size() - 1;
     }
     out.metrics = {metric};

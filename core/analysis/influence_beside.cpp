@@ -96,7 +96,10 @@ Result<AttentionBeside> answer(const Runs& runs, const AttentionBesideWanted& wa
         out.weights = of_keys(shares, trace, block);
         out.weights = (out.weights.array() > 0).select(out.weights, -1.0f);
     }
-    if (wanted.map && wanted.map->norms.rows() == out.weights.rows())
+    Index tokens = 0;
+    for (const Sequence& s : trace.request.inputs) tokens += s.size();
+    if (wanted.map && wanted.map->asked.stack == stack && wanted.map->norms.cols() == tokens &&
+        wanted.map->norms.rows() == out.weights.rows())  // a map of an earlier text may have other columns
         compare_ranks(of_keys(wanted.map->norms, trace, block), out);
     return out;
 }

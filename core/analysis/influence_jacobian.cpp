@@ -30,14 +30,14 @@ StackOutput placed(const Trace& trace, StackOutput of) {
 /// [count, tokens of all stacks]: the squared length of each probe's gradient by each embedding.
 Result<DoubleMatrix> squared_lengths(const Trace& trace, StackOutput of, int output, const Matrix& probes,
                                      ThreadPool& pool, const CancelFlag* cancel) {
-    constexpr int kTogether = 32;
+    const int together = passes_together(trace, 32);  // gradients of all layers are held for each
     const int count = narrow<int>(probes.rows());
     Index tokens = 0;
     for (const Sequence& s : trace.request.inputs) tokens += s.size();
     DoubleMatrix out(count, tokens);
-    for (int first = 0; first < count; first += kTogether) {
+    for (int first = 0; first < count; first += together) {
         std::vector<GradientSeed> seeds;
-        for (int i = first; i < std::min(count, first + kTogether); ++i)
+        for (int i = first; i < std::min(count, first + together); ++i)
             seeds.push_back({of.stack, of.layer + 1, output, probes.row(i), i - first});
         TRY(const Gradients g, backward(trace, seeds, pool, cancel));
         Index column = 0;

@@ -93,7 +93,7 @@ Status measure_row(const Trace& trace, InfluenceMap& map, int row, ThreadPool& p
 Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted,
                                    ThreadPool& pool, const CancelFlag* cancel,
                                    const std::function<void(const InfluenceMap&)>& seen) {
-    constexpr int kTogether = 16;
+    const int together = passes_together(runs.trace, 16);  // gradients of all layers are held for each
     InfluenceMapWanted fitting = wanted;
     fitting.fit(runs.trace);
     TRY(InfluenceMap out, empty_map(runs, fitting));
@@ -101,7 +101,7 @@ Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMap
     if (of_metric && fitting.stack + 1 != isize(runs.trace.config().stacks))
         return Error{"The metric is taken in the decoder; choose one of its heads, or a hidden state."};
     while (!out.whole()) {
-        const int count = of_metric ? std::min(kTogether, narrow<int>(out.norms.rows()) - out.done) : 1;
+        const int count = of_metric ? std::min(together, narrow<int>(out.norms.rows()) - out.done) : 1;
         if (of_metric) {
             TRY_STATUS(measure_metric(runs, out, out.done, count, pool, cancel));
         } else {

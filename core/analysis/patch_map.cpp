@@ -179,7 +179,10 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
     TRY(PatchMap map, empty_patch_map(clean, corrupted, wanted, pool));
     if (known && known->asked == map.asked && known->blocks == map.blocks && known->cells == map.cells)
         std::tie(map.values, map.done) = std::tie(known->values, known->done);
-    TRY(map.estimates, patch_estimates(map, clean, corrupted, pool, cancel));
+    if (auto estimated = patch_estimates(map, clean, corrupted, pool, cancel))
+        map.estimates = *std::move(estimated);
+    else if (estimated.error().cancelled)  // another failure leaves the exact values
+        return estimated.error();
     if (seen) seen(map);
     const Vector own = logits_at(clean, map.asked.metric.position, pool);
     auto cells = coarse_to_fine(map, corrupted);

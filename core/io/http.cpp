@@ -81,6 +81,7 @@ struct HttpClient::Hop {
     int64_t at = -1;  // where the next byte stands; −1: none came yet
     Status failed = success();
     CURLcode ended = CURLE_OK;
+    size_t refused_bytes = 0;  // of an answer that is not used
 
     int status() const {
         long code = 0;
@@ -98,7 +99,13 @@ struct HttpClient::Hop {
 
     Status take_body(std::string_view bytes) {
         const int code = status();
-        if (code != 200 && code != 206) return success();
+        if (code != 200 && code != 206) {
+            constexpr size_t kMostOfRefusal = 1 << 20;
+            refused_bytes += bytes.size();
+            if (refused_bytes <= kMostOfRefusal) return success();
+            return Error{"The server answers " + std::to_string(code) +
+                         " and does not end; try again later."};
+        }
         if (at < 0) {
             at = code == 206 ? begin_of_range(headers["content-range"]) : 0;
             if (at < 0 || at > request.from)

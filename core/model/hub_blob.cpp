@@ -96,22 +96,27 @@ Result<std::string> hash_of(const fs::path& path, const HubFile& file, const Can
     return digest.finish();
 }
 
-/// Receives what is missing of a part. A connection that is cut is made again, behind what came by then.
-Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, const fs::path& path) {
-    const std::string url = t.place.endpoint + "/" + t.repository + "/resolve/" + t.commit + "/";
-    std::string parts;
+/// The address of a file at the commit.
+std::string url_of(const HubTransfer& t, const HubFile& file) {
+    std::string out = t.place.endpoint + "/" + t.repository + "/resolve/" + t.commit + "/";
     for (size_t begin = 0; begin <= file.name.size();) {
         const size_t end = std::min(file.name.find('/', begin), file.name.size());
-        parts += (begin ? "/" : "") + url_part(std::string_view(file.name).substr(begin, end - begin));
+        out += (begin ? "/" : "") + url_part(std::string_view(file.name).substr(begin, end - begin));
         begin = end + 1;
     }
+    return out;
+}
+
+/// Receives what is missing of a part. A connection that is cut is made again, behind what came by then.
+Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, const fs::path& path) {
+    const std::string url = url_of(t, file);
     const int64_t begun = t.progress.done;
     for (int tries = 0; tries < kMostTries;) {
         const int64_t have = part.size();
         t.progress.done = begun + have;
         if (have == file.size) return success();
         int refused = 0;
-        const HttpRequest request{url + parts, t.place.token, false, have, file.size, t.cancel};
+        const HttpRequest request{url, t.place.token, false, have, file.size, t.cancel};
         TRY(const HttpAnswer answer, t.client.get(request, [&](int64_t at, std::string_view bytes) -> Status {
             if (at == 0 && have > 0 && ftruncate(part.number, 0) != 0) refused = errno;
             if (!refused) refused = write_at(part.number, at, bytes);
@@ -218,9 +223,8 @@ Error hub_refusal(const HttpAnswer& answer, const std::string& endpoint, const s
 Result<HubFile> ask_of_file(HubTransfer& t, const HubFile& file) {
     constexpr int64_t kLargestFile = int64_t{1} << 40;
     std::string ignored;
-    const std::string url =
-        t.place.endpoint + "/" + t.repository + "/resolve/" + t.commit + "/" + url_part(file.name);
-    TRY(const HttpAnswer answer, t.client.get_text({url, t.place.token, true, 0, 0, t.cancel}, ignored));
+    TRY(const HttpAnswer answer,
+        t.client.get_text({url_of(t, file), t.place.token, true, 0, 0, t.cancel}, ignored));
     if (!answer.cut.empty() || answer.status >= 400)
         return hub_refusal(answer, t.place.endpoint, file.name, t.repository);
     HubFile out = file;

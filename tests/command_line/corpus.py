@@ -52,6 +52,7 @@ def a_corpus_in_every_format():
     page = (FOLDER / "sheet.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and 'id="h3.7"' in page and "unbelievable" in page
     assert (FOLDER / "sheet.csv").read_text().splitlines() == rows
+    assert run("heads", "--corpus", corpus, "--strongest", 0).out.splitlines() == rows, "no pairs are wanted"
     changed = run("heads", "--corpus", corpus, "--mask", "window:2").out.splitlines()
     assert changed != rows, "masks and changes hold in every text"
 

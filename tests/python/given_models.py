@@ -239,6 +239,7 @@ def patches_bring_the_clean_answer_back():
     values = {text: headlight.attribute("stories", text, metric="ball - car").value for text in (clean, corrupted)}
     assert abs(found.clean - values[clean]) < 1e-4 and abs(found.corrupted - values[corrupted]) < 1e-4
     assert found.what == "resid_pre" and found.values.shape == (4, len(found.columns)) and found.values.dtype == np.float32
+    assert found.estimates.shape == found.values.shape and np.corrcoef(found.estimates.ravel(), found.values.ravel())[0, 1] > 0.9
     last = found.values[:, -1]
     assert abs(last[0]) < 1e-5 and last[3] > 0.5, "the last token is the same; what it knows at the end is the clean answer"
     assert headlight.patch("stories", what="heads", **both).values.shape == (4, 8)

@@ -49,13 +49,15 @@ class Attribution:
 
 class PatchMap:
     """How much of the clean run's answer returns when a part of it is put into the corrupted run, 0 (none) to 1 (all): `values` is float32
-    [layer, position] or, of heads, [layer, head]; `layers` and `columns` name its rows and columns. `clean` and `corrupted` are the metric in both runs."""
+    [layer, position] or, of heads, [layer, head]; `estimates` are the same to first order
+    (attribution patching); `layers` and `columns` name rows and columns. `clean` and `corrupted` are the metric in both runs."""
 
     def __init__(self, said: str | bytes):
         tables: Mapping[str, Any] = {table["name"]: table for table in json.loads(said)["tables"]}
-        (self.what,) = (name for name in tables if name != "metric")
+        (self.what,) = (name for name in tables if name != "metric" and not name.endswith(" estimated"))
         held, metric = tables[self.what], tables["metric"]
         self.values = _numbers(held["values"])
+        self.estimates = _numbers(tables[self.what + " estimated"]["values"])
         self.layers: list[str] = held["rows"]
         self.columns: list[str] = held["columns"]
         self.metric: str = metric["rows"][0]
