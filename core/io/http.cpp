@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
 #include "io/curl.h"
 
 namespace headlight {
@@ -16,12 +17,6 @@ namespace {
 constexpr int kMostRedirects = 10;
 constexpr long kSecondsToConnect = 20, kSecondsOfSilence = 30;
 constexpr size_t kMostHeaders = 200;
-
-std::string lower_header(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
 
 std::string_view without_blanks(std::string_view text) {
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -45,8 +40,8 @@ int64_t begin_of_range(std::string_view header) {
 }  // namespace
 
 std::string http_origin(std::string_view url) {
-    const std::string begin =
-        lower_header(url.substr(0, url.find_first_of("/?#", std::min(url.find("://") + 3, url.size()))));
+    const std::string begin = lower_case(
+        std::string(url.substr(0, url.find_first_of("/?#", std::min(url.find("://") + 3, url.size())))));
     const size_t scheme = begin.find("://");
     const std::string name = begin.substr(0, std::min(scheme, begin.size()));
     if (scheme == std::string::npos || (name != "http" && name != "https")) return "";
@@ -93,7 +88,7 @@ struct HttpClient::Hop {
         if (line.starts_with("HTTP/")) headers.clear();  // what a proxy said, or "100 Continue", is over
         const size_t colon = line.find(':');
         if (colon == std::string_view::npos || headers.size() >= kMostHeaders) return;
-        headers.emplace(lower_header(without_blanks(line.substr(0, colon))),
+        headers.emplace(lower_case(std::string(without_blanks(line.substr(0, colon)))),
                         without_blanks(line.substr(colon + 1)));
     }
 

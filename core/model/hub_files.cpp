@@ -50,11 +50,6 @@ Result<HubFile> read_hub_file(const Json& json, const std::string& from) {
 
 bool is_gguf_file(const HubFile& file) { return file.name.ends_with(".gguf"); }
 
-std::string lower_text(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-}
-
 /// "a-Q4_K_M.gguf (4.9 GB), a-Q8_0.gguf (8.5 GB)", as many as a message holds.
 std::string names_of(const std::vector<HubFile>& files) {
     constexpr size_t kMost = 6;
@@ -72,7 +67,7 @@ Result<std::vector<HubFile>> choose_gguf(const HubListing& listing, const std::s
     std::copy_if(listing.files.begin(), listing.files.end(), std::back_inserter(all), is_gguf_file);
     for (const HubFile& file : all) {
         if (file.name == part) return std::vector{file};
-        if (lower_text(file.name).find(lower_text(part)) != std::string::npos) meant.push_back(file);
+        if (lower_case(file.name).find(lower_case(part)) != std::string::npos) meant.push_back(file);
     }
     if (all.empty())
         return Error{repository + " has no GGUF file; leave --gguf out to fetch its safetensors."};
