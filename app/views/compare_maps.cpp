@@ -20,8 +20,8 @@ struct Panel {
     float largest = 1;
 };
 
-constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestCell = 64, kWiderThanHigh = 1.6f,
-                kTitleLine = 36, kUnderMap = 50, kBarLength = 120, kStepNote = 24;
+constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestComparedCell = 64,
+                kWiderThanHigh = 1.6f, kTitleLine = 36, kUnderMap = 50, kBarLength = 120, kStepNote = 24;
 
 /// Where the three maps stand; one cell covers some rows and columns of the pair.
 struct PairLayout {
@@ -46,8 +46,8 @@ PairLayout arrange(Ui& ui, Rect area, const PairedMap& m, bool square) {
     take_top(inside, names);
     const auto columns = narrow<int>(m.small_a.cols()), rows = narrow<int>(m.small_a.rows());
     const float room = nth_column(inside, 0, 3, kBetween).w,
-                across = std::min(room / float(columns), kLargestCell),
-                down = std::min((inside.h - kUnderMap) / float(rows), kLargestCell);
+                across = std::min(room / float(columns), kLargestComparedCell),
+                down = std::min((inside.h - kUnderMap) / float(rows), kLargestComparedCell);
     const auto whole = [&](float cell) { return std::max(ui.line(), ui.whole(cell)); };
     const float w = whole(square ? std::min(across, kWiderThanHigh * down) : across),
                 h = square ? std::min(w, whole(down)) : whole(down);

@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHubHeading = 28, kRow = 26, kHubButton = 88;
+constexpr float kHubHeading = 28, kHubRow = 26, kHubButton = 88;
 constexpr int kRows = 3, kColumns = 2;
 
 /// A model to begin with: its name, what it is, how much comes.
@@ -64,7 +64,7 @@ void draw_going(Scene& s, const Fetching& going, Rect rest) {
 
 float hub_field_height(const Scene& s) {
     const FetchState& state = s.session.of<FetchState>();
-    return kHubHeading + size::button + gap::small + kRow * kRows + (state.said.empty() ? 0 : 2 * kRow);
+    return kHubHeading + size::button + gap::small + kHubRow * kRows + (state.said.empty() ? 0 : 2 * kHubRow);
 }
 
 void draw_hub_field(Scene& s, Rect rest) {
@@ -81,7 +81,7 @@ void draw_hub_field(Scene& s, Rect rest) {
     if (ui.button("hub/get", get, "Get", typed ? Ui::Look::normal : Ui::Look::off) && typed)
         s.send("fetch", state.typed);
     if (!state.said.empty()) {
-        const Rect said = take_top(rest, 2 * kRow);
+        const Rect said = take_top(rest, 2 * kHubRow);
         ui.text.draw_wrapped(said.x, said.y, said.w, kCaption, ui.colors->warning, state.said);
         ui.name("hub/said", said);
     }

@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr float kControlLine = 40, kTrack = 96, kValue = 64, kText = 220;
-constexpr double kStepSeconds = 0.8;
+constexpr double kPlaySeconds = 0.8;
 
 /// A range as a slider goes through it: where it spans more than a hundredfold, by ratios.
 struct SliderRange {
@@ -82,7 +82,7 @@ public:
                    on = bar_.press("learn/play", plays ? "Pause" : "Play", plays).clicked != plays;
         explain("learn/play", "Goes through all steps, one after the other.");
         if (on && !plays) {
-            state.next_step = ImGui::GetTime() + kStepSeconds;
+            state.next_step = ImGui::GetTime() + kPlaySeconds;
             state.going.clear();
             if (value == high) go_on_to(key, std::to_string(low));
         }
@@ -171,7 +171,7 @@ private:
         LearnState& state = s_.of<LearnState>();
         const double now = ImGui::GetTime();
         if (now >= state.next_step) {
-            state.next_step = now + kStepSeconds;
+            state.next_step = now + kPlaySeconds;
             if (value < high) go_on_to(key, std::to_string(value + 1));
             if (value + 1 >= high) state.playing.clear();
         }

@@ -7,7 +7,7 @@ namespace headlight {
 namespace {
 
 constexpr float kStationRow = 28, kNumber = 26, kSign = 26;
-constexpr float kWords = 280;  // what a text takes
+constexpr float kTextRoom = 280;  // what a text takes
 
 void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
     Ui& ui = s.ui;
@@ -90,7 +90,7 @@ bool draw_station_list(Scene& s, Rect area) {
                          i == shown);
     draw_tries_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1));
     y += kStationRow;
-    const bool room = area.h >= size::title_bar + kStationRow * float(stations.size() + 1) + kWords;
+    const bool room = area.h >= size::title_bar + kStationRow * float(stations.size() + 1) + kTextRoom;
     if (room) {
         y += gap::medium;
         ui.hairline(inside.x, y, inside.right(), y);

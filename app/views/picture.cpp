@@ -17,7 +17,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kAbove = 72, kUnder = 190, kClass = 26, kOverlayLeast = 96, kOverlayMore = 110;
+constexpr float kAbovePicture = 72, kUnder = 190, kClass = 26, kOverlayLeast = 96, kOverlayMore = 110;
 
 /// The patches of a picture; token 0 is the class token.
 struct Patches : Grid {
@@ -104,7 +104,7 @@ void draw_picture(Scene& s, Rect area) {
     const int query = known ? s.session.selection.locked->first : 0,
               across = s.model()->config.vision.image / s.model()->config.vision.patch;
     Rect room = inset(area, size::center_pad, 0);
-    take_top(room, kAbove);
+    take_top(room, kAbovePicture);
     const Rect half = nth_column(room, 0, 2, size::center_pad);
     const float side = ui.whole(std::min(half.w, room.h - kUnder)), cell = side / float(across);
     const Patches left{grid_at(room.min(), across, across, cell, cell)},

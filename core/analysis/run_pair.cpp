@@ -15,7 +15,7 @@ namespace {
 
 constexpr Index kMaxCells = 96;
 constexpr size_t kListed = 7;
-constexpr int kTokens = 16;
+constexpr int kChangedTokens = 16;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 /// The largest of each block, or the largest in magnitude.
@@ -191,7 +191,7 @@ Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, T
     if (out.position_b < 0 && out.position_a >= 0)
         out.position_b = out.positions[index_of(out.positions, out.position_a)].b;
     if (out.position_a >= 0 && out.position_b >= 0)
-        out.tokens = probability_changes(a, out.position_a, *b, out.position_b, kTokens, pool);
+        out.tokens = probability_changes(a, out.position_a, *b, out.position_b, kChangedTokens, pool);
     if (a.config().vocab == b->config().vocab) {
         TRY(out.divergence, prediction_divergence(a, *b, out.positions, pool, cancel));
     }

@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr uint64_t kMaxHeader = 64u << 20;
-constexpr int64_t kMaxElements = int64_t{1} << 48;
+constexpr int64_t kLargestTensor = int64_t{1} << 48;
 
 Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& what) {
     const auto it = entry.find("shape");
@@ -24,11 +24,11 @@ Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& wh
     int64_t count = 1;
     for (const Json& d : *it) {
         if (!d.is_number_integer() ||
-            (d.is_number_unsigned() && d.get<uint64_t>() > static_cast<uint64_t>(kMaxElements)) ||
+            (d.is_number_unsigned() && d.get<uint64_t>() > static_cast<uint64_t>(kLargestTensor)) ||
             d.get<int64_t>() < 0)
             return Error{what + " has a dimension that is not a size; download the file again."};
         const int64_t size = d.get<int64_t>();
-        if (size > 0 && count > kMaxElements / size)
+        if (size > 0 && count > kLargestTensor / size)
             return Error{what + " has more elements than any file holds; download the file again."};
         count *= size;
         shape.push_back(size);

@@ -56,10 +56,10 @@ TEST_CASE("k and v frame the key that fits best, and hidden keys have no weight"
     const std::vector<float> values = blocks_of<BarRows>(*page)[0].rows[0].values;
     const auto best = std::max_element(values.begin(), values.end()) - values.begin();
     const auto grids = blocks_of<learn::Grid>(*page);
-    for (const Grid& grid : grids)
+    for (const learn::Grid& grid : grids)
         if (grid.title == "k" || grid.title == "v") CHECK(grid.marked_row.value_or(-1) == int(best));
     const auto a =
-        std::find_if(grids.begin(), grids.end(), [](const Grid& g) { return g.title == "Weights A"; });
+        std::find_if(grids.begin(), grids.end(), [](const learn::Grid& g) { return g.title == "Weights A"; });
     REQUIRE(a != grids.end());
     CHECK(std::isnan(a->values(0, 1)));
     CHECK(a->values(0, 0) == doctest::Approx(1));

@@ -92,7 +92,7 @@ TEST_CASE(
                  v = random_matrix(kTokens, kShared * kWidth, 13);
     Matrix z(kTokens, kHeads * kWidth);
     attend(pool, rule, q, k, v, 0, z);
-    const Table slow_q(q), slow_k(k), slow_v(v);
+    const oracle::Table slow_q(q), slow_k(k), slow_v(v);
     for (int h = 0; h < kHeads; ++h) {
         const int shared = h / (kHeads / kShared) * kWidth;
         const double slope =

@@ -261,7 +261,7 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
 
 TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
     const Matrix x = random_matrix(40, 12, 3) * Eigen::VectorXf::LinSpaced(12, 6, 0.5f).asDiagonal();
-    const Plane plane = principal_plane(x);
+    const headlight::Plane plane = principal_plane(x);
     const Matrix centered = x.rowwise() - x.colwise().mean(), products = centered.transpose() * centered;
     const Eigenvectors own = symmetric_eigenvectors(products.cast<double>());
     CHECK(plane.kept == doctest::Approx((own.values[11] + own.values[10]) / own.values.sum()).epsilon(1e-3));
