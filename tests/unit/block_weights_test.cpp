@@ -102,10 +102,10 @@ TEST_CASE("block weights: every part of every family is read") {
     ThreadPool pool(2);
     for (const char* name : {"albert", "bart",     "bert",  "bloom",   "distilbert", "electra",    "gemma2",
                              "gpt2",   "gpt_neox", "llama", "marian",  "mistral",    "modernbert", "opt",
-                             "phi",    "qwen2",    "qwen3", "roberta", "t5",         "vit"})
+                             "phi",    "qwen2",    "qwen3", "roberta", "t5",         "vit"}) {
+        CAPTURE(name);
+        const auto model = reference_model(name);
         for (int part = 0; part <= static_cast<int>(WeightsPart::unembedding); ++part) {
-            const auto model = reference_model(name);
-            CAPTURE(name);
             CAPTURE(part);
             for (int block = 0; block < model->config.blocks(); ++block)
                 for (const WeightMap& m :
@@ -115,4 +115,5 @@ TEST_CASE("block weights: every part of every family is read") {
                     CHECK(m.columns > 0);
                 }
         }
+    }
 }

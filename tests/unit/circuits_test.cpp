@@ -88,8 +88,10 @@ TEST_CASE("circuits: pairs and copying of dense matrices") {
         ov.colwise() -= ov.rowwise().mean().eval();
         check_alike(found->ov.pairs, greedy(ov, 8));
         const Index n = std::min(ov.rows(), ov.cols());
-        const Eigen::VectorXcd of = eigenvalues(ov.topLeftCorner(n, n).cast<double>());
-        CHECK(found->copying == doctest::Approx(of.real().sum() / of.cwiseAbs().sum()).epsilon(1e-2));
+        if (!kSanitized) {  // sanitized, the eigenvalues of 500 rows take a quarter of a minute
+            const Eigen::VectorXcd of = eigenvalues(ov.topLeftCorner(n, n).cast<double>());
+            CHECK(found->copying == doctest::Approx(of.real().sum() / of.cwiseAbs().sum()).epsilon(1e-2));
+        }
         const Matrix qk = dense_qk(*model, head, pool);
         double duplicate = 0;
         for (Index i = 0; i < qk.rows(); ++i)

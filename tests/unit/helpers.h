@@ -78,6 +78,12 @@ inline std::shared_ptr<const Model> bart_with_heads(int encoder, int decoder) {
     return *model;
 }
 
+#if defined(HEADLIGHT_SANITIZED)
+inline constexpr bool kSanitized = true;  // ten times as slow
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 /// Whether work() holds in a process of its own that may take so many more bytes than this one; the
 /// sanitizers' own memory has no limit.
 template <class Work>
