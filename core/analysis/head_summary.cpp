@@ -38,14 +38,16 @@ Matrix stretched(const Matrix& entries, int t) {
     return out;
 }
 
-StatisticSums sums_of(const Matrix& by_query, Index first, Index last) {
+StatisticSums sums_of(const Rows& by_query, Index first, Index last) {
     StatisticSums out;
-    for (Index q = first; q < last; ++q)
+    for (Index q = first; q < last; ++q) {
+        const auto row = by_query.row(q);
         for (int s = 0; s < kStatistics; ++s)
-            if (const float value = by_query(q, s); !std::isnan(value)) {
-                out.sum[s] += double(value);
+            if (!std::isnan(row[s])) {
+                out.sum[s] += double(row[s]);
                 ++out.count[s];
             }
+    }
     return out;
 }
 
@@ -109,7 +111,7 @@ int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
 }  // namespace
 
 HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> inputs, int thumbnail)
-    : most_(thumbnail), heads_(c) {
+    : most_(thumbnail), seen_(c), heads_(c) {
     HEADLIGHT_CHECK(inputs.size() == c.stacks.size());
     for (const Sequence& s : inputs) {
         last_copies_.push_back(last_copies(s.ids));
@@ -119,25 +121,39 @@ HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> input
         const AttentionBlock at = c.block(i);
         const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack()].size(),
                   down = scale_down(queries, most_), across = scale_of(keys, most_);
-        blocks_.push_back({at.kind == AttentionKind::cross, at.stack, queries, down, across, queries});
+        blocks_.push_back(
+            {at.kind == AttentionKind::cross, at.stack, c.heads(i), queries, down, across, queries});
         for (int head = 0; head < c.heads(i); ++head) {
             HeadSummary& out = heads_[AttentionHead{i, head}];
-            out.by_query.resize(queries, kStatistics);
+            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kStatistics)};
             out.entries = Matrix::Constant(entry_count(queries, down), entry_count(keys, across), -1.0f);
         }
     }
 }
 
-void HeadObserver::begin(int block, int first) { blocks_[block].seen_from = first; }
+/// Lets what was seen begin at another query: with room for those before it, or without some of them.
+void HeadObserver::begin_at(SeenRows& seen, int first) {
+    if (first == seen.first) return;
+    const Index end = seen.first + seen.statistics.rows(), kept = end - std::max(first, seen.first);
+    Matrix statistics(end - first, kStatistics);
+    statistics.bottomRows(kept) = seen.statistics.bottomRows(kept);
+    seen = {first, std::move(statistics)};
+}
+
+void HeadObserver::begin(int block, int first) {
+    blocks_[block].seen_from = first;
+    for (int head = 0; head < blocks_[block].heads; ++head)
+        begin_at(seen_[AttentionHead{block, head}], first);
+}
 
 void HeadObserver::see(int block, const PatternTile& tile) {
     const Block& shape = blocks_[block];
-    HeadSummary& out = heads_[AttentionHead{block, tile.head}];
-    note_statistics(shape, tile, out.by_query);
-    raise_entries(tile, shape.down, shape.across, out.entries);
+    const AttentionHead head{block, tile.head};
+    note_statistics(shape, tile, seen_[head]);
+    raise_entries(tile, shape.down, shape.across, heads_[head].entries);
 }
 
-void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, Matrix& by_query) const {
+void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, SeenRows& seen) const {
     for (Index i = 0; i < tile.weights.rows(); ++i) {
         const QueryRow row{{tile.weights.row(i).data(), size_t(tile.weights.cols())},
                            tile.first_key,
@@ -145,9 +161,9 @@ void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, 
                            last_copies_[block.stack]};
         for (int s = 0; s < kStatistics; ++s) {
             const HeadStatistic& statistic = head_statistics()[s];
-            by_query(row.query, s) = block.cross && statistic.self_only
-                                         ? std::numeric_limits<float>::quiet_NaN()
-                                         : statistic.of_query(row);
+            seen.statistics(row.query - seen.first, s) = block.cross && statistic.self_only
+                                                             ? std::numeric_limits<float>::quiet_NaN()
+                                                             : statistic.of_query(row);
         }
     }
 }
@@ -160,13 +176,15 @@ int HeadObserver::take(AttentionHead head, const HeadSummary& past, int rows, in
     if (down > now.down || across > now.across) return 0;
     if (rows < past_queries) rows = rows >> down << down;  // an entry of which a part is gone is made anew
     if (rows == 0) return 0;
-    const Matrix kept = largest_of_blocks(past.entries.topRows(entry_count(rows, down)),
-                                          Index{1} << (now.down - down), Index{1} << (now.across - across));
+    const Index up = Index{1} << (now.down - down), left = Index{1} << (now.across - across);
+    const Matrix coarser = up > 1 || left > 1
+                               ? largest_of_blocks(past.entries.topRows(entry_count(rows, down)), up, left)
+                               : Matrix{};
+    const Matrix& kept = up > 1 || left > 1 ? coarser : past.entries;
     HeadSummary& out = heads_[head];
-    const Index columns = std::min(kept.cols(), out.entries.cols());
-    auto entries = out.entries.topLeftCorner(kept.rows(), columns);
-    entries = entries.cwiseMax(kept.leftCols(columns)).eval();
-    out.by_query.topRows(rows) = past.by_query.topRows(rows);
+    const Index lines = entry_count(rows, now.down), columns = std::min(kept.cols(), out.entries.cols());
+    auto entries = out.entries.topLeftCorner(lines, columns);
+    entries = entries.cwiseMax(kept.topLeftCorner(lines, columns));
     out.tiles.assign(past.tiles.begin(), past.tiles.begin() + rows / kTileQueries);
     return rows;
 }
@@ -174,7 +192,8 @@ int HeadObserver::take(AttentionHead head, const HeadSummary& past, int rows, in
 Matrix HeadObserver::thumbnail(AttentionHead head) const {
     const Block& block = blocks_[head.block];
     const Index rows = Index{1} << (scale_of(block.queries, most_) - block.down);
-    return stretched(largest_of_blocks(heads_[head].entries, rows, 1), side_);
+    const Matrix& entries = heads_[head].entries;
+    return rows == 1 ? stretched(entries, side_) : stretched(largest_of_blocks(entries, rows, 1), side_);
 }
 
 PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel,
@@ -185,7 +204,11 @@ PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, 
     for_heads(trace.config(), pool, [&](AttentionHead h) {
         const int kept = kept_rows(trace, h, reuse);
         const int taken = kept ? take(h, (*past.heads)[h], kept, past.trace->key_count(h.block)) : 0;
+        begin_at(seen_[h], taken);
         show_pattern(trace, h, taken, blocks_[h.block].seen_from, pool, *this);
+        Matrix& made = seen_[h].statistics;
+        heads_[h].by_query =
+            taken ? Rows((*past.heads)[h].by_query, taken, std::move(made)) : Rows(std::move(made));
         heads_[h].statistics = means(heads_[h]);
         heads_[h].thumbnail = thumbnail(h);
     });

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analysis/head_stats.h"
+#include "base/rows.h"
 #include "model/heads.h"
 #include "trace/trace.h"
 
@@ -21,7 +22,7 @@ struct HeadSummary {
     std::array<float, kStatistics> statistics;
     Matrix thumbnail;  // [t, t]: `entries`, stretched where the other stack's text is longer
 
-    Matrix by_query;  // [queries, kStatistics]: what the statistics are means of, NaN where not defined
+    Rows by_query;  // [queries, kStatistics]: what the statistics are means of, NaN where not defined
     std::vector<StatisticSums> tiles;  // … added up over each kTileQueries queries that are all there
     Matrix entries;  // [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each
                      // covers, −1 where all of them are masked. Powers of two, so that one more token
@@ -56,17 +57,24 @@ private:
     /// What the heads of an attention block have in common.
     struct Block {
         bool cross;
-        int stack, queries;
+        int stack, heads, queries;
         int down, across;  // an entry covers 2^down queries and 2^across keys
         int seen_from;     // queries from here on were seen
     };
-    void note_statistics(const Block& block, const PatternTile& tile, Matrix& by_query) const;
+    /// Statistics of a head's queries from `first` on.
+    struct SeenRows {
+        int first;
+        Matrix statistics;
+    };
+    static void begin_at(SeenRows& seen, int first);
+    void note_statistics(const Block& block, const PatternTile& tile, SeenRows& seen) const;
     int take(AttentionHead head, const HeadSummary& past, int rows, int past_keys);
     Matrix thumbnail(AttentionHead head) const;
 
     int most_, side_ = 1;                        // rows of a thumbnail: at most, and here
     std::vector<std::vector<int>> last_copies_;  // of each stack's text
     std::vector<Block> blocks_;
+    PerHead<SeenRows> seen_;
     PerHead<HeadSummary> heads_;
 };
 

@@ -114,7 +114,11 @@ TEST_CASE("reuse: a typed token changes one row of a summary and leaves the rest
     const auto model = reference_model("gpt2");
     const auto past = trace_of(model, {5, 9, 200, 31}, pool);
     PerHead<HeadSummary> before = *summarize_heads(*past, 8, pool);
-    for (HeadSummary& head : before) head.by_query.row(1).setConstant(0.25f);  // what is taken over is seen
+    for (HeadSummary& head : before) {  // what is taken over is seen
+        Matrix marked = head.by_query.all();
+        marked.row(1).setConstant(0.25f);
+        head.by_query = Rows(std::move(marked));
+    }
     const auto now = *run_trace(model, request_of({5, 9, 200, 31, 7}), pool, nullptr, past.get());
     const auto quick = *summarize_heads(*now, 8, pool, nullptr, {past.get(), &before});
     for (const HeadSummary& head : quick) CHECK((head.by_query.row(1).array() == 0.25f).all());
