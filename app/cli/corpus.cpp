@@ -2,66 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "analysis/corpus.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "cli/corpus_texts.h"
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "io/json.h"
-#include "io/mapped_file.h"
 #include "io/output_file.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr size_t kLongestLine = 1 << 20;  // bytes
-constexpr size_t kShownText = 240;        // characters of a text that are kept beside a link
-
-struct Lines {
-    std::string read;  // from standard input
-    std::shared_ptr<const MappedFile> mapped;
-    std::string_view all;
-
-    /// Calls each(number, text) for every line that is not empty.
-    template <class Each>
-    Status visit(const Each& each) const {
-        int number = 0;
-        for (size_t at = 0; at < all.size();) {
-            const size_t end = std::min(all.find('\n', at), all.size());
-            std::string_view line = all.substr(at, end - at);
-            while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-            at = end + 1;
-            ++number;
-            if (!line.empty()) TRY_STATUS(each(number, line));
-        }
-        return success();
-    }
-};
-
-Result<Lines> open_lines(const std::string& file) {
-    Lines out;
-    if (file == "-") {
-        TRY(out.read, read_text(file));
-        out.all = out.read;
-        return out;
-    }
-    TRY(out.mapped, MappedFile::open(file));
-    out.all = out.mapped->text();
-    return out;
-}
-
-Error in_line(const CorpusOptions& o, int line, const std::string& why) {
-    return Error{"Line " + std::to_string(line) + " of " + in_quotes(shortened(o.file)) + ": " + why};
-}
+constexpr size_t kShownText = 240;  // characters of a text that are kept beside a link
 
 Status add_line(const CorpusOptions& o, const std::shared_ptr<const Model>& model, int line,
-                std::string_view text, ThreadPool& pool, Corpus& corpus) {
-    if (text.size() > kLongestLine)
-        return in_line(o, line, "it has more than a million bytes; give one text a line.");
+                const std::string& text, ThreadPool& pool, Corpus& corpus) {
     InputOptions input = o.input;
-    input.typed.text = std::string(text);
+    input.typed.text = text;
     auto request = read_request(input, model, pool);
     if (!request) return in_line(o, line, request.error().message);
     TRY(const auto trace, run_trace(model, *std::move(request), pool));
@@ -74,20 +35,15 @@ Status add_line(const CorpusOptions& o, const std::shared_ptr<const Model>& mode
 
 Result<Corpus> read_corpus(const CorpusOptions& o, const std::shared_ptr<const Model>& model) {
     ThreadPool pool(o.input.threads);
-    TRY(const Lines lines, open_lines(o.file));
-    int count = 0;
-    TRY_STATUS(lines.visit([&](int, std::string_view) {
-        ++count;
-        return success();
-    }));
-    if (count == 0) return Error{in_quotes(shortened(o.file)) + " has no text; write one a line."};
-    Progress progress(count, o.input.quiet);
+    std::optional<Progress> progress;
     Corpus corpus(model->config, o.strongest);
-    TRY_STATUS(lines.visit([&](int line, std::string_view text) -> Status {
-        TRY_STATUS(add_line(o, model, line, text, pool, corpus));
-        progress.step();
-        return success();
-    }));
+    TRY_STATUS(visit_texts(
+        o, [&](int count) { progress.emplace(count, o.input.quiet); },
+        [&](int line, const std::string& text) -> Status {
+            TRY_STATUS(add_line(o, model, line, text, pool, corpus));
+            progress->step();
+            return success();
+        }));
     return corpus;
 }
 
@@ -108,6 +64,24 @@ std::string corpus_csv(const ModelConfig& c, const Corpus& corpus) {
         }
     }
     return out + "\n";
+}
+
+/// What is added up, as doubles whose sum is exact, for whoever adds up parts of a corpus.
+nlohmann::ordered_json sums_json(const HeadOverTexts& head) {
+    nlohmann::ordered_json out;
+    for (int s = 0; s < kStatistics; ++s) {
+        const SpreadOverTexts& spread = head.statistics[s];
+        out["statistics"][head_statistics()[s].key] = {{"sum", spread.sum.parts()},
+                                                       {"squares", spread.squares.parts()}};
+    }
+    for (int q = 0; q < kTokenKinds; ++q) {
+        out["queries"][token_kinds()[q].word] = head.queries[q];
+        for (int k = 0; k < kTokenKinds; ++k)
+            out["weights"][token_kinds()[q].word][token_kinds()[k].word] = head.weights[q][k].parts();
+    }
+    out["ids"] = nlohmann::ordered_json::array();
+    for (const CorpusLink& l : head.strongest) out["ids"].push_back({l.query_id, l.key_id});
+    return out;
 }
 
 nlohmann::ordered_json json_of(const HeadOverTexts& head) {
@@ -133,7 +107,7 @@ nlohmann::ordered_json json_of(const HeadOverTexts& head) {
     return out;
 }
 
-std::string corpus_json(const Model& model, const Corpus& corpus) {
+std::string corpus_json(const Model& model, const Corpus& corpus, bool sums) {
     nlohmann::ordered_json root{
         {"model", model.name}, {"texts", corpus.texts()}, {"tokens", corpus.tokens()}};
     for (const TokenKindRow& row : token_kinds()) root["kinds"][row.word] = row.help;
@@ -142,9 +116,10 @@ std::string corpus_json(const Model& model, const Corpus& corpus) {
         const AttentionHead at = model.config.head_at(i);
         nlohmann::ordered_json head{{"head", head_path(model.config, at)}};
         head.update(json_of(corpus.heads()[i]));
+        if (sums) head["sums"] = sums_json(corpus.heads()[i]);
         root["heads"].push_back(std::move(head));
     }
-    return json_text(root, 2) + "\n";
+    return json_text(root, sums ? -1 : 2) + "\n";
 }
 
 std::string statistics_page(const ModelConfig& c, const Corpus& corpus) {
@@ -214,12 +189,13 @@ Status write_corpus(const CorpusOptions& o) {
     if (!o.output.empty() && !page && !json && !o.output.ends_with(".csv"))
         return Error{in_quotes(shortened(o.output)) +
                      " does not end in .html, .json or .csv; change its ending."};
+    if (o.sums && !json) return Error{"--sums stand in JSON alone; add --json, or end -o in .json."};
     TRY(const auto model, open_model(o.input));
     if (model->config.can.read_image)
         return Error{model->name + " reads images, and --corpus is a file of texts; open another model."};
     TRY(const Corpus corpus, read_corpus(o, model));
     const std::string text = page   ? corpus_page(*model, corpus)
-                             : json ? corpus_json(*model, corpus)
+                             : json ? corpus_json(*model, corpus, o.sums)
                                     : corpus_csv(model->config, corpus);
     if (!o.output.empty()) return write_file(o.output, text);
     return json ? print_json(text) : print(text);

@@ -134,6 +134,8 @@ Status run(const HeadsOptions& o) {
         return write_corpus(corpus);
     }
     if (!o.corpus.output.empty()) return Error{"-o goes with --corpus; redirect standard output instead."};
+    if (o.corpus.sums || o.corpus.first_line != 1)
+        return Error{"--sums and --first-line go with --corpus; leave them out, or give the texts so."};
     if (o.sort == "effect" && !o.measures())
         return Error{
             "--sort effect needs --metric, what ablating a head is measured by, as in --metric 'log p "
@@ -190,10 +192,19 @@ std::function<Status()> declare_heads(CLI::App& app) {
     app.add_option("--random-repeat", o->random_repeat,
                    "measure on this many random tokens, repeated once, instead of a text")
         ->check(within(2, 1 << 20));
-    app.add_option(
-        "--corpus", o->corpus.file,
-        "a file of texts, one a line ('-': standard input): statistics of each head over all of "
-        "them with their spread, its heaviest pairs of tokens, and which kinds of tokens it links");
+    app.add_option("--corpus", o->corpus.file,
+                   "a file of texts, one a line ('-': standard input), or of JSON in lines (.jsonl, "
+                   "'-.jsonl': strings, or "
+                   "objects with 'text'): statistics of each head over all of them with their spread, its "
+                   "heaviest pairs "
+                   "of tokens, and which kinds of tokens it links");
+    app.add_option("--first-line", o->corpus.first_line,
+                   "what the first line of --corpus counts as, where FILE is a part of a corpus")
+        ->check(within(1, 1 << 30))
+        ->capture_default_str();
+    app.add_flag("--sums", o->corpus.sums,
+                 "in the JSON of a corpus also the sums behind its means, each as doubles that add up to it "
+                 "exactly, so that parts of a corpus add up to the whole, and the ids of pairs");
     app.add_option("--strongest", o->corpus.strongest, "pairs of tokens of each head, of a corpus")
         ->check(within(0, 1000))
         ->capture_default_str();

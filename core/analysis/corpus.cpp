@@ -64,10 +64,15 @@ public:
             for (Index j = 0; j < tile.weights.cols(); ++j) {
                 const int key = tile.first_key + narrow<int>(j);
                 const float weight = tile.weights(i, j);
-                head_.weights(kind, static_cast<int>(keys_.kinds[key])) += double(weight);
+                weights_(kind, static_cast<int>(keys_.kinds[key])) += double(weight);
                 if (weight > least() && !(skips_first_ && key == 0)) keep(query, key, weight);
             }
         }
+    }
+    /// After the last row.
+    void finish() {
+        for (int q = 0; q < kTokenKinds; ++q)
+            for (int k = 0; k < kTokenKinds; ++k) head_.weights[q][k].add(weights_(q, k));
     }
 
 private:
@@ -95,6 +100,7 @@ private:
     std::shared_ptr<const CorpusText> text_;
     int most_;
     HeadOverTexts& head_;
+    DoubleMatrix weights_ = DoubleMatrix::Zero(kTokenKinds, kTokenKinds);
 };
 
 }  // namespace
@@ -126,24 +132,27 @@ std::vector<TokenKind> kinds_of_tokens(const Trace& trace, int stack) {
 void SpreadOverTexts::add(float value) {
     if (std::isnan(value)) return;
     ++count;
-    sum += double(value);
-    squares += double(value) * double(value);
+    sum.add(double(value));
+    squares.add(double(value) * double(value));  // of 48 bits at most
 }
 
 double SpreadOverTexts::mean() const {
-    return count ? sum / count : std::numeric_limits<double>::quiet_NaN();
+    return count ? sum.value() / count : std::numeric_limits<double>::quiet_NaN();
 }
 
 double SpreadOverTexts::deviation() const {
     if (count < 2) return std::numeric_limits<double>::quiet_NaN();
-    return std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1)));
+    const double all = sum.value();
+    return std::sqrt(std::max(0.0, (squares.value() - all * all / count) / (count - 1)));
 }
 
 Matrix HeadOverTexts::links() const {
-    DoubleMatrix out = weights;
-    for (int kind = 0; kind < kTokenKinds; ++kind)
-        out.row(kind) /= queries[kind] ? double(queries[kind]) : std::numeric_limits<double>::quiet_NaN();
-    return out.cast<float>();
+    Matrix out(kTokenKinds, kTokenKinds);
+    for (int q = 0; q < kTokenKinds; ++q) {
+        const double count = queries[q] ? double(queries[q]) : std::numeric_limits<double>::quiet_NaN();
+        for (int k = 0; k < kTokenKinds; ++k) out(q, k) = float(weights[q][k].value() / count);
+    }
+    return out;
 }
 
 void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool) {
@@ -167,6 +176,7 @@ void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, Thr
         LinkObserver links(side(at.stack), side(at.key_stack()), at.kind != AttentionKind::cross, text,
                            strongest_, head);
         show_pattern(trace, h, 0, trace.query_count(h.block), pool, links);
+        links.finish();
     });
     pool.stop_point();
     ++texts_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/exact_sum.h"
 #include "analysis/head_stats.h"
 #include "model/heads.h"
 #include "trace/trace.h"
@@ -27,10 +28,11 @@ constexpr int kTokenKinds = 6;
 /// Of each token of one text of a trace.
 std::vector<TokenKind> kinds_of_tokens(const Trace& trace, int stack);
 
-/// A number over texts for which it is defined.
+/// A number over texts for which it is defined. The sums are exact, so that parts of a corpus add up to the
+/// same bits as the whole.
 struct SpreadOverTexts {
     int count = 0;
-    double sum = 0, squares = 0;
+    ExactSum sum, squares;
     void add(float value);     // NaN: not defined
     double mean() const;       // NaN where there is none
     double deviation() const;  // of a sample; NaN below two
@@ -56,8 +58,8 @@ struct HeadOverTexts {
     /// The heaviest cells, one for each pair of tokens; of equal ones that which was met first. Without the
     /// first key of a text, on which heads rest, but of cross-attention.
     std::vector<CorpusLink> strongest;
-    /// Added up, by kind of query and of key.
-    DoubleMatrix weights = DoubleMatrix::Zero(kTokenKinds, kTokenKinds);
+    /// What the texts have from one kind of query to one of key, each text rounded once.
+    std::array<std::array<ExactSum, kTokenKinds>, kTokenKinds> weights;
     std::array<int64_t, kTokenKinds> queries{};
     /// The mean weight that a query of a kind gives to all keys of a kind: each row sums to 1, or is NaN
     /// where there was no such query.

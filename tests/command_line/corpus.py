@@ -41,6 +41,28 @@ def heads_over_a_corpus():
     assert found["heads"][10]["head"] == "1.2" and abs(found["heads"][10]["strongest"][0]["weight"] - heaviest) < 1e-5
 
 
+def parts_of_a_corpus_add_up_to_the_whole():
+    """Sums as doubles that add up exactly; lines of JSON hold line breaks; numbers of lines are those of the whole."""
+    whole = json.loads(run("heads", "--corpus", "-.jsonl", "--json", "--sums", text_in="\n".join(json.dumps(text) for text in TEXTS).encode()).out)
+    parts = [json.loads(run("heads", "--corpus", "-", "--json", "--sums", "--first-line", first, text_in="\n".join(texts).encode()).out) for first, texts in ((1, TEXTS[:2]), (3, TEXTS[2:]))]
+    assert whole["tokens"] == sum(part["tokens"] for part in parts) and any(pair["line"] == 3 for head in parts[1]["heads"] for pair in head["strongest"])
+    for head, a, b in zip(whole["heads"], *(part["heads"] for part in parts)):
+        for key, spread in head["statistics"].items():
+            said = [part["sums"]["statistics"][key] for part in (a, b)]
+            total, squares = (math.fsum(x for part in said for x in part[name]) for name in ("sum", "squares"))
+            count = sum(part["statistics"][key]["texts"] for part in (a, b))
+            assert spread["texts"] == count and spread["mean"] == (total / count if count else None), "to the last bit"
+            assert spread["deviation"] == (math.sqrt(max(0.0, (squares - total * total / count) / (count - 1))) if count > 1 else None)
+        for kind, row in head["sums"]["weights"].items():
+            assert head["sums"]["queries"][kind] == sum(part["sums"]["queries"][kind] for part in (a, b))
+            for to, weight in row.items():
+                assert math.fsum(weight) == math.fsum(x for part in (a, b) for x in part["sums"]["weights"][kind][to])
+        assert len(head["sums"]["ids"]) == len(head["strongest"]) and len({tuple(pair) for pair in head["sums"]["ids"]}) == 12
+    objects = FOLDER / "objects.jsonl"
+    objects.write_text(json.dumps({"id": 7, "text": "Lily had\na red ball."}) + "\n\n" + json.dumps({"text": ""}) + "\n")
+    assert json.loads(run("heads", "--corpus", objects, "--json").out)["texts"] == 1
+
+
 def a_corpus_in_every_format():
     corpus = FOLDER / "two.txt"
     corpus.write_text("\n".join(TEXTS[:2]))
@@ -63,7 +85,10 @@ def what_is_no_corpus_is_said():
     fine.write_text(TEXTS[0])
     long = FOLDER / "long.txt"
     long.write_text("short\n" + "word " * 300000)
-    for more, why in ((["--corpus", empty], "no text"), (["--corpus", FOLDER / "none.txt"], "none.txt"), (["--corpus", long], "Line 2"), (["--corpus", fine, "--text", "x"], "--corpus names the texts"),
+    numbers, cut = FOLDER / "numbers.jsonl", FOLDER / "cut.jsonl"
+    numbers.write_text('"one"\n{"words": "two"}\n')
+    cut.write_text('"one')
+    for more, why in ((["--corpus", numbers, "--first-line", 7], "Line 8"), (["--corpus", cut], "Line 1"), (["--corpus", fine, "--sums"], "--json"), (["--text", "x", "--sums"], "--corpus"), (["--corpus", empty], "no text"), (["--corpus", FOLDER / "none.txt"], "none.txt"), (["--corpus", long], "Line 2"), (["--corpus", fine, "--text", "x"], "--corpus names the texts"),
                       (["--corpus", fine, "--sort", "entropy"], "--sort"), (["--corpus", fine, "-o", FOLDER / "a.png"], ".html"), (["--text", "x", "-o", FOLDER / "a.html"], "--corpus")):
         done = run("heads", *more, status=1)
         assert why in done.err and done.err.count("\n") == 1, done.err

@@ -19,10 +19,11 @@ sys.path[:0] = [str(HERE.parents[1] / "models/python"), str(HERE)]
 warnings.filterwarnings("ignore")
 
 import given_arrays
+import given_corpora
 import given_models
 import surroundings
 
-SUBJECTS = [surroundings, given_arrays, given_models]
+SUBJECTS = [surroundings, given_arrays, given_corpora, given_models]
 
 
 def main():

@@ -1,6 +1,7 @@
 // Heads over many texts: kinds of tokens, spreads, and which pairs are kept.
 #include "analysis/corpus.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "helpers.h"
@@ -14,6 +15,29 @@ TEST_CASE("a spread is the mean and the deviation of a sample; what is not defin
     CHECK(s.count == 3);
     CHECK(s.mean() == doctest::Approx(5));
     CHECK(s.deviation() == doctest::Approx(std::sqrt(13.0)));  // (9 + 1 + 16) / 2
+}
+
+TEST_CASE("an exact sum is rounded once, whatever the order, and its parts added elsewhere give the same") {
+    ExactSum none, rounded, tie, other;
+    CHECK((none.value() == 0 && none.parts().empty()));
+    const std::vector<double> numbers{1e100, 0.1, 3, -1e100, 0.2, 1e-30, -7, 0.3, 4};
+    for (const double x : numbers) rounded.add(x);
+    CHECK(rounded.value() ==
+          0.6);  // of 0.1, 0.2 and 0.3 as doubles; 0.1 + 0.2 + 0.3 in turn gives 0.6000000000000001
+    std::vector<double> sorted = numbers;
+    std::sort(sorted.begin(), sorted.end());
+    for (const double x : sorted) other.add(x);
+    CHECK(other.value() == rounded.value());
+    ExactSum parts;
+    for (const double x : rounded.parts()) parts.add(x);
+    parts.add(-other.value());
+    CHECK(std::abs(parts.value()) < 1e-16);
+    for (const double x : {1.0, std::ldexp(1.0, -53)}) tie.add(x);
+    CHECK(tie.value() == 1);  // the even neighbor
+    tie.add(std::ldexp(1.0, -200));
+    CHECK(tie.value() == 1 + std::ldexp(1.0, -52));  // it lies beyond the tie
+    tie.add(-std::ldexp(1.0, -199));
+    CHECK(tie.value() == 1);
 }
 
 TEST_CASE("a corpus: rows of links sum to 1, a text that comes twice changes no mean and adds no pair") {

@@ -9,6 +9,7 @@ Each function takes a model and a text in one of these forms:
     headlight.show(outputs, tokenizer, tokens=ids)          # what a transformers model returns with output_attentions=True
     headlight.show("path/to/folder", text="The cat sat.")   # a Hugging Face folder, a .gguf file, or the name of a model on this computer
     headlight.show("trace.safetensors")                     # a trace file, or a headlight.Trace
+    headlight.corpus(texts, model="stories", client=client) # every head over many texts, on many computers
 
 Further options are those of the program, with _ for -: width_mm=85, colormap="viridis", mask="window:4", ablate=["3.5", "4.1:mean"].
 What cannot be done is a HeadlightError with one sentence. Layers, heads and tokens are counted from 0.
@@ -23,14 +24,16 @@ from typing import Any
 from .errors import HeadlightError
 from .figure import Figure, head_options
 from .measures import Attribution, PatchMap
+from .over_texts import Corpus, spelled_head
 from .program import run, spelled
+from .shares import in_shares, over_all
 from .sources import PATTERNS, Source, open_source
 from .tables import Comparison, HeadTable
 from .trace_file import Trace, temporary_path
 from .window import Window, is_notebook, open_window
 
 __version__ = "0.1.0"
-__all__ = ["Attribution", "Comparison", "Figure", "HeadTable", "HeadlightError", "PatchMap", "Trace", "Window", "attribute", "compare", "figure", "heads", "patch", "show", "trace"]
+__all__ = ["Attribution", "Comparison", "Corpus", "Figure", "HeadTable", "HeadlightError", "PatchMap", "Trace", "Window", "attribute", "compare", "corpus", "figure", "heads", "patch", "show", "trace"]
 
 
 def show(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, block: bool | None = None, inline: bool | None = None, **options: Any) -> Figure | Window:
@@ -74,6 +77,24 @@ def heads(model: Any = None, tokenizer: Any = None, text: Any = None, **options:
     does to it ("effect"), random_repeat=48 measures on random tokens; both need a model that the program runs itself."""
     source = open_source(model, tokenizer, text, options)
     return HeadTable(json.loads(run(["heads", *source.arguments, *spelled(options), "--json"])))
+
+
+def corpus(texts: Any, *, model: Any = None, heads: Any = None, client: Any = None, strongest: int = 12, share: int = 128, **options: Any) -> Corpus:
+    """Every head over many texts, computed by many workers: `corpus(…)["induction"]` is the mean over the texts, float32 [layer, head],
+    `["induction_sd"]` their deviation, `.strongest((1, 2))` its heaviest pairs of tokens, `.links((1, 2))` [kind of token, kind of token].
+
+    texts: strings (a list, a generator, which is read as workers become free), or the name of a file with a text a line, or .jsonl.
+    model: a folder, a .gguf file or a name, which every worker can open. heads: those that are kept, [(1, 2), "3.0"]; all by default.
+    client: a client of dask.distributed, an executor of concurrent.futures, a function that makes one, or None for this computer alone.
+    share: texts of one run of the program. A worker that dies costs the repetition of its share; the outcome is that of one run over all
+    texts, to the last bit, whatever the shares and the number of workers and threads (among processors with the same instruction set).
+    threads: of each share; by default one for each of dask's, and this computer's for None. Further options are those of `headlight heads`."""
+    if model is not None and not isinstance(model, (str, os.PathLike)):
+        raise HeadlightError("The texts of a corpus are run where the workers are; give the model's folder, .gguf file or name in place of the model in memory.")
+    named = {"model": str(Path(model).resolve()) if model is not None and Path(model).exists() else model, "strongest": strongest, **options}
+    one = isinstance(heads, (str, tuple))
+    kept = None if heads is None else {spelled_head(head) for head in ([heads] if one else heads)}
+    return Corpus(over_all(in_shares(texts, share), lambda threads: spelled({"threads": threads, **named}), kept, client, strongest))
 
 
 def compare(model: Any = None, tokenizer: Any = None, text: Any = None, *, model_b: Any = None, tokenizer_b: Any = None, text_b: Any = None, **options: Any) -> Comparison:

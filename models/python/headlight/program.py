@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .errors import HeadlightError
+from .errors import HeadlightError, ProgramDied
 
 INSIDE = Path(__file__).parent / "bin" / "headlight"
 THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")  # switches that the command line spells --no-…
@@ -63,14 +63,15 @@ def _pair(flag: str, value: str) -> list[str]:
     return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
 
 
-def run(arguments: Sequence[str]) -> bytes:
-    """What the program writes to standard output. Raises HeadlightError with the sentence it ends with where it fails."""
+def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
+    """What the program writes to standard output. Raises HeadlightError with the sentence it ends with where it fails, and ProgramDied
+    where something ended it. given: its standard input."""
     try:
-        done = subprocess.run([str(find_program()), *arguments], stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run([str(find_program()), *arguments], input=given, capture_output=True)
     except OSError as problem:
         raise HeadlightError(f"The program headlight cannot be started: {problem.strerror}.") from None
     if done.returncode:
-        raise HeadlightError(ending(done.returncode, done.stderr))
+        raise (ProgramDied if done.returncode < 0 else HeadlightError)(ending(done.returncode, done.stderr))
     return done.stdout
 
 
