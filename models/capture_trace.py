@@ -3,15 +3,18 @@
 
     python capture_trace.py MODEL --text "The cat sat on the mat." -o trace.safetensors
     python capture_trace.py meta-llama/Llama-3.1-70B --device-map auto --dtype bfloat16 --text-file long.txt -o trace.safetensors
+    torchrun --nproc-per-node 4 capture_trace.py meta-llama/Llama-3.1-70B --tp-plan auto --dtype bfloat16 --text-file long.txt -o trace.safetensors
     headlight render --trace trace.safetensors --view head --layer 3 --head 5 -o head.pdf
 
 Loads the model with transformers 5 (and accelerate for --device-map) and hands it to headlight.trace, which records a model in memory
 as well; the package is found where it is installed, or in the folder "python" beside this file. Each layer's queries and keys go to the file as
-soon as they are computed, so that memory holds one layer's. From q, k, the scale and the soft cap Headlight computes the patterns; where something
+soon as they are computed, so that memory holds one layer's; with --tp-plan, each process writes those of its heads. From q, k, the scale and the soft cap Headlight computes the patterns; where something
 else acts on the scores (T5, BLOOM), or a model does not use transformers' attention interface, patterns are stored: heads x tokens x tokens numbers
 a layer. Size: q and k of 80 layers of 64 + 8 heads of 128 at 4,096 tokens are 12 GB; patterns of the same 344 GB.
 """
 import argparse
+import importlib
+import inspect
 import sys
 from pathlib import Path
 
@@ -29,8 +32,15 @@ except ImportError as problem:
 def load(options, config):
     """With eager attention, which returns its patterns where the interface cannot be used."""
     kind = "AutoModelForSeq2SeqLM" if config.is_encoder_decoder else "AutoModel"
-    more = {"device_map": options.device_map} if options.device_map else {}
+    more = {"device_map": options.device_map} if options.device_map else over_processes(options.tp_plan) if options.tp_plan else {}
     return getattr(transformers, kind).from_pretrained(options.model, attn_implementation="eager", dtype=getattr(torch, options.dtype), trust_remote_code=options.trust_remote_code, **more).eval()
+
+
+def over_processes(plan):
+    """How this version of transformers is asked for tensor parallelism."""
+    found = getattr(importlib.import_module("transformers.distributed"), "DistributedConfig", None)
+    known = found is not None and "tp_plan" in inspect.signature(found).parameters
+    return {"distributed_config": found(tp_plan=plan)} if known else {"tp_plan": plan}
 
 
 def numbers(text):
@@ -59,6 +69,7 @@ def main():
     parser.add_argument("--ids", help="token ids instead of a text, 1,2,3")
     parser.add_argument("--target-ids", help="ids of the target, its start token included")
     parser.add_argument("--device-map", help="auto: over all GPUs, with accelerate")
+    parser.add_argument("--tp-plan", help="auto: the heads of each layer over the processes of torchrun, into one file")
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"))
     parser.add_argument("--trust-remote-code", action="store_true")
     try:

@@ -38,7 +38,7 @@ json.dump(found.said, open(os.environ["FOUND"], "w"))
 """
 
 
-def whole(*options):
+def whole(options=()):
     """One run of the program over all texts."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "all texts.jsonl"
@@ -52,7 +52,7 @@ def same_bits(found, expected):
 
 
 def shares_add_up_to_one_run():
-    expected = whole("--threads", "2")
+    expected = whole(("--threads", "2"))
     for share, client in ((1000, None), (4, None), (1, ThreadPoolExecutor(3)), (2, lambda: ThreadPoolExecutor(2))):
         found = headlight.corpus(iter(TEXTS), model="stories", share=share, client=client)
         same_bits(found.said, expected)
@@ -65,7 +65,7 @@ def shares_add_up_to_one_run():
 
 
 def a_corpus_is_arrays_and_pairs():
-    expected = whole("--strongest", "3", "--mask", "window:4")
+    expected = whole(("--strongest", "3", "--mask", "window:4"))
     found = headlight.corpus(TEXTS, model="stories", strongest=3, share=5, mask="window:4")
     same_bits(found.said, expected)
     assert found["induction"].shape == found["entropy_sd"].shape == (4, 8) and found["entropy"].dtype == np.float32

@@ -249,20 +249,6 @@ def patches_bring_the_clean_answer_back():
     assert "folder" in sentence_of(lambda: headlight.patch(gpt2(1), **both))
 
 
-def weights_on_the_disk_are_recorded_where_accelerate_is_installed():
-    try:
-        from accelerate import disk_offload
-    except ImportError:
-        print("     accelerate is not installed here: no model was spread")
-        return
-    model = made("Llama", num_key_value_heads=2, **SMALL)
-    held = headlight.trace(model, ids=IDS)
-    disk_offload(model, tempfile.mkdtemp())
-    assert {p.device.type for p in model.parameters()} == {"meta"}
-    spread = headlight.trace(model, ids=IDS)
-    assert all(np.array_equal(spread["pattern", layer], held["pattern", layer]) for layer in range(3))
-
-
 def transformer_lens_is_recorded_where_it_is_installed():
     try:
         import transformer_lens

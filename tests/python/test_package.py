@@ -21,9 +21,10 @@ warnings.filterwarnings("ignore")
 import given_arrays
 import given_corpora
 import given_models
+import given_processes
 import surroundings
 
-SUBJECTS = [surroundings, given_arrays, given_corpora, given_models]
+SUBJECTS = [surroundings, given_arrays, given_corpora, given_models, given_processes]
 
 
 def main():

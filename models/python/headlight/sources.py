@@ -9,9 +9,10 @@ from typing import Any
 
 from . import arrays, hooked_models, transformers_models
 from .errors import HeadlightError
+from .parallel import Group, GroupFile, group_of
 from .program import spelled
 from .trace_file import Trace, is_trace, temporary_path
-from .trace_writer import TraceWriter
+from .trace_writer import TensorFile, TraceWriter
 
 PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
 RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")  # what only something in memory is given
@@ -69,6 +70,7 @@ class Recording:
     model: str
     family: str
     d_model: int = 0
+    group: Group | None = None  # the processes that write it together
 
 
 def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) -> Recording:
@@ -84,7 +86,8 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
         return Recording(lambda start: hooked_models.record(model, text, given, start), name, "TransformerLens", int(getattr(cfg, "d_model", 0) or 0))
     if hasattr(model, "forward") and hasattr(model, "named_modules") and config is not None:
         d_model = getattr(config, "hidden_size", None) or getattr(config, "d_model", None) or 0
-        return Recording(lambda start: transformers_models.record(model, tokenizer, text, given, start), called, str(config.model_type), int(d_model))
+        group = group_of(model)
+        return Recording(lambda start: transformers_models.record(model, tokenizer, text, given, start, group), called, str(config.model_type), int(d_model), group)
     if hasattr(model, "cache_dict") or isinstance(model, Mapping) and any(arrays.NAMED.match(str(name)) for name in model):
         inside = getattr(model, "model", None)
         return held(arrays.of_names(model, batch), tokenizer or getattr(inside, "tokenizer", None))
@@ -108,9 +111,12 @@ def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], tok
 
 
 def _record(recording: Recording, given: Mapping[str, Any], path: str | os.PathLike[str] | None) -> Trace:
+    if recording.group is not None and path is None:
+        raise HeadlightError("Several processes hold this model, and record it into a file that all of them see: headlight.trace(…, path=…) in each of them.")
     target = temporary_path() if path is None else Path(path)
+    open_file = lambda room: TensorFile(target, room) if recording.group is None else GroupFile(target, recording.group, room)
     try:
-        writer = recording.write(lambda sides: TraceWriter(target, sides))
+        writer = recording.write(lambda sides: TraceWriter(sides, open_file))
         try:
             _name_positions(writer)
             writer.close(recording.model, recording.family, recording.d_model)

@@ -6,8 +6,9 @@ import os
 import secrets
 import shutil
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,15 @@ from .errors import HeadlightError
 
 HEADER_BEFORE = 1 << 12  # what the header is given at the beginning, beside its tokens and a row for each tensor
 HEADER_ROW = 160
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Which of the `total` heads of an attention block a process has: those from `first` on. `whole`: every process has all of them."""
+
+    first: int
+    total: int
+    whole: bool = False
 
 
 class TensorFile:
@@ -34,8 +44,8 @@ class TensorFile:
             self._file: IO[bytes] = open(self._part, "xb")
             self._file.seek(8 + self._room)
 
-    def add(self, name: str, shape: Sequence[int], parts: Iterable[Any], dtype: str = "F32") -> None:
-        """A tensor, whose parts (heads, rows) are converted and written one after another. dtype: F32 or I64."""
+    def add(self, name: str, shape: Sequence[int], parts: Iterable[Any], dtype: str = "F32", heads: Heads | None = None) -> None:
+        """A tensor, whose parts (heads, rows) are converted and written one after another. dtype: F32 or I64. heads: all of them."""
         begin = self._offset
         kind = np.dtype("<i8" if dtype == "I64" else "<f4")
         for part in parts:
@@ -46,6 +56,9 @@ class TensorFile:
         if self._offset - begin != kind.itemsize * int(np.prod(shape, dtype=np.int64)):
             raise HeadlightError(f"{name} does not have the shape {list(shape)} that it began with; give heads of one shape.")
         self._header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, self._offset]}
+
+    def agree(self, blocks: Mapping[Any, dict[str, Any]]) -> None:
+        """What several processes have seen of blocks becomes what all of them saw."""
 
     def close(self, metadata: dict[str, str]) -> None:
         text = json.dumps({"__metadata__": metadata, **self._header}, ensure_ascii=False).encode("utf-8", "replace")
@@ -99,26 +112,29 @@ def as_array(values: Any, dtype: np.dtype) -> np.ndarray:
 class TraceWriter:
     """A trace of attention blocks. A block is (stack, cross, layer): ("blocks", False, 0), ("decoder", True, 2)."""
 
-    def __init__(self, path: str | os.PathLike[str], sides: dict[str, dict[str, list[Any]]], blocks: int = 64):
-        """sides: for "" and, of an encoder-decoder model, "decoder_": its "tokens", "labels" and, where known, "ids"."""
+    def __init__(self, sides: dict[str, dict[str, list[Any]]], open_file: Callable[[int], TensorFile], blocks: int = 64):
+        """sides: for "" and, of an encoder-decoder model, "decoder_": its "tokens", "labels" and, where known, "ids". open_file(room): a
+        file with so many bytes for its header."""
         self.sides = sides
         self.blocks: dict[tuple[str, bool, int], dict[str, Any]] = {}
         texts = sum(len(str(part)) for side in sides.values() for part in (side.get("tokens", []), side.get("labels", [])))
-        self.file = TensorFile(path, HEADER_BEFORE + 3 * texts + blocks * 2 * HEADER_ROW)
+        self.file = open_file(HEADER_BEFORE + 3 * texts + blocks * 2 * HEADER_ROW)
         for side, held in sides.items():
             if held.get("ids"):
                 self.file.add(side + "input_ids", [len(held["ids"])], [held["ids"]], "I64")
 
-    def add_queries_and_keys(self, block: tuple[str, bool, int], query: Any, key: Any, rule: dict[str, Any]) -> None:
-        """query [head, pos, d_head], key [kv_head, pos, d_head]; rule: scale, cap, window, causal."""
-        self.blocks[block] = {"heads": query.shape[0], "kv_heads": key.shape[0], "d_head": query.shape[2], "tokens": query.shape[1], **rule}
-        for hook, tensor in (("hook_q", query), ("hook_k", key)):
-            heads, tokens, width = tensor.shape
-            self.file.add(place(block) + hook, [tokens, heads, width], [tensor.swapaxes(0, 1)])
+    def add_queries_and_keys(self, block: tuple[str, bool, int], query: Any, key: Any, rule: dict[str, Any], of_query: Heads, of_key: Heads) -> None:
+        """query [head, pos, d_head], key [kv_head, pos, d_head], which are heads of those of the block; rule: scale, cap, window, causal."""
+        self.blocks[block] = {"heads": of_query.total, "kv_heads": of_key.total, "d_head": query.shape[2], "tokens": query.shape[1], **rule}
+        for hook, tensor, held in (("hook_q", query, of_query), ("hook_k", key, of_key)):
+            _, tokens, width = tensor.shape
+            self.file.add(place(block) + hook, [tokens, held.total, width], [tensor.swapaxes(0, 1)], heads=held)
 
-    def add_patterns(self, block: tuple[str, bool, int], shape: Sequence[int], head: Callable[[int], Any]) -> None:
-        """shape: [head, query, key]; head(h): the pattern [query, key] of head h, which is written before the next is asked for."""
+    def add_patterns(self, block: tuple[str, bool, int], shape: Sequence[int], head: Callable[[int], Any], here: Heads | None = None) -> None:
+        """shape: [head, query, key]; head(h): the pattern [query, key] of head h, which is written before the next is asked for. here: which
+        heads these are, where several processes write."""
         heads, queries, keys = (int(n) for n in shape)
+        here = here or Heads(0, heads)
         causal = queries == keys and not block[1]
 
         def checked() -> Iterable[np.ndarray]:
@@ -129,11 +145,12 @@ class TraceWriter:
                 causal = causal and is_causal(pattern)
                 yield pattern
 
-        self.file.add(place(block) + "hook_pattern", [heads, queries, keys], checked())
-        self.blocks[block] = {"heads": heads, "kv_heads": heads, "d_head": 1, "tokens": queries, "window": 0, "causal": causal}
+        self.file.add(place(block) + "hook_pattern", [here.total, queries, keys], checked(), heads=here)
+        self.blocks[block] = {"heads": here.total, "kv_heads": here.total, "d_head": 1, "tokens": queries, "window": 0, "causal": causal}
 
     def close(self, model: str, family: str, d_model: int = 0) -> None:
         """Describes the model as Headlight asks of the metadata, and lets the file appear."""
+        self.file.agree(self.blocks)
         metadata = {"format": "headlight-trace", "version": "1", "model": model, "mask": "own"}
         for side, held in self.sides.items():
             metadata |= {side + key: json.dumps(held[key], ensure_ascii=False) for key in ("tokens", "labels")}

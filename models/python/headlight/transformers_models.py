@@ -13,7 +13,8 @@ from typing import Any
 
 from .arrays import described_tokens
 from .errors import HeadlightError
-from .trace_writer import TraceWriter
+from .parallel import Group, heads_here
+from .trace_writer import Heads, TraceWriter
 
 NAME = "headlight_capture"
 CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)
@@ -26,8 +27,9 @@ class NeedsPatterns(Exception):
 class Recorder:
     """Names attention blocks in the order in which they run, and writes what they compute."""
 
-    def __init__(self, writer: TraceWriter, model: Any, batch: int, patterns: bool):
-        self.writer, self.batch, self.patterns = writer, batch, patterns
+    def __init__(self, writer: TraceWriter, model: Any, batch: int, patterns: bool, group: Group | None = None):
+        self.writer, self.batch, self.patterns, self.group = writer, batch, patterns, group
+        self.config = model.config
         self.two_stacks = bool(getattr(model.config, "is_encoder_decoder", False))
         self.names = {module: name for name, module in model.named_modules()}
         self.counts: dict[tuple[str, bool], int] = {}
@@ -46,10 +48,20 @@ class Recorder:
         first = next((held for b, held in self.writer.blocks.items() if b[:2] == block[:2]), rule)
         if any(first[name] != rule[name] for name in ("causal", "cap")):
             raise NeedsPatterns
-        self.writer.add_queries_and_keys(block, query[self.batch], key[self.batch], rule)
+        of_query, of_key = self.here(module, "num_attention_heads", query.shape[1]), self.here(module, "num_key_value_heads", key.shape[1])
+        self.writer.add_queries_and_keys(block, query[self.batch], key[self.batch], rule, of_query, of_key)
 
     def note_patterns(self, module: Any, shape: Any, head: Any) -> None:
-        self.writer.add_patterns(self.block(module), shape, head)
+        self.writer.add_patterns(self.block(module), shape, head, self.here(module, "num_attention_heads", int(shape[0])))
+
+    def here(self, module: Any, name: str, held: int) -> Heads:
+        """Which heads of the block this process has."""
+        if self.group is None:
+            return Heads(0, held)
+        config = getattr(module, "config", None) or self.config
+        config = config.get_text_config() if hasattr(config, "get_text_config") else config
+        total = getattr(config, name, None) or getattr(config, "num_attention_heads", held)
+        return heads_here(self.group, held, int(total))
 
 
 def attention(recorder: Recorder, torch: Any) -> Any:
@@ -122,7 +134,7 @@ def follows(torch: Any, mask: Any, causal: bool, window: int, tokens: tuple[int,
             return False
         mask = mask == 0
     queries, keys = mask.shape[-2:]
-    at = torch.arange(max(queries, keys), device=mask.device)
+    at = torch.arange(max(queries, keys), dtype=torch.int32, device=mask.device)
     distance = at[:queries, None] - at[:keys]
     expected = distance >= 0 if causal else torch.ones_like(distance, dtype=torch.bool)
     if window:
@@ -196,8 +208,10 @@ def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, A
     return arguments, sides
 
 
-def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter]) -> TraceWriter:
-    """One forward pass (two where patterns have to be written), recorded into start(sides), a new TraceWriter, which is left open."""
+def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter],
+           group: Group | None = None) -> TraceWriter:
+    """One forward pass (two where patterns have to be written), recorded into start(sides), a new TraceWriter, which is left open. group: the
+    processes that hold the model together; each of them calls this."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     arguments, sides = sides_of(model, tokenizer, text, given)
     base = getattr(model, "base_model", model)
@@ -208,7 +222,7 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
         writer = start(sides)
         then = "" if way == "outputs" else "outputs"
         try:
-            _run(model, base, arguments, Recorder(writer, base, int(given.get("batch", 0)), way != "queries and keys"), way)
+            _run(model, base, arguments, Recorder(writer, base, int(given.get("batch", 0)), way != "queries and keys", group), way)
             if writer.blocks:
                 return writer
         except NeedsPatterns:
