@@ -247,24 +247,3 @@ def patches_bring_the_clean_answer_back():
     assert headlight.patch("stories", clean=clean, noise="1").values.shape == found.values.shape
     assert "corrupted" in sentence_of(lambda: headlight.patch("stories", clean=clean))
     assert "folder" in sentence_of(lambda: headlight.patch(gpt2(1), **both))
-
-
-def transformer_lens_is_recorded_where_it_is_installed():
-    try:
-        import transformer_lens
-    except ImportError:
-        print("     TransformerLens is not installed here: only the names of its cache were tried")
-        return
-    if "HookedTransformer" in vars(transformer_lens):
-        model = transformer_lens.HookedTransformer(transformer_lens.HookedTransformerConfig(n_layers=2, d_model=32, n_ctx=32, d_head=8, n_heads=4, d_vocab=300, act_fn="gelu", seed=1))
-    else:
-        from transformer_lens.model_bridge import TransformerBridge
-        hf = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=2, n_head=4, n_embd=32, vocab_size=4096, n_positions=64)).eval()
-        tokenizer = transformers.AutoTokenizer.from_pretrained(Path(__file__).resolve().parents[2] / "models/stories")
-        model = TransformerBridge.boot_transformers("gpt2", hf_model=hf, tokenizer=tokenizer, device="cpu").eval()
-    _, cache = model.run_with_cache(tensors(IDS))
-    trace = headlight.trace(model, ids=IDS)
-    for layer in range(2):
-        assert np.abs(trace["pattern", layer] - cache["pattern", layer][0].detach().numpy()).max() < BAR
-        assert np.array_equal(headlight.trace(cache, ids=IDS)["pattern", layer], cache["pattern", layer][0].detach().numpy())
-    assert headlight.figure(cache, tokens=IDS, head=(1, 2)).png

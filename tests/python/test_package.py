@@ -22,9 +22,10 @@ import given_arrays
 import given_corpora
 import given_models
 import given_processes
+import given_wrappers
 import surroundings
 
-SUBJECTS = [surroundings, given_arrays, given_corpora, given_models, given_processes]
+SUBJECTS = [surroundings, given_arrays, given_corpora, given_models, given_wrappers, given_processes]
 
 
 def main():

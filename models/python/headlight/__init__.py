@@ -4,6 +4,7 @@ Each function takes a model and a text in one of these forms:
 
     headlight.show(model, tokenizer, "The cat sat.")        # a transformers model in memory; also ids=[…], pair="…", target="…", inputs={…}
     headlight.show(hooked_model, "The cat sat.")            # TransformerLens: HookedTransformer, or the bridge of its version 4
+    headlight.show(language_model, "The cat sat.")          # nnsight: a LanguageModel; tracer.cache() with tokens=[…]
     headlight.show(cache, tokens=["The", " cat"])           # an ActivationCache, or a mapping of names such as "blocks.0.attn.hook_pattern"
     headlight.show(patterns=array, tokens=["The", " cat"])  # [layer, head, query, key], [head, query, key] or [query, key], of any library
     headlight.show(outputs, tokenizer, tokens=ids)          # what a transformers model returns with output_attentions=True

@@ -12,6 +12,7 @@ from .errors import HeadlightError
 from .trace_writer import TraceWriter
 
 NAMED = re.compile(r"^(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_pattern$")
+CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)  # in the names of transformers' modules
 
 
 @dataclass
@@ -111,6 +112,41 @@ def of_names(named: Mapping[str, Any], batch: int = 0) -> Patterns:
     if not blocks:
         raise HeadlightError("What was given holds no hook_pattern; run run_with_cache without a names_filter, or with one that keeps names that end in hook_pattern.")
     return Patterns(blocks)
+
+
+def has_outputs(cache: Mapping[str, Any]) -> bool:
+    return any(hasattr(_first_pass(entry), "output") for entry in cache.values())
+
+
+def _first_pass(entry: Any) -> Any:
+    return entry[0] if isinstance(entry, list) and entry else entry
+
+
+def of_modules(cache: Mapping[str, Any], batch: int = 0) -> Patterns:
+    """The cache of a trace of nnsight, or any mapping of the names of a transformers model's modules to what has their `output`."""
+    held = {str(name): pattern for name in cache if (pattern := _pattern_in(cache[name])) is not None}
+    innermost = [name for name in held if not any(other.startswith(name + ".") for other in held)]
+    two = any(_is_in(name, "encoder") for name in innermost) and any(_is_in(name, "decoder") for name in innermost)
+    blocks: dict[tuple[str, bool, int], Layer] = {}
+    for name in sorted(innermost, key=lambda name: [int(part) if part.isdigit() else -1 for part in name.split(".")]):
+        stack = "blocks" if not two else "encoder" if _is_in(name, "encoder") else "decoder"
+        cross = stack == "decoder" and CROSS.search(name) is not None
+        layer = sum(block[:2] == (stack, cross) for block in blocks)
+        blocks[stack, cross, layer] = layers_of(_unbatched(held[name], batch))[0]
+    if not blocks:
+        raise HeadlightError("This cache holds no attention patterns; load the model with attn_implementation=\"eager\" and cache the outputs of its attention modules, or give the model itself to Headlight.")
+    return Patterns(blocks)
+
+
+def _is_in(name: str, stack: str) -> bool:
+    return stack in name.split(".")
+
+
+def _pattern_in(entry: Any) -> Any:
+    """[batch, head, query, key], where an attention module returned it; of several passes, of the first. T5's returns its bias too, before it."""
+    output = _first_pass(getattr(_first_pass(entry), "output", None))
+    parts = [part for part in output if len(getattr(part, "shape", ())) == 4] if isinstance(output, tuple) else []
+    return next((part for part in reversed(parts) if float(part[0, 0].min()) >= 0 and float(part[0, 0].max()) <= 1.001), None)
 
 
 def of_output(output: Any, batch: int = 0) -> Patterns:

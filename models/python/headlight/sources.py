@@ -9,6 +9,7 @@ from typing import Any
 
 from . import arrays, hooked_models, transformers_models
 from .errors import HeadlightError
+from .nnsight_models import unwrapped
 from .parallel import Group, GroupFile, group_of
 from .program import spelled
 from .trace_file import Trace, is_trace, temporary_path
@@ -75,6 +76,7 @@ class Recording:
 
 def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) -> Recording:
     batch = int(given.get("batch") or 0)
+    model, tokenizer = unwrapped(model, tokenizer)
     config = getattr(model, "config", None)
     called = str(given.get("name") or Path(str(getattr(config, "_name_or_path", "") or "")).name or type(model).__name__)
     held = lambda patterns, spell: Recording(lambda start: _held(patterns, start, given, spell), str(given.get("name") or "arrays"), "arrays")
@@ -91,11 +93,13 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
     if hasattr(model, "cache_dict") or isinstance(model, Mapping) and any(arrays.NAMED.match(str(name)) for name in model):
         inside = getattr(model, "model", None)
         return held(arrays.of_names(model, batch), tokenizer or getattr(inside, "tokenizer", None))
+    if isinstance(model, Mapping) and arrays.has_outputs(model):
+        return held(arrays.of_modules(model, batch), tokenizer)
     if any(hasattr(model, name) for name in ("attentions", "encoder_attentions")):
         return held(arrays.of_output(model, batch), tokenizer)
     if hasattr(model, "shape") or isinstance(model, (list, tuple)):
         return held(arrays.of_stacks({"patterns": model}, batch), tokenizer)
-    raise HeadlightError(f"A {type(model).__name__} is nothing that Headlight knows; give a model of transformers or TransformerLens, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
+    raise HeadlightError(f"A {type(model).__name__} is nothing that Headlight knows; give a model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
 
 
 def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], tokenizer: Any) -> TraceWriter:

@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from .arrays import described_tokens
+from .arrays import CROSS, described_tokens
 from .errors import HeadlightError
 from .parallel import Group, heads_here
 from .trace_writer import Heads, TraceWriter
 
 NAME = "headlight_capture"
-CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)
 
 
 class NeedsPatterns(Exception):
