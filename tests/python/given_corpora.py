@@ -76,7 +76,7 @@ def a_corpus_is_arrays_and_pairs():
     assert links.shape == (6, 6) and np.allclose(np.nan_to_num(links).sum(1)[~np.isnan(links[:, 0])], 1, atol=1e-4) and found.token_kinds[0] == "first"
     some = headlight.corpus(TEXTS, model="stories", strongest=3, share=5, mask="window:4", heads=[(1, 2), "3.0"])
     assert some.said["heads"] == [expected["heads"][10], expected["heads"][24]] and "2 heads" in repr(some)
-    assert headlight.corpus(TEXTS[:2], model="stories", heads=(1, 2)).strongest((1, 2))
+    assert headlight.corpus(TEXTS[:2], model="stories", heads=(1, 2)).strongest((1, 2)) and len(headlight.corpus(TEXTS[:2], model="stories", heads=((1, 2), (0, 0))).rows) == 2
     assert "9.9" in sentence_of(lambda: found.links((9, 9)))
 
 
@@ -141,7 +141,7 @@ def what_is_no_corpus_is_said():
     same_bits(headlight.corpus(TEXTS, model="stories", client=Losing(), share=9).said, whole())
     for call, why in ((lambda: headlight.corpus(["a", 3]), "Text 2"), (lambda: headlight.corpus(7), "int"), (lambda: headlight.corpus("no such file.txt"), "no such file"), (lambda: headlight.corpus(["", ""]), "no text"),
                       (lambda: headlight.corpus(["a"], model=object()), "folder"), (lambda: headlight.corpus(["a"], client=3), "int"), (lambda: headlight.corpus(["a"], share=0), "share"),
-                      (lambda: headlight.corpus(["a"], model="/nowhere/model"), "/nowhere/model"), (lambda: headlight.corpus(["a"], model="stories", heads=["9.1"]), "9.1"),
+                      (lambda: headlight.corpus(["a"], model="/nowhere/model"), "/nowhere/model"), (lambda: headlight.corpus(["a"], model="stories", heads=["9.1"]), "9.1"), (lambda: headlight.corpus(["a"], heads=[]), "heads"),
                       (lambda: headlight.corpus(["a", "b", "c" * 2000000], model="stories", share=2), "Line 3 of the texts"), (lambda: headlight.corpus(["a", "b"], client=Lost()), "Lines 1 to 2"),
                       (lambda: headlight.corpus(["a"], client=Lost()), "MemoryError"), (lambda: headlight.corpus(["a"], model="stories", nonsense=3), "nonsense")):
         assert why in sentence_of(call), sentence_of(call)

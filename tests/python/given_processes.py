@@ -14,8 +14,9 @@ import headlight
 import numpy as np
 import torch
 import transformers
+from given_arrays import sentence_of
 from given_models import IDS, SMALL, made, tensors
-from headlight.parallel import GroupFile, heads_here
+from headlight.parallel import GroupFile, check_divides, heads_here
 from headlight.trace_writer import Heads, TraceWriter
 
 BAR = 2e-5  # half of a sum in each process, and weights that make patterns far from uniform
@@ -75,7 +76,7 @@ class Threads:
             self.meet.wait()
             return out
 
-        return type("Member", (), {"rank": rank, "gather": staticmethod(gather)})()
+        return type("Member", (), {"rank": rank, "size": len(self.said), "gather": staticmethod(gather)})()
 
 
 def together(size, task):
@@ -132,6 +133,8 @@ def what_goes_wrong_in_one_process_is_said_by_all():
         assert "3 + 2 heads of 8" in said[0] == said[1], said
         said = together(2, lambda member: GroupFile(Path(folder) / "none" / "t.safetensors", member, 8))
         assert "cannot be written" in said[0] and said[0] == said[1], said
+    two, config = Threads(2).member(0), lambda heads, keys: transformers.LlamaConfig(num_attention_heads=heads, num_key_value_heads=keys, hidden_size=12)
+    assert "share 6 and 3 heads" in sentence_of(lambda: check_divides(two, config(6, 3))) and check_divides(two, config(4, 2)) is None is check_divides(None, config(6, 3))
 
 
 def weights_on_the_disk_are_recorded_where_accelerate_is_installed():

@@ -25,7 +25,7 @@ from typing import Any
 from .errors import HeadlightError
 from .figure import Figure, head_options
 from .measures import Attribution, PatchMap
-from .over_texts import Corpus, spelled_head
+from .over_texts import Corpus, spelled_heads
 from .program import run, spelled
 from .shares import in_shares, over_all
 from .sources import PATTERNS, Source, open_source
@@ -93,9 +93,7 @@ def corpus(texts: Any, *, model: Any = None, heads: Any = None, client: Any = No
     if model is not None and not isinstance(model, (str, os.PathLike)):
         raise HeadlightError("The texts of a corpus are run where the workers are; give the model's folder, .gguf file or name in place of the model in memory.")
     named = {"model": str(Path(model).resolve()) if model is not None and Path(model).exists() else model, "strongest": strongest, **options}
-    one = isinstance(heads, (str, tuple))
-    kept = None if heads is None else {spelled_head(head) for head in ([heads] if one else heads)}
-    return Corpus(over_all(in_shares(texts, share), lambda threads: spelled({"threads": threads, **named}), kept, client, strongest))
+    return Corpus(over_all(in_shares(texts, share), lambda threads: spelled({"threads": threads, **named}), spelled_heads(heads), client, strongest))
 
 
 def compare(model: Any = None, tokenizer: Any = None, text: Any = None, *, model_b: Any = None, tokenizer_b: Any = None, text_b: Any = None, **options: Any) -> Comparison:

@@ -118,6 +118,17 @@ def spelled_head(head: Any) -> str:
     return head if isinstance(head, str) else ".".join(map(str, head))
 
 
+def spelled_heads(heads: Any) -> set[str] | None:
+    """One head or several, or None: all of them."""
+    if heads is None:
+        return None
+    one = isinstance(heads, str) or isinstance(heads, tuple) and bool(heads) and hasattr(heads[-1], "__index__")
+    out = {spelled_head(head) for head in ([heads] if one else heads)}
+    if not out:
+        raise HeadlightError("No head is named; give heads=[(1, 2), …], or leave heads out for all of them.")
+    return out
+
+
 def _row(head: Mapping[str, Any]) -> dict[str, Any]:
     layer, _, number = head["head"].rpartition(".")
     numbers = {}

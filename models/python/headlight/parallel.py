@@ -18,6 +18,7 @@ class Group(Protocol):
     """Processes that hold a model together; all of them make the same calls in the same order."""
 
     rank: int
+    size: int
 
     def gather(self, value: Any) -> list[Any]:
         """What each process says, in the order of their ranks."""
@@ -29,9 +30,10 @@ class TorchGroup:
     def __init__(self) -> None:
         self._distributed = sys.modules["torch"].distributed
         self.rank: int = self._distributed.get_rank()
+        self.size: int = self._distributed.get_world_size()
 
     def gather(self, value: Any) -> list[Any]:
-        out: list[Any] = [None] * self._distributed.get_world_size()
+        out: list[Any] = [None] * self.size
         self._distributed.all_gather_object(out, value)
         return out
 
@@ -50,6 +52,13 @@ def group_of(model: Any) -> TorchGroup | None:
         raise HeadlightError(f"This model is spread over {size} of {distributed.get_world_size()} processes by tensor parallelism; load it with tp_plan=\"auto\" over all of them and without "
                              "other kinds of parallelism.")
     return TorchGroup()
+
+
+def check_divides(group: Group | None, config: Any) -> None:
+    """After a pass that failed: says so where heads cannot be divided among the processes, which transformers does not look at."""
+    counts = [getattr(config, name, None) or group.size for name in ("num_attention_heads", "num_key_value_heads")] if group else []
+    if group and any(isinstance(count, int) and count % group.size for count in counts):
+        raise HeadlightError(f"{group.size} processes cannot share {' and '.join(map(str, dict.fromkeys(counts)))} heads; start as many as divide the heads and the key-value heads of the model.")
 
 
 def heads_here(group: Group, held: int, total: int) -> Heads:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .arrays import CROSS, described_tokens
 from .errors import HeadlightError
-from .parallel import Group, heads_here
+from .parallel import Group, check_divides, heads_here
 from .trace_writer import Heads, TraceWriter
 
 NAME = "headlight_capture"
@@ -226,6 +226,10 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
                 return writer
         except NeedsPatterns:
             then = "patterns"
+        except RuntimeError:
+            writer.drop()
+            check_divides(group, base.config)
+            raise
         except BaseException:
             writer.drop()
             raise
