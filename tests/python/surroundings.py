@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import headlight
@@ -12,6 +13,18 @@ from given_arrays import causal_patterns, sentence_of
 
 PACKAGE = Path(headlight.__file__).parents[1]
 SHORT = "import numpy, headlight\nt = headlight.trace(patterns=numpy.tril(numpy.ones((1, 2, 4, 4))) / numpy.arange(1, 5)[:, None])\n"
+
+
+class Screen:
+    """One that nobody sees, by its name."""
+
+    def __enter__(self):
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", "1", "-screen", "0", "1600x1000x24", "-nolisten", "tcp"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return ":" + self.server.stdout.readline().strip()
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.wait()
 
 
 def python(code, **variables):
@@ -30,8 +43,12 @@ def it_imports_neither_torch_nor_transformers():
 
 
 def without_a_display_figures_are_drawn_and_show_says_what_is_missing():
-    said, status = python(SHORT + "print(len(headlight.figure(t).png) > 1000)\ntry: headlight.show(t)\nexcept headlight.HeadlightError as e: print('said', e)")
-    assert status == 0 and said.startswith("True\nsaid There is no display"), said
+    inline = "f = headlight.show(t, inline=True)\nprint(len(headlight.figure(t).png) > 1000, 'image/png' in f._repr_mimebundle_()[0])\n"
+    said, status = python(SHORT + inline + "for call in (lambda: headlight.show(t), f.show):\n    try: call()\n    except headlight.HeadlightError as e: print('said', e)")
+    first, *sentences = said.splitlines()
+    assert status == 0 and first == "True True" and len(sentences) == 2 and all(s.startswith("said There is no display") for s in sentences), said
+    said, status = python(SHORT + "headlight.show(t)", DISPLAY=":987")
+    assert status == 1 and "display" in said.splitlines()[-1] and "HeadlightError" in said.splitlines()[-1], said
 
 
 def a_home_that_cannot_be_written_is_enough():
@@ -41,6 +58,39 @@ def a_home_that_cannot_be_written_is_enough():
         assert status == 0 and said.strip() == "True (1, 2)" and not list(Path(home).iterdir()), said
 
 
+def a_home_that_is_none_is_enough_for_the_window():
+    for home in ("/dev/null/home", "/proc"):  # where root cannot write either
+        with Screen() as display:
+            said, status = python(SHORT + "w = headlight.show(t, block=False); print(w.is_open); w.close()\nprint(len(headlight.figure(t).png) > 1000)", HOME=home, XDG_CONFIG_HOME=None, XDG_CACHE_HOME=None, DISPLAY=display)
+        assert status == 0 and said.split() == ["True", "True"], said
+
+
+def a_program_that_dies_is_said():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "headlight"
+        program.write_text("#!/bin/sh\necho Half\nkill -KILL $$\n")
+        program.chmod(0o755)
+        for call in ("headlight.figure(t)", "headlight.heads(t)", "headlight.show(t)", "headlight.trace('stories', 'a')"):
+            said, status = python(SHORT + call, HEADLIGHT_PROGRAM=str(program))
+            assert status == 1 and said.splitlines()[-1].startswith("headlight.errors.HeadlightError: The program headlight was ended by SIGKILL; "), said
+        program.write_text("#!/bin/sh\nexit 3\n")
+        said, status = python(SHORT + "headlight.figure(t)", HEADLIGHT_PROGRAM=str(program))
+        assert status == 1 and "ended with status 3" in said.splitlines()[-1], said
+
+
+def the_window_outlives_python():
+    for ending in ("", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"):
+        with Screen() as display, tempfile.TemporaryDirectory() as home:
+            said, _ = python(SHORT + "print(headlight.show(t, block=False)._process.pid, flush=True)\n" + ending, DISPLAY=display, XDG_CONFIG_HOME=home)
+            window = int(said)
+            time.sleep(0.5)
+            assert Path(f"/proc/{window}/stat").read_text().split(") ")[1][0] not in "ZX", "it went with the process that opened it"
+            os.kill(window, signal.SIGTERM)
+            deadline = time.time() + 10
+            while Path(f"/proc/{window}").exists() and time.time() < deadline:
+                time.sleep(0.05)
+
+
 def without_a_place_for_temporary_files_it_says_so():
     with tempfile.TemporaryDirectory() as folder:
         said, _ = python(SHORT.replace("t =", "tempfile = __import__('tempfile'); tempfile.tempdir = '/nowhere'\nt ="), TMPDIR=folder)
@@ -48,11 +98,8 @@ def without_a_place_for_temporary_files_it_says_so():
 
 
 def the_window_opens_and_closes():
-    display = subprocess.Popen(["Xvfb", "-displayfd", "1", "-screen", "0", "1600x1000x24", "-nolisten", "tcp"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        os.environ["DISPLAY"] = ":" + display.stdout.readline().strip()
-        with tempfile.TemporaryDirectory() as home:
-            os.environ["XDG_CONFIG_HOME"] = home
+        with Screen() as os.environ["DISPLAY"], tempfile.TemporaryDirectory() as os.environ["XDG_CONFIG_HOME"]:
             window = headlight.show(patterns=causal_patterns(2, 2, 5), head=(1, 1), block=False)
             assert window.is_open
             window.close()
@@ -64,8 +111,6 @@ def the_window_opens_and_closes():
     finally:
         os.environ.pop("DISPLAY", None)
         os.environ.pop("XDG_CONFIG_HOME", None)
-        display.terminate()
-        display.wait()
 
 
 def the_module_is_the_program():
@@ -95,6 +140,19 @@ def the_program_is_found_on_the_path():
 def traces_are_removed_with_what_holds_them():
     said, status = python(SHORT + "f = headlight.figure(t); p = t.path; del t; print(p.exists()); del f; print(p.exists(), p.parent.exists())")
     assert status == 0 and said.split() == ["True", "False", "False"], said
+
+
+def what_a_killed_process_left_the_next_one_removes():
+    tell = "print(t.path, flush=True)\n"
+    said, status = python(SHORT + tell + "import os; os.kill(os.getpid(), 9)")
+    left, own = Path(said.strip()), headlight.trace(patterns=causal_patterns(1, 1, 3))
+    assert status == -signal.SIGKILL and left.exists()
+    python(SHORT)
+    assert left.exists(), "it may belong to a process that is just beginning"
+    for path in (left, own.path):
+        os.utime(path.parent / "headlight.lock", (0, 0))
+    python(SHORT)
+    assert not left.parent.exists() and own.path.exists(), "one that lives keeps its own"
 
 
 def models_on_the_computer_are_named():

@@ -30,7 +30,8 @@ from .program import run, spelled
 from .shares import in_shares, over_all
 from .sources import PATTERNS, Source, open_source
 from .tables import Comparison, HeadTable
-from .trace_file import Trace, temporary_path
+from .temporary import remove, temporary_path
+from .trace_file import Trace
 from .window import Window, is_notebook, open_window
 
 __version__ = "0.1.0"
@@ -69,7 +70,12 @@ def trace(model: Any = None, tokenizer: Any = None, text: Any = None, *, path: s
             return Trace(path)
         return source.trace
     target = temporary_path() if path is None else Path(path)
-    run(["trace", *source.arguments, *spelled(options), "-o", str(target)])
+    try:
+        run(["trace", *source.arguments, *spelled(options), "-o", str(target)])
+    except BaseException:
+        if path is None:
+            remove(target)
+        raise
     return Trace(target, temporary=path is None)
 
 

@@ -12,7 +12,8 @@ from .errors import HeadlightError
 from .nnsight_models import unwrapped
 from .parallel import Group, GroupFile, group_of
 from .program import spelled
-from .trace_file import Trace, is_trace, temporary_path
+from .temporary import remove, temporary_path
+from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
 
 PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
@@ -129,7 +130,7 @@ def _record(recording: Recording, given: Mapping[str, Any], path: str | os.PathL
         return Trace(target, temporary=path is None)
     except BaseException:
         if path is None:
-            target.parent.rmdir() if target.parent.exists() and not any(target.parent.iterdir()) else None
+            remove(target)
         raise
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import struct
-import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .errors import HeadlightError
+from .temporary import remove
 from .trace_writer import writing
 
 DTYPES = {"F32": "<f4", "F64": "<f8", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}
@@ -53,7 +53,7 @@ class Trace(Mapping[str, np.ndarray]):
     def __init__(self, path: str | os.PathLike[str], temporary: bool = False):
         self.path = Path(path)
         if temporary:
-            weakref.finalize(self, shutil.rmtree, self.path.parent, ignore_errors=True)
+            weakref.finalize(self, remove, self.path)
         header, self._begin = read_header(self.path)
         self.metadata: dict[str, str] = header.pop("__metadata__", {})
         if self.metadata.get("format") != "headlight-trace":
@@ -144,11 +144,3 @@ def _soften(scores: np.ndarray, cap: float, masked: np.ndarray | None) -> None:
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
-
-
-def temporary_path() -> Path:
-    """A name in a new folder of its own, for Trace(path, temporary=True)."""
-    try:
-        return Path(tempfile.mkdtemp(prefix="headlight-")) / "trace.safetensors"
-    except OSError as problem:
-        raise HeadlightError(f"There is no folder for temporary files ({problem.strerror}); name one in TMPDIR, or give path=….") from None

@@ -46,7 +46,7 @@ def open_window(source: Source, view: str | None, head: Any, options: Mapping[st
     arguments = [*source.arguments, *spelled({"view": view, "head": named, **options})]
     said = tempfile.TemporaryFile()
     try:
-        process = subprocess.Popen([str(find_program()), *arguments], stdin=subprocess.DEVNULL, stderr=said, start_new_session=True)
+        process = subprocess.Popen([str(find_program()), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
     except OSError as problem:
         raise HeadlightError(f"The program headlight cannot be started: {problem.strerror}.") from None
     window = Window(process, said, source)
