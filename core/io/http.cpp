@@ -37,6 +37,13 @@ int64_t begin_of_range(std::string_view header) {
     return read.ec == std::errc() && begin >= 0 ? begin : -1;
 }
 
+/// Why a transfer ended, in libcurl's words, or in our own where those say nothing that helps.
+std::string reason_of(const Curl& curl, CURLcode ended) {
+    if (ended == CURLE_SSL_CACERT_BADFILE)
+        return "there are no certificates here to check it by: install the package ca-certificates";
+    return curl.easy_strerror(ended);
+}
+
 }  // namespace
 
 std::string http_origin(std::string_view url) {
@@ -184,7 +191,7 @@ Result<HttpAnswer> HttpClient::get(const HttpRequest& request, const HttpSink& s
         if (stopped(request.cancel)) return cancelled();
         if (!hop.failed) return hop.failed.error();
         out.status = hop.status();
-        if (hop.ended != CURLE_OK) out.cut = curl->easy_strerror(hop.ended);
+        if (hop.ended != CURLE_OK) out.cut = reason_of(*curl, hop.ended);
         const bool moved = is_redirect(out.status) && hop.ended == CURLE_OK;
         if (moved) hop.headers.erase("content-length");
         out.headers.merge(hop.headers);
