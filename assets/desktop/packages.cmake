@@ -24,7 +24,7 @@ foreach(size 16 32 48 64 128 256)  # rsvg-convert -w SIZE headlight.svg
 endforeach()
 install(FILES LICENSE DESTINATION ${data}/doc/headlight RENAME copyright)
 install(PROGRAMS models/capture_trace.py DESTINATION ${data}/headlight)
-install(DIRECTORY models/python DESTINATION ${data}/headlight PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY models/python DESTINATION ${data}/headlight PATTERN "__pycache__" EXCLUDE PATTERN "distribute.py" EXCLUDE)
 
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # a package needs no tests
 set(CPACK_PACKAGE_NAME headlight)

@@ -3,14 +3,14 @@ import os
 import sys
 
 from .errors import HeadlightError
-from .program import find_program
+from .program import environment, find_program
 
 
 def main() -> None:
     """Becomes the program, with this process's arguments."""
     try:
-        program = str(find_program())
-        os.execv(program, [program, *sys.argv[1:]])
+        program = find_program()
+        os.execve(program, [str(program), *sys.argv[1:]], environment(program))
     except (HeadlightError, OSError) as problem:
         sys.exit(f"headlight: {problem}")
 

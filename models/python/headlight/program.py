@@ -6,11 +6,14 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from .errors import HeadlightError, ProgramDied
 
 INSIDE = Path(__file__).parent / "bin" / "headlight"
+FONTS = Path(__file__).parent / "share/headlight/fonts/fonts.conf"  # in the wheel that models/python/distribute.py makes, as are
+SPARE = Path(__file__).parent / "spare"  # the libraries of X11, for servers that have none
 THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")  # switches that the command line spells --no-…
 REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
 RENAMED = {"only_tokens": "tokens", "only_keys": "keys"}  # `tokens` names the tokens of arrays
@@ -30,6 +33,26 @@ def find_program() -> Path:
         if found and not _is_python(found):
             return Path(found)
     raise HeadlightError("The program headlight is neither in this package nor on PATH; install the package with 'pip install headlight-attention', or name the program in HEADLIGHT_PROGRAM.")
+
+
+def environment(program: Path) -> dict[str, str]:
+    """The variables that the program runs with. The one inside this package finds the fonts that came with it and, where the system lacks
+    libraries that it starts with, those too."""
+    out = dict(os.environ)
+    if program != INSIDE:
+        return out
+    if FONTS.exists() and not {"FONTCONFIG_FILE", "FONTCONFIG_PATH"} & out.keys():
+        out["FONTCONFIG_FILE"] = str(FONTS)
+    if SPARE.exists() and _lacks_libraries(program):
+        out["LD_LIBRARY_PATH"] = ":".join(filter(None, (out.get("LD_LIBRARY_PATH"), str(SPARE))))
+    return out
+
+
+@cache
+def _lacks_libraries(program: Path) -> bool:
+    """Whether the loader, which only lists them here, finds some of the program's libraries nowhere."""
+    listed = subprocess.run([str(program)], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, stdin=subprocess.DEVNULL, capture_output=True)
+    return b"not found" in listed.stdout
 
 
 def _is_python(path: str) -> bool:
@@ -67,7 +90,8 @@ def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
     """What the program writes to standard output. Raises HeadlightError with the sentence it ends with where it fails, and ProgramDied
     where something ended it. given: its standard input."""
     try:
-        done = subprocess.run([str(find_program()), *arguments], input=given, capture_output=True)
+        program = find_program()
+        done = subprocess.run([str(program), *arguments], env=environment(program), input=given, capture_output=True)
     except OSError as problem:
         raise HeadlightError(f"The program headlight cannot be started: {problem.strerror}.") from None
     if done.returncode:

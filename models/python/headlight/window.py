@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import HeadlightError
-from .program import ending, find_program, spelled
+from .program import ending, environment, find_program, spelled
 from .sources import Source
 
 FIRST = 0.6  # seconds within which a window that cannot open has said so
@@ -46,7 +46,8 @@ def open_window(source: Source, view: str | None, head: Any, options: Mapping[st
     arguments = [*source.arguments, *spelled({"view": view, "head": named, **options})]
     said = tempfile.TemporaryFile()
     try:
-        process = subprocess.Popen([str(find_program()), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+        program = find_program()
+        process = subprocess.Popen([str(program), *arguments], env=environment(program), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
     except OSError as problem:
         raise HeadlightError(f"The program headlight cannot be started: {problem.strerror}.") from None
     window = Window(process, said, source)
