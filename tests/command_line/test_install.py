@@ -35,5 +35,8 @@ listed, _ = run("models")
 assert str(prefix) in listed or "built in" in listed, listed
 assert (prefix / "share/man/man1/headlight.1").read_text().startswith(".TH")
 assert (prefix / "share/headlight/capture_trace.py").exists()
+if build == source / "build":  # ./run takes what is built, at once and in silence
+    done = subprocess.run([source / "run", "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, run("--version")[0], ""), done
 shutil.rmtree(folder)
 print("ok   the installed program runs from a moved prefix" + ("" if hidden else " (the source folder could not be hidden)"))
