@@ -72,7 +72,7 @@ def a_program_that_dies_is_said():
         program.chmod(0o755)
         for call in ("headlight.figure(t)", "headlight.heads(t)", "headlight.show(t)", "headlight.trace('stories', 'a')"):
             said, status = python(SHORT + call, HEADLIGHT_PROGRAM=str(program))
-            assert status == 1 and said.splitlines()[-1].startswith("headlight.errors.HeadlightError: The program headlight was ended by SIGKILL; "), said
+            assert status == 1 and said.splitlines()[-1].startswith("headlight.errors.ProgramDied: The program headlight was ended by SIGKILL; "), said
         program.write_text("#!/bin/sh\nexit 3\n")
         said, status = python(SHORT + "headlight.figure(t)", HEADLIGHT_PROGRAM=str(program))
         assert status == 1 and "ended with status 3" in said.splitlines()[-1], said
