@@ -95,13 +95,13 @@ def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
     except OSError as problem:
         raise HeadlightError(f"The program headlight cannot be started: {problem.strerror}.") from None
     if done.returncode:
-        raise (ProgramDied if done.returncode < 0 else HeadlightError)(ending(done.returncode, done.stderr))
+        raise failure(done.returncode, done.stderr)
     return done.stdout
 
 
-def ending(status: int, stderr: bytes) -> str:
-    """The sentence of a program that ended with this status."""
+def failure(status: int, stderr: bytes) -> HeadlightError:
+    """What to raise for a program that ended with this status: ProgramDied where a signal ended it, else its own sentence."""
     if status < 0:
-        return f"The program headlight was ended by {signal.Signals(-status).name}; run the same again, or report it with the text and the model."
+        return ProgramDied(f"The program headlight was ended by {signal.Signals(-status).name}; run the same again, or report it with the text and the model.")
     lines = stderr.decode(errors="replace").strip().splitlines()
-    return lines[-1].removeprefix("headlight: ") if lines else f"The program headlight ended with status {status} and said nothing."
+    return HeadlightError(lines[-1].removeprefix("headlight: ") if lines else f"The program headlight ended with status {status} and said nothing.")

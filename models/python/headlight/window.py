@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import HeadlightError
-from .program import ending, environment, find_program, spelled
+from .program import environment, failure, find_program, spelled
 from .sources import Source
 
 FIRST = 0.6  # seconds within which a window that cannot open has said so
@@ -29,7 +29,7 @@ class Window:
         status = self._process.wait(timeout)
         if status:
             self._said.seek(0)
-            raise HeadlightError(ending(status, self._said.read()))
+            raise failure(status, self._said.read())
 
     def close(self) -> None:
         """Closes it as the desktop would."""
