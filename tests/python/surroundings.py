@@ -101,7 +101,7 @@ def the_window_opens_and_closes():
     try:
         with Screen() as os.environ["DISPLAY"], tempfile.TemporaryDirectory() as os.environ["XDG_CONFIG_HOME"]:
             window = headlight.show(patterns=causal_patterns(2, 2, 5), head=(1, 1), block=False)
-            assert window.is_open
+            assert window.is_open, f"it ended with status {window._process.returncode}"
             window.close()
             assert not window.is_open
             window = headlight.figure(patterns=causal_patterns(2, 2, 5)).show(block=False)
