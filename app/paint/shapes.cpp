@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "paint/ribbon.h"
 #include "paint/ui.h"
 
 namespace headlight {
@@ -96,7 +97,7 @@ void Ui::hairline(float x0, float y0, float x1, float y1) {
 
 void Ui::stroke(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     if (!in_sight(around(std::array{from, to}, width))) return;
-    if (!page_) return list->AddLine(pixels(from), pixels(to), color, width * scale);
+    if (!page_) return draw_line(*list, pixels(from), pixels(to), color, width * scale);
     add_lines(page_->cairo(), std::array{from, to});
     stroke_path(page_->cairo(), color, width);
 }
@@ -127,11 +128,8 @@ void Ui::chevron(ImVec2 center, float arm, ImU32 color) {
 void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     const float bend = (to.x - from.x) * 0.45f;
     const ImVec2 leaves{from.x + bend, from.y}, arrives{to.x - bend, to.y};
-    if (!page_) {  // pieces so short that no corner shows
-        const float length = (std::abs(to.x - from.x) + std::abs(to.y - from.y)) * scale;
-        return list->AddBezierCubic(pixels(from), pixels(leaves), pixels(arrives), pixels(to), color,
-                                    width * scale, std::clamp(int(length / 10), 14, 64));
-    }
+    if (!in_sight(around(std::array{from, to}, width))) return;
+    if (!page_) return draw_curve(*list, pixels(from), pixels(to), color, width * scale);
     cairo_move_to(page_->cairo(), from.x, from.y);
     cairo_curve_to(page_->cairo(), leaves.x, leaves.y, arrives.x, arrives.y, to.x, to.y);
     stroke_path(page_->cairo(), color, width);

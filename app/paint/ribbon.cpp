@@ -1,0 +1,88 @@
+#include "paint/ribbon.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace headlight {
+
+namespace {
+
+constexpr int kMostPieces = 64;  // of a curve
+constexpr float kLeaves = 0.45f;
+
+/// A point of a line, and its direction there, of length 1.
+struct LinePoint {
+    ImVec2 at, along;
+};
+
+ImVec2 unit(float x, float y) {
+    const float length = std::sqrt(x * x + y * y);
+    return length > 0 ? ImVec2{x / length, y / length} : ImVec2{0, 0};
+}
+
+/// One strip across which the atlas's picture of a line lies, edges smoothed; it is stretched so that a width
+/// between two whole ones covers as much as it should.
+void draw_strip(ImDrawList& list, std::span<const LinePoint> points, ImU32 color, float width) {
+    if ((color & IM_COL32_A_MASK) == 0 || points.size() < 2) return;
+    width = std::max(width, 1.0f);
+    const int texels = std::clamp(int(std::lround(width)), 1, IM_DRAWLIST_TEX_LINES_WIDTH_MAX);
+    const float edges = 1 + 2 / float(texels), half = width * edges / 2;
+    const ImVec4 uv = ImGui::GetIO().Fonts->TexUvLines[texels];
+    list.PrimReserve(int(points.size() - 1) * 6, int(points.size()) * 2);
+    const unsigned first = list._VtxCurrentIdx;
+    for (const auto& [at, along] : points) {
+        const ImVec2 aside{-along.y * half, along.x * half};
+        list.PrimWriteVtx({at.x + aside.x, at.y + aside.y}, {uv.x, uv.y}, color);
+        list.PrimWriteVtx({at.x - aside.x, at.y - aside.y}, {uv.z, uv.w}, color);
+    }
+    for (unsigned i = 0; i + 1 < points.size(); ++i)
+        for (const unsigned corner : {0u, 1u, 3u, 0u, 3u, 2u})
+            list.PrimWriteIdx(static_cast<ImDrawIdx>(first + 2 * i + corner));
+}
+
+/// Where a curve is cut into so many pieces: closer where it bends more. Its second derivative is 1 − 2 t, so
+/// pieces of equal error have lengths by its root.
+const std::vector<float>& cuts(int pieces) {
+    static std::array<std::vector<float>, kMostPieces + 1> known;
+    std::vector<float>& t = known[pieces];
+    for (int i = int(t.size()); i <= pieces; ++i) {
+        const float s = float(i) / float(pieces), bent = std::pow(std::abs(1 - 2 * s), 2.0f / 3);
+        t.push_back(s < 0.5f ? (1 - bent) / 2 : (1 + bent) / 2);
+    }
+    return t;
+}
+
+}  // namespace
+
+void draw_line(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width) {
+    const ImVec2 along = unit(to.x - from.x, to.y - from.y);
+    if (along.x == 0 && along.y == 0) return;
+    constexpr float kCenter = 0.5f;  // of a pixel, as Dear ImGui's own
+    const std::array<LinePoint, 2> ends{
+        {{{from.x + kCenter, from.y + kCenter}, along}, {{to.x + kCenter, to.y + kCenter}, along}}};
+    draw_strip(list, ends, color, width);
+}
+
+/// As many pieces as keep it within a fifth of a pixel: a piece of length h in t misses a curve by h² / 8 of
+/// its second derivative, which is at most 6 times the rise, and two thirds as many do where the cuts follow
+/// the bend.
+void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width) {
+    constexpr float kMissed = 0.2f;
+    const float dx = to.x - from.x, dy = to.y - from.y;
+    const int pieces =
+        std::clamp(int(std::ceil(std::sqrt(0.75f * std::abs(dy) / kMissed) * 2 / 3)), 1, kMostPieces);
+    std::array<LinePoint, kMostPieces + 1> points;
+    const std::vector<float>& t = cuts(pieces);
+    for (int i = 0; i <= pieces; ++i) {
+        const float u = t[i], v = 1 - u;
+        const float x = 3 * v * u * (v * kLeaves + u * (1 - kLeaves)) + u * u * u, y = u * u * (3 - 2 * u),
+                    across = 3 * kLeaves * (v * v + u * u) + 6 * (1 - 2 * kLeaves) * u * v;
+        points[i] = {{from.x + dx * x, from.y + dy * y}, unit(dx * across, dy * 6 * u * v)};
+    }
+    draw_strip(list, std::span(points).first(pieces + 1), color, width);
+}
+
+}  // namespace headlight
