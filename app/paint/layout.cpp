@@ -18,10 +18,17 @@ bool crosses(const Rect& r, ImVec2 from, ImVec2 to) {
 float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush flush) {
     constexpr float kAlmost = 0.5f;  // what sums of widths lose
     if (r.w <= 0) return 0;
-    const std::string shown = ui.text.fitted(font, text, r.w + kAlmost);
-    if (flush == Flush::right) return ui.text.draw_right(r.right(), r.middle_y(), font, ink, shown);
-    if (flush == Flush::center) return ui.text.draw_centered(r.middle_x(), r.middle_y(), font, ink, shown);
-    return ui.text.draw(r.x, r.middle_y(), font, ink, shown);
+    TextPainter& painter = ui.text;
+    TextPainter::Measured m = painter.measure(font, text);
+    std::string cut;
+    if (painter.points(m) > r.w + kAlmost) {
+        cut = painter.fitted(font, text, r.w + kAlmost);
+        m = painter.measure(font, cut);
+    }
+    const float wide = painter.points(m), x = flush == Flush::right    ? r.right() - wide
+                                              : flush == Flush::center ? r.middle_x() - wide / 2
+                                                                       : r.x;
+    return painter.draw(x, r.middle_y(), font, ink, cut.empty() ? text : cut, m);
 }
 
 std::string first_that_fits(Ui& ui, Font font, const std::vector<std::string>& ways, float room) {

@@ -64,7 +64,7 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
     std::string name = cache_name(font, text);
     if (const Picture* known = pictures_.find(name)) return *known;
     const double size = font.points * scale_;
-    const int width = int(pixels_wide(font, text)), height = int(std::ceil(size * 1.6));
+    const int width = int(measure(font, text).pixels), height = int(std::ceil(size * 1.6));
     const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(
         cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height), cairo_surface_destroy);
     {
@@ -80,21 +80,26 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
     return pictures_.add(std::move(name), std::move(made), size_t{4} * width * height);
 }
 
-float TextPainter::width(Font font, std::string_view text) { return pixels_wide(font, text) / scale_; }
-
-/// Measures without drawing: what is not drawn in the end costs no picture.
-float TextPainter::pixels_wide(Font font, std::string_view text) {
-    if (page_) return float(text_width(std::string(text), font.points, font.face));
-    if (!holds(*loaded(font).font, text)) {
-        std::string name = cache_name(font, text);
-        if (const float* known = widths_.find(name)) return *known;
-        const double pixels =
-            std::ceil(text_width(shorten_middle(text, kMaxDrawn), font.points * scale_, font.face)) + 2;
-        const size_t cost = name.size() + 64;
-        return widths_.add(std::move(name), float(std::min(pixels, 8192.0)), cost);
-    }
+/// Measures without drawing: what is not drawn in the end costs no picture. Most texts are ASCII, which every
+/// font of the atlas has.
+TextPainter::Measured TextPainter::measure(Font font, std::string_view text) {
+    if (page_) return {float(text_width(std::string(text), font.points, font.face)), false};
     const Loaded& f = loaded(font);
-    return f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
+    const float scale = f.pixels / f.font->FontSize;
+    const auto is_plain = [](char c) { return static_cast<unsigned char>(c - 0x20) < 0x60; };
+    float pixels = 0;
+    size_t plain = 0;
+    for (; plain < text.size() && is_plain(text[plain]); ++plain)
+        pixels += f.font->GetCharAdvance(static_cast<ImWchar>(text[plain])) * scale;
+    if (plain == text.size()) return {pixels, true};
+    if (holds(*f.font, text))
+        return {f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x, true};
+    std::string name = cache_name(font, text);
+    if (const float* known = widths_.find(name)) return {*known, false};
+    const double wide =
+        std::ceil(text_width(shorten_middle(text, kMaxDrawn), font.points * scale_, font.face)) + 2;
+    const size_t cost = name.size() + 64;
+    return {widths_.add(std::move(name), float(std::min(wide, 8192.0)), cost), false};
 }
 
 /// Where a line may be broken anywhere, and how wide each part is; from one layout of it.
@@ -118,6 +123,11 @@ bool TextPainter::is_out_of_sight(Font font, float middle) const {
 }
 
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle) {
+    return draw(x, y, font, color, text, page_ ? Measured() : measure(font, text), angle);
+}
+
+float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text,
+                        const Measured& measured, float angle) {
     if (page_) {
         const auto channel = [&](int shift) { return static_cast<uint8_t>((color >> shift) & 255); };
         return float(
@@ -128,12 +138,11 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
     const int first = list_->VtxBuffer.Size;
     x *= scale_;
     y *= scale_;
-    if (angle == 0 && is_out_of_sight(font, y)) return width(font, text);
+    if (angle == 0 && is_out_of_sight(font, y)) return points(measured);
     if (notes_) drawn_.emplace_back(text);
-    float width;
-    if (holds(*loaded(font).font, text)) {
+    float width = measured.pixels;
+    if (measured.in_atlas) {
         const Loaded& f = loaded(font);
-        width = f.font->CalcTextSizeA(f.pixels, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
         list_->AddText(f.font, f.pixels, {std::round(x), std::round(y - f.pixels / 2)}, color, text.data(),
                        text.data() + text.size());
     } else {
@@ -155,10 +164,12 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
 }
 
 float TextPainter::draw_right(float x, float y, Font font, ImU32 color, std::string_view text) {
-    return draw(x - width(font, text), y, font, color, text);
+    const Measured m = measure(font, text);
+    return draw(x - points(m), y, font, color, text, m);
 }
 float TextPainter::draw_centered(float x, float y, Font font, ImU32 color, std::string_view text) {
-    return draw(x - width(font, text) / 2, y, font, color, text);
+    const Measured m = measure(font, text);
+    return draw(x - points(m) / 2, y, font, color, text, m);
 }
 
 float TextPainter::line_height(Font font) const {
@@ -184,9 +195,9 @@ std::string TextPainter::fitted(Font font, const std::string& text, float room) 
     if (width(font, text) <= room) return text;
     std::string begin = text.substr(0, kMaxMeasured);
     while (!is_valid_utf8(begin)) begin.pop_back();
-    float x = pixels_wide(font, "…") + (page_ || holds(*loaded(font).font, text)
-                                            ? 0
-                                            : 3);  // a picture is up to three pixels wider than its pieces
+    float x = measure(font, "…").pixels + (page_ || holds(*loaded(font).font, text)
+                                               ? 0
+                                               : 3);  // a picture is up to three pixels wider than its pieces
     size_t end = 0;
     for (const TextPiece& piece : pieces(font, begin)) {
         x += float(piece.width);

@@ -39,10 +39,20 @@ public:
     /// Draws on a page from now on: Pango for everything, a point a CSS pixel.
     void set_page(const Canvas* page) { page_ = page; }
 
-    float width(Font font, std::string_view text);
+    /// How wide a line is in pixels, and how it is drawn.
+    struct Measured {
+        float pixels = 0;
+        bool in_atlas = false;
+    };
+    Measured measure(Font font, std::string_view text);
+    float points(const Measured& m) const { return m.pixels / scale_; }
+    float width(Font font, std::string_view text) { return points(measure(font, text)); }
     /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` turns it about
     /// (x, y).
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle = 0);
+    /// The same of a line that was measured before.
+    float draw(float x, float y, Font font, ImU32 color, std::string_view text, const Measured& measured,
+               float angle = 0);
     float draw_right(float x, float y, Font font, ImU32 color, std::string_view text);
     float draw_centered(float x, float y, Font font, ImU32 color, std::string_view text);
     /// Wraps at `wrap`; y is the top. Returns the height.
@@ -63,7 +73,6 @@ private:
         bool colored = false;
     };
     const Loaded& loaded(Font font) const;
-    float pixels_wide(Font font, std::string_view text);
     bool is_out_of_sight(Font font, float middle) const;
     const Picture& picture(Font font, std::string_view text);
     float line_height(Font font) const;

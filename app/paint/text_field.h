@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -87,7 +88,8 @@ private:
     float caret_place_ = 0;  // where the caret was drawn last, from the left end
     std::shared_ptr<PangoLayout> layout_;
     size_t shaped_from_ = 0,
-           shaped_to_ = 0;  // bytes of the text in the layout: all, or a stretch around the caret
+           shaped_to_ = 0;            // bytes of the text in the layout: all, or a stretch around the caret
+    std::map<size_t, float> places_;  // of bytes in the layout that were asked for: looking takes its length
     Texture texture_;
     std::string drawn_;  // what the texture shows
 };

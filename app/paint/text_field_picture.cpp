@@ -64,17 +64,20 @@ void TextField::layout() {
     pango_font_description_free(font);
     pango_layout_set_single_paragraph_mode(layout_.get(), true);
     pango_layout_set_text(layout_.get(), text_.data() + shaped_from_, narrow<int>(shaped_to_ - shaped_from_));
+    places_.clear();
     if (moved) scroll_ = std::max(0.0f, x_of(caret_) - caret_place_);
     drawn_.clear();
 }
 
 float TextField::x_of(size_t index) {
+    constexpr size_t kKept = 64;
     layout();
+    const size_t at = std::clamp(index, shaped_from_, shaped_to_) - shaped_from_;
+    if (const auto known = places_.find(at); known != places_.end()) return known->second;
+    if (places_.size() >= kKept) places_.clear();
     PangoRectangle strong;
-    pango_layout_get_cursor_pos(layout_.get(),
-                                narrow<int>(std::clamp(index, shaped_from_, shaped_to_) - shaped_from_),
-                                &strong, nullptr);
-    return float(strong.x) / PANGO_SCALE;
+    pango_layout_get_cursor_pos(layout_.get(), narrow<int>(at), &strong, nullptr);
+    return places_[at] = float(strong.x) / PANGO_SCALE;
 }
 
 size_t TextField::index_at(float x) {

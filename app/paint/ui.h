@@ -5,12 +5,12 @@
 
 #include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "gpu/heatmap.h"
@@ -63,9 +63,9 @@ public:
     size_t most_lines = 6000;  // that a picture draws at once; a processor that draws them itself gets fewer
     float wheel = 0, wheel_x = 0;  // of this frame, where nothing else took it
     bool shift = false, ctrl = false;
-    float scale = 1;                      // pixels a point
-    float wake_after = 0;                 // seconds until a frame is wanted without any event; 0: none
-    std::map<std::string, Rect> widgets;  // paths and places of this frame
+    float scale = 1;       // pixels a point
+    float wake_after = 0;  // seconds until a frame is wanted without any event; 0: none
+    std::unordered_map<std::string, Rect> widgets;  // paths and places of this frame
 
     /// The width of the thinnest line that is drawn evenly.
     float line() const { return std::max(1.0f, std::floor(scale)) / scale; }
