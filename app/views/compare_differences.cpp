@@ -72,18 +72,31 @@ void draw_largest(Scene& s, Rect area, const PairedMap& m) {
 
 namespace {
 
+/// The bar under the mouse, of which the token and its value are said; −1: none.
+int pointed_bar(Scene& s, Rect bars, const std::vector<float>& values,
+                const std::vector<std::string>& labels) {
+    constexpr const char* kPath = "compare/tokens";
+    Ui& ui = s.ui;
+    const Hit h = ui.hit(kPath, bars);
+    if (!h.hovered) return -1;
+    const int count = isize(values),
+              i = std::clamp(int((h.mouse.x - bars.x) / bars.w * float(count)), 0, count - 1);
+    ui.tooltip(kPath, h, (i < isize(labels) ? "“" + labels[i] + "”: " : "") + fine_number(values[i], 4));
+    return i;
+}
+
 /// A bar of each token, the highlighted one in amber; returns the highest, or −1.
 int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
                     const std::vector<std::string>& labels, int highlighted, float largest) {
+    constexpr float kTold = 3;  // points of a bar that has a place of its own
     Ui& ui = s.ui;
-    const int count = isize(values), every = label_step(bars.w / float(count), count > 100 ? 40 : 22);
+    const int count = isize(values), every = label_step(bars.w / float(count), count > 100 ? 40 : 22),
+              pointed = pointed_bar(s, bars, values, labels);
     int highest = -1;
     for (int i = 0; i < count; ++i) {
         const Rect column = nth_column(bars, i, count);
         const bool on = i == highlighted, known = !std::isnan(values[i]);
-        const std::string path = "compare/token/" + std::to_string(i);
-        const Hit h = ui.hit(path, column);
-        ui.tooltip(path, h, (i < isize(labels) ? "“" + labels[i] + "”: " : "") + fine_number(values[i], 4));
+        if (column.w >= kTold) ui.name("compare/token/" + std::to_string(i), column);
         if (i % every == 0)
             ui.text.draw_centered(column.middle_x(), bars.bottom() + gap::medium, kCaptionMono,
                                   on ? ui.colors->accent_text : ui.colors->t3, std::to_string(i));
@@ -91,7 +104,7 @@ int draw_token_bars(Scene& s, Rect bars, const std::vector<float>& values,
         Rect bar{column.x, column.y, column.w - (column.w >= 6 ? 2 : 0), column.h};
         ui.fill(bar, ui.colors->dark ? ui.colors->bg2 : ui.colors->bg3);
         ui.fill(take_bottom(bar, bar.h * std::clamp(values[i] / largest, 0.0f, 1.0f)),
-                on || h.hovered ? ui.colors->accent : ui.colors->t3);
+                on || i == pointed ? ui.colors->accent : ui.colors->t3);
         if (highest < 0 || values[i] > values[highest]) highest = i;
     }
     return highest;

@@ -87,16 +87,6 @@ float carried(const Rollout* rollout, int layer, int query, float weight) {
 
 constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
 
-/// The weight under which faint edges are left out: the heaviest in sight are drawn.
-float faintest_drawn(const Ui& ui, const GraphLayout& g, const Graph& graph) {
-    std::vector<float> weights;
-    for (const auto& layer : graph.links)
-        for (int q = 0; q < isize(layer); ++q)
-            for (const Link& link : layer[q])
-                if (g.sees(g.y(q)) || g.sees(g.y(link.key))) weights.push_back(link.weight);
-    return faintest_of(weights, ui.most_lines);
-}
-
 /// How a part of the token is drawn: the larger, the stronger and the wider.
 void draw_part(Ui& ui, ImVec2 from, ImVec2 to, ImU32 ink, float part) {
     constexpr float kThinnest = 0.8f, kPerPart = 14;
@@ -115,7 +105,7 @@ void draw_residual(Ui& ui, const GraphLayout& g, const Graph& graph, const Rollo
         }
 }
 
-void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollout* rollout) {
+void draw_edges(Scene& s, const GraphLayout& g, const Found<GraphWanted>& graph, const Rollout* rollout) {
     Ui& ui = s.ui;
     ui.clip(inset(g.nodes, -gap::small, 0));
     struct Strong {
@@ -123,22 +113,19 @@ void draw_edges(Scene& s, const GraphLayout& g, const Graph& graph, const Rollou
         float part;
     };
     std::vector<Strong> strong;
-    const float faintest = faintest_drawn(ui, g, graph);
-    for (int l = 0; l < isize(graph.links); ++l)
-        for (int q = 0; q < isize(graph.links[l]); ++q)
-            for (const Link& link : graph.links[l][q]) {
-                const float part = carried(rollout, l, q, link.weight);
-                const ImVec2 from{g.x(l), g.y(link.key)}, to{g.x(l + 1), g.y(q)};
-                const bool faint = link.weight < faintest && part <= kStrong;
-                if (faint || (!g.sees(from.y) && !g.sees(to.y))) continue;
-                if (part > kStrong)
-                    strong.push_back({from, to, part});
-                else
-                    ui.stroke(from, to, faded(ui.colors->t3, 0.06f + 0.18f * link.weight),
-                              std::max(0.6f, 2 * link.weight));
-            }
+    const EdgesInSight& seen = edges_in_sight(s, graph, g.tokens);
+    for (const auto& [layer, query, link] : seen.edges) {
+        const float part = carried(rollout, layer, query, link.weight);
+        if (link.weight < seen.faintest && part <= kStrong) continue;
+        const ImVec2 from{g.x(layer), g.y(link.key)}, to{g.x(layer + 1), g.y(query)};
+        if (part > kStrong)
+            strong.push_back({from, to, part});
+        else
+            ui.stroke(from, to, faded(ui.colors->t3, 0.06f + 0.18f * link.weight),
+                      std::max(0.6f, 2 * link.weight));
+    }
     for (const Strong& e : strong) draw_part(ui, e.from, e.to, ui.colors->accent, e.part);
-    if (rollout) draw_residual(ui, g, graph, *rollout);
+    if (rollout) draw_residual(ui, g, graph.answer, *rollout);
     ui.unclip();
 }
 
@@ -251,7 +238,7 @@ void draw_graph(Scene& s, Rect area) {
     const int tokens = isize(s.sentence()->labels[graph_stack(s)]);
     const GraphLayout g = arrange(s, rest, tokens, isize(graph->answer.blocks) + 1);
     draw_levels(s, g, {levels.x, levels.y - gap::close, levels.w, levels.h}, reached);
-    draw_edges(s, g, graph->answer, reached);
+    draw_edges(s, g, *graph, reached);
     draw_nodes(s, g, reached);
     draw_tokens(s, g, shares_of(s, reached, tokens));
     if (reached) caption(s.ui, foot, origins_note(s, *reached));

@@ -3,6 +3,7 @@
 
 #include "analysis/flow.h"
 #include "io/numbers.h"
+#include "paint/layout.h"
 #include "session/viewport.h"
 #include "views/scene.h"
 
@@ -20,6 +21,25 @@ struct GraphState {
     int followed = -1;
     void visit(FieldVisitor& visitor);
 };
+
+/// An edge of the graph, which begins at link.key in the level of a layer and ends at a query in the next.
+struct GraphEdge {
+    int layer, query;
+    Link link;
+};
+
+/// The edges that begin or end in sight, and the weight under which they are left out so that the heaviest
+/// alone are drawn. Of a long text hundreds of thousands are out of sight; these are looked for again where
+/// they or what is seen are others.
+struct EdgesInSight {
+    uint64_t of_sentence = 0;
+    std::optional<GraphWanted> asked;
+    Rect view;
+    float row = 0, hidden = 0;  // of Grid
+    std::vector<GraphEdge> edges;
+    float faintest = 0;
+};
+const EdgesInSight& edges_in_sight(const Scene& scene, const Found<GraphWanted>& graph, const Grid& tokens);
 
 /// The stack whose layers are shown, and the token at the top that is followed down.
 int graph_stack(const Scene& scene);
