@@ -54,8 +54,13 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->group("For documents and tests");
     app.add_flag("--report-texts", o.report_texts, "list in the report every text that is drawn")
         ->group("For documents and tests");
-    app.add_option("--frames", o.frames,
-                   "draw this many frames, print what they and the start took as JSON, and exit")
+    app.add_flag("--check-frames", o.check_frames,
+                 "count in the report the pixels that would differ if each frame were drawn as a whole")
+        ->group("For documents and tests");
+    app.add_option(
+           "--frames", o.frames,
+           "draw this many frames at rest and as many while the pointer moves over the view, print what "
+           "they and the start took as JSON, and exit")
         ->check(within(1, 100000))
         ->group("For documents and tests");
     app.add_option("--shader-dir", o.shader_dir,

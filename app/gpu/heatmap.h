@@ -73,6 +73,13 @@ public:
     /// Hatches a rectangle in whole pixels: a line every `period` of them. All in one texture, because lines
     /// of their own, each clipped, cost a software renderer more than all else that is drawn.
     void hatch(ImDrawList& list, const ImVec4& rect, ImU32 color, int period);
+    /// Where a command of a list draws in so many parts, in pixels, and how each looks, as a number; none
+    /// where the command is not the renderer's.
+    struct Part {
+        ImVec2 low, high;
+        uint64_t look;
+    };
+    static std::optional<std::vector<Part>> parts_of(const ImDrawCmd& command);
     /// Textures of a matrix, of a color map and of a picture, made when what they hold is drawn first.
     GLuint texture_of(const Matrix& values);
     GLuint texture_of(const RgbImage& image);

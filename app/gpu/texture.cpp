@@ -8,8 +8,22 @@
 
 namespace headlight {
 
+namespace {
+
+/// By the name of the texture.
+std::vector<uint64_t>& texture_serials() {
+    static std::vector<uint64_t> serials;
+    return serials;
+}
+
+}  // namespace
+
+uint64_t Texture::serial(GLuint id) { return id < texture_serials().size() ? texture_serials()[id] : 0; }
+
 void Texture::reset() {
-    if (id_) glDeleteTextures(1, &id_);
+    if (!id_) return;
+    texture_serials()[id_] = 0;
+    glDeleteTextures(1, &id_);
     id_ = 0;
 }
 
@@ -21,7 +35,11 @@ int Texture::most_side() {
 
 Texture Texture::make() {
     Texture t;
+    static uint64_t last = 0;
     glGenTextures(1, &t.id_);
+    auto& serials = texture_serials();
+    serials.resize(std::max(serials.size(), size_t{t.id_} + 1));
+    serials[t.id_] = ++last;
     glBindTexture(GL_TEXTURE_2D, t.id_);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);

@@ -3,6 +3,7 @@
 
 #include <epoxy/gl.h>
 
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -26,6 +27,9 @@ public:
     }
 
     GLuint id() const { return id_; }
+    /// What the texture of a name holds, as a number that no other one had or will have: OpenGL gives names
+    /// of deleted ones again. 0: no texture of ours.
+    static uint64_t serial(GLuint id);
     explicit operator bool() const { return id_ != 0; }
     void reset();
 

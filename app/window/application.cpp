@@ -1,8 +1,10 @@
 #include "window/application.h"
 
 #include <GLFW/glfw3.h>
+#include <sys/resource.h>
 
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 #include "base/check.h"
@@ -59,11 +61,25 @@ Status Application::open() {
     keeper_.offer_left();
     if (desk_.remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     TRY_STATUS(screen_.open());
-    const int threads = desk_.options.threads ? desk_.options.threads : default_thread_count();
-    desk_.worker = std::make_unique<Worker>(
-        threads, [] { glfwPostEmptyEvent(); }, Texture::most_side());
+    start_worker();
     conversation_.ask();  // the model opens while the fonts load
-    return screen_.prepare();
+    TRY_STATUS(screen_.prepare());
+    frame_.prepare();
+    return success();
+}
+
+/// Where the processor draws, what computes leaves it to what draws: on Linux a thread begins with the
+/// priority of the one that starts it.
+void Application::start_worker() {
+    const int threads = desk_.options.threads ? desk_.options.threads : default_thread_count();
+    std::thread([&, most = Texture::most_side()] {
+#if defined(__linux__)
+        constexpr int kBehindDrawing = 10;
+        if (desk_.software) setpriority(PRIO_PROCESS, 0, kBehindDrawing);
+#endif
+        desk_.worker = std::make_unique<Worker>(
+            threads, [] { glfwPostEmptyEvent(); }, most);
+    }).join();
 }
 
 /// What threads do ends before what they wake.

@@ -28,6 +28,7 @@ private:
 
     Status open();
     Status apply_options();
+    void start_worker();
     Status draw_until_closed();
     void update();
     void wait_for_events();

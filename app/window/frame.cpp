@@ -34,7 +34,13 @@ void show_samples(Pictures& pictures) {
 
 }  // namespace
 
+/// A graphics card copies a picture to the window in no time, the processor does not.
+void Frame::prepare() {
+    if (const auto parts = desk_.software ? PartialSwap::find() : std::nullopt) kept_.show_by(*parts);
+}
+
 void Frame::draw() {
+    shows_other_ = false;
     screen_.begin_frame();
     update_pictures();
     begin();
@@ -47,7 +53,7 @@ void Frame::draw() {
     palette_.draw(scene, window);
     desk_.ui->draw_focus();
     desk_.ui->draw_tooltip();
-    show(size);
+    show();
     ++desk_.frames_drawn;
 }
 
@@ -90,14 +96,16 @@ void Frame::draw_views(Rect window) {
     ImGui::End();
 }
 
-void Frame::show(ImVec2 size) {
+ImVec4 Frame::background() const { return as_vec4(theme(desk_.session.preferences.dark).bg1); }
+
+void Frame::show() {
     ImGui::Render();
-    glViewport(0, 0, int(size.x), int(size.y));
-    const ImVec4 clear = as_vec4(theme(desk_.session.preferences.dark).bg1);
-    glClearColor(clear.x, clear.y, clear.z, 1);
-    glClear(GL_COLOR_BUFFER_BIT);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    const bool other_fonts = std::exchange(kept_scale_, screen_.scale()) != screen_.scale();
+    if (std::exchange(desk_.exposed, false) || other_fonts) kept_.forget();
+    shows_other_ = kept_.draw(*ImGui::GetDrawData(), background());
 }
+
+size_t Frame::wrong_pixels() const { return kept_.wrong_pixels(*ImGui::GetDrawData()); }
 
 Status Frame::draw_safely() {
     constexpr int kMaxFailures = 3;
@@ -126,6 +134,7 @@ void Frame::reload_shaders() {
     if (newest == shader_time_) return;
     shader_time_ = newest;
     const Status done = desk_.heat->reload();
+    kept_.forget();
     desk_.session.notice = done ? "Shaders reloaded." : done.error().message;
 }
 

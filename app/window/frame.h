@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "gpu/kept_frame.h"
 #include "window/palette.h"
 #include "window/screen.h"
 
@@ -12,11 +13,23 @@ class Frame {
 public:
     Frame(Desk& desk, Screen& screen, Palette& palette) : desk_(desk), screen_(screen), palette_(palette) {}
 
+    /// Behind Screen::prepare.
+    void prepare();
     void draw();
     /// A frame that throws is given up, and the notice says why; an error where frame after frame does.
     Status draw_safely();
     /// Reads the shaders again where their folder was named and one of them changed.
     void reload_shaders();
+    /// The next frame draws the whole window anew.
+    void draw_all_anew() { kept_.forget(); }
+    /// Shows what the last frame drew, where that is other than what the window shows.
+    void present() {
+        if (shows_other_ && kept_.show(desk_.window)) desk_.want_frames(1);
+    }
+    /// How much of the window the last frame drew anew, 0 … 1; the rest was as before.
+    float drawn_anew() const { return kept_.drawn(); }
+    /// How many of its pixels are not those of a frame that is drawn as a whole.
+    size_t wrong_pixels() const;
 
 private:
     void update_pictures();
@@ -24,14 +37,18 @@ private:
     void begin();
     void point();
     void draw_views(Rect window);
-    void show(ImVec2 size);
+    void show();
+    ImVec4 background() const;
 
     Desk& desk_;
     Screen& screen_;
     Palette& palette_;
     std::string colors_key_;
     std::filesystem::file_time_type shader_time_{};
-    int failed_ = 0;  // frames, one after another
+    KeptFrame kept_;
+    bool shows_other_ = true;
+    float kept_scale_ = 0;  // at which it was drawn: fonts are loaded for one
+    int failed_ = 0;        // frames, one after another
 };
 
 }  // namespace headlight

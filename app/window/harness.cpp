@@ -3,9 +3,12 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/memory.h"
+#include "gpu/framebuffer.h"
 #include "io/output_file.h"
+#include "paint/layout.h"
 #include "views/menus.h"
 #include "window/report.h"
 
@@ -15,23 +18,16 @@ namespace {
 
 constexpr double kGiveUp = 120;  // seconds until a window that does not settle is given up
 
-/// A framebuffer of its own: a hidden window's pixels are nobody's.
-struct Framebuffer {
-    GLuint id = 0, color = 0;
-    Framebuffer(int width, int height) {
-        glGenFramebuffers(1, &id);
-        glGenRenderbuffers(1, &color);
-        glBindRenderbuffer(GL_RENDERBUFFER, color);
-        glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
-        glBindFramebuffer(GL_FRAMEBUFFER, id);
-        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color);
-    }
-    ~Framebuffer() {
-        glBindFramebuffer(GL_FRAMEBUFFER, 0);
-        glDeleteFramebuffers(1, &id);
-        glDeleteRenderbuffers(1, &color);
-    }
-};
+/// The i-th of places that fill the unit square evenly: van der Corput's sequences to bases 2 and 3 (Halton
+/// 1960).
+ImVec2 halton(int i) {
+    const auto reversed = [](int n, int base) {
+        double out = 0, digit = 1;
+        for (; n > 0; n /= base) out += n % base * (digit /= base);
+        return float(out);
+    };
+    return {reversed(i, 2), reversed(i, 3)};
+}
 
 }  // namespace
 
@@ -68,13 +64,13 @@ Result<bool> Harness::screenshot() {
 
 Result<bool> Harness::after_frame(double began) {
     if (!desk_.options.screenshot.empty()) return screenshot();
-    glfwSwapBuffers(desk_.window);
+    frame_.present();
     if (first_picture_ == 0 && desk_.pictures.of_picture) {
         glFinish();
         first_picture_ = glfwGetTime();
     }
     if (desk_.options.frames && settled() && !conversation_.take_answer()) {
-        TRY_STATUS(measure_frames());
+        print_frame_times();
         return true;
     }
     if (desk_.options.frames) desk_.want_frames(desk_.worker->busy() || desk_.frames_drawn < 5 ? 1 : 0);
@@ -94,18 +90,19 @@ void Harness::note_times(double began) {
     if (desk_.options.report.empty()) return;
     glFinish();
     frame_times_.push_back(glfwGetTime() - began);
+    drawn_anew_.push_back(frame_.drawn_anew());
+    if (desk_.options.check_frames) wrong_pixels_ += frame_.wrong_pixels();
     write_report();
 }
 
 Status Harness::take_screenshot() {
     int width = 0, height = 0;
     glfwGetFramebufferSize(desk_.window, &width, &height);
-    std::vector<unsigned char> pixels(size_t{4} * width * height);
+    std::vector<unsigned char> pixels;
     {
-        const Framebuffer target(width, height);
+        const Framebuffer target(width, height);  // of its own: a hidden window's pixels are nobody's
         frame_.draw();
-        glPixelStorei(GL_PACK_ALIGNMENT, 4);
-        glReadPixels(0, 0, width, height, GL_BGRA, GL_UNSIGNED_BYTE, pixels.data());
+        pixels = target.pixels();
     }
     const std::filesystem::path path(desk_.options.screenshot);
     return write_page(path, {{double(width), double(height), 96}, [&](Canvas& canvas) {
@@ -121,21 +118,65 @@ Status Harness::take_screenshot() {
                              }});
 }
 
-/// GLFW's clock starts with glfwInit, the first thing that the window does.
-Status Harness::measure_frames() {
+/// On what answers to the mouse in the view, each far from the one before, so that every frame is in another
+/// cell.
+std::vector<ImVec2> Harness::places_to_point_at() const {
+    constexpr int kTried = 100'000;
+    constexpr float kApart = 40;
+    std::vector<ImVec2> out;
+    const auto center = desk_.ui->widgets.find("center");
+    if (center == desk_.ui->widgets.end()) return out;
+    Rect room = center->second;
+    take_top(room, size::view_header);  // the view's controls
+    std::vector<Rect> answering;
+    for (const auto& [path, r] : desk_.ui->widgets)
+        if (path != "center" && room.contains(r.middle())) answering.push_back(r);
+    for (int i = 1; i < kTried && int(out.size()) < desk_.options.frames; ++i) {
+        const ImVec2 at = halton(i), place{room.x + at.x * room.w, room.y + at.y * room.h};
+        const bool answers =
+            std::any_of(answering.begin(), answering.end(), [&](Rect r) { return r.contains(place); });
+        const bool far = out.empty() || std::hypot(place.x - out.back().x, place.y - out.back().y) > kApart;
+        if (answers && far) out.push_back(place);
+    }
+    return out;
+}
+
+Harness::FrameTimes Harness::measure_frames(const std::function<void(int)>& before) {
     std::vector<double> times;
     for (int i = 0; i < desk_.options.frames; ++i) {
         const double begin = glfwGetTime();
+        before(i);
+        conversation_.take_answer();
+        conversation_.ask();
         frame_.draw();
-        glfwSwapBuffers(desk_.window);
+        frame_.present();
         glFinish();
         times.push_back(glfwGetTime() - begin);
     }
     std::sort(times.begin(), times.end());
-    const double median = times[times.size() / 2], p95 = times[times.size() * 95 / 100];
-    std::printf("{\"start_ms\": %.2f, \"frame_ms\": %.3f, \"frame_p95_ms\": %.3f, \"peak_mb\": %.1f}\n",
-                first_picture_ * 1e3, median * 1e3, p95 * 1e3, double(peak_memory()) / (1 << 20));
-    return success();
+    return {times[times.size() / 2], times[times.size() * 95 / 100]};
+}
+
+/// GLFW's clock starts with glfwInit, the first thing that the window does.
+void Harness::print_frame_times() {
+    const std::vector<ImVec2> places = places_to_point_at();
+    const auto move = [&](int i) {
+        if (places.empty()) return;
+        const ImVec2 at = desk_.ui->pixels(places[size_t(i) % places.size()]);
+        desk_.pointer.move(double(at.x), double(at.y));
+    };
+    const FrameTimes anew = measure_frames([&](int) { frame_.draw_all_anew(); });
+    const FrameTimes rest = measure_frames([](int) {}), moving = measure_frames(move);
+    Json out{{"start_ms", first_picture_ * 1e3}, {"places", places.size()}};
+    const auto note = [&](const std::string& name, const FrameTimes& t) {
+        out[name + "_ms"] = t.median * 1e3;
+        out[name + "_p95_ms"] = t.p95 * 1e3;
+    };
+    note("frame", anew);
+    note("rest", rest);
+    note("moving", moving);
+    out["peak_mb"] = double(peak_memory()) / (1 << 20);
+    std::puts(json_text(out).c_str());
 }
 
 void Harness::write_report() {
@@ -143,6 +184,8 @@ void Harness::write_report() {
     root["latencies"] = latencies_;
     root["answers"] = answers_;
     root["frame_times"] = frame_times_;
+    root["drawn_anew"] = drawn_anew_;
+    if (desk_.options.check_frames) root["wrong_pixels"] = wrong_pixels_;
     if (desk_.options.report_texts) root["texts"] = desk_.text.drawn();
     if (desk_.session.shows(Sheet::palette))
         for (const Offer& offer : palette_.offers()) root["palette"].push_back(offer.label);

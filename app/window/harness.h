@@ -1,6 +1,7 @@
 // What documents and tests ask of the window: commands at the start, a picture, the time of frames, a report.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "window/conversation.h"
@@ -39,7 +40,13 @@ private:
     bool gave_all() const { return taken_ == lines_.size(); }
     Result<bool> screenshot();
     Status take_screenshot();
-    Status measure_frames();
+    struct FrameTimes {
+        double median, p95;  // seconds
+    };
+    /// The times of frames that follow one another; `before` is called at the beginning of each.
+    FrameTimes measure_frames(const std::function<void(int)>& before);
+    std::vector<ImVec2> places_to_point_at() const;
+    void print_frame_times();
     void note_times(double began);
     void write_report();
 
@@ -54,6 +61,8 @@ private:
     double first_picture_ = 0;  // seconds from the start to the first frame with a heat map on it
     std::vector<double> answers_,
         latencies_;                    // seconds from key press to the numbers, and to the finished frame
+    size_t wrong_pixels_ = 0;          // of all frames
+    std::vector<float> drawn_anew_;    // of each frame, its share of the window
     std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
 };
 

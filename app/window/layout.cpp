@@ -76,6 +76,7 @@ void draw_parts(Scene& s, Rect w) {
     draw_sentence_bar(s, {0, 0, w.w, top});
     if (alone) {
         s.of<LayoutState>().center = {middle.w, middle.h};
+        ui.name("center", middle);
         view->draw(s, middle);
         fade_old("center", middle);
         return draw_status_bar(s, {0, w.h - status, w.w, status});
@@ -100,6 +101,7 @@ void draw_parts(Scene& s, Rect w) {
     const Rect center{left, header.bottom() + chips, middle.w,
                       middle.bottom() - header.bottom() - chips - generation};
     s.of<LayoutState>().center = {center.w, center.h};
+    ui.name("center", center);
     if (view) draw_header(s, header, *view);
     if (s.sentence())
         view->draw(s, center);

@@ -79,6 +79,9 @@ Desk& touched(GLFWwindow* window) {
     return desk;
 }
 
+/// It may have lost what it showed.
+void expose(GLFWwindow* window) { touched(window).exposed = true; }
+
 }  // namespace
 
 Status Screen::start() {
@@ -111,6 +114,9 @@ Status Screen::open() {
     glfwMakeContextCurrent(desk_.window);
     glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only
                           // delay the next key
+    const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
+    const std::string_view name = renderer ? renderer : "";
+    desk_.software = name.find("llvmpipe") != name.npos || name.find("softpipe") != name.npos;
     return success();
 }
 
@@ -157,11 +163,7 @@ Status Screen::prepare() {
     desk_.heat = std::make_unique<HeatmapRenderer>(std::move(heat));
     desk_.ui = std::make_unique<Ui>(desk_.text, desk_.heat.get());
     desk_.ui->notes_unexplained = !desk_.options.report.empty();
-    const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-    const bool software =
-        renderer && (std::string_view(renderer).find("llvmpipe") != std::string_view::npos ||
-                     std::string_view(renderer).find("softpipe") != std::string_view::npos);
-    if (software) desk_.ui->most_lines = 100;
+    if (desk_.software) desk_.ui->most_lines = 100;
     return success();
 }
 
@@ -199,19 +201,22 @@ void Screen::install_callbacks() {
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
         for (int i = 0; i < count; ++i) touched(w).input.dropped.emplace_back(paths[i]);
     });
-    glfwSetCursorPosCallback(window,
-                             [](GLFWwindow* w, double x, double y) { touched(w).pointer.move(x, y); });
+    glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) {
+        Desk& desk = desk_of(w);
+        desk.pointer.move(x, y);
+        desk.want_frames(2);  // one sees what it points at, one shows what that lights elsewhere
+    });
     glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int) {
         touched(w).pointer.press(button, action != GLFW_RELEASE);
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
-    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { touched(w); });
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { expose(w); });
     glfwSetWindowPosCallback(window, [](GLFWwindow* w, int, int) { desk_of(w).moved = true; });
     glfwSetWindowSizeCallback(window, [](GLFWwindow* w, int, int) { desk_of(w).moved = true; });
-    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { touched(w); });
+    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { expose(w); });
     glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { touched(w); });
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { touched(w); });
-    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { touched(w); });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { expose(w); });
 }
 
 /// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes

@@ -123,7 +123,7 @@ class Window:
             if self.process.poll() is not None:
                 raise AssertionError(f"the window ended with status {self.process.returncode}: {self.process.stderr.read().decode()[-2000:]}")
             time.sleep(0.02)
-        for long in ("widgets", "frame_times", "latencies", "answers", "figure"):
+        for long in ("widgets", "frame_times", "drawn_anew", "latencies", "answers", "figure"):
             r.pop(long, None)
         raise AssertionError(f"did not happen within {seconds} s; the window says {json.dumps(r)[:3000]}")
 

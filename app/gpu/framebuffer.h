@@ -1,0 +1,39 @@
+// A picture that is drawn into, beside the window's.
+#pragma once
+
+#include <epoxy/gl.h>
+
+#include <vector>
+
+namespace headlight {
+
+/// A framebuffer with a color texture of its own, deleted with its owner.
+class Framebuffer {
+public:
+    Framebuffer() = default;
+    /// Leaves it bound.
+    Framebuffer(int width, int height);
+    ~Framebuffer();
+    Framebuffer(Framebuffer&& o) noexcept;
+    Framebuffer& operator=(Framebuffer&& o) noexcept;
+
+    int width() const { return width_; }
+    int height() const { return height_; }
+    /// Whether the driver takes it.
+    bool complete() const;
+    void bind() const { glBindFramebuffer(GL_FRAMEBUFFER, id_); }
+    /// Its pixels, as bound_pixels gives them. Leaves it bound.
+    std::vector<unsigned char> pixels() const;
+    /// Copies all of it to another framebuffer of its size by its name, which is bound then; 0: the window's.
+    void copy_to(GLuint target) const;
+
+private:
+    void reset();
+    GLuint id_ = 0, color_ = 0;
+    int width_ = 0, height_ = 0;
+};
+
+/// The pixels of the framebuffer that is bound: blue, green, red, alpha, the lowest row first.
+std::vector<unsigned char> bound_pixels(int width, int height);
+
+}  // namespace headlight

@@ -1,0 +1,253 @@
+#include "gpu/kept_frame.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_opengl3.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "gpu/heatmap.h"
+
+namespace headlight {
+
+namespace {
+
+PixelBox whole(const ImDrawData& data) { return {0, 0, int(data.DisplaySize.x), int(data.DisplaySize.y)}; }
+
+/// The pixels that Dear ImGui's backend leaves of a clip rectangle, in its own roundings.
+PixelBox clip_of(const ImDrawCmd& command, const PixelBox& window) {
+    const ImVec4& c = command.ClipRect;
+    if (c.z <= c.x || c.w <= c.y) return {};
+    const int left = int(c.x), bottom = window.bottom - int(float(window.bottom) - c.w);
+    return common({left, bottom - int(c.w - c.y), left + int(c.z - c.x), bottom}, window);
+}
+
+uint64_t look_of(const ImDrawVert& v) {
+    static_assert(sizeof(ImVec2) == sizeof(uint64_t));
+    return Fingerprint()
+        .with(std::bit_cast<uint64_t>(v.pos))
+        .with(std::bit_cast<uint64_t>(v.uv))
+        .with(uint64_t{v.col})
+        .value();
+}
+
+uint64_t texture_of(const ImDrawCmd& command) {
+    const auto id = static_cast<GLuint>(reinterpret_cast<intptr_t>(command.GetTexID()));
+    return Fingerprint().with(uint64_t{id}).with(Texture::serial(id)).value();
+}
+
+void draw_anew(ImDrawData& data, ImVec4 background) {
+    glClearColor(background.x, background.y, background.z, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(&data);
+}
+
+/// A second pair of indices that shares the first triangle's first and last corner: a rectangle, as most are.
+bool is_pair(const ImDrawIdx* i) { return i[3] == i[0] && i[4] == i[2]; }
+
+}  // namespace
+
+void KeptFrame::add(const PixelBox& box, uint64_t look, unsigned first, unsigned count) {
+    if (box.empty()) return;
+    tiles_.add(box, look);
+    pieces_.push_back({box, first, count});
+}
+
+void KeptFrame::look_at_triangles(const ImDrawList& list, const ImDrawCmd& command, const PixelBox& clip) {
+    const uint64_t drawn_with = Fingerprint(texture_of(command)).with(clip).value();
+    const ImDrawVert* vertices = list.VtxBuffer.Data + command.VtxOffset;
+    const uint64_t* looks = vertices_.data() + command.VtxOffset;
+    const unsigned end = command.IdxOffset + command.ElemCount;
+    for (unsigned at = command.IdxOffset; at < end;) {
+        const ImDrawIdx* i = list.IdxBuffer.Data + at;
+        const unsigned count = at + 6 <= end && is_pair(i) ? 6 : 3;
+        ImVec2 low = vertices[i[0]].pos, high = low;
+        Fingerprint look(drawn_with);
+        look.with(looks[i[0]]);
+        for (const unsigned corner : {1u, 2u, 5u}) {
+            if (corner >= count) break;
+            const ImVec2 p = vertices[i[corner]].pos;
+            low = {std::min(low.x, p.x), std::min(low.y, p.y)};
+            high = {std::max(high.x, p.x), std::max(high.y, p.y)};
+            look.with(looks[i[corner]]);
+        }
+        add(pixels_between(low, high, clip), look.value(), at, count);
+        at += count;
+    }
+}
+
+void KeptFrame::look_at(const ImDrawList& list, const ImDrawCmd& command, const PixelBox& clip) {
+    if (!command.UserCallback) return look_at_triangles(list, command, clip);
+    if (command.UserCallback == ImDrawCallback_ResetRenderState) return;
+    const auto parts = HeatmapRenderer::parts_of(command);
+    if (!parts) return add(clip, Fingerprint().with(++unknown_).value(), 0, 0);
+    for (const HeatmapRenderer::Part& part : *parts)
+        add(pixels_between(part.low, part.high, clip), Fingerprint(part.look).with(clip).value(), 0, 0);
+}
+
+void KeptFrame::look_through(const ImDrawData& data) {
+    const PixelBox window = whole(data);
+    pieces_.clear();
+    commands_.clear();
+    for (int l = 0; l < data.CmdListsCount; ++l) {
+        const ImDrawList& list = *data.CmdLists[l];
+        vertices_.resize(list.VtxBuffer.Size);
+        for (int i = 0; i < list.VtxBuffer.Size; ++i) vertices_[i] = look_of(list.VtxBuffer.Data[i]);
+        for (const ImDrawCmd& command : list.CmdBuffer) {
+            const PixelBox clip = clip_of(command, window);
+            const size_t begin = pieces_.size();
+            if (!clip.empty()) look_at(list, command, clip);
+            commands_.push_back({clip, begin, pieces_.size()});
+        }
+    }
+}
+
+/// Takes over what a command draws in a box; whether that is anything.
+bool KeptFrame::selects(const Command& command, const PixelBox& box, const ImDrawList& list,
+                        ImDrawList& out) const {
+    bool any = false;
+    for (size_t p = command.begin; p < command.end; ++p) {
+        const Piece& piece = pieces_[p];
+        if (!meet(piece.box, box)) continue;
+        any = true;
+        const int at = out.IdxBuffer.Size;
+        out.IdxBuffer.resize(at + int(piece.count));
+        std::copy_n(list.IdxBuffer.Data + piece.first, piece.count, out.IdxBuffer.Data + at);
+    }
+    return any;
+}
+
+void KeptFrame::select(const ImDrawList& list, size_t first, ImDrawList& out) const {
+    out.CmdBuffer.resize(0);
+    out.IdxBuffer.resize(0);
+    for (const PixelBox& box : boxes_)
+        for (int i = 0; i < list.CmdBuffer.Size; ++i) {
+            const Command& command = commands_[first + i];
+            ImDrawCmd selected = list.CmdBuffer[i];
+            const bool resets = selected.UserCallback == ImDrawCallback_ResetRenderState,
+                       after_callback = out.CmdBuffer.Size > 0 && out.CmdBuffer.back().UserCallback &&
+                                        out.CmdBuffer.back().UserCallback != ImDrawCallback_ResetRenderState;
+            selected.IdxOffset = unsigned(out.IdxBuffer.Size);
+            if (resets ? !after_callback : !selects(command, box, list, out)) continue;
+            const PixelBox clip = common(command.clip, box);
+            selected.ClipRect = {float(clip.left), float(clip.top), float(clip.right), float(clip.bottom)};
+            selected.ElemCount = unsigned(out.IdxBuffer.Size) - selected.IdxOffset;
+            out.CmdBuffer.push_back(selected);
+        }
+}
+
+void KeptFrame::draw_boxes(ImDrawData& data) {
+    glEnable(GL_SCISSOR_TEST);
+    for (const PixelBox& b : boxes_) {
+        glScissor(b.left, window_.bottom - b.bottom, b.right - b.left, b.bottom - b.top);
+        glClear(GL_COLOR_BUFFER_BIT);
+    }
+    glDisable(GL_SCISSOR_TEST);
+    while (selected_.size() < size_t(data.CmdListsCount))
+        selected_.emplace_back(ImGui::GetDrawListSharedData());
+    std::vector<ImDrawList*> lists;
+    size_t first = 0;
+    for (int l = 0; l < data.CmdListsCount; ++l) {
+        ImDrawList &list = *data.CmdLists[l], &out = selected_[l];
+        select(list, first, out);
+        first += list.CmdBuffer.Size;
+        lists.push_back(&list);
+        out.VtxBuffer.swap(list.VtxBuffer);
+        data.CmdLists[l] = &out;
+    }
+    ImGui_ImplOpenGL3_RenderDrawData(&data);
+    for (int l = 0; l < data.CmdListsCount; ++l) {
+        selected_[l].VtxBuffer.swap(lists[l]->VtxBuffer);
+        data.CmdLists[l] = lists[l];
+    }
+}
+
+/// Binds what keeps a picture of the window's size; false where nothing does.
+bool KeptFrame::make_room(const ImDrawData& data, GLuint target) {
+    if (data.FramebufferScale.x != 1 || data.FramebufferScale.y != 1 || data.DisplayPos.x != 0 ||
+        data.DisplayPos.y != 0)
+        return false;  // places of lists are no pixels
+    window_ = whole(data);
+    if (parts_) return target == 0;
+    if (window_.right == kept_.width() && window_.bottom == kept_.height()) return kept_.complete();
+    kept_ = Framebuffer(window_.right, window_.bottom);
+    forget();
+    return kept_.complete();
+}
+
+bool KeptFrame::draw(ImDrawData& data, ImVec4 background) {
+    if (whole(data).empty()) return false;
+    GLint bound = 0;
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &bound);
+    const auto target = static_cast<GLuint>(bound);
+    background_ = background;
+    in_parts_ = parts_ && target == 0;
+    if (!make_room(data, target)) {
+        in_parts_ = false;
+        glBindFramebuffer(GL_FRAMEBUFFER, target);
+        draw_anew(data, background);
+        forget();
+        boxes_ = {whole(data)};
+        return true;
+    }
+    if (in_parts_ && swapped_) forget();
+    tiles_.begin(window_.right, window_.bottom);
+    tiles_.add(window_, Fingerprint().with(background).value());
+    look_through(data);
+    boxes_ = tiles_.changed();
+    glClearColor(background.x, background.y, background.z, 1);
+    if (boxes_.size() == 1 && boxes_[0] == window_)
+        draw_anew(data, background);
+    else if (!boxes_.empty())
+        draw_boxes(data);
+    if (parts_) return !boxes_.empty();
+    const bool elsewhere = std::exchange(shown_in_, bound) != bound, shows = elsewhere || !boxes_.empty();
+    if (shows)
+        kept_.copy_to(target);
+    else
+        glBindFramebuffer(GL_FRAMEBUFFER, target);
+    return shows;
+}
+
+/// A part is cut out of the buffer by its height, which must be the window's: Mesa's software renderer makes
+/// the buffer of the window's size at the first drawing behind a swap. Where the window had this size before
+/// that drawing (the lists') and has it behind it, so has the buffer.
+bool KeptFrame::show(GLFWwindow* window) {
+    PixelBox now;
+    glfwGetFramebufferSize(window, &now.right, &now.bottom);
+    if (swapped_) buffer_ = window_;
+    if (in_parts_ && buffer_ == window_ && now == window_) {
+        swapped_ = false;
+        for (const PixelBox& box : boxes_) parts_->show(box, window_.bottom);
+        return false;
+    }
+    glfwSwapBuffers(window);
+    swapped_ = true;
+    return in_parts_;
+}
+
+float KeptFrame::drawn() const {
+    double area = 0;
+    for (const PixelBox& b : boxes_) area += double(b.right - b.left) * (b.bottom - b.top);
+    return window_.empty() ? 1 : float(area / (double(window_.right) * window_.bottom));
+}
+
+/// Both are read from the same buffer: a window is drawn upside down, which rounds some edges otherwise.
+size_t KeptFrame::wrong_pixels(ImDrawData& data) const {
+    constexpr size_t kColors = 3;  // of four bytes; a window need not have the fourth
+    GLint target = 0;
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
+    if (in_parts_ && swapped_) return 0;  // it is gone
+    if (!in_parts_) kept_.bind();
+    const std::vector<unsigned char> shown = bound_pixels(window_.right, window_.bottom);
+    draw_anew(data, background_);
+    const std::vector<unsigned char> right = bound_pixels(window_.right, window_.bottom);
+    glBindFramebuffer(GL_FRAMEBUFFER, GLuint(target));
+    size_t wrong = 0;
+    for (size_t i = 0; i < right.size(); i += 4)
+        wrong += std::memcmp(right.data() + i, shown.data() + i, kColors) != 0;
+    return wrong;
+}
+
+}  // namespace headlight

@@ -1,0 +1,142 @@
+// What a frame draws: tiles that differ from the last one, lines as strips.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "gpu/tiles.h"
+#include "paint/ribbon.h"
+
+using namespace headlight;
+
+namespace {
+
+size_t area_of(const std::vector<PixelBox>& boxes) {
+    size_t area = 0;
+    for (const PixelBox& b : boxes) area += size_t(b.right - b.left) * (b.bottom - b.top);
+    return area;
+}
+
+bool covers(const std::vector<PixelBox>& boxes, int x, int y) {
+    for (const PixelBox& b : boxes)
+        if (x >= b.left && x < b.right && y >= b.top && y < b.bottom) return true;
+    return false;
+}
+
+/// What a frame of some boxes changes, each with its look.
+std::vector<PixelBox> changed_by(Tiles& tiles, const std::vector<std::pair<PixelBox, uint64_t>>& drawn) {
+    tiles.begin(200, 100);
+    for (const auto& [box, look] : drawn) tiles.add(box, look);
+    return tiles.changed();
+}
+
+}  // namespace
+
+TEST_CASE("a frame draws the tiles that look otherwise than in the last frame, and no others") {
+    Tiles tiles;
+    const PixelBox window{0, 0, 200, 100}, here{40, 40, 50, 70}, there{150, 10, 199, 20};
+    CHECK(changed_by(tiles, {{here, 1}, {there, 2}}) == std::vector{window});
+    CHECK(changed_by(tiles, {{here, 1}, {there, 2}}).empty());
+    CHECK(changed_by(tiles, {{here, 3}, {there, 2}}) == std::vector{PixelBox{32, 32, 64, 96}});
+    CHECK(changed_by(tiles, {{here, 3}}) == std::vector{PixelBox{128, 0, 200, 32}});
+    CHECK(changed_by(tiles, {{here, 3}}).empty());
+    SUBCASE("one thing over another is not the other over the one") {
+        changed_by(tiles, {{here, 1}, {here, 2}});
+        CHECK(changed_by(tiles, {{here, 2}, {here, 1}}).size() == 1);
+        CHECK(changed_by(tiles, {{here, 2}, {here, 1}, {here, 1}}).size() == 1);
+    }
+    SUBCASE("a box that ends at a tile's edge does not reach into the next") {
+        CHECK(changed_by(tiles, {{{32, 32, 64, 64}, 1}, {{40, 64, 50, 70}, 4}}) ==
+              std::vector{PixelBox{32, 32, 64, 96}});
+        CHECK(changed_by(tiles, {{{32, 32, 64, 64}, 2}, {{40, 64, 50, 70}, 4}}) ==
+              std::vector{PixelBox{32, 32, 64, 64}});
+    }
+    SUBCASE("all is new in a window of another size, and after it was forgotten") {
+        tiles.forget();
+        CHECK(changed_by(tiles, {{here, 3}}) == std::vector{window});
+        tiles.begin(201, 100);
+        tiles.add(here, 3);
+        CHECK(tiles.changed() == std::vector{PixelBox{0, 0, 201, 100}});
+    }
+}
+
+TEST_CASE("what changed lies in a few boxes, none over another") {
+    std::mt19937 random(7);
+    Tiles tiles;
+    constexpr int kWide = 1000, kHigh = 700, kSide = Tiles::kSide;
+    const auto frame = [&](const std::vector<PixelBox>& boxes) {
+        tiles.begin(kWide, kHigh);
+        for (const PixelBox& b : boxes) tiles.add(b, 1);
+    };
+    for (const int count : {1, 3, 20, 300}) {
+        CAPTURE(count);
+        frame({});
+        std::vector<PixelBox> drawn;
+        for (int i = 0; i < count; ++i) {
+            const int x = int(random() % (kWide - 20)), y = int(random() % (kHigh - 20));
+            drawn.push_back({x, y, x + 1 + int(random() % 20), y + 1 + int(random() % 20)});
+        }
+        frame(drawn);
+        const auto boxes = tiles.changed();
+        CHECK(boxes.size() <= 16);
+        for (const PixelBox& b : drawn) {
+            CHECK(covers(boxes, b.left, b.top));
+            CHECK(covers(boxes, b.right - 1, b.bottom - 1));
+        }
+        size_t covered = 0;  // tile by tile: a pixel of two boxes would be counted once here and twice there
+        for (int y = 0; y < kHigh; y += kSide)
+            for (int x = 0; x < kWide; x += kSide)
+                if (covers(boxes, x, y))
+                    covered += size_t(std::min(kSide, kWide - x)) * std::min(kSide, kHigh - y);
+        CHECK(covered == area_of(boxes));
+        if (count == 1) CHECK(area_of(boxes) <= size_t{4} * kSide * kSide);
+    }
+}
+
+TEST_CASE("what lies between two corners is whole pixels within a box; what is no number lies at its side") {
+    const PixelBox window{10, 0, 100, 50};
+    CHECK(pixels_between({20.2f, 3.9f}, {30.1f, 4.1f}, window) == PixelBox{20, 3, 31, 5});
+    CHECK(pixels_between({-1e9f, -5}, {1e9f, 1e20f}, window) == window);
+    CHECK(pixels_between({120, 3}, {130, 4}, window).empty());
+    CHECK(pixels_between({std::nanf(""), 3}, {std::nanf(""), 4}, window).empty());
+}
+
+TEST_CASE("a curve is a strip of few triangles that stays within a third of a pixel of it") {
+    ImGui::CreateContext();
+    ImGui::GetIO().Fonts->Build();
+    for (const float rise : {0.0f, 3.0f, 40.0f, -700.0f}) {
+        CAPTURE(rise);
+        ImDrawList list(ImGui::GetDrawListSharedData());
+        list._ResetForNewFrame();
+        draw_curve(list, {100, 50}, {700, 50 + rise}, IM_COL32_WHITE, 2);
+        const int points = list.VtxBuffer.Size / 2;
+        REQUIRE(points >= 2);
+        CHECK(list.IdxBuffer.Size == 6 * (points - 1));
+        CHECK(points <= 40);
+        const auto middle = [&](int i) {
+            const ImVec2 a = list.VtxBuffer[2 * i].pos, b = list.VtxBuffer[2 * i + 1].pos;
+            return ImVec2{(a.x + b.x) / 2, (a.y + b.y) / 2};
+        };
+        CHECK(middle(0).x == doctest::Approx(100));
+        CHECK(middle(points - 1).y == doctest::Approx(50 + rise));
+        double farthest = 0;
+        for (int step = 0; step <= 2000; ++step) {  // of the curve from the strip's middle line
+            const double t = step / 2000.0, v = 1 - t;
+            const double x = 100 + 600 * (3 * v * v * t * 0.45 + 3 * v * t * t * 0.55 + t * t * t),
+                         y = 50 + double(rise) * (3 * t * t - 2 * t * t * t);
+            double nearest = 1e9;
+            for (int i = 0; i + 1 < points; ++i) {
+                const ImVec2 a = middle(i), b = middle(i + 1);
+                const double dx = double(b.x - a.x), dy = double(b.y - a.y);
+                const double along = std::clamp(
+                    ((x - double(a.x)) * dx + (y - double(a.y)) * dy) / (dx * dx + dy * dy), 0.0, 1.0);
+                nearest =
+                    std::min(nearest, std::hypot(x - double(a.x) - along * dx, y - double(a.y) - along * dy));
+            }
+            farthest = std::max(farthest, nearest);
+        }
+        CHECK(farthest < 1.0 / 3);
+    }
+    ImGui::DestroyContext();
+}

@@ -1,0 +1,61 @@
+"""What a frame draws: what differs from the last one alone, and just as if it drew the whole window."""
+import re
+import subprocess
+import time
+
+from drive import Window
+from places import LILY, PROGRAM
+
+
+def _seen(w, condition=lambda r: True):
+    """The report of a frame behind all that was done before, once nothing is computed."""
+    frame = w.report()["frame"]
+    time.sleep(0.15)
+    r = w.wait(lambda r: not r["busy"] and condition(r))
+    assert r["wrong_pixels"] == 0, f"{r['wrong_pixels']} pixels since the start, at frame {r['frame']}, {frame} before"
+    return r
+
+
+def _view_keys():
+    """Ctrl and a digit or letter for each view of the table."""
+    rows = subprocess.run([PROGRAM, "--commands"], capture_output=True, text=True, check=True).stdout.splitlines()
+    keys = sorted({found[1].lower() for row in rows if (found := re.match(r"view .*Ctrl\+(\w)", row))})
+    assert len(keys) > 12, rows
+    return keys
+
+
+def only_what_changed_is_drawn(display):
+    """In every view: under the pointer, after it left, in the other theme, at another text size, in a larger window."""
+    with Window(PROGRAM, display, "--text", LILY, "--head", "1.2", "--check-frames", size="1280x800") as w:
+        w.settled()
+        assert max(_seen(w)["drawn_anew"]) == 1
+        shown = set()
+        for key in _view_keys():
+            w.key(f"ctrl+{key}")
+            shown.add(_seen(w)["view"])
+            for x, y in ((0.3, 0.5), (0.12, 0.45)):
+                w.point("center", x, y)
+                _seen(w)
+        assert len(shown) > 12, shown
+        w.key("ctrl+1")
+        _seen(w, lambda r: r["view"] == "Heat map")
+        w.point("map", 0.3, 0.7)
+        _seen(w, lambda r: r["hovered"])
+        before = len(_seen(w)["drawn_anew"])
+        w.point("map", 0.4, 0.8)
+        drawn = _seen(w, lambda r: r["hovered"] and len(r["drawn_anew"]) > before)["drawn_anew"][before:]
+        assert 0 < max(drawn) < 0.6, drawn
+        w.tool("mousemove_relative", "1", "0")
+        after = before + len(drawn)
+        drawn = _seen(w, lambda r: len(r["drawn_anew"]) > after)["drawn_anew"][after:]
+        assert max(drawn) == 0, f"the same cell: {drawn}"
+        w.key("ctrl+d")
+        _seen(w, lambda r: not r["dark"])
+        w.resize(1400, 900)
+        _seen(w, lambda r: r["size"] == [1400, 900])
+        w.type(" ball")
+        _seen(w, lambda r: r["shown_text"] == LILY + " ball")
+        w.key("ctrl+k")
+        w.type("text size 125")
+        w.key("Return")
+        _seen(w, lambda r: r["scale"] == 1.25)
