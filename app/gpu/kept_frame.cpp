@@ -37,6 +37,14 @@ uint64_t texture_of(const ImDrawCmd& command) {
     return Fingerprint().with(uint64_t{id}).with(Texture::serial(id)).value();
 }
 
+PixelBox around(const std::vector<PixelBox>& boxes) {
+    PixelBox all = boxes[0];
+    for (const PixelBox& b : boxes)
+        all = {std::min(all.left, b.left), std::min(all.top, b.top), std::max(all.right, b.right),
+               std::max(all.bottom, b.bottom)};
+    return all;
+}
+
 void draw_anew(ImDrawData& data, ImVec4 background) {
     glClearColor(background.x, background.y, background.z, 1);
     glClear(GL_COLOR_BUFFER_BIT);
@@ -219,7 +227,7 @@ bool KeptFrame::show(GLFWwindow* window) {
     if (swapped_) buffer_ = window_;
     if (in_parts_ && buffer_ == window_ && now == window_) {
         swapped_ = false;
-        for (const PixelBox& box : boxes_) parts_->show(box, window_.bottom);
+        if (!boxes_.empty()) parts_->show(around(boxes_), window_.bottom);  // each is a word with the server
         return false;
     }
     glfwSwapBuffers(window);
