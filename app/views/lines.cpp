@@ -117,6 +117,14 @@ std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, co
     return {faintest_of(weights, s.ui.most_lines), weights.size()};
 }
 
+/// The same among the lines of one query, all of which are drawn where there are not too many.
+float faintest_of_query(const Scene& s, const LayerLinks& links, int query) {
+    std::vector<float> weights;
+    for (const int h : drawn_heads(s))
+        for (const Link& link : links.of_head[h][query]) weights.push_back(link.weight);
+    return faintest_of(weights, s.ui.most_lines);
+}
+
 /// Draws the lines of one query; those whose key is out of sight lead towards it.
 void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
               bool highlighted, bool others_step_back) {
@@ -126,7 +134,7 @@ void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query
     for (int i = 0; i < isize(heads); ++i) {
         const float apart = (float(i) - float(heads.size() - 1) / 2) * 1.5f;
         for (const Link& link : links.of_head[heads[i]][query]) {
-            if (link.weight < faintest && !highlighted) continue;
+            if (link.weight < faintest) continue;
             const bool to_focus = s.session.selection.hovered.key == link.key;
             const float alpha = highlighted || to_focus ? 0.35f + 0.6f * link.weight
                                 : others_step_back      ? 0.13f + 0.12f * link.weight
@@ -147,7 +155,8 @@ void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, flo
     for (int q = 0; q < s.queries(); ++q)
         if (l.sees(q) && !(focused && cell && cell->first == q))
             draw_row(s, l, links, q, faintest, false, step_back);
-    if (focused && cell) draw_row(s, l, links, cell->first, faintest, true, false);
+    if (focused && cell)
+        draw_row(s, l, links, cell->first, faintest_of_query(s, links, cell->first), true, false);
     ui.unclip();
 }
 
