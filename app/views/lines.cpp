@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "base/cast.h"
-#include "base/memory.h"
 #include "paint/layout.h"
 #include "views/layer_heads.h"
-#include "views/numbers.h"
 #include "views/parts.h"
 #include "views/token_menu.h"
 #include "views/views.h"
@@ -277,18 +275,6 @@ void draw_lines_inspector(Scene& s, Rect area) {
         }
         c.skip(kBetween);
     }
-}
-
-std::vector<NumberTable> layer_numbers(const Scene& s) {
-    std::vector<NumberTable> out;
-    const Trace& trace = *s.sentence()->trace;
-    check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.block()) * 4);
-    for (int head = 0; head < trace.config().heads(s.block()); ++head)
-        if (!s.of<LayerHeads>().hidden.count(head))
-            out.push_back({"pattern of head " + head_name(trace.config(), s.block(), head), "query", "key",
-                           s.query_labels(), s.key_labels(),
-                           shown_only(masked_pattern(trace, s.block(), head))});
-    return out;
 }
 
 View lines_view() {
