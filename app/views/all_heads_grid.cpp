@@ -98,6 +98,17 @@ float fitting_cell(const Ui& ui, Rect room, bool by_layer,
     return w;
 }
 
+/// What is left below all layers becomes room for captions and air between the layers.
+void take_height(const Ui& ui, ThumbGrid& g) {
+    constexpr float kLeastCaptioned = 44, kMostAir = 14;
+    const float each = g.view.h / float(g.rows);
+    if (!g.captions && g.w >= kLeastCaptioned && g.side + kCaptionLine <= each) {
+        g.captions = true;
+        g.h = g.side + kCaptionLine;
+    }
+    g.h += ui.whole(std::clamp(each - g.h, 0.0f, kMostAir));
+}
+
 /// All heads at once, then the zoom.
 ThumbGrid arrange(Scene& s, Rect area, int heads) {
     auto& state = s.of<AllHeadsState>();
@@ -121,6 +132,7 @@ ThumbGrid arrange(Scene& s, Rect area, int heads) {
     g.h = cell_height(g.w);
     std::tie(g.rows, g.columns) = rows_and_columns(g.by_layer ? fitting : g.w);
     g.pitch = folds.pitch(fitting);
+    if (g.by_layer) take_height(s.ui, g);
     return g;
 }
 
@@ -190,6 +202,10 @@ void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slo
     const ModelConfig& c = s.model()->config;
     const std::string name = head_name(c, block, head),  // rows by layer name the stack too
         shorter = by_layer ? std::to_string(c.block(block).layer) + "." + std::to_string(head) : name;
+    const std::string exact = number(statistic, 2);
+    const float both = ui.text.width(kCaptionMono, shorter) + gap::tight + ui.text.width(kCaptionMono, exact);
+    if (by_layer && label.empty() && both > line.w)  // rows and columns say which head it is
+        return void(write(ui, line, kCaptionMono, faint, exact));
     const float room =
         line.w - (label.empty() ? ui.text.width(kCaptionMono, number(statistic, 2)) + gap::close : 0);
     take_left(line,

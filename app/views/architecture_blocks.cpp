@@ -117,7 +117,8 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
         norm.rows = {of + "final norm"};
         out.push_back(norm);
     }
-    if (index + 1 < isize(c.stacks)) return out;
+    const bool has_head = c.can.read_image ? c.vocab > 0 : unembeds(c);
+    if (index + 1 < isize(c.stacks) || !has_head) return out;
     Block head;
     head.name = c.can.read_image ? "Classifier" : "Unembedding";
     head.shapes = {by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab)};

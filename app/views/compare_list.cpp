@@ -17,8 +17,13 @@ void draw_compare_list(Scene& s, Rect area) {
     const auto& values = found->answer.distances;
     if (isize(values) != c.head_count()) return;
     const std::string of_a = head_name(s.model()->config, found->asked.block, found->asked.head);
+    const char* values_are = "distance";
+    const float room = area.w - s.ui.text.width(kCaption, values_are) - gap::medium;
     const std::string title = s.session.document.comparison.what == Compared::changes
-                                  ? "Most affected by the interventions"
+                                  ? first_that_fits(s.ui, kCaption,
+                                                    {"Most affected by the interventions",
+                                                     "Most affected by interventions", "Most affected"},
+                                                    room)
                               : itself ? "Heads that differ most"
                               : models ? "Nearest to " + of_a + " in B"
                                        : "Nearest to " + of_a;
@@ -31,7 +36,7 @@ void draw_compare_list(Scene& s, Rect area) {
                                          int(i) == c.head_index({found->asked.block, found->asked.head}));
     };
     heads.order.erase(std::remove_if(heads.order.begin(), heads.order.end(), skip), heads.order.end());
-    const auto pressed = draw_ranked(s, list_heading(s.ui, area, title, "distance"), c, heads);
+    const auto pressed = draw_ranked(s, list_heading(s.ui, area, title, values_are), c, heads);
     if (!pressed) return;
     if (itself)
         s.select(pressed->first, pressed->second);

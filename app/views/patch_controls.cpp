@@ -46,9 +46,10 @@ void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
 }
 
 void draw_patch_toolbar(Scene& s, Toolbar bar) {
-    constexpr float kSave = 136, kLeastRest = 88;
+    constexpr float kSave = 136, kLeastRest = 88, kLabelled = 740;
     constexpr const char* kClean[] = {"another text", "before interventions"};
     const Compared what = s.session.document.comparison.what;
+    bar.labels = bar.rest().w > kLabelled;
     const int clean = what == Compared::sentences ? 0 : what == Compared::changes ? 1 : -1;
     if (const int c = bar.choice("Clean run", "patch/clean", {std::begin(kClean), std::end(kClean)}, clean);
         c >= 0)

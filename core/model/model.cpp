@@ -156,6 +156,7 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     if (stopped(cancel)) return cancelled();
     model->store.stop_on(nullptr);
     TRY(model->weights, std::move(bound));
+    if (!model->weights.unembedding) model->config.mlm_head = false;  // a base model of a family that has one
     model->packed = std::make_unique<PackedWeights>(matrices_of(model->weights));
     TRY_STATUS(model->store.check_unchanged());
     model->name = printable(model_name(path));

@@ -71,6 +71,7 @@ void add_stack(TableRows& rows, const ModelConfig& c, const StackConfig& s) {
 
 void add_head(TableRows& rows, const ModelConfig& c) {
     constexpr ModelPart kPart = ModelPart::unembedding;
+    if (c.can.fill_masks && !c.mlm_head) return;  // a base model
     if (c.mlm_head) {
         rows.matrix(kPart, "head", c.d_model, c.d_embed, c.head_dense_bias, 1);
         rows.norm("head norm", c.d_embed, c.norm_bias, 1);
