@@ -5,15 +5,18 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/spare.h"
 #include "kernels/choice.h"
+#include "model/attention_products.h"
 #include "model/vector_jacobian.h"
 
 namespace headlight {
 
 namespace {
 
-/// c[rows, width] += a[rows, depth] · b[depth, width], by panels of b; on the calling thread.
-void add_product(ConstMatrixRef a, ConstMatrixRef b, MatrixRef c) {
+/// c[rows, width] = a[rows, depth] · b[depth, width], or += where it is `added`, by panels of b; on the
+/// calling thread.
+void multiply(ConstMatrixRef a, ConstMatrixRef b, MatrixRef c, bool added) {
     constexpr Index kDepth = 192;  // a panel of b fits the first-level cache
     static thread_local std::vector<float> panel(kPanel * kDepth);
     for (Index k0 = 0; k0 < b.rows(); k0 += kDepth)
@@ -31,70 +34,135 @@ void add_product(ConstMatrixRef a, ConstMatrixRef b, MatrixRef c) {
                                 .width = width,
                                 .y = &c(0, o),
                                 .y_stride = c.outerStride(),
-                                .begin = false,
+                                .begin = !added && k0 == 0,
                                 .bias = nullptr});
         }
 }
 
-/// One head on its way back: its rows, and the gradients that it adds to.
+/// Where the rows of one number's gradient in a tile are.
+struct InTile {
+    int number;
+    Index tile, among, count;  // the first: in the tile, among those of all numbers in it; how many
+    Index queries;             // … in the gradients by q and z
+    Index keys, first, seen;   // those keys of the tile that it has: in the gradients by k and v, in the tile
+};
+
+/// One head of some numbers' gradients on its way back.
 struct HeadBackward {
     const AttentionRule& rule;
-    int head;
-    const Matrix q, k, v_turned;  // [n, d_head], [keys, d_head], [d_head, keys]
-    ConstMatrixRef dz;            // [n, d_head]
+    const int head;
+    const Rows q, k, v;                  // [n, d_head], [keys, d_head]
+    const GradientRows &queries, &keys;  // of all numbers, of which it is those from `first` on
+    const int first, last;
+    MatrixRef dz;  // [rows of queries, d_head]
     MatrixRef dq, dk, dv;
 
-    /// [queries, keys] by the scores before the mask and a temperature.
-    Matrix by_scores(const PatternTile& tile, const Matrix& by_weights) const {
-        const float temperature = rule.change(head) ? rule.change(head)->temperature : 1;
-        Matrix out = Matrix::Zero(by_weights.rows(), by_weights.cols());
-        if (temperature == 0 || std::isinf(temperature)) return out;
-        for (Index r = 0; r < out.rows(); ++r) {
-            const int query = tile.first + narrow<int>(r);
-            if (rule.is_given(head, query) || rule.mask_of(head).fully_masked(query)) continue;
-            const float mean = tile.weights.row(r).dot(by_weights.row(r));
-            out.row(r) = (tile.weights.row(r).array() * (by_weights.row(r).array() - mean)) / temperature;
+    /// By the z that the head's pattern gives, where a person put something else in its place.
+    void to_own_z() {
+        const HeadRule::Z kind = rule.change(head) ? rule.change(head)->z : HeadRule::Z::kept;
+        for (int i = first; i < last && kind != HeadRule::Z::kept; ++i) {
+            auto own = dz.middleRows(queries.part(i).at, queries.part(i).tokens.size());
+            if (own.rows() == 0) continue;
+            if (kind == HeadRule::Z::zero) own.setZero();
+            if (kind == HeadRule::Z::mean) own.rowwise() = own.colwise().mean().eval();
+        }
+    }
+
+    std::vector<InTile> in_tile(const PatternTile& tile) const {
+        std::vector<InTile> out;
+        const int end = tile.first + narrow<int>(tile.weights.rows()),
+                  last_key = tile.first_key + narrow<int>(tile.weights.cols());
+        Index among = 0;
+        for (int i = first; i < last; ++i) {
+            const auto &own = queries.part(i), &seen = keys.part(i);
+            const int from = std::max(own.tokens.begin, tile.first), to = std::min(own.tokens.end, end);
+            if (from >= to) continue;
+            const int key = std::max(seen.tokens.begin, tile.first_key),
+                      key_end = std::max(key, std::min(seen.tokens.end, last_key));
+            out.push_back({i, from - tile.first, among, to - from, own.at + from - own.tokens.begin,
+                           seen.at + key - seen.tokens.begin, key - tile.first_key, key_end - key});
+            among += to - from;
         }
         return out;
     }
 
-    /// … by q · k times the scale: through the scores that a person put there, and through the soft cap.
-    void through_cap(const PatternTile& tile, Matrix& d) const {
-        const Index keys = d.cols();
-        if (const HeadRule* change = rule.change(head))
+    /// [rows, keys] by the scores before the mask and a temperature.
+    Matrix by_scores(const PatternTile& tile, const std::vector<InTile>& all,
+                     const Matrix& by_weights) const {
+        const float temperature = rule.change(head) ? rule.change(head)->temperature : 1;
+        Matrix out = Matrix::Zero(by_weights.rows(), by_weights.cols());
+        if (temperature == 0 || std::isinf(temperature)) return out;
+        for (const InTile& one : all)
+            for (Index r = 0; r < one.count; ++r) {
+                const int query = tile.first + narrow<int>(one.tile + r);
+                if (rule.is_given(head, query) || rule.mask_of(head).fully_masked(query)) continue;
+                const auto weights = tile.weights.row(one.tile + r);
+                const auto by = by_weights.row(one.among + r);
+                out.row(one.among + r) = (weights.array() * (by.array() - weights.dot(by))) / temperature;
+            }
+        return out;
+    }
+
+    /// [queries, keys] of what a score passes on to q · k times the scale: nothing where a person put it
+    /// there, and the slope of the soft cap. Empty: all of it.
+    Matrix slopes(const PatternTile& tile) const {
+        const Index rows = tile.weights.rows(), width = tile.weights.cols();
+        const HeadRule* change = rule.change(head);
+        if (rule.cap <= 0 && (!change || change->scores.empty())) return {};
+        Matrix out = Matrix::Ones(rows, width);
+        if (rule.cap > 0) {
+            Matrix raw(rows, width);
+            multiply_keys(q.middleRows(tile.first, rows) * rule.scale, k, tile.first_key, raw);
+            out.array() -= (raw.array() / rule.cap).tanh().square();
+        }
+        if (change)
             for (const auto& [query, key, value] : change->scores)
-                if (query >= tile.first && query < tile.first + d.rows() && key >= tile.first_key &&
-                    key < tile.first_key + keys)
-                    d(query - tile.first, key - tile.first_key) = 0;
-        if (rule.cap <= 0) return;
-        Matrix raw = Matrix::Zero(d.rows(), keys);
-        add_product(q.middleRows(tile.first, d.rows()) * rule.scale,
-                    k.middleRows(tile.first_key, keys).transpose(), raw);
-        d.array() *= 1 - (raw.array() / rule.cap).tanh().square();
+                if (query >= tile.first && query < tile.first + rows && key >= tile.first_key &&
+                    key < tile.first_key + width)
+                    out(query - tile.first, key - tile.first_key) = 0;
+        return out;
     }
 
     void see(const PatternTile& tile, const SeeGradient& seen) {
-        const Index rows = tile.weights.rows(), keys = tile.weights.cols();
-        const auto z = dz.middleRows(tile.first, rows);
-        Matrix by_weights = Matrix::Zero(rows, keys);
-        add_product(z, v_turned.middleCols(tile.first_key, keys), by_weights);
-        Matrix d = by_scores(tile, by_weights);
-        if (seen) seen({tile, by_weights, d});
-        add_product(tile.weights.transpose(), z, dv.middleRows(tile.first_key, keys));
-        through_cap(tile, d);
+        const std::vector<InTile> all = in_tile(tile);
+        if (all.empty()) return;
+        const Index rows = all.back().among + all.back().count, width = tile.weights.cols();
+        Matrix z(rows, dz.cols()), by_weights(rows, width);
+        for (const InTile& one : all)
+            z.middleRows(one.among, one.count) = dz.middleRows(one.queries, one.count);
+        multiply_keys(z, v, tile.first_key, by_weights);
+        Matrix d = by_scores(tile, all, by_weights);
+        for (const InTile& one : all) {
+            if (!seen) break;
+            const PatternTile own{rule, head, tile.first + narrow<int>(one.tile), tile.first_key,
+                                  tile.weights.middleRows(one.tile, one.count)};
+            seen({own, by_weights.middleRows(one.among, one.count), d.middleRows(one.among, one.count),
+                  one.number});
+        }
+        pass_on(tile, all, z, d);
+    }
+
+    /// From the gradients by z and by the scores to those by q, k and v.
+    void pass_on(const PatternTile& tile, const std::vector<InTile>& all, const Matrix& z, Matrix& d) {
+        if (const Matrix slope = slopes(tile); slope.size())
+            for (const InTile& one : all)
+                d.middleRows(one.among, one.count).array() *= slope.middleRows(one.tile, one.count).array();
         d *= rule.scale;
-        add_product(d, k.middleRows(tile.first_key, keys), dq.middleRows(tile.first, rows));
-        add_product(d.transpose(), q.middleRows(tile.first, rows), dk.middleRows(tile.first_key, keys));
+        const Matrix met = k.middleRows(tile.first_key, d.cols()),
+                     asking = q.middleRows(tile.first, tile.weights.rows());
+        const Matrix weights_turned = tile.weights.transpose(), turned = d.transpose();
+        Matrix by_q(d.rows(), met.cols());
+        multiply(d, met, by_q, false);
+        for (const InTile& one : all) {
+            dq.middleRows(one.queries, one.count) = by_q.middleRows(one.among, one.count);
+            if (one.seen == 0) continue;
+            multiply(weights_turned.block(one.first, one.tile, one.seen, one.count),
+                     z.middleRows(one.among, one.count), dv.middleRows(one.keys, one.seen), true);
+            multiply(turned.block(one.first, one.among, one.seen, one.count),
+                     asking.middleRows(one.tile, one.count), dk.middleRows(one.keys, one.seen), true);
+        }
     }
 };
-
-/// [n, d_head] by the z that a head's pattern gives, where a person put something else in its place.
-Matrix by_own_z(const AttentionRule& rule, int head, Matrix dz) {
-    const HeadRule::Z kind = rule.change(head) ? rule.change(head)->z : HeadRule::Z::kept;
-    if (kind == HeadRule::Z::zero) dz.setZero();
-    if (kind == HeadRule::Z::mean) dz.rowwise() = dz.colwise().mean().eval();
-    return dz;
-}
 
 /// [keys, kv_heads · width]: summed over the query heads that share one.
 Matrix sum_shared(const AttentionRule& rule, Matrix all) {
@@ -106,33 +174,47 @@ Matrix sum_shared(const AttentionRule& rule, Matrix all) {
     return out;
 }
 
+/// How many numbers meet a tile together: their rows are some megabytes.
+int numbers_together(Index keys) {
+    constexpr Index kEntries = 1 << 20, kMost = 16;
+    return narrow<int>(std::clamp<Index>(kEntries / (kTileQueries * std::max<Index>(keys, 1)), 1, kMost));
+}
+
 }  // namespace
 
-void through_attention(ThreadPool& pool, const AttentionActivations& a, AttentionGradients& out,
-                       const SeeGradient& see) {
+void through_attention(ThreadPool& pool, const AttentionActivations& a, const GradientRows& queries,
+                       const GradientRows& keys, AttentionGradients& out, const SeeGradient& see) {
     const AttentionRule& rule = *a.rule;
     const Index width = a.q.cols() / rule.heads;
-    const Index n = a.q.rows(), keys = a.k.rows(), gradients = out.z.rows() / n;
-    HEADLIGHT_CHECK(out.z.rows() == gradients * n && out.z.cols() == a.q.cols() && (gradients == 1 || !see));
+    HEADLIGHT_CHECK(out.z.rows() == queries.rows() && out.z.cols() == a.q.cols() &&
+                    queries.tokens() == a.q.rows() && keys.tokens() == a.k.rows() &&
+                    queries.numbers() == keys.numbers());
     out.q = Matrix::Zero(out.z.rows(), out.z.cols());
-    Matrix dk = Matrix::Zero(gradients * keys, a.q.cols()), dv = dk;
-    pool.run(narrow<int>(gradients * rule.heads), [&](int i) {
-        const int head = i % rule.heads;
-        const Index number = i / rule.heads, own = head * width, shared = rule.kv_head(head) * width;
+    Matrix dk = Matrix::Zero(keys.rows(), a.q.cols()), dv = dk, dz = out.z;
+    const KeyRange asked = queries.hull();  // the same tiles for all, so that threads do not matter
+    const int together = numbers_together(a.k.rows()), shares = (queries.numbers() + together - 1) / together;
+    pool.run(shares * rule.heads, [&](int i) {
+        const int head = i % rule.heads, first = i / rule.heads * together;
+        const Index own = head * width, shared = rule.kv_head(head) * width;
         const Rows q = a.q.columns(own, width), k = a.k.columns(shared, width);
-        const Matrix dz = by_own_z(rule, head, out.z.block(number * n, own, n, width));
         HeadBackward back{rule,
                           head,
-                          q.all(),
-                          k.all(),
-                          a.v.columns(shared, width).all().transpose(),
-                          dz,
-                          out.q.block(number * n, own, n, width),
-                          dk.block(number * keys, own, keys, width),
-                          dv.block(number * keys, own, keys, width)};
-        show_pattern(pool, rule, head, q, k, 0, narrow<int>(n),
+                          q,
+                          k,
+                          a.v.columns(shared, width),
+                          queries,
+                          keys,
+                          first,
+                          std::min(queries.numbers(), first + together),
+                          dz.middleCols(own, width),
+                          out.q.middleCols(own, width),
+                          dk.middleCols(own, width),
+                          dv.middleCols(own, width)};
+        back.to_own_z();
+        show_pattern(pool, rule, head, q, k, asked.begin, asked.end,
                      [&](const PatternTile& tile) { back.see(tile, see); });
     });
+    leave_spare(std::move(dz));
     out.k = sum_shared(rule, std::move(dk));
     out.v = sum_shared(rule, std::move(dv));
 }

@@ -7,6 +7,7 @@
 
 #include "model/attention.h"
 #include "model/forward.h"
+#include "model/gradient_rows.h"
 
 namespace headlight {
 
@@ -49,6 +50,7 @@ struct GradientTile {
     const PatternTile& pattern;
     ConstMatrixRef by_weights;  // [queries, keys], by the pattern
     ConstMatrixRef by_scores;   // … by the scores before mask and temperature: 0 where they play no part
+    int number = 0;             // the seeds' that they are of
 };
 
 /// Sees the gradients that grow with n², which nobody keeps. The last layer comes first; of a skipped block
@@ -58,19 +60,37 @@ public:
     virtual ~GradientObserver() = default;
     /// Before the tiles of a block, when those of the block before are through.
     virtual void begin(int block) = 0;
-    /// All heads of a block, on any threads, each head's tiles one after another.
+    /// All heads of a block, on any threads, each head's tiles of a number one after another: those rows that
+    /// are not zero.
     virtual void see(int block, const GradientTile& tile) = 0;
 };
 
 /// The gradients of the seeds' sum by everything inside the pass that left these activations over these
 /// sequences. What a layer computed between the rows it left is computed again. Memory grows with n. Seeds of
 /// several numbers 0 … m − 1 go back together, so that weights are read once: every matrix then holds m
-/// times its rows, those of number 0 first; nothing is observed. An error means that a gradient is not
-/// finite, or that `cancel` was set: it is read between the tiles of each layer.
+/// times its rows, those of number 0 first. An error means that a gradient is not finite, or that `cancel`
+/// was set: it is read between the tiles of each layer.
 Result<Gradients> backward(const Model& model, std::span<const Sequence> inputs,
                            const Activations& activations, std::span<const GradientSeed> seeds,
                            ThreadPool& pool, const CancelFlag* cancel = nullptr,
                            GradientObserver* observer = nullptr);
+
+/// By what enters layer 0 of a stack: of each number the rows that are not zero.
+struct EmbeddingGradients {
+    GradientRows rows;
+    Matrix values;  // [rows, d_model]
+    /// [n, d_model] of one number.
+    Matrix of(int number) const;
+    /// [n]: its rows' squared lengths.
+    Vector squared_lengths(int number) const;
+};
+
+/// The same by the embeddings of each stack alone. No gradient is kept on the way, and rows that nothing
+/// depends on are not propagated: in a causal stack those behind a seed, in the layer of a seed all others.
+Result<std::vector<EmbeddingGradients>> embedding_gradients(
+    const Model& model, std::span<const Sequence> inputs, const Activations& activations,
+    std::span<const GradientSeed> seeds, ThreadPool& pool, const CancelFlag* cancel = nullptr,
+    GradientObserver* observer = nullptr);
 
 /// From a gradient by the logits [vocab] at a row of the last stack to one by that row behind the final norm,
 /// through the model's head.

@@ -25,11 +25,11 @@ void GivenRows::put(int start, MatrixRef rows) const {
     }
 }
 
-void GivenRows::hide(int n, MatrixRef gradients) const {
-    HEADLIGHT_CHECK(n > 0 && gradients.rows() % n == 0);
+void GivenRows::hide(std::span<const int> positions, MatrixRef gradients) const {
+    HEADLIGHT_CHECK(gradients.rows() == std::ssize(positions));
     for (const Part& part : parts)
-        for (int i = 0; i < narrow<int>(gradients.rows()); ++i)
-            if (!part.added && part.has(i % n)) gradients.row(i).setZero();
+        for (Index i = 0; i < gradients.rows(); ++i)
+            if (!part.added && part.has(positions[static_cast<size_t>(i)])) gradients.row(i).setZero();
 }
 
 bool GivenRows::same_row(const GivenRows& other, int row) const {

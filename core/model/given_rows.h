@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/matrix.h"
@@ -22,8 +23,8 @@ struct GivenRows {
     bool empty() const { return parts.empty(); }
     /// Puts them into `rows`, which are those of the positions from `first` on.
     void put(int first, MatrixRef rows) const;
-    /// Makes gradients by what is computed, n rows each, zero where it is replaced.
-    void hide(int n, MatrixRef gradients) const;
+    /// Makes rows of gradients by what is computed, each of a position, zero where it is replaced.
+    void hide(std::span<const int> positions, MatrixRef gradients) const;
     /// Whether a position is given the same, so that passes may share what rests on it.
     bool same_row(const GivenRows& other, int row) const;
 };

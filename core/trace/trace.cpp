@@ -14,6 +14,12 @@ namespace headlight {
 const Sequence& Trace::queries(int block) const { return request.inputs[config().block(block).stack]; }
 const Sequence& Trace::keys(int block) const { return request.inputs[config().block(block).key_stack()]; }
 
+int Trace::first_token(int stack) const {
+    int out = 0;
+    for (int s = 0; s < stack; ++s) out += request.inputs[s].size();
+    return out;
+}
+
 const AttentionActivations& Trace::attention(int block) const {
     HEADLIGHT_CHECK(block >= 0 && block < config().blocks());
     const AttentionBlock s = config().block(block);

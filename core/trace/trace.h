@@ -33,6 +33,9 @@ struct Trace {
     const Sequence& keys(int block) const;
     int query_count(int block) const { return queries(block).size(); }
     int key_count(int block) const { return keys(block).size(); }
+    /// The tokens of all stacks, and where those of one begin among them: columns of maps of all inputs.
+    int token_count() const { return first_token(isize(request.inputs)); }
+    int first_token(int stack) const;
     /// The sequence that predicts: the decoder's, or the only one.
     const Sequence& output() const { return request.inputs.back(); }
 

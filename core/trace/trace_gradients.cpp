@@ -23,11 +23,30 @@ std::vector<std::vector<LayerRules>> rules_of(const Trace& trace) {
 
 }  // namespace
 
+namespace {
+
+Status check_weights(const Trace& trace) {
+    if (trace.has_weights()) return success();
+    return Error{"A trace holds no weights, so there are no gradients of it; open the model."};
+}
+
+}  // namespace
+
 Result<Gradients> backward(const Trace& trace, std::span<const GradientSeed> seeds, ThreadPool& pool,
                            const CancelFlag* cancel, GradientObserver* observer) {
-    if (!trace.has_weights())
-        return Error{"A trace holds no weights, so there are no gradients of it; open the model."};
+    TRY_STATUS(check_weights(trace));
     auto out = backward(*trace.model, trace.request.inputs, trace.activations, seeds, pool, cancel, observer);
+    TRY_STATUS(trace.model->store.check_unchanged());
+    return out;
+}
+
+Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
+                                                            std::span<const GradientSeed> seeds,
+                                                            ThreadPool& pool, const CancelFlag* cancel,
+                                                            GradientObserver* observer) {
+    TRY_STATUS(check_weights(trace));
+    auto out = embedding_gradients(*trace.model, trace.request.inputs, trace.activations, seeds, pool, cancel,
+                                   observer);
     TRY_STATUS(trace.model->store.check_unchanged());
     return out;
 }

@@ -14,6 +14,12 @@ namespace headlight {
 /// backward() through what a trace left, under its masks and changes. Fails where the trace holds no weights.
 Result<Gradients> backward(const Trace& trace, std::span<const GradientSeed> seeds, ThreadPool& pool,
                            const CancelFlag* cancel = nullptr, GradientObserver* observer = nullptr);
+/// embedding_gradients() likewise.
+Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
+                                                            std::span<const GradientSeed> seeds,
+                                                            ThreadPool& pool,
+                                                            const CancelFlag* cancel = nullptr,
+                                                            GradientObserver* observer = nullptr);
 
 /// [n, d_model] of each stack, what entered layer 0; and the same if every token were the mean of the
 /// vocabulary (mean_embeddings).

@@ -26,6 +26,7 @@ from random_families import Draw
 from random_models import inputs_of, randomize
 
 SEED, ROUNDS, NOISE, FLOOR = 20, 2, 5, 1e-5
+RELEVANCE = ("gpt2", "llama", "gemma2", "phi", "bert")  # families whose relevance of every output is compared
 INTEGRATED = "llama"  # what enters its layer 0 is what `inputs_embeds` takes
 
 # Modules whose input the MLP is added to, and cross-attention is; none where attention and MLP stand side by side.
@@ -163,6 +164,25 @@ def integrated(model, inputs, position, token, steps):
     return (embeddings * sum_).sum(-1)[0].numpy()
 
 
+def relevances(kind, model, inputs, token):
+    """[n, n] of Chefer et al. 2021, equations 5 and 6, for log p of the token at every position: R ← R + mean over heads of (gradient ∘ pattern)⁺ R, layer by layer."""
+    rows = []
+    for position in range(inputs["input_ids"].shape[1]):
+        tape, softmax = Tape(kind, model), torch.nn.functional.softmax
+        torch.nn.functional.softmax = tape.softmax(softmax)
+        try:
+            metric_of(model(**inputs), position, token).backward()
+        finally:
+            torch.nn.functional.softmax = softmax
+            for handle in tape.handles:
+                handle.remove()
+        relevance = torch.eye(len(inputs["input_ids"][0]), dtype=next(model.parameters()).dtype)
+        for pattern in tape.kept["attn.pattern"]:
+            relevance = relevance + (pattern.grad * pattern)[0].clamp(min=0).mean(0).to(relevance.dtype) @ relevance
+        rows.append(relevance[position].detach().numpy())
+    return np.stack(rows)
+
+
 class Worst:
     def __init__(self):
         self.share, self.where, self.failures, self.count = 0.0, "", [], 0
@@ -215,6 +235,9 @@ def compare(headlight, kind, seed, folder, worst):
     if kind == INTEGRATED:
         want = [integrated(m, i, position, token, 20) for m, i in ((doubled, exact_inputs), (model, inputs))]
         worst.hold(f"{kind} {seed} integrated gradients", values(ours(headlight, folder, options, metric, "integrated-gradients", "--baseline", "zero", "--steps", 20)), *want)
+    if kind in RELEVANCE and seed != SEED:
+        found = ours(headlight, folder, options, f"log p #{token}", "relevance", "--over", "outputs")["matrix"]
+        worst.hold(f"{kind} {seed} relevance", np.array(found), relevances(kind, doubled, exact_inputs, token), relevances(kind, model, inputs, token))
     return len(got) - len(exact)
 
 
