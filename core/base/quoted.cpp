@@ -33,6 +33,10 @@ std::string shortened(std::string_view text, size_t max) {
 
 std::string in_quotes(std::string_view text) { return "\"" + shortened(text) + "\""; }
 
+std::string counted_tokens(int64_t count) {
+    return std::to_string(count) + (count == 1 ? " token" : " tokens");
+}
+
 std::string decimals(double value, int digits) {
     char text[64];
     std::snprintf(text, sizeof text, "%.*f", digits, value);

@@ -1,6 +1,7 @@
 // Text that comes from a file or a person, made fit for a message or a terminal.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ std::string shortened(std::string_view text, size_t max = 90);
 /// The same in quotation marks. What a message repeats of its input goes through one of the two, so that it
 /// repeats at most 200 characters.
 std::string in_quotes(std::string_view text);
+
+/// "1 token", "12 tokens".
+std::string counted_tokens(int64_t count);
 
 /// A number with so many decimals and U+2212 for minus.
 std::string decimals(double value, int digits);

@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <set>
 
 #include "base/quoted.h"
 
@@ -75,6 +77,17 @@ MappedRange* watch(const std::byte* data, size_t size) {
     return range;
 }
 
+/// The files that are mapped, and what was wrong with one that is no more.
+struct Mapped {
+    std::mutex mutex;
+    std::set<const MappedFile*> files;
+    std::optional<Error> lost;
+};
+Mapped& all_mapped() {
+    static auto* const all = new Mapped;  // outlives every file
+    return *all;
+}
+
 }  // namespace
 
 std::string display_path(const std::filesystem::path& path) { return shortened(path.string(), 200); }
@@ -105,10 +118,18 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
     mapped->modified_ = info.st_mtim;
     catch_faults_once();
     if (size) mapped->range_ = watch(mapped->data_, size);
+    std::lock_guard lock(all_mapped().mutex);
+    all_mapped().files.insert(mapped.get());
     return std::shared_ptr<const MappedFile>(mapped);
 }
 
 MappedFile::~MappedFile() {
+    {
+        Mapped& all = all_mapped();
+        std::lock_guard lock(all.mutex);
+        all.files.erase(this);
+        if (const Status whole = check_unchanged(); !whole && !all.lost) all.lost = whole.error();
+    }
     if (!data_) return;
     range_->begin = 0;
     munmap(const_cast<std::byte*>(data_), size_);
@@ -123,6 +144,14 @@ Status MappedFile::check_unchanged() const {
                       now.st_mtim.tv_nsec != modified_.tv_nsec);
     if (!rewritten && !(range_ && range_->faulted)) return success();
     return Error{display_path(path_) + " changed on the disk; open it again."};
+}
+
+Status check_mapped_files() {
+    Mapped& all = all_mapped();
+    std::lock_guard lock(all.mutex);
+    if (all.lost) return *all.lost;
+    for (const MappedFile* file : all.files) TRY_STATUS(file->check_unchanged());
+    return success();
 }
 
 }  // namespace headlight

@@ -47,4 +47,8 @@ private:
     timespec modified_{};
 };
 
+/// Fails where any file that this process mapped was cut or overwritten before it was let go: for a program
+/// that is about to say what it made of them.
+Status check_mapped_files();
+
 }  // namespace headlight

@@ -193,8 +193,15 @@ void OutputFile::write(const void* data, size_t size) {
     if (size && std::fwrite(data, 1, size, file_) != size) failed_ = errno ? errno : EIO;
 }
 
+namespace {
+std::atomic<bool> of_whole_files_only{false};
+}  // namespace
+
+void commit_of_whole_files_only() { of_whole_files_only = true; }
+
 Status OutputFile::commit() {
     if (!file_) return cannot_write(target_, EBADF);
+    if (of_whole_files_only) TRY_STATUS(check_mapped_files());
     if (std::fflush(file_) != 0 && !failed_) failed_ = errno;
     if (!failed_ && !temporary_.empty()) failed_ = sync(fileno(file_));
     if (std::fclose(std::exchange(file_, nullptr)) != 0 && !failed_) failed_ = errno;

@@ -41,6 +41,10 @@ private:
 /// Async-signal-safe.
 void remove_temporaries();
 
+/// From here on a commit() first asks whether the files that were read are whole (check_mapped_files): for a
+/// program that writes what it made of them.
+void commit_of_whole_files_only();
+
 /// A whole file of text, or none.
 Status write_file(const std::filesystem::path& path, std::string_view text);
 

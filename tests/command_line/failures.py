@@ -168,6 +168,38 @@ def a_model_that_changes_on_the_disk_is_said():
     assert said, "never cut in the middle"
 
 
+def a_file_that_is_cut_while_a_verb_reads_it_is_said():
+    """A trace, and a text; whatever the verb: one sentence and status 1, no signal, and the old output stays."""
+    trace, text, out = FOLDER / "cut.safetensors", FOLDER / "cut.txt", FOLDER / "cut.png"
+    run("trace", "--text", "The cat sat on the mat. " * 40, "-o", trace)
+    data, lines = trace.read_bytes(), b"Lily had a red ball.\n" * 400
+    for verb in (["render", "--view", "heads", "-o", out], ["heads"], ["report", "-o", FOLDER / "cut.html"], ["compare", "--trace-b", FOLDER / "whole.safetensors", "--json"], ["heads", "--corpus", text]):
+        (FOLDER / "whole.safetensors").write_bytes(data)
+        reads = text if "--corpus" in verb else trace
+        noticed = False
+        for share in (0.5, 0.3, 0.7, 0.2, 0.6, 0.4, 0.8):
+            trace.write_bytes(data)
+            text.write_bytes(lines)
+            out.write_bytes(b"old")
+            command = [str(x) for x in (PROGRAM, *verb, *([] if "--corpus" in verb else ["--trace", trace]))]
+            begin = time.time()
+            subprocess.run(command, check=True, capture_output=True)
+            whole = time.time() - begin
+            out.write_bytes(b"old")
+            p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(share * whole)
+            os.truncate(reads, 4096)
+            printed, message = p.communicate()
+            assert p.returncode in (0, 1), (verb, p.returncode, message)
+            if p.returncode:
+                said = message.decode().splitlines()
+                assert all(line.startswith("headlight: ") for line in said) and len(said) <= 2 and out.read_bytes() == b"old", (verb, message)  # a text may have been cut at the context
+            noticed = b"changed on the disk; open it again." in message
+            if noticed:
+                break
+        assert noticed, (verb, "never cut in the middle")
+
+
 def too_little_memory_is_a_sentence():
     """Whatever the limit: the numbers, or one sentence; never a signal."""
     if SANITIZED:
