@@ -2,14 +2,11 @@
 // its own.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "analysis/answer.h"
+#include "session/measuring.h"
 
 namespace headlight {
 
@@ -28,26 +25,17 @@ public:
     /// it was stopped.
     InfluenceSweep(ShownRuns runs, Wanted wanted, std::function<void(bool)> seen);
     /// Cancels it and waits until it has stopped.
-    ~InfluenceSweep() { stop(); }
-    void stop();
+    void stop() { measuring_.stop(); }
 
     bool is_of(const ShownRuns& runs, const Wanted& wanted) const;
-    bool ended() const { return ended_; }
+    bool ended() const { return measuring_.ended(); }
     /// As far as it is known; where it cannot be measured, why.
-    typename Wanted::Answer found() const;
+    typename Wanted::Answer found() const { return measuring_.found(); }
 
 private:
-    Status measure();
-    void tell(typename Wanted::Answer found);
-
     ShownRuns runs_;
     Wanted wanted_;
-    std::function<void(bool)> seen_;
-    mutable std::mutex mutex_;  // of found_
-    typename Wanted::Answer found_;
-    std::atomic<bool> ended_{false};
-    CancelFlag cancel_{false};
-    std::thread thread_;
+    Measuring<typename Wanted::Answer> measuring_;  // the last: it ends before what it reads
 };
 
 using InfluenceMapSweep = InfluenceSweep<InfluenceMapWanted>;

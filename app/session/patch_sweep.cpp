@@ -1,7 +1,5 @@
 #include "session/patch_sweep.h"
 
-#include "base/check.h"
-
 namespace headlight {
 
 namespace {
@@ -26,49 +24,34 @@ std::optional<PatchRuns> patch_runs(const ShownRuns& runs, PatchMapWanted wanted
     return PatchRuns{own, runs.shown, wanted, without_patches({{}, changes}).intervention};
 }
 
-PatchSweep::PatchSweep(PatchRuns runs, std::function<void(bool)> seen, PatchMap known)
-    : runs_(std::move(runs)), seen_(std::move(seen)), found_{std::move(known), ""} {
-    thread_ = std::thread([this] {
-        const Status measured = guarded([&] { return measure(); });
-        if (!measured && measured.error().cancelled) return;
-        if (!measured) tell({{}, measured.error().message});
-        ended_ = true;
-        seen_(true);
-    });
+namespace {
+
+Status measure_patches(const PatchRuns& runs, const PatchMap& known, ThreadPool& pool,
+                       const CancelFlag* cancel, const std::function<void(PatchMapFound)>& tell) {
+    const Trace& base = *runs.base;
+    TRY(const auto corrupted, run_trace(base.model, without_patches(base.request), pool, cancel, &base));
+    const auto seen = [&](const PatchMap& map) { tell({map, ""}); };
+    TRY_STATUS(patch_map(*runs.clean, *corrupted, runs.wanted.patch, pool, cancel, seen, &known));
+    return success();
 }
+
+}  // namespace
+
+PatchSweep::PatchSweep(PatchRuns runs, std::function<void(bool)> seen, PatchMap known)
+    : runs_(std::move(runs)),
+      measuring_(
+          {known, ""},
+          [this, known](ThreadPool& pool, const CancelFlag* cancel, const auto& tell) {
+              return measure_patches(runs_, known, pool, cancel, tell);
+          },
+          [](std::string why) {
+              return PatchMapFound{{}, std::move(why)};
+          },
+          std::move(seen)) {}
 
 bool PatchSweep::is_of(const PatchRuns& runs) const {
     return runs.wanted == runs_.wanted && runs.changes == runs_.changes &&
            same_tokens(*runs.clean, *runs_.clean) && same_tokens(*runs.base, *runs_.base);
-}
-
-PatchMapFound PatchSweep::found() const {
-    std::lock_guard lock(mutex_);
-    return found_;
-}
-
-void PatchSweep::tell(PatchMapFound found) {
-    std::lock_guard lock(mutex_);
-    found_ = std::move(found);
-}
-
-Status PatchSweep::measure() {
-    ThreadPool pool(1);  // the worker keeps the rest
-    const CancelScope scope(pool, &cancel_);
-    const Trace& base = *runs_.base;
-    const PatchMap known = found().map;
-    TRY(const auto corrupted, run_trace(base.model, without_patches(base.request), pool, &cancel_, &base));
-    const auto seen = [&](const PatchMap& map) {
-        tell({map, ""});
-        seen_(false);
-    };
-    TRY_STATUS(patch_map(*runs_.clean, *corrupted, runs_.wanted.patch, pool, &cancel_, seen, &known));
-    return success();
-}
-
-void PatchSweep::stop() {
-    cancel_ = true;
-    if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace headlight

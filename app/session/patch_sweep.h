@@ -1,15 +1,12 @@
 // A map of activation patching, measured cell by cell beside the worker.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
-#include <thread>
 
 #include "analysis/answer.h"
+#include "session/measuring.h"
 
 namespace headlight {
 
@@ -38,30 +35,20 @@ public:
     /// Begins, with what is known of the same map; `seen(ended)` is called on the sweep's thread whenever
     /// more is known, and at its end, unless it was stopped.
     PatchSweep(PatchRuns runs, std::function<void(bool)> seen, PatchMap known = {});
-    /// Cancels it and waits until it has stopped.
-    ~PatchSweep() { stop(); }
-    /// The same; what was measured stays.
-    void stop();
-    bool stopped() const { return cancel_; }
+    /// Cancels it and waits until it has stopped; what was measured stays.
+    void stop() { measuring_.stop(); }
+    bool stopped() const { return measuring_.stopped(); }
 
     /// Whether it measures the same, however often its runs were computed since.
     bool is_of(const PatchRuns& runs) const;
-    bool ended() const { return ended_; }
-    bool goes_on() const { return !ended_ && !cancel_; }
+    bool ended() const { return measuring_.ended(); }
+    bool goes_on() const { return !ended() && !stopped(); }
     /// As far as it is known; where it cannot be measured, why.
-    PatchMapFound found() const;
+    PatchMapFound found() const { return measuring_.found(); }
 
 private:
-    Status measure();
-    void tell(PatchMapFound found);
-
     PatchRuns runs_;
-    std::function<void(bool)> seen_;
-    mutable std::mutex mutex_;  // of found_
-    PatchMapFound found_;
-    std::atomic<bool> ended_{false};
-    CancelFlag cancel_{false};
-    std::thread thread_;
+    Measuring<PatchMapFound> measuring_;  // the last: it ends before what it reads
 };
 
 }  // namespace headlight

@@ -1,31 +1,26 @@
 #include "session/sweep.h"
 
-#include "base/check.h"
-
 namespace headlight {
 
 Sweep::Sweep(std::shared_ptr<const Trace> trace, std::shared_ptr<const Trace> own, const Metric& metric,
              std::function<void()> done)
-    : trace_(std::move(trace)), own_(std::move(own)), asked_(metric) {
-    thread_ = std::thread([this, done = std::move(done)] {
-        const Status measured = guarded([&] { return measure(); });
-        if (!measured && measured.error().cancelled) return;
-        if (!measured) failure_ = measured.error().message;
-        ended_ = true;
-        done();
-    });
-}
-
-Status Sweep::measure() {
-    ThreadPool pool(1);  // the worker keeps the rest
-    const CancelScope scope(pool, &cancel_);
-    TRY(effects_, head_effects(*trace_, own_.get(), asked_, pool, &cancel_, &done_heads_));
-    return success();
-}
-
-void Sweep::stop() {
-    cancel_ = true;
-    if (thread_.joinable()) thread_.join();
-}
+    : trace_(std::move(trace)),
+      own_(std::move(own)),
+      asked_(metric),
+      measuring_(
+          {},
+          [this](ThreadPool& pool, const CancelFlag* cancel, const auto& tell) -> Status {
+              TRY(HeadEffects effects, head_effects(*trace_, own_.get(), asked_, pool, cancel, &done_heads_));
+              tell({std::make_shared<const HeadEffects>(std::move(effects)), ""});
+              return success();
+          },
+          [](std::string why) {
+              Found found;
+              found.failure = std::move(why);
+              return found;
+          },
+          [done = std::move(done)](bool ended) {
+              if (ended) done();
+          }) {}
 
 }  // namespace headlight

@@ -1,13 +1,10 @@
 // Every head ablated in turn, beside the worker: its effect on the metric.
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <memory>
-#include <thread>
-#include <vector>
 
 #include "analysis/effects.h"
+#include "session/measuring.h"
 
 namespace headlight {
 
@@ -18,31 +15,28 @@ public:
     Sweep(std::shared_ptr<const Trace> trace, std::shared_ptr<const Trace> own, const Metric& metric,
           std::function<void()> done);
     /// Cancels it and waits until it has stopped.
-    ~Sweep() { stop(); }
-    void stop();
+    void stop() { measuring_.stop(); }
 
     bool is_of(const Trace* trace, const Metric& asked) const {
         return trace_.get() == trace && asked_ == asked;
     }
     int heads_done() const { return done_heads_; }
     int heads() const { return trace_->config().head_count(); }
-    bool ended() const { return ended_; }
-    /// Empty where it could not be measured. Only when ended.
-    const HeadEffects& effects() const { return effects_; }
+    bool ended() const { return measuring_.ended(); }
+    /// Empty where it could not be measured. Only when ended; lives as long as this.
+    const HeadEffects& effects() const { return *measuring_.found().effects; }
     /// Why it could not be measured, or empty. Only when ended.
-    const std::string& failure() const { return failure_; }
+    std::string failure() const { return measuring_.found().failure; }
 
 private:
-    Status measure();
-
+    struct Found {
+        std::shared_ptr<const HeadEffects> effects = std::make_shared<const HeadEffects>();
+        std::string failure;
+    };
     std::shared_ptr<const Trace> trace_, own_;
     Metric asked_;
     std::atomic<int> done_heads_{0};
-    std::atomic<bool> ended_{false};
-    CancelFlag cancel_{false};
-    HeadEffects effects_;
-    std::string failure_;
-    std::thread thread_;
+    Measuring<Found> measuring_;  // the last: it ends before what it reads
 };
 
 }  // namespace headlight
