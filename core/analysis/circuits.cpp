@@ -77,11 +77,32 @@ std::vector<CircuitPair> strongest_pairs(const Matrix& left, const Matrix& right
 
 namespace {
 
+constexpr Index kScoreRows = 1024;  // of the vocabulary that a thread meets at once
+
+/// Sums over blocks of rows on all threads, added up in their order: of(first, count) of each.
+template <class Sum, class Of>
+Sum sum_over_rows(Index rows, ThreadPool& pool, const Of& of) {
+    std::vector<Sum> parts(size_t((rows + kScoreRows - 1) / kScoreRows));
+    pool.run(isize(parts), [&](int i) {
+        const Index first = i * kScoreRows;
+        parts[size_t(i)] = of(first, std::min(kScoreRows, rows - first));
+    });
+    Sum sum = parts.front();
+    for (size_t i = 1; i < parts.size(); ++i) sum += parts[i];
+    return sum;
+}
+
+/// aᵀ b of equally many rows.
+Eigen::MatrixXd product_of_columns(const Matrix& a, const Matrix& b, Index rows, ThreadPool& pool) {
+    return sum_over_rows<Eigen::MatrixXd>(rows, pool, [&](Index first, Index count) -> Eigen::MatrixXd {
+        return (a.middleRows(first, count).transpose() * b.middleRows(first, count)).cast<double>();
+    });
+}
+
 /// Σ λ / Σ |λ| of left · right [vocab, vocab], from right · left, which has the same eigenvalues but zeros.
-float copying_score(const Matrix& values, const Matrix& logits) {
-    const Index n = std::min(values.rows(), logits.rows());
+float copying_score(const Matrix& values, const Matrix& logits, ThreadPool& pool) {
     const Eigen::MatrixXd small =
-        (logits.topRows(n).transpose() * values.topRows(n)).cast<double>();  // [d_head, d_head]
+        product_of_columns(logits, values, std::min(values.rows(), logits.rows()), pool);  // [d_head, d_head]
     if (!small.allFinite()) return kNoScore;
     const Eigen::VectorXcd of = eigenvalues(small);
     const double sizes = of.cwiseAbs().sum();
@@ -90,16 +111,17 @@ float copying_score(const Matrix& values, const Matrix& logits) {
 
 /// The mean over tokens of (own score − mean score) / deviation of the token's scores over all keys, whose
 /// variance is qᵀ Cov(k) q.
-float duplicate_score(const Matrix& queries, const Matrix& centered_keys) {
+float duplicate_score(const Matrix& queries, const Matrix& centered_keys, ThreadPool& pool) {
     const Eigen::MatrixXd covariance =
-        (centered_keys.transpose() * centered_keys).cast<double>() / double(centered_keys.rows());
-    double sum = 0;
-    for (Index i = 0; i < queries.rows(); ++i) {
-        const Eigen::VectorXd q = queries.row(i).transpose().cast<double>();
-        const double variance = q.dot(covariance * q),
-                     own = q.dot(centered_keys.row(i).transpose().cast<double>());
-        sum += variance > 0 ? own / std::sqrt(variance) : 0;
-    }
+        product_of_columns(centered_keys, centered_keys, centered_keys.rows(), pool) /
+        double(centered_keys.rows());
+    const double sum = sum_over_rows<double>(queries.rows(), pool, [&](Index first, Index count) {
+        const Eigen::MatrixXd q = queries.middleRows(first, count).cast<double>(),
+                              k = centered_keys.middleRows(first, count).cast<double>();
+        const Eigen::VectorXd variance = (q * covariance).cwiseProduct(q).rowwise().sum(),
+                              own = q.cwiseProduct(k).rowwise().sum();
+        return (variance.array() > 0).select(own.array() / variance.array().sqrt(), 0.0).sum();
+    });
     return float(sum / double(queries.rows()));
 }
 
@@ -119,17 +141,21 @@ Factored factored(const Model& model, AttentionHead head, ThreadPool& pool) {
     out.copying = out.duplicate = kNoScore;
     out.qk.refusal = missing_qk(model);
     out.ov.refusal = missing_ov(model, head);
+    const AttentionBlock at = model.config.block(head.block);
+    out.qk.from_stack = at.stack;
+    out.qk.to_stack = out.ov.from_stack = at.key_stack();
+    out.ov.to_stack = isize(model.config.stacks) - 1;
     if (out.qk.refusal.empty()) {
         f.queries = token_queries(model, head, pool);
         f.keys = token_keys(model, head, pool);
         center_rows(f.keys);
-        if (self) out.duplicate = duplicate_score(f.queries, f.keys);
+        if (self) out.duplicate = duplicate_score(f.queries, f.keys, pool);
     }
     if (out.ov.refusal.empty()) {
         f.values = token_values(model, head, pool);
         f.logits = output_logits(model, head, pool);
         center_rows(f.logits);
-        if (self || model.config.shared_embedding) out.copying = copying_score(f.values, f.logits);
+        if (self || model.config.shared_embedding) out.copying = copying_score(f.values, f.logits, pool);
     }
     out.previous = previous_token_score(model, head, pool);
     return f;
@@ -191,21 +217,22 @@ std::vector<NumberTable> circuit_numbers(const HeadCircuits& circuits, const Mod
     std::vector<NumberTable> out;
     const std::string of = " of head " + head_path(model.config, head);
     const auto add = [&](const std::string& name, const char* from, const char* to,
-                         const std::vector<CircuitPair>& pairs) {
+                         const CircuitPairs& found) {
+        const std::vector<CircuitPair>& pairs = found.pairs;
         NumberTable table;
         table.name = name + of;
         table.rows_are = "pair";
         table.columns = {from, to, "value"};
         table.values.resize(isize(pairs), 3);
         for (int i = 0; i < isize(pairs); ++i) {
-            table.rows.push_back(listed_label(model, pairs[i].from) + " → " +
-                                 listed_label(model, pairs[i].to));
+            table.rows.push_back(listed_label(model, pairs[i].from, found.from_stack) + " → " +
+                                 listed_label(model, pairs[i].to, found.to_stack));
             table.values.row(i) << float(pairs[i].from), float(pairs[i].to), pairs[i].value;
         }
         if (!pairs.empty()) out.push_back(std::move(table));
     };
-    add("QK", "query id", "key id", circuits.qk.pairs);
-    add("OV", "attended id", "promoted id", circuits.ov.pairs);
+    add("QK", "query id", "key id", circuits.qk);
+    add("OV", "attended id", "promoted id", circuits.ov);
     Matrix scores(3, 1);
     scores << circuits.copying, circuits.previous, circuits.duplicate;
     out.push_back({.name = "scores" + of,

@@ -25,6 +25,7 @@ struct CircuitPair {
 struct CircuitPairs {
     std::vector<CircuitPair> pairs;  // largest first
     std::string refusal;
+    int from_stack = 0, to_stack = 0;  // whose vocabularies the tokens are of
 };
 
 struct HeadCircuits {

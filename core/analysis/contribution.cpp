@@ -3,44 +3,47 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/head_matrices.h"
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/spare.h"
 
 namespace headlight {
 
 namespace {
 
 /// Lengths of what one block's heads move, after Kobayashi et al.: with f = v W_O of each head, key j adds
-/// Σ_h α_h f_h to query i, and its squared length is αᵀ G α with the products G of that key's f.
+/// Σ_h α_h f_h to query i, and its squared length is αᵀ G α with the products G of that key's f. Beside the
+/// stream x of its own token, |x + Σ α f|² = |x|² + 2 Σ α (x · f) + αᵀ G α. So f itself, which would be heads
+/// times as large as the stream, is made for some keys at a time and forgotten.
 class ContributionBlock {
 public:
     ContributionBlock(const Trace& trace, int block, const IncludedHeads& included, ThreadPool& pool)
-        : trace_(trace), included_(included), block_(block), heads_(trace.config().heads(block)) {
-        stream_ = trace.resid_before(block, pool);
+        : trace_(trace),
+          pool_(pool),
+          block_(block),
+          heads_(trace.config().heads(block)),
+          self_(trace.config().block(block).kind != AttentionKind::cross) {
+        check_fits(int64_t{trace.key_count(block)} * heads_ * (heads_ + 2) * 4);
         const AttentionWeights& w = trace.weights(block);
         after_ = trace.config().norm_place == NormPlace::after;
         moved_norm_ = after_ ? w.norm : w.post_norm;
-        scales_ = Vector::Ones(stream_.rows());
-        if (after_) bend(stream_);
-        if (moved_norm_ && !after_) read_scales(pool);
-        project_values(pool);
+        Matrix stream = trace.resid_before(block, pool);  // [n, d_model], what the block is added to
+        scales_ = Vector::Ones(stream.rows());
+        if (after_) bend(stream);
+        if (moved_norm_ && !after_) read_scales();
+        squares_ = stream.cast<double>().rowwise().squaredNorm();
+        multiply_values(stream, included);
     }
 
     RowShares rows(int first, int count) const {
-        const bool self = trace_.config().block(block_).kind != AttentionKind::cross;
         RowShares out{Matrix(count, trace_.key_count(block_)), Vector::Zero(count)};
-        std::vector<Matrix> patterns;
-        for (int h = 0; h < heads_; ++h) patterns.push_back(trace_.pattern_rows(block_, h, first, count));
-        Vector weights(heads_);
+        const int together = queries_together();
+        for (int at = 0; at < count && !pool_.stopped(); at += together)
+            measure(first + at, std::min(together, count - at), at, out.keys);
         for (int i = 0; i < count; ++i) {
-            const auto own = stream_.row(first + i);
-            for (Index j = 0; j < out.keys.cols(); ++j) {
-                for (int h = 0; h < heads_; ++h) weights[h] = patterns[h](i, j) * scales_[first + i];
-                out.keys(i, j) =
-                    self && j == first + i ? (own + moved(j, weights)).norm() : length(j, weights);
-            }
-            if (!self) out.stays[i] = own.norm();
+            if (!self_) out.stays[i] = float(std::sqrt(squares_[first + i]));
             const float sum = std::max(out.keys.row(i).sum() + out.stays[i], 1e-30f);
             out.keys.row(i) /= sum;
             out.stays[i] /= sum;
@@ -49,59 +52,100 @@ public:
     }
 
 private:
+    /// Queries whose patterns of all heads a thread holds at once: at most 16 MB where they are many.
+    int queries_together() const {
+        constexpr Index kEntries = 1 << 22;
+        return narrow<int>(std::max<Index>(1, kEntries / (Index{heads_} * trace_.key_count(block_))));
+    }
     /// A norm's straight part, but for the scale of a row.
-    void bend(Matrix& rows) const {
+    void bend(MatrixRef rows) const {
         if (trace_.config().norm == NormKind::layer_norm) rows.colwise() -= rows.rowwise().mean().eval();
         rows.array().rowwise() *=
             Eigen::Map<const Eigen::RowVectorXf>(moved_norm_.weight, rows.cols()).array();
     }
     /// One over what the norm on the block's output divides each row by.
-    void read_scales(ThreadPool& pool) {
-        Matrix out = trace_.proj_out(block_, 0, trace_.query_count(block_), pool);
+    void read_scales() {
+        Matrix out = trace_.proj_out(block_, 0, trace_.query_count(block_), pool_);
         if (trace_.config().norm == NormKind::layer_norm) out.colwise() -= out.rowwise().mean().eval();
         scales_ = (out.array().square().rowwise().mean() + trace_.config().norm_eps).rsqrt().matrix();
     }
-    void project_values(ThreadPool& pool) {
-        Linear o = trace_.weights(block_).o;
-        o.bias = nullptr;
-        Matrix weights(o.in, o.out);  // the output matrix, decoded
-        apply_linear(pool, Matrix::Identity(o.in, o.in), o, weights);
-        const Index width = trace_.config().d_head(block_);
+    /// Whether a head moves what its pattern says.
+    bool counts(int head, const IncludedHeads& included) const {
+        const HeadRule* change = trace_.rule(block_).change(head);
+        return !included.left_out.count({block_, head}) && (!change || change->z == HeadRule::Z::kept);
+    }
+    /// f of each head for the keys from `first` on, [keys, heads · d_model].
+    void move_values(const Matrix& weights, const IncludedHeads& included, int first, Matrix& moved) const {
+        const Index width = trace_.config().d_head(block_), d = weights.cols();
+        moved.setZero();
         for (int h = 0; h < heads_; ++h) {
-            const Linear own =
-                Linear::of_floats(weights.row(h * width).data(), nullptr, width, o.out, WeightLayout::in_out);
-            const Matrix v = trace_.v(block_, h).all();
-            const HeadRule* change = trace_.rule(block_).change(h);
-            Matrix moved = Matrix::Zero(v.rows(), o.out);
-            const bool counts = !included_.left_out.count({block_, h});
-            if (counts && (!change || change->z == HeadRule::Z::kept)) apply_linear(pool, v, own, moved);
-            if (moved_norm_) bend(moved);
-            values_.push_back(std::move(moved));
+            if (!counts(h, included)) continue;
+            auto own = moved.middleCols(h * d, d);
+            apply_linear(
+                pool_, trace_.v(block_, h).middleRows(first, moved.rows()),
+                Linear::of_floats(weights.row(h * width).data(), nullptr, width, d, WeightLayout::in_out),
+                own);
+            if (moved_norm_) bend(own);
         }
-        products_.resize(trace_.key_count(block_), Index{heads_} * heads_);
-        for (Index j = 0; j < products_.rows(); ++j)
-            for (int a = 0; a < heads_; ++a)
-                for (int b = 0; b < heads_; ++b)
-                    products_(j, a * heads_ + b) = values_[a].row(j).dot(values_[b].row(j));
     }
-    float length(Index j, const Vector& weights) const {
-        const Eigen::Map<const Matrix> g(products_.row(j).data(), heads_, heads_);
-        return std::sqrt(std::max(weights.dot(g * weights), 0.0f));
+    void multiply_values(const Matrix& stream, const IncludedHeads& included) {
+        constexpr Index kEntries = 1 << 23;  // of f: 32 MB
+        const Linear& o = trace_.weights(block_).o;
+        const Matrix weights = input_rows(o, 0, o.in);
+        const int keys = trace_.key_count(block_);
+        const int together =
+            narrow<int>(std::clamp<Index>(kEntries / (heads_ * weights.cols()), 1, kBlockRows));
+        products_.resize(keys, Index{heads_} * heads_);
+        beside_ = Matrix::Zero(self_ ? keys : 0, heads_);
+        for (int first = 0; first < keys; first += together) {
+            pool_.stop_point();
+            Matrix moved = spare_matrix(std::min(together, keys - first), heads_ * weights.cols());
+            move_values(weights, included, first, moved);
+            pool_.run(narrow<int>(moved.rows()), [&](int i) {
+                const Eigen::Map<const Matrix> f(moved.row(i).data(), heads_, weights.cols());
+                Eigen::Map<Matrix>(products_.row(first + i).data(), heads_, heads_).noalias() =
+                    f * f.transpose();
+                if (self_) beside_.row(first + i) = (f * stream.row(first + i).transpose()).transpose();
+            });
+            leave_spare(std::move(moved));
+        }
     }
-    Eigen::RowVectorXf moved(Index j, const Vector& weights) const {
-        Eigen::RowVectorXf sum = Eigen::RowVectorXf::Zero(stream_.cols());
-        for (int h = 0; h < heads_; ++h) sum += weights[h] * values_[h].row(j);
-        return sum;
+    /// Lengths of what each key moves to some queries, into rows of `lengths` from `row` on; of a query's own
+    /// key with its stream.
+    void measure(int first, int queries, int row, Matrix& lengths) const {
+        std::vector<Matrix> patterns;
+        for (int h = 0; h < heads_; ++h) patterns.push_back(trace_.pattern_rows(block_, h, first, queries));
+        Matrix weights(queries, heads_), weighed(queries, heads_);
+        for (Index j = 0; j < lengths.cols(); ++j) {
+            if (pool_.stopped()) return;
+            for (int h = 0; h < heads_; ++h) weights.col(h) = patterns[size_t(h)].col(j);
+            weights.array().colwise() *= scales_.segment(first, queries).array();
+            auto column = lengths.col(j).segment(row, queries);
+            if ((weights.array() == 0).all()) {
+                column.setZero();
+            } else {
+                weighed.noalias() =
+                    weights * Eigen::Map<const Matrix>(products_.row(j).data(), heads_, heads_);
+                column = weighed.cwiseProduct(weights).rowwise().sum().cwiseMax(0.0f).cwiseSqrt();
+            }
+            if (self_ && j >= first && j < first + queries) {
+                const Index i = j - first;
+                const double square = squares_[j] + 2 * double(weights.row(i).dot(beside_.row(j))) +
+                                      double(column[i]) * double(column[i]);
+                column[i] = float(std::sqrt(std::max(square, 0.0)));
+            }
+        }
     }
 
     const Trace& trace_;
-    IncludedHeads included_;
+    ThreadPool& pool_;
     int block_, heads_;
-    Matrix stream_;               // [n, d_model], what the block is added to
-    std::vector<Matrix> values_;  // of each head [keys, d_model]
-    Matrix products_;             // [keys, heads · heads]
-    Vector scales_;               // [n]
-    Norm moved_norm_;             // what the block adds goes through it, alone or (after_) with the stream
+    bool self_;
+    Matrix products_;          // [keys, heads · heads]
+    Matrix beside_;            // [n, heads]: the stream · f of its own token
+    Eigen::VectorXd squares_;  // [n], of the stream
+    Vector scales_;            // [n]
+    Norm moved_norm_;          // what the block adds goes through it, alone or (after_) with the stream
     bool after_ = false;
 };
 
@@ -129,7 +173,8 @@ BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included) {
 
 namespace {
 
-/// What the rows of one stack are made of, [n, tokens of all stacks], through one block of it.
+/// What the rows of one stack are made of, [n, tokens of all stacks], through one block of it. `keys` may be
+/// `rows`.
 Matrix through_block(const Trace& trace, int block, const SharesOf& shares_of, const Matrix& rows,
                      const Matrix& keys, ThreadPool& pool) {
     constexpr int kRows = 64;
@@ -148,26 +193,26 @@ Matrix through_block(const Trace& trace, int block, const SharesOf& shares_of, c
 
 Result<Matrix> shares_through(const Trace& trace, int stack, int layer, const BlockShares& of_block,
                               ThreadPool& pool, const CancelFlag* cancel) {
-    const ModelConfig& c = trace.config();
-    const CancelScope scope(pool, cancel);
-    Index tokens = 0, before = 0;
-    for (const Sequence& s : trace.request.inputs) tokens += s.size();
-    std::vector<Matrix> made;
-    for (int s = 0; s <= stack; ++s) {
-        const Index n = trace.request.inputs[s].size();
-        check_fits(int64_t{n} * tokens * 8);
-        made.push_back(Matrix::Zero(n, tokens));
-        made.back().middleCols(before, n).setIdentity();
-        before += n;
-        for (int l = 0; l <= (s == stack ? layer : c.stacks[s].layers - 1); ++l)
-            for (const int block : c.blocks_of(s, l)) {
-                if (stopped(pool.cancel_flag())) return cancelled();
-                if (!trace.rule(block).skipped)
-                    made[s] = through_block(trace, block, of_block(block), made[s],
-                                            made[c.block(block).key_stack()], pool);
-            }
-    }
-    return std::move(made.back());
+    return guarded([&]() -> Result<Matrix> {
+        const ModelConfig& c = trace.config();
+        const CancelScope scope(pool, cancel);
+        const Index tokens = trace.token_count();
+        std::vector<Matrix> made;
+        for (int s = 0; s <= stack; ++s) {
+            const Index n = trace.request.inputs[s].size();
+            check_fits(int64_t{n} * tokens * 8);
+            made.push_back(Matrix::Zero(n, tokens));
+            made.back().middleCols(trace.first_token(s), n).setIdentity();
+            for (int l = 0; l <= (s == stack ? layer : c.stacks[s].layers - 1); ++l)
+                for (const int block : c.blocks_of(s, l)) {
+                    pool.stop_point();
+                    if (!trace.rule(block).skipped)
+                        made[s] = through_block(trace, block, of_block(block), made[s],
+                                                made[c.block(block).key_stack()], pool);
+                }
+        }
+        return std::move(made.back());
+    });
 }
 
 }  // namespace headlight

@@ -18,7 +18,8 @@ using SharesOf = std::function<RowShares(int first, int rows)>;
 using BlockShares = std::function<SharesOf(int block)>;
 
 /// ‖Σ_h α v W_O‖ of each key against the residual, over the included heads (Kobayashi et al. 2020, 2021). A
-/// norm that follows counts with its weights.
+/// norm that follows counts with its weights. A block is prepared on all threads of the pool, in memory that
+/// grows with n · heads²; what is begun when the pool's flag is set ends soon, without meaning.
 BlockShares contribution_shares(const Trace& trace, const IncludedHeads& included, ThreadPool& pool);
 /// ½ (mean pattern) + ½ identity (Abnar and Zuidema 2020).
 BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included);

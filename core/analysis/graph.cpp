@@ -73,7 +73,7 @@ Status weighted_patterns(const Runs& runs, const IncludedHeads& included, const 
     TRY(metric, resolved(metric, runs.own ? *runs.own : trace, pool));
     TRY(const GradientSeed seed, metric_seed(metric, trace, runs.own, pool));
     WeightedPatterns observer(trace, included, take);
-    TRY([[maybe_unused]] const Gradients done, backward(trace, {&seed, 1}, pool, cancel, &observer));
+    TRY([[maybe_unused]] const auto done, embedding_gradients(trace, {&seed, 1}, pool, cancel, &observer));
     observer.finish();
     return success();
 }

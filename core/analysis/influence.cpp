@@ -5,13 +5,15 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/patch_estimate.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/quoted.h"
 
 namespace headlight {
 
 std::span<const InfluenceMethodRow> influence_methods() {
-    static constexpr std::array<InfluenceMethodRow, 6> kMethods{{
+    static constexpr std::array<InfluenceMethodRow, 7> kMethods{{
         {InfluenceMethod::gradient, "jacobian", "gradient", "gradient norm",
          "length of the metric's gradient by the token's embedding", false, true},
         {InfluenceMethod::input_x_gradient, "input-x-gradient", nullptr, "input × gradient",
@@ -24,6 +26,11 @@ std::span<const InfluenceMethodRow> influence_methods() {
          "patterns weighted by the metric's gradients", false, true},
         {InfluenceMethod::rollout, "rollout", nullptr, "rollout", "mean patterns, through all layers", false,
          false},
+        {InfluenceMethod::attribution_patching, "attribution-patching", nullptr, "attribution patching",
+         "of two texts: how much of the metric the clean text's residual stream at each token would bring "
+         "back, from 0 (corrupted) to 1 (clean), estimated from one reverse pass and added up over the "
+         "layers",
+         true, true},
     }};
     return kMethods;
 }
@@ -90,9 +97,9 @@ Result<std::vector<Matrix>> by_embeddings(const Explained& of, const Trace& trac
         TRY(GradientSeed seed, metric_seed(metric, trace, own, pool));
         seeds.push_back(std::move(seed));
     }
-    TRY(Gradients gradients, backward(trace, seeds, pool, cancel));
+    TRY(const auto gradients, embedding_gradients(trace, seeds, pool, cancel));
     std::vector<Matrix> out;
-    for (StackGradients& stack : gradients.stacks) out.push_back(std::move(stack.resid.front()));
+    for (const EmbeddingGradients& stack : gradients) out.push_back(stack.of(0));
     return out;
 }
 
@@ -102,8 +109,6 @@ std::vector<Vector> row_products(const std::vector<Matrix>& x, const std::vector
     for (size_t s = 0; s < x.size(); ++s) out.push_back(x[s].cwiseProduct(y[s]).rowwise().sum());
     return out;
 }
-
-std::string counted_tokens(int count) { return std::to_string(count) + (count == 1 ? " token" : " tokens"); }
 
 Result<std::vector<Matrix>> baseline_of(const InfluenceRuns& runs, InfluenceBaseline baseline,
                                         ThreadPool& pool) {
@@ -151,13 +156,36 @@ Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, const
 /// Each metric's own relevance, added up.
 Status add_relevance(const InfluenceRuns& runs, const Explained& of, Influence& out, ThreadPool& pool,
                      const CancelFlag* cancel) {
+    std::vector<GradientSeed> seeds;
     for (const Metric& metric : of.metrics) {
-        TRY(const GradientSeed seed, metric_seed(metric, runs.trace, runs.own, pool));
-        TRY(std::vector<Vector> tokens, relevance_paths(runs.trace, metric.position, seed, pool, cancel));
-        if (out.tokens.empty())
-            out.tokens = std::move(tokens);
-        else
-            for (size_t s = 0; s < tokens.size(); ++s) out.tokens[s] += tokens[s];
+        TRY(GradientSeed seed, metric_seed(metric, runs.trace, runs.own, pool));
+        seeds.push_back(std::move(seed));
+    }
+    TRY(const Matrix found, relevance_paths(runs.trace, of.positions(), std::move(seeds), pool, cancel));
+    out.tokens = by_stack(runs.trace, found.colwise().sum());
+    return success();
+}
+
+/// Estimates of all layers at each position, added up.
+Status add_estimates(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influence& out,
+                     ThreadPool& pool, const CancelFlag* cancel) {
+    if (!runs.prompt || runs.prompt->model != runs.trace.model)
+        return Error{
+            "Attribution patching needs two runs of one model: the corrupted text's, and that of a clean "
+            "text "
+            "of as many tokens."};
+    if (wanted.written > 0)
+        return Error{"Attribution patching brings back one metric; leave the written tokens out."};
+    const PatchWanted patch{PatchPart::resid_pre, {}, wanted.metric};
+    TRY(const PatchMap map, empty_patch_map(*runs.prompt, runs.trace, patch, pool));
+    TRY(const Matrix estimates, patch_estimates(map, *runs.prompt, runs.trace, pool, cancel));
+    out.metric = map.asked.metric;
+    out.value = map.corrupted.value;
+    out.baseline_value = map.clean.value;
+    for (const Sequence& s : runs.trace.request.inputs) out.tokens.push_back(Vector::Zero(s.size()));
+    for (int row = 0; row < isize(map.blocks); ++row) {
+        Vector& tokens = out.tokens[size_t(runs.trace.config().block(map.blocks[row]).stack)];
+        tokens += estimates.row(row).head(tokens.size()).transpose();
     }
     return success();
 }
@@ -220,6 +248,11 @@ Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wa
     if (!trace.has_weights())
         return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
     Influence out;
+    if (wanted.method == InfluenceMethod::attribution_patching) {
+        TRY_STATUS(add_estimates(runs, wanted, out, pool, cancel));
+        for (const Vector& stack : out.tokens) out.sum += stack.sum();
+        return out;
+    }
     TRY(const Explained of, resolved_for(runs, wanted, pool));
     out.metric = of.metrics.front();
     if (trace.model->has_logits()) {

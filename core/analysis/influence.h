@@ -15,14 +15,17 @@ namespace headlight {
 /// E_j · ∂m/∂E_j. integrated_gradients: (E_j − B_j) · ∫ ∂m/∂E_j along the straight line from a baseline B to
 /// E (Sundararajan et al. 2017). contribution: ‖Σ_h α v W_O‖ against the residual, layer by layer (Kobayashi
 /// et al. 2020, 2021). relevance: patterns weighted by their gradients (Chefer et al. 2021). rollout: mean
-/// patterns (Abnar and Zuidema 2020).
+/// patterns (Abnar and Zuidema 2020). attribution_patching: what the clean run's resid_pre at a token would
+/// bring back of the metric in the corrupted one, to first order (Nanda 2023), from 0 (corrupted) to 1
+/// (clean), added up over the layers.
 enum class InfluenceMethod {
     gradient,
     input_x_gradient,
     integrated_gradients,
     contribution,
     relevance,
-    rollout
+    rollout,
+    attribution_patching
 };
 
 /// The table of methods.
@@ -49,11 +52,16 @@ struct InfluenceWanted {
     /// More than 0: so many tokens at the end of the output were written, and these are explained together:
     /// the metric is the sum over them of its kind (log p, p, logit), of each where it was predicted.
     int written = 0;
+    /// Whether it asks for another prompt's run.
+    bool needs_prompt() const {
+        return method == InfluenceMethod::attribution_patching ||
+               (method == InfluenceMethod::integrated_gradients && baseline == InfluenceBaseline::prompt);
+    }
     bool operator==(const InfluenceWanted&) const = default;
 };
 
 /// The runs of a question: the one that is explained, the unchanged one where something is changed, and the
-/// one whose embeddings are the baseline.
+/// one whose embeddings are the baseline; of attribution patching the corrupted one, and the clean one last.
 struct InfluenceRuns {
     const Trace& trace;
     const Trace* own = nullptr;
@@ -66,7 +74,7 @@ struct Influence {
     std::vector<Vector> tokens;  // of each stack, by token
     float value = 0;             // of the metric; 0 without a head
     float own_value = 0;         // … in the unchanged run
-    float baseline_value = 0;    // integrated gradients: of the metric at the baseline
+    float baseline_value = 0;    // of the metric at the baseline; attribution patching: in the clean run
     float sum = 0;               // of all tokens
     /// How far the sum of integrated gradients is from value − baseline_value, as a share of that; NaN where
     /// that is 0.
@@ -101,9 +109,12 @@ struct StackOutput {
 Result<JacobianNorms> jacobian_norms(const Trace& trace, int probes, ThreadPool& pool,
                                      const CancelFlag* cancel = nullptr, const InfluenceStep& step = {},
                                      StackOutput of = {});
-/// One output's row of these: [1, tokens].
-Result<JacobianNorms> jacobian_row(const Trace& trace, StackOutput of, int output, int probes,
-                                   ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// The rows of some outputs of these: [outputs, tokens].
+Result<JacobianNorms> jacobian_rows(const Trace& trace, StackOutput of, int first, int outputs, int probes,
+                                    ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// How many gradients go back together, and how many outputs with all their directions.
+int gradients_together(const Trace& trace);
+int outputs_together(const Trace& trace, int probes);
 
 /// The seed of a reverse pass from a resolved metric; `own`: the unchanged run, or null. Refused for a
 /// divergence where nothing is changed: it is 0 there, and so is every gradient.
@@ -123,8 +134,12 @@ Result<std::vector<Vector>> contribution_paths(const Trace& trace, std::span<con
 Result<std::vector<Vector>> rollout_paths(const Trace& trace, std::span<const int> positions,
                                           ThreadPool& pool, const CancelFlag* cancel = nullptr);
 /// R ← R + R · mean over heads of (gradient ∘ pattern)⁺, with gradients of the seed; R begins as the identity
-/// and passes into the encoder through cross-attention.
-Result<std::vector<Vector>> relevance_paths(const Trace& trace, int position, const GradientSeed& seed,
-                                            ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// and passes into the encoder through cross-attention. [positions, tokens of all stacks], each row with the
+/// seed of its own, as `relevance` of Chefer et al. 2021 for every output that is asked for.
+Result<Matrix> relevance_paths(const Trace& trace, std::span<const int> positions,
+                               std::vector<GradientSeed> seeds, ThreadPool& pool,
+                               const CancelFlag* cancel = nullptr);
+/// A row over the tokens of all stacks, cut into those of each.
+std::vector<Vector> by_stack(const Trace& trace, const Eigen::RowVectorXf& tokens);
 
 }  // namespace headlight

@@ -63,9 +63,7 @@ float rank_correlation(std::span<const float> x, std::span<const float> y) {
 }
 
 Matrix of_keys(const Matrix& map, const Trace& trace, int block) {
-    Index first = 0;
-    for (int s = 0; s < trace.config().block(block).key_stack(); ++s) first += trace.request.inputs[s].size();
-    return map.middleCols(first, trace.key_count(block));
+    return map.middleCols(trace.first_token(trace.config().block(block).key_stack()), trace.key_count(block));
 }
 
 void AttentionBesideWanted::fit(const Trace& t) {
@@ -96,9 +94,7 @@ Result<AttentionBeside> answer(const Runs& runs, const AttentionBesideWanted& wa
         out.weights = of_keys(shares, trace, block);
         out.weights = (out.weights.array() > 0).select(out.weights, -1.0f);
     }
-    Index tokens = 0;
-    for (const Sequence& s : trace.request.inputs) tokens += s.size();
-    if (wanted.map && wanted.map->asked.stack == stack && wanted.map->norms.cols() == tokens &&
+    if (wanted.map && wanted.map->asked.stack == stack && wanted.map->norms.cols() == trace.token_count() &&
         wanted.map->norms.rows() == out.weights.rows())  // a map of an earlier text may have other columns
         compare_ranks(of_keys(wanted.map->norms, trace, block), out);
     return out;

@@ -10,6 +10,10 @@ namespace headlight {
 
 namespace {
 
+/// Rows of gradients that go back together: so many that a weight is read seldom, so few that they stay
+/// small.
+constexpr int kGradientRows = 4096;
+
 /// Rows [count, d_model] that go back from one output: all units of its width, or ±1 at random.
 Matrix probes_of(const Trace& trace, int output, int probes) {
     const Index d = trace.config().d_model;
@@ -27,69 +31,76 @@ StackOutput placed(const Trace& trace, StackOutput of) {
     return of;
 }
 
-/// [count, tokens of all stacks]: the squared length of each probe's gradient by each embedding.
-Result<DoubleMatrix> squared_lengths(const Trace& trace, StackOutput of, int output, const Matrix& probes,
+/// [directions of all these outputs, tokens of all stacks]: the squared length of each one's gradient by each
+/// embedding.
+Result<DoubleMatrix> squared_lengths(const Trace& trace, StackOutput of, int first, int outputs, int probes,
                                      ThreadPool& pool, const CancelFlag* cancel) {
-    const int together = passes_together(trace, 32);  // gradients of all layers are held for each
-    const int count = narrow<int>(probes.rows());
-    Index tokens = 0;
-    for (const Sequence& s : trace.request.inputs) tokens += s.size();
-    DoubleMatrix out(count, tokens);
-    for (int first = 0; first < count; first += together) {
+    const int each = probes ? probes : trace.config().d_model, count = each * outputs;
+    const int together = gradients_together(trace);
+    DoubleMatrix out(count, trace.token_count());
+    Matrix directions;
+    for (int begin = 0; begin < count; begin += together) {
         std::vector<GradientSeed> seeds;
-        for (int i = first; i < std::min(count, first + together); ++i)
-            seeds.push_back({of.stack, of.layer + 1, output, probes.row(i), i - first});
-        TRY(const Gradients g, backward(trace, seeds, pool, cancel));
-        Index column = 0;
-        for (size_t s = 0; s < g.stacks.size(); ++s) {
-            const Index n = trace.request.inputs[s].size();
-            for (int i = 0; i < isize(seeds); ++i)
-                out.block(first + i, column, 1, n) = g.stacks[s]
-                                                         .resid[0]
-                                                         .middleRows(i * n, n)
-                                                         .rowwise()
-                                                         .squaredNorm()
-                                                         .transpose()
-                                                         .cast<double>();
-            column += n;
+        for (int i = begin; i < std::min(count, begin + together); ++i) {
+            if (i % each == 0 || seeds.empty()) directions = probes_of(trace, first + i / each, probes);
+            seeds.push_back({of.stack, of.layer + 1, first + i / each, directions.row(i % each), i - begin});
         }
+        TRY(const std::vector<EmbeddingGradients> g, embedding_gradients(trace, seeds, pool, cancel));
+        for (int i = 0; i < isize(seeds); ++i)
+            for (int s = 0; s < isize(g); ++s) {
+                const Vector squares = g[s].squared_lengths(i);
+                out.row(begin + i).segment(trace.first_token(s), squares.size()) =
+                    squares.transpose().cast<double>();
+            }
     }
     return out;
 }
 
-}  // namespace
-
-Result<JacobianNorms> jacobian_row(const Trace& trace, StackOutput of, int output, int probes,
-                                   ThreadPool& pool, const CancelFlag* cancel) {
-    TRY(const DoubleMatrix squares,
-        squared_lengths(trace, placed(trace, of), output, probes_of(trace, output, probes), pool, cancel));
-    JacobianNorms out;
-    out.norms.resize(1, squares.cols());
-    if (probes > 1) out.standard_error.resize(1, squares.cols());
+/// A row of the norms from the squares of its directions.
+void sum_up(const DoubleMatrix& squares, int probes, Index row, JacobianNorms& out) {
     for (Index j = 0; j < squares.cols(); ++j) {
         const auto column = squares.col(j).array();
         const double norm = std::sqrt(probes ? column.mean() : column.sum());
-        out.norms(0, j) = float(norm);
+        out.norms(row, j) = float(norm);
         if (probes < 2) continue;
         const double spread = std::sqrt((column - column.mean()).square().sum() / (probes - 1) / probes);
-        out.standard_error(0, j) = norm > 0 ? float(spread / (2 * norm)) : 0.0f;  // of the root
+        out.standard_error(row, j) = norm > 0 ? float(spread / (2 * norm)) : 0.0f;  // of the root
     }
+}
+
+}  // namespace
+
+int gradients_together(const Trace& trace) { return std::max(1, kGradientRows / trace.token_count()); }
+
+int outputs_together(const Trace& trace, int probes) {
+    return std::max(1, gradients_together(trace) / (probes ? probes : trace.config().d_model));
+}
+
+Result<JacobianNorms> jacobian_rows(const Trace& trace, StackOutput of, int first, int outputs, int probes,
+                                    ThreadPool& pool, const CancelFlag* cancel) {
+    TRY(const DoubleMatrix squares,
+        squared_lengths(trace, placed(trace, of), first, outputs, probes, pool, cancel));
+    JacobianNorms out;
+    out.norms.resize(outputs, squares.cols());
+    if (probes > 1) out.standard_error.resize(outputs, squares.cols());
+    const Index each = squares.rows() / outputs;
+    for (int i = 0; i < outputs; ++i) sum_up(squares.middleRows(i * each, each), probes, i, out);
     return out;
 }
 
 Result<JacobianNorms> jacobian_norms(const Trace& trace, int probes, ThreadPool& pool,
                                      const CancelFlag* cancel, const InfluenceStep& step, StackOutput of) {
+    const int n = trace.request.inputs[placed(trace, of).stack].size(),
+              together = outputs_together(trace, probes);
     JacobianNorms out;
-    const int n = trace.request.inputs[placed(trace, of).stack].size();
-    for (int output = 0; output < n; ++output) {
-        TRY(const JacobianNorms row, jacobian_row(trace, of, output, probes, pool, cancel));
-        out.norms.conservativeResize(n, row.norms.cols());
-        out.norms.row(output) = row.norms;
-        if (row.standard_error.size()) {
-            out.standard_error.conservativeResize(n, row.norms.cols());
-            out.standard_error.row(output) = row.standard_error;
-        }
-        if (step) step();
+    out.norms.resize(n, trace.token_count());
+    if (probes > 1) out.standard_error.resize(n, trace.token_count());
+    for (int first = 0; first < n; first += together) {
+        const int count = std::min(together, n - first);
+        TRY(const JacobianNorms rows, jacobian_rows(trace, of, first, count, probes, pool, cancel));
+        out.norms.middleRows(first, count) = rows.norms;
+        if (probes > 1) out.standard_error.middleRows(first, count) = rows.standard_error;
+        for (int i = 0; i < count && step; ++i) step();
     }
     return out;
 }

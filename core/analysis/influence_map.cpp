@@ -11,7 +11,7 @@ namespace headlight {
 void InfluenceMapWanted::fit(const Trace& t) {
     stack = nearest_stack(t, stack);
     const int layers = t.config().stacks[stack].layers;
-    if (of == InfluenceOf::metric) {
+    if (of != InfluenceOf::hidden) {
         layer = -1;
         probes = 0;
     } else {
@@ -32,15 +32,9 @@ int probes_by_cost(const Trace& t, const InfluenceMapWanted& wanted) {
 
 namespace {
 
-Index token_count(const Trace& trace) {
-    Index out = 0;
-    for (const Sequence& s : trace.request.inputs) out += s.size();
-    return out;
-}
-
 Result<InfluenceMap> empty_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted) {
     const Trace& trace = runs.trace;
-    const Index outputs = trace.request.inputs[wanted.stack].size(), tokens = token_count(trace);
+    const Index outputs = trace.request.inputs[wanted.stack].size(), tokens = trace.token_count();
     if (!trace.has_weights())
         return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
     if (tokens > kMaxInfluenceTokens)
@@ -54,37 +48,48 @@ Result<InfluenceMap> empty_map(const InfluenceRuns& runs, const InfluenceMapWant
     return out;
 }
 
-/// Lengths of the metric's gradients, taken at so many rows from `first` on, which go back together.
+/// The seeds of the metric, taken at so many rows from `first` on.
+Result<std::vector<GradientSeed>> metric_seeds(const InfluenceRuns& runs, Metric metric, int first, int count,
+                                               ThreadPool& pool) {
+    std::vector<GradientSeed> out;
+    for (int i = 0; i < count; ++i) {
+        metric.position = first + i;
+        TRY(const Metric own, resolved(metric, runs.own ? *runs.own : runs.trace, pool));
+        TRY(GradientSeed seed, metric_seed(own, runs.trace, runs.own, pool));
+        seed.number = i;
+        out.push_back(std::move(seed));
+    }
+    return out;
+}
+
+/// Lengths of the metric's gradients, or its relevance, at some rows, which go back together.
 Status measure_metric(const InfluenceRuns& runs, InfluenceMap& map, int first, int count, ThreadPool& pool,
                       const CancelFlag* cancel) {
-    const Trace& own = runs.own ? *runs.own : runs.trace;
-    std::vector<GradientSeed> seeds;
-    for (int i = 0; i < count; ++i) {
-        Metric metric = map.asked.metric;
-        metric.position = first + i;
-        TRY(metric, resolved(metric, own, pool));
-        TRY(GradientSeed seed, metric_seed(metric, runs.trace, runs.own, pool));
-        seed.number = i;
-        seeds.push_back(std::move(seed));
+    const Trace& trace = runs.trace;
+    TRY(std::vector<GradientSeed> seeds, metric_seeds(runs, map.asked.metric, first, count, pool));
+    if (map.asked.of == InfluenceOf::relevance) {
+        std::vector<int> positions;
+        for (const GradientSeed& seed : seeds) positions.push_back(seed.row);
+        TRY(map.norms.middleRows(first, count),
+            relevance_paths(trace, positions, std::move(seeds), pool, cancel));
+        return success();
     }
-    TRY(const Gradients gradients, backward(runs.trace, seeds, pool, cancel));
-    Index column = 0;
-    for (size_t s = 0; s < gradients.stacks.size(); ++s) {
-        const Index n = runs.trace.request.inputs[s].size();
-        for (int i = 0; i < count; ++i)
-            map.norms.block(first + i, column, 1, n) =
-                gradients.stacks[s].resid.front().middleRows(i * n, n).rowwise().norm().transpose();
-        column += n;
-    }
+    TRY(const auto gradients, embedding_gradients(trace, seeds, pool, cancel));
+    for (int s = 0; s < isize(gradients); ++s)
+        for (int i = 0; i < count; ++i) {
+            const Vector squares = gradients[s].squared_lengths(i);
+            map.norms.row(first + i).segment(trace.first_token(s), squares.size()) =
+                squares.cwiseSqrt().transpose();
+        }
     return success();
 }
 
-Status measure_row(const Trace& trace, InfluenceMap& map, int row, ThreadPool& pool,
-                   const CancelFlag* cancel) {
-    TRY(const JacobianNorms found,
-        jacobian_row(trace, {map.asked.stack, map.asked.layer}, row, map.asked.probes, pool, cancel));
-    map.norms.row(row) = found.norms;
-    if (found.standard_error.size()) map.standard_error.row(row) = found.standard_error;
+Status measure_hidden(const Trace& trace, InfluenceMap& map, int first, int count, ThreadPool& pool,
+                      const CancelFlag* cancel) {
+    TRY(const JacobianNorms found, jacobian_rows(trace, {map.asked.stack, map.asked.layer}, first, count,
+                                                 map.asked.probes, pool, cancel));
+    map.norms.middleRows(first, count) = found.norms;
+    if (found.standard_error.size()) map.standard_error.middleRows(first, count) = found.standard_error;
     return success();
 }
 
@@ -93,20 +98,19 @@ Status measure_row(const Trace& trace, InfluenceMap& map, int row, ThreadPool& p
 Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted,
                                    ThreadPool& pool, const CancelFlag* cancel,
                                    const std::function<void(const InfluenceMap&)>& seen) {
-    const int together = passes_together(runs.trace, 16);  // gradients of all layers are held for each
     InfluenceMapWanted fitting = wanted;
     fitting.fit(runs.trace);
     TRY(InfluenceMap out, empty_map(runs, fitting));
-    const bool of_metric = fitting.of == InfluenceOf::metric;
+    const bool of_metric = fitting.of != InfluenceOf::hidden;
     if (of_metric && fitting.stack + 1 != isize(runs.trace.config().stacks))
         return Error{"The metric is taken in the decoder; choose one of its heads, or a hidden state."};
+    const int rows = narrow<int>(out.norms.rows()),
+              together =
+                  of_metric ? gradients_together(runs.trace) : outputs_together(runs.trace, out.asked.probes);
     while (!out.whole()) {
-        const int count = of_metric ? std::min(together, narrow<int>(out.norms.rows()) - out.done) : 1;
-        if (of_metric) {
-            TRY_STATUS(measure_metric(runs, out, out.done, count, pool, cancel));
-        } else {
-            TRY_STATUS(measure_row(runs.trace, out, out.done, pool, cancel));
-        }
+        const int count = std::min(together, rows - out.done);
+        TRY_STATUS(of_metric ? measure_metric(runs, out, out.done, count, pool, cancel)
+                             : measure_hidden(runs.trace, out, out.done, count, pool, cancel));
         out.done += count;
         if (seen) seen(out);
     }
@@ -138,10 +142,12 @@ Result<InfluenceMapFound> answer(const Runs& runs, const InfluenceMapWanted& wan
 Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
                                  const CancelFlag* cancel,
                                  const std::function<void(const TokenScores&)>& seen) {
-    const bool from_prompt = wanted.how.method == InfluenceMethod::integrated_gradients &&
-                             wanted.how.baseline == InfluenceBaseline::prompt;
-    if (from_prompt && (!runs.prompt || runs.prompt->model != runs.trace.model))
-        return TokenScores{nullptr, "Type the baseline: another text of as many tokens."};
+    if (wanted.how.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
+        return TokenScores{nullptr,
+                           wanted.how.method == InfluenceMethod::attribution_patching
+                               ? "Type the clean text: another text of as many tokens, whose residual "
+                                 "stream is put into this one."
+                               : "Type the baseline: another text of as many tokens."};
     TokenScores now;
     if (wanted.how.method == InfluenceMethod::integrated_gradients) now.steps = wanted.how.steps;
     const auto step = [&] {

@@ -11,8 +11,9 @@
 
 namespace headlight {
 
-/// Rows of a map: a layer's resid_post at each token, or the metric taken at each.
-enum class InfluenceOf { hidden, metric };
+/// Rows of a map: a layer's resid_post at each token, or the metric taken at each: its gradient, or its
+/// relevance (InfluenceMethod::relevance).
+enum class InfluenceOf { hidden, metric, relevance };
 
 /// The longest text whose map is measured: its passes grow with n², its cells too.
 constexpr int kMaxInfluenceTokens = 512;
@@ -31,8 +32,8 @@ struct InfluenceMapWanted {
 
 struct InfluenceMap {
     InfluenceMapWanted asked;  // probes as they are taken: 0, or so many
-    /// [outputs, tokens of all stacks]: ‖∂output_i/∂E_j‖; NaN: not measured yet. The output's own norm is
-    /// Frobenius'.
+    /// [outputs, tokens of all stacks]: ‖∂output_i/∂E_j‖, or relevance; NaN: not measured yet. A hidden
+    /// state's norm is Frobenius'.
     Matrix norms;
     Matrix standard_error;  // of estimated ones; else empty
     int done = 0;           // rows
@@ -43,8 +44,8 @@ struct InfluenceMap {
 /// how many random directions are taken instead: 8.
 int probes_by_cost(const Trace& trace, const InfluenceMapWanted& wanted);
 
-/// Row by row; `seen` (or null) gets the map after each. An error says why there is none, or that `cancel`
-/// was set.
+/// Some rows at a time; `seen` (or null) gets the map after them. An error says why there is none, or that
+/// `cancel` was set.
 Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted,
                                    ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                    const std::function<void(const InfluenceMap&)>& seen = nullptr);

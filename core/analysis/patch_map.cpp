@@ -48,8 +48,6 @@ std::vector<PatchCell> coarse_to_fine(const PatchMap& map, const Trace& corrupte
     return out;
 }
 
-std::string counted_tokens(int count) { return std::to_string(count) + (count == 1 ? " token" : " tokens"); }
-
 /// Where two texts of one stack part, for people.
 std::string parting(const Trace& clean, const Trace& corrupted, int stack) {
     const std::vector<int>&a = clean.request.inputs[stack].ids, &b = corrupted.request.inputs[stack].ids;

@@ -160,6 +160,17 @@ std::vector<std::string> token_labels(const Trace& trace, int stack) {
     return token_labels(*trace.model, trace.request.inputs[stack], stack);
 }
 
+namespace {
+
+/// "␣own"; "#7" of an id that no token has.
+std::string label_in_list(const Tokenizer& tokenizer, int id) {
+    const std::string label = token_label(tokenizer, id);
+    return label.empty() ? "#" + std::to_string(id)
+                         : (has_blank_first(tokenizer.bytes(id)) ? "␣" : "") + label;
+}
+
+}  // namespace
+
 std::string prediction_label(const Model& model, int id) {
     if (model.config.can.read_image) return model.config.vision.labels[id];
     const std::string label = model.tokenizer ? token_label(*model.target_tokenizer(), id) : "";
@@ -167,9 +178,12 @@ std::string prediction_label(const Model& model, int id) {
 }
 
 std::string listed_label(const Model& model, int id) {
-    const bool blank_first = model.tokenizer && !model.config.can.read_image &&
-                             has_blank_first(model.target_tokenizer()->bytes(id));
-    return (blank_first ? "␣" : "") + prediction_label(model, id);
+    return listed_label(model, id, isize(model.config.stacks) - 1);
+}
+
+std::string listed_label(const Model& model, int id, int stack) {
+    if (model.config.can.read_image || !model.tokenizer) return prediction_label(model, id);
+    return label_in_list(stack == 0 ? **model.tokenizer : *model.target_tokenizer(), id);
 }
 
 }  // namespace headlight

@@ -45,5 +45,7 @@ std::vector<std::string> token_labels(const Trace& trace, int stack);
 std::string prediction_label(const Model& model, int id);
 /// The same in a list of tokens, where no text around it shows a blank in front: "␣own".
 std::string listed_label(const Model& model, int id);
+/// The same of a token of a stack's own vocabulary: a translator's source has another than its target.
+std::string listed_label(const Model& model, int id, int stack);
 
 }  // namespace headlight

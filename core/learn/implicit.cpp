@@ -44,7 +44,7 @@ Result<std::vector<std::vector<float>>> implicit_rows(const StationInput& in, in
     wanted.stack = stack;
     wanted.layer = layer;
     TRY(const JacobianNorms answers,
-        jacobian_row(trace, {stack, layer}, query, probes_by_cost(trace, wanted), pool, in.cancel));
+        jacobian_rows(trace, {stack, layer}, query, 1, probes_by_cost(trace, wanted), pool, in.cancel));
     std::vector<std::vector<float>> out{as_shares(row_of_keys(answers.norms, in, 0)),
                                         {pattern.row(query).begin(), pattern.row(query).end()}};
     TRY(const Matrix rollout,

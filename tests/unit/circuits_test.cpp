@@ -118,6 +118,30 @@ TEST_CASE("circuits: what a model lacks is said, and the rest is there") {
     CHECK((std::isnan(cross.previous) && std::isnan(cross.duplicate)));
 }
 
+TEST_CASE("circuits: tokens are named by the vocabulary of their side") {
+    Model pair, source, target;
+    const auto own = *open_tokenizer(kTests / "reference/tokenizers/wp_cased"),
+               other = *open_tokenizer(kTests / "reference/tokenizers/bbpe_gpt2");
+    pair.config.stacks.resize(2);
+    source.config.stacks.resize(1);
+    target.config.stacks.resize(1);
+    pair.tokenizer = source.tokenizer = own;
+    pair.separate_target = target.tokenizer = other;
+    int differ = 0;
+    for (int id = 40; id < 90; ++id) {
+        CHECK(listed_label(pair, id, 0) == listed_label(source, id));
+        CHECK(listed_label(pair, id, 1) == listed_label(target, id));
+        CHECK(listed_label(pair, id) == listed_label(target, id));
+        differ += listed_label(pair, id, 0) != listed_label(pair, id, 1);
+    }
+    CHECK(differ > 25);
+    ThreadPool pool(2);
+    const auto found = head_circuits(*reference_model("t5"), {4, 0, 0, 3}, pool);  // cross-attention
+    REQUIRE(found);
+    CHECK((found->qk.from_stack == 1 && found->qk.to_stack == 0));
+    CHECK((found->ov.from_stack == 0 && found->ov.to_stack == 1));
+}
+
 TEST_CASE("circuits: attention to the token before comes of positions alone") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bloom", "opt", "bert", "t5", "gpt_neox", "mistral"}) {

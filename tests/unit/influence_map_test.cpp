@@ -48,8 +48,9 @@ TEST_CASE("influence map: rows are those of the Jacobian, and of the metric's gr
         wanted.probes = 0;
         int seen = 0;
         const auto map = influence_map({*trace}, wanted, pool, nullptr, [&](const InfluenceMap& now) {
-            ++seen;
-            CHECK(now.done == seen);
+            CHECK(now.done > seen);
+            CHECK(!std::isnan(now.norms.topRows(now.done).sum()));
+            seen = now.done;
         });
         REQUIRE(map);
         CHECK((map->whole() && seen == trace->output().size()));

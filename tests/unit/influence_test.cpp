@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/contribution.h"
 #include "analysis/delta.h"
 #include "analysis/flow.h"
 #include "changed.h"
@@ -187,6 +188,11 @@ TEST_CASE("influence: contributions are lengths of what attention moves, against
         INFO(name);
         CHECK((found[0].transpose() - reached).cwiseAbs().maxCoeff() < 1e-5);
     }
+    CancelFlag cancel = true;
+    const auto story = run_story(kRed, pool);
+    CHECK(contribution_paths(*story, std::array{2}, pool, &cancel).error().cancelled);
+    CHECK(
+        shares_through(*story, 0, 3, contribution_shares(*story, {}, pool), pool, &cancel).error().cancelled);
     for (const char* name : {"bert", "gemma2", "marian", "t5"}) {
         const auto found =
             *contribution_paths(*changed(reference_model(name), {"mask:2>1"}, pool), std::array{2}, pool);
@@ -212,9 +218,9 @@ TEST_CASE("influence: relevance is the product of weighted patterns, layer by la
             for (const Matrix& head : heads) mean += head / float(heads.size());
             relevance += mean * relevance;
         }
-        const auto found = *relevance_paths(*trace, n - 1, seed, pool);
+        const Matrix found = *relevance_paths(*trace, std::array{n - 1}, {seed}, pool);
         INFO(name);
-        CHECK((found[0].transpose() - relevance.row(n - 1)).norm() < 1e-5 * relevance.row(n - 1).norm());
+        CHECK((found.row(0) - relevance.row(n - 1)).norm() < 1e-5 * relevance.row(n - 1).norm());
     }
 }
 
