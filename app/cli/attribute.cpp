@@ -35,6 +35,22 @@ Result<int> write_answer(const std::shared_ptr<const Model>& model, int tokens, 
     return isize(ids);
 }
 
+/// The texts of attribution patching: the corrupted one is explained, the clean one is the prompt.
+Result<AttributedRuns> run_patched(const AttributeOptions& o, ThreadPool& pool) {
+    if (o.clean.empty() || o.corrupted.empty())
+        return Error{
+            "Attribution patching needs two texts of as many tokens; give --clean TEXT and --corrupted "
+            "TEXT."};
+    AttributedRuns out;
+    InputOptions input = o.input;
+    input.typed.text = o.corrupted;
+    TRY(out.trace, run_input(input, pool));
+    input.typed.text = o.clean;
+    TRY(ForwardRequest request, read_request(input, out.trace->model, pool));
+    TRY(out.prompt, run_trace(out.trace->model, std::move(request), pool));
+    return out;
+}
+
 /// What was typed, and behind it what the model writes where that is explained.
 Status run_answered(const AttributeOptions& o, AttributedRuns& out, ThreadPool& pool) {
     if (!o.over_written()) {
@@ -49,6 +65,11 @@ Status run_answered(const AttributeOptions& o, AttributedRuns& out, ThreadPool& 
 }
 
 Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& pool) {
+    if (method_of(o).method == InfluenceMethod::attribution_patching) return run_patched(o, pool);
+    if (!o.clean.empty())
+        return Error{
+            "--clean and --corrupted are the texts of --method attribution-patching; give --text for "
+            "the other methods."};
     AttributedRuns out;
     TRY_STATUS(run_answered(o, out, pool));
     if (out.trace->request.intervention != Intervention{}) {
@@ -96,8 +117,10 @@ Status run(const AttributeOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const AttributedRuns runs, run_attributed(o, pool));
     const Trace& trace = *runs.trace;
-    if (o.wants_matrix()) return say_jacobian(o, trace, pool);
+    if (o.wants_jacobian()) return say_jacobian(o, trace, pool);
     TRY(InfluenceWanted wanted, read_wanted(o, trace));
+    if (o.over_outputs())
+        return say_outputs(o, {trace, runs.own.get(), runs.prompt.get()}, wanted.metric, pool);
     wanted.written = runs.written;
     Progress progress(o.steps, o.input.quiet);
     TRY(const Influence found, influence({trace, runs.own.get(), runs.prompt.get()}, wanted, pool, nullptr,
@@ -140,6 +163,15 @@ std::function<Status()> declare_attribute(CLI::App& app) {
                    "(zero), or a prompt of as many tokens (text:A PROMPT)")
         ->check(check_baseline, "BASELINE")
         ->capture_default_str();
+    auto* clean = app.add_option(
+        "--clean", o->clean,
+        "attribution-patching: the text whose residual stream is put into the corrupted one's");
+    auto* corrupted = app.add_option("--corrupted", o->corrupted,
+                                     "attribution-patching: a text of as many tokens with another answer");
+    clean->needs(corrupted);
+    corrupted->needs(clean);
+    for (const char* typed : {"--text", "--text-file", "--ids", "--image"})
+        clean->excludes(app.get_option(typed));
     app.add_option("--steps", o->steps, "points at which integrated gradients are taken (Gauss–Legendre)")
         ->check(within(1, 10000))
         ->capture_default_str();
@@ -149,9 +181,10 @@ std::function<Status()> declare_attribute(CLI::App& app) {
         ->check(within(0, 1000))
         ->capture_default_str();
     app.add_option("--over", o->over,
-                   "what is explained: the metric, or every token that is written behind the text (or of the "
-                   "target that is given): their log p, or p or logit as --metric says, added up")
-        ->check(one_of({"metric", "written"}))
+                   "what is explained: the metric; every token that is written behind the text (or of the "
+                   "target that is given): their log p, or p or logit as --metric says, added up; or every "
+                   "output, a table with a row for each (jacobian, contribution, relevance, rollout)")
+        ->check(one_of({"metric", "written", "outputs"}))
         ->capture_default_str();
     app.add_option("--tokens", o->tokens, "with --over written: the most tokens that the model writes")
         ->check(within(1, kMaxWritten))

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/influence.h"
+#include "analysis/influence_map.h"
 #include "cli/options.h"
 
 namespace headlight {
@@ -13,11 +13,13 @@ struct AttributeOptions {
     InputOptions input;
     std::string metric, method = "gradient", baseline = "mean", output, gradients, over = "metric",
                         parts = "tokens";
+    std::string clean, corrupted;  // texts of attribution patching
     int steps = 50, probes = 0, tokens = 40;
     bool json = false;
     bool over_written() const { return over == "written"; }
+    bool over_outputs() const { return over == "outputs"; }
     /// How every output answers to every token, whatever is said.
-    bool wants_matrix() const {
+    bool wants_jacobian() const {
         return method == "jacobian" && metric.empty() && gradients.empty() && !over_written();
     }
 };
@@ -30,7 +32,10 @@ const InfluenceMethodRow& method_of(const AttributeOptions& options);
 /// Writes or prints the scores; `written`: how many tokens at the output's end were explained.
 Status say_influence(const AttributeOptions& options, const Trace& trace, const Influence& found,
                      int written);
-/// [outputs, tokens]: every output's answer to every token.
+/// [outputs, tokens]: by the method, a row for every output of the last stack.
+Status say_outputs(const AttributeOptions& options, const InfluenceRuns& runs, const Metric& metric,
+                   ThreadPool& pool);
+/// The same of every output's answer to every token.
 Status say_jacobian(const AttributeOptions& options, const Trace& trace, ThreadPool& pool);
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/contribution.h"
 #include "analysis/text_parts.h"
 #include "cli/attribute.h"
 #include "cli/progress.h"
@@ -73,6 +74,8 @@ std::string influence_json(const AttributeOptions& o, const Trace& trace, const 
         root["metric"] = metric_name(*trace.model, found.metric);
     }
     if (trace.model->has_logits()) root["value"] = found.value;
+    if (method_of(o).method == InfluenceMethod::attribution_patching)
+        root["clean_value"] = found.baseline_value;
     root["position"] = found.metric.position;
     if (method_of(o).method == InfluenceMethod::integrated_gradients) {
         root["baseline"] = o.baseline;
@@ -123,21 +126,74 @@ nlohmann::ordered_json json_rows(const Matrix& m) {
 
 }  // namespace
 
+namespace {
+
+/// Rows of the last stack's outputs, by the methods that have one for each.
+Result<Matrix> rows_of_outputs(const AttributeOptions& o, const InfluenceRuns& runs, const Metric& metric,
+                               ThreadPool& pool) {
+    const Trace& trace = runs.trace;
+    const int stack = isize(trace.config().stacks) - 1, layer = trace.config().stacks[stack].layers - 1;
+    const InfluenceMethod method = method_of(o).method;
+    if (method == InfluenceMethod::contribution)
+        return shares_through(trace, stack, layer, contribution_shares(trace, {}, pool), pool);
+    if (method == InfluenceMethod::rollout)
+        return shares_through(trace, stack, layer, rollout_shares(trace, {}), pool);
+    if (method != InfluenceMethod::gradient && method != InfluenceMethod::relevance)
+        return Error{
+            "--over outputs makes tables of jacobian, contribution, relevance or rollout; choose one of "
+            "these with --method."};
+    InfluenceMapWanted wanted;
+    wanted.of = method == InfluenceMethod::relevance ? InfluenceOf::relevance : InfluenceOf::metric;
+    wanted.stack = stack;
+    wanted.metric = metric;
+    Progress progress(trace.output().size(), o.input.quiet);
+    int told = 0;
+    TRY(const InfluenceMap map, influence_map(runs, wanted, pool, nullptr, [&](const InfluenceMap& now) {
+            for (; told < now.done; ++told) progress.step();
+        }));
+    return map.norms;
+}
+
+/// A table with a row for each output of the last stack.
+Status say_rows(const AttributeOptions& o, const Trace& trace, const Matrix& rows,
+                nlohmann::ordered_json root) {
+    const std::vector<std::string> labels = all_labels(trace);
+    const std::vector<NumberTable> tables{{method_of(o).word, "output", "token",
+                                           token_labels(trace, isize(trace.config().stacks) - 1), labels,
+                                           rows}};
+    if (!o.output.empty()) return write_numbers(o.output, tables);
+    root["tokens"] = labels;
+    root["matrix"] = json_rows(rows);
+    return o.json ? print_json(json_text(root, 2) + "\n") : print(as_tsv(tables.front()));
+}
+
+}  // namespace
+
+Status say_outputs(const AttributeOptions& o, const InfluenceRuns& runs, const Metric& metric,
+                   ThreadPool& pool) {
+    if (!runs.trace.has_weights())
+        return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+    if (metric.position >= 0)
+        return Error{"--over outputs takes the metric at every output; leave @" +
+                     std::to_string(metric.position) + " out."};
+    TRY(const Matrix rows, rows_of_outputs(o, runs, metric, pool));
+    nlohmann::ordered_json root{{"method", method_of(o).word}};
+    if (method_of(o).of_metric) {
+        const std::string name = metric_name(*runs.trace.model, metric);
+        root["metric"] = name.empty() ? metric_row(metric.kind).word : name;
+    }
+    return say_rows(o, runs.trace, rows, std::move(root));
+}
+
 Status say_jacobian(const AttributeOptions& o, const Trace& trace, ThreadPool& pool) {
     if (!trace.has_weights())
         return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
     Progress progress(trace.output().size(), o.input.quiet);
     TRY(const JacobianNorms found, jacobian_norms(trace, o.probes, pool, nullptr, [&] { progress.step(); }));
-    const std::vector<std::string> labels = all_labels(trace);
-    std::vector<NumberTable> tables{{"jacobian", "output", "token",
-                                     token_labels(trace, isize(trace.config().stacks) - 1), labels,
-                                     found.norms}};
-    if (!o.output.empty()) return write_numbers(o.output, tables);
-    nlohmann::ordered_json root{
-        {"method", "jacobian"}, {"tokens", labels}, {"matrix", json_rows(found.norms)}};
+    nlohmann::ordered_json root{{"method", "jacobian"}};
     if (o.probes) root["probes"] = o.probes;
     if (found.standard_error.size()) root["standard_error"] = json_rows(found.standard_error);
-    return o.json ? print_json(json_text(root, 2) + "\n") : print(as_tsv(tables.front()));
+    return say_rows(o, trace, found.norms, std::move(root));
 }
 
 Status say_influence(const AttributeOptions& o, const Trace& trace, const Influence& found, int written) {

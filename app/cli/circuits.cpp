@@ -43,14 +43,14 @@ std::string quoted_field(const std::string& text) {
 
 std::string pairs_csv(const Model& model, const HeadCircuits& found) {
     std::string out = "circuit,from_id,from,to_id,to,value";
-    const auto add = [&](const char* circuit, const std::vector<CircuitPair>& pairs) {
-        for (const CircuitPair& p : pairs)
+    const auto add = [&](const char* circuit, const CircuitPairs& of) {
+        for (const CircuitPair& p : of.pairs)
             out += std::string("\n") + circuit + "," + std::to_string(p.from) + "," +
-                   quoted_field(listed_label(model, p.from)) + "," + std::to_string(p.to) + "," +
-                   quoted_field(listed_label(model, p.to)) + "," + csv_value(p.value);
+                   quoted_field(listed_label(model, p.from, of.from_stack)) + "," + std::to_string(p.to) +
+                   "," + quoted_field(listed_label(model, p.to, of.to_stack)) + "," + csv_value(p.value);
     };
-    add("QK", found.qk.pairs);
-    add("OV", found.ov.pairs);
+    add("QK", found.qk);
+    add("OV", found.ov);
     return out + "\n";
 }
 
@@ -60,9 +60,9 @@ OrderedJson pairs_json(const Model& model, const CircuitPairs& found, const char
     out["pairs"] = OrderedJson::array();
     for (const CircuitPair& p : found.pairs)
         out["pairs"].push_back({{std::string(from) + "_id", p.from},
-                                {from, listed_label(model, p.from)},
+                                {from, listed_label(model, p.from, found.from_stack)},
                                 {std::string(to) + "_id", p.to},
-                                {to, listed_label(model, p.to)},
+                                {to, listed_label(model, p.to, found.to_stack)},
                                 {"value", p.value}});
     return out;
 }

@@ -12,6 +12,8 @@
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "io/mapped_file.h"
+#include "io/output_file.h"
 #include "kernels/choice.h"
 #include "window/window.h"
 
@@ -72,6 +74,11 @@ std::span<const Verb> verbs() {
          "headlight attribute --text 'The cat sat on the mat.' --method integrated-gradients --steps 100 "
          "--baseline zero --json\n"
          "headlight attribute --text 'The cat sat on the mat.' --method relevance -o relevance.npy\n"
+         "headlight attribute --text 'The cat sat on the mat.' --method relevance --over outputs -o "
+         "relevance.csv\n"
+         "headlight attribute --method attribution-patching --metric 'ball - car' "
+         "--clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
+         "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --json\n"
          "headlight attribute --text 'The cat sat on the mat.' --method jacobian --probes 8 -o jacobian.csv\n"
          "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors\n"
          "headlight attribute --text 'Lily had a red ball. Tom had a blue ball.' --over written --tokens 20 "
@@ -162,11 +169,20 @@ int fail(const std::string& message, int status) {
     return status;
 }
 
+/// What a verb says and writes rests on files that are as they were; where one is not, that is what went
+/// wrong.
+Status run_verb(const std::function<Status()>& run) {
+    commit_of_whole_files_only();
+    const Status done = guarded(run);
+    TRY_STATUS(check_mapped_files());
+    return done;
+}
+
 /// The verb that was chosen, or the window.
 Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, int& exit_status,
                 const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
     for (const auto& [sub, run] : runs)
-        if (app.got_subcommand(sub)) return run();
+        if (app.got_subcommand(sub)) return run_verb(run);
     if (!size.empty()) {
         TRY(const auto pixels, parse_size(size));
         std::tie(window.width, window.height) = pixels;

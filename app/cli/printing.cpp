@@ -4,12 +4,14 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/options.h"
+#include "io/mapped_file.h"
 
 namespace headlight {
 
 namespace {
 
 Status print_raw(const std::string& text) {
+    TRY_STATUS(check_mapped_files());
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         return Error{
             "Standard output cannot be written: check the disk's free space, or the program that reads it."};

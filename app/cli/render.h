@@ -43,7 +43,7 @@ struct RenderOptions {
 };
 
 inline constexpr const char* kOriginsWords[] = {"auto", "rollout", "flow", "contribution", "relevance"};
-inline constexpr const char* kInfluenceOf[] = {"hidden", "metric"};
+inline constexpr const char* kInfluenceOf[] = {"hidden", "metric", "relevance"};
 inline constexpr const char* kInfluenceProbes[] = {"auto", "exact", "8", "32"};
 inline constexpr const char* kInfluenceBeside[] = {"head", "layer", "rollout", "contribution"};
 inline constexpr const char* kInfluenceBaselines[] = {"mean", "zero", "text"};

@@ -19,7 +19,8 @@ void add_origin_options(CLI::App& app, RenderOptions& o) {
     app.add_flag("--sink-apart", o.sink_apart,
                  "--view graph: the first token apart, the others' shares renormalized");
     choice("--influence", o.influence, words_of(kInfluenceOf),
-           "--view influence: the map's rows: a hidden state at each token, or the metric taken there");
+           "--view influence: the map's rows: a hidden state at each token, the metric taken there, or its "
+           "relevance there (patterns weighted by its gradients)");
     app.add_option("--after", o.after,
                    "--view influence: the layer behind which the hidden state is; -1: the last")
         ->check(within(-1, 4096))

@@ -55,9 +55,10 @@ void draw_token_pairs(Scene& s, Rect area, const std::string& title, const std::
         write(ui, take_right(line, kPairValue), kCaptionMono, ui.colors->t2, number(pair.value, 2),
               Flush::right);
         const float half = (line.w - gap::wide) / 2;
-        write(ui, take_left(line, half), kCaptionMono, ui.colors->t1, listed_label(*s.model(), pair.from));
+        write(ui, take_left(line, half), kCaptionMono, ui.colors->t1,
+              listed_label(*s.model(), pair.from, found.from_stack));
         write(ui, take_left(line, gap::wide), kCaption, ui.colors->t3, "→", Flush::center);
-        write(ui, line, kCaptionMono, ui.colors->t1, listed_label(*s.model(), pair.to));
+        write(ui, line, kCaptionMono, ui.colors->t1, listed_label(*s.model(), pair.to, found.to_stack));
         c.skip(kListStep);
     }
 }

@@ -169,11 +169,11 @@ void draw_others(Scene& s, Rect line) {
 /// What of the target is not the model's own choice, and a way to give it back.
 void draw_forced(Scene& s, Rect line) {
     Ui& ui = s.ui;
-    const auto count = s.session.document.generation.forced.size();
+    const int count = isize(s.session.document.generation.forced);
     if (count == 0) return;
     const char* release = "Release";
     const Rect link = take_right(line, ui.text.width(kCaption, release), gap::medium);
-    caption(ui, line, std::to_string(count) + (count == 1 ? " token" : " tokens") + " forced", Flush::right);
+    caption(ui, line, counted_tokens(count) + " forced", Flush::right);
     if (ui.link("generation/release", link.right(), link.middle_y(), release)) s.send("unforce");
 }
 

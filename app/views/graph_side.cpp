@@ -111,6 +111,17 @@ const char* said_of(const Rollout& r) {
            "multiplied. The shares sum to 1.";
 }
 
+/// To the same of every token, as a map in the view of influence.
+void link_to_map(Scene& s, SidePanel& panel, Origins by) {
+    const Rect line = panel.line(size::row);
+    panel.skip(size::row);
+    if (!s.ui.link("graph/map", line.right(), line.middle_y(), "All tokens as a map")) return;
+    if (by == Origins::relevance)
+        s.send("influence of", "relevance");
+    else
+        s.send("influence beside", by == Origins::contribution ? "contribution" : "rollout");
+}
+
 }  // namespace
 
 void draw_graph_inspector(Scene& s, Rect area) {
@@ -132,11 +143,13 @@ void draw_graph_inspector(Scene& s, Rect area) {
                       ? "Largest flow, as a share"
                       : capital_first(origins_name(r.by)) + " of the input");
     const Vector shares = Eigen::Map<const Vector>(all.data(), isize(all));
-    const auto order = ranked_ids(shares, int(std::max(1.0f, (panel.end() - panel.y - 116) / 26)));
+    const auto order =
+        ranked_ids(shares, int(std::max(1.0f, (panel.end() - panel.y - 116 - size::row) / 26)));
     for (const int i : order)
         panel.bar({std::to_string(i), labels[i], shares[i] / std::max(shares[order[0]], 1e-9f),
                    number(shares[i], 3)});
     panel.rule();
+    if (r.by != Origins::relevance || s.model()->has_logits()) link_to_map(s, panel, r.by);
     panel.note(said_of(r));
     panel.finish();
 }

@@ -15,8 +15,9 @@ void InfluenceState::visit(FieldVisitor& v) {
     v.choose("influence_of", of,
              {"influence of",
               "Influence: rows of the map",
-              "what answers to each token: a hidden state, or the metric taken at each token",
-              {"hidden", "metric"}});
+              "what answers to each token: a hidden state, the metric taken at each token, or the metric's "
+              "relevance there: patterns weighted by its gradients",
+              {"hidden", "metric", "relevance"}});
     v.integer("influence_layer", layer, -1, 4096);
     v.choose("influence_probes", probes,
              {"influence probes",
@@ -153,6 +154,7 @@ std::string explained_name(const Scene& s) {
 std::string influence_map_name(const Scene& s) {
     const InfluenceMapWanted wanted = influence_map_wanted(s);
     if (wanted.of == InfluenceOf::metric) return "Influence on " + metric_text(s) + " at each token";
+    if (wanted.of == InfluenceOf::relevance) return "Relevance for " + metric_text(s) + " at each token";
     const bool several = s.model()->config.stacks.size() > 1;
     return "Influence on what leaves " + (several ? s.model()->config.stacks[wanted.stack].name + " " : "") +
            "layer " + std::to_string(wanted.layer);

@@ -8,7 +8,8 @@ void draw_influence_toolbar(Scene& s, Toolbar& bar) {
     auto& state = s.of<InfluenceState>();
     const ModelConfig& c = s.model()->config;
     if (s.model()->has_logits())
-        bar.choose("Influence on", "influence/of", {"hidden state", "metric"}, state.of);
+        bar.choose("Influence on", "influence/of", {"hidden state", "metric", "metric’s relevance"},
+                   state.of);
     if (state.of == InfluenceOf::hidden) {
         const InfluenceMapWanted wanted = influence_map_wanted(s);
         std::vector<std::string> layers;

@@ -133,6 +133,8 @@ void draw_shown_map(Scene& s, const ShownMap& m, const char* path,
 /// "Frobenius norms, estimated from 8 random ±1 directions an output, standard error 4 %".
 std::string precision_of(const InfluenceMap& map) {
     if (map.asked.of == InfluenceOf::metric) return "Gradient norms, exact";
+    if (map.asked.of == InfluenceOf::relevance)
+        return "Patterns weighted by their gradients, through all layers";
     if (map.asked.probes == 0) return "Frobenius norms, exact";
     std::vector<float> errors;
     for (Index i = 0; i < map.norms.size(); ++i)

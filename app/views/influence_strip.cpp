@@ -20,7 +20,9 @@ void draw_strip_toolbar(Scene& s, Toolbar& bar) {
     auto& state = s.of<InfluenceState>();
     std::vector<std::string> methods;
     for (const InfluenceMethodRow& row : influence_methods()) methods.emplace_back(row.name);
-    bar.choose("Scores", "influence/method", methods, state.method);
+    if (bar.choose("Scores", "influence/method", methods, state.method) &&
+        state.method == InfluenceMethod::attribution_patching)
+        s.send("compare", "sentences");
     if (state.method == InfluenceMethod::integrated_gradients) {
         if (bar.choose("from", "influence/baseline", {"mean embedding", "zero", "another text"},
                        state.baseline) &&
@@ -39,15 +41,16 @@ void draw_strip_toolbar(Scene& s, Toolbar& bar) {
         put_metric_chip(s, "influence", bar, "Metric", metric_text(s));
 }
 
-void draw_baseline_field(Scene& s, Rect& rest) {
+/// The text of the other run, where the method asks for one.
+void draw_other_field(Scene& s, Rect& rest) {
     constexpr float kName = 64;
-    const InfluenceState& state = s.of<InfluenceState>();
-    if (s.ui.on_page() || state.method != InfluenceMethod::integrated_gradients ||
-        state.baseline != InfluenceBaseline::prompt)
-        return;
+    const TokenScoresWanted wanted = token_scores_wanted(s);
+    if (s.ui.on_page() || !wanted.how.needs_prompt()) return;
+    const bool patches = wanted.how.method == InfluenceMethod::attribution_patching;
     Rect line = take_top(rest, size::view_header);
     line = inset(line, 0, gap::close);
-    write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1, "Baseline");
+    write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1,
+          patches ? "Clean text" : "Baseline");
     draw_text_field(s, s.fields.other, "other", line, "A text of as many tokens");
 }
 
@@ -60,6 +63,9 @@ std::string completeness(const Scene& s, const Influence& found) {
                number(change, 3) + " from the baseline" +
                (std::isnan(found.gap()) ? "" : " (gap " + percent(found.gap()) + ")") + ".";
     }
+    if (wanted.how.method == InfluenceMethod::attribution_patching)
+        return "Shares of the way from " + number(found.value, 3) + " here to " +
+               number(found.baseline_value, 3) + " in the clean text, all layers added up.";
     if (wanted.how.method == InfluenceMethod::contribution || wanted.how.method == InfluenceMethod::rollout)
         return "Shares that sum to " + number(found.sum, 2) + ".";
     return "Sum " + number(found.sum, 3) +
@@ -163,7 +169,7 @@ void draw_influence_strip(Scene& s, Rect area) {
         draw_strip_toolbar(s, bar);
         take_top(rest, bar.bottom() - before);
     }
-    draw_baseline_field(s, rest);
+    draw_other_field(s, rest);
     const TokenScores scores = token_scores_found(s);
     if (!scores.refusal.empty()) {
         ui.text.draw_wrapped(rest.x, rest.y + gap::small, rest.w, kBody, ui.colors->t2, scores.refusal);

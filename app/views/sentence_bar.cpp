@@ -235,11 +235,11 @@ float draw_places(Scene& s, Rect line) {
 
 std::string count_text(const Scene& s) {
     if (!s.sentence()) return s.model() && s.model()->config.can.read_image ? "no image" : "0 tokens";
-    const auto count = [](size_t n) { return std::to_string(n) + (n == 1 ? " token" : " tokens"); };
     const auto& labels = s.sentence()->labels;
-    if (labels.size() > 1) return std::to_string(labels[0].size()) + " and " + count(labels[1].size());
+    if (labels.size() > 1)
+        return std::to_string(labels[0].size()) + " and " + counted_tokens(isize(labels[1]));
     if (s.model()->config.can.read_image) return std::to_string(labels[0].size() - 1) + " patches";
-    return count(labels[0].size());
+    return counted_tokens(isize(labels[0]));
 }
 
 /// The second line: the tokens, what comes next, settings.

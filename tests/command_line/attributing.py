@@ -6,6 +6,7 @@ from program import FOLDER, MODELS, header_of, run
 
 RED = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 BIG = "Lily had a big dog. Tom had a blue ball. Lily gave Tom the red"
+CLEAN, CORRUPTED = "Mia had a red ball. Tom had a blue car. Mia gave Tom the red", "Mia had a blue ball. Tom had a red car. Mia gave Tom the red"
 METHODS = ("jacobian", "input-x-gradient", "integrated-gradients", "contribution", "relevance", "rollout")
 
 
@@ -77,6 +78,52 @@ def every_output_answers_to_every_token():
     out = FOLDER / "jacobian.csv"
     run("attribute", "--text", "The cat sat.", "--method", "jacobian", "--probes", "2", "-o", out)
     assert len(out.read_text().splitlines()) == n + 1
+
+
+def every_output_has_its_row():
+    text = "The cat sat on the mat."
+    for method in ("relevance", "contribution", "rollout", "jacobian"):
+        metric = ["--metric", "log p"] if method == "jacobian" else []
+        found = attribute("--method", method, "--over", "outputs", *metric, text=text)
+        n = len(found["tokens"])
+        assert [len(row) for row in found["matrix"]] == [n] * n
+        for at in (2, n - 1):
+            if method in ("relevance", "jacobian"):  # of the metric at each token
+                one = attribute("--method", method, "--metric", f"log p@{at}", text=text)["scores"]
+                assert max(abs(a - b) for a, b in zip(one, found["matrix"][at])) <= 1e-4 * max(one), (method, at)
+                assert found["metric"] == "log p"
+            assert not any(found["matrix"][at][at + 1:]), "nothing of what comes later"
+    shares = attribute("--method", "rollout", text=text)["scores"]
+    assert max(abs(a - b) for a, b in zip(shares, attribute("--method", "rollout", "--over", "outputs", text=text)["matrix"][-1])) < 1e-5
+    out = FOLDER / "relevance.npy"
+    run("attribute", "--text", text, "--method", "relevance", "--over", "outputs", "-o", out)
+    assert out.stat().st_size > 4 * n * n
+    assert "tables of" in run("attribute", "--text", text, "--method", "input-x-gradient", "--over", "outputs", status=1).err
+    assert "leave @2 out" in run("attribute", "--text", text, "--method", "relevance", "--metric", "log p@2", "--over", "outputs", status=1).err
+
+
+def patching_is_attributed_to_tokens():
+    """The scores are the columns' sums of what patch --estimate says of what enters each layer."""
+    pair = ["--clean", CLEAN, "--corrupted", CORRUPTED, "--metric", "ball - car"]
+    found = json.loads(run("attribute", "--method", "attribution-patching", *pair, "--json").out)
+    rows = [line.split(",") for line in run("patch", *pair, "--what", "resid_pre", "--estimate").out.splitlines()[1:]]
+    sums = [sum(float(row[i + 1]) for row in rows) for i in range(len(found["tokens"]))]
+    assert len(rows) == 4 and len(rows[0]) == len(sums) + 1, rows[0]
+    assert max(abs(a - b) for a, b in zip(found["scores"], sums)) < 1e-4, (found["scores"], sums)
+    for text, value in ((CORRUPTED, found["value"]), (CLEAN, found["clean_value"])):
+        assert abs(attribute("--metric", "ball - car", text=text)["value"] - value) < 1e-4
+    same = [i for i, (a, b) in enumerate(zip(CLEAN.split(), CORRUPTED.split())) if a == b]
+    assert found["scores"][0] == 0 and same[0] == 0, "what stands before the first difference moves nothing"
+    out = FOLDER / "patched.csv"
+    run("attribute", "--method", "attribution-patching", *pair, "-o", out)
+    assert len(out.read_text().splitlines()) == len(sums) + 1
+    words = json.loads(run("attribute", "--method", "attribution-patching", *pair, "--parts", "sentences", "--json").out)
+    assert len(words["scores"]) == 3 and abs(sum(words["scores"]) - found["sum"]) < 1e-4
+    assert "--clean" in run("attribute", "--method", "attribution-patching", "--text", RED, status=1).err
+    assert "attribution-patching" in run("attribute", *pair, status=1).err
+    assert "equally long" in run("attribute", "--method", "attribution-patching", "--clean", RED, "--corrupted", "Lily had", status=1).err
+    run("attribute", "--method", "attribution-patching", "--clean", RED, status=2)
+    run("attribute", "--method", "attribution-patching", *pair, "--text", RED, status=2)
 
 
 def what_was_written_is_explained_together():
