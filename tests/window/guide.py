@@ -14,7 +14,7 @@ def _overlap(a, b):
 def _covered(r):
     """What a hint, or the number that points, lies over."""
     hints = {p: place for p, place in r["widgets"].items() if p.startswith("hint/") and p != "hint/done"}
-    others = {p: place for p, place in r["widgets"].items() if not p.startswith("hint/")}
+    others = {p: place for p, place in r["widgets"].items() if not p.startswith("hint/") and p != "center"}
     return [(hint, other) for hint, a in hints.items() for other, b in others.items() if _overlap(a, b)]
 
 
