@@ -17,7 +17,10 @@ def _scored(r):
 
 def influence_stands_beside_attention(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball.", "--do", "metric logit ball; influence by integrated-gradients; influence steps 10; influence measure on") as w:
-        w.wait(lambda r: r["view"] == "Influence" and _mapped(r) and _scored(r))  # a view's command opens it; the last one has
+        w.wait(lambda r: r["view"] == "Influence" and _mapped(r) and _scored(r))  # every command acted: each opens its view
+        w.key("ctrl+1")
+        w.wait(lambda r: not r["busy"] and "map" in r["widgets"])
+        w.key("ctrl+g")
         r = w.wait(lambda r: r["view"] == "Influence" and _mapped(r) and _scored(r) and "influence/correlation" in r["widgets"])
         assert "influence/cancel" not in r["widgets"] and "influence/attention" in r["widgets"]
         whole, n = r["token_scores"][0], len(r["tokens"])
