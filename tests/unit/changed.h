@@ -1,4 +1,4 @@
-// A run of a reference model with a person's changes.
+// A run of a reference model with a person's changes, and of the story model; how far results are apart.
 #pragma once
 
 #include "helpers.h"
@@ -20,6 +20,22 @@ inline std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& 
         request.intervention.changes.push_back(*change);
     }
     return *run_trace(model, request, pool, nullptr, past);
+}
+
+inline const std::shared_ptr<const Model>& story_model() {
+    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    return model;
+}
+
+inline std::shared_ptr<const Trace> run_story(const std::string& text, ThreadPool& pool) {
+    TextInput typed;
+    typed.text = text;
+    return *run_trace(story_model(), {encode_input(*story_model(), typed)->sequences, {}}, pool);
+}
+
+inline float most_apart(const Matrix& a, const Matrix& b) {
+    REQUIRE((a.rows() == b.rows() && a.cols() == b.cols()));
+    return (a - b).cwiseAbs().maxCoeff();
 }
 
 }  // namespace headlight

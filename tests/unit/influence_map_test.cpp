@@ -12,20 +12,6 @@
 
 using namespace headlight;
 
-namespace {
-
-std::shared_ptr<const Trace> run_stories(const std::string& text, ThreadPool& pool) {
-    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
-    return *run_trace(model, {encode_input(*model, {text, {}, {}, {}, {}, {}, {}})->sequences, {}}, pool);
-}
-
-float most_apart(const Matrix& a, const Matrix& b) {
-    REQUIRE((a.rows() == b.rows() && a.cols() == b.cols()));
-    return (a - b).cwiseAbs().maxCoeff();
-}
-
-}  // namespace
-
 TEST_CASE("influence map: Spearman's rank correlation by hand") {
     CHECK(rank_correlation(std::array{1.0f, 2.0f, 3.0f}, std::array{1.0f, 3.0f, 2.0f}) ==
           doctest::Approx(0.5));  // 1 − 6 (0 + 1 + 1) / (3 · 8)
@@ -88,7 +74,7 @@ TEST_CASE("influence map: an encoder's rows answer to the source alone") {
     CHECK(influence_map({*trace}, wanted, pool).error().message.find("decoder") != std::string::npos);
     CancelFlag cancel = true;
     CHECK(influence_map({*trace}, {}, pool, &cancel).error().cancelled);
-    const auto story = run_stories("Lily had a red ball.", pool);
+    const auto story = run_story("Lily had a red ball.", pool);
     InfluenceMapWanted last;
     last.fit(*story);
     CHECK(probes_by_cost(*story, last) == 0);
@@ -187,7 +173,7 @@ TEST_CASE("influence over what was written is the sum over its tokens") {
 
 TEST_CASE("text parts: words, sentences and paragraphs cover the text") {
     ThreadPool pool(2);
-    const auto trace = run_stories("Lily had a red ball. \"Look!\" said Tom.\nThe end", pool);
+    const auto trace = run_story("Lily had a red ball. \"Look!\" said Tom.\nThe end", pool);
     const auto labels = token_labels(*trace, 0);
     for (const TextPart part : {TextPart::token, TextPart::word, TextPart::sentence, TextPart::paragraph}) {
         int end = 0;

@@ -15,16 +15,6 @@ using namespace headlight;
 
 namespace {
 
-const std::shared_ptr<const Model>& story_model() {
-    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
-    return model;
-}
-
-std::shared_ptr<const Trace> run_story(const std::string& text, ThreadPool& pool) {
-    return *run_trace(story_model(),
-                      {encode_input(*story_model(), {text, {}, {}, {}, {}, {}, {}})->sequences, {}}, pool);
-}
-
 constexpr const char* kRed = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
 constexpr const char* kBig = "Lily had a big dog. Tom had a blue ball. Lily gave Tom the red";
 

@@ -20,11 +20,6 @@ Vector shares(float a, float b, float c) {
     return logits;
 }
 
-const std::shared_ptr<const Model>& stories() {
-    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
-    return model;
-}
-
 std::shared_ptr<const Trace> run_text(const std::shared_ptr<const Model>& model, const std::string& text,
                                       const std::vector<std::string>& changes, ThreadPool& pool) {
     TextInput typed;
@@ -66,7 +61,7 @@ TEST_CASE("metric: a logit that overflows a plain softmax has its log p") {
 }
 
 TEST_CASE("metric: what is typed, and spelled so that it is read again") {
-    const Model& model = *stories();
+    const Model& model = *story_model();
     const int ball = *parse_token(model, "ball"), car = *parse_token(model, "␣car");
     CHECK(ball == *parse_token(model, "\" ball\""));
     CHECK(ball == *parse_token(model, "#" + std::to_string(ball)));
@@ -97,7 +92,7 @@ TEST_CASE("metric: what is typed, and spelled so that it is read again") {
 }
 
 TEST_CASE("metric: a token alone is its logit, and brackets stand for a blank, as the contract spells them") {
-    const Model& model = *stories();
+    const Model& model = *story_model();
     const int ball = *parse_token(model, "ball");
     const auto read = [&](const std::string& text) { return *parse_metric(model, text); };
     CHECK(read("ball@3") == Metric{MetricKind::logit, ball, -1, 3});
@@ -112,7 +107,7 @@ TEST_CASE("metric: a token alone is its logit, and brackets stand for a blank, a
 
 TEST_CASE("metric: quotes force the exact token, and behind no word the one without a blank comes first") {
     ThreadPool pool(2);
-    const Model& model = *stories();
+    const Model& model = *story_model();
     const int with = *parse_token(model, "\" a\""), without = *parse_token(model, "\"a\"");
     REQUIRE(with != without);
     CHECK(*parse_token(model, "a") == with);
@@ -120,26 +115,26 @@ TEST_CASE("metric: quotes force the exact token, and behind no word the one with
     CHECK(parse_metric(model, "\"a\"")->a == without);
     CHECK(parse_metric(model, "log p \"a\"")->a == without);
     const auto a_behind = [&](const std::string& text) {
-        const auto trace = run_text(stories(), text, {}, pool);
+        const auto trace = run_text(story_model(), text, {}, pool);
         return parse_metric(model, "a - \" the\"", trace.get())->a;
     };
     CHECK(a_behind("Lily had") == with);
     CHECK(a_behind("Lily had (") == without);
     CHECK(a_behind("Lily had \n") == without);
-    const auto trace = run_text(stories(), "Lily had (", {}, pool);
+    const auto trace = run_text(story_model(), "Lily had (", {}, pool);
     CHECK(parse_metric(model, "a@1", trace.get())->a == with);  // there it stands behind "had"
     CHECK(parse_metric(model, "the", trace.get())->a == *parse_token(model, "\" the\""));  // alone it is none
 }
 
 TEST_CASE("metric: one sentence for each that cannot be taken") {
     ThreadPool pool(2);
-    const Model& model = *stories();
+    const Model& model = *story_model();
     const auto says = [&](const std::string& text) { return parse_metric(model, text).error().message; };
     CHECK(says("log p ball ball").find("; give one of them") != std::string::npos);
     CHECK(says("ball - zzzzqq").find("No token of stories reads \"zzzzqq\"") != std::string::npos);
     CHECK(says("ball - ball").find("two different tokens") != std::string::npos);
     CHECK(says("kl ball").find("of all tokens") != std::string::npos);
-    const auto trace = run_text(stories(), "The cat", {}, pool);
+    const auto trace = run_text(story_model(), "The cat", {}, pool);
     CHECK(resolved({MetricKind::logit, -1, -1, 9}, *trace, pool).error().message.find("positions 0 … 1") !=
           std::string::npos);
     const auto bert = reference_model("bert");
@@ -150,10 +145,10 @@ TEST_CASE("metric: one sentence for each that cannot be taken") {
 
 TEST_CASE("metric: the default follows the text, a mask and a translator's step have their positions") {
     ThreadPool pool(2);
-    const auto trace = run_text(stories(), kLily, {}, pool);
+    const auto trace = run_text(story_model(), kLily, {}, pool);
     const Metric found = *resolved({}, *trace, pool);
     CHECK(found.position == trace->output().size() - 1);
-    CHECK(prediction_label(*stories(), found.a) == "ball");
+    CHECK(prediction_label(*story_model(), found.a) == "ball");
     const auto bert = reference_model("bert");
     const auto masked = trace_of(bert, {2, 7, bert->config.mask_id, 3}, pool);
     CHECK(resolved({}, *masked, pool)->position == 2);
@@ -166,7 +161,7 @@ TEST_CASE("metric: the default follows the text, a mask and a translator's step 
 TEST_CASE(
     "metric: a sweep of a difference is what ablating each head alone does, its token's numbers beside it") {
     ThreadPool pool(2);
-    const auto& model = stories();
+    const auto& model = story_model();
     const auto own = run_text(model, kLily, {}, pool);
     const Metric wanted = *parse_metric(*model, "ball - car");
     const auto effects = head_effects(*own, nullptr, wanted, pool);
@@ -194,9 +189,9 @@ TEST_CASE(
 
 TEST_CASE("metric: of the run that is shown, before and after, and a divergence without a change refuses") {
     ThreadPool pool(2);
-    const auto own = run_text(stories(), kLily, {}, pool),
-               two = run_text(stories(), kLily, {"mask:16>10"}, pool);
-    const Metric wanted = *parse_metric(*stories(), "p ball");
+    const auto own = run_text(story_model(), kLily, {}, pool),
+               two = run_text(story_model(), kLily, {"mask:16>10"}, pool);
+    const Metric wanted = *parse_metric(*story_model(), "p ball");
     const auto changed = answer(Runs{*two, own.get()}, MetricWanted{wanted}, pool, nullptr);
     REQUIRE((changed && changed->changed && changed->refusal.empty()));
     CHECK(changed->before.value == doctest::Approx(probabilities_at(*own, 16, pool)[wanted.a]));
@@ -215,8 +210,8 @@ TEST_CASE("metric: of the run that is shown, before and after, and a divergence 
 
 TEST_CASE("attribution of a difference: its parts sum to the difference of the logits") {
     ThreadPool pool(2);
-    const auto own = run_text(stories(), kLily, {}, pool);
-    const Metric wanted = *parse_metric(*stories(), "ball - car");
+    const auto own = run_text(story_model(), kLily, {}, pool);
+    const Metric wanted = *parse_metric(*story_model(), "ball - car");
     const auto a = answer(*own, AttributionWanted{16, wanted.a, 5, wanted.b}, pool, nullptr);
     REQUIRE(a);
     const Vector logits = logits_at(*own, 16, pool);

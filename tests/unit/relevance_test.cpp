@@ -5,20 +5,6 @@
 
 using namespace headlight;
 
-namespace {
-
-std::shared_ptr<const Trace> run_told(const std::string& text, ThreadPool& pool) {
-    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
-    return *run_trace(model, {encode_input(*model, {text, {}, {}, {}, {}, {}, {}})->sequences, {}}, pool);
-}
-
-float farthest(const Matrix& a, const Matrix& b) {
-    REQUIRE((a.rows() == b.rows() && a.cols() == b.cols()));
-    return (a - b).cwiseAbs().maxCoeff();
-}
-
-}  // namespace
-
 TEST_CASE("influence map: relevance of every output is that of each alone") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "marian", "bert"}) {
@@ -39,7 +25,7 @@ TEST_CASE("influence map: relevance of every output is that of each alone") {
             for (int s = 0; s < isize(row->tokens); ++s) {
                 const Vector& tokens = row->tokens[size_t(s)];
                 const Matrix found = map->norms.block(position, trace->first_token(s), 1, tokens.size());
-                CHECK(farthest(found, tokens.transpose()) < 1e-5f * (1 + tokens.norm()));
+                CHECK(most_apart(found, tokens.transpose()) < 1e-5f * (1 + tokens.norm()));
             }
         }
     }
@@ -48,8 +34,8 @@ TEST_CASE("influence map: relevance of every output is that of each alone") {
 TEST_CASE("influence: attribution patching adds up the estimates of all layers") {
     ThreadPool pool(2);
     const std::string begin = "Lily had a red ball. Tom had a blue ";
-    const auto clean = run_told(begin + "car. Lily gave Tom the red", pool),
-               corrupted = run_told(begin + "ball. Lily gave Tom the red", pool);
+    const auto clean = run_story(begin + "car. Lily gave Tom the red", pool),
+               corrupted = run_story(begin + "ball. Lily gave Tom the red", pool);
     REQUIRE(clean->output().size() == corrupted->output().size());
     InfluenceWanted wanted;
     wanted.method = InfluenceMethod::attribution_patching;
@@ -57,11 +43,11 @@ TEST_CASE("influence: attribution patching adds up the estimates of all layers")
     REQUIRE(found);
     const auto map = *empty_patch_map(*clean, *corrupted, {}, pool);
     const Matrix estimates = *patch_estimates(map, *clean, *corrupted, pool);
-    CHECK(farthest(found->tokens[0].transpose(), estimates.colwise().sum()) < 1e-6f);
+    CHECK(most_apart(found->tokens[0].transpose(), estimates.colwise().sum()) < 1e-6f);
     CHECK((found->value == map.corrupted.value && found->baseline_value == map.clean.value));
     CHECK(found->metric == map.asked.metric);
     CHECK(influence({*corrupted}, wanted, pool).error().message.find("two runs") != std::string::npos);
-    const auto shorter = run_told("Lily had a red ball.", pool);
+    const auto shorter = run_story("Lily had a red ball.", pool);
     CHECK(
         influence({*corrupted, nullptr, shorter.get()}, wanted, pool).error().message.find("equally long") !=
         std::string::npos);
