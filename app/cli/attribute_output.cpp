@@ -171,8 +171,7 @@ Status say_rows(const AttributeOptions& o, const Trace& trace, const Matrix& row
 
 Status say_outputs(const AttributeOptions& o, const InfluenceRuns& runs, const Metric& metric,
                    ThreadPool& pool) {
-    if (!runs.trace.has_weights())
-        return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+    TRY_STATUS(check_followed_back(runs.trace));
     if (metric.position >= 0)
         return Error{"--over outputs takes the metric at every output; leave @" +
                      std::to_string(metric.position) + " out."};
@@ -186,8 +185,7 @@ Status say_outputs(const AttributeOptions& o, const InfluenceRuns& runs, const M
 }
 
 Status say_jacobian(const AttributeOptions& o, const Trace& trace, ThreadPool& pool) {
-    if (!trace.has_weights())
-        return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+    TRY_STATUS(check_followed_back(trace));
     Progress progress(trace.output().size(), o.input.quiet);
     TRY(const JacobianNorms found, jacobian_norms(trace, o.probes, pool, nullptr, [&] { progress.step(); }));
     nlohmann::ordered_json root{{"method", "jacobian"}};

@@ -172,8 +172,7 @@ Status add_estimates(const InfluenceRuns& runs, const InfluenceWanted& wanted, I
     if (!runs.prompt || runs.prompt->model != runs.trace.model)
         return Error{
             "Attribution patching needs two runs of one model: the corrupted text's, and that of a clean "
-            "text "
-            "of as many tokens."};
+            "text of as many tokens."};
     if (wanted.written > 0)
         return Error{"Attribution patching brings back one metric; leave the written tokens out."};
     const PatchWanted patch{PatchPart::resid_pre, {}, wanted.metric};
@@ -242,11 +241,15 @@ Result<std::vector<Metric>> written_metrics(const Metric& kind, const Trace& tra
     return out;
 }
 
+Status check_followed_back(const Trace& trace) {
+    if (trace.has_weights()) return success();
+    return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+}
+
 Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
                             const CancelFlag* cancel, const InfluenceStep& step) {
     const Trace& trace = runs.trace;
-    if (!trace.has_weights())
-        return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+    TRY_STATUS(check_followed_back(trace));
     Influence out;
     if (wanted.method == InfluenceMethod::attribution_patching) {
         TRY_STATUS(add_estimates(runs, wanted, out, pool, cancel));

@@ -139,6 +139,8 @@ Result<std::vector<Vector>> rollout_paths(const Trace& trace, std::span<const in
 Result<Matrix> relevance_paths(const Trace& trace, std::span<const int> positions,
                                std::vector<GradientSeed> seeds, ThreadPool& pool,
                                const CancelFlag* cancel = nullptr);
+/// Fails, with the sentence for a person, where a trace holds no weights.
+Status check_followed_back(const Trace& trace);
 /// A row over the tokens of all stacks, cut into those of each.
 std::vector<Vector> by_stack(const Trace& trace, const Eigen::RowVectorXf& tokens);
 

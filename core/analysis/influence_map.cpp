@@ -35,8 +35,7 @@ namespace {
 Result<InfluenceMap> empty_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted) {
     const Trace& trace = runs.trace;
     const Index outputs = trace.request.inputs[wanted.stack].size(), tokens = trace.token_count();
-    if (!trace.has_weights())
-        return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+    TRY_STATUS(check_followed_back(trace));
     if (tokens > kMaxInfluenceTokens)
         return Error{"Every output's answer to every token is measured for at most " +
                      std::to_string(kMaxInfluenceTokens) + " tokens, and there are " +
