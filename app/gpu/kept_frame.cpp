@@ -37,11 +37,9 @@ uint64_t texture_of(const ImDrawCmd& command) {
     return Fingerprint().with(uint64_t{id}).with(Texture::serial(id)).value();
 }
 
-PixelBox around(const std::vector<PixelBox>& boxes) {
+PixelBox around_all(const std::vector<PixelBox>& boxes) {
     PixelBox all = boxes[0];
-    for (const PixelBox& b : boxes)
-        all = {std::min(all.left, b.left), std::min(all.top, b.top), std::max(all.right, b.right),
-               std::max(all.bottom, b.bottom)};
+    for (const PixelBox& b : boxes) all = around(all, b);
     return all;
 }
 
@@ -227,7 +225,8 @@ bool KeptFrame::show(GLFWwindow* window) {
     if (swapped_) buffer_ = window_;
     if (in_parts_ && buffer_ == window_ && now == window_) {
         swapped_ = false;
-        if (!boxes_.empty()) parts_->show(around(boxes_), window_.bottom);  // each is a word with the server
+        if (!boxes_.empty())
+            parts_->show(around_all(boxes_), window_.bottom);  // each is a word with the server
         return false;
     }
     glfwSwapBuffers(window);

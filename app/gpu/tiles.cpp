@@ -17,11 +17,6 @@ int within(float v, int low, int high) { return v > float(low) ? v < float(high)
 
 int area(const PixelBox& b) { return (b.right - b.left) * (b.bottom - b.top); }
 
-PixelBox around(const PixelBox& a, const PixelBox& b) {
-    return {std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right),
-            std::max(a.bottom, b.bottom)};
-}
-
 /// Joins the two boxes that take least more room together, and those that their box meets.
 void join_nearest(std::vector<PixelBox>& boxes) {
     size_t first = 0, second = 1;
@@ -48,6 +43,11 @@ void join_nearest(std::vector<PixelBox>& boxes) {
 PixelBox common(const PixelBox& a, const PixelBox& b) {
     return {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right),
             std::min(a.bottom, b.bottom)};
+}
+
+PixelBox around(const PixelBox& a, const PixelBox& b) {
+    return {std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right),
+            std::max(a.bottom, b.bottom)};
 }
 
 PixelBox pixels_between(ImVec2 low, ImVec2 high, const PixelBox& box) {

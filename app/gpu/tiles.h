@@ -21,6 +21,8 @@ inline bool meet(const PixelBox& a, const PixelBox& b) {
 }
 /// What two boxes have in common; it may be empty.
 PixelBox common(const PixelBox& a, const PixelBox& b);
+/// The least box that holds both.
+PixelBox around(const PixelBox& a, const PixelBox& b);
 /// The pixels that a rectangle between two corners touches, as far as `within` goes.
 PixelBox pixels_between(ImVec2 low, ImVec2 high, const PixelBox& within);
 

@@ -177,10 +177,10 @@ int HeadObserver::take(AttentionHead head, const HeadSummary& past, int rows, in
     if (rows < past_queries) rows = rows >> down << down;  // an entry of which a part is gone is made anew
     if (rows == 0) return 0;
     const Index up = Index{1} << (now.down - down), left = Index{1} << (now.across - across);
-    const Matrix coarser = up > 1 || left > 1
-                               ? largest_of_blocks(past.entries.topRows(entry_count(rows, down)), up, left)
-                               : Matrix{};
-    const Matrix& kept = up > 1 || left > 1 ? coarser : past.entries;
+    Matrix coarser;
+    if (up > 1 || left > 1)
+        coarser = largest_of_blocks(past.entries.topRows(entry_count(rows, down)), up, left);
+    const Matrix& kept = coarser.size() ? coarser : past.entries;
     HeadSummary& out = heads_[head];
     const Index lines = entry_count(rows, now.down), columns = std::min(kept.cols(), out.entries.cols());
     auto entries = out.entries.topLeftCorner(lines, columns);

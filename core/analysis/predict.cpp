@@ -162,19 +162,16 @@ std::vector<std::string> token_labels(const Trace& trace, int stack) {
 
 namespace {
 
-/// "␣own"; "#7" of an id that no token has.
-std::string label_in_list(const Tokenizer& tokenizer, int id) {
-    const std::string label = token_label(tokenizer, id);
-    return label.empty() ? "#" + std::to_string(id)
-                         : (has_blank_first(tokenizer.bytes(id)) ? "␣" : "") + label;
+/// "#7" where there is no label: logits may have rows that no token has.
+std::string or_number(std::string label, int id) {
+    return label.empty() ? "#" + std::to_string(id) : std::move(label);
 }
 
 }  // namespace
 
 std::string prediction_label(const Model& model, int id) {
     if (model.config.can.read_image) return model.config.vision.labels[id];
-    const std::string label = model.tokenizer ? token_label(*model.target_tokenizer(), id) : "";
-    return label.empty() ? "#" + std::to_string(id) : label;  // logits may have rows that no token has
+    return or_number(model.tokenizer ? token_label(*model.target_tokenizer(), id) : "", id);
 }
 
 std::string listed_label(const Model& model, int id) {
@@ -183,7 +180,8 @@ std::string listed_label(const Model& model, int id) {
 
 std::string listed_label(const Model& model, int id, int stack) {
     if (model.config.can.read_image || !model.tokenizer) return prediction_label(model, id);
-    return label_in_list(stack == 0 ? **model.tokenizer : *model.target_tokenizer(), id);
+    const Tokenizer& tokenizer = stack == 0 ? **model.tokenizer : *model.target_tokenizer();
+    return (has_blank_first(tokenizer.bytes(id)) ? "␣" : "") + or_number(token_label(tokenizer, id), id);
 }
 
 }  // namespace headlight

@@ -44,7 +44,7 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
         HEADLIGHT_CHECK(own.begin >= 0 && own.end <= flow.rows.tokens() &&
                         seed.gradient.cols() == flow.d.cols());
         KeyRange& all = tokens[static_cast<size_t>(seed.number)];
-        all = all.size() ? KeyRange{std::min(all.begin, own.begin), std::max(all.end, own.end)} : own;
+        all = joined(all, own);
     }
     const GradientRows wider = flow.rows.with(tokens);
     flow.d = flow.rows.widened(std::move(flow.d), wider);

@@ -9,12 +9,6 @@ namespace headlight {
 
 namespace {
 
-KeyRange joined(const KeyRange& a, const KeyRange& b) {
-    if (a.size() <= 0) return b;
-    if (b.size() <= 0) return a;
-    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
-
 bool averages_queries(const AttentionRule& rule) {
     return std::any_of(rule.changed.begin(), rule.changed.end(),
                        [](const HeadRule& head) { return head.z == HeadRule::Z::mean; });
@@ -31,6 +25,12 @@ KeyRange keys_of(const AttentionRule& rule, const KeyRange& queries) {
 }
 
 }  // namespace
+
+KeyRange joined(const KeyRange& a, const KeyRange& b) {
+    if (a.size() <= 0) return b;
+    if (b.size() <= 0) return a;
+    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
 
 GradientRows::GradientRows(int n, std::span<const KeyRange> tokens) : n_(n) {
     Index at = 0;

@@ -10,6 +10,9 @@
 
 namespace headlight {
 
+/// From the first to the last token of both; an empty one adds nothing.
+KeyRange joined(const KeyRange& a, const KeyRange& b);
+
 /// Gradients of several numbers by the same x[n, …], one below the other: of each the rows of some tokens,
 /// one after another. At all others it is zero.
 class GradientRows {
