@@ -153,8 +153,12 @@ std::string explained_name(const Scene& s) {
 
 std::string influence_map_name(const Scene& s) {
     const InfluenceMapWanted wanted = influence_map_wanted(s);
-    if (wanted.of == InfluenceOf::metric) return "Influence on " + metric_text(s) + " at each token";
-    if (wanted.of == InfluenceOf::relevance) return "Relevance for " + metric_text(s) + " at each token";
+    if (wanted.of != InfluenceOf::hidden) {
+        const bool of_next = wanted.metric.a < 0 && wanted.metric.kind != MetricKind::divergence;
+        return (wanted.of == InfluenceOf::metric ? "Influence on " : "Relevance for ") +
+               (of_next ? metric_row(wanted.metric.kind).word + std::string(" of each next token")
+                        : metric_text(s) + " at each token");
+    }
     const bool several = s.model()->config.stacks.size() > 1;
     return "Influence on what leaves " + (several ? s.model()->config.stacks[wanted.stack].name + " " : "") +
            "layer " + std::to_string(wanted.layer);
