@@ -164,13 +164,21 @@ struct HeadBackward {
     }
 };
 
+/// Large ones come again and again; see spare_matrix.
+Matrix spare_zeros(Index rows, Index cols) {
+    Matrix out = spare_matrix(rows, cols);
+    out.setZero();
+    return out;
+}
+
 /// [keys, kv_heads · width]: summed over the query heads that share one.
 Matrix sum_shared(const AttentionRule& rule, Matrix all) {
     if (rule.heads == rule.kv_heads) return all;
     const Index width = all.cols() / rule.heads;
-    Matrix out = Matrix::Zero(all.rows(), width * rule.kv_heads);
+    Matrix out = spare_zeros(all.rows(), width * rule.kv_heads);
     for (int h = 0; h < rule.heads; ++h)
         out.middleCols(rule.kv_head(h) * width, width) += all.middleCols(h * width, width);
+    leave_spare(std::move(all));
     return out;
 }
 
@@ -189,8 +197,10 @@ void through_attention(ThreadPool& pool, const AttentionActivations& a, const Gr
     HEADLIGHT_CHECK(out.z.rows() == queries.rows() && out.z.cols() == a.q.cols() &&
                     queries.tokens() == a.q.rows() && keys.tokens() == a.k.rows() &&
                     queries.numbers() == keys.numbers());
-    out.q = Matrix::Zero(out.z.rows(), out.z.cols());
-    Matrix dk = Matrix::Zero(keys.rows(), a.q.cols()), dv = dk, dz = out.z;
+    out.q = spare_zeros(out.z.rows(), out.z.cols());
+    Matrix dk = spare_zeros(keys.rows(), a.q.cols()), dv = spare_zeros(keys.rows(), a.q.cols()),
+           dz = spare_matrix(out.z.rows(), out.z.cols());
+    dz = out.z;
     const KeyRange asked = queries.hull();  // the same tiles for all, so that threads do not matter
     const int together = numbers_together(a.k.rows()), shares = (queries.numbers() + together - 1) / together;
     pool.run(shares * rule.heads, [&](int i) {

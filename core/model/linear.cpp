@@ -10,6 +10,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/spare.h"
 #include "kernels/choice.h"
 
 namespace headlight {
@@ -244,17 +245,21 @@ namespace {
 
 /// Encoded weights stored [out, in]: some rows at a time, decoded.
 void multiply_decoded(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
-    constexpr int64_t kTogether = 96;
-    x.setZero();
-    Matrix rows(std::min(kTogether, w.out), w.in), part(x.rows(), x.cols());
-    for (int64_t first = 0; first < w.out; first += kTogether) {
-        const int64_t count = std::min(kTogether, w.out - first);
+    constexpr int64_t kEntries = 1 << 22;  // 16 MB
+    const int64_t together = std::clamp<int64_t>(kEntries / w.in, 1, w.out);
+    Matrix rows = spare_matrix(together, w.in),
+           part = spare_matrix(together < w.out ? x.rows() : 0, x.cols());
+    for (int64_t first = 0; first < w.out; first += together) {
+        const int64_t count = std::min(together, w.out - first);
         pool.run(narrow<int>(count),
                  [&](int i) { w.read(first + i, 0, w.in, rows.data() + int64_t{i} * w.in); });
         apply_linear(pool, y.middleCols(first, count),
-                     Linear::of_floats(rows.data(), nullptr, count, w.in, WeightLayout::in_out), part);
-        x += part;
+                     Linear::of_floats(rows.data(), nullptr, count, w.in, WeightLayout::in_out),
+                     first ? MatrixRef(part) : x);
+        if (first) x += part;
     }
+    leave_spare(std::move(rows));
+    leave_spare(std::move(part));
 }
 
 }  // namespace
