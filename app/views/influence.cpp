@@ -164,6 +164,10 @@ std::string influence_map_name(const Scene& s) {
            "layer " + std::to_string(wanted.layer);
 }
 
+const char* influence_word(const Scene& s) {
+    return s.of<InfluenceState>().of == InfluenceOf::relevance ? "relevance" : "influence";
+}
+
 std::string attention_beside_name(const Scene& s) {
     const ModelConfig& c = s.model()->config;
     const AttentionBesideWanted wanted = attention_wanted(s);

@@ -51,6 +51,8 @@ int written_tokens(const Scene& scene);
 std::string explained_name(const Scene& scene);
 /// "After layer 3", "Of log p at each token".
 std::string influence_map_name(const Scene& scene);
+/// What a cell of the map is: "influence", "relevance".
+const char* influence_word(const Scene& scene);
 std::string attention_beside_name(const Scene& scene);
 
 /// The parts that are shown; of what explains the written tokens those before them alone.

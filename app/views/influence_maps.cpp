@@ -72,8 +72,9 @@ void answer_maps(Scene& s, const Grid& g, const char* path) {
     std::string text = token_at(s.query_labels(), row) + " → " + token_at(s.key_labels(), column);
     if (const InfluenceMapFound found = influence_map_found(s); found.map) {
         const Matrix norms = of_keys(found.map->norms, *s.sentence()->trace, s.block());
-        text += std::isnan(norms(row, column)) ? "  not measured yet"
-                                               : "  influence " + fine_number(norms(row, column), 4);
+        text += std::isnan(norms(row, column))
+                    ? "  not measured yet"
+                    : std::string("  ") + influence_word(s) + " " + fine_number(norms(row, column), 4);
     }
     if (const AttentionBeside* attention = attention_beside(s))
         text += state.beside == InfluenceBeside::head || state.beside == InfluenceBeside::layer

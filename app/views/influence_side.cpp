@@ -23,7 +23,7 @@ void list_cell(Scene& s, SidePanel& panel) {
     panel.heading(token_at(s.query_labels(), cell->first) + " answers to " +
                   token_at(s.key_labels(), cell->second));
     const float norm = norms(cell->first, cell->second);
-    panel.pair("influence", std::isnan(norm) ? "—" : fine_number(norm, 4), true);
+    panel.pair(influence_word(s), std::isnan(norm) ? "—" : fine_number(norm, 4), true);
     if (found.map->standard_error.size() && !std::isnan(norm))
         panel.pair(
             "standard error",
@@ -80,9 +80,11 @@ void draw_influence_inspector(Scene& s, Rect area) {
         list_cell(s, panel);
         list_parts(s, panel);
     }
-    panel.note(
-        "Influence: how strongly an output answers to a small step of a token’s embedding, ‖∂output/∂E‖, "
-        "whatever path it takes. Attention is what one head looks at.");
+    panel.note(s.of<InfluenceState>().of == InfluenceOf::relevance
+                   ? "Relevance: patterns times their gradients by the metric at the output, positive parts "
+                     "alone, layer by layer; each output begins with 1 at itself (Chefer et al. 2021)."
+                   : "Influence: how strongly an output answers to a small step of a token’s embedding, "
+                     "‖∂output/∂E‖, whatever path it takes. Attention is what one head looks at.");
     panel.finish();
 }
 

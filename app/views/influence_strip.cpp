@@ -43,7 +43,7 @@ void draw_strip_toolbar(Scene& s, Toolbar& bar) {
 
 /// The text of the other run, where the method asks for one.
 void draw_other_field(Scene& s, Rect& rest) {
-    constexpr float kName = 64;
+    constexpr float kName = 84;
     const TokenScoresWanted wanted = token_scores_wanted(s);
     if (s.ui.on_page() || !wanted.how.needs_prompt()) return;
     const bool patches = wanted.how.method == InfluenceMethod::attribution_patching;

@@ -71,3 +71,21 @@ def origins_of_the_graph_are_told_in_each_way(display):
         w.click("graph/sink")
         w.click("graph/sink/among others")
         w.wait(lambda r: "graph/token/3" in r["widgets"] and not r["busy"])
+
+
+def relevance_and_patching_of_every_token(display):
+    """From the graph to the map of all tokens; and scores that another text brings back."""
+    with Window(PROGRAM, display, "--view", "graph", "--text", RED, "--do", "metric ball - dog") as w:
+        w.wait(lambda r: "graph/map" in r["widgets"] and not r["busy"])
+        w.click("graph/origins")
+        w.click("graph/origins/relevance")
+        w.wait(lambda r: "graph/map" in r["widgets"] and not r["busy"])
+        w.click("graph/map")
+        r = w.wait(lambda r: r["view"] == "Influence" and _mapped(r))
+        assert "influence/layer" not in r["widgets"], "the map is of the metric"
+        w.click("influence/method")
+        w.click("influence/method/attribution patching")
+        w.wait(lambda r: "other" in r["widgets"])
+        w.fill("other", BIG, lambda r: r["shown_text_b"] == BIG)
+        w.wait(lambda r: _scored(r) and r["token_scores"][0] != 0)
+        w.fill("other", BIG + " hat", lambda r: "equally long" in r.get("token_scores", [0, 0, ""])[2])
