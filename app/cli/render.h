@@ -32,6 +32,9 @@ struct RenderOptions {
     std::string influence = "hidden", probes = "auto", beside = "head", method = "input-x-gradient",
                 baseline = "mean", parts = "tokens";
     int after = -1, points = 50;  // of influence: the layer, −1: the last; steps of integrated gradients
+    std::string corpus;           // of the view corpus: a file of texts, or a dossier
+    bool graph = false;           // of circuits: the graph in place of the map
+    int strongest = 60;           // compositions that it shows
     std::string steps = "attention", part = "attention";  // of steps; of a model: whose weights
     std::string architecture;                             // of a model's diagram: "gpt-3", a config.json
     std::string shown_heads;                              // of a graph and of lines; "": all

@@ -1,6 +1,7 @@
-// Options of render for the views that tell where an answer comes from.
+// Options of render for the views that tell where an answer comes from, for circuits, and for a corpus.
 #include <CLI/CLI.hpp>
 
+#include "analysis/composition.h"
 #include "analysis/influence.h"
 #include "cli/render.h"
 #include "cli/validators.h"
@@ -18,6 +19,16 @@ void add_origin_options(CLI::App& app, RenderOptions& o) {
     app.add_flag("--flow", o.flow, "--view graph: as --origins flow");
     app.add_flag("--sink-apart", o.sink_apart,
                  "--view graph: the first token apart, the others' shares renormalized");
+    app.add_option(
+        "--corpus", o.corpus,
+        "--view corpus: a file of texts, one a line, or a dossier that 'heads --corpus' wrote as .json");
+    app.add_flag(
+        "--graph", o.graph,
+        "--view circuits: heads by layer with the strongest compositions between them, in place of the "
+        "map");
+    app.add_option("--strongest", o.strongest, "--view circuits --graph: how many compositions")
+        ->check(within(5, kRankedCompositions))
+        ->capture_default_str();
     choice("--influence", o.influence, words_of(kInfluenceOf),
            "--view influence: the map's rows: a hidden state at each token, the metric taken there, or its "
            "relevance there (patterns weighted by its gradients)");

@@ -10,11 +10,11 @@
 #include "base/cast.h"
 #include "cli/effects.h"
 #include "cli/options.h"
-#include "cli/page.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
 #include "io/output_file.h"
 #include "model/parameters.h"
+#include "session/html.h"
 
 namespace headlight {
 

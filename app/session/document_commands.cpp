@@ -2,9 +2,13 @@
 #include <charconv>
 #include <filesystem>
 
+#include "analysis/dossier.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
+#include "io/mapped_file.h"
 #include "model/heads.h"
 #include "session/commands.h"
+#include "session/dropped_text.h"
 #include "session/examples.h"
 #include "session/fetching.h"
 #include "session/samples.h"
@@ -25,11 +29,25 @@ Status open_picture(CommandContext& c, const std::string& path) {
     return success();
 }
 
-bool is_config(const std::string& path) {
-    return lower_case(std::filesystem::path(path).extension().string()) == ".json";
+bool ends_like(const std::string& path, const char* ending) {
+    return lower_case(std::filesystem::path(path).extension().string()) == ending;
 }
 
-/// A workspace is opened, the parameters of a config.json are counted; everything else is a model: the one
+bool is_config(const std::string& path) { return ends_like(path, ".json"); }
+
+/// The model's text from a file.
+Status read_text_file(CommandContext& c, const std::string& path) {
+    TRY(const auto file, MappedFile::open(path));
+    std::string text = valid_utf8(file->text().substr(0, kLongestText));
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    TRY_STATUS(file->check_unchanged());
+    c.host.set_text(TextName::sentence, text);
+    c.host.focus_text(TextName::sentence);
+    return success();
+}
+
+/// A workspace is opened, the parameters of a config.json are counted, of a text file the person says what it
+/// is to be; everything else is a model: the one
 /// that is shown, or, while that is what is chosen, the one it is compared with.
 Status open_path(CommandContext& c, const std::string& path) {
     Session& s = c.session;
@@ -37,8 +55,13 @@ Status open_path(CommandContext& c, const std::string& path) {
         s.toggle(Sheet::models);
     } else if (is_workspace(path)) {
         c.host.open_workspace(path);
+    } else if ((is_config(path) && is_dossier(path)) || ends_like(path, ".jsonl")) {
+        c.host.show_corpus(path);
     } else if (is_config(path)) {
         return c.host.show_config(path);
+    } else if (names_text_file(path)) {
+        s.of<DroppedText>().path = path;
+        s.sheet = Sheet::text_file;
     } else if (names_picture(path)) {
         return open_picture(c, path);
     } else if (s.shows(Sheet::compared_models)) {
@@ -134,6 +157,8 @@ void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 
 }  // namespace
 
+bool names_text_file(const std::string& path) { return ends_like(path, ".txt") || ends_like(path, ".text"); }
+
 std::vector<Command> document_commands() {
     const auto files = in_group(
         "Files",
@@ -154,12 +179,15 @@ std::vector<Command> document_commands() {
               "forget the workspace of a window that did not close properly"},
              dismiss_left, needs_left)});
     const auto texts = in_group(
-        "Edit", {text_row({"text [TEXT]", "Set the text", "the sentence that is read"}, TextName::sentence),
-                 row({"example NUMBER", "Start from an example",
-                      "a sentence that the start screen offers for the open model, with what answers it"},
-                     start_example, reads_words),
-                 text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
-                          TextName::second)});
+        "Edit",
+        {text_row({"text [TEXT]", "Set the text", "the sentence that is read"}, TextName::sentence),
+         row({"read text FILE", "Read the text from a file", "what a file of text holds as the sentence"},
+             read_text_file, reads_words),
+         row({"example NUMBER", "Start from an example",
+              "a sentence that the start screen offers for the open model, with what answers it"},
+             start_example, reads_words),
+         text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
+                  TextName::second)});
     return joined({files, texts});
 }
 

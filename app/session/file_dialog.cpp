@@ -83,8 +83,12 @@ std::string dialog_program() {
 }
 
 std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title,
-                                          const std::filesystem::path& proposed) {
-    if (program == "kdialog") return {program, "--title", title, "--getsavefilename", proposed.string()};
+                                          const std::filesystem::path& proposed, DialogFor what) {
+    const bool saves = what == DialogFor::saving;
+    if (program == "kdialog")
+        return {program, "--title", title, saves ? "--getsavefilename" : "--getopenfilename",
+                proposed.string()};
+    if (!saves) return {program, "--file-selection", "--title=" + title, "--filename=" + proposed.string()};
     return {program,
             "--file-selection",
             "--save",
@@ -94,17 +98,17 @@ std::vector<std::string> dialog_arguments(const std::string& program, const std:
 }
 
 void FileDialog::ask(const std::string& title, const std::filesystem::path& proposed,
-                     std::function<void()> wake) {
+                     std::function<void()> wake, DialogFor what) {
     if (open()) return;
     closing_ = false;
     try {
-        chosen_ = std::async(
-            std::launch::async,
-            [this, arguments = dialog_arguments(dialog_program(), title, proposed), wake = std::move(wake)] {
-                auto out = guarded([&] { return run(arguments); });
-                wake();
-                return out;
-            });
+        chosen_ = std::async(std::launch::async,
+                             [this, arguments = dialog_arguments(dialog_program(), title, proposed, what),
+                              wake = std::move(wake)] {
+                                 auto out = guarded([&] { return run(arguments); });
+                                 wake();
+                                 return out;
+                             });
     } catch (...) {
         std::promise<Result<std::string>> failed;
         failed.set_value(caught_error());

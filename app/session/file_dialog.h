@@ -18,16 +18,21 @@ namespace headlight {
 /// The dialog's program that is installed here; empty where there is none: then a path is typed.
 std::string dialog_program();
 
-/// What it is started with to ask where to save; `proposed` is a full path.
+enum class DialogFor { saving, opening };
+
+/// What it is started with to ask where to save, or which file to open; `proposed` is a full path, or, to
+/// open, a folder with a / at its end.
 std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title,
-                                          const std::filesystem::path& proposed);
+                                          const std::filesystem::path& proposed,
+                                          DialogFor what = DialogFor::saving);
 
 class FileDialog {
 public:
     ~FileDialog() { close(); }
 
     /// Opens the dialog unless one is open; `wake` is called on its thread when poll() has something to say.
-    void ask(const std::string& title, const std::filesystem::path& proposed, std::function<void()> wake);
+    void ask(const std::string& title, const std::filesystem::path& proposed, std::function<void()> wake,
+             DialogFor what = DialogFor::saving);
     bool open() const { return chosen_.valid(); }
     /// The path that was chosen ("": none), or why the dialog could not be shown; once.
     std::optional<Result<std::string>> poll();

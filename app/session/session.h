@@ -26,7 +26,7 @@ constexpr int kRankByCell = -1, kRankByMoved = -2, kRankBySweep = -3;
 enum class Guide { none, hints, tries };
 
 /// What lies over the window; one at a time.
-enum class Sheet { models, compared_models, settings, save, label, help, palette, metric, token };
+enum class Sheet { models, compared_models, settings, save, label, help, palette, metric, token, text_file };
 
 /// How the model writes on, and how much of that is read.
 struct GenerationState {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "analysis/answer.h"
+#include "session/composition_sweep.h"
+#include "session/dossier_sweep.h"
 #include "session/influence_sweep.h"
 #include "session/patch_sweep.h"
 #include "session/sweep.h"
@@ -36,10 +38,12 @@ struct WorkRequest {
     Intervention intervention;                // masks and changes in force
     std::vector<Question> questions;          // of the view; at most one of each kind
     std::optional<OtherRun> other;
-    std::optional<Metric> sweep;     // ablate each head in turn and measure the effect on this
-    std::optional<PatchWish> patch;  // a map of patching
-    InfluenceAsked influence;        // measure these beside the worker
-    std::optional<HeadGroup> group;  // the picture is of several heads as one
+    std::optional<Metric> sweep;         // ablate each head in turn and measure the effect on this
+    std::optional<PatchWish> patch;      // a map of patching
+    InfluenceAsked influence;            // measure these beside the worker
+    bool composition = false;            // of all pairs of heads, where a question would take too long
+    std::optional<DossierWish> dossier;  // heads over many texts
+    std::optional<HeadGroup> group;      // the picture is of several heads as one
     bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
 
     bool operator==(const WorkRequest&) const = default;
@@ -52,7 +56,9 @@ struct WorkAnswer : RunAnswer {
     std::shared_ptr<const PatchSweep> patching;  // of the map that is asked for; may be cancelled
     std::shared_ptr<const InfluenceMapSweep> influence_map;
     std::shared_ptr<const TokenScoresSweep> token_scores;
-    std::string model_path;  // the path that was asked for
+    std::shared_ptr<const CompositionSweep> composition;
+    std::shared_ptr<const DossierSweep> dossier;  // of the file that is asked for; may be cancelled
+    std::string model_path;                       // the path that was asked for
     uint64_t model_attempt = 0;
     std::string model_error;  // why it was not opened; the old model stays
     std::string text_error;   // why the text cannot be read
@@ -60,7 +66,7 @@ struct WorkAnswer : RunAnswer {
     bool measures() const {
         const auto goes_on = [](const auto& measured) { return measured && !measured->ended(); };
         return goes_on(sweep) || (patching && patching->goes_on()) || goes_on(influence_map) ||
-               goes_on(token_scores);
+               goes_on(token_scores) || goes_on(composition) || (dossier && dossier->goes_on());
     }
     std::string failure;  // why something that was asked for is not here; what was shown stays
 };

@@ -23,6 +23,8 @@ Worker::~Worker() {
     if (patching_) patching_->stop();
     if (influence_map_) influence_map_->stop();
     if (token_scores_) token_scores_->stop();
+    if (composition_) composition_->stop();
+    if (dossier_) dossier_->stop();
 }
 
 void Worker::ask(WorkRequest request) {
@@ -123,6 +125,33 @@ void Worker::see_to_influence(const WorkRequest& r) {
     state_.token_scores = token_scores_;
 }
 
+/// The same of compositions; what has ended is kept while the model is open.
+void Worker::see_to_composition(const WorkRequest& r) {
+    const bool wanted = r.composition && !recorded_;
+    if (composition_ && (!composition_->is_of(model_.get()) || (!wanted && !composition_->ended()))) {
+        composition_->stop();
+        composition_ = nullptr;
+    }
+    if (wanted && !composition_)
+        composition_ = std::make_shared<CompositionSweep>(
+            model_, [this](bool ended) { ended ? mailbox_.repeat() : done_(); });
+    state_.composition = composition_;
+}
+
+/// The same of a corpus, which is of the model alone and goes on whatever text is shown.
+void Worker::see_to_dossier(const WorkRequest& r) {
+    if (dossier_ && (!r.dossier || !dossier_->is_of(model_.get(), *r.dossier))) {
+        dossier_->stop();
+        dossier_ = nullptr;
+    }
+    if (dossier_ && r.dossier->cancelled && dossier_->goes_on()) dossier_->stop();
+    const bool wanted = r.dossier && !r.dossier->cancelled && !recorded_ && !model_->config.can.read_image;
+    if (wanted && (dossier_ ? dossier_->stopped() : r.dossier->begins))
+        dossier_ = std::make_shared<DossierSweep>(
+            model_, *r.dossier, [this](bool ended) { ended ? mailbox_.repeat() : done_(); }, dossier_.get());
+    state_.dossier = dossier_;
+}
+
 void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
     const Cell cell{state_.block, state_.head, std::min(r.cell->first, trace.query_count(state_.block) - 1),
@@ -146,6 +175,8 @@ Status Worker::handle(const WorkRequest& asked) {
         return success();
     }
     const WorkRequest r = of_model(asked);
+    see_to_composition(r);
+    see_to_dossier(r);
     TRY_STATUS(see_to_sentence(r));
     TRY_STATUS(read_other(r));
     see_to_sweep(r);
@@ -187,8 +218,8 @@ Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<
         TRY_STATUS(answer_once<CircuitsWanted>(state, question, c, [&](const CircuitsWanted& asked) {
             return head_circuits(model, asked, pool, cancel);
         }));
-        TRY_STATUS(answer_once<CompositionWanted>(state, question, c, [&](const CompositionWanted&) {
-            return model_composition(model, pool, cancel);
+        TRY_STATUS(answer_once<CompositionWanted>(state, question, c, [&](const CompositionWanted& asked) {
+            return model_composition(model, pool, cancel, asked.patience);
         }));
     }
     Status unchanged = model.store.check_unchanged();

@@ -52,6 +52,8 @@ private:
     void see_to_sweep(const WorkRequest& request);
     void see_to_patching(const WorkRequest& request);
     void see_to_influence(const WorkRequest& request);
+    void see_to_composition(const WorkRequest& request);
+    void see_to_dossier(const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
                                              const WrittenText* written, HeadObserver& heads,
                                              std::shared_ptr<const Trace>& unchanged);
@@ -80,6 +82,8 @@ private:
     std::shared_ptr<PatchSweep> patching_;
     std::shared_ptr<InfluenceMapSweep> influence_map_;
     std::shared_ptr<TokenScoresSweep> token_scores_;
+    std::shared_ptr<CompositionSweep> composition_;
+    std::shared_ptr<DossierSweep> dossier_;
     std::thread thread_;  // last: starts when the rest stands
 };
 

@@ -4,35 +4,73 @@
 #include <cmath>
 
 #include "paint/matrix.h"
+#include "session/command_rows.h"
 #include "views/map_parts.h"
 #include "views/views.h"
 
 namespace headlight {
+
+void CircuitsState::visit(FieldVisitor& v) {
+    v.choose("circuits_graph", graph,
+             {"circuits as",
+              "Circuits: map or graph",
+              "compositions of all heads as a map, or the strongest ones as a graph",
+              {"map", "graph"}});
+    v.choose("circuits_kind", kind,
+             {"circuits composition",
+              "Circuits: composition",
+              "what of the later head reads: its queries, keys or values",
+              {"q", "k", "v"}});
+    v.integer("circuits_strongest", strongest, kLeastComposed, kMostComposed);
+    constexpr const char *kKeys[] = {"circuits_q", "circuits_k", "circuits_v"},
+                         *kCommands[] = {"circuits q", "circuits k", "circuits v"};
+    for (int k = 0; k < kCompositionKinds; ++k)
+        v.choose(kKeys[k], kinds[k],
+                 {kCommands[k],
+                  std::string("Circuits: ") + kCompositionNames[k] + " in the graph",
+                  std::string(kCompositionNames[k]) + " composition among the edges of the graph",
+                  {"off", "on"}});
+    v.integer("circuits_tokens", tokens, 0, 8192);
+    v.choose_among(tokens, kCircuitTokens,
+                   {"circuits tokens",
+                    "Circuits: tokens",
+                    "the first tokens of the vocabulary, among which pairs are looked for",
+                    {"2048", "8192", "all"}});
+}
+
+AttentionHead circuits_head(const Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    const int block = std::clamp(s.session.selection.block, 0, c.blocks() - 1);
+    return {block, std::clamp(s.session.selection.head, 0, c.heads(block) - 1)};
+}
+
+std::string composed_text(const ModelConfig& c, int reader, int writer, float value) {
+    return head_name(c, c.head_at(reader).block, c.head_at(reader).head) + " reads " +
+           head_name(c, c.head_at(writer).block, c.head_at(writer).head) + ": " + number(value, 3);
+}
 
 namespace {
 
 constexpr float kComposedNames = 76, kCircuitsFoot = 100, kCircuitsBar = 10, kCircuitsBarLong = 240,
                 kCircuitsNoteAt = 26, kMostHeadCell = 24;
 
-/// The head that is chosen; the view needs no sentence, so no answer may be there.
-AttentionHead chosen_head(const Scene& s) {
-    const ModelConfig& c = s.model()->config;
-    const int block = std::clamp(s.session.selection.block, 0, c.blocks() - 1);
-    return {block, std::clamp(s.session.selection.head, 0, c.heads(block) - 1)};
-}
-
 void choose_circuits(Scene& s, Toolbar& bar) {
     const ModelConfig& c = s.model()->config;
     auto& state = s.of<CircuitsState>();
-    const AttentionHead now = chosen_head(s);
+    const AttentionHead now = circuits_head(s);
     std::vector<std::string> blocks, heads;
     const std::string layer = bar.labels ? "" : "layer ", head = bar.labels ? "" : "head ";
     for (int b = 0; b < c.blocks(); ++b) blocks.push_back(layer + block_name(c, b));
     for (int h = 0; h < c.heads(now.block); ++h) heads.push_back(head + std::to_string(h));
     if (const int b = bar.choice("Layer", "circuits/layer", blocks, now.block); b >= 0) s.select_block(b);
     if (const int h = bar.choice("Head", "circuits/head", heads, now.head); h >= 0) s.select(now.block, h);
-    bar.choose("Composition", "circuits/composition", {"into queries", "into keys", "into values"},
-               state.kind);
+    if (const int i = bar.segments("", "circuits/as", {{"Map", "Graph"}, {}, state.graph ? 1 : 0}); i >= 0)
+        state.graph = i == 1;
+    if (state.graph)
+        choose_composed(s, bar);
+    else
+        bar.choose("Composition", "circuits/composition", {"into queries", "into keys", "into values"},
+                   state.kind);
     const auto tokens =
         std::find(kCircuitTokens.begin(), kCircuitTokens.end(), state.tokens) - kCircuitTokens.begin();
     if (const int i = bar.choice("Pairs among", "circuits/tokens",
@@ -47,7 +85,7 @@ void name_blocks(Scene& s, const Grid& g) {
     constexpr float kApart = 14;
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    const AttentionHead chosen = chosen_head(s);
+    const AttentionHead chosen = circuits_head(s);
     float written_down = -1e9f, written_across = -1e9f;
     for (int block = 0, first = 0; block < c.blocks(); first += c.heads(block), ++block) {
         const auto heads = float(c.heads(block));
@@ -72,15 +110,10 @@ void name_blocks(Scene& s, const Grid& g) {
 
 /// The row and the column of the chosen head, which reads in the one and writes in the other.
 void draw_chosen(Scene& s, const Grid& g) {
-    const int at = s.model()->config.head_index(chosen_head(s));
+    const int at = s.model()->config.head_index(circuits_head(s));
     const ImU32 ink = faded(s.ui.colors->accent, 0.7f);
     s.ui.frame(g.row(at), ink, s.ui.line());
     s.ui.frame({g.x(at), g.view.y, g.w, g.view.h}, ink, s.ui.line());
-}
-
-std::string composed_text(const ModelConfig& c, int reader, int writer, float value) {
-    return head_name(c, c.head_at(reader).block, c.head_at(reader).head) + " reads " +
-           head_name(c, c.head_at(writer).block, c.head_at(writer).head) + ": " + number(value, 3);
 }
 
 void answer_composition(Scene& s, const Grid& g, const Matrix& values) {
@@ -141,10 +174,31 @@ void draw_composition(Scene& s, Rect area, const Composition& of) {
                           largest);
 }
 
+/// How far the compositions are, where they take long.
+void draw_composing(Scene& s, Rect area) {
+    constexpr float kProgress = 320, kBar = 6;
+    const auto& sweep = s.answer->composition;
+    if (!sweep || !sweep->is_of(s.model()) || sweep->ended()) return;
+    const CompositionFound found = sweep->found();
+    area.w = std::min(area.w, kProgress);
+    write(s.ui, take_top(area, size::row), kCaption, s.ui.colors->t2,
+          "Composing heads: " + std::to_string(found.done) + " of " + std::to_string(found.steps) +
+              " pairs of layers");
+    s.ui.name("circuits/composing", area);
+    s.ui.bar(take_top(area, kBar), float(found.done) / float(std::max(1, found.steps)), s.ui.colors->accent);
+}
+
 }  // namespace
 
+const Composition* composition_found(const Scene& s) {
+    if (const auto* found = s.found<CompositionWanted>()) return &found->answer;
+    const auto& sweep = s.answer->composition;
+    return sweep && sweep->is_of(s.model()) ? sweep->found().composition.get()
+                                            : nullptr;  // the answer holds it
+}
+
 void draw_circuits(Scene& s, Rect area) {
-    constexpr float kRoomy = 1250, kMapShare = 0.47f;
+    constexpr float kRoomy = 1250, kMapShare = 0.47f, kGraphShare = 0.57f;
     Rect rest = area;
     if (s.ui.on_page()) {
         take_top(rest, gap::medium);
@@ -154,27 +208,41 @@ void draw_circuits(Scene& s, Rect area) {
         choose_circuits(s, bar);
     }
     rest = inset(rest, size::center_pad, gap::medium);
-    const Rect map = take_left(rest, rest.w * kMapShare, gap::wide);
-    const auto* found = s.found<CompositionWanted>();
-    if (found && !found->answer.refusal.empty())
-        s.ui.text.draw_wrapped(map.x, map.y + gap::wide, map.w, kBody, s.ui.colors->t2,
-                               found->answer.refusal);
+    const bool graph = s.of<CircuitsState>().graph;
+    const Rect map = take_left(rest, rest.w * (graph ? kGraphShare : kMapShare), gap::wide);
+    const Composition* found = composition_found(s);
+    if (found && !found->refusal.empty())
+        s.ui.text.draw_wrapped(map.x, map.y + gap::wide, map.w, kBody, s.ui.colors->t2, found->refusal);
     else if (found)
-        draw_composition(s, map, found->answer);
+        (graph ? draw_circuits_graph : draw_composition)(s, map, *found);
+    else
+        draw_composing(s, map);
     draw_circuits_side(s, rest);
 }
 
 namespace {
 
 std::vector<Question> ask_circuits(const Scene& s) {
-    const AttentionHead head = chosen_head(s);
-    return {CompositionWanted{}, CircuitsWanted{head.block, head.head, s.of<CircuitsState>().tokens}};
+    const AttentionHead head = circuits_head(s);
+    std::vector<Question> out{CircuitsWanted{head.block, head.head, s.of<CircuitsState>().tokens}};
+    if (s.ui.on_page())
+        out.emplace_back(CompositionWanted{Patience::long_wait});
+    else if (composes_within(s.model()->config, Patience::some_seconds))
+        out.emplace_back(CompositionWanted{});
+    return out;
+}
+
+std::vector<Command> circuits_commands() {
+    return {opens_view("circuits",
+                       number_row({"circuits strongest", "Circuits: strongest compositions",
+                                   "how many compositions the graph shows: circuits strongest 40"},
+                                  kLeastComposed, kMostComposed, of_state(&CircuitsState::strongest)))};
 }
 
 std::vector<NumberTable> circuits_numbers(const Scene& s) {
     std::vector<NumberTable> out;
-    if (const auto* found = s.found<CompositionWanted>(); found && found->answer.refusal.empty())
-        out = composition_numbers(found->answer, s.model()->config);
+    if (const Composition* found = composition_found(s); found && found->refusal.empty())
+        out = composition_numbers(*found, s.model()->config);
     if (const auto* found = s.found<CircuitsWanted>()) {
         for (NumberTable& table :
              circuit_numbers(found->answer, *s.model(), {found->asked.block, found->asked.head})) {
@@ -198,9 +266,11 @@ View circuits_view() {
             .page_w = 1280,
             .page_h = 800,
             .fills_window = true,
+            .composes = true,
             .of_model = true,
             .numbers = circuits_numbers,
-            .visit = visit_state<CircuitsState>};
+            .visit = visit_state<CircuitsState>,
+            .commands = circuits_commands};
 }
 
 }  // namespace headlight

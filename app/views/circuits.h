@@ -14,28 +14,33 @@ struct View;
 inline constexpr std::array<int, 3> kCircuitTokenValues{2048, 8192, 0};
 inline constexpr std::span<const int> kCircuitTokens = kCircuitTokenValues;
 
+/// How many compositions the graph shows: at least, at most.
+inline constexpr int kLeastComposed = 5, kMostComposed = kRankedCompositions;
+
 struct CircuitsState {
-    CompositionKind kind = CompositionKind::k;
+    CompositionKind kind = CompositionKind::k;                    // of the map
+    bool graph = false;                                           // in place of the map
+    int strongest = 60;                                           // compositions in the graph
+    std::array<bool, kCompositionKinds> kinds{true, true, true};  // that it shows
     int tokens = 8192;
     std::optional<std::pair<int, int>> pointed;  // heads that read and write, by ModelConfig::head_index
-    void visit(FieldVisitor& v) {
-        v.choose("circuits_kind", kind,
-                 {"circuits composition",
-                  "Circuits: composition",
-                  "what of the later head reads: its queries, keys or values",
-                  {"q", "k", "v"}});
-        v.integer("circuits_tokens", tokens, 0, 8192);
-        v.choose_among(tokens, kCircuitTokens,
-                       {"circuits tokens",
-                        "Circuits: tokens",
-                        "the first tokens of the vocabulary, among which pairs are looked for",
-                        {"2048", "8192", "all"}});
-    }
+    void visit(FieldVisitor& visitor);
 };
+
+/// The head that is chosen; the view needs no sentence, so no answer may be there.
+AttentionHead circuits_head(const Scene& scene);
+/// "2.1 reads 0.3: 0.123".
+std::string composed_text(const ModelConfig& config, int reader, int writer, float value);
+
+/// Compositions of all pairs, or null while they are not known.
+const Composition* composition_found(const Scene& scene);
 
 void draw_circuits(Scene& scene, Rect area);
 /// Scores of the chosen head, the strongest pairs of heads, and its pairs of tokens.
 void draw_circuits_side(Scene& scene, Rect area);
+/// Heads as nodes by layer, the strongest compositions as edges; and how many, and of which kinds.
+void draw_circuits_graph(Scene& scene, Rect area, const Composition& of);
+void choose_composed(Scene& scene, Toolbar& bar);
 
 View circuits_view();
 

@@ -19,25 +19,40 @@ void draw_scores(Column& c, const HeadCircuits& found) {
     c.pair("duplicate-token score", score_text(found.duplicate, 2));
 }
 
+/// Of the kind that the map shows, or of those in the graph.
+std::vector<ComposedPair> listed_pairs(const CircuitsState& state, const Composition& of) {
+    std::array<bool, kCompositionKinds> kinds{};
+    kinds[static_cast<int>(state.kind)] = true;
+    return strongest_ranked(of, kStrongest, state.graph ? state.kinds : kinds);
+}
+
+/// "2.1 ← 0.3", in the graph, which shows several kinds, "2.1 ← 0.3 K".
+std::string pair_label(const ModelConfig& c, const ComposedPair& pair, bool with_kind) {
+    const std::string kind =
+        with_kind ? std::string(" ") + kCompositionNames[static_cast<int>(pair.kind)] : "";
+    return head_name(c, c.head_at(pair.reader)) + " ← " + head_name(c, c.head_at(pair.writer)) + kind;
+}
+
 /// The strongest pairs of heads; a press chooses the reader.
-void draw_strongest(Scene& s, Column& c, const Composition& of, CompositionKind kind) {
+void draw_strongest(Scene& s, Column& c, const Composition& of) {
     Ui& ui = s.ui;
     const ModelConfig& config = s.model()->config;
-    const auto pairs = strongest_compositions(of, kStrongest, kind);
-    c.heading("reads ← writes", std::string(kCompositionNames[static_cast<int>(kind)]) + " composition");
+    const CircuitsState& state = s.of<CircuitsState>();
+    const auto pairs = listed_pairs(state, of);
+    const std::string kind = kCompositionNames[static_cast<int>(state.kind)];
+    c.heading("reads ← writes", (state.graph ? "" : kind + " ") + "composition");
+    std::vector<std::string> labels;
+    for (const ComposedPair& pair : pairs) labels.push_back(pair_label(config, pair, state.graph));
     c.values = kPairValue;
-    c.bars = c.at.w * 0.45f;
+    c.bars = std::max(c.at.w * 0.45f, widest_of(ui, kBodyMono, labels) + gap::small);
     const float largest = pairs.empty() ? 1 : pairs.front().value;
     for (int i = 0; i < isize(pairs); ++i) {
-        const AttentionHead reader = config.head_at(pairs[i].reader),
-                            writer = config.head_at(pairs[i].writer);
         const Rect line = inset(c.line(kListStep), -gap::tight, 0);
         const Hit hit = ui.control("circuits/pair/" + std::to_string(i), line);
         if (hit.hovered) ui.fill(line, ui.colors->bg3, size::corner);
-        const bool on = s.of<CircuitsState>().pointed == std::pair{pairs[i].reader, pairs[i].writer};
-        c.bar({"", head_name(config, reader) + " ← " + head_name(config, writer), pairs[i].value / largest,
-               number(pairs[i].value, 3), on},
-              kListStep);
+        const bool on = state.pointed == std::pair{pairs[i].reader, pairs[i].writer};
+        c.bar({"", labels[i], pairs[i].value / largest, number(pairs[i].value, 3), on}, kListStep);
+        const AttentionHead reader = config.head_at(pairs[i].reader);
         if (hit.clicked) s.select(reader.block, reader.head);
     }
 }
@@ -68,7 +83,7 @@ void draw_token_pairs(Scene& s, Rect area, const std::string& title, const std::
 void draw_circuits_side(Scene& s, Rect area) {
     constexpr float kScores = 132, kHeadings = 66;
     const auto* found = s.found<CircuitsWanted>();
-    const auto* composed = s.found<CompositionWanted>();
+    const Composition* composed = composition_found(s);
     if (!found) return;
     const HeadCircuits& circuits = found->answer;
     const std::string head = "Head " + head_name(s.model()->config, found->asked.block, found->asked.head);
@@ -78,9 +93,9 @@ void draw_circuits_side(Scene& s, Rect area) {
     scores.heading(head + ", by its weights alone");
     scores.skip(4);
     draw_scores(scores, circuits);
-    if (composed && composed->answer.refusal.empty()) {
+    if (composed && composed->refusal.empty()) {
         Column strongest(s.ui, nth_column(top, 1, 2, gap::wide), top.y + gap::medium);
-        draw_strongest(s, strongest, composed->answer, s.of<CircuitsState>().kind);
+        draw_strongest(s, strongest, *composed);
     }
     const Rect left = nth_column(area, 0, 2, gap::wide), right = nth_column(area, 1, 2, gap::wide);
     draw_token_pairs(s, left, "QK: query seeks key", "score", circuits.qk);

@@ -205,7 +205,7 @@ void draw_settings_menu(Scene& s, Rect window) {
 
 /// The selected head gets a label by hand.
 void draw_label_menu(Scene& s, Rect window) {
-    constexpr float kWide = 380, kHigh = 132, kTop = 180, kLine = 40, kSet = 88;
+    constexpr float kWide = 480, kHigh = 132, kTop = 180, kLine = 40, kSet = 88;
     Ui& ui = s.ui;
     const Rect r{window.middle_x() - kWide / 2, window.y + kTop, kWide, kHigh};
     SheetFrame sheet(s, "label menu", r);
@@ -218,6 +218,11 @@ void draw_label_menu(Scene& s, Rect window) {
         "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
     ui.text_input("label", field, "induction, sink, …", s.of<LabelMenu>().typed);
     caption(ui, note, "Kept between starts. An empty one takes it away.");
+    if (reads_text(*s.model()) &&
+        ui.link("label/corpus", note.right(), note.middle_y(), "Statistics over a corpus…")) {
+        s.send("close", "label");
+        s.send("corpus");
+    }
     if (ui.button("label/set", set, "Set", Ui::Look::primary)) s.send("accept");
 }
 
@@ -243,6 +248,8 @@ void draw_menus(Scene& s, Rect window) {
         case Sheet::token:
             if (s.sentence()) draw_token_menu(s, window);
             return;
+        case Sheet::text_file:
+            return draw_text_file_menu(s, window);
         case Sheet::help:
         case Sheet::palette:
             return;  // the window's, which knows the table of commands

@@ -21,6 +21,8 @@ struct LabelMenu {
     std::string typed;
 };
 
+/// What a file of text that was dropped is to be.
+void draw_text_file_menu(Scene& scene, Rect window);
 void draw_menus(Scene& scene, Rect window);
 
 }  // namespace headlight

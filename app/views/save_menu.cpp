@@ -4,7 +4,6 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "base/utf8.h"
@@ -55,9 +54,15 @@ void draw_preview(Scene& s, Rect area) {
                p.preview_w, p.preview_h, nullptr);
 }
 
-/// What a file can be, by the end of its name; the last ones hold numbers.
-constexpr std::array<const char*, 6> kFormats{"png", "svg", "pdf", "csv", "json", "npy"};
+/// What a file can be, by the end of its name; the first ones are pictures, then come numbers, then the page
+/// of a view that writes one.
 constexpr size_t kPictureFormats = 3;
+std::vector<const char*> formats_of(const View& view) {
+    std::vector<const char*> out{"png", "svg", "pdf"};
+    if (view.numbers) out.insert(out.end(), {"csv", "json", "npy"});
+    if (view.write) out.push_back("html");
+    return out;
+}
 
 /// The path with another ending.
 std::string with_format(const std::string& path, const char* format) {
@@ -67,12 +72,13 @@ std::string with_format(const std::string& path, const char* format) {
 /// Formats as buttons: pressing one ends the name in it.
 void choose_format(Scene& s, Rect line) {
     SaveMenu& menu = s.of<SaveMenu>();
-    const bool numbers = shown_view(s.session, *s.model()).numbers != nullptr;
+    const View& view = shown_view(s.session, *s.model());
+    const std::vector<const char*> formats = formats_of(view);
     std::vector<std::string> names;
     int now = -1;
     const std::string ending = lower_case(fs::path(menu.path).extension().string());
-    for (size_t i = 0; i < (numbers ? kFormats.size() : kPictureFormats); ++i) {
-        std::string name = kFormats[i];
+    for (size_t i = 0; i < formats.size(); ++i) {
+        std::string name = formats[i];
         if (ending == "." + name) now = narrow<int>(i);
         for (char& c : name) c = char(std::toupper(static_cast<unsigned char>(c)));
         names.push_back(std::move(name));
@@ -80,10 +86,12 @@ void choose_format(Scene& s, Rect line) {
     const int chosen = s.ui.segments("save format", line.x, line.middle_y(), {names, {}, now});
     take_left(line, s.ui.segments_width(names), gap::medium);
     caption(s.ui, line,
-            now >= int(kPictureFormats) ? "the numbers of the view" : "the figure as shown above");
+            now < int(kPictureFormats) ? "the figure as shown above"
+            : view.write               ? "all heads"
+                                       : "the numbers of the view");
     if (chosen < 0 || chosen == now) return;
     menu.path =
-        with_format(menu.path.empty() ? proposed_path(s.session).string() : menu.path, kFormats[chosen]);
+        with_format(menu.path.empty() ? proposed_path(s.session).string() : menu.path, formats[chosen]);
     menu.result.clear();
     menu.failed = false;
     ImGui::ClearActiveID();  // else the field, which types at this moment, would put its own text back

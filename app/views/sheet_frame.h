@@ -8,8 +8,8 @@
 namespace headlight {
 
 /// By their places in Sheet.
-inline constexpr const char* kSheetNames[] = {"models", "compared models", "settings", "save", "label",
-                                              "keys",   "palette",         "metric",   "token"};
+inline constexpr const char* kSheetNames[] = {"models", "compared models", "settings", "save",  "label",
+                                              "keys",   "palette",         "metric",   "token", "text file"};
 
 /// A click that begins and ends outside closes it, and so does Esc. What is drawn while it lives is drawn on
 /// it.

@@ -9,6 +9,7 @@
 #include "views/architecture.h"
 #include "views/circuits.h"
 #include "views/compare.h"
+#include "views/corpus.h"
 #include "views/delta.h"
 #include "views/graph.h"
 #include "views/heat_map.h"
@@ -32,11 +33,11 @@ const char* no_weights(const Model& m) {
 }
 
 std::span<const View> views() {
-    static const View table[] = {picture_view(),   heat_map_view(),     lines_view(),     steps_view(),
-                                 delta_view(),     lens_view(),         graph_view(),     compare_view(),
-                                 alignment_view(), running_text_view(), all_heads_view(), architecture_view(),
+    static const View table[] = {picture_view(),   heat_map_view(),     alignment_view(), lines_view(),
+                                 steps_view(),     delta_view(),        lens_view(),      graph_view(),
+                                 compare_view(),   running_text_view(), all_heads_view(), architecture_view(),
                                  positions_view(), patch_view(),        influence_view(), origins_view(),
-                                 circuits_view(),  learn_view()};
+                                 circuits_view(),  corpus_view(),       learn_view()};
     return table;
 }
 
@@ -74,6 +75,15 @@ Status give_config(Session& session, const std::string& path) {
         }
     session.sheet.reset();
     return success();
+}
+
+void give_corpus(Session& session, const std::string& path) {
+    for (const View& view : views())
+        if (view.take_corpus) {
+            view.take_corpus(session, path);
+            open_view(session, view.key);
+        }
+    session.sheet.reset();
 }
 
 bool behind_sheet(const CommandContext& c) { return c.session.sheet && !c.session.shows(Sheet::palette); }

@@ -1,6 +1,7 @@
 // The table of views for the window's center.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,9 @@ struct View {
     std::optional<PatchWish> (*patch)(const Session& session) = nullptr;
     /// What of influence is measured in the background while it is shown.
     InfluenceAsked (*influence)(const Scene& scene) = nullptr;
+    /// The corpus whose heads it shows, read in the background; `shown`: it is the view that is shown.
+    std::optional<DossierWish> (*dossier)(const Session& session, bool shown) = nullptr;
+    bool composes = false;       // shows compositions of all pairs of heads
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
     bool lists_choices = false;  // of the token that is being generated: the generation bar need not
     bool of_model = false;       // needs no sentence
@@ -60,6 +64,10 @@ struct View {
     bool (*take_picture)(Session& session, const std::string& path) = nullptr;
     /// Shows a configuration from a file ("gpt-3": GPT-3's) where it is the view that does.
     Status (*take_config)(Session& session, const std::string& path) = nullptr;
+    /// Shows what a file of texts, or a dossier that was saved, says of the heads.
+    void (*take_corpus)(Session& session, const std::string& path) = nullptr;
+    /// Writes a document of its own, by the path's ending; none where it is no such path.
+    std::optional<Status> (*write)(const ViewPage& page, const std::filesystem::path& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // each has some, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
     Viewport& (*seen)(StateBag& states) = nullptr;  // what it scrolls; null: it shows all of itself
@@ -77,6 +85,9 @@ bool give_picture(Session& session, const Model& model, const std::string& path)
 
 /// Opens the view that shows configurations on one.
 Status give_config(Session& session, const std::string& path);
+
+/// Opens the view that shows heads over many texts on a file.
+void give_corpus(Session& session, const std::string& path);
 
 /// How the states of all views are remembered.
 std::span<const StateVisit> view_visits();

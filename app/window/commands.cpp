@@ -99,7 +99,7 @@ std::vector<Command> sheet_commands() {
         sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
         sheet_row({"keys", "Keys", "this list", "F1"}, Sheet::help),
         sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
-        row({"close models|compared models|settings|save|label|keys|palette|metric|token", "Close",
+        row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file", "Close",
              "close a sheet where it is the one that is open"},
             close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
         row({"escape", "Close, unlock, leave", "close a sheet; unlock the cell; leave the text field", "Esc"},

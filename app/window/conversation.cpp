@@ -96,6 +96,10 @@ WorkRequest Conversation::wanted() {
     if (!desk_.sentence()) return r;
     const Scene scene = desk_.scene();
     const View& view = shown_view(session, *desk_.sentence()->model);
+    r.composition =
+        view.composes && !composes_within(desk_.sentence()->model->config, Patience::some_seconds);
+    for (const View& one : views())
+        if (one.dossier) r.dossier = one.dossier(session, &one == &view);
     if (!desk_.shown() && view.of_model) r.questions = view.ask(scene);
     if (!desk_.shown() || !desk_.answer->picture) return r;
     if (view.ask) r.questions = view.ask(scene);

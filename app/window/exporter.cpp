@@ -88,6 +88,8 @@ void Exporter::save_picture() {
     saving_path_ = menu.path;
     menu.result = "saving…";
     saving_ = beside([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
+        if (const View& view = views()[page.view]; view.write)
+            if (const auto written = view.write(page, path)) return *written;
         if (is_numbers_path(path)) return write_view_numbers(path, page);
         TRY(const Drawing drawing, draw_alone(page));
         return write_page(path, drawing);
@@ -113,18 +115,32 @@ void Exporter::tell(const Status& written, const std::string& path) {
 }
 
 void Exporter::browse() {
+    if (dialog_.open()) return;
+    for_corpus_ = false;
     const SaveMenu& menu = desk_.session.of<SaveMenu>();
     const fs::path path = full_path(menu.path, menu.folder);
     dialog_.ask(menu.workspace ? "Save the workspace" : "Save the figure",
                 path.empty() ? proposed_path(desk_.session) : path, [] { glfwPostEmptyEvent(); });
 }
 
+void Exporter::browse_corpus() {
+    if (dialog_.open()) return;
+    for_corpus_ = true;
+    dialog_.ask(
+        "Texts, one a line", documents_folder() / "", [] { glfwPostEmptyEvent(); }, DialogFor::opening);
+}
+
 /// The dialog asked whether a file may be replaced.
 void Exporter::take_dialog() {
     const auto chosen = dialog_.poll();
     if (!chosen) return;
-    SaveMenu& menu = desk_.session.of<SaveMenu>();
     desk_.want_frames(2);
+    if (for_corpus_) {
+        if (!*chosen) desk_.session.notice = chosen->error().message;
+        if (*chosen && !(**chosen).empty()) give_corpus(desk_.session, **chosen);
+        return;
+    }
+    SaveMenu& menu = desk_.session.of<SaveMenu>();
     menu.failed = !*chosen;
     if (!*chosen) menu.result = chosen->error().message;
     if (!*chosen || (**chosen).empty() || !desk_.session.shows(Sheet::save)) return;

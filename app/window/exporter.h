@@ -23,6 +23,8 @@ public:
     void save();
     /// Asks for the path with the desktop's dialog.
     void browse();
+    /// Asks for a file of texts to read the heads over.
+    void browse_corpus();
     /// The first table of what is shown, for a spreadsheet.
     void copy_numbers();
     /// In each turn of the loop: what has ended, and what is to be previewed.
@@ -46,6 +48,7 @@ private:
 
     Desk& desk_;
     FileDialog dialog_;
+    bool for_corpus_ = false;  // what it was opened for last
     std::future<Status> saving_;
     std::string saving_path_;
     std::future<Result<RgbImage>> previewing_;

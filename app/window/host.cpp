@@ -59,6 +59,8 @@ bool WindowHost::show_picture(const std::string& path) {
 
 Status WindowHost::show_config(const std::string& path) { return give_config(desk_.session, path); }
 
+void WindowHost::show_corpus(const std::string& path) { give_corpus(desk_.session, path); }
+
 /// What a window left that did not end as it should is opened as new: it has no file of its own.
 void WindowHost::open_workspace(const std::string& path) {
     const bool left = path == desk_.session.document.left_workspace;

@@ -112,6 +112,10 @@ Json window_report(Desk& desk) {
             root["token_scores"] = {found.found ? found.found->sum : 0.0f, found.found != nullptr,
                                     found.refusal};
         }
+        if (const auto& dossier = desk.answer->dossier) {
+            const DossierFound found = dossier->found();
+            root["corpus_read"] = {found.done, found.texts, found.refusal};
+        }
         root["shown_head"] = {desk.answer->block, desk.answer->head};
         if (desk.answer->sentence) {
             root["model"] = desk.answer->sentence->model->name;

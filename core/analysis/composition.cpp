@@ -121,6 +121,11 @@ std::vector<std::pair<int, int>> block_pairs(const ModelConfig& c, const std::op
     return out;
 }
 
+bool is_stronger(const ComposedPair& a, const ComposedPair& b) {
+    return a.value != b.value ? a.value > b.value
+                              : std::tie(a.kind, a.reader, a.writer) < std::tie(b.kind, b.reader, b.writer);
+}
+
 std::string heads_text(int heads) { return std::to_string(heads) + " heads"; }
 
 }  // namespace
@@ -169,10 +174,20 @@ Result<Composition> composition(const Model& model, std::optional<AttentionHead>
     });
 }
 
-Result<Composition> model_composition(const Model& model, ThreadPool& pool, const CancelFlag* cancel) {
-    constexpr double kMost = 6e11;  // some ten seconds of two cores
+bool composes_within(const ModelConfig& c, Patience patience) {
+    constexpr double kSomeSeconds = 4e11, kMinutes = 8e12;  // of two cores
+    return composition_cost(c) <= (patience == Patience::some_seconds ? kSomeSeconds : kMinutes);
+}
+
+Result<Composition> model_composition(const Model& model, ThreadPool& pool, const CancelFlag* cancel,
+                                      Patience patience, const std::function<void()>& step) {
     const ModelConfig& c = model.config;
-    if (composition_cost(c) <= kMost) return composition(model, std::nullopt, pool, cancel);
+    if (composes_within(c, patience)) {
+        TRY(Composition all, composition(model, std::nullopt, pool, cancel, step));
+        for (int k = 0; k < kCompositionKinds; ++k)
+            all.ranked[k] = strongest_compositions(all, kRankedCompositions, static_cast<CompositionKind>(k));
+        return all;
+    }
     Composition out;
     out.refusal = "This model's " + heads_text(c.head_count()) +
                   " make too many pairs to compose while you wait: 'headlight circuits --composition' writes "
@@ -180,10 +195,10 @@ Result<Composition> model_composition(const Model& model, ThreadPool& pool, cons
     return out;
 }
 
-Result<Composition> answer(const Trace& trace, const CompositionWanted&, ThreadPool& pool,
+Result<Composition> answer(const Trace& trace, const CompositionWanted& wanted, ThreadPool& pool,
                            const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
-    return model_composition(*trace.model, pool, cancel);
+    return model_composition(*trace.model, pool, cancel, wanted.patience);
 }
 
 std::vector<ComposedPair> strongest_compositions(const Composition& of, int count,
@@ -197,12 +212,18 @@ std::vector<ComposedPair> strongest_compositions(const Composition& of, int coun
                     all.push_back({static_cast<CompositionKind>(k), writer, reader, v});
     }
     const auto kept = all.begin() + std::min(count, isize(all));
-    std::partial_sort(all.begin(), kept, all.end(), [](const ComposedPair& a, const ComposedPair& b) {
-        return a.value != b.value
-                   ? a.value > b.value
-                   : std::tie(a.kind, a.reader, a.writer) < std::tie(b.kind, b.reader, b.writer);
-    });
+    std::partial_sort(all.begin(), kept, all.end(), is_stronger);
     all.erase(kept, all.end());
+    return all;
+}
+
+std::vector<ComposedPair> strongest_ranked(const Composition& of, int count,
+                                           const std::array<bool, kCompositionKinds>& kinds) {
+    std::vector<ComposedPair> all;
+    for (int k = 0; k < kCompositionKinds; ++k)
+        if (kinds[k]) all.insert(all.end(), of.ranked[k].begin(), of.ranked[k].end());
+    std::sort(all.begin(), all.end(), is_stronger);
+    all.resize(std::min(all.size(), static_cast<size_t>(std::max(0, count))));
     return all;
 }
 

@@ -45,6 +45,9 @@ public:
         const std::vector<int>& ids;
         const std::vector<std::string>& labels;
         const std::vector<TokenKind>& kinds;
+        std::span<const Span> places;
+
+        Span place(int token) const { return token < isize(places) ? places[token] : Span{}; }
     };
     LinkObserver(Side queries, Side keys, bool skips_first, std::shared_ptr<const CorpusText> text, int most,
                  HeadOverTexts& head)
@@ -90,8 +93,8 @@ private:
         if (same != all.end()) all.erase(same);
         const auto place =
             std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) { return l.weight < weight; });
-        all.insert(place,
-                   {weight, query, key, query_id, key_id, queries_.labels[query], keys_.labels[key], text_});
+        all.insert(place, {weight, query, key, query_id, key_id, queries_.labels[query], keys_.labels[key],
+                           text_, queries_.place(query), keys_.place(key)});
         if (isize(all) > most_) all.pop_back();
     }
 
@@ -155,7 +158,8 @@ Matrix HeadOverTexts::links() const {
     return out;
 }
 
-void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool) {
+void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool,
+                 std::span<const Span> places) {
     const ModelConfig& c = trace.config();
     const auto summaries = summarize_heads(trace, 1, pool);
     if (!summaries) throw Failure{summaries.error()};
@@ -171,7 +175,8 @@ void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, Thr
         for (int s = 0; s < kStatistics; ++s) head.statistics[s].add((*summaries)[h].statistics[s]);
         const AttentionBlock at = c.block(h.block);
         const auto side = [&](int stack) -> LinkObserver::Side {
-            return {trace.request.inputs[stack].ids, labels[stack], kinds[stack]};
+            return {trace.request.inputs[stack].ids, labels[stack], kinds[stack],
+                    stack == 0 ? places : std::span<const Span>()};
         };
         LinkObserver links(side(at.stack), side(at.key_stack()), at.kind != AttentionKind::cross, text,
                            strongest_, head);

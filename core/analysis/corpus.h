@@ -11,6 +11,7 @@
 #include "analysis/exact_sum.h"
 #include "analysis/head_stats.h"
 #include "model/heads.h"
+#include "tokenizer/text.h"
 #include "trace/trace.h"
 
 namespace headlight {
@@ -42,6 +43,7 @@ struct SpreadOverTexts {
 struct CorpusText {
     int line = 0;
     std::string text;
+    bool whole = true;  // else its middle is left out, and positions mean nothing in it
 };
 
 /// One cell of a pattern.
@@ -51,6 +53,7 @@ struct CorpusLink {
     int query_id = 0, key_id = 0;  // ids of their tokens
     std::string query_token, key_token;
     std::shared_ptr<const CorpusText> text;
+    Span query_place, key_place;  // code points of the text; empty where the token is none of its own
 };
 
 struct HeadOverTexts {
@@ -69,8 +72,10 @@ struct HeadOverTexts {
 class Corpus {
 public:
     Corpus(const ModelConfig& config, int strongest) : strongest_(strongest), heads_(config) {}
-    /// Takes in the run of a text. Throws Failure where the pool was stopped.
-    void add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool);
+    /// Takes in the run of a text; `places`: where the tokens of the first stack stand in it, if that is
+    /// known. Throws Failure where the pool was stopped.
+    void add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool,
+             std::span<const Span> places = {});
 
     const PerHead<HeadOverTexts>& heads() const { return heads_; }
     int texts() const { return texts_; }

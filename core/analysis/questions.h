@@ -11,6 +11,7 @@
 #include "analysis/block_weights.h"
 #include "analysis/circuits.h"
 #include "analysis/composition.h"
+#include "analysis/corpus_file.h"
 #include "analysis/delta.h"
 #include "analysis/effects.h"
 #include "analysis/flow.h"
@@ -38,9 +39,8 @@ using Question =
                  HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, MetricWanted,
                  StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, BlockWeightsWanted,
                  BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted, PatchMapWanted,
-                 ScoreOriginsWanted, CircuitsWanted, CompositionWanted,
-
-                 InfluenceMapWanted, AttentionBesideWanted, TokenScoresWanted>;
+                 ScoreOriginsWanted, CircuitsWanted, CompositionWanted, DossierWanted, InfluenceMapWanted,
+                 AttentionBesideWanted, TokenScoresWanted>;
 
 /// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
 /// fit(), where it names any.

@@ -23,7 +23,8 @@ GOLDEN = {"head": ["--view", "head", "--layer", "1", "--head", "2"], "dots": ["-
           "lens": ["--view", "lens", *VIEW], "graph": ["--view", "graph", *VIEW], "positions": ["--view", "positions", "--layer", "1", "--head", "2", "--size", "1280x720"], "learn": ["--view", "learn"],
           "compare": ["--view", "compare", "--layer", "1", "--head", "2", "--text-b", "Lily saw a big dog. Lily saw", *VIEW],
           "before": ["--view", "compare", "--show", "delta", "--change", "mask:6>1", "--layer", "1", "--head", "2", *VIEW], "influence": ["--view", "influence", "--layer", "1", "--head", "2", "--metric", "cat", *VIEW], "patch": ["--view", "patch", "--ablate", "1.0", "--metric", "cat - dog", *VIEW], "origins": ["--view", "origins", "--layer", "2", "--head", "3", "--cell", "6,1", *VIEW],
-          "circuits": ["--view", "circuits", "--layer", "1", "--head", "2", *VIEW], "next": ["--view", "compare", "--show", "next", "--ablate", "1.2", *VIEW],
+          "circuits": ["--view", "circuits", "--layer", "1", "--head", "2", *VIEW], "composed": ["--view", "circuits", "--graph", "--layer", "2", "--head", "3", "--size", "1280x800"],
+          "corpus": ["--view", "corpus", "--corpus", TESTS / "golden/corpus.txt", "--layer", "1", "--head", "2", "--size", "1280x860"], "next": ["--view", "compare", "--show", "next", "--ablate", "1.2", *VIEW],
           "alignment": ["--model", "translator", "--view", "alignment", *VIEW], "aligned": ["--model", "translator", "--view", "alignment", "--as-lines", *VIEW],
           "model": ["--model", "translator", "--view", "model", "--size", "1600x1000"], "decoder": ["--view", "model", "--size", "1600x1000"], "patches": [*PATCHES, "--view", "picture", *VIEW]}
 

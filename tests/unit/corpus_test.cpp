@@ -1,10 +1,12 @@
 // Heads over many texts: kinds of tokens, spreads, and which pairs are kept.
-#include "analysis/corpus.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/composition.h"
+#include "analysis/corpus_file.h"
 #include "helpers.h"
+#include "io/json.h"
+#include "session/dossier_sweep.h"
 
 using namespace headlight;
 
@@ -68,4 +70,151 @@ TEST_CASE("a corpus: rows of links sum to 1, a text that comes twice changes no 
         for (int kind = 0; kind < kTokenKinds; ++kind)
             if (a.queries[kind]) CHECK(links.row(kind).sum() == doctest::Approx(1).epsilon(1e-5));
     }
+}
+
+namespace {
+
+const std::shared_ptr<const Model>& stories_model() {
+    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    return model;
+}
+
+const char* const kCorpusTexts =
+    "Lily had a red ball. Tom had a blue ball.\r\n\n   \nOnce upon a time there were 3 dogs.\nThe cat sat on "
+    "the "
+    "mat. The cat";
+
+/// Of these texts, read at once.
+Dossier whole_dossier(const std::string& file) {
+    ThreadPool pool(2);
+    const auto trace = trace_of(stories_model(), {5, 6}, pool);
+    return **answer(*trace, DossierWanted{file}, pool);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "lines of a corpus: empty ones are none, numbers are the file's, and the same again until one goes on") {
+    auto lines = *CorpusLines::of(kCorpusTexts, "-");
+    REQUIRE(lines.count() == 3);
+    REQUIRE(lines.line());
+    CHECK((lines.line()->number == 1 && lines.line()->text.ends_with("blue ball.")));
+    CHECK(lines.line()->number == 1);
+    lines.advance();
+    CHECK((lines.line()->number == 4 && lines.line()->text.starts_with("Once")));
+    lines.advance();
+    CHECK(lines.line()->number == 5);
+    lines.advance();
+    CHECK(!lines.line());
+    CHECK((!CorpusLines::of("\n \r\n", "-") && !CorpusLines::of("", "-")));
+    CHECK(CorpusLines::of("\n\na", "-", 7)->line()->number == 9);
+}
+
+TEST_CASE("a dossier: pairs know where their tokens stand, and JSON gives it back") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path / "texts.txt").string(),
+                      saved = (folder.path / "sheet.json").string();
+    write_bytes(file, kCorpusTexts);
+    const ModelConfig& c = stories_model()->config;
+    const Dossier dossier = whole_dossier(file);
+    CHECK((dossier.texts == 3 && isize(dossier.heads) == c.head_count()));
+    for (const CorpusLink& l : dossier.heads[AttentionHead{1, 2}].strongest) {
+        const std::string& text = l.text->text;  // of ASCII alone
+        REQUIRE((l.text->whole && l.query_place.end <= isize(text)));
+        const std::string token = text.substr(l.query_place.begin, l.query_place.end - l.query_place.begin);
+        CHECK(l.query_token.find(token.substr(token.find_first_not_of(' '))) != std::string::npos);
+    }
+    write_bytes(saved, dossier_json(c, dossier));
+    CHECK((is_dossier(saved) && !is_dossier(file) && !is_dossier(folder.path / "missing.json")));
+    const auto back = open_dossier(saved, c);
+    REQUIRE(back);
+    CHECK(dossier_json(c, *back) == dossier_json(c, dossier));
+    CHECK(dossier_csv(c, *back) == dossier_csv(c, dossier));
+    CHECK(dossier_json(c, whole_dossier(saved)) == dossier_json(c, dossier));
+}
+
+TEST_CASE("a dossier of other heads, or that is none, is refused with a sentence") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path / "texts.txt").string();
+    write_bytes(file, "Tom had a ball.");
+    const ModelConfig& c = stories_model()->config;
+    const std::string text = dossier_json(c, whole_dossier(file));
+    const auto why = [&](const std::string& of, const ModelConfig& config) {
+        const auto read = parse_dossier(of, "sheet.json", config);
+        return read ? std::string() : read.error().message;
+    };
+    CHECK(why(text, reference_model("gpt2")->config).find("open that model first") != std::string::npos);
+    CHECK(why("{}", c).find("no dossier") != std::string::npos);
+    CHECK(why("[1", c).find("sheet.json") != std::string::npos);
+    for (const auto& change : {std::pair{"/heads/0/head", Json("9.9")},
+                               {"/heads/0/strongest/0/weight", Json("x")},
+                               {"/heads/0/strongest/0/query_place", Json{5, 2}},
+                               {"/heads/3/links/word", Json(3)},
+                               {"/heads/1/statistics/entropy/mean", Json("x")},
+                               {"/texts", Json(-1)}}) {
+        Json changed = Json::parse(text);
+        changed[Json::json_pointer(change.first)] = change.second;
+        CHECK_MESSAGE(!why(changed.dump(), c).empty(), change.first);
+    }
+}
+
+TEST_CASE("a corpus that is read beside the window: cancelled and gone on with, it is that of one reading") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path / "texts.txt").string();
+    std::string texts;
+    for (int i = 0; i < 40; ++i)
+        texts += "Lily had " + std::to_string(i) + " red balls. Tom had a blue ball.\n";
+    write_bytes(file, texts);
+    const ModelConfig& c = stories_model()->config;
+    std::atomic<bool> begun{false}, done{false};
+    const auto seen = [&](bool ended) { (ended ? done : begun) = true; };
+    DossierSweep first(stories_model(), {file}, seen);
+    while (!begun && !done) std::this_thread::yield();
+    first.stop();
+    CHECK(first.is_of(stories_model().get(), {file, 0, false, true}));
+    CHECK(!first.is_of(stories_model().get(), {file, 1}));
+    const DossierFound kept = first.found();
+    REQUIRE(kept.dossier);
+    CHECK(kept.done == kept.dossier->texts);
+    done = false;
+    const DossierSweep second(stories_model(), {file}, seen, &first);
+    while (!done) std::this_thread::yield();
+    const DossierFound found = second.found();
+    CHECK((second.ended() && found.refusal.empty() && found.done == 40 && found.texts == 40));
+    CHECK(dossier_json(c, *found.dossier) == dossier_json(c, whole_dossier(file)));
+}
+
+TEST_CASE("a corpus that cannot be read says why") {
+    const TemporaryFolder folder;
+    const auto written = [&](const char* name, const std::string& text) {
+        write_bytes(folder.path / name, text);
+        return (folder.path / name).string();
+    };
+    const std::string long_line = written("long.txt", "Tom had a ball.\n" + std::string((1 << 20) + 1, 'x'));
+    for (const auto& [path, words] :
+         {std::pair{long_line, "Line 2"},
+          {written("cut.jsonl", "\"Tom\"\n\"cut"), "Line 2"},
+          {written("sheet.json", R"({"format": "headlight-dossier"})"), "0 heads"},
+          {(folder.path / "none.txt").string(), "none.txt"}}) {
+        std::atomic<bool> done{false};
+        const DossierSweep sweep(stories_model(), {path}, [&](bool ended) { done = ended; });
+        while (!done) std::this_thread::yield();
+        CHECK(sweep.found().refusal.find(words) != std::string::npos);
+        CHECK(!sweep.found().dossier);
+    }
+}
+
+TEST_CASE("compositions are ranked by kind, and of several kinds the strongest come first") {
+    ThreadPool pool(2);
+    const auto found = model_composition(*stories_model(), pool, nullptr);
+    REQUIRE(found);
+    const auto all = strongest_compositions(*found, 50);
+    const auto ranked = strongest_ranked(*found, 50, {true, true, true});
+    REQUIRE((ranked.size() == 50 && all.size() == 50));
+    for (int i = 0; i < 50; ++i)
+        CHECK((ranked[i].kind == all[i].kind && ranked[i].reader == all[i].reader &&
+               ranked[i].writer == all[i].writer && ranked[i].value == all[i].value));
+    for (const ComposedPair& pair : strongest_ranked(*found, 30, {false, true, false}))
+        CHECK(pair.kind == CompositionKind::k);
+    CHECK(strongest_ranked(*found, 30, {false, false, false}).empty());
 }

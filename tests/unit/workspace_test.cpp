@@ -105,6 +105,10 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["origins_count"] = 16;
     written["circuits_kind"] = 1;
     written["circuits_tokens"] = 8192;
+    written["circuits_graph"] = false;
+    written["corpus"] = "";
+    written["circuits_strongest"] = 60;
+    written["circuits_q"] = written["circuits_k"] = written["circuits_v"] = true;
     written["graph_by"] = 2;
     written["graph_sink_apart"] = written["influence_written"] = false;
     written["influence_layer"] = -1;

@@ -31,3 +31,20 @@ def heads_are_looked_at_without_a_text(display):
         w.wait(lambda r: [r["layer"], r["head"]] != [2, 1] and not r["busy"])
         w.key("Escape")
         w.wait(lambda r: r["view"] != "Circuits")
+
+
+def the_strongest_compositions_stand_as_a_graph(display):
+    with Window(PROGRAM, display, "--text", "", "--view", "circuits", "--head", "0.0") as w:
+        w.wait(lambda r: "circuits/map" in r["widgets"] and not r["busy"])
+        w.click("circuits/as", 0.75)
+        r = w.wait(lambda r: r["circuits_graph"] and "circuits/graph" in r["widgets"] and "circuits/map" not in r["widgets"])
+        assert r["circuits_strongest"] == 60
+        w.click("circuits/strongest", 0.2)
+        fewer = w.wait(lambda r: r["circuits_strongest"] < 30)["circuits_strongest"]
+        w.click("circuits/kind/Q")
+        w.wait(lambda r: not r["circuits_q"] and r["circuits_strongest"] == fewer)
+        w.click("circuits/graph", (2 + 0.5) / 4, (3 + 0.5) / 8)  # the node of head 2.3
+        r = w.wait(lambda r: [r["layer"], r["head"]] == [2, 3] and not r["busy"])
+        assert not r["field_focused"]
+        w.click("circuits/pair/0")
+        w.wait(lambda r: [r["layer"], r["head"]] != [2, 3] and not r["busy"])

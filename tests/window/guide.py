@@ -91,7 +91,7 @@ def each_thing_to_try_is_done_and_undone(display):
 
 def everything_explains_itself(display):
     """Each control, number and column of each view says in a sentence what it is; pictures have their inspector."""
-    views = [("--view", view, "--text", LILY, "--do", "intervene on") for view in ("head", "lines", "steps", "delta", "lens", "graph", "compare", "heads", "model", "positions", "origins", "circuits", "learn")]
+    views = [("--view", view, "--text", LILY, "--do", "intervene on") for view in ("head", "lines", "steps", "delta", "lens", "graph", "compare", "heads", "model", "positions", "origins", "circuits", "corpus", "learn")]
     views += [("--view", "head", "--text", LILY, "--do", commands) for commands in ("mask 16>4; sweep on", "generate on; decoding sampling", "generate on; decoding beams", "settings", "save figure", "open", "guide tries")]
     views += [("--view", "heads", "--text", LILY, "--do", "heads layout table"), ("--view", "head", "--text", ""), ("--view", "compare", "--text", LILY, "--do", "ablate 1.2; compare changes"),
               ("--view", "alignment", "--model", "translator", "--text", "The cat sat."), ("--view", "picture", "--model", REFERENCE / "vit", "--text", REFERENCE / "vit/gradient_rgb.png")]

@@ -1,4 +1,4 @@
-#include "cli/page.h"
+#include "session/html.h"
 
 #include <cmath>
 

@@ -1,0 +1,38 @@
+// What a file of text that was dropped is to be.
+#include <filesystem>
+
+#include "base/quoted.h"
+#include "paint/layout.h"
+#include "session/dropped_text.h"
+#include "views/menus.h"
+#include "views/sheet_frame.h"
+
+namespace headlight {
+
+void draw_text_file_menu(Scene& s, Rect window) {
+    constexpr float kWide = 460, kHigh = 168, kTop = 180, kInside = 20, kLine = 48, kFirst = 196,
+                    kSecond = 208;
+    Ui& ui = s.ui;
+    const Rect r{window.middle_x() - kWide / 2, window.y + kTop, kWide, kHigh};
+    SheetFrame sheet(s, "text file menu", r);
+    Rect rest = inset(r, kInside, gap::close);
+    const std::string& path = s.session.of<DroppedText>().path;
+    write(ui, take_top(rest, kLine), kTitle, ui.colors->t1, std::filesystem::path(path).filename().string());
+    ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, ui.colors->t2,
+                         "One text to look at, or many texts, one a line?");
+    Rect buttons = take_bottom(rest, size::button + gap::medium);
+    buttons.h = size::button;
+    const bool reads = s.model() && !s.model()->config.can.read_image;
+    const auto look = reads ? Ui::Look::normal : Ui::Look::off;
+    if (ui.button("text file/text", take_left(buttons, kFirst, gap::medium), "Type it as the text", look)) {
+        s.send("close", "text file");
+        s.send("read text", path);
+    }
+    if (ui.button("text file/corpus", take_left(buttons, kSecond), "Statistics over its lines",
+                  reads ? Ui::Look::primary : Ui::Look::off)) {
+        s.send("close", "text file");
+        s.send("corpus", path);
+    }
+}
+
+}  // namespace headlight
