@@ -20,7 +20,8 @@ constexpr float kListSides = 38;                                     // what a l
 constexpr float kLinkGap = 20, kLeastTitle = 144, kUnderline = 2;
 constexpr float kTitleFrom = 820;  // of so wide a header on
 
-/// The tabs of a model; those from `shown` on have no room and stand in a list.
+/// The tabs of a model, those that say nothing of it behind the others; those from `shown` on have no room
+/// and stand in a list.
 struct Tabs {
     std::vector<const View*> views;
     size_t shown = 0;
@@ -37,6 +38,8 @@ Tabs arrange_tabs(Scene& s, float room) {
         all += ui.text.width(kBody, v.name);
         widest = std::max(widest, ui.text.width(kCaption, v.name));
     }
+    std::stable_partition(tabs.views.begin(), tabs.views.end(),
+                          [&](const View* v) { return !v->missing(*s.model()); });
     const auto count = float(tabs.views.size());
     const bool fits = all + count * kLeastGap <= room;
     tabs.gap = fits ? std::min((room - all) / count, kUsualGap) : kGapBeforeList;
