@@ -198,7 +198,7 @@ const Composition* composition_found(const Scene& s) {
 }
 
 void draw_circuits(Scene& s, Rect area) {
-    constexpr float kRoomy = 1250, kMapShare = 0.47f, kGraphShare = 0.57f;
+    constexpr float kRoomy = 1250, kMapShare = 0.47f, kGraphShare = 0.57f, kWide = 1200;
     Rect rest = area;
     if (s.ui.on_page()) {
         take_top(rest, gap::medium);
@@ -209,7 +209,7 @@ void draw_circuits(Scene& s, Rect area) {
     }
     rest = inset(rest, size::center_pad, gap::medium);
     const bool graph = s.of<CircuitsState>().graph;
-    const Rect map = take_left(rest, rest.w * (graph ? kGraphShare : kMapShare), gap::wide);
+    const Rect map = take_left(rest, rest.w * (graph && rest.w > kWide ? kGraphShare : kMapShare), gap::wide);
     const Composition* found = composition_found(s);
     if (found && !found->refusal.empty())
         s.ui.text.draw_wrapped(map.x, map.y + gap::wide, map.w, kBody, s.ui.colors->t2, found->refusal);

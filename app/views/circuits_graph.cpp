@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kBesideRows = 40, kUnderColumns = 28, kGraphNotes = 92, kNumberedNode = 8.5f;
+constexpr float kBesideRows = 40, kUnderColumns = 28, kGraphNotes = 106, kNumberedNode = 8.5f;
 constexpr int kBends = 24;  // pieces of an edge
 
 constexpr const char* kReadBy[] = {"queries", "keys", "values"};

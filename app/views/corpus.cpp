@@ -106,7 +106,7 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
     caption(ui, beside_title(title), rests_on(s, dossier));
     Rect left =
         take_left(area, std::clamp(area.w * kLeftShare, std::min(kLeast, area.w / 2), kMost), gap::section);
-    draw_corpus_statistics(s, take_top(left, corpus_statistics_height(), gap::large), dossier);
+    draw_corpus_statistics(s, take_top(left, corpus_statistics_height(left.h), gap::large), dossier);
     draw_corpus_kinds(s, left, dossier);
     draw_corpus_pairs(s, area, dossier);
 }

@@ -38,7 +38,8 @@ void draw_corpus_statistics(Scene& scene, Rect area, const Dossier& dossier);
 void draw_corpus_kinds(Scene& scene, Rect area, const Dossier& dossier);
 /// Its strongest pairs with their sentences.
 void draw_corpus_pairs(Scene& scene, Rect area, const Dossier& dossier);
-float corpus_statistics_height();
+/// How high they stand where both parts of the left column share so much room.
+float corpus_statistics_height(float room);
 
 std::vector<Command> corpus_commands();
 

@@ -32,13 +32,15 @@ Span without_blanks(const std::string& text, Span place) {
 std::optional<MarkedText> marked_text(const CorpusLink& link) {
     const std::string& text = link.text->text;
     const Span query = without_blanks(text, link.query_place), key = without_blanks(text, link.key_place);
-    const bool query_first = query.begin < key.begin;
+    const bool query_first = query.begin <= key.begin;
     const Span first = query_first ? query : key, second = query_first ? key : query;
+    const bool itself = query == key;  // marked once
     if (!link.text->whole || first.begin >= first.end || second.begin >= second.end ||
-        second.begin < first.end)
+        (!itself && second.begin < first.end))
         return std::nullopt;
     const size_t a = byte_at(text, first.begin), b = byte_at(text, first.end),
                  c = byte_at(text, second.begin), d = byte_at(text, second.end);
+    if (itself) return MarkedText{{text.substr(0, a), text.substr(a, b - a), "", "", text.substr(b)}, true};
     return MarkedText{{text.substr(0, a), text.substr(a, b - a), text.substr(b, c - b), text.substr(c, d - c),
                        text.substr(d)},
                       query_first};
@@ -84,6 +86,7 @@ void draw_marked(Scene& s, Rect line, const CorpusLink& link) {
     fit_pieces(ui, *marked, line.w);
     for (int i = 0; i < 5; ++i) {
         const std::string& piece = marked->pieces[i];
+        if (piece.empty()) continue;
         const float wide = ui.text.width(kBody, piece);
         if (i % 2) {
             const Chip look =
@@ -108,7 +111,7 @@ void draw_corpus_pair(Scene& s, Rect r, int number_of_pair, const CorpusLink& li
     if (hit.hovered) ui.fill(box, ui.colors->bg3, size::corner);
     Rect lines = inset(r, 0, gap::close), line = take_top(lines, lines.h / 2);
     Rect value = take_right(line, kPairWeight);
-    write(ui, value, kCaptionMono, ui.colors->t1, number(double(link.weight), 3), Flush::right);
+    write(ui, value, kCaptionMono, ui.colors->t1, fine_number(double(link.weight), 3), Flush::right);
     const Rect bar = take_right(line, kPairBar, gap::small);
     ui.bar(band(bar, size::bar), link.weight, ui.colors->t3);
     const std::string where = "line " + std::to_string(link.text->line);

@@ -11,8 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kStatisticRow = 34, kStatisticHead = 30, kStatisticNames = 132, kMeanNumbers = 148,
-                kRankNumbers = 66;
+constexpr float kStatisticHead = 30, kStatisticNames = 132, kRankNumbers = 66;
 
 /// The range of a statistic's means over all heads.
 struct MeanRange {
@@ -102,23 +101,37 @@ void answer_spread(Scene& s, Rect strip, const Dossier& d, int statistic, const 
     s.leave_text();
 }
 
+/// Where the parts of a statistic's line stand; narrow ones have no room for the rank.
+struct StatisticLine {
+    Rect name, strip, numbers, rank;
+};
+
+StatisticLine statistic_line(Rect line) {
+    constexpr float kNarrow = 480, kMeanNumbers = 148, kFewer = 128;
+    StatisticLine out;
+    const bool narrow = line.w < kNarrow;
+    out.name = take_left(line, kStatisticNames, gap::small);
+    if (!narrow) out.rank = take_right(line, kRankNumbers);
+    out.numbers = take_right(line, narrow ? kFewer : kMeanNumbers, gap::small);
+    out.strip = inset(line, gap::small, 0);
+    return out;
+}
+
 void draw_statistic_over_texts(Scene& s, Rect line, const Dossier& d, int statistic) {
     constexpr float kStripHigh = 14;
     Ui& ui = s.ui;
     const HeadStatistic& row = head_statistics()[statistic];
     const StatisticOverTexts& own = d.heads[corpus_head(s)].statistics[statistic];
-    const Rect name = take_left(line, kStatisticNames, gap::small);
-    write(ui, name, kBody, ui.colors->t2, row.label);
-    ui.tooltip("number/" + std::string(row.label), ui.over(name), row.definition);
-    const Rect rank = take_right(line, kRankNumbers);
-    const Rect numbers = take_right(line, kMeanNumbers, gap::small);
+    const StatisticLine at = statistic_line(line);
+    write(ui, at.name, kBody, ui.colors->t2, row.label);
+    ui.tooltip("number/" + std::string(row.label), ui.over(at.name), row.definition);
     const bool known = !std::isnan(own.mean);
-    write(ui, rank, kCaption, ui.colors->t3, known ? rank_text(d, statistic, own.mean) : "", Flush::right);
+    write(ui, at.rank, kCaption, ui.colors->t3, known ? rank_text(d, statistic, own.mean) : "", Flush::right);
     const int digits = *row.unit ? 2 : 3;
-    write(ui, numbers, kCaptionMono, ui.colors->t1,
+    write(ui, at.numbers, kCaptionMono, ui.colors->t1,
           known ? number(own.mean, digits) + " ± " + number(own.deviation, digits) : "—", Flush::right);
     const MeanRange range = range_of_means(d, statistic);
-    const Rect strip = band(inset(line, gap::small, 0), kStripHigh);
+    const Rect strip = band(at.strip, kStripHigh);
     draw_spread(s, strip, d, statistic, range);
     answer_spread(s, strip, d, statistic, range);
 }
@@ -143,30 +156,37 @@ void answer_kinds(Scene& s, const Grid& g, const Matrix& links) {
 
 }  // namespace
 
-float corpus_statistics_height() { return kStatisticHead + kStatisticRow * float(kStatistics); }
+float corpus_statistics_height(float room) {
+    constexpr float kRow = 34, kLowRow = 26, kLow = 620;
+    return kStatisticHead + (room < kLow ? kLowRow : kRow) * float(kStatistics);
+}
 
 void draw_corpus_statistics(Scene& s, Rect area, const Dossier& d) {
     Ui& ui = s.ui;
-    Rect head = take_top(area, kStatisticHead);
-    caption(ui, take_left(head, kStatisticNames, gap::small), "Statistic");
-    caption(ui, take_right(head, kRankNumbers), "rank", Flush::right);
-    caption(ui, take_right(head, kMeanNumbers, gap::small), "mean ± deviation", Flush::right);
-    caption(ui, inset(head, gap::small, 0), "this head among all");
-    for (int i = 0; i < kStatistics; ++i) draw_statistic_over_texts(s, take_top(area, kStatisticRow), d, i);
+    const StatisticLine head = statistic_line(take_top(area, kStatisticHead));
+    caption(ui, head.name, "Statistic");
+    caption(ui, head.rank, "rank", Flush::right);
+    caption(ui, head.numbers, "mean ± deviation", Flush::right);
+    caption(ui, head.strip,
+            first_that_fits(ui, kCaption, {"this head among all", "among all"}, head.strip.w));
+    for (int i = 0; i < kStatistics; ++i) draw_statistic_over_texts(s, nth_row(area, i, kStatistics), d, i);
 }
 
 void draw_corpus_kinds(Scene& s, Rect area, const Dossier& d) {
-    constexpr float kHeading = 26, kRowNames = 124, kCell = 58, kLeastCell = 18, kFoot = 20;
+    constexpr float kHeading = 26, kRowNames = 124, kCell = 58, kLeastCell = 14;
     Ui& ui = s.ui;
     const Matrix& links = d.heads[corpus_head(s)].links;
-    caption(ui, take_top(area, kHeading),
-            "Which kinds of tokens it links: the mean share of each row’s weight");
+    caption(
+        ui, take_top(area, kHeading),
+        first_that_fits(ui, kCaption,
+                        {"Which kinds of tokens it links: the mean share of each row’s weight",
+                         "Kinds of tokens it links: share of each row’s weight", "Kinds of tokens it links"},
+                        area.w));
     const std::vector<std::string> names = kind_names();
     const float slant = slanted_names(widest_of(ui, kCaptionMono, names));
     Rect room = area;
     take_left(room, kRowNames);
     take_top(room, slant);
-    take_bottom(room, kFoot);
     const float high = std::min(room.h / kTokenKinds, kCell * 0.7f),
                 wide = std::min(room.w / (kTokenKinds + 1), kCell);
     if (high < kLeastCell) return;
