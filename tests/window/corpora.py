@@ -69,7 +69,7 @@ def a_text_file_becomes_a_sheet_of_each_head(display):
 def a_long_corpus_is_cancelled_and_gone_on_with(display):
     folder = Path(tempfile.mkdtemp(prefix="headlight-corpus-"))
     long = folder / "long.txt"
-    long.write_text("\n".join(f"{i}. " + " ".join(TEXTS) * 3 for i in range(600)))
+    long.write_text("\n".join(f"{i}. " + " ".join(TEXTS) * 3 for i in range(4000)))
     with Window(PROGRAM, display, "--text", LILY) as w:
         w.settled()
         w.key("F2")
@@ -82,7 +82,7 @@ def a_long_corpus_is_cancelled_and_gone_on_with(display):
         w.click("corpus/cancel")
         r = w.wait(lambda r: "corpus/cancelled" in r["widgets"] and not r["busy"])
         done = r["corpus_read"][0]
-        assert 2 < done < 600 and r["corpus_read"][1] == 600
+        assert 2 < done < 4000 and r["corpus_read"][1] == 4000
         w.click("corpus/read")
         w.wait(lambda r: r["corpus_read"][0] > done and "corpus/cancel" in r["widgets"])
         w.key("Escape")  # it goes on while something else is looked at
