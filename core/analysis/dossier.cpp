@@ -173,7 +173,6 @@ std::string dossier_csv(const ModelConfig& c, const Dossier& dossier) {
 std::string dossier_json(const ModelConfig& c, const Dossier& dossier, const Corpus* sums) {
     nlohmann::ordered_json root{{"format", kDossierFormat},
                                 {"model", dossier.model},
-                                {"corpus", dossier.file},
                                 {"texts", dossier.texts},
                                 {"tokens", dossier.tokens}};
     for (const TokenKindRow& row : token_kinds()) root["kinds"][row.word] = row.help;
@@ -201,7 +200,7 @@ Result<Dossier> parse_dossier(std::string_view text, const std::string& name, co
         return Error{name + " is no dossier of heads: 'headlight heads --corpus … -o FILE.json' writes one."};
     Dossier out;
     TRY(out.model, json_string(root, "model", "", name));
-    TRY(out.file, json_string(root, "corpus", "", name));
+    out.file = name;
     TRY(const int64_t texts, json_integer(root, "texts", 0, 0, kMostPositions, name));
     TRY(out.tokens, json_integer(root, "tokens", 0, 0, kMostCounted, name));
     out.texts = static_cast<int>(texts);

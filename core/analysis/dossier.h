@@ -24,7 +24,7 @@ struct HeadDossier {
 };
 
 struct Dossier {
-    std::string model, file;  // by name; of the texts, as it was named
+    std::string model, file;  // by name; of the texts, or the one that it was read from
     int texts = 0;
     int64_t tokens = 0;
     PerHead<HeadDossier> heads;
