@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """The program as a person types it: exit statuses, messages, files; each function of a subject that takes nothing is a test.
-PROGRAM [test…] [-test…]: all, these, or all but these. Ends with 'N passed, N failed'."""
+PROGRAM [test…] [-test…]: all, these, or all but these; HEADLIGHT_JOBS of them at a time (one), each with a folder of its own.
+Ends with 'N passed, N failed'."""
+import multiprocessing
+import os
 import shutil
 import sys
 import time
@@ -24,25 +27,42 @@ from program import FOLDER
 SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, learning, models, fetching, instruction_sets, helping]
 
 
+TESTS = {t.__name__: t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount}
+
+
+def outcome(name):
+    """Whether a test passed, and what is said of it."""
+    begin = time.time()
+    try:
+        TESTS[name]()
+        return True, f"ok   {name} ({time.time() - begin:.1f} s)"
+    except Exception:
+        return False, f"FAIL {name}\n{traceback.format_exc()}"
+
+
+def outcomes(names):
+    jobs = int(os.environ.get("HEADLIGHT_JOBS", 1))
+    if jobs == 1:
+        yield from map(outcome, names)
+        return
+    os.environ["TMPDIR"] = str(FOLDER)  # of each process, and so removed with it
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        yield from pool.imap_unordered(outcome, names)
+
+
 def main():
-    tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount]
     left_out = {word[1:] for word in sys.argv[2:] if word.startswith("-")}
     wanted = {word for word in sys.argv[2:] if not word.startswith("-")}
-    if unknown := (wanted | left_out) - {t.__name__ for t in tests}:
+    if unknown := (wanted | left_out) - TESTS.keys():
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
-    tests = [t for t in tests if (not wanted or t.__name__ in wanted) and t.__name__ not in left_out]
-    failed = 0
-    for t in tests:
-        begin = time.time()
-        try:
-            t()
-            print(f"ok   {t.__name__} ({time.time() - begin:.1f} s)", flush=True)
-        except Exception:
-            failed += 1
-            print(f"FAIL {t.__name__}\n{traceback.format_exc()}", flush=True)
+    names = [name for name in TESTS if (not wanted or name in wanted) and name not in left_out]
+    passed = 0
+    for ok, said in outcomes(names):
+        passed += ok
+        print(said, flush=True)
     shutil.rmtree(FOLDER, ignore_errors=True)
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return bool(failed)
+    print(f"{passed} passed, {len(names) - passed} failed")
+    return passed < len(names)
 
 
 if __name__ == "__main__":
