@@ -18,6 +18,7 @@ Status compose_all(const Model& model, ThreadPool& pool, const CancelFlag* cance
         tell(now);
     };
     TRY(Composition all, model_composition(model, pool, cancel, Patience::long_wait, step));
+    TRY_STATUS(model.store.check_unchanged());
     now.composition = std::make_shared<const Composition>(std::move(all));
     tell(now);
     return success();

@@ -11,9 +11,11 @@ DossierSweep::DossierSweep(std::shared_ptr<const Model> model, DossierWish wish,
       reading_(before ? before->reading_ : std::nullopt),
       measuring_(
           before ? before->found() : DossierFound{},
-          [this](ThreadPool&, const CancelFlag* cancel, const auto& tell) { return measure(cancel, tell); },
+          [this](ThreadPool& pool, const CancelFlag* cancel, const auto& tell) {
+              return measure(pool, cancel, tell);
+          },
           [this](std::string why) {
-              DossierFound out = now();
+              DossierFound out = found();
               out.refusal = std::move(why);
               return out;
           },
@@ -21,24 +23,26 @@ DossierSweep::DossierSweep(std::shared_ptr<const Model> model, DossierWish wish,
 
 /// What the texts that were read say.
 DossierFound DossierSweep::now() const {
-    if (!reading_ || reading_->corpus.texts() == 0) return {};
-    return {std::make_shared<const Dossier>(dossier_of(*model_, reading_->corpus, wish_.file)),
-            reading_->corpus.texts(), reading_->lines.count(), ""};
+    const auto& [lines, corpus] = *reading_;
+    if (corpus.texts() == 0) return {nullptr, 0, lines.count(), ""};
+    return {std::make_shared<const Dossier>(dossier_of(*model_, corpus, wish_.file)), corpus.texts(),
+            lines.count(), ""};
 }
 
-Status DossierSweep::measure(const CancelFlag* cancel, const std::function<void(DossierFound)>& tell) {
+Status DossierSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
+                             const std::function<void(DossierFound)>& tell) {
     constexpr std::chrono::milliseconds kBetween(300);
-    if (!reading_ && is_dossier(wish_.file)) {
+    if (!reading_ && is_read_as_dossier(wish_.file)) {
         TRY(Dossier read, open_dossier(wish_.file, model_->config));
         const int texts = read.texts;
         tell({std::make_shared<const Dossier>(std::move(read)), texts, texts, ""});
         return success();
     }
     if (!reading_) {
-        TRY(CorpusLines lines, CorpusLines::open(wish_.file));
+        TRY(CorpusLines lines, CorpusLines::open(wish_.file, 1, cancel));
         reading_.emplace(Reading{std::move(lines), Corpus(model_->config, kStrongestLinks)});
     }
-    ThreadPool pool(1);  // the flag ends the reading between texts: what a text adds is whole
+    tell(now());
     auto told = std::chrono::steady_clock::now() - kBetween;
     const auto seen = [&] {
         const auto clock = std::chrono::steady_clock::now();

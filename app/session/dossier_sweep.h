@@ -50,7 +50,7 @@ private:
         CorpusLines lines;
         Corpus corpus;
     };
-    Status measure(const CancelFlag* cancel, const std::function<void(DossierFound)>& tell);
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const std::function<void(DossierFound)>& tell);
     DossierFound now() const;
 
     std::shared_ptr<const Model> model_;

@@ -39,7 +39,11 @@ public:
                     return measure(pool, &cancel_, tell);
                 });
                 if (!done && done.error().cancelled) return;
-                if (!done) put(refused(done.error().message));
+                if (!done)
+                    static_cast<void>(guarded([&] {
+                        put(refused(done.error().message));
+                        return success();
+                    }));
                 ended_ = true;
                 seen(true);
             });

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/quoted.h"
+#include "base/threads.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "model/input.h"
@@ -13,12 +14,13 @@ namespace headlight {
 namespace {
 
 constexpr size_t kLongestText = 1 << 20;  // bytes
-constexpr size_t kKeptText = 4096;        // characters of a text that are kept beside a link
+constexpr size_t kLongestLine = 8 << 20;  // bytes of JSON: a text in escapes, and what stands beside it
+constexpr int kMostLines = 2'000'000'000;
 
 std::shared_ptr<const CorpusText> kept_text(const CorpusLines::Line& line) {
-    const bool whole = line.text.size() <= kKeptText || count_code_points(line.text) <= kKeptText;
-    return std::make_shared<const CorpusText>(
-        CorpusText{line.number, whole ? valid_utf8(line.text) : shorten_middle(line.text, kKeptText), whole});
+    const bool whole = line.text.size() <= kKeptCorpusText || count_code_points(line.text) <= kKeptCorpusText;
+    return std::make_shared<const CorpusText>(CorpusText{
+        line.number, whole ? valid_utf8(line.text) : shorten_middle(line.text, kKeptCorpusText), whole});
 }
 
 /// Where the tokens stand in the text, for those who show it.
@@ -29,33 +31,35 @@ std::vector<Span> places_of(const Model& model, const std::string& text) {
     return input ? std::move(input->offsets) : std::vector<Span>();
 }
 
-Status add_line(const CorpusReader& reader, const CorpusLines& lines, Corpus& corpus, ThreadPool& pool,
+/// The sums with a line, which are put in their place when they are whole.
+Status add_line(const CorpusReader& reader, const CorpusLines::Line& line, Corpus& corpus, ThreadPool& pool,
                 const CancelFlag* cancel) {
-    const CorpusLines::Line& line = *lines.line();
-    auto request = reader.read(line.text);
-    if (!request) return lines.in_line(line.number, request.error().message);
-    TRY(const auto trace, run_trace(reader.model, *std::move(request), pool, cancel));
+    TRY(ForwardRequest request, reader.read(line.text));
+    TRY(const auto trace, run_trace(reader.model, std::move(request), pool, cancel));
     const auto kept = kept_text(line);
     const std::vector<Span> places = kept->whole ? places_of(*reader.model, line.text) : std::vector<Span>();
     return guarded([&]() -> Status {
-        corpus.add(*trace, kept, pool, places);
+        const CancelScope scope(pool, cancel);
+        Corpus with = corpus;
+        with.add(*trace, kept, pool, places);
+        corpus = std::move(with);
         return success();
     });
 }
 
 }  // namespace
 
-Result<CorpusLines> CorpusLines::open(const std::string& file, int first_line) {
+Result<CorpusLines> CorpusLines::open(const std::string& file, int first_line, const CancelFlag* cancel) {
     CorpusLines out;
     TRY(out.mapped_, MappedFile::open(file));
-    TRY_STATUS(out.begin(file, first_line));
+    TRY_STATUS(out.begin(file, first_line, cancel));
     return out;
 }
 
 Result<CorpusLines> CorpusLines::of(std::string text, const std::string& name, int first_line) {
     CorpusLines out;
     out.read_ = std::make_shared<const std::string>(std::move(text));
-    TRY_STATUS(out.begin(name, first_line));
+    TRY_STATUS(out.begin(name, first_line, nullptr));
     return out;
 }
 
@@ -64,6 +68,9 @@ Error CorpusLines::in_line(int number, const std::string& why) const {
 }
 
 Result<std::string> CorpusLines::text_of(int number, std::string_view written) const {
+    if (written.size() > (json_ ? kLongestLine : kLongestText))
+        return in_line(number, "it has more than " + std::string(json_ ? "8 million" : "a million") +
+                                   " bytes; give one text a line.");
     std::string text(written);
     if (json_) {
         TRY(const Json value, parse_json(written, "Line " + std::to_string(number) + " of " + name_));
@@ -79,7 +86,10 @@ Result<std::string> CorpusLines::text_of(int number, std::string_view written) c
 }
 
 Result<std::optional<CorpusLines::Line>> CorpusLines::next(size_t& at, int& number) const {
+    if (at == 0 && all().starts_with("\xEF\xBB\xBF")) at = 3;  // a byte order mark
     while (at < all().size()) {
+        if (number == kMostLines)
+            return Error{name_ + " has more than two billion lines; cut it into parts."};
         const size_t end = std::min(all().find('\n', at), all().size());
         std::string_view written = all().substr(at, end - at);
         while (!written.empty() && (written.back() == '\r' || written.back() == ' '))
@@ -94,12 +104,13 @@ Result<std::optional<CorpusLines::Line>> CorpusLines::next(size_t& at, int& numb
 }
 
 /// Looks once at all of it, so that what is wrong with the last line is said before the first is read.
-Status CorpusLines::begin(const std::string& file, int first_line) {
+Status CorpusLines::begin(const std::string& file, int first_line, const CancelFlag* cancel) {
     name_ = file == "-" || file == "-.jsonl" ? "standard input" : in_quotes(shortened(file));
-    json_ = file.ends_with(".jsonl");
+    json_ = lower_case(file).ends_with(".jsonl");
     number_ = first_line;
     size_t at = 0;
     for (int number = first_line;; ++count_) {
+        if (cancel && *cancel) return cancelled();
         TRY(const auto line, next(at, number));
         if (!line) break;
     }
@@ -125,13 +136,21 @@ ReadCorpusLine read_plainly(const Model& model) {
 
 Status read_corpus(const CorpusReader& reader, CorpusLines& lines, Corpus& corpus, ThreadPool& pool,
                    const CancelFlag* cancel) {
-    while (lines.line()) {  // a text counts whole or not at all: its sums are not cancelled
+    while (lines.line()) {
         if (cancel && *cancel) return cancelled();
-        TRY_STATUS(add_line(reader, lines, corpus, pool, cancel));
+        const CorpusLines::Line& line = *lines.line();
+        const Status added = add_line(reader, line, corpus, pool, cancel);
+        if (!added)
+            return added.error().cancelled ? added.error()
+                                           : lines.in_line(line.number, added.error().message);
         lines.advance();
         if (reader.seen) reader.seen();
     }
     return lines.check_unchanged();
+}
+
+bool is_read_as_dossier(const std::string& file) {
+    return lower_case(file).ends_with(".json") || is_dossier(file);
 }
 
 Result<Dossier> open_dossier(const std::string& file, const ModelConfig& config) {
@@ -144,12 +163,12 @@ Result<Dossier> open_dossier(const std::string& file, const ModelConfig& config)
 Result<std::shared_ptr<const Dossier>> answer(const Trace& trace, const DossierWanted& wanted,
                                               ThreadPool& pool, const CancelFlag* cancel) {
     if (wanted.file.empty()) return std::shared_ptr<const Dossier>();
-    if (is_dossier(wanted.file)) {
+    if (is_read_as_dossier(wanted.file)) {
         TRY(Dossier read, open_dossier(wanted.file, trace.config()));
         return std::make_shared<const Dossier>(std::move(read));
     }
     const Model& model = *trace.model;
-    TRY(CorpusLines lines, CorpusLines::open(wanted.file));
+    TRY(CorpusLines lines, CorpusLines::open(wanted.file, 1, cancel));
     Corpus corpus(model.config, kStrongestLinks);
     TRY_STATUS(read_corpus({trace.model, read_plainly(model)}, lines, corpus, pool, cancel));
     return std::make_shared<const Dossier>(dossier_of(model, corpus, wanted.file));

@@ -18,7 +18,8 @@ public:
         std::string text;
     };
     /// `first_line`: what the file's first line counts as. An error names the line that holds no text.
-    static Result<CorpusLines> open(const std::string& file, int first_line = 1);
+    static Result<CorpusLines> open(const std::string& file, int first_line = 1,
+                                    const CancelFlag* cancel = nullptr);
     /// Of what was read already, from standard input; `name`: "-", or "-.jsonl".
     static Result<CorpusLines> of(std::string text, const std::string& name, int first_line = 1);
 
@@ -38,7 +39,7 @@ private:
     Result<std::string> text_of(int number, std::string_view written) const;
     /// The next text from a place on, which moves behind it.
     Result<std::optional<Line>> next(size_t& at, int& number) const;
-    Status begin(const std::string& file, int first_line);
+    Status begin(const std::string& file, int first_line, const CancelFlag* cancel);
 
     std::string name_;
     bool json_ = false;
@@ -61,8 +62,8 @@ struct CorpusReader {
     std::function<void()> seen = nullptr;
 };
 
-/// Takes in the lines that are left. An error names the line it is about; a cancelled reading can go on with
-/// the same line.
+/// Takes in the lines that are left, each whole or not at all. An error names the line it is about; a
+/// cancelled reading can go on with the same line.
 Status read_corpus(const CorpusReader& reader, CorpusLines& lines, Corpus& corpus, ThreadPool& pool,
                    const CancelFlag* cancel = nullptr);
 
@@ -77,6 +78,8 @@ struct DossierWanted {
 };
 Result<std::shared_ptr<const Dossier>> answer(const Trace& trace, const DossierWanted& wanted,
                                               ThreadPool& pool, const CancelFlag* cancel = nullptr);
+/// Whether a file is to be read as a dossier: by its name or by its beginning.
+bool is_read_as_dossier(const std::string& file);
 /// One that was written to a file.
 Result<Dossier> open_dossier(const std::string& file, const ModelConfig& config);
 

@@ -1,5 +1,6 @@
 #include "analysis/dossier.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -14,6 +15,8 @@ namespace {
 constexpr const char* kDossierFormat = "headlight-dossier";
 constexpr int64_t kMostCounted = int64_t{1} << 53;
 constexpr int kMostPositions = 1 << 30;
+constexpr double kMostMean = 1e6, kMostWeight = 2;  // beyond what any statistic or weight can be
+constexpr size_t kMostLinks = 4096;                 // of a head
 constexpr double kUnknownNumber = std::numeric_limits<double>::quiet_NaN();
 
 nlohmann::ordered_json json_of(const CorpusLink& l) {
@@ -59,12 +62,18 @@ nlohmann::ordered_json sums_json(const HeadOverTexts& head) {
     return out;
 }
 
+Error out_of_range(const std::string& name, const std::string& key) {
+    return Error{name + ": " + key + " is no number that a head can have; write the dossier anew."};
+}
+
 /// A number, NaN where it is null or missing.
-Result<double> number_or_none(const Json& object, const char* key, const std::string& name) {
+Result<double> number_or_none(const Json& object, const char* key, double most, const std::string& name) {
     const Json* value = json_find(object, or_null(key));
     if (!value) return kUnknownNumber;
     if (!value->is_number()) return wrong_type(name, key, "a number", *value);
-    return value->get<double>();
+    const double number = value->get<double>();
+    if (!(std::abs(number) <= most)) return out_of_range(name, key);
+    return number;
 }
 
 Result<Span> place_in(const Json& link, const char* key, const std::string& name) {
@@ -80,12 +89,16 @@ Result<CorpusLink> link_from(const Json& json, const std::string& name) {
     CorpusLink out;
     CorpusText text;
     TRY(const double weight, json_number(json, "weight", 0, name));
+    if (std::abs(weight) > kMostWeight) return out_of_range(name, "weight");
     TRY(const int64_t query, json_integer(json, "query_position", 0, 0, kMostPositions, name));
     TRY(const int64_t key, json_integer(json, "key_position", 0, 0, kMostPositions, name));
     TRY(const int64_t line, json_integer(json, "line", 0, 0, kMostPositions, name));
     TRY(out.query_token, json_string(json, "query", "", name));
     TRY(out.key_token, json_string(json, "key", "", name));
     TRY(text.text, json_string(json, "text", "", name));
+    constexpr size_t kMostBytes = 4 * (kKeptCorpusText + 1);
+    if (std::max({text.text.size(), out.query_token.size(), out.key_token.size()}) > kMostBytes)
+        return Error{name + " holds a longer text than a dossier keeps; write it anew."};
     TRY(const bool cut, json_boolean(json, "cut", false, name));
     TRY(out.query_place, place_in(json, "query_place", name));
     TRY(out.key_place, place_in(json, "key_place", name));
@@ -103,7 +116,7 @@ Result<Matrix> links_from(const Json& json, const std::string& name) {
     for (int q = 0; q < kTokenKinds; ++q) {
         TRY(const Json row, json_object(json, token_kinds()[q].word, name));
         for (int k = 0; k < kTokenKinds; ++k) {
-            TRY(const double share, number_or_none(row, token_kinds()[k].word, name));
+            TRY(const double share, number_or_none(row, token_kinds()[k].word, kMostWeight, name));
             out(q, k) = static_cast<float>(share);
         }
     }
@@ -115,12 +128,15 @@ Result<HeadDossier> head_from(const Json& json, const std::string& name) {
     TRY(const Json statistics, json_object(json, "statistics", name));
     for (int s = 0; s < kStatistics; ++s) {
         TRY(const Json spread, json_object(statistics, head_statistics()[s].key, name));
-        TRY(out.statistics[s].mean, number_or_none(spread, "mean", name));
-        TRY(out.statistics[s].deviation, number_or_none(spread, "deviation", name));
+        TRY(out.statistics[s].mean, number_or_none(spread, "mean", kMostMean, name));
+        TRY(out.statistics[s].deviation, number_or_none(spread, "deviation", kMostMean, name));
         TRY(const int64_t texts, json_integer(spread, "texts", 0, 0, kMostPositions, name));
         out.statistics[s].texts = static_cast<int>(texts);
     }
     TRY(const Json strongest, json_list(json, "strongest", name));
+    if (strongest.size() > kMostLinks)
+        return Error{name + " lists more than " + std::to_string(kMostLinks) +
+                     " pairs of a head; write it anew."};
     for (const Json& link : strongest) {
         TRY(CorpusLink read, link_from(link, name));
         out.strongest.push_back(std::move(read));

@@ -11,6 +11,8 @@
 
 namespace headlight {
 
+inline constexpr size_t kKeptCorpusText = 4096;  // characters of a text that are kept beside a link
+
 /// A statistic over the texts for which it is defined; NaN where there are none (deviation: below two).
 struct StatisticOverTexts {
     double mean = 0, deviation = 0;

@@ -6,6 +6,7 @@
 #include "analysis/corpus_file.h"
 #include "helpers.h"
 #include "io/json.h"
+#include "session/composition_sweep.h"
 #include "session/dossier_sweep.h"
 
 using namespace headlight;
@@ -150,7 +151,11 @@ TEST_CASE("a dossier of other heads, or that is none, is refused with a sentence
                                {"/heads/0/strongest/0/weight", Json("x")},
                                {"/heads/0/strongest/0/query_place", Json{5, 2}},
                                {"/heads/3/links/word", Json(3)},
+                               {"/heads/0/strongest/0/weight", Json(1e300)},
+                               {"/heads/0/strongest/0/text", Json(std::string(20000, 'x'))},
+                               {"/heads/3/links/word/word", Json(-7)},
                                {"/heads/1/statistics/entropy/mean", Json("x")},
+                               {"/heads/1/statistics/entropy/deviation", Json(1e30)},
                                {"/texts", Json(-1)}}) {
         Json changed = Json::parse(text);
         changed[Json::json_pointer(change.first)] = change.second;
@@ -166,18 +171,25 @@ TEST_CASE("a corpus that is read beside the window: cancelled and gone on with, 
         texts += "Lily had " + std::to_string(i) + " red balls. Tom had a blue ball.\n";
     write_bytes(file, texts);
     const ModelConfig& c = stories_model()->config;
+    std::atomic<DossierSweep*> held{nullptr};
     std::atomic<bool> begun{false}, done{false};
-    const auto seen = [&](bool ended) { (ended ? done : begun) = true; };
-    DossierSweep first(stories_model(), {file}, seen);
-    while (!begun && !done) std::this_thread::yield();
+    const auto until_stopped = [&](bool) {
+        while (!held) std::this_thread::yield();
+        if (held.load()->found().done == 0) return;
+        begun = true;
+        while (!held.load()->stopped()) std::this_thread::yield();
+    };
+    DossierSweep first(stories_model(), {file}, until_stopped);
+    held = &first;
+    while (!begun) std::this_thread::yield();
     first.stop();
     CHECK(first.is_of(stories_model().get(), {file, 0, false, true}));
     CHECK(!first.is_of(stories_model().get(), {file, 1}));
     const DossierFound kept = first.found();
     REQUIRE(kept.dossier);
-    CHECK(kept.done == kept.dossier->texts);
-    done = false;
-    const DossierSweep second(stories_model(), {file}, seen, &first);
+    CHECK((kept.done == 1 && kept.dossier->texts == 1 && kept.texts == 40));
+    const DossierSweep second(
+        stories_model(), {file}, [&](bool ended) { done = ended; }, &first);
     while (!done) std::this_thread::yield();
     const DossierFound found = second.found();
     CHECK((second.ended() && found.refusal.empty() && found.done == 40 && found.texts == 40));
@@ -195,6 +207,9 @@ TEST_CASE("a corpus that cannot be read says why") {
          {std::pair{long_line, "Line 2"},
           {written("cut.jsonl", "\"Tom\"\n\"cut"), "Line 2"},
           {written("sheet.json", R"({"format": "headlight-dossier"})"), "0 heads"},
+          {written("other.json", "[1]"), "other.json"},
+          {written("sorted.JSON", "{}"), "no dossier"},
+          {written("loud.JSONL", "{\"text\": 1}"), "Line 1"},
           {(folder.path / "none.txt").string(), "none.txt"}}) {
         std::atomic<bool> done{false};
         const DossierSweep sweep(stories_model(), {path}, [&](bool ended) { done = ended; });
@@ -202,6 +217,51 @@ TEST_CASE("a corpus that cannot be read says why") {
         CHECK(sweep.found().refusal.find(words) != std::string::npos);
         CHECK(!sweep.found().dossier);
     }
+}
+
+TEST_CASE("a corpus that is cancelled within a text keeps whole texts alone, and goes on with that text") {
+    constexpr const char* kTexts = "\xEF\xBB\xBFLily had a red ball.\nTom had a blue ball.\nThe end.";
+    ThreadPool pool(1);
+    const ModelConfig& c = stories_model()->config;
+    const auto sheet = [&](const Corpus& corpus) {
+        return dossier_json(c, dossier_of(*stories_model(), corpus, ""));
+    };
+    CancelFlag cancel{false};
+    const auto plainly = read_plainly(*stories_model());
+    const CorpusReader reader{stories_model(), [&](const std::string& text) {
+                                  cancel = cancel || text.starts_with("Tom");
+                                  return plainly(text);
+                              }};
+    auto lines = CorpusLines::of(kTexts, "-"), again = CorpusLines::of(kTexts, "-");
+    REQUIRE((lines && again && lines->count() == 3 && lines->line()->text == "Lily had a red ball."));
+    Corpus corpus(c, kStrongestLinks), whole(c, kStrongestLinks);
+    const Status stopped = read_corpus(reader, *lines, corpus, pool, &cancel);
+    REQUIRE(!stopped);
+    CHECK((stopped.error().cancelled && corpus.texts() == 1 && lines->line()->number == 2));
+    cancel = true;
+    const auto counted =
+        CorpusLines::open(std::string(HEADLIGHT_TESTS_DIR) + "/golden/corpus.txt", 1, &cancel);
+    CHECK((!counted && counted.error().cancelled));
+    REQUIRE(read_corpus({stories_model(), plainly}, *lines, corpus, pool));
+    REQUIRE(read_corpus({stories_model(), plainly}, *again, whole, pool));
+    CHECK((corpus.texts() == 3 && sheet(corpus) == sheet(whole)));
+}
+
+TEST_CASE(
+    "compositions beside the worker are those that a question finds") {
+    std::atomic<bool> done{false};
+    std::atomic<int> seen{0};
+    const CompositionSweep sweep(stories_model(), [&](bool ended) { ++seen, done = ended; });
+    while (!done) std::this_thread::yield();
+    const CompositionFound found = sweep.found();
+    REQUIRE(found.composition);
+    CHECK((found.done == found.steps && seen == found.steps + 2 && found.composition->refusal.empty()));
+    ThreadPool pool(1);
+    const auto asked = model_composition(*stories_model(), pool, nullptr);
+    REQUIRE(asked);
+    for (const CompositionKind kind : {CompositionKind::q, CompositionKind::k, CompositionKind::v})
+        CHECK(((*found.composition)[kind].array() == (*asked)[kind].array() || (*asked)[kind].array().isNaN())
+                  .all());
 }
 
 TEST_CASE("compositions are ranked by kind, and of several kinds the strongest come first") {
