@@ -169,6 +169,8 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
         return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
     if (const char* missing = view->missing(*trace->model))
         return Error{"The view " + o.view + " has nothing to show: " + missing};
+    if (view->take_corpus && (o.corpus.empty() || o.corpus == "-"))
+        return Error{"--view corpus draws a file: give --corpus FILE, texts (one a line) or a dossier."};
     ViewPage page;
     page.view = view - views().data();
     page.style = o.figure;
@@ -211,6 +213,7 @@ Status render_one(const RenderOptions& o, const std::shared_ptr<const Trace>& tr
                   const std::string& output, ThreadPool& pool) {
     if (is_numbers_path(output)) {
         TRY(ViewPage page, view_page(o, trace, pool));
+        if (const auto written = write_view_document(output, page)) return *written;
         return write_view_numbers(output, std::move(page));
     }
     TRY(const Drawing drawing, drawing_of(o, trace, pool));

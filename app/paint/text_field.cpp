@@ -40,7 +40,9 @@ void TextField::show(std::string text, bool caret_at_end) {
 }
 
 void TextField::replace(std::string text, History& history) {
-    edit(0, text_.size(), cleaned(std::move(text)), EditKind::replaced, history);
+    caret_ = 0;
+    anchor_ = text_.size();
+    insert(text, EditKind::replaced, history);
 }
 
 /// The one way in which a person changes the text. Where the program's own text becomes the person's, or

@@ -41,8 +41,8 @@ public:
     virtual bool show_picture(const std::string& path) = 0;
     /// Counts the parameters of a config.json in the view of architectures.
     virtual Status show_config(const std::string& path) = 0;
-    /// Shows the heads over the texts of a file.
-    virtual void show_corpus(const std::string& path) = 0;
+    /// Shows the heads over the texts of a file; fails where the open model cannot read them.
+    virtual Status show_corpus(const std::string& path) = 0;
     /// Asks for such a file with the desktop's dialog.
     virtual void browse_corpus() = 0;
     virtual void open_workspace(const std::string& path) = 0;

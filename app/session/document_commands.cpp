@@ -46,9 +46,9 @@ Status read_text_file(CommandContext& c, const std::string& path) {
     return success();
 }
 
-/// A workspace is opened, the parameters of a config.json are counted, of a text file the person says what it
-/// is to be; everything else is a model: the one
-/// that is shown, or, while that is what is chosen, the one it is compared with.
+/// A workspace is opened, the parameters of a config.json are counted, a corpus is read, of a text file the
+/// person says what it is to be; everything else is a model: the one that is shown, or, while that is what is
+/// chosen, the one it is compared with.
 Status open_path(CommandContext& c, const std::string& path) {
     Session& s = c.session;
     if (path.empty()) {
@@ -56,7 +56,7 @@ Status open_path(CommandContext& c, const std::string& path) {
     } else if (is_workspace(path)) {
         c.host.open_workspace(path);
     } else if ((is_config(path) && is_dossier(path)) || ends_like(path, ".jsonl")) {
-        c.host.show_corpus(path);
+        return c.host.show_corpus(path);
     } else if (is_config(path)) {
         return c.host.show_config(path);
     } else if (names_text_file(path)) {

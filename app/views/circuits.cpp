@@ -38,12 +38,6 @@ void CircuitsState::visit(FieldVisitor& v) {
                     {"2048", "8192", "all"}});
 }
 
-AttentionHead circuits_head(const Scene& s) {
-    const ModelConfig& c = s.model()->config;
-    const int block = std::clamp(s.session.selection.block, 0, c.blocks() - 1);
-    return {block, std::clamp(s.session.selection.head, 0, c.heads(block) - 1)};
-}
-
 std::string composed_text(const ModelConfig& c, int reader, int writer, float value) {
     return head_name(c, c.head_at(reader).block, c.head_at(reader).head) + " reads " +
            head_name(c, c.head_at(writer).block, c.head_at(writer).head) + ": " + number(value, 3);
@@ -55,15 +49,8 @@ constexpr float kComposedNames = 76, kCircuitsFoot = 100, kCircuitsBar = 10, kCi
                 kCircuitsNoteAt = 26, kMostHeadCell = 24;
 
 void choose_circuits(Scene& s, Toolbar& bar) {
-    const ModelConfig& c = s.model()->config;
     auto& state = s.of<CircuitsState>();
-    const AttentionHead now = circuits_head(s);
-    std::vector<std::string> blocks, heads;
-    const std::string layer = bar.labels ? "" : "layer ", head = bar.labels ? "" : "head ";
-    for (int b = 0; b < c.blocks(); ++b) blocks.push_back(layer + block_name(c, b));
-    for (int h = 0; h < c.heads(now.block); ++h) heads.push_back(head + std::to_string(h));
-    if (const int b = bar.choice("Layer", "circuits/layer", blocks, now.block); b >= 0) s.select_block(b);
-    if (const int h = bar.choice("Head", "circuits/head", heads, now.head); h >= 0) s.select(now.block, h);
+    choose_head(s, bar, "circuits");
     if (const int i = bar.segments("", "circuits/as", {{"Map", "Graph"}, {}, state.graph ? 1 : 0}); i >= 0)
         state.graph = i == 1;
     if (state.graph)
@@ -85,7 +72,7 @@ void name_blocks(Scene& s, const Grid& g) {
     constexpr float kApart = 14;
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    const AttentionHead chosen = circuits_head(s);
+    const AttentionHead chosen = chosen_head(s);
     float written_down = -1e9f, written_across = -1e9f;
     for (int block = 0, first = 0; block < c.blocks(); first += c.heads(block), ++block) {
         const auto heads = float(c.heads(block));
@@ -110,7 +97,7 @@ void name_blocks(Scene& s, const Grid& g) {
 
 /// The row and the column of the chosen head, which reads in the one and writes in the other.
 void draw_chosen(Scene& s, const Grid& g) {
-    const int at = s.model()->config.head_index(circuits_head(s));
+    const int at = s.model()->config.head_index(chosen_head(s));
     const ImU32 ink = faded(s.ui.colors->accent, 0.7f);
     s.ui.frame(g.row(at), ink, s.ui.line());
     s.ui.frame({g.x(at), g.view.y, g.w, g.view.h}, ink, s.ui.line());
@@ -140,8 +127,7 @@ void draw_composition_foot(Scene& s, Rect foot, const Composition& of, const Mat
     if (const auto at = s.of<CircuitsState>().pointed) marked = values(at->first, at->second) / largest;
     draw_range_bar(
         ui, {bar, colormap(s.session.preferences.colormap, ui.colors->dark), largest, 2, false, marked});
-    constexpr const char* kReads[] = {"queries", "keys", "values"};
-    const std::string reads = kReads[static_cast<int>(s.of<CircuitsState>().kind)],
+    const std::string reads = kReadBy[static_cast<int>(s.of<CircuitsState>().kind)],
                       random = number(of.random, 3);
     ui.text.draw_wrapped(foot.x, bar.bottom() + kCircuitsNoteAt, foot.w, kCaption, ui.colors->t2,
                          "How much the " + reads +
@@ -223,7 +209,7 @@ void draw_circuits(Scene& s, Rect area) {
 namespace {
 
 std::vector<Question> ask_circuits(const Scene& s) {
-    const AttentionHead head = circuits_head(s);
+    const AttentionHead head = chosen_head(s);
     std::vector<Question> out{CircuitsWanted{head.block, head.head, s.of<CircuitsState>().tokens}};
     if (s.ui.on_page())
         out.emplace_back(CompositionWanted{Patience::long_wait});

@@ -14,6 +14,9 @@ struct View;
 inline constexpr std::array<int, 3> kCircuitTokenValues{2048, 8192, 0};
 inline constexpr std::span<const int> kCircuitTokens = kCircuitTokenValues;
 
+/// What a kind of composition reads with: "queries", "keys", "values".
+inline constexpr std::array<const char*, kCompositionKinds> kReadBy{"queries", "keys", "values"};
+
 /// How many compositions the graph shows: at least, at most.
 inline constexpr int kLeastComposed = 5, kMostComposed = kRankedCompositions;
 
@@ -27,8 +30,6 @@ struct CircuitsState {
     void visit(FieldVisitor& visitor);
 };
 
-/// The head that is chosen; the view needs no sentence, so no answer may be there.
-AttentionHead circuits_head(const Scene& scene);
 /// "2.1 reads 0.3: 0.123".
 std::string composed_text(const ModelConfig& config, int reader, int writer, float value);
 

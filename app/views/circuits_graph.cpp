@@ -12,8 +12,6 @@ namespace {
 constexpr float kBesideRows = 40, kUnderColumns = 28, kGraphNotes = 106, kNumberedNode = 8.5f;
 constexpr int kBends = 24;  // pieces of an edge
 
-constexpr const char* kReadBy[] = {"queries", "keys", "values"};
-
 /// Where heads stand: a column for each block, in the order in which the stream meets them.
 struct CircuitsPlan {
     Grid grid;
@@ -119,7 +117,7 @@ std::vector<std::pair<int, int>> parts_taken(const ModelConfig& c, const std::ve
 void draw_heads_of_circuits(Scene& s, const CircuitsPlan& p, const std::vector<std::pair<int, int>>& taken) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    const AttentionHead chosen = circuits_head(s);
+    const AttentionHead chosen = chosen_head(s);
     for (int i = 0; i < c.head_count(); ++i) {
         const AttentionHead h = c.head_at(i);
         const ImVec2 at = p.place(h);
@@ -141,7 +139,7 @@ void draw_heads_of_circuits(Scene& s, const CircuitsPlan& p, const std::vector<s
 void name_circuits(Scene& s, const CircuitsPlan& p) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    const AttentionHead chosen = circuits_head(s);
+    const AttentionHead chosen = chosen_head(s);
     const Rect under{p.grid.view.x, p.grid.view.bottom(), p.grid.view.w, kUnderColumns};
     float written = -1e9f;
     for (int i = 0; i < p.grid.columns; ++i) {
@@ -235,8 +233,9 @@ void draw_circuits_legend(Scene& s, Rect foot, const Composition& of,
     }
     const std::string random = number(of.random, 3);
     const std::string shown =
-        all.empty()
-            ? "No kind is shown."
+        kinds == std::array<bool, kCompositionKinds>{} ? "No kind is shown."
+        : all.empty()
+            ? "Compositions are between layers, of which there is one."
             : "The " + counted_as(isize(all), "strongest composition", "strongest compositions") + ", from " +
                   number(all.back().pair.value, 3) + " to " + number(all.front().pair.value, 3) +
                   ": ‖A B‖ ÷ (‖A‖ ‖B‖) of what the head left writes and the "
@@ -266,7 +265,7 @@ void draw_circuits_graph(Scene& s, Rect area, const Composition& of) {
     const ModelConfig& c = s.model()->config;
     const CircuitsState& state = s.of<CircuitsState>();
     const CircuitsPlan plan = plan_circuits(c, area);
-    const int chosen = c.head_index(circuits_head(s));
+    const int chosen = c.head_index(chosen_head(s));
     std::vector<DrawnComposition> all;
     for (const ComposedPair& pair : strongest_ranked(of, state.strongest, state.kinds))
         all.push_back({pair, edge_of(c, plan, pair), pair.reader == chosen || pair.writer == chosen});

@@ -46,26 +46,21 @@ bool has_dialog(CorpusState& state) {
     return *state.has_dialog;
 }
 
-void choose_corpus_head(Scene& s, Toolbar& bar) {
-    const ModelConfig& c = s.model()->config;
-    const AttentionHead now = corpus_head(s);
-    std::vector<std::string> blocks, heads;
-    for (int b = 0; b < c.blocks(); ++b) blocks.push_back("layer " + block_name(c, b));
-    for (int h = 0; h < c.heads(now.block); ++h) heads.push_back("head " + std::to_string(h));
-    if (const int b = bar.choice("", "corpus/layer", blocks, now.block); b >= 0) s.select_block(b);
-    if (const int h = bar.choice("", "corpus/head", heads, now.head); h >= 0) s.select(now.block, h);
-}
-
 void draw_corpus_toolbar(Scene& s, Rect& rest, bool sheet) {
     constexpr float kButton = 124, kRoom = 360;
     Toolbar bar = title_toolbar(s, rest, "corpus/back", "Over a corpus");
-    if (!sheet) return;
-    choose_corpus_head(s, bar);
+    auto& state = s.of<CorpusState>();
     const auto button = [&](const char* path, const char* label) {
         return s.ui.button(path, band(bar.take_end(kButton, gap::small), size::button), label);
     };
-    if (s.sentence() && button("save", "Save…")) s.send("save figure");
-    if (bar.rest().w > kRoom && button("corpus/other", "Other texts…")) s.send("corpus", "none");
+    if (state.chooses) {
+        if (button("corpus/kept", "Back to these")) state.chooses = false;
+        return;
+    }
+    if (sheet) choose_head(s, bar, "corpus");
+    if (sheet && s.sentence() && button("save", "Save…")) s.send("save figure");
+    if (!state.file.empty() && bar.rest().w > kRoom && button("corpus/other", "Other texts…"))
+        state.chooses = true;
 }
 
 /// "120 texts · 3,402 tokens · stories": what the sheet rests on.
@@ -85,7 +80,7 @@ void draw_corpus_progress(Scene& s, Rect line, const DossierFound& found) {
         const Rect button = band(take_left(line, kButton, gap::medium), size::button);
         if (ui.button("corpus/read", button, found.done > 0 ? "Go on" : "Read")) s.send("corpus read", "on");
         ui.name("corpus/cancelled", line);
-        return caption(ui, line, "Cancelled at " + texts + ".");
+        return caption(ui, line, found.done > 0 ? "Cancelled at " + texts + "." : std::string("Cancelled."));
     }
     line.w = std::min(line.w, kProgress);
     const Rect words = take_top(line, size::row);
@@ -101,7 +96,7 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
     Ui& ui = s.ui;
     Rect title = take_top(area, kTitleLine, gap::small);
     const float wide =
-        write(ui, title, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, corpus_head(s)));
+        write(ui, title, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, chosen_head(s)));
     take_left(title, wide + gap::medium);
     caption(ui, beside_title(title), rests_on(s, dossier));
     Rect left =
@@ -112,12 +107,6 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
 }
 
 }  // namespace
-
-AttentionHead corpus_head(const Scene& s) {
-    const ModelConfig& c = s.model()->config;
-    const int block = std::clamp(s.session.selection.block, 0, c.blocks() - 1);
-    return {block, std::clamp(s.session.selection.head, 0, c.heads(block) - 1)};
-}
 
 DossierFound corpus_found(const Scene& s) {
     const CorpusState& state = s.of<CorpusState>();
@@ -162,7 +151,7 @@ void draw_corpus(Scene& s, Rect area) {
         draw_corpus_toolbar(s, rest, found.dossier != nullptr);
     rest = inset(rest, size::center_pad, gap::medium);
     const CorpusState& state = s.of<CorpusState>();
-    if (state.file.empty()) return draw_corpus_start(s, rest);
+    if (state.file.empty() || (state.chooses && !s.ui.on_page())) return draw_corpus_start(s, rest);
     if (!found.refusal.empty())
         take_top(rest,
                  s.ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, s.ui.colors->warning, found.refusal),
@@ -185,7 +174,7 @@ std::vector<Question> ask_corpus(const Scene& s) {
 
 std::vector<NumberTable> corpus_numbers(const Scene& s) {
     const DossierFound found = corpus_found(s);
-    return found.dossier ? dossier_numbers(s.model()->config, *found.dossier, corpus_head(s))
+    return found.dossier ? dossier_numbers(s.model()->config, *found.dossier, chosen_head(s))
                          : std::vector<NumberTable>{};
 }
 
@@ -194,16 +183,14 @@ void take_corpus(Session& session, const std::string& path) {
     state.file = path;
     ++state.attempt;
     state.reads = true;
+    state.chooses = false;
     state.seen.y = 0;
 }
 
-std::optional<Status> write_corpus_document(const ViewPage& page, const std::filesystem::path& path) {
-    const CorpusState& state = page.session.of<CorpusState>();
-    const auto& sweep = page.answer->dossier;
-    if (!sweep || state.file.empty() || !is_dossier_path(path)) return std::nullopt;
-    const DossierFound found = sweep->found();
-    if (!found.dossier) return std::nullopt;
-    return write_dossier(path, *page.answer->sentence->model, *found.dossier);
+std::optional<Status> write_corpus_document(const Scene& s, const std::filesystem::path& path) {
+    const DossierFound found = corpus_found(s);
+    if (!found.dossier || !is_dossier_path(path)) return std::nullopt;
+    return write_dossier(path, *s.model(), *found.dossier);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct CorpusState {
     std::string file;                // texts, one a line, or a dossier that was saved; "": none
     uint64_t attempt = 0;            // grows when a file is named again
     bool reads = true;               // else its reading was cancelled
+    bool chooses = false;            // another file: what was read stays until one is named
     std::optional<bool> has_dialog;  // the desktop's own dialog for files; asked for once
     Viewport seen;                   // of the list of pairs
     void visit(FieldVisitor& v) {
@@ -26,8 +27,6 @@ struct CorpusState {
 
 /// What is known of the file, as far as it was read; on a page what its question found.
 DossierFound corpus_found(const Scene& scene);
-/// The head that is chosen; the view needs no sentence, so no answer may be there.
-AttentionHead corpus_head(const Scene& scene);
 
 void draw_corpus(Scene& scene, Rect area);
 /// In place of a sheet, where no file was named: what it is for, and ways to name one.

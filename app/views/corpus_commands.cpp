@@ -1,4 +1,6 @@
 // What can be done with a corpus: name a file, open the sentence of a pair.
+#include <algorithm>
+
 #include "base/quoted.h"
 #include "session/commands.h"
 #include "views/corpus.h"
@@ -12,9 +14,9 @@ namespace {
 Status open_corpus(CommandContext& c, const std::string& words) {
     c.host.leave_texts();
     if (words == "none")
-        c.session.of<CorpusState>().file.clear();
+        c.session.of<CorpusState>() = {};
     else if (!words.empty())
-        c.host.show_corpus(words);
+        return c.host.show_corpus(words);
     return success();
 }
 
@@ -43,9 +45,10 @@ Status open_pair(CommandContext& c, const std::string& words) {
     if (!pair.text->whole)
         return Error{"Line " + std::to_string(pair.text->line) +
                      " is longer than what a dossier keeps of a text; open it from its file."};
-    if (pair.text->text.find('\n') != std::string::npos)
+    const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7F; };
+    if (std::any_of(pair.text->text.begin(), pair.text->text.end(), is_control))
         return Error{"The text of line " + std::to_string(pair.text->line) +
-                     " has line breaks, and the sentence is one line: it would be another text."};
+                     " has line breaks or tabs, which the sentence has not: it would be another text."};
     const std::pair<int, int> cell{pair.query, pair.key};
     const bool same = c.host.text(TextName::sentence) == pair.text->text;
     selection.choose(selection.block, selection.head);
@@ -59,17 +62,15 @@ Status open_pair(CommandContext& c, const std::string& words) {
 }  // namespace
 
 std::vector<Command> corpus_commands() {
-    const auto any = [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; };
     return {
         opens_view("corpus", row({"corpus [FILE]", "Statistics over a corpus…",
                                   "every head over the texts of a file, one a line: corpus stories.txt"},
-                                 open_corpus, any)),
+                                 open_corpus)),
         row({"corpus pair NUMBER", "Corpus: open a pair",
              "type the sentence of one of the head's strongest pairs and show its cell"},
             open_pair, needs_dossier),
-        row(
-            {"browse corpus", "Corpus: choose a file", "choose a file of texts with the desktop's dialog"},
-            [](CommandContext& c) { c.host.browse_corpus(); }, any)};
+        row({"browse corpus", "Corpus: choose a file", "choose a file of texts with the desktop's dialog"},
+            [](CommandContext& c) { c.host.browse_corpus(); })};
 }
 
 }  // namespace headlight

@@ -132,7 +132,7 @@ void draw_corpus_pair(Scene& s, Rect r, int number_of_pair, const CorpusLink& li
 
 void draw_corpus_pairs(Scene& s, Rect area, const Dossier& d) {
     Ui& ui = s.ui;
-    const auto& pairs = d.heads[corpus_head(s)].strongest;
+    const auto& pairs = d.heads[chosen_head(s)].strongest;
     Rect head = take_top(area, kPairHead);
     take_right(head, gap::medium);
     caption(ui, take_right(head, kPairWeight), "weight", Flush::right);

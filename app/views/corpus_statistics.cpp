@@ -62,7 +62,7 @@ int head_near(const Dossier& d, int statistic, const MeanRange& range, float pla
 void draw_spread(Scene& s, Rect strip, const Dossier& d, int statistic, const MeanRange& range) {
     constexpr float kMark = 1.5f, kDot = 5, kDeviation = 4;
     Ui& ui = s.ui;
-    const StatisticOverTexts& own = d.heads[corpus_head(s)].statistics[statistic];
+    const StatisticOverTexts& own = d.heads[chosen_head(s)].statistics[statistic];
     const auto x = [&](double value) { return strip.x + strip.w * range.place(value); };
     ui.fill(band(strip, ui.line()), ui.colors->l2);
     for (const HeadDossier& head : d.heads) {
@@ -121,7 +121,7 @@ void draw_statistic_over_texts(Scene& s, Rect line, const Dossier& d, int statis
     constexpr float kStripHigh = 14;
     Ui& ui = s.ui;
     const HeadStatistic& row = head_statistics()[statistic];
-    const StatisticOverTexts& own = d.heads[corpus_head(s)].statistics[statistic];
+    const StatisticOverTexts& own = d.heads[chosen_head(s)].statistics[statistic];
     const StatisticLine at = statistic_line(line);
     write(ui, at.name, kBody, ui.colors->t2, row.label);
     ui.tooltip("number/" + std::string(row.label), ui.over(at.name), row.definition);
@@ -175,7 +175,7 @@ void draw_corpus_statistics(Scene& s, Rect area, const Dossier& d) {
 void draw_corpus_kinds(Scene& s, Rect area, const Dossier& d) {
     constexpr float kHeading = 26, kRowNames = 124, kCell = 58, kLeastCell = 14;
     Ui& ui = s.ui;
-    const Matrix& links = d.heads[corpus_head(s)].links;
+    const Matrix& links = d.heads[chosen_head(s)].links;
     caption(
         ui, take_top(area, kHeading),
         first_that_fits(ui, kCaption,

@@ -218,7 +218,7 @@ void draw_label_menu(Scene& s, Rect window) {
         "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
     ui.text_input("label", field, "induction, sink, …", s.of<LabelMenu>().typed);
     caption(ui, note, "Kept between starts. An empty one takes it away.");
-    if (reads_text(*s.model()) &&
+    if (reads_text(*s.model()) && !no_weights(*s.model()) &&
         ui.link("label/corpus", note.right(), note.middle_y(), "Statistics over a corpus…")) {
         s.send("close", "label");
         s.send("corpus");

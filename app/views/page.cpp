@@ -130,6 +130,13 @@ Status prepare_page(ViewPage& page, RunAnswer answer, ThreadPool& pool) {
     return success();
 }
 
+std::optional<Status> write_view_document(const std::filesystem::path& path, ViewPage page) {
+    const View& view = views()[page.view];
+    std::optional<Status> written;
+    if (view.write) with_scene(page, [&](Scene& s) { written = view.write(s, path); });
+    return written;
+}
+
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
     const View& view = views()[page.view];
     std::vector<NumberTable> tables;

@@ -41,6 +41,8 @@ FigureOptions figure_options(const ViewPage& page);
 /// Gives `use` a scene of the page that draws nowhere.
 void with_scene(ViewPage& page, const std::function<void(Scene&)>& use);
 
+/// The document that the view itself writes under such a name; none where it writes none.
+std::optional<Status> write_view_document(const std::filesystem::path& path, ViewPage page);
 /// What it shows as tables of numbers, by the path's ending (io/numbers.h).
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page);
 

@@ -62,14 +62,6 @@ ImU32 head_ink(const Scene& s, int head, float alpha) {
     return faded(IM_COL32(c.r, c.g, c.b, 255), alpha);
 }
 
-std::string head_legend(const ModelConfig& c, AttentionHead head) {
-    constexpr const char* kWhere[] = {"layer ", "encoder layer ", "decoder layer ",
-                                      "cross-attention of decoder layer "};
-    const AttentionBlock block = c.block(head.block);
-    return head_name(c, head) + ": " + row_of(kWhere, block.kind) + std::to_string(block.layer) + ", head " +
-           std::to_string(head.head);
-}
-
 GridDraw thumbnail_grid(const Scene& s, float side) {
     GridDraw d;
     d.style = {s.colors,

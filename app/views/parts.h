@@ -34,6 +34,10 @@ void draw_head_names(Scene& scene, const Grid& grid, float room,
                      const std::function<std::string(int)>& layer_name, int first = 0);
 /// "1.2: layer 1, head 2", "encoder 0.3: encoder layer 0, head 3": what the two numbers of a head's name are.
 std::string head_legend(const ModelConfig& config, AttentionHead head);
+/// The head that is chosen in a view that needs no sentence, so that no answer may be there.
+AttentionHead chosen_head(const Scene& scene);
+/// A choice of its layer and one of its head; paths begin with "VIEW/".
+void choose_head(Scene& scene, Toolbar& bar, const std::string& view);
 /// A head's own color.
 ImU32 head_ink(const Scene& scene, int head, float alpha = 1);
 

@@ -18,18 +18,20 @@ void draw_text_file_menu(Scene& s, Rect window) {
     Rect rest = inset(r, kInside, gap::close);
     const std::string& path = s.session.of<DroppedText>().path;
     write(ui, take_top(rest, kLine), kTitle, ui.colors->t1, std::filesystem::path(path).filename().string());
+    const Model* model = s.model();
+    const bool reads = model && reads_text(*model);
+    const char* missing = !reads ? "Open a model that reads text first." : no_weights(*model);
     ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, ui.colors->t2,
-                         "One text to look at, or many texts, one a line?");
+                         missing ? missing : "One text to look at, or many texts, one a line?");
     Rect buttons = take_bottom(rest, size::button + gap::medium);
     buttons.h = size::button;
-    const bool reads = s.model() && !s.model()->config.can.read_image;
     const auto look = reads ? Ui::Look::normal : Ui::Look::off;
     if (ui.button("text file/text", take_left(buttons, kFirst, gap::medium), "Type it as the text", look)) {
         s.send("close", "text file");
         s.send("read text", path);
     }
     if (ui.button("text file/corpus", take_left(buttons, kSecond), "Statistics over its lines",
-                  reads ? Ui::Look::primary : Ui::Look::off)) {
+                  missing ? Ui::Look::off : Ui::Look::primary)) {
         s.send("close", "text file");
         s.send("corpus", path);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "session/commands.h"
+#include "session/save_path.h"
 #include "session/words.h"
 #include "views/align.h"
 #include "views/all_heads.h"
@@ -77,13 +78,19 @@ Status give_config(Session& session, const std::string& path) {
     return success();
 }
 
-void give_corpus(Session& session, const std::string& path) {
+Status give_corpus(Session& session, const Model* model, const std::string& path) {
+    if (!model) return Error{"No model is open yet, which would read the texts."};
     for (const View& view : views())
         if (view.take_corpus) {
-            view.take_corpus(session, path);
+            if (!view.offered(*model))
+                return Error{model->name +
+                             " reads pictures, and a corpus is texts; open a model that reads text."};
+            if (const char* missing = view.missing(*model)) return Error{missing};
+            view.take_corpus(session, full_path(path, std::filesystem::current_path()).string());
             open_view(session, view.key);
         }
     session.sheet.reset();
+    return success();
 }
 
 bool behind_sheet(const CommandContext& c) { return c.session.sheet && !c.session.shows(Sheet::palette); }

@@ -67,7 +67,7 @@ struct View {
     /// Shows what a file of texts, or a dossier that was saved, says of the heads.
     void (*take_corpus)(Session& session, const std::string& path) = nullptr;
     /// Writes a document of its own, by the path's ending; none where it is no such path.
-    std::optional<Status> (*write)(const ViewPage& page, const std::filesystem::path& path) = nullptr;
+    std::optional<Status> (*write)(const Scene& scene, const std::filesystem::path& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // each has some, for a spreadsheet
     StateVisit visit = nullptr;                                         // of what is remembered of its state
     Viewport& (*seen)(StateBag& states) = nullptr;  // what it scrolls; null: it shows all of itself
@@ -87,7 +87,7 @@ bool give_picture(Session& session, const Model& model, const std::string& path)
 Status give_config(Session& session, const std::string& path);
 
 /// Opens the view that shows heads over many texts on a file.
-void give_corpus(Session& session, const std::string& path);
+Status give_corpus(Session& session, const Model* model, const std::string& path);
 
 /// How the states of all views are remembered.
 std::span<const StateVisit> view_visits();

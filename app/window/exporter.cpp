@@ -88,8 +88,7 @@ void Exporter::save_picture() {
     saving_path_ = menu.path;
     menu.result = "saving…";
     saving_ = beside([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
-        if (const View& view = views()[page.view]; view.write)
-            if (const auto written = view.write(page, path)) return *written;
+        if (const auto written = write_view_document(path, page)) return *written;
         if (is_numbers_path(path)) return write_view_numbers(path, page);
         TRY(const Drawing drawing, draw_alone(page));
         return write_page(path, drawing);
@@ -130,6 +129,12 @@ void Exporter::browse_corpus() {
         "Texts, one a line", documents_folder() / "", [] { glfwPostEmptyEvent(); }, DialogFor::opening);
 }
 
+void Exporter::take_corpus(const std::string& path) {
+    const Model* model = desk_.sentence() ? desk_.sentence()->model.get() : nullptr;
+    if (const Status given = give_corpus(desk_.session, model, path); !given)
+        desk_.session.notice = given.error().message;
+}
+
 /// The dialog asked whether a file may be replaced.
 void Exporter::take_dialog() {
     const auto chosen = dialog_.poll();
@@ -137,7 +142,7 @@ void Exporter::take_dialog() {
     desk_.want_frames(2);
     if (for_corpus_) {
         if (!*chosen) desk_.session.notice = chosen->error().message;
-        if (*chosen && !(**chosen).empty()) give_corpus(desk_.session, **chosen);
+        if (*chosen && !(**chosen).empty()) take_corpus(**chosen);
         return;
     }
     SaveMenu& menu = desk_.session.of<SaveMenu>();

@@ -40,6 +40,7 @@ private:
     bool settle_path();
     void save_picture();
     void save_workspace_file();
+    void take_corpus(const std::string& path);
     void take_dialog();
     void take_saved();
     void tell(const Status& written, const std::string& path);

@@ -59,7 +59,9 @@ bool WindowHost::show_picture(const std::string& path) {
 
 Status WindowHost::show_config(const std::string& path) { return give_config(desk_.session, path); }
 
-void WindowHost::show_corpus(const std::string& path) { give_corpus(desk_.session, path); }
+Status WindowHost::show_corpus(const std::string& path) {
+    return give_corpus(desk_.session, desk_.sentence() ? desk_.sentence()->model.get() : nullptr, path);
+}
 
 /// What a window left that did not end as it should is opened as new: it has no file of its own.
 void WindowHost::open_workspace(const std::string& path) {

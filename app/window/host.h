@@ -25,7 +25,7 @@ public:
     void drop_focus() override { desk_.ui->drop_focus(); }
     bool show_picture(const std::string& path) override;
     Status show_config(const std::string& path) override;
-    void show_corpus(const std::string& path) override;
+    Status show_corpus(const std::string& path) override;
     void browse_corpus() override { exporter_.browse_corpus(); }
     void open_workspace(const std::string& path) override;
     void drop_left_workspace() override { keeper_.drop_left(); }

@@ -36,7 +36,7 @@ def outcome(name):
     try:
         TESTS[name]()
         return True, f"ok   {name} ({time.time() - begin:.1f} s)"
-    except Exception:
+    except (Exception, SystemExit):  # which would end a process that others wait for
         return False, f"FAIL {name}\n{traceback.format_exc()}"
 
 

@@ -48,7 +48,9 @@ struct TestHost final : Host {
         return give_picture(session, *answer.sentence->model, path);
     }
     Status show_config(const std::string& path) override { return give_config(session, path); }
-    void show_corpus(const std::string& path) override { give_corpus(session, path); }
+    Status show_corpus(const std::string& path) override {
+        return give_corpus(session, answer.sentence ? answer.sentence->model.get() : nullptr, path);
+    }
     void browse_corpus() override {}
     void open_workspace(const std::string& path) override { opened = path; }
     void drop_left_workspace() override { session.document.left_workspace.clear(); }

@@ -34,9 +34,9 @@ def a_text_file_becomes_a_sheet_of_each_head(display):
         w.click("corpus/spread/first", 0.99)  # the head with the largest mean
         w.wait(lambda r: [r["layer"], r["head"]] != [1, 2])
         w.click("corpus/layer")
-        w.click("corpus/layer/layer 1")
+        w.click("corpus/layer/1")
         w.click("corpus/head")
-        w.click("corpus/head/head 2")
+        w.click("corpus/head/2")
         w.wait(lambda r: [r["layer"], r["head"]] == [1, 2] and not r["busy"])
 
         w.click("corpus/pair/1")
