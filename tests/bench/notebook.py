@@ -108,7 +108,7 @@ class Notebook:
         """From make(), which returns HTML and how many heads its script draws, to the painted page; and what the page said."""
         self.waiting = threading.Event()
         self.shown, self.said, self.received = queue.Queue(), queue.Queue(), "nothing"
-        with tempfile.TemporaryDirectory() as home, open(os.devnull, "wb") as nothing:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home, open(os.devnull, "wb") as nothing:
             browser = subprocess.Popen(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1600,1000", f"--user-data-dir={home}", self.address], stdout=nothing, stderr=nothing, start_new_session=True)
             try:
                 assert self.waiting.wait(60), "chromium did not open the page"
