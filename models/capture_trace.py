@@ -6,15 +6,13 @@
     torchrun --nproc-per-node 4 capture_trace.py meta-llama/Llama-3.1-70B --tp-plan auto --dtype bfloat16 --text-file long.txt -o trace.safetensors
     headlight render --trace trace.safetensors --view head --layer 3 --head 5 -o head.pdf
 
-Loads the model with transformers 5 (and accelerate for --device-map) and hands it to headlight.trace, which records a model in memory
+Loads the model with transformers 5 (and accelerate for --device-map; for --tp-plan one that has DistributedConfig(tp_plan=…)) and hands it to headlight.trace, which records a model in memory
 as well; the package is found where it is installed, or in the folder "python" beside this file. Each layer's queries and keys go to the file as
 soon as they are computed, so that memory holds one layer's; with --tp-plan, each process writes those of its heads. From q, k, the scale and the soft cap Headlight computes the patterns; where something
 else acts on the scores (T5, BLOOM), or a model does not use transformers' attention interface, patterns are stored: heads x tokens x tokens numbers
 a layer. Size: q and k of 80 layers of 64 + 8 heads of 128 at 4,096 tokens are 12 GB; patterns of the same 344 GB.
 """
 import argparse
-import importlib
-import inspect
 import sys
 from pathlib import Path
 
@@ -37,10 +35,13 @@ def load(options, config):
 
 
 def over_processes(plan):
-    """How this version of transformers is asked for tensor parallelism."""
-    found = getattr(importlib.import_module("transformers.distributed"), "DistributedConfig", None)
-    known = found is not None and "tp_plan" in inspect.signature(found).parameters
-    return {"distributed_config": found(tp_plan=plan)} if known else {"tp_plan": plan}
+    """What asks for tensor parallelism over the processes of torchrun."""
+    from transformers.distributed import DistributedConfig
+
+    try:
+        return {"distributed_config": DistributedConfig(tp_plan=plan)}
+    except TypeError:
+        sys.exit(f"transformers {transformers.__version__} has no DistributedConfig(tp_plan=…), which --tp-plan asks for; install a newer one.")
 
 
 def numbers(text):

@@ -1,4 +1,5 @@
 """Patterns that are arrays already: figures, numbers, memory, and sentences for what is none."""
+import os
 import tempfile
 import tracemalloc
 from pathlib import Path
@@ -28,6 +29,12 @@ def sentence_of(call):
         assert len(said.splitlines()) == 1 and len(said) > 30 and "Traceback" not in said and not said.startswith("headlight:"), said
         return said
     raise AssertionError("nothing was said")
+
+
+def skipped(why):
+    """Says that a library is missing. In ./test long, whose Python has all of them, that is a failure."""
+    assert not os.environ.get("HEADLIGHT_LONG"), why
+    print("     " + why)
 
 
 def a_figure_shows_the_given_numbers():

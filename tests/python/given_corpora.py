@@ -8,7 +8,7 @@ from pathlib import Path
 
 import headlight
 import numpy as np
-from given_arrays import sentence_of
+from given_arrays import sentence_of, skipped
 from headlight.over_texts import exact
 from surroundings import python
 
@@ -108,7 +108,7 @@ def a_worker_of_dask_that_dies_costs_its_share():
     try:
         import distributed  # noqa: F401
     except ImportError:
-        print("     dask.distributed is not installed here: only executors computed the shares")
+        skipped("dask.distributed is not installed here: only executors computed the shares")
         return
     found, runs = with_one_killed(DASK)
     same_bits(found, whole())

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,10 +15,10 @@ import headlight
 import numpy as np
 import torch
 import transformers
-from given_arrays import sentence_of
+from given_arrays import sentence_of, skipped
 from given_models import IDS, SMALL, made, tensors
 from headlight.parallel import GroupFile, check_divides, heads_here
-from headlight.trace_writer import Heads, TraceWriter
+from headlight.trace_writer import Heads, TensorFile, TraceWriter
 
 BAR = 2e-5  # half of a sum in each process, and weights that make patterns far from uniform
 
@@ -38,8 +39,10 @@ def two_processes_write_the_trace_of_one():
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         run = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", Path(__file__).with_name("one_of_two.py"), folder, out],
                              env=environment, capture_output=True, text=True, timeout=180)
-        assert run.returncode == 0, run.stderr[-3000:]
-        assert not [file for file in out.iterdir() if ".part-" in file.name]
+        assert run.returncode and all((out / f"said {rank}.json").exists() for rank in (0, 1)), run.stderr[-3000:]  # the first was killed at its end
+        assert "deprecated" not in run.stderr and parts_of(out) <= {"died.safetensors"}, (parts_of(out), run.stderr[-3000:])
+        headlight.trace(model, ids=IDS, path=out / "died.safetensors")
+        assert not parts_of(out), "the next one that writes it removes what is left"
         alone = headlight.trace(model, ids=IDS, name="tiny")
         spread = headlight.Trace(out / "qk.safetensors")
         same_file(alone, spread, exact=("input_ids", "blocks.0.attn.hook_q", "blocks.0.attn.hook_k"))
@@ -52,6 +55,11 @@ def two_processes_write_the_trace_of_one():
             assert len(held["said"]) == 3 and "path=" in held["said"][0] and all("cannot be written" in said for said in held["said"][1:]), held
             assert held["grown"] < held["of"] / 2, held
             print(f"     process {rank} of 2: {held['grown']:.0f} MB more while {held['of']:.0f} MB of patterns were recorded")
+
+
+def parts_of(folder):
+    """Names of the files that are being written there, or were left."""
+    return {file.name.split(".part-")[0] for file in folder.iterdir() if ".part-" in file.name}
 
 
 def same_file(alone, spread, exact):
@@ -137,11 +145,76 @@ def what_goes_wrong_in_one_process_is_said_by_all():
     assert "share 6 and 3 heads" in sentence_of(lambda: check_divides(two, config(6, 3))) and check_divides(two, config(4, 2)) is None is check_divides(None, config(6, 3))
 
 
+# One of two processes without torch; it dies when it comes to its second head, where its rank is among those that do.
+ONE_OF_PAIR = """
+import json, os, signal, sys
+from pathlib import Path
+import numpy as np
+from headlight.parallel import GroupFile
+from headlight.trace_writer import Heads, TraceWriter
+rank, dying, path = int(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3])
+hears, tells = os.fdopen(int(sys.argv[4])), os.fdopen(int(sys.argv[5]), "w")
+
+class Member:
+    size = 2
+    def gather(self, value):
+        print(json.dumps(value), file=tells, flush=True)
+        if not (said := hears.readline()):
+            raise RuntimeError("Connection closed by peer")
+        return [value, json.loads(said)][::-1 if rank else 1]
+
+def head(h):
+    if h == 1 and rank in dying:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return np.tril(np.ones((300, 300))) / np.arange(1, 301)[:, None]
+
+Member.rank = rank
+writer = TraceWriter({"": {"tokens": ["a"] * 300, "labels": ["a"] * 300, "ids": [1] * 300}}, lambda room: GroupFile(path, Member(), room))
+try:
+    writer.add_patterns(("blocks", False, 0), (2, 300, 300), head, Heads(2 * rank, 4))
+    writer.close("pair", "arrays")
+finally:
+    writer.drop()
+"""
+
+
+def pair(path, dying):
+    """How each of two processes that write a trace together ends."""
+    (hears_0, tells_1), (hears_1, tells_0) = os.pipe(), os.pipe()
+    environment = {**os.environ, "PYTHONPATH": str(Path(headlight.__file__).parents[1])}
+    both = [subprocess.Popen([sys.executable, "-c", ONE_OF_PAIR, str(rank), json.dumps(dying), path, *map(str, ends)], env=environment, pass_fds=ends, stderr=subprocess.PIPE, text=True)
+            for rank, ends in enumerate(((hears_0, tells_0), (hears_1, tells_1)))]
+    for end in (hears_0, tells_0, hears_1, tells_1):
+        os.close(end)
+    said = [process.communicate(timeout=60)[1] for process in both]
+    return [process.returncode for process in both], said
+
+
+def a_process_that_is_killed_in_a_pass_leaves_nothing_for_long():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.safetensors"
+        assert pair(path, []) == ([0, 0], ["", ""]) and headlight.Trace(path)["pattern", 0].shape == (4, 300, 300)
+        path.unlink()
+        for dying in (0, 1):
+            status, said = pair(path, [dying])
+            assert status[dying] == -signal.SIGKILL and status[1 - dying] == 1 and any(why in said[1 - dying] for why in ("closed by peer", "Broken pipe")), (status, said)
+            assert not list(Path(folder).iterdir()), f"what process {dying} left, the other one removes"
+        assert pair(path, [0, 1])[0] == [-signal.SIGKILL] * 2 and parts_of(Path(folder)) == {"t.safetensors"}, "nobody was left to remove it"
+        for name in ("t.safetensors.part-mine", "t.safetensors.part-0123456789", "other.safetensors.part-01234567"):
+            (Path(folder) / name).write_text("somebody's")
+        writers = [TraceWriter({}, lambda room: TensorFile(path, room)) for _ in range(2)]
+        assert len(list(Path(folder).iterdir())) == 5, "the one that was left has gone, the first of those that live stays"
+        for writer in writers:
+            writer.add_patterns(("blocks", False, 0), (1, 2, 2), lambda h: np.full((2, 2), 0.5))
+            writer.close("a", "b")
+        assert len(list(Path(folder).iterdir())) == 4 and headlight.Trace(path)["pattern", 0].shape == (1, 2, 2)
+
+
 def weights_on_the_disk_are_recorded_where_accelerate_is_installed():
     try:
         from accelerate import disk_offload
     except ImportError:
-        print("     accelerate is not installed here: no model was spread over the disk")
+        skipped("accelerate is not installed here: no model was spread over the disk")
         return
     with saved() as (model, folder):
         held = headlight.trace(model, ids=IDS, name="tiny")

@@ -6,7 +6,7 @@ import headlight
 import numpy as np
 import torch
 import transformers
-from given_arrays import sentence_of
+from given_arrays import sentence_of, skipped
 from given_models import BAR, IDS, SMALL, TARGET, attentions, made, same, tensors
 
 
@@ -14,7 +14,7 @@ def transformer_lens_is_recorded_where_it_is_installed():
     try:
         import transformer_lens
     except ImportError:
-        print("     TransformerLens is not installed here: only the names of its cache were tried")
+        skipped("TransformerLens is not installed here: only the names of its cache were tried")
         return
     if "HookedTransformer" in vars(transformer_lens):
         model = transformer_lens.HookedTransformer(transformer_lens.HookedTransformerConfig(n_layers=2, d_model=32, n_ctx=32, d_head=8, n_heads=4, d_vocab=300, act_fn="gelu", seed=1))
@@ -59,7 +59,7 @@ def nnsight_is_recorded_where_it_is_installed():
     try:
         import nnsight
     except ImportError:
-        print("     nnsight is not installed here: only outputs of modules by their names were tried")
+        skipped("nnsight is not installed here: only outputs of modules by their names were tried")
         return
     tokenizer = transformers.AutoTokenizer.from_pretrained(Path(__file__).resolve().parents[2] / "models/stories")
     inside = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=3, n_head=4, n_embd=32, vocab_size=4096, n_positions=64, bos_token_id=0, eos_token_id=0, attn_implementation="eager")).eval()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .errors import HeadlightError
+from .temporary import open_part
 from .trace_writer import Heads, TensorFile, as_array, writing
 
 
@@ -49,7 +50,7 @@ def group_of(model: Any) -> TorchGroup | None:
     if size == 1 and layers == 1:
         return None
     if size != distributed.get_world_size():
-        raise HeadlightError(f"This model is spread over {size} of {distributed.get_world_size()} processes by tensor parallelism; load it with tp_plan=\"auto\" over all of them and without "
+        raise HeadlightError(f"This model is spread over {size} of {distributed.get_world_size()} processes by tensor parallelism; load it with DistributedConfig(tp_plan=\"auto\") over all of them and without "
                              "other kinds of parallelism.")
     return TorchGroup()
 
@@ -73,31 +74,39 @@ def heads_here(group: Group, held: int, total: int) -> Heads:
 
 class GroupFile(TensorFile):
     """A file that all processes of a group write: they must see the same folder. What goes wrong in one is said by all, when they close it:
-    a process that left before would keep the others waiting for its part of the pass."""
+    a process that left before would keep the others waiting for its part of the pass. Whoever gives up removes the file, so that one that
+    died, the first one too, leaves none where another saw it die."""
 
     def __init__(self, path: str | os.PathLike[str], group: Group, header_bytes: int):
         self.group = group
         self._problem = ""
+        try:
+            self._begin(Path(path), header_bytes)
+        except BaseException:
+            if hasattr(self, "_file"):
+                self.drop()
+            raise
+
+    def _begin(self, path: Path, header_bytes: int) -> None:
+        """The first process makes the file, the others open it."""
         told = None
         try:
-            if group.rank == 0:
+            if self.group.rank == 0:
                 super().__init__(path, header_bytes)
                 told = self._part.name, self._room
         except HeadlightError as problem:
             self._problem = str(problem)
-        made = group.gather(told)[0]
-        if made is not None and group.rank:
-            self._join(Path(path), *made)
+        made = self.group.gather(told)[0]
+        if made is not None and self.group.rank:
+            self._join(path, *made)
         if problem := self._first_problem():
-            if group.rank == 0 and made is not None:
-                self.drop()
             raise HeadlightError(problem)
 
     def _join(self, path: Path, part: str, room: int) -> None:
         self.path, self._part, self._room = path, path.with_name(part), room
         self._header, self._offset = {}, 0
         try:
-            self._file = open(self._part, "r+b")
+            self._file = open_part(self._part)
         except OSError:
             self._problem = f"Process {self.group.rank} does not see {self._part.parent}; give a path in a folder that all computers share."
 
@@ -137,11 +146,6 @@ class GroupFile(TensorFile):
             self._problem = str(wrong)
         if problem := self._first_problem():
             raise HeadlightError(problem)
-
-    def drop(self) -> None:
-        self._file.close()
-        if self.group.rank == 0:
-            self._part.unlink(missing_ok=True)
 
 
 def _placed(parts: Iterable[np.ndarray], shape: Sequence[int], first: int) -> Iterator[tuple[int, np.ndarray]]:

@@ -3,18 +3,18 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from .errors import HeadlightError
+from .temporary import new_part
 
 HEADER_BEFORE = 1 << 12  # what the header is given at the beginning, beside its tokens and a row for each tensor
 HEADER_ROW = 160
@@ -30,18 +30,18 @@ class Heads:
 
 
 class TensorFile:
-    """A safetensors file that grows. It appears under its name when it is whole, and not before.
+    """A safetensors file that grows. It appears under its name when it is whole, and not before; what a process that died left of it goes
+    when the same name is written again.
 
     Room for the header is left at the beginning; a header that needs more costs one copy of the file."""
 
     def __init__(self, path: str | os.PathLike[str], header_bytes: int = HEADER_BEFORE):
         self.path = Path(path)
-        self._part = self.path.with_name(f"{self.path.name}.part-{secrets.token_hex(4)}")
         self._room = header_bytes + -header_bytes % 8
         self._header: dict[str, object] = {}
         self._offset = 0
         with writing(self.path):
-            self._file: IO[bytes] = open(self._part, "xb")
+            self._part, self._file = new_part(self.path)
             self._file.seek(8 + self._room)
 
     def add(self, name: str, shape: Sequence[int], parts: Iterable[Any], dtype: str = "F32", heads: Heads | None = None) -> None:
@@ -71,24 +71,22 @@ class TensorFile:
             os.replace(self._part, self.path)
 
     def _move(self, room: int) -> None:
-        """Makes room for a longer header."""
-        old, self._file = self._file, open(self._part, "r+b")
-        old.close()
-        whole = self._part.with_name(self._part.name + "-whole")
+        """Makes room for a longer header, in another file."""
+        old, before = self._file, self._part
+        self._part, self._file = new_part(self.path)
         try:
-            with open(whole, "xb") as out:
-                self._file.seek(8 + self._room)
-                out.seek(8 + room)
-                shutil.copyfileobj(self._file, out, 1 << 24)
-            self._file.close()
-            os.replace(whole, self._part)
+            old.seek(8 + self._room)
+            self._file.seek(8 + room)
+            shutil.copyfileobj(old, self._file, 1 << 24)
         finally:
-            whole.unlink(missing_ok=True)
-        self._file, self._room = open(self._part, "r+b"), room
+            old.close()
+            before.unlink(missing_ok=True)
+        self._room = room
 
     def drop(self) -> None:
         """Removes what was written, where it did not become whole."""
-        self._file.close()
+        with suppress(OSError):  # what it still holds may be too much for the disk
+            self._file.close()
         self._part.unlink(missing_ok=True)
 
 
@@ -119,9 +117,13 @@ class TraceWriter:
         self.blocks: dict[tuple[str, bool, int], dict[str, Any]] = {}
         texts = sum(len(str(part)) for side in sides.values() for part in (side.get("tokens", []), side.get("labels", [])))
         self.file = open_file(HEADER_BEFORE + 3 * texts + blocks * 2 * HEADER_ROW)
-        for side, held in sides.items():
-            if held.get("ids"):
-                self.file.add(side + "input_ids", [len(held["ids"])], [held["ids"]], "I64")
+        try:
+            for side, held in sides.items():
+                if held.get("ids"):
+                    self.file.add(side + "input_ids", [len(held["ids"])], [held["ids"]], "I64")
+        except BaseException:
+            self.file.drop()
+            raise
 
     def add_queries_and_keys(self, block: tuple[str, bool, int], query: Any, key: Any, rule: dict[str, Any], of_query: Heads, of_key: Heads) -> None:
         """query [head, pos, d_head], key [kv_head, pos, d_head], which are heads of those of the block; rule: scale, cap, window, causal."""
