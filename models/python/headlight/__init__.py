@@ -51,8 +51,9 @@ def show(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: st
 
 
 def figure(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, format: str = "png", **options: Any) -> Figure:
-    """A figure of any view: "heads" (all, by default), "head" (by default where head is given), "lines", "graph", "compare", "alignment",
-    "text", "positions", and of models that the program runs itself "steps", "delta", "lens", "model".
+    """A figure of any view: "heads" (all, by default), "head" (by default where head is given), "lines", "graph", "compare", "text", with an
+    encoder and a decoder "alignment", and of models that the program runs itself "steps", "delta", "lens", "model", "positions", "patch",
+    "influence", "origins", "circuits", "corpus", "learn".
 
     head: (layer, head), ("cross", layer, head) or "1.2". format: what notebooks show, "png" or "svg"."""
     return Figure(open_source(model, tokenizer, text, options), view, head, format, options)

@@ -100,7 +100,7 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
         return held(arrays.of_output(model, batch), tokenizer)
     if hasattr(model, "shape") or isinstance(model, (list, tuple)):
         return held(arrays.of_stacks({"patterns": model}, batch), tokenizer)
-    raise HeadlightError(f"A {type(model).__name__} is nothing that Headlight knows; give a model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
+    raise HeadlightError(f"A value of type {type(model).__name__} is nothing that Headlight knows; give a model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
 
 
 def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], tokenizer: Any) -> TraceWriter:
