@@ -26,7 +26,7 @@ from random_families import Draw
 from random_models import inputs_of, randomize
 
 SEED, ROUNDS, NOISE, FLOOR = 20, 2, 5, 1e-5
-RELEVANCE = ("gpt2", "llama", "gemma2", "phi", "bert")  # families whose relevance of every output is compared
+RELEVANCE = ("gpt2", "llama", "gemma2", "phi", "bert", "t5", "bart", "marian")  # families whose relevance of every output is compared
 INTEGRATED = "llama"  # what enters its layer 0 is what `inputs_embeds` takes
 
 # Modules whose input the MLP is added to, and cross-attention is; none where attention and MLP stand side by side.
@@ -165,27 +165,32 @@ def integrated(model, inputs, position, token, steps):
 
 
 def relevances(kind, model, inputs, token):
-    """[n, n] of Chefer et al. 2021, equations 5 and 6, for log p of the token at every position: R ← R + mean over heads of (gradient ∘ pattern)⁺ R, layer by layer."""
-    rows = []
-    for position in range(inputs["input_ids"].shape[1]):
+    """[outputs, tokens of both stacks], for log p of the token at every position of the output: R ← R + mean over heads of (gradient ∘ pattern)⁺ R, layer by
+    layer (Chefer et al. 2021, equations 5 and 6); through cross-attention what the encoder's rows rest on passes to the decoder's by the same rule."""
+    rows, blocks, dtype = [], blocks_met(model), next(model.parameters()).dtype
+    sides = ["input_ids", "decoder_input_ids"] if model.config.is_encoder_decoder else ["input_ids"]
+    lengths, more = [inputs[side].shape[1] for side in sides], {"use_cache": False} if len(sides) > 1 else {}
+    for position in range(lengths[-1]):
         tape, softmax = Tape(kind, model), torch.nn.functional.softmax
         torch.nn.functional.softmax = tape.softmax(softmax)
         try:
-            metric_of(model(**inputs), position, token).backward()
+            metric_of(model(**inputs, **more), position, token).backward()
         finally:
             torch.nn.functional.softmax = softmax
             for handle in tape.handles:
                 handle.remove()
-        relevance = torch.eye(len(inputs["input_ids"][0]), dtype=next(model.parameters()).dtype)
-        for pattern in tape.kept["attn.pattern"]:
-            relevance = relevance + (pattern.grad * pattern)[0].clamp(min=0).mean(0).to(relevance.dtype) @ relevance
-        rows.append(relevance[position].detach().numpy())
+        relevance = list(torch.eye(sum(lengths), dtype=dtype).split(lengths))  # of each stack's rows
+        for block, pattern in zip(blocks, tape.kept["attn.pattern"], strict=True):
+            read, write = (0, 1) if "cross" in block else (-1, -1) if "decoder" in block else (0, 0)
+            moved = torch.zeros_like(pattern) if pattern.grad is None else pattern.grad * pattern
+            relevance[write] = relevance[write] + moved[0].clamp(min=0).mean(0).to(dtype) @ relevance[read]
+        rows.append(relevance[-1][position].detach().numpy())
     return np.stack(rows)
 
 
 class Worst:
     def __init__(self):
-        self.share, self.where, self.failures, self.count = 0.0, "", [], 0
+        self.share, self.where, self.failures, self.count, self.relevance = 0.0, "", [], 0, {}
 
     def hold(self, where, got, exact, noisy):
         assert got.shape == exact.shape, f"{where} has the shape {got.shape} instead of {exact.shape}"
@@ -237,7 +242,11 @@ def compare(headlight, kind, seed, folder, worst):
         worst.hold(f"{kind} {seed} integrated gradients", values(ours(headlight, folder, options, metric, "integrated-gradients", "--baseline", "zero", "--steps", 20)), *want)
     if kind in RELEVANCE and seed != SEED:
         found = ours(headlight, folder, options, f"log p #{token}", "relevance", "--over", "outputs")["matrix"]
-        worst.hold(f"{kind} {seed} relevance", np.array(found), relevances(kind, doubled, exact_inputs, token), relevances(kind, model, inputs, token))
+        exact, noisy = relevances(kind, doubled, exact_inputs, token), relevances(kind, model, inputs, token)
+        worst.hold(f"{kind} {seed} relevance", np.array(found), exact, noisy)
+        if source := exact.shape[1] - exact.shape[0]:  # small beside the output's own tokens
+            worst.hold(f"{kind} {seed} relevance of the source", np.array(found)[:, :source], exact[:, :source], noisy[:, :source])
+        worst.relevance[kind] = float(np.abs(np.array(found) - exact).max() / exact.max())
     return len(got) - len(exact)
 
 
@@ -257,6 +266,9 @@ def main():
                     worst.failures.append(f"{kind} {seed}: {e}")
     for failure in worst.failures:
         print("FAIL", failure)
+    if worst.relevance:
+        kind = max(worst.relevance, key=worst.relevance.get)
+        print(f"relevance of {len(worst.relevance)} families ({', '.join(worst.relevance)}): largest error {worst.relevance[kind]:.1e} of the largest ({kind})")
     print(f"{worst.count} gradients of {len(kinds)} families equal torch.autograd's, the largest error {worst.share:.2f} of what is allowed ({worst.where}); {without} have no counterpart there" if not worst.failures
           else f"{len(worst.failures)} of {worst.count} gradients differ")
     return bool(worst.failures)
