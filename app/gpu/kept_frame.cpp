@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/cast.h"
 #include "gpu/heatmap.h"
 
 namespace headlight {
@@ -109,25 +110,45 @@ void KeptFrame::look_through(const ImDrawData& data) {
     }
 }
 
-/// Takes over what a command draws in a box; whether that is anything.
-bool KeptFrame::selects(const Command& command, const PixelBox& box, const ImDrawList& list,
-                        ImDrawList& out) const {
-    bool any = false;
-    for (size_t p = command.begin; p < command.end; ++p) {
-        const Piece& piece = pieces_[p];
-        if (!meet(piece.box, box)) continue;
-        any = true;
-        const int at = out.IdxBuffer.Size;
-        out.IdxBuffer.resize(at + int(piece.count));
-        std::copy_n(list.IdxBuffer.Data + piece.first, piece.count, out.IdxBuffer.Data + at);
+/// Which pieces each box shows, in their order: of each piece the tiles are asked, of which boxes are made.
+void KeptFrame::sort_pieces() {
+    constexpr int kNone = -1;
+    const PixelBox all = Tiles::touched_by(window_);
+    std::vector<int> box_of(size_t(all.right) * size_t(all.bottom), kNone);
+    for (int i = 0; i < isize(boxes_); ++i) {
+        const PixelBox b = Tiles::touched_by(boxes_[i]);
+        for (int row = b.top; row < b.bottom; ++row)
+            std::fill_n(box_of.begin() + row * all.right + b.left, b.right - b.left, i);
     }
-    return any;
+    shown_.assign(boxes_.size(), {});
+    for (size_t p = 0; p < pieces_.size(); ++p) {
+        const PixelBox b = Tiles::touched_by(pieces_[p].box);
+        for (int row = b.top; row < b.bottom; ++row)
+            for (int column = b.left; column < b.right; ++column) {
+                const int i = box_of[size_t(row) * all.right + column];
+                if (i != kNone && (shown_[i].empty() || shown_[i].back() != p)) shown_[i].push_back(p);
+            }
+    }
+    taken_.assign(boxes_.size(), 0);
 }
 
-void KeptFrame::select(const ImDrawList& list, size_t first, ImDrawList& out) const {
+/// Takes over what a command draws in a box, where all before it were asked; whether that is anything.
+bool KeptFrame::selects(const Command& command, size_t box, const ImDrawList& list, ImDrawList& out) {
+    const std::vector<size_t>& shown = shown_[box];
+    const size_t begin = taken_[box];
+    for (size_t& at = taken_[box]; at < shown.size() && shown[at] < command.end; ++at) {
+        const Piece& piece = pieces_[shown[at]];
+        const int end = out.IdxBuffer.Size;
+        out.IdxBuffer.resize(end + int(piece.count));
+        std::copy_n(list.IdxBuffer.Data + piece.first, piece.count, out.IdxBuffer.Data + end);
+    }
+    return taken_[box] != begin;
+}
+
+void KeptFrame::select(const ImDrawList& list, size_t first, ImDrawList& out) {
     out.CmdBuffer.resize(0);
     out.IdxBuffer.resize(0);
-    for (const PixelBox& box : boxes_)
+    for (size_t box = 0; box < boxes_.size(); ++box)
         for (int i = 0; i < list.CmdBuffer.Size; ++i) {
             const Command& command = commands_[first + i];
             ImDrawCmd selected = list.CmdBuffer[i];
@@ -136,7 +157,7 @@ void KeptFrame::select(const ImDrawList& list, size_t first, ImDrawList& out) co
                                         out.CmdBuffer.back().UserCallback != ImDrawCallback_ResetRenderState;
             selected.IdxOffset = unsigned(out.IdxBuffer.Size);
             if (resets ? !after_callback : !selects(command, box, list, out)) continue;
-            const PixelBox clip = common(command.clip, box);
+            const PixelBox clip = common(command.clip, boxes_[box]);
             selected.ClipRect = {float(clip.left), float(clip.top), float(clip.right), float(clip.bottom)};
             selected.ElemCount = unsigned(out.IdxBuffer.Size) - selected.IdxOffset;
             out.CmdBuffer.push_back(selected);
@@ -152,6 +173,7 @@ void KeptFrame::draw_boxes(ImDrawData& data) {
     glDisable(GL_SCISSOR_TEST);
     while (selected_.size() < size_t(data.CmdListsCount))
         selected_.emplace_back(ImGui::GetDrawListSharedData());
+    sort_pieces();
     std::vector<ImDrawList*> lists;
     size_t first = 0;
     for (int l = 0; l < data.CmdListsCount; ++l) {

@@ -51,9 +51,10 @@ private:
     void look_at_triangles(const ImDrawList& list, const ImDrawCmd& command, const PixelBox& clip);
     void add(const PixelBox& box, uint64_t look, unsigned first, unsigned count);
     void draw_boxes(ImDrawData& data);
-    /// The commands of a list that draw in the boxes, each clipped to one.
-    void select(const ImDrawList& list, size_t first, ImDrawList& out) const;
-    bool selects(const Command& command, const PixelBox& box, const ImDrawList& list, ImDrawList& out) const;
+    void sort_pieces();
+    /// The commands of a list that draw in the boxes, each clipped to one; list after list.
+    void select(const ImDrawList& list, size_t first, ImDrawList& out);
+    bool selects(const Command& command, size_t box, const ImDrawList& list, ImDrawList& out);
 
     Tiles tiles_;
     std::optional<PartialSwap> parts_;
@@ -64,10 +65,12 @@ private:
     PixelBox window_;
     std::vector<PixelBox> boxes_;  // that the last frame drew
     ImVec4 background_;
-    GLint shown_in_ = -1;             // the framebuffer that has the last frame
-    std::vector<Piece> pieces_;       // of this frame
-    std::vector<Command> commands_;   // of all lists, one after another
-    std::vector<uint64_t> vertices_;  // how those of a list look
+    GLint shown_in_ = -1;                     // the framebuffer that has the last frame
+    std::vector<Piece> pieces_;               // of this frame
+    std::vector<Command> commands_;           // of all lists, one after another
+    std::vector<uint64_t> vertices_;          // how those of a list look
+    std::vector<std::vector<size_t>> shown_;  // pieces, by the box that shows them
+    std::vector<size_t> taken_;               // of those: how many were selected
     std::deque<ImDrawList> selected_;
     uint64_t unknown_ = 0;  // callbacks of which nothing is known, so that they are drawn in each frame
 };

@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostBoxes = 16;  // each is drawn by itself
+constexpr size_t kMostBoxes = 24;  // each is drawn by itself
 constexpr size_t kMostRuns = 48;   // that are joined pair by pair
 
 /// Also of what is no number: then the lower bound.
@@ -17,25 +17,60 @@ int within(float v, int low, int high) { return v > float(low) ? v < float(high)
 
 int area(const PixelBox& b) { return (b.right - b.left) * (b.bottom - b.top); }
 
-/// Joins the two boxes that take least more room together, and those that their box meets.
-void join_nearest(std::vector<PixelBox>& boxes) {
-    size_t first = 0, second = 1;
-    int least = std::numeric_limits<int>::max();
-    for (size_t i = 0; i < boxes.size(); ++i)
-        for (size_t j = i + 1; j < boxes.size(); ++j)
-            if (const int more = area(around(boxes[i], boxes[j])) - area(boxes[i]) - area(boxes[j]);
-                more < least)
-                std::tie(least, first, second) = std::tuple(more, i, j);
-    PixelBox joined = around(boxes[first], boxes[second]);
-    for (size_t count = 0; count != boxes.size();) {
-        count = boxes.size();
-        std::erase_if(boxes, [&](const PixelBox& b) {
-            const bool taken = meet(b, joined);
-            if (taken) joined = around(joined, b);
-            return taken;
-        });
+/// The box of two, and of all whom that meets; how many tiles or pixels more it has than they.
+struct Joined {
+    PixelBox box;
+    int more = 0;
+};
+
+Joined join(const std::vector<PixelBox>& boxes, size_t first, size_t second) {
+    Joined j{around(boxes[first], boxes[second]), 0};
+    const auto holds = [](const PixelBox& box, const PixelBox& b) { return around(box, b) == box; };
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (const PixelBox& b : boxes)
+            if (meet(b, j.box) && !holds(j.box, b)) {
+                j.box = around(j.box, b);
+                grows = true;
+            }
     }
-    boxes.push_back(joined);
+    j.more = area(j.box);
+    for (const PixelBox& b : boxes)
+        if (meet(b, j.box)) j.more -= area(b);
+    return j;
+}
+
+/// Joins the two boxes that take least more room together, with those that their box meets: an arm of a cross
+/// between two others would make of them the whole cross.
+void join_nearest(std::vector<PixelBox>& boxes) {
+    Joined least{{}, std::numeric_limits<int>::max()};
+    for (size_t i = 0; i < boxes.size(); ++i)
+        for (size_t j = i + 1; j < boxes.size(); ++j) {
+            const int alone = area(around(boxes[i], boxes[j])) - area(boxes[i]) - area(boxes[j]);
+            if (alone >= least.more) continue;
+            if (const Joined joined = join(boxes, i, j); joined.more < least.more) least = joined;
+        }
+    std::erase_if(boxes, [&](const PixelBox& b) { return meet(b, least.box); });
+    boxes.push_back(least.box);
+}
+
+/// Puts a box with that of `above` that ends where it begins, where both take hardly more room together and
+/// their box meets no other.
+void grow_down(PixelBox& box, std::vector<PixelBox>& above, const std::vector<PixelBox>& here,
+               const std::vector<PixelBox>& out) {
+    constexpr int kMore = 4;  // tiles
+    for (size_t i = 0; i < above.size(); ++i) {
+        const PixelBox joined = around(above[i], box);
+        if (area(joined) - area(above[i]) - area(box) > kMore) continue;
+        const auto met = [&](const std::vector<PixelBox>& boxes) {
+            return std::count_if(boxes.begin(), boxes.end(),
+                                 [&](const PixelBox& b) { return meet(b, joined); });
+        };
+        if (met(above) > 1 || met(here) > 1 || met(out) > 0) continue;
+        box = joined;
+        above.erase(above.begin() + std::ptrdiff_t(i));
+        return;
+    }
 }
 
 }  // namespace
@@ -70,9 +105,9 @@ void Tiles::begin(int width, int height) {
 
 void Tiles::add(const PixelBox& box, uint64_t look) {
     if (box.empty()) return;
-    const int left = box.left / kSide, right = (box.right - 1) / kSide, bottom = (box.bottom - 1) / kSide;
-    for (int row = box.top / kSide; row <= bottom; ++row)
-        for (int column = left; column <= right; ++column) {
+    const PixelBox tiles = touched_by(box);
+    for (int row = tiles.top; row < tiles.bottom; ++row)
+        for (int column = tiles.left; column < tiles.right; ++column) {
             uint64_t& tile = now_[size_t(row) * across_ + column];
             tile = Fingerprint(tile).with(look).value();
         }
@@ -87,8 +122,8 @@ PixelBox Tiles::pixels(int left, int top, int right, int bottom) const {
     return {left * kSide, top * kSide, std::min(right * kSide, width_), std::min(bottom * kSide, height_)};
 }
 
-/// Tiles that differ, joined over up to `apart` that do not; runs in the same columns one under another are
-/// one box.
+/// Tiles that differ, joined over up to `apart` that do not; runs in nearly the same columns one under
+/// another are one box.
 std::vector<PixelBox> Tiles::runs(int apart) const {
     std::vector<PixelBox> out, above;  // above: boxes that reach down to this row
     for (int row = 0; row < down_; ++row) {
@@ -100,13 +135,7 @@ std::vector<PixelBox> Tiles::runs(int apart) const {
             else
                 here.push_back({column, row, column + 1, row + 1});
         }
-        for (PixelBox& run : here) {
-            const auto same = [&](const PixelBox& b) { return b.left == run.left && b.right == run.right; };
-            const auto over = std::find_if(above.begin(), above.end(), same);
-            if (over == above.end()) continue;
-            run.top = over->top;
-            above.erase(over);
-        }
+        for (PixelBox& run : here) grow_down(run, above, here, out);
         out.insert(out.end(), above.begin(), above.end());
         above = std::move(here);
     }

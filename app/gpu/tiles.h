@@ -50,6 +50,11 @@ private:
 class Tiles {
 public:
     static constexpr int kSide = 32;  // pixels
+    /// The tiles that a box of pixels touches, in tiles.
+    static PixelBox touched_by(const PixelBox& box) {
+        return {box.left / kSide, box.top / kSide, (box.right + kSide - 1) / kSide,
+                (box.bottom + kSide - 1) / kSide};
+    }
 
     /// A frame of so many pixels begins. In one of another size than the last everything is new.
     void begin(int width, int height);
