@@ -33,13 +33,17 @@ int Texture::most_side() {
     return std::max(side, 1024);  // what OpenGL 3.3 promises
 }
 
+uint64_t Texture::next_serial() {
+    static uint64_t last = 0;
+    return ++last;
+}
+
 Texture Texture::make() {
     Texture t;
-    static uint64_t last = 0;
     glGenTextures(1, &t.id_);
     auto& serials = texture_serials();
     serials.resize(std::max(serials.size(), size_t{t.id_} + 1));
-    serials[t.id_] = ++last;
+    serials[t.id_] = next_serial();
     glBindTexture(GL_TEXTURE_2D, t.id_);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
@@ -103,6 +107,24 @@ Texture Texture::of_argb(int width, int height, int stride, const unsigned char*
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, straight.data());
     return t;
+}
+
+void Texture::set_pixels(int width, int height, const uint32_t* pixels) {
+    const bool fits = id_ != 0 && width == width_ && height == height_;
+    if (!fits) {
+        *this = make();
+        width_ = width;
+        height_ = height;
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        return;
+    }
+    texture_serials()[id_] = next_serial();
+    glBindTexture(GL_TEXTURE_2D, id_);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 }
 
 }  // namespace headlight

@@ -17,11 +17,13 @@ class Texture {
 public:
     Texture() = default;
     ~Texture() { reset(); }
-    Texture(Texture&& o) noexcept : id_(std::exchange(o.id_, 0)) {}
+    Texture(Texture&& o) noexcept : id_(std::exchange(o.id_, 0)), width_(o.width_), height_(o.height_) {}
     Texture& operator=(Texture&& o) noexcept {
         if (this != &o) {
             reset();
             id_ = std::exchange(o.id_, 0);
+            width_ = o.width_;
+            height_ = o.height_;
         }
         return *this;
     }
@@ -44,9 +46,15 @@ public:
     /// Premultiplied 0xAARRGGBB pixels in rows of `stride` bytes, as Cairo draws them.
     static Texture of_argb(int width, int height, int stride, const unsigned char* pixels);
 
+    /// Holds opaque 0xAABBGGRR pixels from now on, each to be drawn as one of the window's; what it has room
+    /// for stays while the size does.
+    void set_pixels(int width, int height, const uint32_t* pixels);
+
 private:
     static Texture make();
+    static uint64_t next_serial();
     GLuint id_ = 0;
+    int width_ = 0, height_ = 0;  // of pixels that were set
 };
 
 }  // namespace headlight

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "paint/curve_picture.h"
 #include "paint/ui.h"
 
 namespace headlight {

@@ -66,6 +66,12 @@ void draw_line(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float widt
     draw_strip(list, ends, color, width);
 }
 
+CurvePoint curve_at(float t) {
+    const float v = 1 - t;
+    return {3 * v * t * (v * kLeaves + t * (1 - kLeaves)) + t * t * t, t * t * (3 - 2 * t),
+            3 * kLeaves * (v * v + t * t) + 6 * (1 - 2 * kLeaves) * t * v, 6 * t * v};
+}
+
 /// As many pieces as keep it within a fifth of a pixel: a piece of length h in t misses a curve by h² / 8 of
 /// its second derivative, which is at most 6 times the rise, and two thirds as many do where the cuts follow
 /// the bend.
@@ -77,10 +83,9 @@ void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float wid
     std::array<LinePoint, kMostPieces + 1> points;
     const std::vector<float>& t = cuts(pieces);
     for (int i = 0; i <= pieces; ++i) {
-        const float u = t[i], v = 1 - u;
-        const float x = 3 * v * u * (v * kLeaves + u * (1 - kLeaves)) + u * u * u, y = u * u * (3 - 2 * u),
-                    across = 3 * kLeaves * (v * v + u * u) + 6 * (1 - 2 * kLeaves) * u * v;
-        points[i] = {{from.x + dx * x, from.y + dy * y}, unit(dx * across, dy * 6 * u * v)};
+        const CurvePoint p = curve_at(t[i]);
+        points[i] = {{from.x + dx * p.across, from.y + dy * p.rise},
+                     unit(dx * p.across_by_t, dy * p.rise_by_t)};
     }
     draw_strip(list, std::span(points).first(pieces + 1), color, width);
 }

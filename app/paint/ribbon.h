@@ -12,4 +12,10 @@ void draw_line(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float widt
 /// A cubic curve that leaves and arrives level, its controls at 0.45 and 0.55 of the way across.
 void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width);
 
+/// That curve from (0, 0) to (1, 1) at t = 0 … 1, and its derivative by t.
+struct CurvePoint {
+    float across = 0, rise = 0, across_by_t = 0, rise_by_t = 0;
+};
+CurvePoint curve_at(float t);
+
 }  // namespace headlight

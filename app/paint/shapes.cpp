@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "paint/curve_picture.h"
 #include "paint/ribbon.h"
 #include "paint/ui.h"
 
@@ -133,6 +134,28 @@ void Ui::curve(ImVec2 from, ImVec2 to, ImU32 color, float width) {
     cairo_move_to(page_->cairo(), from.x, from.y);
     cairo_curve_to(page_->cairo(), leaves.x, leaves.y, arrives.x, arrives.y, to.x, to.y);
     stroke_path(page_->cairo(), color, width);
+}
+
+void Ui::draw_by_processor() {
+    constexpr size_t kFewLines = 100;
+    most_lines = kFewLines;
+    curve_picture_ = std::make_unique<CurvePicture>();
+}
+
+void Ui::curves(Rect r, std::span<const LevelCurve> all) {
+    clip(r);
+    if (page_ || !curve_picture_) {
+        for (const LevelCurve& c : all) curve({r.x, c.from}, {r.right(), c.to}, c.color, c.width);
+    } else {
+        std::vector<LevelCurve> scaled;
+        for (const LevelCurve& c : all)
+            scaled.push_back({c.from * scale, c.to * scale, c.color, c.width * scale});
+        const auto [wide, high] = ImGui::GetIO().DisplaySize;
+        const PixelBox box =
+            pixels_between(list->GetClipRectMin(), list->GetClipRectMax(), {0, 0, int(wide), int(high)});
+        curve_picture_->draw(*list, box, r.x * scale, r.right() * scale, scaled, colors->bg1);
+    }
+    unclip();
 }
 
 void Ui::disc(ImVec2 center, float radius, ImU32 color) {

@@ -22,6 +22,9 @@
 
 namespace headlight {
 
+class CurvePicture;
+struct LevelCurve;  // paint/curve_picture.h
+
 struct Rect {
     float x = 0, y = 0, w = 0, h = 0;
     float right() const { return x + w; }
@@ -51,6 +54,8 @@ public:
 
     void begin(const Theme& theme, float scale);
     void use_list(ImDrawList* list);
+    /// The processor draws: fewer lines, and many curves as one picture.
+    void draw_by_processor();
     /// Draws on a page instead: vector shapes and text, nothing answers, controls leave no mark.
     void begin_page(const Theme& theme, Canvas& canvas);
     bool on_page() const { return page_ != nullptr; }
@@ -113,6 +118,9 @@ public:
     void chevron(ImVec2 center, float arm, ImU32 color);
     /// A cubic curve that leaves and arrives level.
     void curve(ImVec2 from, ImVec2 to, ImU32 color, float width);
+    /// Such curves from the left side of a rectangle to its right one, in their order, on nothing but the
+    /// window's own color, as far as they lie in it; once a frame.
+    void curves(Rect r, std::span<const LevelCurve> all);
     void disc(ImVec2 center, float radius, ImU32 color);
     void ring(ImVec2 center, float radius, ImU32 color, float width);
     void polygon(std::span<const ImVec2> convex, ImU32 color);
@@ -221,6 +229,7 @@ private:
     int opens_next_ = 0;        // frames in which the entry that has the focus opens
     std::optional<Rect> seen_;  // of a scrolled area
     Canvas* page_ = nullptr;
+    std::unique_ptr<CurvePicture> curve_picture_;  // where the processor draws
     std::vector<Rect> covers_, new_covers_;
     std::string resting_;  // widget under the mouse, for views that follow it
     double resting_since_ = 0;

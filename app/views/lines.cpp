@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/cast.h"
+#include "paint/curve_picture.h"
 #include "paint/layout.h"
 #include "views/layer_heads.h"
 #include "views/parts.h"
@@ -104,58 +106,79 @@ void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
     }
 }
 
-/// The weight under which lines are left out, and how many there are in sight.
-std::pair<float, size_t> faintest_drawn(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
-    std::vector<float> weights;
-    for (int q = 0; q < s.queries(); ++q) {
-        if (!l.sees(q)) continue;
-        for (const int h : drawn_heads(s))
-            for (const Link& link : links.of_head[h][q]) weights.push_back(link.weight);
+/// How many lines there are of something, and the weight under which they are left out.
+struct LineCount {
+    size_t all = 0;
+    float faintest = 0;
+
+    static LineCount of(std::vector<float> weights, size_t most) {
+        const size_t all = weights.size();
+        return {all, faintest_of(weights, most)};
     }
-    return {faintest_of(weights, s.ui.most_lines), weights.size()};
-}
+};
 
-/// The same among the lines of one query, all of which are drawn where there are not too many.
-float faintest_of_query(const Scene& s, const LayerLinks& links, int query) {
-    std::vector<float> weights;
+void add_weights(const Scene& s, const LayerLinks& links, int query, std::vector<float>& out) {
     for (const int h : drawn_heads(s))
-        for (const Link& link : links.of_head[h][query]) weights.push_back(link.weight);
-    return faintest_of(weights, s.ui.most_lines);
+        for (const Link& link : links.of_head[h][query]) out.push_back(link.weight);
 }
 
-/// Draws the lines of one query; those whose key is out of sight lead towards it.
-void draw_row(Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
-              bool highlighted, bool others_step_back) {
-    Ui& ui = s.ui;
+/// The lines of the queries in sight.
+LineCount lines_in_sight(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
+    std::vector<float> weights;
+    for (int q = 0; q < s.queries(); ++q)
+        if (l.sees(q)) add_weights(s, links, q, weights);
+    return LineCount::of(std::move(weights), s.ui.most_lines);
+}
+
+/// The query that is pointed at or locked, whose lines are drawn over the others.
+std::optional<int> focused_query(const Scene& s) {
+    const auto cell = s.shown_cell();
+    const bool focused = s.session.selection.hovered.cell || s.session.selection.locked;
+    return focused && cell ? std::optional(cell->first) : std::nullopt;
+}
+
+LineCount lines_of_query(const Scene& s, const LayerLinks& links, int query) {
+    std::vector<float> weights;
+    add_weights(s, links, query, weights);
+    return LineCount::of(std::move(weights), s.ui.most_lines);
+}
+
+enum class LineLook { plain, highlighted, stepping_back };
+
+float strength_of(LineLook look, float weight) {
+    if (look == LineLook::highlighted) return 0.35f + 0.6f * weight;
+    return look == LineLook::stepping_back ? 0.13f + 0.12f * weight : 0.25f + 0.6f * weight;
+}
+
+/// The lines of one query; those whose key is out of sight lead towards it.
+void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
+               LineLook look, std::vector<LevelCurve>& out) {
+    constexpr float kApart = 1.5f, kThinnest = 0.75f, kPerWeight = 6;
     const auto heads = drawn_heads(s);
-    const float y0 = l.y(query);
+    const float high = l.lines.y - gap::small, low = l.lines.bottom() + gap::small;
     for (int i = 0; i < isize(heads); ++i) {
-        const float apart = (float(i) - float(heads.size() - 1) / 2) * 1.5f;
+        const float apart = (float(i) - float(heads.size() - 1) / 2) * kApart;
+        const ImU32 ink = head_ink(s, heads[i]);
         for (const Link& link : links.of_head[heads[i]][query]) {
-            if (link.weight < faintest) continue;
+            if (link.weight < faintest) break;  // heaviest first
             const bool to_focus = s.session.selection.hovered.key == link.key;
-            const float alpha = highlighted || to_focus ? 0.35f + 0.6f * link.weight
-                                : others_step_back      ? 0.13f + 0.12f * link.weight
-                                                        : 0.25f + 0.6f * link.weight;
-            const float y1 = std::clamp(l.y(link.key), l.lines.y - gap::small, l.lines.bottom() + gap::small);
-            const ImVec2 from{l.lines.x, y0 + apart}, to{l.lines.right(), y1 + apart};
-            ui.curve(from, to, head_ink(s, heads[i], alpha), std::max(0.75f, 6 * link.weight));
+            const float alpha = strength_of(to_focus ? LineLook::highlighted : look, link.weight);
+            out.push_back({l.y(query) + apart, std::clamp(l.y(link.key), high, low) + apart,
+                           faded(ink, alpha), std::max(kThinnest, kPerWeight * link.weight)});
         }
     }
 }
 
-void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, float faintest) {
-    Ui& ui = s.ui;
-    const auto cell = s.shown_cell();
-    const bool focused = s.session.selection.hovered.cell || s.session.selection.locked,
-               step_back = focused || s.session.selection.hovered.key;
-    ui.clip(inset(l.lines, 0, -gap::small));
+void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, const LineCount& in_sight,
+                    const LineCount& of_query) {
+    const auto focused = focused_query(s);
+    const bool step_back = focused || s.session.selection.hovered.key;
+    const LineLook others = step_back ? LineLook::stepping_back : LineLook::plain;
+    std::vector<LevelCurve> curves;
     for (int q = 0; q < s.queries(); ++q)
-        if (l.sees(q) && !(focused && cell && cell->first == q))
-            draw_row(s, l, links, q, faintest, false, step_back);
-    if (focused && cell)
-        draw_row(s, l, links, cell->first, faintest_of_query(s, links, cell->first), true, false);
-    ui.unclip();
+        if (l.sees(q) && q != focused) add_lines(s, l, links, q, in_sight.faintest, others, curves);
+    if (focused) add_lines(s, l, links, *focused, of_query.faintest, LineLook::highlighted, curves);
+    s.ui.curves(inset(l.lines, 0, -gap::small), curves);
 }
 
 /// Beside each key: how heavily each drawn head of the focused query looks at it.
@@ -169,32 +192,39 @@ void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect nam
     for (int i = 0; i < isize(heads); ++i) {
         Rect column = nth_column(l.bars, i, isize(heads));
         column.w -= kBetweenBars;
-        write(ui, {column.x, names.y, column.w, names.h}, kCaptionMono, head_ink(s, heads[i]),
-              std::to_string(heads[i]), Flush::center);
+        const ImU32 ink = head_ink(s, heads[i]);
+        write(ui, {column.x, names.y, column.w, names.h}, kCaptionMono, ink, std::to_string(heads[i]),
+              Flush::center);
         for (int k = 0; k < s.keys(); ++k)
             if (l.sees(k)) ui.fill(line_at(column, l.y(k), high), ui.colors->bg2);
         for (const Link& link : links.of_head[heads[i]][cell->first])
             if (Rect r = line_at(column, l.y(link.key), high); l.sees(link.key))
-                ui.fill(take_bottom(r, std::max(ui.line(), high * link.weight)), head_ink(s, heads[i]));
+                ui.fill(take_bottom(r, std::max(ui.line(), high * link.weight)), ink);
     }
 }
 
-/// What is drawn, and what it starts from.
-std::string caption_of(const Scene& s, const LinesLayout& l, size_t in_sight, float room) {
+/// What is drawn, and what it starts from; how many lines there are wherever some of them are left out.
+std::string caption_of(const Scene& s, const LinesLayout& l, const LineCount& in_sight,
+                       const LineCount& of_query, float room) {
     const auto cell = s.shown_cell();
-    const bool focused = (s.session.selection.hovered.cell || s.session.selection.locked) && cell;
+    const auto focused = focused_query(s);
     const std::string of = cell ? token_at(s.query_labels(), cell->first) : "";
-    const std::string some = in_sight > s.ui.most_lines
-                                 ? "The strongest " + std::to_string(s.ui.most_lines) + " of " +
-                                       std::to_string(in_sight) + " lines in view. "
+    const auto strongest = [&](const LineCount& lines) {
+        const size_t most = s.ui.most_lines;
+        return lines.all > most
+                   ? "strongest " + std::to_string(most) + " of " + std::to_string(lines.all) + " lines"
+                   : "";
+    };
+    const std::string in_view = strongest(in_sight), its = strongest(of_query),
+                      some = in_view.empty() ? "" : "The " + in_view + " in view. ",
+                      from = !focused      ? "Point at a token to follow its lines."
+                             : its.empty() ? "From " + of + "; others dimmed."
+                                           : "From " + of + ": its " + its + "; others dimmed.",
+                      bars = l.bars.w != 0 && cell
+                                 ? " Bars right: weight per head" + (focused ? "." : ", from " + of + ".")
                                  : "";
-    const std::string bars = l.bars.w != 0 && cell ? " Bars right: weight per head" +
-                                                         (focused ? std::string(".") : ", from " + of + ".")
-                                                   : "";
-    const std::string from =
-        focused ? "From " + of + "; others dimmed." : "Point at a token to follow its lines.";
-    return first_that_fits(s.ui, kCaption, {some + from + bars, some + from, some.empty() ? from : some},
-                           room);
+    return first_that_fits(s.ui, kCaption,
+                           {some + from + bars, some + from, some.empty() || focused ? from : some}, room);
 }
 
 }  // namespace
@@ -218,63 +248,12 @@ void draw_lines(Scene& s, Rect area) {
     caption(s.ui, above(l.keys), "key");
     draw_tokens(s, l, true);
     draw_tokens(s, l, false);
-    const auto [faintest, in_sight] = faintest_drawn(s, l, *links);
-    draw_all_lines(s, l, *links, faintest);
+    const auto focused = focused_query(s);
+    const LineCount in_sight = lines_in_sight(s, l, *links),
+                    of_query = focused ? lines_of_query(s, *links, *focused) : LineCount();
+    draw_all_lines(s, l, *links, in_sight, of_query);
     draw_bars(s, l, *links, names);
-    caption(s.ui, foot, caption_of(s, l, in_sight, foot.w));
-}
-
-namespace {
-
-/// A head's name and its entropy.
-void draw_head_line(Scene& s, Rect line, int head) {
-    constexpr float kDot = 8, kEntropy = 80;
-    Ui& ui = s.ui;
-    ui.disc(take_left(line, kDot, gap::small).middle(), kDot / 2, head_ink(s, head));
-    write(ui, line, kBodyMono, ui.colors->t1, head_name(s.model()->config, s.block(), head));
-    const Rect entropy = take_right(line, kEntropy);
-    caption(ui, entropy, number(s.sentence()->heads[{s.block(), head}].statistics[0], 2) + " bits",
-            Flush::right);
-    const std::string path = "lines/entropy/" + std::to_string(head);
-    ui.tooltip(path, ui.hit(path, entropy), head_statistics()[0].definition);
-}
-
-/// A key, and how heavily the head looks at it.
-void draw_key_line(Scene& s, Rect line, int head, const Link& link) {
-    constexpr float kWord = 72, kWeight = 40;
-    Ui& ui = s.ui;
-    const float position = ui.text.width(kCaptionMono, std::to_string(std::max(100, s.keys() - 1)));
-    write(ui, take_left(line, position, gap::small), kCaptionMono, ui.colors->t3, std::to_string(link.key),
-          Flush::right);
-    write(ui, take_left(line, kWord, gap::close), kCaptionMono, ui.colors->t2, s.key_labels()[link.key]);
-    write(ui, take_right(line, kWeight, gap::small), kCaptionMono, ui.colors->t2, number(link.weight, 2),
-          Flush::right);
-    ui.bar(band(line, size::bar), link.weight, head_ink(s, head));
-}
-
-}  // namespace
-
-void draw_lines_inspector(Scene& s, Rect area) {
-    constexpr size_t kKeysOfHead = 3;
-    constexpr float kKeyLine = 22, kBetween = 30, kFirst = 74, kLeast = 80;
-    Ui& ui = s.ui;
-    const auto cell = s.shown_cell();
-    const LayerLinks* links = cell ? shown_links(s) : nullptr;
-    if (!links) return void(inspector_line(ui, area));
-    draw_inspector_title(s, area, token_at(s.query_labels(), cell->first), "");
-    Column c(ui, inset(area, size::inspector_pad, 0), area.y + kFirst);
-    c.heading("What each head attends to");
-    c.skip(gap::tight);
-    for (const int h : drawn_heads(s)) {
-        if (c.y + kLeast > area.bottom()) return;
-        draw_head_line(s, c.line(size::line), h);
-        const auto& row = links->of_head[h][cell->first];
-        for (size_t i = 0; i < std::min(kKeysOfHead, row.size()); ++i) {
-            c.skip(kKeyLine);
-            draw_key_line(s, c.line(size::line), h, row[i]);
-        }
-        c.skip(kBetween);
-    }
+    caption(s.ui, foot, caption_of(s, l, in_sight, of_query, foot.w));
 }
 
 View lines_view() {

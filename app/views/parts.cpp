@@ -144,8 +144,9 @@ void choose_share(Toolbar& bar, const char* label, const char* path, float& shar
 
 float faintest_of(std::vector<float>& weights, size_t max) {
     if (weights.size() <= max) return 0;
-    std::nth_element(weights.begin(), weights.begin() + max, weights.end(), std::greater<>());
-    return weights[max];
+    const auto last = weights.begin() + std::ptrdiff_t(max) - 1;
+    std::nth_element(weights.begin(), last, weights.end(), std::greater<>());
+    return *last;
 }
 
 Toolbar view_toolbar(Ui& ui, Rect& rest) {

@@ -163,7 +163,7 @@ Status Screen::prepare() {
     desk_.heat = std::make_unique<HeatmapRenderer>(std::move(heat));
     desk_.ui = std::make_unique<Ui>(desk_.text, desk_.heat.get());
     desk_.ui->notes_unexplained = !desk_.options.report.empty();
-    if (desk_.software) desk_.ui->most_lines = 100;
+    if (desk_.software) desk_.ui->draw_by_processor();
     return success();
 }
 

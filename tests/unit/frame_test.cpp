@@ -1,4 +1,4 @@
-// What a frame draws: tiles that differ from the last one, lines as strips.
+// What a frame draws: tiles that differ from the last one, lines as strips or as a picture.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <random>
 
 #include "gpu/tiles.h"
+#include "paint/curve_picture.h"
 #include "paint/ribbon.h"
 
 using namespace headlight;
@@ -162,4 +163,73 @@ TEST_CASE("a curve is a strip of few triangles that stays within a third of a pi
         CHECK(farthest < 1.0 / 3);
     }
     ImGui::DestroyContext();
+}
+
+namespace {
+
+/// Where a curve from (0, 0) to (across, rise) is at x, and its slope there; by bisection.
+std::pair<double, double> height_at(double x, double across, double rise) {
+    const auto place = [&](double t) {
+        const double v = 1 - t;
+        return across * (3 * v * v * t * 0.45 + 3 * v * t * t * 0.55 + t * t * t);
+    };
+    const auto height = [&](double t) { return rise * (3 * t * t - 2 * t * t * t); };
+    double low = 0, high = 1;
+    for (int i = 0; i < 60; ++i) (place((low + high) / 2) < x ? low : high) = (low + high) / 2;
+    constexpr double kStep = 1e-5;
+    return {height(low),
+            (height(low + kStep) - height(low - kStep)) / (place(low + kStep) - place(low - kStep))};
+}
+
+int red_of(const CurvePixels& p, int x, int y) {
+    return int(p.pixels()[size_t(y) * size_t(p.width()) + size_t(x)] >> IM_COL32_R_SHIFT & 255);
+}
+
+}  // namespace
+
+TEST_CASE("the pixels of a curve lie where its formula has it, and cover as much as it is wide") {
+    constexpr int kWide = 300, kHigh = 240;
+    CurvePixels p;
+    for (const double rise : {0.0, 3.0, 60.0, -150.0})
+        for (const double width : {1.0, 2.5, 6.0}) {
+            p.begin(kWide, kHigh, IM_COL32_BLACK, 0, kWide);
+            p.draw({float(120 - rise / 2), float(120 + rise / 2), IM_COL32_WHITE, float(width)});
+            for (const int x : {3, 75, 150, 225, 290}) {
+                CAPTURE(rise);
+                CAPTURE(width);
+                CAPTURE(x);
+                double covered = 0, moment = 0;
+                for (int y = 0; y < kHigh; ++y) {
+                    covered += red_of(p, x, y) / 255.0;
+                    moment += (y + 0.5) * red_of(p, x, y) / 255.0;
+                }
+                const auto [height, slope] = height_at(x + 0.5, kWide, rise);
+                const double share = covered / (width * std::hypot(1, slope));
+                CHECK(std::abs(share - 1) < (width < 2 ? 0.12 : 0.04));  // of few pixels
+                CHECK(std::abs(moment / covered - (120 - rise / 2 + height)) < 0.1);
+            }
+        }
+}
+
+TEST_CASE("curves lie one over another, end between two pixels and are cut at their picture's edge") {
+    CurvePixels p;
+    p.begin(40, 20, IM_COL32(100, 0, 0, 255), 10.25f, 30.5f);
+    const ImU32 half_white = IM_COL32(255, 255, 255, 128);
+    p.draw({10, 10, half_white, 4});
+    const double share = 128 / 255.0, once = 100 + 155 * share, twice = once + (255 - once) * share;
+    CHECK(std::abs(red_of(p, 20, 9) - once) <= 1);
+    CHECK(red_of(p, 20, 6) == 100);
+    CHECK(red_of(p, 9, 9) == 100);
+    CHECK(std::abs(red_of(p, 10, 9) - (100 + 155 * share * 0.75)) <= 1);
+    CHECK(std::abs(red_of(p, 30, 9) - (100 + 155 * share * 0.5)) <= 1);
+    CHECK(red_of(p, 31, 9) == 100);
+    p.draw({10, 10, half_white, 4});
+    CHECK(std::abs(red_of(p, 20, 9) - twice) <= 1);
+    const std::vector<ImU32> before(p.pixels().begin(), p.pixels().end());
+    p.draw({-50, -50, half_white, 4});
+    p.draw({1e6f, 1e6f, half_white, 4});
+    CHECK(std::equal(before.begin(), before.end(), p.pixels().begin()));
+    p.draw({-1e6f, 1e6f, half_white, 4});
+    CHECK(std::all_of(p.pixels().begin(), p.pixels().end(),
+                      [](ImU32 c) { return c >> IM_COL32_A_SHIFT == 255; }));
 }

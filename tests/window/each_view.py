@@ -1,5 +1,6 @@
 """What each view shows of a trace, and what is done in it."""
 import json
+import re
 import shutil
 import tempfile
 import time
@@ -107,8 +108,8 @@ LONG = " ".join(["Lily had a red ball. Tom had a blue ball."] * 6)
 
 
 def long_texts_keep_what_is_typed_in_sight(display):
-    """Lines, Steps and the enlarged map show the last token when it is typed, and what an arrow locks."""
-    with Window(PROGRAM, display, "--text", LONG, size="1024x700") as w:
+    """Lines, Steps and the enlarged map show the last token when it is typed, and what an arrow locks; Lines say how many they leave out."""
+    with Window(PROGRAM, display, "--text", LONG, "--do", "lines share 99", "--report-texts", size="1024x700") as w:
         last = len(w.settled()["tokens"]) - 1
         w.key("Escape")
         w.click("tab/Lines")
@@ -117,6 +118,8 @@ def long_texts_keep_what_is_typed_in_sight(display):
         w.key("End")
         w.type(" and a")
         w.wait(lambda r: not r["busy"] and f"lines/query/{last + 2}" in r["widgets"])
+        w.point(f"lines/query/{last}")
+        w.wait(lambda r: any(re.search(r"its strongest 100 of [12]\d\d lines", text) for text in r["texts"]))
 
 
 def the_whole_block_in_steps(display):
