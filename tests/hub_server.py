@@ -18,11 +18,17 @@ def blob_hash(name, data):
     return hashlib.sha256(data).hexdigest() if name.endswith(LARGE) else git_hash(data)
 
 
+def pull(num, files, author="SFconvertbot", status="open", title="Adding `safetensors` variant of this model", is_pull=True):
+    """A pull request, as Hub.pulls has them."""
+    return {"num": num, "files": files, "author": author, "status": status, "title": title, "pull": is_pull}
+
+
 class Hub:
     """repositories: {"owner/name": {file: bytes}}. What it does wrong is what a test sets; `requests` is what it was asked."""
 
     def __init__(self, repositories):
         self.repositories = {name: {file: bytes(data) for file, data in files.items()} for name, files in repositories.items()}
+        self.pulls, self.said_of_pulls = {}, None  # repository → its discussions (pull); a whole answer about them
         self.renamed, self.tokens, self.said = {}, {}, {}  # old name → new; repository → the token that reads it; file → what the list says of it
         self.cut, self.cuts, self.altered = {}, {}, {}  # file → bytes after which the connection ends, and how often; file → what comes in its place
         self.listing, self.status, self.more, self.slow = None, {}, {}, 0  # a whole answer; path → status; file → bytes behind its end; seconds between pieces
@@ -30,8 +36,14 @@ class Hub:
         self.hub, self.cdn = self._serve(self._of_hub), self._serve(self._of_cdn)
         self.endpoint, self.store = (f"http://127.0.0.1:{s.server_address[1]}" for s in (self.hub, self.cdn))
 
-    def commit(self, repository):
-        return hashlib.sha1(repository.encode() + b"".join(n.encode() + d for n, d in sorted(self.repositories[repository].items()))).hexdigest()
+    def commit(self, repository, files=None):
+        return hashlib.sha1(repository.encode() + b"".join(n.encode() + d for n, d in sorted((self.repositories[repository] if files is None else files).items()))).hexdigest()
+
+    def held(self, repository, revision):
+        """The files of a revision: main, refs/pr/N or a commit; None: there is none."""
+        named = {"main": self.repositories[repository]} | {f"refs/pr/{pull['num']}": pull["files"] for pull in self.pulls.get(repository, [])}
+        named.setdefault("refs/pr/1", named["main"])
+        return (named | {self.commit(repository, files): files for files in named.values()}).get(revision)
 
     def asked(self, part, method="GET"):
         """Paths with this in them."""
@@ -81,8 +93,9 @@ class Hub:
         path = urllib.parse.urlsplit(h.path).path
         listed = re.fullmatch(r"/api/models/([^/]+(?:/(?!revision/)[^/]+)?)(?:/revision/([^/]+))?", path)
         tree = re.fullmatch(r"/api/models/(.+)/tree/([^/]+)", path)
-        held = re.fullmatch(r"/(.+?)/resolve/([^/]+)/(.+)", path)
-        asked = tree or listed or held
+        pulls = re.fullmatch(r"/api/models/(.+)/discussions", path)
+        file = re.fullmatch(r"/(.+?)/resolve/([^/]+)/(.+)", path)
+        asked = tree or pulls or listed or file
         repository = asked[1] if asked else ""
         if path in self.status:
             return self._end(h, self.status[path])
@@ -93,47 +106,57 @@ class Hub:
         token = self.tokens.get(repository)
         if token and h.headers.get("Authorization") != f"Bearer {token}":
             return self._end(h, 401, {"X-Error-Code": "GatedRepo"} if h.headers.get("Authorization") else {})
-        commit, revision = self.commit(repository), urllib.parse.unquote(asked[2] or "main")
-        if revision not in ("main", "refs/pr/1", commit):
+        if pulls:
+            return self._say(h, self.said_of_pulls or self._pulls(repository, urllib.parse.parse_qs(urllib.parse.urlsplit(h.path).query)))
+        held = self.held(repository, urllib.parse.unquote(asked[2] or "main"))
+        if held is None:
             return self._end(h, 404, {"X-Error-Code": "RevisionNotFound"})
         if tree:
-            return self._send(h, 200, json.dumps(self._tree(repository)).encode(), {"Content-Type": "application/json"})
+            return self._say(h, self._tree(held))
         if listed:
-            body = self.listing if self.listing is not None else json.dumps(self._list(repository)).encode()
-            return self._send(h, 200, body, {"Content-Type": "application/json"})
-        self._file(h, repository, commit, urllib.parse.unquote(held[3]))
+            return self._say(h, self.listing if self.listing is not None else self._list(repository, held))
+        self._file(h, repository, held, urllib.parse.unquote(file[3]))
 
-    def _list(self, repository):
+    def _say(self, h, answer):
+        self._send(h, 200, answer if isinstance(answer, bytes) else json.dumps(answer).encode(), {"Content-Type": "application/json"})
+
+    def _pulls(self, repository, asked, page=2):
+        """A page of the discussions of an author."""
+        (author,), (kind,), (at,) = (asked.get(name, [other]) for name, other in (("author", None), ("type", "all"), ("p", "0")))
+        meant = [p for p in self.pulls.get(repository, []) if author in (None, p["author"]) and (kind == "all" or p["pull"])]
+        row = lambda p: {"num": p["num"], "title": p["title"], "status": p["status"], "isPullRequest": p["pull"], "author": {"name": p["author"], "type": "user"}, "createdAt": "2023-03-01T10:00:00.000Z"}
+        return {"discussions": [row(p) for p in meant[int(at) * page:(int(at) + 1) * page]], "count": len(meant), "start": int(at) * page}
+
+    def _list(self, repository, held):
         siblings = []
-        for name, data in self.repositories[repository].items():
+        for name, data in held.items():
             of = {"rfilename": name}
             if self.has_blobs:
                 of |= {"size": len(data), "blobId": git_hash(data)}
                 if name.endswith(LARGE):
                     of["lfs"] = {"sha256": blob_hash(name, data), "size": len(data), "pointerSize": 134}
             siblings.append(of | self.said.get(name, {}))
-        return {"id": repository, "sha": self.commit(repository), "private": False, "siblings": siblings}
+        return {"id": repository, "sha": self.commit(repository, held), "private": False, "siblings": siblings}
 
-    def _tree(self, repository):
-        held = self.repositories[repository]
+    def _tree(self, held):
         large = lambda name: {"lfs": {"oid": blob_hash(name, held[name]), "size": len(held[name]), "pointerSize": 134}} if name.endswith(LARGE) else {}
         return [{"type": "file", "path": name, "size": len(data), "oid": git_hash(data), **large(name)} for name, data in held.items()]
 
-    def _file(self, h, repository, commit, name):
-        data = self.repositories[repository].get(name)
+    def _file(self, h, repository, held, name):
+        data = held.get(name)
         if data is None:
             return self._end(h, 404, {"X-Error-Code": "EntryNotFound"})
-        headers = {"X-Repo-Commit": commit, "ETag": f'"{git_hash(data)}"', "Accept-Ranges": "bytes"}
+        headers = {"X-Repo-Commit": self.commit(repository, held), "ETag": f'"{git_hash(data)}"', "Accept-Ranges": "bytes"}
         if name.endswith(LARGE):
-            headers |= {"X-Linked-Etag": f'"{blob_hash(name, data)}"', "X-Linked-Size": str(len(data)), "Location": f"{self.store}/{repository}/{name}?signed=1"}
+            headers |= {"X-Linked-Etag": f'"{blob_hash(name, data)}"', "X-Linked-Size": str(len(data)), "Location": f"{self.store}/{repository}/{self.commit(repository, held)}/{name}?signed=1"}
             return self._end(h, 302, headers)
         self._send(h, 200, self.altered.get(name, data), headers, name)
 
     def _of_cdn(self, h):
-        owner, name, file = urllib.parse.unquote(urllib.parse.urlsplit(h.path).path)[1:].split("/", 2)
+        owner, name, commit, file = urllib.parse.unquote(urllib.parse.urlsplit(h.path).path)[1:].split("/", 3)
         if h.headers.get("Authorization"):
             return self._end(h, 400)  # as a signed address does
-        self._send(h, 200, self.altered.get(file, self.repositories[f"{owner}/{name}"][file]), {"ETag": '"other"'}, file)
+        self._send(h, 200, self.altered.get(file, self.held(f"{owner}/{name}", commit)[file]), {"ETag": '"other"'}, file)
 
     def _end(self, h, status, headers={}):
         self._send(h, status, b"", headers)

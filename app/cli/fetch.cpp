@@ -87,7 +87,7 @@ std::string as_json(const HubName& name, const Fetched& fetched) {
     auto files = nlohmann::ordered_json::array();
     for (const HubFile& file : fetched.files)
         files.push_back({{"name", file.name}, {"bytes", file.size}, {"hash", file.hash}});
-    const nlohmann::ordered_json root{{"name", name.repository},      {"revision", name.revision},
+    const nlohmann::ordered_json root{{"name", name.repository},      {"revision", fetched.revision},
                                       {"commit", fetched.commit},     {"path", fetched.path.string()},
                                       {"received", fetched.received}, {"files", files}};
     return json_text(root, 2) + "\n";
@@ -110,6 +110,8 @@ Status run(const FetchOptions& o) {
         return Error{"Stopped; what has come of " + name.repository +
                      " is kept, and fetching it again goes on behind it."};
     if (!fetched) return fetched.error();
+    if (!o.quiet && !fetched->note.empty())
+        std::fprintf(stderr, "headlight: %s\n", printable(fetched->note).c_str());
     if (o.json) return print_json(as_json(name, *fetched));
     if (!o.quiet && isatty(STDERR_FILENO))
         std::fprintf(stderr, "%s of %d files came; open it with: headlight --model %s\n",

@@ -197,16 +197,42 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
 
 }  // namespace
 
-fs::path hub_snapshot(const fs::path& folder, const std::string& revision) {
+namespace {
+
+bool has_safetensors(const fs::path& snapshot) {
+    std::error_code ignored;
+    return fs::exists(snapshot / "model.safetensors", ignored) ||
+           fs::exists(snapshot / "model.safetensors.index.json", ignored);
+}
+
+/// The snapshot of exactly this revision. Empty: none.
+fs::path named_snapshot(const fs::path& folder, const std::string& revision) {
     std::string commit;
     std::ifstream(folder / "refs" / revision) >> commit;
     std::error_code ignored;
     for (const std::string& name : {commit, revision})
         if (!name.empty() && fs::is_directory(folder / "snapshots" / name, ignored))
             return folder / "snapshots" / name;
-    if (revision != "main") return {};
+    return {};
+}
+
+/// What the hub's converter made of a pickle (fetch_model). Empty: nothing.
+fs::path converted_snapshot(const fs::path& folder) {
+    for (const fs::path& ref : sorted_entries(folder / "refs/refs/pr"))
+        if (fs::path found = named_snapshot(folder, "refs/pr/" + ref.filename().string());
+            has_safetensors(found))
+            return found;
+    return {};
+}
+
+}  // namespace
+
+fs::path hub_snapshot(const fs::path& folder, const std::string& revision) {
+    const fs::path named = named_snapshot(folder, revision);
+    if (revision != "main" || has_safetensors(named)) return named;
+    if (const fs::path converted = converted_snapshot(folder); !converted.empty()) return converted;
     const auto snapshots = sorted_entries(folder / "snapshots");
-    return snapshots.empty() ? fs::path() : snapshots.back();
+    return !named.empty() || snapshots.empty() ? named : snapshots.back();
 }
 
 fs::path hub_model(const fs::path& snapshot) {

@@ -35,7 +35,8 @@ std::filesystem::path hub_folder(const std::filesystem::path& cache, const std::
 /// "models--openai-community--gpt2" → "openai-community/gpt2".
 std::string hub_repository(std::string folder);
 
-/// The snapshot that a revision of a repository's folder names; of "main" without one, the last. Empty: none.
+/// The snapshot that a revision of a repository's folder names; of "main" without safetensors one of a pull
+/// request that has them, and without a snapshot the last. Empty: none.
 std::filesystem::path hub_snapshot(const std::filesystem::path& folder, const std::string& revision = "main");
 
 /// What --model opens of a snapshot: the folder, or its only GGUF file where it has no config.json. Empty:

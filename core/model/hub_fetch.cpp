@@ -2,7 +2,7 @@
 
 #include <sys/statvfs.h>
 
-#include <set>
+#include <optional>
 
 #include "base/quoted.h"
 #include "io/mapped_file.h"
@@ -30,6 +30,49 @@ Result<HubListing> ask_for_files(HttpClient& client, const HubPlace& place, cons
                      "); check the network, and https_proxy where there is a proxy."};
     if (!answer.ok()) return hub_refusal(answer, place.endpoint, name.repository, name.repository);
     return parse_hub_listing(body, name.repository);
+}
+
+/// Pull requests that may offer the weights as safetensors. What cannot be read counts as none.
+Result<HubConversions> ask_for_conversions(HttpClient& client, const HubPlace& place,
+                                           const std::string& repository, const CancelFlag* cancel) {
+    constexpr int kMostPages = 5;
+    HubConversions found;
+    for (int page = 0; page < kMostPages; ++page) {
+        const std::string url = place.endpoint + "/api/models/" + repository +
+                                "/discussions?type=pull_request&author=" + kHubConverter +
+                                "&p=" + std::to_string(page);
+        std::string body;
+        TRY(const HttpAnswer answer,
+            client.get_text({url, place.token, false, 0, kLargestListing, cancel}, body));
+        if (!answer.cut.empty() || !answer.ok()) break;
+        const Result<bool> more = add_hub_conversions(body, repository, found);
+        if (!more || !*more) break;
+    }
+    return found;
+}
+
+/// A revision and what it holds.
+struct ListedRevision {
+    std::string revision;
+    HubListing listing;
+};
+
+/// What the hub's converter made of the pickles of `main`; nothing where there is none of the same pickles.
+Result<std::optional<ListedRevision>> find_conversion(HttpClient& client, const HubPlace& place,
+                                                      const std::string& repository, const HubListing& main,
+                                                      const CancelFlag* cancel) {
+    constexpr int kMostTried = 4;
+    TRY(const HubConversions offered, ask_for_conversions(client, place, repository, cancel));
+    std::vector<int> numbers = offered.all();
+    if (isize(numbers) > kMostTried) numbers.resize(kMostTried);
+    for (const int number : numbers) {
+        const HubName name{repository, "refs/pr/" + std::to_string(number)};
+        Result<HubListing> listing = ask_for_files(client, place, name, cancel);
+        if (!listing && listing.error().cancelled) return listing.error();
+        if (listing && has_same_pickles(main, *listing) && choose_hub_files(*listing, "", repository))
+            return std::optional(ListedRevision{name.revision, *std::move(listing)});
+    }
+    return std::optional<ListedRevision>();
 }
 
 /// What a file still needs of the disk.
@@ -104,17 +147,28 @@ Result<Fetched> fetch_model(const FetchWanted& wanted, FetchProgress& progress, 
     TRY(const auto client, HttpClient::open());
     const std::string& repository = wanted.name.repository;
     progress.begin("asking the hub");
-    TRY(const HubListing listing, ask_for_files(*client, place, wanted.name, cancel));
-    TRY(std::vector<HubFile> files, choose_hub_files(listing, wanted.gguf, repository));
-    HubTransfer transfer{*client, place, repository, listing.commit, hub_cache(), progress, cancel};
-    TRY_STATUS(fetch_all(transfer, listing, files));
-    TRY_STATUS(write_ref(transfer, wanted.name.revision));
+    ListedRevision from{wanted.name.revision, {}};
+    TRY(from.listing, ask_for_files(*client, place, wanted.name, cancel));
     Fetched out;
-    out.path = files[0].name.ends_with(".gguf") ? transfer.link(files[0])
-                                                : transfer.folder() / "snapshots" / listing.commit;
-    out.commit = listing.commit;
+    if (wanted.gguf.empty() && from.revision == "main" && is_only_pickled(from.listing)) {
+        TRY(auto converted, find_conversion(*client, place, repository, from.listing, cancel));
+        if (converted) {
+            from = *std::move(converted);
+            out.note = repository +
+                       " holds its weights as a Python pickle; these are the safetensors that the hub's "
+                       "converter made of it, revision " +
+                       from.revision + ".";
+        }
+    }
+    TRY(out.files, choose_hub_files(from.listing, wanted.gguf, repository));
+    HubTransfer transfer{*client, place, repository, from.listing.commit, hub_cache(), progress, cancel};
+    TRY_STATUS(fetch_all(transfer, from.listing, out.files));
+    TRY_STATUS(write_ref(transfer, from.revision));
+    out.path = out.files[0].name.ends_with(".gguf") ? transfer.link(out.files[0])
+                                                    : transfer.folder() / "snapshots" / transfer.commit;
+    out.revision = from.revision;
+    out.commit = transfer.commit;
     out.received = transfer.received;
-    out.files = std::move(files);
     return out;
 }
 

@@ -46,14 +46,17 @@ private:
 
 struct Fetched {
     std::filesystem::path path;  // what --model takes: the snapshot's folder, or the GGUF file in it
+    std::string revision;        // that was wanted, or the one that holds its weights as safetensors
     std::string commit;
     std::vector<HubFile> files;
     int64_t received = 0;  // bytes that came by the network
+    std::string note;      // one sentence, where it is another revision than was wanted; else empty
 };
 
 /// Fetches what opening the model needs and the cache lacks. What came before a failure, a cancel or the end
 /// of the program stays as NAME.incomplete, and the next try goes on behind it. Size and hash of each file
-/// are checked before it takes its name.
+/// are checked before it takes its name. Where main holds the weights as a pickle alone, and the hub's
+/// converter offers the same as safetensors in a pull request, it is that revision.
 Result<Fetched> fetch_model(const FetchWanted& wanted, FetchProgress& progress,
                             const CancelFlag* cancel = nullptr);
 

@@ -110,14 +110,22 @@ void add_tokenizer(const HubListing& listing, const std::string& folder, std::ve
     }
 }
 
+bool has_pickle(const HubListing& listing, const std::string& folder) {
+    return listing.find(folder + "pytorch_model.bin") ||
+           listing.find(folder + "pytorch_model.bin.index.json");
+}
+
+bool has_safetensors(const HubListing& listing, const std::string& folder) {
+    return listing.find(folder + "model.safetensors") ||
+           listing.find(folder + "model.safetensors.index.json");
+}
+
 Error no_weights(const HubListing& listing, const std::string& folder, const std::string& repository) {
-    const char* pickles[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
-    for (const char* pickle : pickles)
-        if (listing.find(folder + pickle))
-            return Error{
-                repository +
-                " holds its weights as a Python pickle, which Headlight does not read; its page may name "
-                "a revision with safetensors (--revision refs/pr/1 for example)."};
+    if (has_pickle(listing, folder))
+        return Error{repository +
+                     " holds its weights as a Python pickle, which Headlight does not read, and no "
+                     "safetensors of the same were found; its page may name a revision that has them "
+                     "(--revision refs/pr/1 for example)."};
     return Error{repository +
                  " has no model.safetensors, no index of shards and no GGUF file at this revision, so "
                  "Headlight cannot open it; choose another model."};
@@ -190,6 +198,51 @@ Result<std::vector<HubFile>> choose_hub_shards(const HubListing& listing, const 
         out.push_back(*file);
     }
     return out;
+}
+
+bool is_only_pickled(const HubListing& listing) {
+    const std::string folder = folder_of_model(listing);
+    return has_pickle(listing, folder) && !has_safetensors(listing, folder) &&
+           std::none_of(listing.files.begin(), listing.files.end(), is_gguf_file);
+}
+
+bool has_same_pickles(const HubListing& a, const HubListing& b) {
+    return std::all_of(a.files.begin(), a.files.end(), [&](const HubFile& file) {
+        const size_t begin = file.name.find_last_of('/') + 1;
+        if (file.name.compare(begin, 13, "pytorch_model") != 0) return true;
+        const HubFile* other = b.find(file.name);
+        return other && (file.hash.empty() || other->hash.empty() || file.hash == other->hash);
+    });
+}
+
+std::vector<int> HubConversions::all() const {
+    std::vector<int> out = open;
+    out.insert(out.end(), closed.begin(), closed.end());
+    return out;
+}
+
+Result<bool> add_hub_conversions(std::string_view json, const std::string& repository,
+                                 HubConversions& found) {
+    constexpr int64_t kMost = 1'000'000;
+    const std::string from = "The hub's answer about the pull requests of " + repository;
+    TRY(const Json root, parse_json(json, from));
+    if (!root.is_object()) return Error{from + " is not an object; try again later."};
+    TRY(const Json page, json_list(root, "discussions", from));
+    for (const Json& one : page) {
+        if (!one.is_object()) return Error{from + " lists one that is not an object; try again later."};
+        TRY(const Json author, json_object(one, or_null("author"), from));
+        TRY(const std::string name, json_string(author, or_null("name"), "", from));
+        TRY(const std::string title, json_string(one, or_null("title"), "", from));
+        TRY(const std::string status, json_string(one, or_null("status"), "", from));
+        TRY(const bool is_pull, json_boolean(one, or_null("isPullRequest"), false, from));
+        TRY(const int64_t number, json_integer(one, "num", 0, 0, kMost, from));
+        if (!is_pull || number == 0 || name != kHubConverter || title != kHubConversion) continue;
+        if (status == "open" || status == "closed")
+            (status == "open" ? found.open : found.closed).push_back(static_cast<int>(number));
+    }
+    TRY(const int64_t count, json_integer(root, "count", 0, 0, kMost, from));
+    TRY(const int64_t start, json_integer(root, "start", 0, 0, kMost, from));
+    return !page.empty() && start + std::ssize(page) < count;
 }
 
 std::string git_blob_hash(std::string_view bytes) {

@@ -41,6 +41,29 @@ Result<std::vector<HubFile>> choose_hub_files(const HubListing& listing, const s
 Result<std::vector<HubFile>> choose_hub_shards(const HubListing& listing, const std::string& index,
                                                std::string_view text);
 
+/// Whether the weights are there as a Python pickle alone, which is never read.
+bool is_only_pickled(const HubListing& listing);
+
+/// Whether two revisions hold the same pickles, as far as the hub says their hashes.
+bool has_same_pickles(const HubListing& a, const HubListing& b);
+
+/// Who converts pickles for the hub, in pull requests of this title. transformers looks for the same
+/// (safetensors_conversion.py).
+inline constexpr const char* kHubConverter = "SFconvertbot";
+inline constexpr const char* kHubConversion = "Adding `safetensors` variant of this model";
+
+/// Numbers of the pull requests in which the hub's converter offers the weights as safetensors; refs/pr/N is
+/// the revision.
+struct HubConversions {
+    std::vector<int> open, closed;
+    /// Those that are open first.
+    std::vector<int> all() const;
+};
+
+/// Adds those of a page of {endpoint}/api/models/{repository}/discussions; whether there is another page.
+/// Others are passed over.
+Result<bool> add_hub_conversions(std::string_view json, const std::string& repository, HubConversions& found);
+
 /// Git's hash of a file's bytes: SHA-1 of "blob", its size, a zero and the bytes.
 std::string git_blob_hash(std::string_view bytes);
 

@@ -12,6 +12,7 @@ from types import FunctionType
 
 import attributing
 import circuits
+import conversions
 import corpus
 import failures
 import fetching
@@ -24,7 +25,7 @@ import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, learning, models, fetching, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, learning, models, fetching, conversions, instruction_sets, helping]
 
 
 TESTS = {t.__name__: t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount}

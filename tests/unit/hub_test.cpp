@@ -126,6 +126,55 @@ TEST_CASE("the files that a model needs, and no others") {
     CHECK(has(refused({}), "no model.safetensors"));
 }
 
+TEST_CASE("weights as a pickle alone, and the same pickles elsewhere") {
+    const auto pickled = [](const std::vector<std::string>& names) {
+        return is_only_pickled(listing_of(names));
+    };
+    CHECK(pickled({"config.json", "pytorch_model.bin"}));
+    CHECK(pickled({"config.json", "pytorch_model.bin.index.json", "pytorch_model-1.bin"}));
+    CHECK(!pickled({"config.json", "pytorch_model.bin", "model.safetensors"}));
+    CHECK(!pickled({"config.json", "pytorch_model.bin", "model.safetensors.index.json"}));
+    CHECK(!pickled({"config.json", "pytorch_model.bin", "m.gguf"}));
+    CHECK(!pickled({"config.json"}));
+    const HubListing own = listing_of({"config.json", "pytorch_model-1.bin", "pytorch_model-2.bin"});
+    HubListing other = own;
+    CHECK(has_same_pickles(own, other));
+    other.files[0].hash = std::string(40, 'c');
+    CHECK(has_same_pickles(own, other));
+    other.files[2].hash = "";
+    CHECK(has_same_pickles(own, other));
+    other.files[2].hash = std::string(40, 'c');
+    CHECK(!has_same_pickles(own, other));
+    other.files.pop_back();
+    CHECK(!has_same_pickles(own, other));
+}
+
+TEST_CASE("pull requests of the hub's converter are found, and others passed over") {
+    const auto row = [](int number, const std::string& rest) {
+        return R"({"num": )" + std::to_string(number) + R"(, "isPullRequest": true, )" + rest + "}";
+    };
+    const std::string title = std::string(R"("title": ")") + kHubConversion + R"(", )",
+                      bot = R"("author": {"name": "SFconvertbot"}, )";
+    const std::string page = R"({"count": 9, "start": 3, "discussions": [)" +
+                             row(8, title + bot + R"("status": "closed")") + "," +
+                             row(7, title + R"("author": {"name": "x"}, "status": "open")") + "," +
+                             row(6, title + R"("author": null, "status": "open")") + "," +
+                             row(5, title + bot + R"("status": "open")") + "," +
+                             row(4, R"("title": "Other", )" + bot + R"("status": "open")") + "," +
+                             row(3, title + bot + R"("status": "merged")") + "]}";
+    HubConversions found;
+    const auto more = add_hub_conversions(page, "owner/name", found);
+    REQUIRE(more);
+    CHECK(!*more);
+    CHECK(found.all() == std::vector{5, 8});
+    CHECK(*add_hub_conversions(R"({"count": 9, "start": 0, "discussions": [{"num": 1}]})", "a/b", found));
+    CHECK(!*add_hub_conversions(R"({"count": 9, "start": 0, "discussions": []})", "a/b", found));
+    CHECK(found.all().size() == 2);
+    for (const char* bad : {"", "[]", R"({"discussions": {}})", R"({"discussions": [7]})",
+                            R"({"discussions": [{"num": "../1"}]})", R"({"discussions": [{"num": -1}]})"})
+        CHECK_MESSAGE(!add_hub_conversions(bad, "owner/name", found), bad);
+}
+
 TEST_CASE("a GGUF file is chosen by a part of its name") {
     const std::vector<std::string> files{"README.md", "m-Q4_K_M.gguf", "m-Q4_K_S.gguf", "m-Q8_0.gguf"};
     CHECK(chosen(files, "q8") == std::set<std::string>{"m-Q8_0.gguf"});

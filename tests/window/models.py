@@ -7,7 +7,7 @@ from pathlib import Path
 
 from drive import Window
 from places import GPT2, LILY, MALFORMED, PROGRAM, REFERENCE
-from hub_server import Hub
+from hub_server import Hub, pull
 
 
 def a_trace_in_place_of_a_model(display):
@@ -196,7 +196,9 @@ def a_model_comes_from_the_hub(display):
     """By name and by a suggestion; refused in a sentence, cancelled, gone on with, opened, and in the list then."""
     held = lambda name: {f.name: f.read_bytes() for f in (REFERENCE / name).iterdir() if not f.name.startswith(("cases", "expected"))}
     home = Path(tempfile.mkdtemp(prefix="headlight-hub-"))
-    with Hub({"tiny/gpt2": held("gpt2"), "EleutherAI/pythia-70m": held("gpt_neox")}) as hub:
+    pickle = {"pytorch_model.bin": b"pickle"}
+    with Hub({"tiny/gpt2": {name: data for name, data in held("gpt2").items() if name != "model.safetensors"} | pickle, "EleutherAI/pythia-70m": held("gpt_neox")}) as hub:
+        hub.pulls["tiny/gpt2"] = [pull(2, held("gpt2") | pickle)]
         place = {"HF_HOME": str(home), "HF_ENDPOINT": hub.endpoint, "HF_HUB_CACHE": "", "HF_HUB_OFFLINE": "", "HF_TOKEN": "", "http_proxy": ""}
         with Window(PROGRAM, display, "--text", "Lily had", environment=place) as w:
             w.settled()
@@ -222,7 +224,7 @@ def a_model_comes_from_the_hub(display):
             w.wait(lambda r: r["model_menu"] and r["typing"] and "hub/get" in r["widgets"])
             w.fill("hub", "tiny/gpt2", lambda r: r["hub_typed"] == "tiny/gpt2")
             w.key("Return")
-            w.wait(lambda r: r["model"] == "tiny/gpt2" and not r["busy"])
+            w.wait(lambda r: r["model"] == "tiny/gpt2" and not r["busy"] and "refs/pr/2" in r["notice"])
             w.key("ctrl+o")
             w.wait(lambda r: {"models/EleutherAI/pythia-70m", "models/tiny/gpt2"} <= set(r["widgets"]))
             w.key("Escape")
