@@ -27,7 +27,6 @@ constexpr int64_t kFewRows = 8;        // up to here weights go by once, a panel
 constexpr int64_t kFewInPlace = 3;     // up to here weights stored [out, in] are decoded in registers
 constexpr int64_t kRowsAhead = 16;     // outputs of them that are fetched ahead
 constexpr int64_t kColumnsAhead = 16;  // inputs of [in, out] that are fetched while others are copied
-constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 bool is_float32(const Linear& w) { return w.dtype == &float32(); }
 bool is_encoded(const Linear& w) { return w.dtype->block > 1; }
