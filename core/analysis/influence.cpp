@@ -248,30 +248,33 @@ Status check_followed_back(const Trace& trace) {
 
 Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
                             const CancelFlag* cancel, const InfluenceStep& step) {
-    const Trace& trace = runs.trace;
-    TRY_STATUS(check_followed_back(trace));
-    Influence out;
-    if (wanted.method == InfluenceMethod::attribution_patching) {
-        TRY_STATUS(add_estimates(runs, wanted, out, pool, cancel));
+    return guarded([&]() -> Result<Influence> {
+        const CancelScope scope(pool, cancel);
+        const Trace& trace = runs.trace;
+        TRY_STATUS(check_followed_back(trace));
+        Influence out;
+        if (wanted.method == InfluenceMethod::attribution_patching) {
+            TRY_STATUS(add_estimates(runs, wanted, out, pool, cancel));
+            for (const Vector& stack : out.tokens) out.sum += stack.sum();
+            return out;
+        }
+        TRY(const Explained of, resolved_for(runs, wanted, pool));
+        out.metric = of.metrics.front();
+        if (trace.model->has_logits()) {
+            const Trace& own = runs.own ? *runs.own : trace;
+            out.value = of.value(trace, own, pool);
+            out.own_value = runs.own ? of.value(own, own, pool) : out.value;
+        }
+        if (wanted.method == InfluenceMethod::contribution) {
+            TRY(out.tokens, contribution_paths(trace, of.positions(), pool, cancel));
+        } else if (wanted.method == InfluenceMethod::rollout) {
+            TRY(out.tokens, rollout_paths(trace, of.positions(), pool, cancel));
+        } else {
+            TRY_STATUS(explain(runs, wanted, of, out, pool, cancel, step));
+        }
         for (const Vector& stack : out.tokens) out.sum += stack.sum();
         return out;
-    }
-    TRY(const Explained of, resolved_for(runs, wanted, pool));
-    out.metric = of.metrics.front();
-    if (trace.model->has_logits()) {
-        const Trace& own = runs.own ? *runs.own : trace;
-        out.value = of.value(trace, own, pool);
-        out.own_value = runs.own ? of.value(own, own, pool) : out.value;
-    }
-    if (wanted.method == InfluenceMethod::contribution) {
-        TRY(out.tokens, contribution_paths(trace, of.positions(), pool, cancel));
-    } else if (wanted.method == InfluenceMethod::rollout) {
-        TRY(out.tokens, rollout_paths(trace, of.positions(), pool, cancel));
-    } else {
-        TRY_STATUS(explain(runs, wanted, of, out, pool, cancel, step));
-    }
-    for (const Vector& stack : out.tokens) out.sum += stack.sum();
-    return out;
+    });
 }
 
 }  // namespace headlight

@@ -133,11 +133,9 @@ Result<std::vector<Vector>> contribution_paths(const Trace& trace, std::span<con
                                                ThreadPool& pool, const CancelFlag* cancel = nullptr);
 Result<std::vector<Vector>> rollout_paths(const Trace& trace, std::span<const int> positions,
                                           ThreadPool& pool, const CancelFlag* cancel = nullptr);
-/// R ← R + R · mean over heads of (gradient ∘ pattern)⁺, with gradients of the seed (Chefer et al. 2021,
-/// equations 5 and 6); R begins as the identity and passes into the encoder through cross-attention by the
-/// same rule. (Their equation 10, for decoders that see all of their rows, would give a row of a causal
-/// decoder nothing of what earlier rows read.) [positions, tokens of all stacks], each row with the seed of
-/// its own.
+/// R ← R + R · mean over heads of (gradient ∘ pattern)⁺, with the seed's gradients (Chefer et al. 2021,
+/// equations 5 and 6; through cross-attention into the encoder too: their 10 is not for causal decoders); R
+/// begins as the identity. [positions, tokens of all stacks], each row with the seed of its own.
 Result<Matrix> relevance_paths(const Trace& trace, std::span<const int> positions,
                                std::vector<GradientSeed> seeds, ThreadPool& pool,
                                const CancelFlag* cancel = nullptr);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/cast.h"
+#include "base/check.h"
 
 namespace headlight {
 
@@ -97,23 +98,26 @@ Status measure_hidden(const Trace& trace, InfluenceMap& map, int first, int coun
 Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted,
                                    ThreadPool& pool, const CancelFlag* cancel,
                                    const std::function<void(const InfluenceMap&)>& seen) {
-    InfluenceMapWanted fitting = wanted;
-    fitting.fit(runs.trace);
-    TRY(InfluenceMap out, empty_map(runs, fitting));
-    const bool of_metric = fitting.of != InfluenceOf::hidden;
-    if (of_metric && fitting.stack + 1 != isize(runs.trace.config().stacks))
-        return Error{"The metric is taken in the decoder; choose one of its heads, or a hidden state."};
-    const int rows = narrow<int>(out.norms.rows()),
-              together =
-                  of_metric ? gradients_together(runs.trace) : outputs_together(runs.trace, out.asked.probes);
-    while (!out.whole()) {
-        const int count = std::min(together, rows - out.done);
-        TRY_STATUS(of_metric ? measure_metric(runs, out, out.done, count, pool, cancel)
-                             : measure_hidden(runs.trace, out, out.done, count, pool, cancel));
-        out.done += count;
-        if (seen) seen(out);
-    }
-    return out;
+    return guarded([&]() -> Result<InfluenceMap> {
+        const CancelScope scope(pool, cancel);
+        InfluenceMapWanted fitting = wanted;
+        fitting.fit(runs.trace);
+        TRY(InfluenceMap out, empty_map(runs, fitting));
+        const bool of_metric = fitting.of != InfluenceOf::hidden;
+        if (of_metric && fitting.stack + 1 != isize(runs.trace.config().stacks))
+            return Error{"The metric is taken in the decoder; choose one of its heads, or a hidden state."};
+        const int rows = narrow<int>(out.norms.rows()),
+                  together = of_metric ? gradients_together(runs.trace)
+                                       : outputs_together(runs.trace, out.asked.probes);
+        while (!out.whole()) {
+            const int count = std::min(together, rows - out.done);
+            TRY_STATUS(of_metric ? measure_metric(runs, out, out.done, count, pool, cancel)
+                                 : measure_hidden(runs.trace, out, out.done, count, pool, cancel));
+            out.done += count;
+            if (seen) seen(out);
+        }
+        return out;
+    });
 }
 
 namespace {

@@ -1,13 +1,16 @@
-// What a person feels at the limits: how soon Cancel takes effect inside a layer of a 7 B model, what the
-// picture of a long text takes, and what more threads than cores cost. Prints one line a figure; weights are
-// random and shared by all matrices.
+// What a person feels at the limits: how soon Cancel takes effect inside a layer of a 7 B model, and inside a
+// block that is followed back, what the picture of a long text takes, and what more threads than cores cost.
+// Prints one line a figure; weights are random and shared by all matrices.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <random>
+#include <string>
 #include <thread>
 
+#include "analysis/influence.h"
 #include "base/memory.h"
 #include "trace/large_pattern.h"
 
@@ -63,33 +66,76 @@ struct RandomModel {
     }
 };
 
-/// Cancels a pass at many moments; the slowest answer is what counts.
-void cancel_latency(int threads) {
-    const RandomModel seven(4096, 32, 11008, 512);
-    ThreadPool pool(threads);
+/// Whether it came to its end.
+using Work = std::function<bool(const CancelFlag*)>;
+
+/// Cancels it at many moments; the slowest answer, in ms, is what counts.
+double cancel_latency(const std::string& what, const Work& work) {
     const auto begin = Clock::now();
-    const auto whole = run_trace(seven.model, seven.request(512), pool);
-    const double layer = milliseconds_since(begin);
+    if (!work(nullptr)) return 0;
+    const double whole = milliseconds_since(begin);
     std::vector<double> late;
     for (int i = 0; i < 20; ++i) {
         CancelFlag cancel{false};
         Clock::time_point at;
         std::thread person([&] {
-            std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(layer * (i + 0.5) / 20));
+            std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(whole * (i + 0.5) / 20));
             at = Clock::now();
             cancel = true;
         });
-        const auto cut = run_trace(seven.model, seven.request(512), pool, &cancel);
-        const auto ended = Clock::now();
+        const bool ended = work(&cancel);
+        const auto end = Clock::now();
         person.join();
-        if (!cut) late.push_back(std::chrono::duration<double, std::milli>(ended - at).count());
+        if (!ended) late.push_back(std::chrono::duration<double, std::milli>(end - at).count());
     }
     std::sort(late.begin(), late.end());
-    if (late.empty()) return;
-    std::printf(
-        "cancel in a 7 B layer, 512 tokens, %d threads: layer %.0f ms, cancelled after %.1f ms (median), "
-        "%.1f ms (worst of %zu)\n",
-        threads, layer, late[late.size() / 2], late.back(), late.size());
+    if (late.empty()) return 0;
+    std::printf("cancel in %s: whole %.0f ms, cancelled after %.1f ms (median), %.1f ms (worst of %zu)\n",
+                what.c_str(), whole, late[late.size() / 2], late.back(), late.size());
+    return late.back();
+}
+
+void cancelled_layer(int threads) {
+    const RandomModel seven(4096, 32, 11008, 512);
+    ThreadPool pool(threads);
+    cancel_latency("a 7 B layer, 512 tokens, " + std::to_string(threads) + " threads",
+                   [&](const CancelFlag* cancel) {
+                       return bool(run_trace(seven.model, seven.request(512), pool, cancel));
+                   });
+}
+
+/// One block of GPT-2 small's shape followed back from the last token, on the one thread that the window
+/// gives to it.
+void cancelled_block() {
+    constexpr int kTokens = 1024;
+    constexpr double kBar = 100;
+    const RandomModel small(768, 12, 3072, kTokens);
+    ThreadPool pool(1);
+    const auto trace = run_trace(small.model, small.request(kTokens), pool);
+    if (!trace) return;
+    std::vector<GradientSeed> seeds;
+    for (int i = 0; i < gradients_together(**trace); ++i)
+        seeds.push_back({0, 1, 0, Matrix::Constant(kTokens, 768, 0.01f * float(i + 1)), i});
+    const std::vector<int> positions(seeds.size(), kTokens - 1);
+    const std::pair<const char*, Work> works[] = {
+        {"contributions",
+         [&](const CancelFlag* cancel) {
+             return bool(contribution_paths(**trace, std::vector{kTokens - 1}, pool, cancel));
+         }},
+        {"relevance",
+         [&](const CancelFlag* cancel) {
+             return bool(relevance_paths(**trace, positions, seeds, pool, cancel));
+         }},
+        {"rows of the Jacobian", [&](const CancelFlag* cancel) {
+             return bool(jacobian_rows(**trace, {}, kTokens - 1, 1, 8, pool, cancel));
+         }}};
+    for (const auto& [name, work] : works) {
+        const double worst = cancel_latency(std::string(name) + " of a block, 1,024 tokens, 1 thread", work);
+        std::printf(
+            "bar | cancel in %s of a block of GPT-2 small's shape, 1,024 tokens | %.1f ms |  | ≤ %.0f ms | "
+            "%s\n",
+            name, worst, kBar, worst <= kBar ? "met" : "missed");
+    }
 }
 
 /// The picture of one head of a long text against n² float32.
@@ -133,6 +179,7 @@ void more_threads_than_cores() {
 int main() {
     memory_of_a_picture(8192);  // before anything else has set the peak
     memory_of_a_picture(25'000);
-    for (const int threads : {1, default_thread_count(), 16}) cancel_latency(threads);
+    for (const int threads : {1, default_thread_count(), 16}) cancelled_layer(threads);
+    cancelled_block();
     more_threads_than_cores();
 }

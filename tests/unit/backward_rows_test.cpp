@@ -1,4 +1,4 @@
-// The reverse pass over the rows that count: the same as over all.
+// The reverse pass over the rows that count: the same as over all; cancelled among them.
 #include "changed.h"
 #include "helpers.h"
 #include "trace/trace_gradients.h"
@@ -66,4 +66,23 @@ TEST_CASE("backward: gradients of texts of several tiles go back together, each 
         CHECK((together[0].of(i) - alone).norm() <= 1e-5 * alone.norm());
         CHECK(together[0].rows.part(i).tokens.end == seed.row + 1);
     }
+}
+
+TEST_CASE("backward: cancelled in the middle of a block, it looks at no further tile") {
+    ThreadPool pool(1);
+    std::string text;
+    for (int i = 0; i < 30; ++i) text += "Lily had a red ball. ";
+    const auto story = run_story(text, pool);  // of two tiles a head or more
+    const int n = story->output().size();
+    REQUIRE(n > 128);
+    struct : GradientObserver {
+        CancelFlag flag = false;
+        int tiles = 0;
+        void begin(int) override {}
+        void see(int, const GradientTile&) override { flag = ++tiles == 2; }
+    } canceller;
+    const GradientSeed seed{0, 4, 0, random_matrix(n, story->config().d_model, 7)};
+    const auto g = embedding_gradients(*story, {&seed, 1}, pool, &canceller.flag, &canceller);
+    REQUIRE(!g);
+    CHECK((g.error().cancelled && canceller.tiles == 2));
 }

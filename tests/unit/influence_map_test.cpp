@@ -105,6 +105,29 @@ TEST_CASE("influence map: shares of all rows are those of each row's way down") 
     }
 }
 
+TEST_CASE("influence map: shares that are cancelled in the middle of a block end there") {
+    ThreadPool pool(1);
+    std::string text;
+    for (int i = 0; i < 36; ++i) text += "Lily had a red ball. ";
+    const auto story = run_story(text, pool);
+    REQUIRE(story->output().size() > 3 * 64);  // rows are asked for 64 at a time
+    CancelFlag cancel = false;
+    const BlockShares shares = contribution_shares(*story, {}, pool);
+    int prepared = 0, asked = 0;
+    const BlockShares cancelling = [&](int block) -> SharesOf {
+        ++prepared;
+        return [&, rows_of = shares(block)](int first, int rows) {
+            cancel = ++asked == 2;
+            return rows_of(first, rows);
+        };
+    };
+    const auto ended = shares_through(*story, 0, 3, cancelling, pool, &cancel);
+    REQUIRE(!ended);
+    CHECK((ended.error().cancelled && prepared == 1 && asked == 2));
+    const CancelScope scope(pool, &cancel);
+    CHECK_THROWS(shares(1));  // nor is another one prepared
+}
+
 TEST_CASE("influence map: attention beside it, and how far their ranks agree") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
