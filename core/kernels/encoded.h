@@ -2,16 +2,17 @@
 // v3.cpp and v4.cpp alone.
 #pragma once
 
+#include "kernels/blocks.h"
 #include "kernels/dots.h"
-#include "kernels/formats.h"
 #include "kernels/kernels.h"
 #include "kernels/transposed.h"
 
 namespace headlight {
 namespace {
 
-constexpr int kEncodedRows = 8;  // rows of weights that take turns, so that their sums overlap
-constexpr int kTurn = 256;       // values of a turn
+/// Rows of weights that take turns, so that their sums overlap; a multiple of the lanes that they end in.
+constexpr int kEncodedRows = kLanes > 8 ? kLanes : 8;
+constexpr int kTurn = 256;  // values of a turn
 
 /// A row of bytes whose values beyond its end are zeros: what is left behind its whole blocks.
 template <int Bytes>
@@ -29,13 +30,12 @@ struct Format {
     static void decode(const uint8_t* blocks, int64_t count, float* __restrict out) {
         const int64_t whole = count / Values;
         for (int64_t b = 0; b < whole; ++b)
-#pragma GCC unroll 16
-            for (int i = 0; i < Values / kSumLanes; ++i) {
-                const Lanes v = values(blocks + b * Bytes, i);
+            Block<values, Values>::each(
+                blocks + b * Bytes, [=](int i, const Lanes& v) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-                for (int64_t part = 0; part < Lanes::kParts; ++part)
-                    store(out + b * Values + i * kSumLanes + part * kLanes, v.part[part]);
-            }
+                    for (int64_t part = 0; part < Lanes::kParts; ++part)
+                        store(out + b * Values + i * kSumLanes + part * kLanes, v.part[part]);
+                });
         if (const int64_t left = count - whole * Values) {
             const Lanes v = values(LastBlock<Bytes>(blocks + whole * Bytes, left * Bytes / Values).bytes, 0);
             for (int64_t part = 0; part < Lanes::kParts; ++part)
@@ -43,40 +43,39 @@ struct Format {
         }
     }
 
-    /// sum += so many blocks of a row of weights · x; fetches as many, so far ahead.
+    /// sum += so many blocks of a row of weights · x, or is begun by them; fetches as many, so far ahead.
     template <int Blocks>
-    static void add(const float* x, const uint8_t* w, int64_t ahead, Vec* sum) {
+    static void add(const float* x, const uint8_t* w, int64_t ahead, bool begin, Vec* sum) {
         for (int at = 0; at < Blocks * Bytes; at += kLine) fetch(w, ahead + at);
-        Lanes total;
-        for (int part = 0; part < Lanes::kParts; ++part) total.part[part] = sum[part];
+        Lanes total{};
+        if (!begin)
+            for (int part = 0; part < Lanes::kParts; ++part) total.part[part] = sum[part];
 #pragma GCC unroll 16
         for (int b = 0; b < Blocks; ++b)
-#pragma GCC unroll 16
-            for (int i = 0; i < Values / kSumLanes; ++i) {
-                const Lanes v = values(w + b * Bytes, i);
+            Block<values, Values>::each(
+                w + b * Bytes, [&](int i, const Lanes& v) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-                for (int part = 0; part < Lanes::kParts; ++part)
-                    total.part[part] = fused(load(x + b * Values + i * kSumLanes + part * kLanes),
-                                             v.part[part], total.part[part]);
-            }
+                    for (int part = 0; part < Lanes::kParts; ++part)
+                        total.part[part] = fused(load(x + b * Values + i * kSumLanes + part * kLanes),
+                                                 v.part[part], total.part[part]);
+                });
         for (int part = 0; part < Lanes::kParts; ++part) sum[part] = total.part[part];
     }
     /// Totals of some rows of weights with one row of x, in the order of dots_tile.
     static void totals(const Dots& d, const float* x, const uint8_t* const* w, int64_t rows, float* out) {
         constexpr int kBlocks = kTurn / Values;
-        constexpr int kRounded = (kEncodedRows + kLanes - 1) / kLanes * kLanes;
-        Vec sum[kEncodedRows][Lanes::kParts] = {}, single[kRounded] = {};
+        Vec sum[kEncodedRows][Lanes::kParts], single[kEncodedRows];
         const int64_t turns = d.depth / kTurn, blocks = d.depth / Values;
         for (int64_t turn = 0; turn < turns; ++turn)
             for (int64_t row = 0; row < rows; ++row)
-                add<kBlocks>(x + turn * kTurn, w[row] + turn * kBlocks * Bytes, d.ahead, sum[row]);
-        for (int64_t row = 0; row < rows; ++row) {
-            for (int64_t b = turns * kBlocks; b < blocks; ++b)
-                add<1>(x + b * Values, w[row] + b * Bytes, d.ahead, sum[row]);
-            single[row] = joined(sum[row]);
+                add<kBlocks>(x + turn * kTurn, w[row] + turn * kBlocks * Bytes, d.ahead, turn == 0, sum[row]);
+        for (int64_t row = 0; row < kEncodedRows; ++row) {
+            for (int64_t b = turns * kBlocks; row < rows && b < blocks; ++b)
+                add<1>(x + b * Values, w[row] + b * Bytes, d.ahead, b == 0, sum[row]);
+            single[row] = row < rows && blocks > 0 ? joined(sum[row]) : Vec{};
         }
         for (int64_t row = 0; row < kEncodedRows; row += kLanes)
-            store_some(out + row, kEncodedRows - row, folded<kLanes / 2>(single + row));
+            store(out + row, folded<kLanes / 2>(single + row));
     }
 
     static void dot(const Dots& d) {

@@ -111,11 +111,14 @@ Lanes levels(Codes nibbles) {
 }
 
 SIXTEEN iq4_nl(const uint8_t* block, int i) { return times(levels(nibbles(block + 2, i)), half(block)); }
-SIXTEEN iq4_xs(const uint8_t* block, int i) {
-    const int group = i / 2, low = block[4 + group / 2] >> (group % 2 * 4) & 15,
+/// The scale of a group of 32 of IQ4_XS.
+Vec scale_iq4_xs(const uint8_t* block, int group) {
+    const int low = block[4 + group / 2] >> (group % 2 * 4) & 15,
               high = word_at(block + 2) >> (group * 2) & 3;
-    const Vec scale = half(block) * all(static_cast<float>((low | high << 4) - 32));
-    return times(levels(nibbles(block + 8 + group * 16, i % 2)), scale);
+    return half(block) * all(static_cast<float>((low | high << 4) - 32));
+}
+SIXTEEN iq4_xs(const uint8_t* block, int i) {
+    return times(levels(nibbles(block + 8 + i / 2 * 16, i % 2)), scale_iq4_xs(block, i / 2));
 }
 
 #undef SIXTEEN

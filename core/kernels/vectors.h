@@ -27,7 +27,16 @@ typedef uint32_t Bits __attribute__((vector_size(kLanes * 4)));
 
 Vec load(const float* p) { return *reinterpret_cast<const UnalignedVec*>(p); }
 void store(float* p, Vec v) { *reinterpret_cast<UnalignedVec*>(p) = v; }
-Vec all(float x) { return Vec{} + x; }
+/// x in every lane. Not as a sum with zeros, which is one more instruction: −0 + 0 is another number.
+Vec all(float x) {
+#if defined(__AVX512F__)
+    return reinterpret_cast<Vec>(_mm512_set1_ps(x));
+#elif defined(__AVX2__) && defined(__FMA__)
+    return reinterpret_cast<Vec>(_mm256_set1_ps(x));
+#else
+    return Vec{x, x, x, x};
+#endif
+}
 Vec chosen(Ints mask, Vec yes, Vec no) {
     return reinterpret_cast<Vec>((mask & reinterpret_cast<Ints>(yes)) | (~mask & reinterpret_cast<Ints>(no)));
 }
