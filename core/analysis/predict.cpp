@@ -4,9 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/cast.h"
 #include "base/check.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "kernels/choice.h"
 
 namespace headlight {
 
@@ -21,12 +23,23 @@ float log_sum_exp(const Vector& logits) {
 }
 
 std::vector<int> ranked_ids(const Vector& values, int count) {
-    std::vector<int> order(values.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto middle = order.begin() + std::min<std::ptrdiff_t>(count, values.size());
-    std::partial_sort(order.begin(), middle, order.end(),
-                      [&](int a, int b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
-    order.erase(middle, order.end());
+    constexpr int kFew = 64;  // so few are kept in order while all go by
+    const auto before = [&](int a, int b) { return values[a] != values[b] ? values[a] > values[b] : a < b; };
+    const int most = std::min(count, narrow<int>(values.size()));
+    std::vector<int> order;
+    if (most > kFew) {
+        order.resize(values.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::partial_sort(order.begin(), order.begin() + most, order.end(), before);
+        order.resize(most);
+        return order;
+    }
+    for (int i = 0; most > 0 && i < values.size(); ++i) {
+        const bool full = isize(order) == most;
+        if (full && !(values[i] > values[order.back()])) continue;
+        if (full) order.pop_back();
+        order.insert(std::upper_bound(order.begin(), order.end(), i, before), i);
+    }
     return order;
 }
 
@@ -52,7 +65,8 @@ std::vector<int> predicting_positions(const Trace& trace) {
 }
 
 std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool) {
-    const Vector p = probabilities_at(trace, position, pool);
+    Vector p = logits_at(trace, position, pool);
+    kernels().softmax(p.data(), p.size());  // of the tokens that lead, which are far from its least numbers
     std::vector<Prediction> out;
     for (const int id : ranked_ids(p, count)) out.push_back({id, p[id]});
     return out;

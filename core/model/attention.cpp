@@ -24,14 +24,8 @@ KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
 }
 
-}  // namespace
-
-void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
-                      int first_key, MatrixRef scores) {
-    HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
-                     first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;  // fewer than there are scores
-    multiply_keys(scaled, k, first_key, scores);
+/// What is done to one head's products of queries and keys.
+void finish_scores(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
     for (Index r = 0; rule.cap > 0 && r < scores.rows(); ++r)
         kernels().soft_cap(scores.row(r).data(), scores.cols(), rule.cap);
     rule.bias.add(head, first, first_key, scores);
@@ -40,6 +34,17 @@ void attention_scores(const AttentionRule& rule, int head, const Rows& q, const 
             if (query >= first && query < first + scores.rows() && key >= first_key &&
                 key < first_key + scores.cols())
                 scores(query - first, key - first_key) = value;
+}
+
+}  // namespace
+
+void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
+                      int first_key, MatrixRef scores) {
+    HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
+                     first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
+    const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;  // fewer than there are scores
+    multiply_keys(scaled, k, first_key, scores);
+    finish_scores(rule, head, first, first_key, scores);
 }
 
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
@@ -110,17 +115,37 @@ void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows
 
 namespace {
 
+/// So many floats of this thread, until it asks again.
+float* tile_room(Index floats) {
+    static thread_local std::vector<float> room;
+    room.resize(std::max(room.size(), static_cast<size_t>(floats)));
+    return room.data();
+}
+
 /// The tile of one head's queries [first, last); its weights are this thread's until it makes another.
 PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int last) {
-    static thread_local std::vector<float> scratch;
     const KeyRange keys = needed_keys(rule, head, first, last);
-    const int rows = last - first;
-    scratch.resize(std::max(scratch.size(), size_t{1} * rows * keys.size()));
-    Eigen::Map<Matrix> weights(scratch.data(), rows, keys.size());
+    const Index rows = last - first;
+    Eigen::Map<Matrix> weights(tile_room(rows * keys.size()), rows, keys.size());
     attention_scores(rule, head, q, k, first, keys.begin, weights);
     finish_pattern(rule, head, first, keys.begin, weights);
     return {rule, head, first, keys.begin, weights};
+}
+
+/// One query's rows of the patterns of `heads` heads from `head` on, which read the same keys k [n, d_head];
+/// q: [n, heads of the block · d_head].
+ConstMatrixMap make_rows(const AttentionRule& rule, int head, int heads, const Rows& q, const Rows& k,
+                         int query, const KeyRange& keys) {
+    const Index width = k.cols();
+    Eigen::Map<Matrix> weights(tile_room(Index{heads} * keys.size()), heads, keys.size());
+    const ConstMatrixMap queries(q.row(query).data() + head * width, heads, width);
+    multiply_keys(Matrix(queries * rule.scale), k, keys.begin, weights);
+    for (int i = 0; i < heads; ++i) {
+        finish_scores(rule, head + i, query, keys.begin, weights.middleRows(i, 1));
+        finish_pattern(rule, head + i, query, keys.begin, weights.middleRows(i, 1));
+    }
+    return {weights.data(), weights.rows(), weights.cols()};
 }
 
 int end_of_tile(int first) { return (first / kTileQueries + 1) * kTileQueries; }
@@ -129,20 +154,29 @@ HeadRule::Z z_of(const AttentionRule& rule, int head) {
     return rule.change(head) ? rule.change(head)->z : HeadRule::Z::kept;
 }
 
-/// Some queries of one head.
+/// Some queries of one head, or one query of `heads` neighbors.
 struct TilePlace {
-    int head, first, last;
+    int head, first, last, heads = 1;
 };
+
+/// Heads from `head` on that are met together for one query, so that keys and values that they share are read
+/// once.
+int heads_together(const AttentionRule& rule, int head, bool one_query) {
+    if (!one_query || !rule.changed.empty()) return 1;
+    const int shared = rule.heads / rule.kv_heads;
+    return std::min(shared - head % shared, kFewQueries);
+}
 
 /// The tiles for the queries [start, end) of n, the longest rows first; for all n where their mean is z.
 std::vector<TilePlace> tile_places(const AttentionRule& rule, int start, int end, int n) {
     std::vector<TilePlace> out;
     for (int block = (n - 1) / kTileQueries * kTileQueries; block >= 0; block -= kTileQueries)
-        for (int head = 0; head < rule.heads; ++head) {
+        for (int head = 0, heads = 1; head < rule.heads; head += heads) {
             const bool all = z_of(rule, head) == HeadRule::Z::mean;
             const int first = std::max(block, all ? 0 : start),
                       last = std::min(end_of_tile(block), all ? n : end);
-            if (first < last) out.push_back({head, first, last});
+            heads = heads_together(rule, head, last - first == 1);
+            if (first < last) out.push_back({head, first, last, heads});
         }
     return out;
 }
@@ -170,6 +204,18 @@ void check_shapes(const AttentionRule& rule, const Rows& q, const Rows& k, const
                     isize(rule.mask.visible) >= start + z.rows());
 }
 
+/// z of one query of heads that share their keys and values; z: [1, heads of the block · d_head].
+void attend_together(const AttentionRule& rule, const TilePlace& at, const Rows& q, const Rows& k,
+                     const Rows& v, MatrixRef z, const SeeTile& see) {
+    const Index width = k.cols();
+    const KeyRange keys = needed_keys(rule, at.head, at.first, at.last);
+    const ConstMatrixMap weights = make_rows(rule, at.head, at.heads, q, k, at.first, keys);
+    for (int i = 0; see && i < at.heads; ++i)
+        see({rule, at.head + i, at.first, keys.begin, weights.middleRows(i, 1)});
+    weigh_values(weights, keys.begin, v,
+                 Eigen::Map<Matrix>(z.row(0).data() + at.head * width, at.heads, width));
+}
+
 }  // namespace
 
 void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Rows& k, const Rows& v,
@@ -185,15 +231,16 @@ void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Ro
         const HeadRule::Z kind = z_of(rule, at.head);
         if (kind == HeadRule::Z::zero && !see) return;
         const Index own = at.head * width, shared = rule.kv_head(at.head) * width, rows = at.last - at.first;
-        const PatternTile tile =
-            make_tile(rule, at.head, q.columns(own, width), k.columns(shared, width), at.first, at.last);
+        const Rows keys = k.columns(shared, width), values = v.columns(shared, width);
+        if (at.heads > 1)
+            return attend_together(rule, at, q, keys, values, z.middleRows(at.first - start, 1), see);
+        const PatternTile tile = make_tile(rule, at.head, q.columns(own, width), keys, at.first, at.last);
         if (see) see(tile);
         if (kind == HeadRule::Z::kept)
-            weigh_values(tile.weights, tile.first_key, v.columns(shared, width),
-                         z.block(at.first - start, own, rows, width));
+            weigh_values(tile.weights, tile.first_key, values, z.block(at.first - start, own, rows, width));
         if (kind != HeadRule::Z::mean) return;
         Matrix part(rows, width);
-        weigh_values(tile.weights, tile.first_key, v.columns(shared, width), part);
+        weigh_values(tile.weights, tile.first_key, values, part);
         sums.row(i) = part.colwise().sum();
     });
     ablate(rule, tiles, sums, n, z);

@@ -10,9 +10,8 @@ namespace headlight {
 
 namespace {
 
-/// Queries, as of a typed token, for which a copy of keys and values costs more than reading them as they
-/// lie.
-constexpr Index kFewQueries = 3;
+/// Keys of which the values are met at a time; as many behind them are fetched meanwhile.
+constexpr Index kKeysAhead = 16;
 
 /// scores = q kᵀ of a few queries.
 void multiply_few_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef scores) {
@@ -40,10 +39,19 @@ void copy_values(const Rows& v, Index k0, Index depth, Index o, float* panel) {
     for (Index k = 0; k < depth; ++k) std::copy_n(v.row(k0 + k).data() + o, count, panel + k * kPanel);
 }
 
-/// z of a few queries, from the values as they lie.
+/// Has the rows [first, last) come nearer, as far as there are such.
+void fetch_rows(const Rows& v, Index first, Index last) {
+    constexpr Index kLineFloats = 16;
+    for (Index i = first; i < std::min(last, v.rows()); ++i)
+        for (Index o = 0; o < v.cols(); o += kLineFloats) __builtin_prefetch(v.row(i).data() + o);
+}
+
+/// z of a few queries, from the values as they lie: a piece of a row here, the next one a row further, which
+/// the processor does not foresee.
 void weigh_values_in_place(ConstMatrixRef x, int first_key, const Rows& v, MatrixRef z) {
     for (Index k0 = 0; k0 < x.cols();) {
-        const Index key = first_key + k0, depth = std::min(v.together(key), x.cols() - k0);
+        const Index key = first_key + k0, depth = std::min({v.together(key), x.cols() - k0, kKeysAhead});
+        fetch_rows(v, key + kKeysAhead, key + 2 * kKeysAhead);
         for (Index o = 0; o < v.cols(); o += kPanel)
             kernels().multiply({.x = x.data() + k0,
                                 .x_stride = x.outerStride(),

@@ -35,8 +35,12 @@ Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRe
     Matrix padded = spare_matrix(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
     const auto activate = activation_row(p.config().activation).apply;
-    apply_linear(p.pool, x, w.mlp_in, hidden);
-    if (w.mlp_gate) gate = project(p.pool, x, w.mlp_gate);
+    std::vector<LinearProduct> products{{w.mlp_in, hidden}};
+    if (w.mlp_gate) {
+        gate = spare_matrix(x.rows(), w.mlp_gate.out);
+        products.push_back({w.mlp_gate, gate});
+    }
+    apply_linears(p.pool, x, products);
     for_row_blocks(p.pool, hidden.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
             if (!w.mlp_gate) {
@@ -102,9 +106,8 @@ void append_to_passes(const Batch& b, int l, Matrix all, BlockOf block, RowsOf r
         b, l, std::move(all), [=](auto& layer) -> auto& { return layer.*block.*rows; });
 }
 
-/// q or k: projected, normalized per head where the model does so, rotated.
-Matrix project_heads(const Batch& b, int l, ConstMatrixRef x, const Linear& w, const Norm& norm, int heads) {
-    Matrix y = project(b.pool, x, w);
+/// q or k, projected: normalized per head where the model does so, rotated.
+void place_heads(const Batch& b, int l, const Norm& norm, int heads, Matrix& y) {
     if (norm) {
         const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
         Matrix normal = b.norm(norm, by_head);
@@ -115,7 +118,6 @@ Matrix project_heads(const Batch& b, int l, ConstMatrixRef x, const Linear& w, c
     for (const PassInBatch& p : b.passes)
         if (const RopeTable& table = p.rope_tables.of(b.config(), rope); table.sine.size())
             apply_rope(rope, table, heads, b.pool, y.middleRows(p.first, p.rows));
-    return y;
 }
 
 /// Scores to what the block adds, for all new rows.
@@ -138,8 +140,12 @@ Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, Bl
 
 Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matrix& x) {
     const AttentionRule& rule = *b.passes.front().layer->self.rule;
-    Matrix q = project_heads(b, l, x, w.q, w.q_norm, rule.heads),
-           k = project_heads(b, l, x, w.k, w.k_norm, rule.kv_heads), v = project(b.pool, x, w.v);
+    Matrix q = spare_matrix(x.rows(), w.q.out), k = spare_matrix(x.rows(), w.k.out),
+           v = spare_matrix(x.rows(), w.v.out);
+    const LinearProduct products[] = {{w.q, q}, {w.k, k}, {w.v, v}};
+    apply_linears(b.pool, x, products);
+    place_heads(b, l, w.q_norm, rule.heads, q);
+    place_heads(b, l, w.k_norm, rule.kv_heads, k);
     check_finite(b, l, "queries", all_finite(q));
     check_finite(b, l, "keys", all_finite(k));
     check_finite(b, l, "values", all_finite(v));

@@ -181,17 +181,22 @@ void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& 
         multiply_panels(cancel, x, w, packed, y, o, std::min(end, o + together));
 }
 
-/// How a product is cut into tasks.
-struct Cut {
-    int64_t outputs, rows;
+/// How a product is cut into tasks, which are [begin, end) of a job.
+struct Tasks {
+    const std::byte* packed;
+    int64_t outputs, rows, blocks;  // of one task; blocks of rows
+    int begin, end;
 };
-Cut cut_of(const Linear& w, int64_t rows, bool packed, int threads) {
+Tasks tasks_of(const Linear& w, int64_t rows, int threads, int begin) {
+    const std::byte* const packed = packed_panels(w);
     const int64_t panels = (w.out + kPanel - 1) / kPanel,
                   blocks = packed ? (rows + kRowBlock - 1) / kRowBlock : 1,  // else each would pack anew
         least = !packed && w.layout == WeightLayout::in_out ? kTaskPanels / 2 : 1,
                   share = std::clamp<int64_t>(panels * blocks / (kTasks * threads), least, kTaskPanels),
-                  height = (rows + blocks - 1) / blocks;
-    return {share * kPanel, (height + kEvenRows - 1) / kEvenRows * kEvenRows};
+                  height = (rows + blocks - 1) / blocks,
+                  even = (height + kEvenRows - 1) / kEvenRows * kEvenRows, cuts = (rows + even - 1) / even;
+    return {packed, share * kPanel, even,
+            cuts,   begin,          begin + narrow<int>((panels + share - 1) / share * cuts)};
 }
 
 void check_shapes(ConstMatrixRef x, const Linear& w, MatrixRef y) {
@@ -227,16 +232,27 @@ void Linear::read(int64_t i, int64_t begin, int64_t count, float* values) const 
 }
 
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y) {
-    check_shapes(x, w, y);
+    const LinearProduct product{w, y};
+    apply_linears(pool, x, {&product, 1});
+}
+
+void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearProduct> products) {
     if (x.rows() == 0) return;
-    const std::byte* const packed = packed_panels(w);
-    const Cut cut = cut_of(w, x.rows(), packed != nullptr, pool.threads());
-    const int64_t blocks = (x.rows() + cut.rows - 1) / cut.rows;
-    pool.run(narrow<int>((w.out + cut.outputs - 1) / cut.outputs * blocks), [&](int i) {
-        const int64_t row = i % blocks * cut.rows, rows = std::min<int64_t>(cut.rows, x.rows() - row),
-                      begin = i / blocks * cut.outputs;
-        multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, packed, y.middleRows(row, rows),
-                         begin, std::min(w.out, begin + cut.outputs));
+    std::vector<Tasks> all;
+    for (const auto& [w, y] : products) {
+        check_shapes(x, w, y);
+        all.push_back(tasks_of(w, x.rows(), pool.threads(), all.empty() ? 0 : all.back().end));
+    }
+    pool.run(all.back().end, [&](int i) {
+        size_t p = 0;
+        while (i >= all[p].end) ++p;
+        const Tasks& t = all[p];
+        const Linear& w = products[p].w;
+        const int64_t at = i - t.begin, row = at % t.blocks * t.rows,
+                      rows = std::min<int64_t>(t.rows, x.rows() - row), begin = at / t.blocks * t.outputs;
+        multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, t.packed,
+                         MatrixRef(products[p].y).middleRows(row, rows), begin,
+                         std::min(w.out, begin + t.outputs));
     });
 }
 

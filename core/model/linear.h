@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "base/matrix.h"
 #include "base/threads.h"
@@ -52,6 +53,14 @@ struct Linear {
 /// the blocks' dot products, whatever the layout, the number of rows and of threads and whether W was packed:
 /// rows that are computed together or one by one are the same bits.
 void apply_linear(ThreadPool& pool, ConstMatrixRef x, const Linear& w, MatrixRef y);
+
+/// One of several products of the same rows.
+struct LinearProduct {
+    const Linear& w;
+    MatrixRef y;  // [n, w.out]
+};
+/// The same of several weights that meet the same rows x, in one job of the pool.
+void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearProduct> products);
 
 /// x[n, in] = y[n, out] · Wᵀ, without the bias: from the gradient by what apply_linear gives to the one by
 /// what it took. Weights are read as they lie.

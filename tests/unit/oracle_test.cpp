@@ -112,3 +112,34 @@ TEST_CASE(
         CHECK(apart(pattern, slow.pattern) < 1e-4);
     }
 }
+
+TEST_CASE("attention: one query of heads that share keys is the bits of its row among all queries") {
+    ThreadPool pool(2);
+    for (const auto& group : {std::pair{4, 4}, {6, 3}, {8, 2}, {5, 1}})
+        for (const int width : {7, 16, 64})
+            for (const int n : {1, 16, 33, 64, 65, 200}) {
+                const int heads = group.first, shared = group.second;
+                AttentionRule rule;
+                rule.mask = MaskPlan::make({}, {true, 90}, std::vector<int>(n, 0));
+                rule.bias = alibi_bias(heads, n);
+                rule.scale = 0.3f;
+                rule.cap = 2;
+                rule.heads = heads;
+                rule.kv_heads = shared;
+                const Rows q = random_matrix(n, heads * width, 1), k = random_matrix(n, shared * width, 2),
+                           v = random_matrix(n, shared * width, 3);
+                Matrix all(n, heads * width), last(1, heads * width), seen = Matrix::Zero(heads, n);
+                attend(pool, rule, q, k, v, 0, all);
+                attend(pool, rule, q, k, v, n - 1, last, [&](const PatternTile& tile) {
+                    seen.block(tile.head, tile.first_key, 1, tile.weights.cols()) = tile.weights;
+                });
+                INFO(heads, " heads on ", shared, ", width ", width, ", ", n, " tokens");
+                CHECK(last.row(0) == all.row(n - 1));
+                Matrix pattern(1, n);
+                for (int h = 0; h < heads; ++h) {
+                    const Index own = h * width, theirs = rule.kv_head(h) * width;
+                    head_pattern(rule, h, q.columns(own, width), k.columns(theirs, width), n - 1, pattern);
+                    CHECK(seen.row(h) == pattern.row(0));
+                }
+            }
+}
