@@ -82,19 +82,22 @@ void raise_to_row(const PatternTile& tile, int query, float* largest) {
             largest[i] = std::max(largest[i], weights[i]);
 }
 
-/// Raises the entries that a tile touches, which cover 2^down queries and 2^across keys each.
-void raise_entries(const PatternTile& tile, int down, int across, Matrix& entries) {
+/// Raises the entries that a tile touches, which cover 2^down queries and 2^across keys each; those that are
+/// given begin with the row in which query `first` lies.
+void raise_entries(const PatternTile& tile, int down, int across, int first, Matrix& entries) {
     static thread_local std::vector<float> largest;  // by key, of the queries of one row of entries
     const int last = tile.first + narrow<int>(tile.weights.rows()), width = narrow<int>(tile.weights.cols());
     for (int query = tile.first; query < last;) {
-        float* const row = entries.row(query >> down).data();
+        float* const row = entries.row((query >> down) - (first >> down)).data();
         const int end = std::min(last, ((query >> down) + 1) << down);
         largest.assign(width, -1.0f);
         for (; query < end; ++query) raise_to_row(tile, query, largest.data());
         if (across == 0) kernels().keep_larger(row + tile.first_key, largest.data(), width);
-        for (int i = 0; across > 0 && i < width; ++i) {
-            float& entry = row[(tile.first_key + i) >> across];
-            entry = std::max(entry, largest[i]);
+        for (int i = 0; across > 0 && i < width;) {
+            const int at = (tile.first_key + i) >> across,
+                      next = std::min(width, ((at + 1) << across) - tile.first_key);
+            row[at] = std::max(row[at], Eigen::Map<const Vector>(largest.data() + i, next - i).maxCoeff());
+            i = next;
         }
     }
 }
@@ -122,35 +125,37 @@ HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> input
         const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack()].size(),
                   down = scale_down(queries, most_), across = scale_of(keys, most_);
         blocks_.push_back(
-            {at.kind == AttentionKind::cross, at.stack, c.heads(i), queries, down, across, queries});
-        for (int head = 0; head < c.heads(i); ++head) {
-            HeadSummary& out = heads_[AttentionHead{i, head}];
-            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kStatistics)};
-            out.entries = Matrix::Constant(entry_count(queries, down), entry_count(keys, across), -1.0f);
-        }
+            {at.kind == AttentionKind::cross, at.stack, c.heads(i), queries, keys, down, across, queries});
+        for (int head = 0; head < c.heads(i); ++head)
+            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kStatistics), Matrix(0, 0)};
     }
 }
 
 /// Lets what was seen begin at another query: with room for those before it, or without some of them.
-void HeadObserver::begin_at(SeenRows& seen, int first) {
+void HeadObserver::begin_at(const Block& block, SeenRows& seen, int first) {
     if (first == seen.first) return;
     const Index end = seen.first + seen.statistics.rows(), kept = end - std::max(first, seen.first);
     Matrix statistics(end - first, kStatistics);
     statistics.bottomRows(kept) = seen.statistics.bottomRows(kept);
-    seen = {first, std::move(statistics)};
+    const Index rows = first < end ? entry_count(block.queries, block.down) - (first >> block.down) : 0,
+                same = std::min(rows, seen.entries.rows());
+    Matrix entries(rows, entry_count(block.keys, block.across));
+    entries.topRows(rows - same).setConstant(-1);
+    if (same > 0) entries.bottomRows(same) = seen.entries.bottomRows(same);
+    seen = {first, std::move(statistics), std::move(entries)};
 }
 
 void HeadObserver::begin(int block, int first) {
     blocks_[block].seen_from = first;
     for (int head = 0; head < blocks_[block].heads; ++head)
-        begin_at(seen_[AttentionHead{block, head}], first);
+        begin_at(blocks_[block], seen_[AttentionHead{block, head}], first);
 }
 
 void HeadObserver::see(int block, const PatternTile& tile) {
     const Block& shape = blocks_[block];
-    const AttentionHead head{block, tile.head};
-    note_statistics(shape, tile, seen_[head]);
-    raise_entries(tile, shape.down, shape.across, heads_[head].entries);
+    SeenRows& seen = seen_[AttentionHead{block, tile.head}];
+    note_statistics(shape, tile, seen);
+    raise_entries(tile, shape.down, shape.across, seen.first, seen.entries);
 }
 
 void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, SeenRows& seen) const {
@@ -168,25 +173,34 @@ void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, 
     }
 }
 
-/// Takes the first `rows` rows of an earlier summary of a head, over so many keys; returns how many it took.
-int HeadObserver::take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) {
+/// How many of the first `rows` rows of an earlier summary of a head, over so many keys, it can take.
+int HeadObserver::rows_to_take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const {
     const Block& now = blocks_[head.block];
     const int past_queries = narrow<int>(past.by_query.rows());
     const int down = scale_down(past_queries, most_), across = scale_of(past_keys, most_);
     if (down > now.down || across > now.across) return 0;
-    if (rows < past_queries) rows = rows >> down << down;  // an entry of which a part is gone is made anew
-    if (rows == 0) return 0;
-    const Index up = Index{1} << (now.down - down), left = Index{1} << (now.across - across);
+    return rows < past_queries ? rows >> down << down : rows;  // an entry that lost a part is made anew
+}
+
+/// The entries of an earlier summary's first rows, as many as were taken, and what was seen behind them.
+Matrix HeadObserver::joined_entries(AttentionHead head, const HeadSummary& past, int taken,
+                                    int past_keys) const {
+    const Block& now = blocks_[head.block];
+    const int down = scale_down(narrow<int>(past.by_query.rows()), most_);
+    const Index up = Index{1} << (now.down - down),
+                left = Index{1} << (now.across - scale_of(past_keys, most_));
     Matrix coarser;
     if (up > 1 || left > 1)
-        coarser = largest_of_blocks(past.entries.topRows(entry_count(rows, down)), up, left);
-    const Matrix& kept = coarser.size() ? coarser : past.entries;
-    HeadSummary& out = heads_[head];
-    const Index lines = entry_count(rows, now.down), columns = std::min(kept.cols(), out.entries.cols());
-    auto entries = out.entries.topLeftCorner(lines, columns);
-    entries = entries.cwiseMax(kept.topLeftCorner(lines, columns));
-    out.tiles.assign(past.tiles.begin(), past.tiles.begin() + rows / kTileQueries);
-    return rows;
+        coarser = largest_of_blocks(past.entries.topRows(entry_count(taken, down)), up, left);
+    const Matrix &kept = coarser.size() ? coarser : past.entries, &seen = seen_[head].entries;
+    Matrix out(entry_count(now.queries, now.down), entry_count(now.keys, now.across));
+    const Index lines = entry_count(taken, now.down), columns = std::min(kept.cols(), out.cols());
+    out.topLeftCorner(lines, columns) = kept.topLeftCorner(lines, columns);
+    out.topRightCorner(lines, out.cols() - columns).setConstant(-1);
+    out.bottomRows(out.rows() - lines) = seen.bottomRows(out.rows() - lines);
+    if (seen.rows() > out.rows() - lines)  // the last line covers rows of both
+        out.row(lines - 1) = out.row(lines - 1).cwiseMax(seen.row(0));
+    return out;
 }
 
 Matrix HeadObserver::thumbnail(AttentionHead head) const {
@@ -202,15 +216,19 @@ PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, 
     const Reuse reuse = past.trace ? reusable(*past.trace, trace) : Reuse{};
     const CancelScope scope(pool, cancel);
     for_heads(trace.config(), pool, [&](AttentionHead h) {
-        const int kept = kept_rows(trace, h, reuse);
-        const int taken = kept ? take(h, (*past.heads)[h], kept, past.trace->key_count(h.block)) : 0;
-        begin_at(seen_[h], taken);
+        const int kept = kept_rows(trace, h, reuse), past_keys = kept ? past.trace->key_count(h.block) : 0;
+        const HeadSummary* const before = kept ? &(*past.heads)[h] : nullptr;
+        const int taken = before ? rows_to_take(h, *before, kept, past_keys) : 0;
+        SeenRows& seen = seen_[h];
+        begin_at(blocks_[h.block], seen, taken);
         show_pattern(trace, h, taken, blocks_[h.block].seen_from, pool, *this);
-        Matrix& made = seen_[h].statistics;
-        heads_[h].by_query =
-            taken ? Rows((*past.heads)[h].by_query, taken, std::move(made)) : Rows(std::move(made));
-        heads_[h].statistics = means(heads_[h]);
-        heads_[h].thumbnail = thumbnail(h);
+        HeadSummary& out = heads_[h];
+        if (taken) out.tiles.assign(before->tiles.begin(), before->tiles.begin() + taken / kTileQueries);
+        out.entries = taken ? joined_entries(h, *before, taken, past_keys) : std::move(seen.entries);
+        out.by_query = taken ? Rows(before->by_query, taken, std::move(seen.statistics))
+                             : Rows(std::move(seen.statistics));
+        out.statistics = means(out);
+        out.thumbnail = thumbnail(h);
     });
     return std::move(heads_);
 }

@@ -57,18 +57,20 @@ private:
     /// What the heads of an attention block have in common.
     struct Block {
         bool cross;
-        int stack, heads, queries;
+        int stack, heads, queries, keys;
         int down, across;  // an entry covers 2^down queries and 2^across keys
         int seen_from;     // queries from here on were seen
     };
-    /// Statistics of a head's queries from `first` on.
+    /// What was seen of a head's queries from `first` on.
     struct SeenRows {
         int first;
         Matrix statistics;
+        Matrix entries;  // from the row on in which `first` lies
     };
-    static void begin_at(SeenRows& seen, int first);
+    static void begin_at(const Block& block, SeenRows& seen, int first);
     void note_statistics(const Block& block, const PatternTile& tile, SeenRows& seen) const;
-    int take(AttentionHead head, const HeadSummary& past, int rows, int past_keys);
+    int rows_to_take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const;
+    Matrix joined_entries(AttentionHead head, const HeadSummary& past, int taken, int past_keys) const;
     Matrix thumbnail(AttentionHead head) const;
 
     int most_, side_ = 1;                        // rows of a thumbnail: at most, and here
