@@ -63,7 +63,7 @@ nlohmann::ordered_json sums_json(const HeadOverTexts& head) {
 }
 
 Error out_of_range(const std::string& name, const std::string& key) {
-    return Error{name + ": " + key + " is no number that a head can have; write the dossier anew."};
+    return Error{name + ": " + key + " is beyond what a head can have; write the dossier anew."};
 }
 
 /// A number, NaN where it is null or missing.

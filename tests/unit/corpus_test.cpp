@@ -247,8 +247,7 @@ TEST_CASE("a corpus that is cancelled within a text keeps whole texts alone, and
     CHECK((corpus.texts() == 3 && sheet(corpus) == sheet(whole)));
 }
 
-TEST_CASE(
-    "compositions beside the worker are those that a question finds") {
+TEST_CASE("compositions beside the worker are those that a question finds") {
     std::atomic<bool> done{false};
     std::atomic<int> seen{0};
     const CompositionSweep sweep(stories_model(), [&](bool ended) { ++seen, done = ended; });
