@@ -1,6 +1,5 @@
 // Beside the map of compositions: the chosen head by its weights alone.
 #include <algorithm>
-#include <cmath>
 
 #include "views/circuits.h"
 
@@ -11,12 +10,10 @@ namespace {
 constexpr float kListStep = 24, kPairValue = 60;
 constexpr int kStrongest = 6;
 
-std::string score_text(float value, int digits) { return std::isnan(value) ? "—" : number(value, digits); }
-
 void draw_scores(Column& c, const HeadCircuits& found) {
-    c.pair("copying score", score_text(found.copying, 2));
-    c.pair("previous-token score", score_text(found.previous, 3));
-    c.pair("duplicate-token score", score_text(found.duplicate, 2));
+    c.pair("copying score", number(found.copying, 2));
+    c.pair("previous-token score", number(found.previous, 3));
+    c.pair("duplicate-token score", number(found.duplicate, 2));
 }
 
 /// Of the kind that the map shows, or of those in the graph.

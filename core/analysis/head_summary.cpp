@@ -123,11 +123,12 @@ HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> input
     for (int i = 0; i < c.blocks(); ++i) {
         const AttentionBlock at = c.block(i);
         const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack()].size(),
-                  down = scale_down(queries, most_), across = scale_of(keys, most_);
+                  down = scale_down(queries, most_), across = scale_of(keys, most_),
+                  columns = entry_count(keys, across);
         blocks_.push_back(
             {at.kind == AttentionKind::cross, at.stack, c.heads(i), queries, keys, down, across, queries});
         for (int head = 0; head < c.heads(i); ++head)
-            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kStatistics), Matrix(0, 0)};
+            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kStatistics), Matrix(0, columns)};
     }
 }
 
