@@ -148,8 +148,10 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std:
 
 void put_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label,
                      const std::string& text) {
-    bar.say(kCaption, s.ui.colors->t3, label, gap::small);
-    draw_metric_chip(s, where, bar.take(metric_chip_width(s, text)), text);
+    const float named = s.ui.text.width(kCaption, label) + gap::small;
+    Rect both = bar.take(named + metric_chip_width(s, text));
+    write(s.ui, take_left(both, named), kCaption, s.ui.colors->t3, label);
+    draw_metric_chip(s, where, both, text);
 }
 
 }  // namespace headlight
