@@ -89,15 +89,14 @@ struct ShownMap {
     const Matrix& weights;
     float names;
     bool row_names;
+    float title_end;  // the right end of the room for its title
 };
 
 void name_map(Scene& s, const ShownMap& m, const std::optional<std::pair<int, int>>& cell) {
     Ui& ui = s.ui;
-    write(ui,
-          {m.row_names ? m.grid.view.x - kInfluenceNames : m.grid.view.x,
-           m.grid.view.y - m.names - kInfluenceTitle,
-           m.grid.view.w + (m.row_names ? kInfluenceNames : 0) + kBetweenMaps, kInfluenceTitle},
-          kCaption, ui.colors->t2, m.title);
+    const float x = m.row_names ? m.grid.view.x - kInfluenceNames : m.grid.view.x;
+    write(ui, {x, m.grid.view.y - m.names - kInfluenceTitle, m.title_end - x, kInfluenceTitle}, kCaption,
+          ui.colors->t2, m.title);
     if (m.row_names) {
         TokenAxis rows{m.grid, names_of(s.query_labels())};
         rows.room = kInfluenceNames;
@@ -176,13 +175,16 @@ void draw_influence_maps(Scene& s, Rect area) {
     if (found.map) {
         const Matrix norms = of_keys(found.map->norms, *s.sentence()->trace, s.block());
         if (norms.rows() == at.left.rows)
-            draw_shown_map(s, {at.left, influence_map_name(s), row_shares_of(norms), at.names, true},
+            draw_shown_map(s,
+                           {at.left, influence_map_name(s), row_shares_of(norms), at.names, true,
+                            at.right.view.x - gap::medium},
                            "influence/map", cell);
     }
     const AttentionBeside* attention = attention_beside(s);
     if (attention && attention->weights.rows() == at.right.rows)
-        draw_shown_map(s, {at.right, attention_beside_name(s), attention->weights, at.names, false},
-                       "influence/attention", cell);
+        draw_shown_map(
+            s, {at.right, attention_beside_name(s), attention->weights, at.names, false, area.right()},
+            "influence/attention", cell);
     draw_agreement(s, foot, found, attention);
 }
 
