@@ -23,9 +23,10 @@ std::vector<double> cumulative(std::span<const float> weights) {
     return out;
 }
 
+/// A key by its weight. What is drawn may round to the sum of all, which is where the last key's weight ends.
 int draw_key(const std::vector<double>& ends, Draws& random) {
-    const auto at = std::upper_bound(ends.begin(), ends.end(), random.uniform() * ends.back());
-    return narrow<int>(at - ends.begin());
+    const double drawn = std::min(random.uniform() * ends.back(), std::nextafter(ends.back(), 0.0));
+    return narrow<int>(std::upper_bound(ends.begin(), ends.end(), drawn) - ends.begin());
 }
 
 /// The squared distance of the mean from the mixture at 1, 2, 4, … draws, added to `squares`.
@@ -53,7 +54,7 @@ HardDraws draw_hard(std::span<const float> weights, const Matrix& values, int dr
     for (int n = 1; n <= draws && n > 0; n *= 2) squares.push_back(0);
     const std::vector<double> ends = cumulative(weights);
     Draws random(seed);
-    for (int i = 0; i < kDrawRepetitions; ++i)
+    for (int i = 0; i < kDrawRepetitions && ends.back() > 0; ++i)
         repeat_draws(ends, values, draws, random, out, squares, i == 0);
     for (int i = 0; i < isize(squares); ++i)
         out.errors.push_back(

@@ -23,7 +23,8 @@ struct HardDraws {
 };
 
 /// Draws a key by its weight, so often, and takes its value alone: z is what the draws give on average.
-/// weights: [keys], which sum to 1; values: [keys, d]; draws: a power of two.
+/// weights: [keys], not negative, which sum to 1, or all 0 as a recorded row may be, of which nothing is
+/// drawn; values: [keys, d]; draws: a power of two.
 HardDraws draw_hard(std::span<const float> weights, const Matrix& values, int draws, unsigned seed);
 
 /// Keys that a row sees: [first, last].

@@ -1,6 +1,8 @@
 // A trace from a file: what was recorded takes the place of the forward pass.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/cast.h"
 #include "base/quoted.h"
@@ -27,6 +29,7 @@ Result<ScoreParameters> read_score_parameters(const TraceReader& in, const Model
         return in.error("it does not scale the scores of each attention block; record the trace again.");
     TRY(const double cap, json_number(json, "cap", 0, in.name));
     out.cap = float(cap);
+    if (!std::isfinite(out.cap)) return wrong_type(in.name, "cap", "a finite number", json["cap"]);
     for (const Json& s : scales) {
         if (!s.is_number() || !std::isfinite(s.get<float>()))
             return wrong_type(in.name, "scale", "a number for each attention block", s);
@@ -65,6 +68,15 @@ Status take_patterns(const TraceReader& in, const std::string& tensor, int queri
     return success();
 }
 
+/// Whether no score of these vectors can overflow: |q · k| ≤ ‖q‖ ‖k‖, before the scale and after it.
+bool scores_stay_finite(const Matrix& q, const Matrix& k, float scale) {
+    const auto largest_norm = [](const Matrix& rows) {
+        return std::sqrt(rows.cast<double>().rowwise().squaredNorm().maxCoeff());
+    };
+    return largest_norm(q) * largest_norm(k) * std::max(1.0, std::abs(double(scale))) <
+           std::numeric_limits<float>::max();
+}
+
 std::string tensors_at(const ModelConfig& c, int block) {
     const AttentionBlock where = c.block(block);
     return c.stacks[where.stack].name + "." + std::to_string(where.layer) +
@@ -89,8 +101,14 @@ Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& 
     AttentionActivations out;
     if (!parameters.scale.empty()) {
         rule.scale = parameters.scale[block];
-        TRY(out.q, in.matrix(at + "hook_q", queries, Index{stack.heads} * stack.d_head));
-        TRY(out.k, in.matrix(at + "hook_k", keys, Index{stack.kv_heads} * stack.d_head));
+        TRY(const Matrix q, in.matrix(at + "hook_q", queries, Index{stack.heads} * stack.d_head));
+        TRY(const Matrix k, in.matrix(at + "hook_k", keys, Index{stack.kv_heads} * stack.d_head));
+        if (!scores_stay_finite(q, k, rule.scale))
+            return in.error(at +
+                            "hook_q and hook_k are so large that their scores are infinite; record the "
+                            "trace again.");
+        out.q = q;
+        out.k = k;
         TRY(out.v, in.matrix(at + "hook_v", keys, Index{stack.kv_heads} * stack.d_head));
     } else {
         TRY_STATUS(take_patterns(in, at + "hook_pattern", queries, keys, rule));

@@ -68,6 +68,12 @@ TEST_CASE("learn hard and soft: a key without weight is never drawn") {
     CHECK(draws.errors.back().measured == doctest::Approx(0));
 }
 
+TEST_CASE("learn hard and soft: of a recorded row without any weight nothing is drawn") {
+    const HardDraws draws = draw_hard(std::vector<float>{0, 0}, Matrix::Ones(2, 3), 8, 5);
+    CHECK(draws.counts == std::vector<int>{0, 0});
+    for (const DrawError& e : draws.errors) CHECK(e.measured == 0);
+}
+
 TEST_CASE("learn hard and soft: local windows by hand") {
     const std::vector<float> scores(5, 0.7f);
     const std::vector<bool> all(5, true);

@@ -119,3 +119,24 @@ TEST_CASE("recorded patterns are read where their file is mapped, and whether it
     std::filesystem::resize_file(path, bytes.size() / 2);
     CHECK(!trace.model->store.check_unchanged());
 }
+
+TEST_CASE("a trace whose recorded q and k would make infinite scores is refused") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "large.safetensors";
+    ThreadPool pool(1);
+    TextInput typed;
+    typed.ids = {1, 2, 3};
+    const auto model = reference_model("gpt2");
+    const auto live = *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
+    REQUIRE(write_trace(path, *live, {"*hook_q", "*hook_k", "input_ids"}, pool));
+    REQUIRE(open_trace(path));
+    std::string bytes = read_bytes(path);
+    const float large = 1e38f;
+    for (size_t last = 2; last-- > 0;)  // an entry of q and one of k: each of them may be as large
+        std::memcpy(
+            bytes.data() + bytes.size() - sizeof large - last * live->q(2, 0).all().size() * 4 * sizeof large,
+            &large, sizeof large);
+    const auto refused = parse_trace(std::as_bytes(std::span(bytes)), "bytes");
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("so large that their scores are infinite") != std::string::npos);
+}
