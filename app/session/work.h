@@ -34,6 +34,7 @@ struct WorkRequest {
     GenerationAsked generation;
     int block = 0, head = 0;
     std::optional<std::pair<int, int>> cell;  // query, key to report on
+    bool cell_tokens = true;                  // what its head's output promotes is shown
     bool choose_head = false;                 // pick the most telling head for this text
     Intervention intervention;                // masks and changes in force
     std::vector<Question> questions;          // of the view; at most one of each kind

@@ -156,8 +156,8 @@ void Worker::report_focus(const WorkRequest& r) {
     const Trace& trace = *state_.sentence->trace;
     const Cell cell{state_.block, state_.head, std::min(r.cell->first, trace.query_count(state_.block) - 1),
                     std::min(r.cell->second, trace.key_count(state_.block) - 1)};
-    if (!state_.cell || state_.cell->cell != cell)
-        state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, pool_));
+    if (!state_.cell || state_.cell->cell != cell || (r.cell_tokens && !state_.cell->tokens_asked))
+        state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, r.cell_tokens, pool_));
 }
 
 /// A vision model is asked about the picture in place of the text.

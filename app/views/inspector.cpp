@@ -40,7 +40,7 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
                "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
     c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %");
     c.skip(8);
-    if (r.promoted.empty() && r.delta_norm == 0) return;
+    if (!r.tokens_asked || r.delta_norm == 0) return;
     if (r.promoted.empty())
         return c.note("No direct path to the logits, so no tokens are promoted or suppressed by it alone.");
     draw_token_chips(s, c, "promotes", r.promoted, ui.colors->plus);

@@ -67,7 +67,7 @@ View steps_view() {
             .draw = draw_steps,
             .missing = no_weights,
             .ask = ask_steps,
-            .beside = {.inspect = draw_steps_inspector},
+            .beside = {.inspect = draw_steps_inspector, .tells_cell = true},
             .numbers = steps_numbers,
             .visit = visit_state<StepsState>,
             .seen = seen_of<StepsState>};

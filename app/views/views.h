@@ -21,6 +21,7 @@ struct View {
     struct Sides {
         void (*list)(Scene& scene, Rect area) = nullptr;
         void (*inspect)(Scene& scene, Rect area) = nullptr;
+        bool tells_cell = false;  // that speaks of the shown cell's head output too
     };
 
     const char* key;          // as --view and files spell it

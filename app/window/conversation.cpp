@@ -11,6 +11,7 @@
 #include "views/chips.h"
 #include "views/menus.h"
 #include "views/metric.h"
+#include "views/parts.h"
 #include "views/views.h"
 #include "window/beside.h"
 
@@ -110,6 +111,7 @@ WorkRequest Conversation::wanted() {
     if (view.patch) r.patch = view.patch(session);
     if (view.influence) r.influence = view.influence(scene);
     if (view.second_run) r.other = other_run(session.document);
+    r.cell_tokens = scene.of<InspectorState>().open && (!view.beside.inspect || view.beside.tells_cell);
     const auto& picture = *desk_.answer->picture;
     if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();
     return r;

@@ -135,7 +135,7 @@ Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureWanted& wanted,
         a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, wanted, pool));
         if (cell)
             a.cell = std::make_shared<const CellReport>(
-                report_cell(*runs.shown, {wanted.block, wanted.head, cell->first, cell->second}, pool));
+                report_cell(*runs.shown, {wanted.block, wanted.head, cell->first, cell->second}, true, pool));
         TRY(SentenceResult s, describe_trace(runs.shown, pool));
         s.intervention = runs.shown->request.intervention;
         compare_with_own(s, runs.own, pool);

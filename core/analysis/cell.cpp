@@ -59,9 +59,10 @@ void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
 
 }  // namespace
 
-CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
+CellReport report_cell(const Trace& trace, const Cell& cell, bool tokens, ThreadPool& pool) {
     CellReport r;
     r.cell = cell;
+    r.tokens_asked = tokens;
     HEADLIGHT_CHECK(cell.query >= 0 && cell.query < trace.query_count(cell.block) && cell.key >= 0 &&
                     cell.key < trace.key_count(cell.block));
     fill_row(trace, r);
@@ -71,7 +72,7 @@ CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool) {
     const float layer_sum = results.rowwise().norm().sum();
     r.delta_norm = results.row(cell.head).norm();
     r.layer_share = layer_sum > 0 ? r.delta_norm / layer_sum : 0.0f;
-    if (r.delta_norm > 0)
+    if (tokens && r.delta_norm > 0)
         fill_tokens(trace, trace.head_additions(cell.block, cell.query, pool).row(cell.head), r, pool);
     return r;
 }

@@ -24,6 +24,7 @@ struct CellReport {
     std::vector<Prediction> row;            // the heaviest keys of the row: position and weight
     float delta_norm = 0;                   // ‖result‖ of this head at the query: its ΔE
     float layer_share = 0;                  // ‖result‖ over the sum of ‖result‖ of the layer's heads
+    bool tokens_asked = false;              // whether the next two were looked for
     std::vector<int> promoted, suppressed;  // tokens that ΔE makes more and less likely, strongest first;
                                             // empty where no straight path leads to the logits
     PerHead<float> weight_by_head;          // pattern[query, key] of every head; NaN
@@ -32,7 +33,7 @@ struct CellReport {
 
 /// Reads the cell out of the trace. Tokens promoted and suppressed: ΔE through the final norm's weight and
 /// the unembedding (the logit lens of nostalgebraist 2020, applied to one head); only in pre-norm stacks that
-/// end in the unembedding.
-CellReport report_cell(const Trace& trace, const Cell& cell, ThreadPool& pool);
+/// end in the unembedding; only where they are asked for, because they take a product with the vocabulary.
+CellReport report_cell(const Trace& trace, const Cell& cell, bool tokens, ThreadPool& pool);
 
 }  // namespace headlight

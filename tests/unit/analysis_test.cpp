@@ -135,14 +135,14 @@ TEST_CASE("halving keeps the largest, odd ends included") {
 TEST_CASE("the inspector's numbers agree with the trace") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9}, pool);
-    const CellReport r = report_cell(*trace, {1, 2, 4, 3}, pool);
+    const CellReport r = report_cell(*trace, {1, 2, 4, 3}, true, pool);
     const Matrix p = trace->pattern(1, 2);
     CHECK(r.weight == doctest::Approx(p(4, 3)));
     CHECK(r.score == doctest::Approx(trace->scores(1, 2)(4, 3)).epsilon(1e-4));
     CHECK(r.dot == doctest::Approx(r.score * std::sqrt(12.0)).epsilon(1e-4));
     CHECK(r.allowed);
     CHECK(r.ranked == 5);  // causal: the keys up to its own
-    CHECK(!report_cell(*trace, {1, 2, 3, 4}, pool).allowed);
+    CHECK(!report_cell(*trace, {1, 2, 3, 4}, true, pool).allowed);
     CHECK(r.row.size() == 5);
     CHECK(r.row[0].probability == doctest::Approx(p.row(4).maxCoeff()));
     CHECK(r.scaled == doctest::Approx(r.score));
@@ -150,7 +150,7 @@ TEST_CASE("the inspector's numbers agree with the trace") {
     CHECK(r.weight_by_head.size() == 12);
     CHECK(r.weight_by_head[6] == doctest::Approx(r.weight));
     float shares = 0;
-    for (int h = 0; h < 4; ++h) shares += report_cell(*trace, {1, h, 4, 3}, pool).layer_share;
+    for (int h = 0; h < 4; ++h) shares += report_cell(*trace, {1, h, 4, 3}, true, pool).layer_share;
     CHECK(shares == doctest::Approx(1));
 }
 

@@ -193,7 +193,7 @@ TEST_CASE(
     REQUIRE(effects);
     CHECK(effects->change.size() == summaries->size());
     CHECK(!same_heads(c, bart_with_heads(4, 4)->config));
-    CHECK(report_cell(*trace, {4, 3, 1, 2}, pool).weight_by_head.size() == summaries->size());
+    CHECK(report_cell(*trace, {4, 3, 1, 2}, true, pool).weight_by_head.size() == summaries->size());
     CHECK(parse_change(c, "ablate:cross.1.3:zero"));
     CHECK(!parse_change(c, "ablate:encoder.1.3:zero"));
     CHECK(find_figure("heads")->make(trace, {}, pool));

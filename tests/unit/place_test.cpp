@@ -270,7 +270,7 @@ TEST_CASE(
         CHECK(steps.keys[k].exp == 1);
         CHECK(head.thumbnail(2, k) == shown(2, k));
     }
-    CHECK(report_cell(*trace, {1, 0, 3, 5}, pool).row.size() == 6);
+    CHECK(report_cell(*trace, {1, 0, 3, 5}, true, pool).row.size() == 6);
     double bits = 0;  // the mean over all rows of what is shown
     for (int q = 0; q < 6; ++q)
         for (int k = 0; k < 6; ++k)

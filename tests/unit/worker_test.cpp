@@ -198,6 +198,23 @@ TEST_CASE("worker: a long text is shown from its beginning on, and ends as if it
     CHECK(sizes() == std::vector{8, 16, 32, 48, 32, 48});
 }
 
+TEST_CASE("worker: tokens that a head promotes are looked for where they are shown, of the same cell too") {
+    Worker worker(2, [] {});
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/gpt2").string();
+    r.text = "The cat sat";
+    r.block = 1;
+    r.cell = std::pair{2, 1};
+    r.cell_tokens = false;
+    const auto without = answer_of(worker, r, [](const WorkAnswer& a) { return a.cell != nullptr; })->cell;
+    CHECK((!without->tokens_asked && without->promoted.empty() && without->suppressed.empty()));
+    r.cell_tokens = true;
+    const auto with =
+        answer_of(worker, r, [](const WorkAnswer& a) { return a.cell && a.cell->tokens_asked; })->cell;
+    CHECK((with->cell == without->cell && with->delta_norm == without->delta_norm));
+    CHECK((!with->promoted.empty() && !with->suppressed.empty()));
+}
+
 TEST_CASE("worker: a request that throws becomes a sentence") {
     Worker worker(2, [] {});
     WorkRequest r;

@@ -32,6 +32,17 @@ def lines_of_a_layer(display):
         w.wait(lambda r: r["view"] == "Heat map")
 
 
+def a_cell_chosen_in_lines_tells_its_tokens_in_the_heat_map(display):
+    """Lines shows no tokens that a head promotes, and does not ask for them; the heat map does of the same cell."""
+    with Window(PROGRAM, display, "--text", SENTENCE, "--do", "view lines", "--report-texts") as w:
+        w.settled()
+        w.click("lines/query/3")
+        w.wait(lambda r: r["locked"] and r["locked"][0] == 3 and not r["busy"])
+        assert "promotes" not in w.report()["texts"]
+        w.key("ctrl+1")
+        w.wait(lambda r: r["view"] == "Heat map" and r["locked"][0] == 3 and "promotes" in r["texts"])
+
+
 def every_view_lights_what_is_hovered(display):
     """A token pointed at in one view is lit in the chips and stays in the inspector of all."""
     places = {"Heat map": ("map", 0.05, 0.4), "Lines": ("lines/query/3", 0.5, 0.5), "Steps": ("steps/table", 0.5, 0.3), "ΔE": ("delta/map", 0.8, 0.4), "Prediction": ("lens/grid", 0.4, 0.5), "Graph": ("graph/token/3", 0.5, 0.5)}
