@@ -212,6 +212,7 @@ BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted,
 Result<BlockWeights> answer(const Trace& trace, const BlockWeightsWanted& wanted, ThreadPool& pool,
                             const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
+    trace.weights(0);  // said where a trace holds none
     return block_weights(*trace.model, wanted, pool);
 }
 

@@ -2,6 +2,7 @@
 #include <span>
 #include <sstream>
 
+#include "analysis/answer.h"
 #include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"
@@ -118,6 +119,43 @@ TEST_CASE("recorded patterns are read where their file is mapped, and whether it
     CHECK(trace.model->store.check_unchanged());
     std::filesystem::resize_file(path, bytes.size() / 2);
     CHECK(!trace.model->store.check_unchanged());
+}
+
+namespace {
+
+/// Asks what a view may ask, of every kind.
+template <size_t... Kind>
+void ask_everything(const std::shared_ptr<const Trace>& trace, ThreadPool& pool,
+                    std::index_sequence<Kind...>) {
+    const auto ask = [&](const Question& question) {
+        CAPTURE(question.index());
+        auto about = answer_for({trace, nullptr, nullptr}, {0, 0}, std::nullopt, pool);
+        REQUIRE(about);
+        const Status asked = answer_questions(*about, {fitted(question, *trace)}, pool);
+        CHECK((asked || asked.error().message.ends_with(".")));
+    };
+    (ask(Question(std::in_place_index<Kind>)), ...);
+}
+
+}  // namespace
+
+TEST_CASE("whatever is asked of a trace without weights is answered or refused in a sentence") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "trace.safetensors";
+    ThreadPool pool(1);
+    for (const char* name : {"gpt2", "llama", "marian"}) {
+        const auto model = reference_model(name);
+        ForwardRequest request = request_of({1, 2, 3, 4, 5});
+        if (isize(model->config.stacks) > 1) request.inputs.push_back(request_of({1, 2}).inputs[0]);
+        const auto live = *run_trace(model, request, pool);
+        for (const std::vector<std::string>& held :
+             {std::vector<std::string>{"*"}, {"*hook_pattern", "*input_ids"}, {"*hook_q", "*hook_k"}}) {
+            REQUIRE(write_trace(path, *live, held, pool));
+            const auto trace = open_trace(path);
+            REQUIRE(trace);
+            ask_everything(*trace, pool, std::make_index_sequence<std::variant_size_v<Question>>());
+        }
+    }
 }
 
 TEST_CASE("a trace whose recorded q and k would make infinite scores is refused") {
