@@ -36,7 +36,8 @@ void GraphState::visit(FieldVisitor& v) {
 
 namespace {
 
-constexpr float kLevelLeast = 20, kLevelMost = 48, kLevelNames = 24, kGraphFoot = 44, kHighestChip = 26;
+constexpr float kLevelLeast = 20, kLevelMost = 48, kLevelNames = 24, kGraphFoot = 44, kHighestChip = 26,
+                kNodeRoom = 14;  // the radius of a node that the token is made of alone
 
 struct GraphLayout {
     Grid tokens;       // a row each, across the whole view
@@ -49,7 +50,7 @@ struct GraphLayout {
 };
 
 GraphLayout arrange(Scene& s, Rect area, int tokens, int levels) {
-    constexpr float kLeft = 256, kRight = 132, kNodeRoom = 14;
+    constexpr float kLeft = 256, kRight = 132;
     auto& state = s.of<GraphState>();
     GraphLayout g{};
     g.levels = levels;
@@ -130,10 +131,10 @@ void draw_edges(Scene& s, const GraphLayout& g, const Found<GraphWanted>& graph,
 }
 
 void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
-    constexpr float kSmall = 4;
+    constexpr float kSmall = 4, kLeast = 2;
     Ui& ui = s.ui;
     const float most = std::min(g.tokens.h * 0.48f, std::max(2.0f, (g.x(1) - g.x(0)) * 0.42f));
-    ui.clip(inset(g.nodes, -gap::medium, 0));
+    ui.clip(inset(g.nodes, -kNodeRoom, 0));
     for (int l = 0; l < g.levels; ++l)
         for (int i = 0; i < g.tokens.rows; ++i) {
             const ImVec2 at{g.x(l), g.y(i)};
@@ -141,7 +142,8 @@ void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
             const bool known = rollout && i < rollout->reached.cols() && l < rollout->reached.rows();
             const float mass = known ? rollout->reached(l, i) : 0;
             if (mass > kStrong)
-                ui.disc(at, std::min(2 + 12 * std::sqrt(mass), most), ui.colors->accent);
+                ui.disc(at, std::min(kLeast + (kNodeRoom - kLeast) * std::sqrt(mass), most),
+                        ui.colors->accent);
             else
                 ui.fill(square_at(at, kSmall), ui.colors->l2);  // hundreds of them
         }
