@@ -12,7 +12,7 @@ from given_arrays import sentence_of, shown
 
 IDS, TARGET = [5, 9, 200, 31, 5, 9, 77, 12], [0, 4, 7, 9, 5]
 SMALL = {"vocab_size": 300, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 40, "max_position_embeddings": 64}
-BAR = 5e-7  # sums of float32 in another order
+BAR = 1e-6  # sums of float32 in another order; transformers' own are up to 4.3e-7 off those of float64
 WORST = [0.0]
 
 
@@ -103,7 +103,10 @@ def bert_is_recorded_with_and_without_padding():
 def a_batch_has_one_that_is_shown():
     model = gpt2(1)
     both = {"input_ids": torch.tensor([IDS, IDS[::-1]])}
-    same(headlight.trace(model, inputs=both, batch=1), attentions(model, input_ids=tensors(IDS[::-1])).attentions)
+    expected = attentions(model, input_ids=tensors(IDS[::-1])).attentions
+    same(headlight.trace(model, inputs=both, batch=1), expected)
+    same(headlight.trace(model, ids=both["input_ids"], batch=1), expected)
+    assert headlight.trace(model, ids=both["input_ids"])["input_ids"].tolist() == IDS, "two rows are not one text"
 
 
 def biases_windows_and_shared_heads_are_recorded():
@@ -156,6 +159,21 @@ def a_model_that_fails_leaves_no_file_behind():
     assert "no attention" in sentence_of(lambda: headlight.trace(made("Mamba", hidden_size=8, num_hidden_layers=1, vocab_size=300), ids=IDS))
 
 
+def what_is_no_text_is_said():
+    tokenizer, model = lambda text, pair, return_tensors: {"input_ids": torch.zeros(1, 0, dtype=torch.int64)}, gpt2(1)
+    for text in (IDS, tensors(IDS), {"input_ids": tensors(IDS)}, ["a", "b"]):
+        assert "ids=[…]" in sentence_of(lambda: headlight.figure(model, tokenizer, text))
+    assert "no tokens" in sentence_of(lambda: headlight.figure(model, tokenizer, ""))
+
+
+def each_module_keeps_its_mode():
+    model = gpt2(1)
+    model.drop.train()  # as for Monte Carlo dropout
+    modes = [module.training for module in model.modules()]
+    same(headlight.trace(model, ids=IDS), attentions(gpt2(1), input_ids=tensors(IDS)).attentions)
+    assert [module.training for module in model.modules()] == modes and any(modes)
+
+
 class Hooked:
     """What is known of a model of TransformerLens: its methods, and the names of its hooks."""
 
@@ -166,8 +184,8 @@ class Hooked:
     def to_tokens(self, text):
         return self.tokenizer(text, return_tensors="pt")["input_ids"]
 
-    def train(self, mode=True):
-        self.training = mode
+    def modules(self):
+        return [self]
 
     def eval(self):
         self.training = False

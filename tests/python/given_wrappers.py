@@ -29,6 +29,10 @@ def transformer_lens_is_recorded_where_it_is_installed():
         assert np.abs(trace["pattern", layer] - cache["pattern", layer][0].detach().numpy()).max() < BAR
         assert np.array_equal(headlight.trace(cache, ids=IDS)["pattern", layer], cache["pattern", layer][0].detach().numpy())
     assert headlight.figure(cache, tokens=IDS, head=(1, 2)).png
+    assert np.array_equal(headlight.trace(model, ids=[IDS[::-1], IDS], batch=1)["pattern", 1], trace["pattern", 1]), "two rows are not one text"
+    if "HookedTransformer" not in vars(transformer_lens):
+        other = headlight.compare(model, "The cat sat.", model_b=hf, tokenizer_b=tokenizer, align="position")
+        assert other.distance.shape == (2, 4), "the text is the other model's too, though it stands in the tokenizer's place"
 
 
 def outputs_of(model, **inputs):
@@ -68,6 +72,7 @@ def nnsight_is_recorded_where_it_is_installed():
     trace = headlight.trace(model, text)
     same(trace, expected)
     assert "".join(trace.tokens) == text and headlight.figure(model, text, head=(1, 2)).png
+    assert headlight.compare(model, text, text_b="The dog sat on the mat.").distance.shape == (3, 4)
     with model.trace(text) as tracer:
         cache = tracer.cache()
         patterns = nnsight.save([layer.attn.output[1] for layer in model.transformer.h])

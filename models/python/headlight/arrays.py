@@ -14,6 +14,8 @@ from .trace_writer import TraceWriter
 NAMED = re.compile(r"^(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_pattern$")
 CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)  # in the names of transformers' modules
 
+NONE_KEPT = "These patterns are empty: the model kept no attentions; load it with attn_implementation=\"eager\", or give the model itself to Headlight."
+
 
 @dataclass
 class Layer:
@@ -48,7 +50,7 @@ def layers_of(patterns: Any, batch: int = 0) -> list[Layer]:
     if not hasattr(patterns, "shape"):
         parts = list(patterns)
         if any(part is None for part in parts):
-            raise HeadlightError("These patterns are empty (None): the model kept no attentions; load it with attn_implementation=\"eager\", or give the model itself to Headlight.")
+            raise HeadlightError(NONE_KEPT)
         if not all(hasattr(part, "shape") for part in parts):
             return layers_of(_numbers(parts), batch)
         if parts and all(len(part.shape) == 2 for part in parts):
@@ -98,6 +100,8 @@ def of_stacks(given: Mapping[str, Any], batch: int = 0) -> Patterns:
             raise HeadlightError(f"An encoder-decoder model has three kinds of attention; {' and '.join(missing)} must be given too.")
         stacks = {block: given[name] for block, name in names.items()}
     blocks = {(*kind, i): layer for kind, patterns in stacks.items() for i, layer in enumerate(layers_of(patterns, batch))}
+    if not blocks and all(isinstance(patterns, tuple) for patterns in stacks.values()):
+        raise HeadlightError(NONE_KEPT)
     if not blocks:
         raise HeadlightError("There are no patterns in what was given; give [layer, head, query, key], [head, query, key] or [query, key].")
     return Patterns(blocks)
@@ -169,6 +173,12 @@ def sides_of(sizes: Mapping[str, int], named: Mapping[str, Any], tokenizer: Any 
             raise HeadlightError(f"{len(described['tokens'])} tokens are named where the patterns have {size}; give one for each position.")
         out[side] = described if tokens is not None else {**described, "ids": []}
     return out
+
+
+def rows_of_ids(torch: Any, ids: Any) -> Any:
+    """Ids [pos] or [batch, pos] as [batch, pos]."""
+    held = torch.as_tensor(ids)
+    return held if held.dim() == 2 else held.reshape(1, -1)
 
 
 def described_tokens(tokens: Any, tokenizer: Any = None) -> dict[str, list[Any]]:

@@ -5,9 +5,10 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .arrays import NAMED, described_tokens
+from .arrays import NAMED, described_tokens, rows_of_ids
 from .errors import HeadlightError
 from .trace_writer import TraceWriter
+from .transformers_models import evaluating
 
 
 def is_hooked(model: Any) -> bool:
@@ -15,10 +16,10 @@ def is_hooked(model: Any) -> bool:
 
 
 def tokens_of(model: Any, text: Any, given: Mapping[str, Any]) -> Any:
-    """[1, pos], with the token that the model puts first."""
+    """[batch, pos], with the token that the model puts first."""
     torch = sys.modules["torch"]
     if given.get("ids") is not None:
-        return torch.as_tensor(given["ids"]).reshape(1, -1)
+        return rows_of_ids(torch, given["ids"])
     if text is None or getattr(model, "tokenizer", None) is None:
         raise HeadlightError("A model of TransformerLens reads a text by its tokenizer, or ids=[…]; give one of them.")
     return model.to_tokens(text)
@@ -27,7 +28,8 @@ def tokens_of(model: Any, text: Any, given: Mapping[str, Any]) -> Any:
 def record(model: Any, text: Any, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter]) -> TraceWriter:
     """One forward pass; each hook_pattern goes to the file as it is computed. The writer is left open."""
     read = tokens_of(model, text, given)
-    side = described_tokens(read, getattr(model, "tokenizer", None))
+    batch = int(given.get("batch") or 0)
+    side = described_tokens(read[batch], getattr(model, "tokenizer", None))
     if given.get("tokens") is not None:
         side = {**described_tokens(given["tokens"]), "ids": side["ids"]}
     writer = start({"": side})
@@ -36,19 +38,15 @@ def record(model: Any, text: Any, given: Mapping[str, Any], start: Callable[[dic
         found = NAMED.match(hook.name)
         block = (found[1], found[3] == "cross_attn", int(found[2])) if found else ("", False, 0)
         if found and block not in writer.blocks:
-            writer.add_patterns(block, pattern.shape[1:], lambda h: pattern[0, h])
+            writer.add_patterns(block, pattern.shape[1:], lambda h: pattern[batch, h])
 
     names = [f"blocks.{layer}.attn.hook_pattern" for layer in range(int(model.cfg.n_layers))]
-    was_training = model.training
-    model.eval()
     try:
-        with sys.modules["torch"].no_grad():
+        with sys.modules["torch"].no_grad(), evaluating(model):
             model.run_with_hooks(read, return_type=None, fwd_hooks=[(name, note) for name in names])
         if not writer.blocks:
             raise HeadlightError("This model runs no hook_pattern; load it so that it keeps attention patterns (of TransformerLens 4: with eager attention).")
     except BaseException:
         writer.drop()
         raise
-    finally:
-        model.train(was_training)
     return writer

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from .arrays import CROSS, described_tokens
+from .arrays import CROSS, described_tokens, rows_of_ids
 from .errors import HeadlightError
 from .parallel import Group, check_divides, heads_here
 from .trace_writer import Heads, TraceWriter
@@ -159,6 +159,18 @@ def attending(model: Any, implementation: str) -> Iterator[None]:
 
 
 @contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """The model without dropout, and then each of its modules as it was."""
+    before = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in before:
+            module.training = training
+
+
+@contextmanager
 def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
     """For models that do not use the interface: takes the patterns from what attention modules return, and drops them there."""
     seen: set[Any] = set()
@@ -186,13 +198,15 @@ def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, A
     arguments = dict(given.get("inputs") or {})
     start = getattr(model.config, "decoder_start_token_id", None)
     if given.get("ids") is not None:
-        arguments["input_ids"] = torch.as_tensor(given["ids"]).reshape(1, -1)
+        arguments["input_ids"] = rows_of_ids(torch, given["ids"])
     elif not arguments:
         if tokenizer is None or text is None:
             raise HeadlightError("A model reads tokens: give its tokenizer and a text, ids=[…], or inputs=… as the model's forward takes them.")
+        if not isinstance(text, str):
+            raise HeadlightError(f"A text is a string, and this is of the type {type(text).__name__}; give ids=[…] for ids, or inputs=… for what a tokenizer returned (batch=1 names its second row).")
         arguments = dict(tokenizer(text, given.get("pair"), return_tensors="pt"))
     if given.get("target_ids") is not None:
-        arguments["decoder_input_ids"] = torch.as_tensor(given["target_ids"]).reshape(1, -1)
+        arguments["decoder_input_ids"] = rows_of_ids(torch, given["target_ids"])
     elif getattr(model.config, "is_encoder_decoder", False) and "decoder_input_ids" not in arguments:
         written = [] if not given.get("target") else tokenizer(text_target=given["target"])["input_ids"][:-1]
         arguments["decoder_input_ids"] = torch.tensor([[start if start is not None else 0, *written]])
@@ -201,6 +215,8 @@ def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, A
         ids = arguments.get(side + "input_ids")
         named = given.get("target_tokens" if side else "tokens")
         if ids is not None:
+            if not ids.shape[-1]:
+                raise HeadlightError("There are no tokens to read; give some text, or ids=[…].")
             sides[side] = described_tokens(ids[given.get("batch", 0)], tokenizer)
         if named is not None:
             sides[side] = {**described_tokens(named, tokenizer), "ids": sides.get(side, {}).get("ids", [])}
@@ -260,10 +276,5 @@ def _run(model: Any, base: Any, arguments: Mapping[str, Any], recorder: Recorder
         inside = attending(model, NAME)
     device = next(model.parameters()).device
     movable = device.type != "meta"  # accelerate moves what such a model reads
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.no_grad(), inside:
-            base(**{name: value.to(device) if movable and hasattr(value, "to") else value for name, value in arguments.items()}, **more)
-    finally:
-        model.train(was_training)
+    with torch.no_grad(), inside, evaluating(model):
+        base(**{name: value.to(device) if movable and hasattr(value, "to") else value for name, value in arguments.items()}, **more)
