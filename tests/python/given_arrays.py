@@ -87,6 +87,7 @@ def two_patterns_are_compared():
     said = headlight.compare(patterns=a, model_b=b, tokens=WORDS)
     assert said.distance.shape == (2, 3) and np.allclose(said.distance, expected, atol=1e-6), (said.distance, expected)
     assert headlight.compare(patterns=a, model_b=a, tokens=WORDS).distance.max() < 1e-7 and said.next == []
+    assert "nothing to compare" in sentence_of(lambda: headlight.compare(patterns=a, tokens=WORDS))
     assert "layers or heads" in sentence_of(lambda: headlight.compare(patterns=a, model_b=b[:1], tokens=WORDS))
 
 
@@ -140,13 +141,16 @@ def what_cannot_be_shown_is_said_in_a_sentence():
     assert "shape [5]" in sentence_of(lambda: headlight.figure(patterns=np.ones(5)))
     assert "arrays of numbers" in sentence_of(lambda: headlight.figure(patterns=[["a"]]))
     assert "no patterns" in sentence_of(lambda: headlight.figure(patterns=[]))
-    assert "eager" in sentence_of(lambda: headlight.figure(patterns=(None, None)))
+    assert all("eager" in sentence_of(lambda: headlight.figure(patterns=kept)) for kept in ((None, None), ())), "what transformers returns without eager attention"
+    assert all("names no head" in sentence_of(lambda: headlight.figure(patterns=patterns, head=head)) for head in (1, (1,), "L1H2", (1, 0.5)))
+    assert all("tokens=" in sentence_of(lambda: headlight.figure(patterns, *more)) for more in (["a text"], [WORDS])), "no text is left out without a word"
     assert "nonsense" in sentence_of(lambda: headlight.figure(patterns=patterns, view="nonsense"))
     assert "nothing that Headlight knows" in sentence_of(lambda: headlight.figure(5))
     assert "hook_pattern" in sentence_of(lambda: headlight.figure(type("Cache", (dict,), {"cache_dict": {}})()))
     trace = headlight.trace(patterns=patterns)
     assert "need the model" in sentence_of(lambda: headlight.figure(trace, mask="none"))
     assert "leave tokens out" in sentence_of(lambda: headlight.figure(trace, tokens=WORDS))
+    assert all("leave text out" in sentence_of(lambda: headlight.figure(held, text="a")) for held in (trace, trace.path))
     assert "weights" in sentence_of(lambda: headlight.figure(trace, view="steps"))
     assert "/nowhere" in sentence_of(lambda: headlight.trace(patterns=patterns, path="/nowhere/t.safetensors"))
     assert "/dev/full" in sentence_of(lambda: headlight.figure(trace).save("/dev/full/x.png"))
@@ -159,3 +163,9 @@ def names_of_transformer_lens_are_read():
     trace = headlight.trace(cache, tokens=WORDS)
     assert trace.tokens == WORDS and np.array_equal(trace["blocks.1.attn.hook_pattern"], patterns[1]) and trace.config["kind"] == "decoder"
     assert np.array_equal(shown(headlight.figure(cache, tokens=WORDS, head=(1, 1))), patterns[1, 1])
+
+
+def a_trace_is_known_by_what_it_holds():
+    with tempfile.TemporaryDirectory() as folder:
+        kept = headlight.trace(patterns=causal_patterns(1, 2, 5), path=Path(folder) / "kept")
+        assert headlight.figure(kept.path).png and np.array_equal(headlight.trace(kept.path)["pattern", 0], kept["pattern", 0])

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from .errors import HeadlightError
-from .figure import Figure, head_options
+from .figure import Figure
 from .measures import Attribution, PatchMap
 from .over_texts import Corpus, spelled_heads
-from .program import run, spelled
+from .program import head_parts, run, spelled
 from .shares import in_shares, over_all
-from .sources import PATTERNS, Source, open_source
+from .sources import PATTERNS, Source, named_text, open_source, reads_text
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
@@ -109,13 +109,17 @@ def compare(model: Any = None, tokenizer: Any = None, text: Any = None, *, model
     The other run has another text (text_b), another model or patterns (model_b), or, of models that the program runs itself, changes
     (change="mask:16>10", ablate="3.5", mask="window:4")."""
     given = dict(options)
+    tokenizer, text = named_text(tokenizer, text)
     a = open_source(model, tokenizer, text, options)
     if a.trace is None:
         named = {"text_b": text_b, "model_b": None if model_b is None else os.fspath(model_b), **options}
         return Comparison(run(["compare", *a.arguments, *spelled(named), "--json"]))
+    if model_b is None and text_b is None:
+        raise HeadlightError("There is nothing to compare with; give text_b=… or model_b=…, or, of a folder, a .gguf file or a name, a change such as ablate=\"1.2\".")
     if isinstance(model_b, (str, os.PathLike)) and not str(model_b).endswith(".safetensors"):
         return Comparison(run(["compare", *a.arguments, *spelled({"model": os.fspath(model_b), "text": text_b, **options}), "--json"]))
-    b = _other(model_b if model_b is not None else model, tokenizer_b or tokenizer, text if text_b is None else text_b, given, model_b is not None)
+    read = text if text_b is None and reads_text(model_b) else text_b
+    b = _other(model_b if model_b is not None else model, tokenizer_b or tokenizer, read, given, model_b is not None)
     return Comparison(run(["compare", *a.arguments, *spelled({"trace_b": b.trace.path if b.trace else None, **options}), "--json"]))
 
 
@@ -148,6 +152,6 @@ def patch(model: Any = None, *, clean: str | None = None, corrupted: str | None 
     what: "resid_pre" (by default), "attn_out", "mlp_out", "heads"; head: (layer, head), one head by position."""
     if model is not None and not isinstance(model, (str, os.PathLike)):
         raise HeadlightError("Patching runs the model many times, which the program does itself; give the model's folder, .gguf file or name in place of the model in memory.")
-    named = ".".join(map(str, head_options(head).values())) if head is not None else None
+    named = ".".join(head_parts(head)) if head is not None else None
     given = {"model": None if model is None else os.fspath(model), "clean": clean, "corrupted": corrupted, "what": what, "head": named, "metric": metric, **options}
     return PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))

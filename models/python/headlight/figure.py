@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import run, spelled
+from .program import head_parts, run, spelled
 from .sources import Source
 from .trace_file import DTYPES
 from .window import Window, open_window
@@ -20,10 +20,10 @@ MIME = {"png": "image/png", "svg": "image/svg+xml"}
 
 
 def head_options(head: Any) -> dict[str, object]:
-    """(1, 2), "1.2", ("cross", 1, 2) or "cross.1.2": layer and head, as the command line takes them."""
+    """Layer and head as the command line takes them."""
     if head is None:
         return {}
-    parts = head.split(".") if isinstance(head, str) else [str(part) for part in head]
+    parts = head_parts(head)
     return {"layer": ".".join(parts[:-1]), "head": parts[-1]}
 
 
@@ -84,5 +84,5 @@ class Figure:
         return shown, {mime: {"width": wide // 2, "height": high // 2}}
 
     def __repr__(self) -> str:
-        head = "" if self._head is None else f" of head {self._head if isinstance(self._head, str) else '.'.join(map(str, self._head))}"
+        head = "" if self._head is None else f" of head {'.'.join(head_parts(self._head))}"
         return f"<headlight.Figure: {self._view}{head}>"

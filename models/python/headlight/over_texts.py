@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import HeadlightError
+from .program import head_parts
 from .tables import HeadTable, pandas_or_say
 
 
@@ -115,7 +116,7 @@ class Corpus(HeadTable):
 
 def spelled_head(head: Any) -> str:
     """(1, 2) as "1.2", ("cross", 1, 2) as "cross.1.2"."""
-    return head if isinstance(head, str) else ".".join(map(str, head))
+    return ".".join(head_parts(head))
 
 
 def spelled_heads(heads: Any) -> set[str] | None:

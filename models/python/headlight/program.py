@@ -1,6 +1,7 @@
 """The program that computes and draws: where it is, how its options are spelled, and how it is asked."""
 from __future__ import annotations
 
+import operator
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from .errors import HeadlightError, ProgramDied
 
@@ -84,6 +86,17 @@ def spelled(options: Mapping[str, object]) -> list[str]:
 
 def _pair(flag: str, value: str) -> list[str]:
     return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
+
+
+def head_parts(head: Any) -> list[str]:
+    """(1, 2), "1.2", ("cross", 1, 2) or "cross.1.2": the layer, with the kind of attention before it where one is named, and the head."""
+    try:
+        parts = head.split(".") if isinstance(head, str) else [part if isinstance(part, str) else str(operator.index(part)) for part in head]
+    except TypeError:
+        parts = []
+    if len(parts) < 2:
+        raise HeadlightError(f'{head!r} names no head; give (layer, head), ("cross", layer, head) or "1.2", counted from 0.')
+    return parts
 
 
 def run(arguments: Sequence[str], given: bytes = b"") -> bytes:

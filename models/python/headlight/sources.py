@@ -31,11 +31,10 @@ class Source:
 
 def open_source(model: Any, tokenizer: Any, text: Any, options: dict[str, Any], path: str | os.PathLike[str] | None = None) -> Source:
     """Takes what describes the input out of `options`; what remains is said to the program. path: where to keep a trace that is made."""
-    if text is None and isinstance(tokenizer, str):
-        tokenizer, text = None, tokenizer
+    tokenizer, text = named_text(tokenizer, text)
     given = {name: options.pop(name) for name in RECORDED if name in options}
     if isinstance(model, Trace):
-        return _of_trace(model, given)
+        return _of_trace(model, given, text)
     if model is None and all(given.get(name) is None for name in PATTERNS) or isinstance(model, (str, os.PathLike)):
         return _of_file(model, text, given)
     given |= {name: options.pop(name) for name in READ if name in options}
@@ -45,9 +44,19 @@ def open_source(model: Any, tokenizer: Any, text: Any, options: dict[str, Any], 
     return Source(["--trace", str(trace.path)], trace)
 
 
-def _of_trace(trace: Trace, given: Mapping[str, Any]) -> Source:
-    if given:
-        raise HeadlightError(f"A trace is what it was when it was recorded: leave {', '.join(given)} out.")
+def named_text(tokenizer: Any, text: Any) -> tuple[Any, Any]:
+    """A text that stands in the tokenizer's place, where none is needed, is the text."""
+    return (None, tokenizer) if text is None and isinstance(tokenizer, str) else (tokenizer, text)
+
+
+def reads_text(model: Any) -> bool:
+    """Whether it is a model in memory."""
+    return hasattr(model, "forward") or hooked_models.is_hooked(model)
+
+
+def _of_trace(trace: Trace, given: Mapping[str, Any], text: Any) -> Source:
+    if left := [*given, *([] if text is None else ["text"])]:
+        raise HeadlightError(f"A trace is what it was when it was recorded: leave {', '.join(left)} out.")
     return Source(["--trace", str(trace.path)], trace)
 
 
@@ -55,7 +64,7 @@ def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
     if given:
         raise HeadlightError(f"{', '.join(given)} belong to a model or arrays in memory; leave them out where a file is given.")
     if model is not None and is_trace(Path(model)):
-        return _of_trace(Trace(model), given)
+        return _of_trace(Trace(model), given, text)
     named = {"model": None if model is None else os.fspath(model)}
     named["text_file" if isinstance(text, os.PathLike) else "text"] = text
     return Source(spelled(named))
@@ -80,7 +89,7 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
     model, tokenizer = unwrapped(model, tokenizer)
     config = getattr(model, "config", None)
     called = str(given.get("name") or Path(str(getattr(config, "_name_or_path", "") or "")).name or type(model).__name__)
-    held = lambda patterns, spell: Recording(lambda start: _held(patterns, start, given, spell), str(given.get("name") or "arrays"), "arrays")
+    held = lambda patterns, spell: Recording(lambda start: _held(patterns, start, given, text, spell), str(given.get("name") or "arrays"), "arrays")
     if model is None:
         return held(arrays.of_stacks(given, batch), tokenizer)
     if hooked_models.is_hooked(model):
@@ -103,7 +112,9 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
     raise HeadlightError(f"A value of type {type(model).__name__} is nothing that Headlight knows; give a model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
 
 
-def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], tokenizer: Any) -> TraceWriter:
+def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], text: Any, tokenizer: Any) -> TraceWriter:
+    if text is not None or isinstance(tokenizer, (list, tuple)):
+        raise HeadlightError("Patterns that are there already read no text; name their tokens by tokens=…: texts or, with a tokenizer, ids.")
     named = {"": given.get("ids") if given.get("tokens") is None else given["tokens"],
              "decoder_": given.get("target_ids") if given.get("target_tokens") is None else given["target_tokens"]}
     writer = start(arrays.sides_of(patterns.sizes, named, tokenizer))

@@ -35,7 +35,7 @@ def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
 
 def is_trace(path: Path) -> bool:
     """Whether the file is a trace of Headlight."""
-    if path.suffix != ".safetensors" or not path.is_file():
+    if not path.is_file():
         return False
     try:
         return read_header(path)[0].get("__metadata__", {}).get("format") == "headlight-trace"

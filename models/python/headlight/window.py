@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import HeadlightError
-from .program import environment, failure, find_program, spelled
+from .program import environment, failure, find_program, head_parts, spelled
 from .sources import Source
 
 FIRST = 0.6  # seconds within which a window that cannot open has said so
@@ -42,7 +42,7 @@ class Window:
 
 def open_window(source: Source, view: str | None, head: Any, options: Mapping[str, object], block: bool | None) -> Window:
     """block: whether to return only when the window is closed; by default where Python is not interactive."""
-    named = None if head is None else head if isinstance(head, str) else ".".join(str(part) for part in head)
+    named = None if head is None else ".".join(head_parts(head))
     arguments = [*source.arguments, *spelled({"view": view, "head": named, **options})]
     said = tempfile.TemporaryFile()
     try:
