@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/memory.h"
@@ -7,6 +8,7 @@
 #include "model/config.h"
 #include "model/families.h"
 #include "model/gguf_model.h"
+#include "model/hub.h"
 #include "model/library.h"
 #include "tokenizer/files.h"
 #include "tokenizer/gguf_tokenizer.h"
@@ -119,12 +121,22 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
     return success();
 }
 
+/// A path that may be the name of a model on the hub, owner/name, is told how to get it.
+Error absent(const fs::path& path) {
+    const std::string name = path.string();
+    const bool is_file = path.extension() == ".gguf" || path.extension() == ".safetensors";
+    const bool may_be_named =
+        !is_file && std::count(name.begin(), name.end(), '/') == 1 && parse_hub_name(name);
+    return {display_path(path) + " does not exist; check the path, or " +
+            (may_be_named
+                 ? "get the model of that name from the Hugging Face hub: headlight fetch " + name + "."
+                 : "use the built-in model stories (headlight models lists what is on this computer, "
+                   "headlight fetch OWNER/NAME gets a model from the Hugging Face hub).")};
+}
+
 Status check_exists(const fs::path& path) {
     std::error_code ignored;
-    if (!fs::exists(path, ignored))
-        return Error{display_path(path) +
-                     " does not exist; check the path, or use the built-in model stories (headlight models "
-                     "lists what is on this computer)."};
+    if (!fs::exists(path, ignored)) return absent(path);
     if (!fs::is_directory(path, ignored) && !is_gguf(path))
         return Error{display_path(path) +
                      " is not a GGUF file; Headlight opens GGUF files and Hugging Face folders (config.json "

@@ -224,6 +224,12 @@ def what_a_model_cannot_read_is_said():
     assert not out.exists()
 
 
+def a_name_of_the_hub_is_told_how_to_be_had():
+    said = lambda name: run("trace", "--model", name, "--text", "a", "-o", FOLDER / "none.safetensors", status=1).err
+    assert "headlight fetch tiny-owner/gpt2-none." in said("tiny-owner/gpt2-none")
+    assert all("headlight fetch OWNER/NAME" in said(name) and "stories" in said(name) for name in ("gpt2-none", "folder/none.gguf", "/nowhere/model"))
+
+
 def models_are_listed():
     rows = json.loads(run("models", "--json").out)
     built_in = {r["name"]: r for r in rows[:3]}
