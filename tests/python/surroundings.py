@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import headlight
 from given_arrays import causal_patterns, sentence_of
@@ -165,3 +166,23 @@ def models_on_the_computer_are_named():
     assert headlight.compare("stories", text="The cat sat.", text_b="The dog sat.").distance.shape == (4, 8)
     assert headlight.figure("stories", text="The cat sat.", view="steps", head=(1, 1), cell=(2, 1), width_mm=85).png
     assert "/nowhere/model" in sentence_of(lambda: headlight.figure("/nowhere/model", text="a"))
+
+
+def the_window_of_a_figure_begins_with_the_same():
+    """Its target, cell and changes; what the window is not opened with is said."""
+    changed = headlight.figure("stories", text="The cat sat.", head=(2, 0), cell=(3, 1), ablate="1.2:mean", change=["mask:3>1@2.0", "temperature:0.5@2.0"], mask="window:3")
+    with mock.patch.object(sys.modules["headlight.figure"], "open_window") as opened:
+        changed.show()
+        assert opened.call_args[0][3] == {"pair": None, "target": None, "lock": (3, 1), "do": "mask 3>1@2.0; temperature 0.5@2.0; ablate 1.2:mean; mask window:3"}, opened.call_args
+        headlight.figure("translator", text="The cat sat.", target="Die Katze saß.", view="alignment").show()
+        assert opened.call_args[0][3]["target"] == "Die Katze saß."
+        for options in ({"ids": [5, 9]}, {"text": "a cat", "change": "skip-mlp:1"}):
+            assert "opened with a text" in sentence_of(headlight.figure("stories", **options).show)
+    try:
+        with Screen() as os.environ["DISPLAY"], tempfile.TemporaryDirectory() as os.environ["XDG_CONFIG_HOME"]:
+            window = changed.show(block=False)
+            assert window.is_open, "the window takes what it is told"
+            window.close()
+    finally:
+        os.environ.pop("DISPLAY", None)
+        os.environ.pop("XDG_CONFIG_HOME", None)

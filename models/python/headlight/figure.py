@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from .errors import HeadlightError
 from .program import head_parts, run, spelled
 from .sources import Source
 from .trace_file import DTYPES
 from .window import Window, open_window
 
 SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # who gives one of them chooses the pixels too
+UNSEEN = ("ids", "target_ids", "token_types", "image", "temperature_attn")  # what the window is not opened with
+COMMANDS = ("mask", "unmask", "ablate", "temperature")  # changes that are commands of the window too
 MIME = {"png": "image/png", "svg": "image/svg+xml"}
 
 
@@ -25,6 +28,23 @@ def head_options(head: Any) -> dict[str, object]:
         return {}
     parts = head_parts(head)
     return {"layer": ".".join(parts[:-1]), "head": parts[-1]}
+
+
+def beginning(options: Mapping[str, Any]) -> dict[str, object]:
+    """What the window is told of a figure's options, so that it begins with the same text, cell and changes."""
+    changes = [change for name in ("change", "ablate") for change in _each(name, options.get(name))]
+    changes += [f"mask:{options['mask']}"] if options.get("mask") else []
+    unseen = [name for name in UNSEEN if options.get(name) is not None] + [change for change in changes if change.partition(":")[0] not in COMMANDS]
+    if unseen:
+        raise HeadlightError(f"The window is opened with a text and not with {', '.join(unseen)}; open it by headlight.show without, and go on there.")
+    commands = "; ".join(change.replace(":", " ", 1) for change in changes)
+    return {"pair": options.get("pair"), "target": options.get("target"), "lock": options.get("cell"), "do": commands or None}
+
+
+def _each(name: str, given: Any) -> list[str]:
+    """The values of a repeated option, as changes."""
+    values = [] if given is None else [given] if isinstance(given, str) else list(given)
+    return [value if name == "change" else f"{name}:{value}" for value in values]
 
 
 class Figure:
@@ -71,7 +91,7 @@ class Figure:
 
     def show(self, block: bool | None = None) -> Window:
         """Opens the window on the same; see headlight.show."""
-        return open_window(self._source, self._view, self._head, {}, block)
+        return open_window(self._source, self._view, self._head, beginning(self._options), block)
 
     def _repr_mimebundle_(self, include: Collection[str] | None = None, exclude: Collection[str] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         mime = MIME.get(self._format, "image/png")
