@@ -145,6 +145,34 @@ def pictures_are_recorded_by_position():
     assert trace.tokens == ["0", "1", "2", "3", "4"]
 
 
+PICTURE = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 40, "image_size": 16, "patch_size": 8}
+
+
+def of_a_picture_and_a_text_the_text_is_recorded():
+    pixels = torch.rand(1, 3, 16, 16, generator=torch.Generator().manual_seed(3))
+    text = {**SMALL, "num_key_value_heads": 2, "model_type": "llama"}
+    torch.manual_seed(1)
+    model = transformers.LlavaForConditionalGeneration(transformers.LlavaConfig(text_config=text, vision_config={**PICTURE, "model_type": "clip_vision_model"}, image_token_id=299, image_token_index=299)).eval()
+    inputs = {"input_ids": tensors([1, 299, 299, 299, 299, 5, 9, 12]), "pixel_values": pixels}
+    trace = headlight.trace(model, inputs=inputs)
+    same(trace, attentions(model, **inputs).attentions)
+    assert headlight.figure(trace, head=(2, 3)).png
+    inputs["attention_mask"] = tensors([0] + [1] * 7)  # for which patterns are written
+    same(headlight.trace(model, inputs=inputs), attentions(model, **inputs).attentions)
+    blip = transformers.BlipForConditionalGeneration(transformers.BlipConfig(text_config={**SMALL, "encoder_hidden_size": 24}, vision_config=PICTURE)).eval()
+    assert headlight.figure(blip, inputs={"input_ids": tensors(IDS), "pixel_values": pixels}, head=(2, 3)).png, "its text attends to itself and to the picture by turns"
+
+
+def layers_that_differ_are_recorded_or_said():
+    swin = made("Swin", image_size=16, patch_size=2, embed_dim=8, depths=[1, 1], num_heads=[2, 4], window_size=4)
+    assert "alike" in sentence_of(lambda: headlight.trace(swin, inputs={"pixel_values": torch.rand(1, 3, 16, 16)}))
+    xlnet = made("XLNet", d_model=24, n_layer=2, n_head=4, d_inner=40, vocab_size=300)
+    assert "output_attentions" in sentence_of(lambda: headlight.trace(xlnet, ids=IDS))
+    with torch.no_grad():
+        out = xlnet(tensors(IDS), output_attentions=True)
+    same(headlight.trace(out, tokens=IDS), out.attentions)
+
+
 def a_model_that_fails_leaves_no_file_behind():
     model = gpt2(1)
     own = model.config._attn_implementation

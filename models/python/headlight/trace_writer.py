@@ -152,6 +152,7 @@ class TraceWriter:
 
     def close(self, model: str, family: str, d_model: int = 0) -> None:
         """Describes the model as Headlight asks of the metadata, and lets the file appear."""
+        _check_alike(self.blocks, self.sides)
         self.file.agree(self.blocks)
         metadata = {"format": "headlight-trace", "version": "1", "model": model, "mask": "own"}
         for side, held in self.sides.items():
@@ -180,6 +181,18 @@ def _check(pattern: np.ndarray, shape: tuple[int, int], where: str, head: int) -
         raise HeadlightError(f"Head {head} of {where[:-1]} has the shape {list(pattern.shape)} where {list(shape)} is expected; give [layer, head, query, key].")
     if not (pattern.min(initial=0) >= 0 and pattern.max(initial=0) <= 1.001):
         raise HeadlightError(f"Head {head} of {where[:-1]} holds numbers outside 0 to 1; give attention weights, as they are after the softmax.")
+
+
+def _check_alike(blocks: Mapping[tuple[str, bool, int], dict[str, Any]], sides: Mapping[str, dict[str, list[Any]]]) -> None:
+    """The layers of a stack have as many heads and tokens, and the tokens are those of its side."""
+    for (stack, cross, layer), held in blocks.items():
+        first = next(other for block, other in blocks.items() if block[:2] == (stack, cross))
+        if any(held[name] != first[name] for name in ("heads", "tokens")):
+            raise HeadlightError(f"Layer {layer} has {held['heads']} heads over {held['tokens']} tokens where the first has {first['heads']} over {first['tokens']}; "
+                                 "give a model whose layers are alike, or one of the parts that this one is made of.")
+        named = sides.get("decoder_" if stack == "decoder" else "", {}).get("tokens", [])
+        if named and len(named) != held["tokens"]:
+            raise HeadlightError(f"{len(named)} tokens were given where layer {layer} has {held['tokens']} positions; name them by tokens=[…], one for each position.")
 
 
 def _described(blocks: dict[tuple[str, bool, int], dict[str, Any]], family: str, d_model: int) -> dict[str, str]:

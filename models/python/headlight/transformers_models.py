@@ -30,8 +30,15 @@ class Recorder:
         self.writer, self.batch, self.patterns, self.group = writer, batch, patterns, group
         self.config = model.config
         self.two_stacks = bool(getattr(model.config, "is_encoder_decoder", False))
+        text = self.config.get_text_config() if hasattr(self.config, "get_text_config") else self.config
+        self.tower = None if self.two_stacks or text is self.config else text.model_type
         self.names = {module: name for name, module in model.named_modules()}
         self.counts: dict[tuple[str, bool], int] = {}
+
+    def shows(self, module: Any) -> bool:
+        """Whether its attention is recorded: of a model that reads pictures or sound beside a text, that of the text to itself."""
+        across = not self.two_stacks and CROSS.search(self.names.get(module, "")) is not None
+        return not across and (self.tower is None or getattr(getattr(module, "config", None), "model_type", self.tower) == self.tower)
 
     def block(self, module: Any) -> tuple[str, bool, int]:
         name = self.names.get(module, "")
@@ -45,7 +52,7 @@ class Recorder:
         """query [batch, head, pos, d_head], key [batch, kv_head, pos, d_head]."""
         block = self.block(module)
         first = next((held for b, held in self.writer.blocks.items() if b[:2] == block[:2]), rule)
-        if any(first[name] != rule[name] for name in ("causal", "cap")):
+        if any(first[name] != rule[name] for name in ("causal", "cap")) or first.get("d_head", query.shape[3]) != query.shape[3]:
             raise NeedsPatterns
         of_query, of_key = self.here(module, "num_attention_heads", query.shape[1]), self.here(module, "num_key_value_heads", key.shape[1])
         self.writer.add_queries_and_keys(block, query[self.batch], key[self.batch], rule, of_query, of_key)
@@ -73,10 +80,11 @@ def attention(recorder: Recorder, torch: Any) -> Any:
         if attention_mask is None and causal:
             attention_mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()[None, None]
         mask = None if attention_mask is None else attention_mask[..., :key.shape[2]]
-        if recorder.patterns:
+        if recorder.patterns or not recorder.shows(module):
             added = [a for a in (mask, position_bias) if a is not None]
             rows = Rows(torch, query, key, scaling, softcap, [a[..., :key.shape[2]] for a in added], more.get("s_aux"))
-            recorder.note_patterns(module, (query.shape[1], query.shape[2], key.shape[2]), lambda h: rows.pattern(recorder.batch, h))
+            if recorder.shows(module):
+                recorder.note_patterns(module, (query.shape[1], query.shape[2], key.shape[2]), lambda h: rows.pattern(recorder.batch, h))
             return rows.attend(value), None
         window = int(sliding_window or 0)
         tokens = (query.shape[2], key.shape[2])
@@ -177,7 +185,7 @@ def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
 
     def hook(module: Any, _: Any, output: Any) -> Any:
         found = [t for t in output if isinstance(t, torch.Tensor) and t.dim() == 4] if isinstance(output, tuple) else []
-        if not found or any(child in seen for child in module.modules() if child is not module):
+        if not found or not recorder.shows(module) or any(child in seen for child in module.modules() if child is not module):
             return None
         seen.add(module)
         pattern = found[0][recorder.batch]
@@ -246,6 +254,11 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
             writer.drop()
             check_divides(group, base.config)
             raise
+        except (AttributeError, TypeError) as problem:
+            writer.drop()
+            if way != "outputs" or "NoneType" not in str(problem):  # the patterns that were dropped
+                raise
+            raise HeadlightError(f"{type(model).__name__} makes something of its own of its patterns; give what it returns in its place: model(…, output_attentions=True) with tokens=….") from None
         except BaseException:
             writer.drop()
             raise
