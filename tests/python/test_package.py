@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "models/python"), str(HERE)]
 warnings.filterwarnings("ignore")
 
+import given_architectures
 import given_arrays
 import given_corpora
 import given_models
@@ -25,7 +26,7 @@ import given_processes
 import given_wrappers
 import surroundings
 
-SUBJECTS = [surroundings, given_arrays, given_corpora, given_models, given_wrappers, given_processes]
+SUBJECTS = [surroundings, given_arrays, given_corpora, given_models, given_architectures, given_wrappers, given_processes]
 
 
 def main():

@@ -42,7 +42,8 @@ class Recorder:
 
     def block(self, module: Any) -> tuple[str, bool, int]:
         name = self.names.get(module, "")
-        stack = "blocks" if not self.two_stacks else "encoder" if re.search(r"(^|\.)encoder\.", name) else "decoder"
+        first = re.search(r"(?:^|\.)(encoder|decoder)\.", name)  # BERT as a decoder has an encoder inside
+        stack = "blocks" if not self.two_stacks else first[1] if first else "decoder"
         cross = self.two_stacks and stack == "decoder" and (bool(CROSS.search(name)) or bool(getattr(module, "is_cross_attention", False)))
         layer = self.counts.get((stack, cross), 0)
         self.counts[stack, cross] = layer + 1
@@ -195,6 +196,10 @@ def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
     hooks = [module.register_forward_hook(hook) for module in model.modules()]
     try:
         yield
+    except (AttributeError, TypeError) as problem:
+        if "NoneType" not in str(problem):
+            raise
+        raise HeadlightError(f"{type(model).__name__} makes something of its own of its patterns; give what it returns in its place: model(…, output_attentions=True) with tokens=….") from None
     finally:
         for held in hooks:
             held.remove()
@@ -246,19 +251,15 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
         then = "" if way == "outputs" else "outputs"
         try:
             _run(model, base, arguments, Recorder(writer, base, int(given.get("batch", 0)), way != "queries and keys", group), way)
-            if writer.blocks:
+            if len({stack for stack, *_ in writer.blocks}) == (2 if getattr(base.config, "is_encoder_decoder", False) else 1):
                 return writer
+            then = "" if writer.blocks else then
         except NeedsPatterns:
             then = "patterns"
         except RuntimeError:
             writer.drop()
             check_divides(group, base.config)
             raise
-        except (AttributeError, TypeError) as problem:
-            writer.drop()
-            if way != "outputs" or "NoneType" not in str(problem):  # the patterns that were dropped
-                raise
-            raise HeadlightError(f"{type(model).__name__} makes something of its own of its patterns; give what it returns in its place: model(…, output_attentions=True) with tokens=….") from None
         except BaseException:
             writer.drop()
             raise
