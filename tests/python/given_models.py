@@ -128,6 +128,7 @@ def what_is_no_text_is_said():
     for text in (IDS, tensors(IDS), {"input_ids": tensors(IDS)}, ["a", "b"]):
         assert "ids=[…]" in sentence_of(lambda: headlight.figure(model, tokenizer, text))
     assert "no tokens" in sentence_of(lambda: headlight.figure(model, tokenizer, ""))
+    assert "65 tokens are more than this model's 64 positions" in sentence_of(lambda: headlight.trace(model, ids=[5] * 65))
 
 
 def each_module_keeps_its_mode():

@@ -256,9 +256,10 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
             then = "" if writer.blocks else then
         except NeedsPatterns:
             then = "patterns"
-        except RuntimeError:
+        except (RuntimeError, IndexError):
             writer.drop()
             check_divides(group, base.config)
+            _check_fits(sides, base.config)
             raise
         except BaseException:
             writer.drop()
@@ -266,6 +267,13 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
         writer.drop()
         way = then
     raise HeadlightError(f"{type(model).__name__} showed no attention that could be recorded; load it with attn_implementation=\"eager\".")
+
+
+def _check_fits(sides: Mapping[str, Any], config: Any) -> None:
+    """After a pass that failed: says so where there are more tokens than positions."""
+    tokens, positions = max((len(side["tokens"]) for side in sides.values()), default=0), getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int) and tokens > positions:
+        raise HeadlightError(f"{tokens} tokens are more than this model's {positions} positions; give a shorter text.")
 
 
 def _has_interface(model: Any) -> bool:
