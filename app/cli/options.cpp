@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/validators.h"
 #include "io/mapped_file.h"
+#include "io/text_file.h"
 #include "model/change_place.h"
 #include "model/library.h"
 #include "model/parameters.h"
@@ -161,9 +162,14 @@ Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
 }
 
 Result<std::string> read_text(const std::string& file) {
-    if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+    if (file == "-") {
+        const std::string read(std::istreambuf_iterator<char>(std::cin), {});
+        TRY(const std::string_view text, text_of_file(read, "Standard input"));
+        return std::string(text);
+    }
     TRY(const auto mapped, MappedFile::open(file));
-    return std::string(mapped->text());
+    TRY(const std::string_view text, text_of_file(mapped->text(), display_path(file)));
+    return std::string(text);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/mapped_file.h"
+#include "io/text_file.h"
 #include "model/heads.h"
 #include "session/commands.h"
 #include "session/dropped_text.h"
@@ -38,7 +39,8 @@ bool is_config(const std::string& path) { return ends_like(path, ".json"); }
 /// The model's text from a file.
 Status read_text_file(CommandContext& c, const std::string& path) {
     TRY(const auto file, MappedFile::open(path));
-    std::string text = valid_utf8(file->text().substr(0, kLongestText));
+    TRY(const std::string_view read, text_of_file(file->text().substr(0, kLongestText), display_path(path)));
+    std::string text = valid_utf8(read);
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     TRY_STATUS(file->check_unchanged());
     c.host.set_text(TextName::sentence, text);

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "io/json.h"
+#include "io/text_file.h"
 #include "model/input.h"
 
 namespace headlight {
@@ -71,6 +72,7 @@ Result<std::string> CorpusLines::text_of(int number, std::string_view written) c
     if (written.size() > (json_ ? kLongestLine : kLongestText))
         return in_line(number, "it has more than " + std::string(json_ ? "8 million" : "a million") +
                                    " bytes; give one text a line.");
+    TRY_STATUS(check_is_text(written, "Line " + std::to_string(number) + " of " + name_));
     std::string text(written);
     if (json_) {
         TRY(const Json value, parse_json(written, "Line " + std::to_string(number) + " of " + name_));

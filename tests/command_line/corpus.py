@@ -88,7 +88,20 @@ def what_is_no_corpus_is_said():
     numbers, cut = FOLDER / "numbers.jsonl", FOLDER / "cut.jsonl"
     numbers.write_text('"one"\n{"words": "two"}\n')
     cut.write_text('"one')
-    for more, why in ((["--corpus", numbers, "--first-line", 7], "Line 8"), (["--corpus", cut], "Line 1"), (["--corpus", fine, "--sums"], "--json"), (["--text", "x", "--sums"], "--corpus"), (["--corpus", empty], "no text"), (["--corpus", FOLDER / "none.txt"], "none.txt"), (["--corpus", long], "Line 2"), (["--corpus", fine, "--text", "x"], "--corpus names the texts"),
+    binary, wide = FOLDER / "binary.txt", FOLDER / "wide.txt"
+    binary.write_bytes(b"The cat sat.\nELF\x01\x00\x02\n")
+    wide.write_bytes(TEXTS[0].encode("utf-16"))
+    for more, why in ((["--corpus", binary], "Line 2"), (["--corpus", wide], "UTF-8"), (["--text-file", wide], "UTF-8"), (["--corpus", numbers, "--first-line", 7], "Line 8"), (["--corpus", cut], "Line 1"), (["--corpus", fine, "--sums"], "--json"), (["--text", "x", "--sums"], "--corpus"), (["--corpus", empty], "no text"), (["--corpus", FOLDER / "none.txt"], "none.txt"), (["--corpus", long], "Line 2"), (["--corpus", fine, "--text", "x"], "--corpus names the texts"),
                       (["--corpus", fine, "--sort", "entropy"], "--sort"), (["--corpus", fine, "-o", FOLDER / "a.png"], ".html"), (["--text", "x", "-o", FOLDER / "a.html"], "--corpus")):
         done = run("heads", *more, status=1)
         assert why in done.err and done.err.count("\n") == 1, done.err
+
+
+def a_byte_order_mark_is_no_token():
+    """Notepad writes one before the text."""
+    marked, plain = FOLDER / "marked.txt", FOLDER / "plain.txt"
+    plain.write_text(TEXTS[0] + "\n")
+    marked.write_bytes(b"\xef\xbb\xbf" + plain.read_bytes())
+    for option in ("--corpus", "--text-file"):
+        assert run("heads", option, marked).out == run("heads", option, plain).out, option
+    assert run("heads", "--text-file", "-", text_in=marked.read_bytes()).out == run("heads", "--text-file", plain).out

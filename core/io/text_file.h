@@ -1,0 +1,17 @@
+// What a file of text holds.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace headlight {
+
+/// Fails where a zero byte shows that this is another kind of file, or UTF-16; `what` begins the sentence.
+Status check_is_text(std::string_view bytes, const std::string& what);
+
+/// A file's bytes as a text, without a byte order mark.
+Result<std::string_view> text_of_file(std::string_view bytes, const std::string& name);
+
+}  // namespace headlight
