@@ -243,7 +243,7 @@ void draw_graph(Scene& s, Rect area) {
     draw_edges(s, g, *graph, reached);
     draw_nodes(s, g, reached);
     draw_tokens(s, g, shares_of(s, reached, tokens));
-    if (reached) caption(s.ui, foot, origins_note(s, *reached));
+    if (reached) caption(s.ui, foot, first_that_fits(s.ui, kCaption, origins_notes(s, *reached), foot.w));
 }
 
 View graph_view() {

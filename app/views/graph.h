@@ -51,8 +51,8 @@ void draw_graph_inspector(Scene& scene, Rect area);
 /// What is known of the followed token, in the stack that is shown; null until then.
 const Rollout* shown_origins(const Scene& scene);
 const char* origins_name(Origins by);
-/// Where the token comes from, and how that was told.
-std::string origins_note(const Scene& scene, const Rollout& origins);
+/// Where the token comes from, and how that was told: in full, then in fewer words.
+std::vector<std::string> origins_notes(const Scene& scene, const Rollout& origins);
 std::vector<Question> ask_graph(const Scene& scene);
 std::vector<NumberTable> graph_numbers(const Scene& scene);
 

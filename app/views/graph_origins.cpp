@@ -38,28 +38,44 @@ std::vector<Question> ask_graph(const Scene& s) {
     return {graph, RolloutWanted{included, graph_token(s), state.by, metric}};
 }
 
-std::string origins_note(const Scene& s, const Rollout& r) {
+namespace {
+
+/// How the origins were told: in full, shorter.
+std::vector<std::string> told(Origins by, bool chosen_for_sink) {
+    switch (by) {
+        case Origins::contribution: {
+            const std::string why =
+                chosen_for_sink ? "contributions, because rollout leaves the first token more than half" : "";
+            const std::string what = "lengths of what attention moves, ‖Σ α v W_O‖, against the residual";
+            return {(why.empty() ? "" : why + "; ") + what + " (Kobayashi et al. 2020, 2021).",
+                    (why.empty() ? "lengths of what attention moves, ‖Σ α v W_O‖" : why) + ".",
+                    "contributions."};
+        }
+        case Origins::relevance:
+            return {"patterns weighted by the metric’s gradients (Chefer et al. 2021), as shares.",
+                    "patterns weighted by the metric’s gradients.", "relevance."};
+        default:
+            return {"each layer counts as half attention, half residual stream (Abnar and Zuidema 2020).",
+                    "each layer counts as half attention, half residual stream.", "rollout."};
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> origins_notes(const Scene& s, const Rollout& r) {
     const auto& state = s.of<GraphState>();
     if (r.by == Origins::flow && r.flow.empty())
-        return "Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
-               " tokens; this is the rollout.";
-    if (!r.refusal.empty()) return r.refusal;
-    std::string out = "Origins of " + token_at(s.sentence()->labels[graph_stack(s)], graph_token(s)) + ": ";
-    switch (r.by) {
-        case Origins::contribution:
-            out += std::string(state.by == Origins::automatic
-                                   ? "contributions, because rollout leaves the first token more than half; "
-                                   : "") +
-                   "lengths of what attention moves, ‖Σ α v W_O‖, against the residual (Kobayashi et al. "
-                   "2020, 2021).";
-            break;
-        case Origins::relevance:
-            out += "patterns weighted by the metric’s gradients (Chefer et al. 2021), as shares.";
-            break;
-        default:
-            out += "each layer counts as half attention, half residual stream (Abnar and Zuidema 2020).";
+        return {"Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
+                    " tokens; this is the rollout.",
+                "More than " + std::to_string(kMaxFlowTokens) + " tokens: rollout in place of flow."};
+    if (!r.refusal.empty()) return {r.refusal};
+    const std::string token = token_at(s.sentence()->labels[graph_stack(s)], graph_token(s));
+    std::vector<std::string> out;
+    for (const std::string& how : told(r.by, state.by == Origins::automatic)) {
+        const std::string note = "Origins of " + token + ": " + how;
+        out.push_back(note + (state.sink_apart ? " The first token stands apart; the others sum to 1." : ""));
+        if (state.sink_apart) out.push_back(note + " First token apart.");
     }
-    if (state.sink_apart) out += " The first token stands apart; the others sum to 1.";
     return out;
 }
 

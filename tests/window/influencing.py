@@ -89,3 +89,13 @@ def relevance_and_patching_of_every_token(display):
         w.fill("other", BIG, lambda r: r["shown_text_b"] == BIG)
         w.wait(lambda r: _scored(r) and r["token_scores"][0] != 0)
         w.fill("other", BIG + " hat", lambda r: "equally long" in r.get("token_scores", [0, 0, ""])[2])
+
+
+def what_stands_under_the_graph_is_said_whole(display):
+    """In a wide and in a narrow window, in every way of telling origins, with the first token apart."""
+    for size in ("1600x1000", "800x600"):
+        for by in ("auto", "contribution", "relevance"):
+            with Window(PROGRAM, display, "--view", "graph", "--text", RED, "--do", f"graph by {by}; graph sink apart", "--report-texts", size=size) as w:
+                r = w.wait(lambda r: not r["busy"] and any(t.startswith("Origins of red 16") for t in r.get("texts", [])))
+                note = next(t for t in r["texts"] if t.startswith("Origins of red 16"))
+                assert note.endswith(".") and "apart" in note, (size, by, note)
