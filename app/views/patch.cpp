@@ -167,9 +167,12 @@ PatchMapFound patch_found(const Scene& s) {
     return sweep && runs && sweep->is_of(*runs) ? sweep->found() : PatchMapFound{};
 }
 
+bool shows_estimates(const Scene& s, const PatchMap& m) {
+    return s.of<PatchState>().estimates && m.estimates.size();
+}
+
 float patch_shown(const Scene& s, const PatchMap& m, int row, int column) {
-    const bool estimated = s.of<PatchState>().estimates && m.estimates.size();
-    return estimated ? m.estimates(row, column) : m.shown(row, column);
+    return shows_estimates(s, m) ? m.estimates(row, column) : m.shown(row, column);
 }
 
 std::string patch_row_name(const Scene& s, const PatchMap& m, int row) {

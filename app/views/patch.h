@@ -35,6 +35,8 @@ std::optional<PatchMapWanted> patch_wanted(const Session& session);
 
 /// The map of what is asked for as far as it is known, or why there is none; empty before it has begun.
 PatchMapFound patch_found(const Scene& scene);
+/// Whether every cell shows its estimate, as was chosen.
+bool shows_estimates(const Scene& scene, const PatchMap& map);
 /// What is shown at a cell: its value, or its estimate.
 float patch_shown(const Scene& scene, const PatchMap& map, int row, int column);
 /// What is brought back, with the token that the clean run decides on.

@@ -11,14 +11,14 @@ namespace headlight {
 
 namespace {
 
-/// Measured cells, those that bring back most first.
-std::vector<std::pair<int, int>> strongest_patches(const PatchMap& m) {
+/// Cells that have a value, those that bring back most first.
+std::vector<std::pair<int, int>> strongest_patches(const Matrix& values) {
     std::vector<std::pair<int, int>> out;
-    for (int row = 0; row < narrow<int>(m.values.rows()); ++row)
-        for (int column = 0; column < narrow<int>(m.values.cols()); ++column)
-            if (!std::isnan(m.values(row, column))) out.emplace_back(row, column);
+    for (int row = 0; row < narrow<int>(values.rows()); ++row)
+        for (int column = 0; column < narrow<int>(values.cols()); ++column)
+            if (!std::isnan(values(row, column))) out.emplace_back(row, column);
     std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
-        return m.values(a.first, a.second) > m.values(b.first, b.second);
+        return values(a.first, a.second) > values(b.first, b.second);
     });
     return out;
 }
@@ -92,12 +92,14 @@ void draw_patch_inspector(Scene& s, Rect area) {
         if (m.estimates.size()) panel.pair("estimated", number(m.estimates(at->first, at->second), 3));
     }
     panel.rule();
-    panel.heading("Brings back most", "returned");
+    const bool estimated = shows_estimates(s, m);
+    const Matrix& values = estimated ? m.estimates : m.values;
+    panel.heading("Brings back most", estimated ? "estimated" : "returned");
     panel.bars = panel.at.w * 0.5f;
     panel.values = kValue;
-    const auto places = strongest_patches(m);
+    const auto places = strongest_patches(values);
     for (int i = 0; i < std::min(kListed, isize(places)) && panel.y + gap::medium < panel.end(); ++i) {
-        const float value = m.values(places[i].first, places[i].second);
+        const float value = values(places[i].first, places[i].second);
         panel.bar({"", patched_place(s, m, places[i]), std::clamp(value, 0.0f, 1.0f), number(value, 3),
                    s.of<PatchState>().pointed == places[i]});
     }

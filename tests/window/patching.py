@@ -1,4 +1,5 @@
 """Activation patching: the map fills in beside the window, a click puts a patch in force."""
+import subprocess
 import time
 
 from drive import Window
@@ -40,6 +41,20 @@ def a_patch_is_found_and_put_in_force(display):
         w.wait(lambda r: not r["patch_estimates"] and not r["busy"])
         w.fill("other", "Mia had a very red ball. Tom had a blue car. Mia gave Tom the red", lambda r: r.get("patched", [0, 0, ""])[2])
         assert "tokens" in w.report()["patched"][2]
+
+
+def the_list_beside_the_map_says_what_the_map_shows(display):
+    """With estimates on the map, those that bring back most are listed by their estimates."""
+    both = [CLEAN, "--corrupted", CORRUPTED, "--metric", "ball - car"]
+    best = lambda *more: max(float(v) for row in subprocess.run([PROGRAM, "patch", "--clean", *both, *more], capture_output=True, text=True, check=True).stdout.splitlines()[1:] for v in row.split(",")[1:])
+    listed = lambda r, value: f"{value:.3f}" in r.get("texts", []) and not r["busy"]
+    exact, estimated = best(), best("--estimate")
+    with Window(PROGRAM, display, "--text", CORRUPTED, "--do", f"compare sentences; compare text {CLEAN}; metric ball - car; view patch", "--report-texts") as w:
+        w.wait(lambda r: listed(r, exact) and "returned" in r["texts"] and r["patched"][0] == r["patched"][1])
+        w.click("patch/values")
+        w.click("patch/values/estimated")
+        r = w.wait(lambda r: r["patch_estimates"] and listed(r, estimated))
+        assert "returned" not in r["texts"] and f"{exact:.3f}" not in r["texts"], r["texts"]
 
 
 def patching_shows_an_example_by_a_click(display):
