@@ -43,6 +43,8 @@ Result<std::shared_ptr<const Trace>> run_noised(const PatchOptions& o, const Tra
 }
 
 Result<BothRuns> run_both(const PatchOptions& o, ThreadPool& pool) {
+    if (o.input.typed.text.empty() && o.input.typed.ids.empty())
+        return Error{"There is no clean text; give one with --clean, or ids with --clean-ids."};
     const bool other = !o.corrupted.empty() || !o.corrupted_ids.empty();
     if (other == !o.noise.empty())
         return Error{
@@ -137,7 +139,7 @@ std::function<Status()> declare_patch(CLI::App& app) {
         help += (words.empty() ? "" : "; ") + std::string(row.word) + " (" + row.help + ")";
         words.push_back(row.word);
     }
-    app.add_option("--what", o->what, help)->check(one_of(words))->capture_default_str();
+    const auto* what = app.add_option("--what", o->what, help)->check(one_of(words))->capture_default_str();
     app.add_option("--head", o->head, "one head, as 1.2, by position");
     app.add_flag("--estimate", o->estimate,
                  "attribution patching: all cells at once to first order, from one reverse pass of the "
@@ -147,7 +149,12 @@ std::function<Status()> declare_patch(CLI::App& app) {
         "-o,--output", o->output,
         "a file (.csv, .tsv, .json, .npy, .safetensors); CSV on standard output where none is named");
     add_run_options(app, o->input);
-    return [o] { return run(*o); };
+    return [o, what]() -> Status {
+        if (!o->head.empty() && what->count() && o->what != "head")
+            return Error{"--head patches one head by position, --what " + o->what +
+                         " other places; leave one of them out."};
+        return run(*o);
+    };
 }
 
 }  // namespace headlight

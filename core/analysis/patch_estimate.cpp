@@ -57,11 +57,12 @@ Result<Matrix> patch_estimates(const PatchMap& map, const Trace& clean, const Tr
     TRY(const Gradients gradients, backward(corrupted, {&seed, 1}, pool, cancel));
     Matrix out =
         Matrix::Constant(map.values.rows(), map.values.cols(), std::numeric_limits<float>::quiet_NaN());
+    constexpr float kNoMinusZero = 0;
     const float between = map.clean.value - map.corrupted.value;
     for (int row = 0; row < isize(map.blocks); ++row) {
         if (stopped(cancel)) return cancelled();
         const Vector moved = estimate_row(map, clean, corrupted, gradients, row, pool);
-        out.row(row).head(moved.size()) = moved.transpose() / between;
+        out.row(row).head(moved.size()) = (moved.transpose() / between).array() + kNoMinusZero;
     }
     return out;
 }

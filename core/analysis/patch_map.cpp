@@ -101,7 +101,8 @@ private:
 };
 
 float normalized(const PatchMap& map, const MetricValues& m) {
-    return (m.value - map.corrupted.value) / (map.clean.value - map.corrupted.value);
+    constexpr float kNoMinusZero = 0;
+    return (m.value - map.corrupted.value) / (map.clean.value - map.corrupted.value) + kNoMinusZero;
 }
 
 }  // namespace
