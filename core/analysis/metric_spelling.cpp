@@ -45,9 +45,29 @@ int token_of_label(const Model& model, const std::string& label) {
     return -1;
 }
 
+/// "-5" and "99999999999" of what was meant as an id or a position: a number, but none that can be one.
+bool is_any_number(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
+}
+
+/// What is wrong with an id, or with a position behind "@"; none: it was meant as a text.
+std::optional<Error> no_number(const Model& model, const std::string& text) {
+    if (text.starts_with('#') && is_any_number(std::string_view(text).substr(1)))
+        return Error{"There is no token " + in_quotes(shortened(text)) + ": the ids of " + model.name +
+                     " go from #0 to #" + std::to_string(model.config.vocab - 1) + "; correct it."};
+    const size_t at = text.rfind('@');
+    if (at == std::string::npos || at == 0) return std::nullopt;
+    const std::string behind = trimmed(text.substr(at + 1));
+    if (!behind.empty() && !is_any_number(behind)) return std::nullopt;
+    return Error{in_quotes(shortened(text.substr(at))) +
+                 " is no position; write its number from 0 behind the @, as in ball@12."};
+}
+
 /// Why a text is no token: there is none, or there are several.
 Error no_token(const Model& model, const std::string& text) {
     constexpr size_t kNamed = 4;
+    if (const auto wrong = no_number(model, text)) return *wrong;
     const std::string begin = "No token of " + model.name + " reads " + in_quotes(text);
     for (const std::string& spelled : {" " + text, text}) {  // within a text, then as its beginning
         if (!model.tokenizer || model.config.can.read_image) break;

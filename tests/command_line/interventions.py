@@ -1,5 +1,6 @@
 """Masks, changes and lists of ids and heads."""
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -84,6 +85,8 @@ def a_metric_is_chosen():
         assert "ball − ␣car" in out.read_text(encoding="utf-8"), view
     for bad, said in (("blue ball", "2 tokens"), ("ball@99", "positions 0 …"), ("ball - ball", "two different tokens"), ("kl ball", "of all tokens")):
         assert said in run("heads", "--text", sentence, "--metric", bad, status=1).err, bad
+    for bad, said in (("#99999", "from #0 to #4095"), ("p(#-1)", "from #0 to #4095"), ("ball@-1", "no position"), ("ball@", "no position"), ("ball@99999999999999", "no position")):
+        assert said in run("attribute", "--text", sentence, "--metric", bad, status=1).err, bad
     assert "mask token" in run("heads", "--model", MODELS / "bert", "--ids", "2,7,9,3", "--metric", "log p", status=1).err
     for verb in (("heads",), ("report", "-o", FOLDER / "no.html"), ("render", "--view", "lens", "-o", FOLDER / "no.svg")):
         assert "--metric: it names nothing to explain" in run(*verb, "--text", sentence, "--metric", "", status=2).err
@@ -197,6 +200,10 @@ def what_cannot_be_patched_is_said():
     assert "in both runs" in same and "nothing" in same, same
     assert "noise" in refused("--clean", clean).lower() and "0 … 9" in refused("--clean", clean, "--noise", "10")
     assert "--head" in refused(*both, "--what", "head") and "9.9" in refused(*both, "--head", "9.9")
+    assert "leave one of them out" in refused(*both, "--what", "mlp_out", "--head", "1.2") and run("patch", *both, "--what", "head", "--head", "1.2").out
+    assert "--clean" in refused("--clean", "", "--corrupted", corrupted)
+    for more in ([], ["--estimate"]):
+        assert "-0" not in re.split("[,\n]", run("patch", *both, "--metric", "hat", *more).out), "nothing returned is 0"
     assert ".csv" in refused(*both, "-o", FOLDER / "patch.xyz") and not (FOLDER / "patch.xyz").exists()
     mute = FOLDER / "no head"
     mute.mkdir()
