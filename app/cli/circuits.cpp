@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <iostream>
 
 #include "analysis/composition.h"
 #include "analysis/predict.h"
@@ -120,6 +121,10 @@ Status run_head(const CircuitsOptions& o, const Model& model, ThreadPool& pool) 
                                {"is_read_by", composed_json(c, composed, at, false)}};
         return json_text(root, 2) + "\n";
     };
+    if (!found.qk.refusal.empty() && !found.ov.refusal.empty() && !o.json) return Error{found.qk.refusal};
+    if (!o.json && !o.input.quiet)
+        for (const CircuitPairs* pairs : {&found.qk, &found.ov})
+            if (!pairs->refusal.empty()) std::cerr << "headlight: " << printable(pairs->refusal) << "\n";
     return write_or_print(o, circuit_numbers(found, model, head), json,
                           [&] { return pairs_csv(model, found); });
 }

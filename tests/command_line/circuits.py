@@ -61,6 +61,9 @@ def a_score_is_split_in_files():
 
 
 def what_has_no_circuits_is_said():
+    assert "no vocabulary" in run("circuits", "--model", MODELS / "vit", "--head", "0.0", status=1).err
+    half = run("circuits", "--model", MODELS / "bert", "--head", "0.0", "--pairs", "2")
+    assert "path leads" in half.err and half.out.count("QK,") == 2 and "OV," not in half.out, half
     assert "--head" in run("circuits", "--head", "9.9", status=1).err
     assert ".csv" in run("circuits", "-o", FOLDER / "circuits.xyz", status=1).err
     run("circuits", "--head", "1.2", "--composition", status=2)
