@@ -110,10 +110,32 @@ Result<InfluenceWanted> read_wanted(const AttributeOptions& o, const Trace& trac
     return out;
 }
 
+/// Options that ask for what the others leave no room for.
+Status check_together(const AttributeOptions& o) {
+    const bool pair = method_of(o).method == InfluenceMethod::attribution_patching;
+    if (pair && o.over_written())
+        return Error{
+            "--over written explains what a model writes behind one text, and attribution patching compares "
+            "two; leave one of them out."};
+    const bool table = o.wants_jacobian() || o.over_outputs();
+    if (table && o.parts != "tokens")
+        return Error{
+            "--parts adds up the scores of one output, and this is a table of all; leave --parts "
+            "out, or give a metric without --over outputs."};
+    if (o.over_outputs() && !o.gradients.empty())
+        return Error{"Gradients are written of one metric; leave --over outputs out."};
+    if (o.probes && !o.wants_jacobian())
+        return Error{
+            "--probes estimates the jacobian of every output; choose --method jacobian without a "
+            "metric, or leave --probes out."};
+    return success();
+}
+
 Status run(const AttributeOptions& o) {
     if (!o.output.empty() && !is_numbers_path(o.output))
         return Error{in_quotes(shortened(o.output)) +
                      " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
+    TRY_STATUS(check_together(o));
     ThreadPool pool(o.input.threads);
     TRY(const AttributedRuns runs, run_attributed(o, pool));
     const Trace& trace = *runs.trace;

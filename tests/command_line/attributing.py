@@ -147,6 +147,10 @@ def what_cannot_be_attributed_is_said():
     for more, said in ((["--metric", "kl"], "No interventions"), (["--metric", "blue ball"], "2 tokens"), (["--metric", "ball@99"], "positions 0 …"),
                        ([*integrated, "--baseline", "text:Lily had"], "equal length"), (["-o", FOLDER / "x.gif"], "change its ending"), (["--gradients", "/nowhere/x.safetensors"], "/nowhere")):
         assert said in run("attribute", "--text", RED, *more, status=1).err, more
+    pair = ["--method", "attribution-patching", "--clean", CLEAN, "--corrupted", CORRUPTED]
+    for more, said in (([*pair, "--over", "written"], "--over written"), (["--text", RED, "--probes", "4"], "--probes"), (["--text", RED, "--method", "jacobian", "--parts", "words"], "--parts"),
+                       (["--text", RED, "--method", "rollout", "--over", "outputs", "--parts", "words"], "--parts"), (["--text", RED, "--method", "relevance", "--over", "outputs", "--gradients", FOLDER / "g.safetensors"], "--over outputs")):
+        assert said in run("attribute", *more, status=1).err, "what would go unheard is said"
     for more in (["--method", "magic"], ["--steps", "0"], ["--steps", "2.5"], ["--baseline", "sideways"]):
         run("attribute", "--text", RED, *more, status=2)
     assert "mask token" in run("attribute", "--model", MODELS / "bert", "--ids", "2,7,9,3", status=1).err
