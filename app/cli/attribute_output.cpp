@@ -194,7 +194,23 @@ Status say_jacobian(const AttributeOptions& o, const Trace& trace, ThreadPool& p
     return say_rows(o, trace, found.norms, std::move(root));
 }
 
+namespace {
+
+/// Where no JSON says how complete integrated gradients are, a line for the person does.
+void note_gap(const AttributeOptions& o, const Influence& found) {
+    constexpr float kComplete = 0.01f;
+    if (method_of(o).method != InfluenceMethod::integrated_gradients || o.input.quiet) return;
+    if (!(found.gap() > kComplete)) return;
+    std::fprintf(stderr,
+                 "headlight: the scores sum to %.4g, the metric changes by %.4g from the baseline: a gap of "
+                 "%.3g %%; more --steps make it smaller, or choose another --baseline.\n",
+                 double(found.sum), double(found.value - found.baseline_value), 100 * double(found.gap()));
+}
+
+}  // namespace
+
 Status say_influence(const AttributeOptions& o, const Trace& trace, const Influence& found, int written) {
+    if (!o.json || !o.output.empty()) note_gap(o, found);
     const std::vector<ScoredPart> parts = scored_parts(trace, found.tokens, part_of(o));
     if (!o.output.empty()) return write_numbers(o.output, influence_tables(trace, parts, method_of(o).word));
     return o.json ? print_json(influence_json(o, trace, found, parts, written))

@@ -44,6 +44,18 @@ def integrated_gradients_say_how_complete_they_are():
     assert abs(abs(zero["sum"] - zero["value"] + zero["baseline_value"]) / abs(zero["value"] - zero["baseline_value"]) - zero["gap"]) < 1e-4
 
 
+def a_gap_of_integrated_gradients_is_said_where_no_number_says_it():
+    """From zero, 10 steps are too few: the scores alone would pass for complete."""
+    few = ["--text", RED, "--method", "integrated-gradients", "--baseline", "zero", "--steps", "10", "--metric", "log p"]
+    gap = json.loads(run("attribute", *few, "--json").out)["gap"]
+    assert gap > 0.01
+    for more in ([], ["-o", FOLDER / "gap.csv"]):
+        said = run("attribute", *few, *more).err
+        assert f"{100 * gap:.3g} %" in said and said.count("\n") == 1, said
+    assert not run("attribute", *few, "--json").err and not run("attribute", *few, "--quiet").err
+    assert not run("attribute", "--text", RED, "--method", "integrated-gradients").err, "complete, so nothing to say"
+
+
 def every_kind_of_model_is_followed_back():
     for model in ("gpt2", "llama", "gemma2", "phi", "bert", "modernbert", "marian", "t5", "vit"):
         read = ["--image", MODELS / "vit/noise_rgb.png"] if model == "vit" else ["--ids", "5,9,20,31,5"]
