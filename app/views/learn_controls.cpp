@@ -73,7 +73,8 @@ public:
         slider(key, label, double(value), {double(low), double(high), false});
     }
     void whole(const char* key, const char* label, int& value, int low, int high) override {
-        slider(key, label, double(value), {double(low), double(highest(key, high)), true});
+        const int most = highest(key, high);  // on what is open, which a larger value means as well
+        slider(key, label, double(std::min(value, most)), {double(low), double(most), true});
     }
     void played(const char* key, const char* label, int& value, int low, int high) override {
         whole(key, label, value, low, high);

@@ -287,3 +287,10 @@ def a_picture_is_dropped_on_its_station(display):
         assert w.picture() != before and w.report()["text"] == BARK
         w.key("Escape", "ctrl+z")
         w.wait(lambda r: not r["learn_set"])
+
+
+def a_control_shows_no_layer_that_the_model_lacks(display):
+    """"The last layer" of any model stood as 63 beside a page of layer 3."""
+    with Window(PROGRAM, display, "--view", "learn", "--do", "learn implicit", "--text", "Lily had a red ball.", "--report-texts") as w:
+        r = w.wait(lambda r: not r["busy"] and any(t.startswith("what leaves layer 3") for t in r.get("texts", [])))
+        assert "63" not in r["texts"] and "3" in r["texts"], r["texts"]
