@@ -43,6 +43,11 @@ void TextPainter::begin_frame() {
 
 namespace {
 
+Rgb opaque(ImU32 color) {
+    const auto channel = [&](int shift) { return static_cast<uint8_t>((color >> shift) & 255); };
+    return {channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT)};
+}
+
 std::string cache_name(Font font, std::string_view text) {
     std::string out = std::to_string(static_cast<int>(font.face)) + ":" + std::to_string(font.points) + ":";
     return out.append(text);
@@ -60,8 +65,15 @@ bool is_colored(const unsigned char* pixels, int width, int height, int stride) 
 
 }  // namespace
 
-const TextPainter::Picture& TextPainter::picture(Font font, std::string_view text) {
-    std::string name = cache_name(font, text);
+/// White, to be tinted. Beside colored glyphs, which no tint may touch, the others are drawn in their ink at
+/// once.
+const TextPainter::Picture& TextPainter::picture(Font font, std::string_view text, ImU32 color) {
+    const Picture& white = picture_in(font, text, {255, 255, 255});
+    return white.colored ? picture_in(font, text, opaque(color)) : white;
+}
+
+const TextPainter::Picture& TextPainter::picture_in(Font font, std::string_view text, Rgb ink) {
+    std::string name = cache_name(font, text) + '\0' + char(ink.r) + char(ink.g) + char(ink.b);
     if (const Picture* known = pictures_.find(name)) return *known;
     const double size = font.points * scale_;
     const int width = int(measure(font, text).pixels), height = int(std::ceil(size * 1.6));
@@ -69,8 +81,7 @@ const TextPainter::Picture& TextPainter::picture(Font font, std::string_view tex
         cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height), cairo_surface_destroy);
     {
         const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(surface.get()), cairo_destroy);
-        Canvas(cairo.get())
-            .text(1, height / 2.0, shorten_middle(text, kMaxDrawn), size, font.face, {255, 255, 255});
+        Canvas(cairo.get()).text(1, height / 2.0, shorten_middle(text, kMaxDrawn), size, font.face, ink);
     }
     cairo_surface_flush(surface.get());
     const unsigned char* pixels = cairo_image_surface_get_data(surface.get());
@@ -129,11 +140,8 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
 float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_view text,
                         const Measured& measured, float angle) {
     if (page_) {
-        const auto channel = [&](int shift) { return static_cast<uint8_t>((color >> shift) & 255); };
         return float(
-            page_->text(x, y, std::string(text), font.points, font.face,
-                        {channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT)},
-                        Align::left, angle));
+            page_->text(x, y, std::string(text), font.points, font.face, opaque(color), Align::left, angle));
     }
     const int first = list_->VtxBuffer.Size;
     x *= scale_;
@@ -146,7 +154,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
         list_->AddText(f.font, f.pixels, {std::round(x), std::round(y - f.pixels / 2)}, color, text.data(),
                        text.data() + text.size());
     } else {
-        const Picture& p = picture(font, text);
+        const Picture& p = picture(font, text, color);
         width = p.width;
         const ImVec2 at{std::round(x), std::round(y - p.height / 2)};
         const ImU32 tint = p.colored ? (color | IM_COL32(255, 255, 255, 0)) : color;

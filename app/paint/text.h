@@ -74,7 +74,8 @@ private:
     };
     const Loaded& loaded(Font font) const;
     bool is_out_of_sight(Font font, float middle) const;
-    const Picture& picture(Font font, std::string_view text);
+    const Picture& picture(Font font, std::string_view text, ImU32 color);
+    const Picture& picture_in(Font font, std::string_view text, Rgb ink);
     float line_height(Font font) const;
     std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 

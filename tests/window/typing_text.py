@@ -1,8 +1,10 @@
 """The sentence: keys of every layout, editing, composing, the clipboard, undo."""
+import subprocess
 import time
 
 from drive import JapaneseInput, Window
 from places import LILY, PROGRAM
+import pictures
 
 
 def typing_changes_the_picture(display):
@@ -161,3 +163,16 @@ def any_script(display):
         assert r["text"] == "猫 مرحبا नमस्ते 😀👩‍👩‍👧"
         w.key("BackSpace")  # a family of three is one character
         w.wait(lambda r: r["text"] == "猫 مرحبا नमस्ते 😀")
+
+
+def the_count_beside_an_emoji_is_dark_on_light(display):
+    """"🙂 1/4" is one picture: the emoji keeps its colors, the count has the ink of the label."""
+    words = ["--text", "🙂", "--theme", "light", "--view", "head"]
+    with Window(PROGRAM, display, *words) as w:
+        w.settled()
+        x, y, wide, high = w.wait(lambda r: "chip/0" in r["widgets"])["widgets"]["chip/0"]
+        file = w.folder / "shot.png"
+        subprocess.run([PROGRAM, *words, "--screenshot", file, "--size", "1600x1000", "--scale", "1"], env=w.environment, check=True, timeout=60)
+        _, _, channels, rows = pictures.pixels(file.read_bytes())
+    count = [row[at * channels:at * channels + 3] for row in rows[int(y):int(y + high)] for at in range(int(x + wide / 2), int(x + wide) - 2)]
+    assert sum(max(pixel) < 120 for pixel in count) > 10, "the count is as light as what is behind it"
