@@ -16,7 +16,8 @@ namespace headlight {
 
 namespace {
 
-constexpr double kGiveUp = 120;  // seconds until a window that does not settle is given up
+constexpr float kLookAgain = 0.05;  // seconds between frames while something is computed for a screenshot
+constexpr double kGiveUp = 120;      // seconds until a window that does not settle is given up
 
 /// The i-th of places that fill the unit square evenly: van der Corput's sequences to bases 2 and 3 (Halton
 /// 1960).
@@ -58,7 +59,11 @@ Result<bool> Harness::screenshot() {
     }
     if (glfwGetTime() > kGiveUp)
         return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
-    desk_.want_frames(desk_.worker->busy() || desk_.frames_drawn < 5 ? 1 : 0);
+    glFinish();  // else frames that nobody sees are queued faster than they are drawn
+    if (desk_.frames_drawn < 5)
+        desk_.want_frames(1);
+    else
+        desk_.ui->wake_after = kLookAgain;
     return false;
 }
 

@@ -217,3 +217,14 @@ def screenshots(display):
     r = subprocess.run([PROGRAM, "--screenshot", "/nowhere/a.png"], env=environment, capture_output=True, text=True, timeout=60)
     assert r.returncode == 1 and r.stderr.startswith("headlight: /nowhere/a.png"), r.stderr
     shutil.rmtree(folder)
+
+
+def a_screenshot_that_waits_for_numbers_queues_no_frames(display):
+    """Circuits take a while: frames that were drawn meanwhile and not waited for held 1.7 GB and half a minute."""
+    folder = Path(tempfile.mkdtemp())
+    words = [PROGRAM, "--screenshot", folder / "circuits.png", "--view", "circuits", "--size", "1024x700", "--scale", "1"]
+    run = subprocess.Popen(words, env=dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1", XDG_CONFIG_HOME=str(folder)))
+    _, status, used = os.wait4(run.pid, 0)
+    run.returncode = status
+    assert status == 0 and used.ru_maxrss < 600_000, f"{used.ru_maxrss} kB"
+    shutil.rmtree(folder)
