@@ -129,8 +129,7 @@ std::vector<Command> present_commands() {
     const char* walk = "while presenting: previous or next slide";
     return in_group(
         "Display",
-        {row({"present", "Present", "the view alone and large, for an audience; Esc leaves", "F5"}, present,
-             needs_sentence),
+        {row({"present", "Present", "the view alone and large; Esc leaves", "F5"}, present, needs_sentence),
          row({"slide add", "Keep the view as a slide", "keep what is shown as a slide", "Shift+F5"},
              add_slide, needs_sentence),
          row({"slide remove", "Remove the slide", "remove the slide that was shown last"}, remove_slide,

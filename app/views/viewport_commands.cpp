@@ -45,8 +45,8 @@ Command pages(const CommandText& text, float right, float below, CommandWhen whe
 }
 
 std::vector<Command> viewport_commands() {
-    const char *size = "enlarge or shrink the heat map, the thumbnails of all heads",
-               *step = "scroll the view by a step", *page = "scroll the view by what is seen of it";
+    const char *size = "enlarge or shrink the heat map or thumbnails", *step = "scroll the view by a step",
+               *page = "scroll the view by what is seen of it";
     return {zooms({"zoom in", "Zoom in", size, "Ctrl++"}, kEnlargedByStep),
             zooms({"zoom out", "Zoom out", size, "Ctrl+-"}, 1 / kEnlargedByStep),
             zooms({"zoom fit", "Zoom: show all", "show all of the heat map, all heads at once"}, 0),

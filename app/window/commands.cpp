@@ -153,7 +153,7 @@ std::vector<Command> export_commands() {
                                {"browse", "Choose the file", "ask where to save with the desktop's dialog"},
                                [](Host& h) { h.browse(); }, saves)}),
          in_group("Edit", {host_row({"copy numbers", "Copy the view's numbers",
-                                     "copy the selected text, or else the view's numbers", "Ctrl+C"},
+                                     "copy the selected text, or the view's numbers", "Ctrl+C"},
                                     [](Host& h) { h.copy_numbers(); })})});
 }
 

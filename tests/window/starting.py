@@ -155,6 +155,13 @@ def keys_and_the_token_that_is_typed_are_seen_in_small_windows(display):
         assert x >= 0 and y >= 0 and x + wide <= 1024 and y + high <= 700, (x, y, wide, high)
 
 
+def no_line_of_the_keys_is_cut_in_small_windows(display):
+    with Window(PROGRAM, display, "--report-texts", "--open-menu", "keys", size="1024x700") as w:
+        texts = w.wait(lambda r: "help" in r["widgets"] and "Keys" in r.get("texts", []))["texts"]
+        cut = [text for text in texts[texts.index("Keys"):] if text.endswith("…")]
+        assert not cut, cut
+
+
 def a_narrow_window_keeps_its_inspector(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball", size="1024x640") as w:
         r = w.settled()
