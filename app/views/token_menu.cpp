@@ -2,6 +2,7 @@
 #include "views/token_menu.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/quoted.h"
 #include "session/commands.h"
@@ -121,19 +122,28 @@ constexpr TokenEntry kEntries[] = {
      }},
 };
 
-constexpr float kMenuWidth = 232, kMenuEdge = 6, kTokenTitle = 28;
+constexpr float kMenuEdge = 6, kTokenTitle = 28;
+
+/// As wide as its longest line.
+float token_menu_width(const Scene& s, TokenPlace t) {
+    constexpr float kLeast = 180;
+    std::vector<std::string> lines;
+    for (const TokenEntry& entry : kEntries) lines.push_back(entry.label(s, t));
+    return std::max(kLeast, std::ceil(widest_of(s.ui, kBody, lines)) + 2 * (kMenuEdge + gap::small));
+}
 
 Rect token_menu_place(const Scene& s, Rect window, TokenPlace t) {
     const TokenMenu& menu = s.session.of<TokenMenu>();
-    const float high = 2 * kMenuEdge + kTokenTitle + size::row * float(std::size(kEntries));
+    const float high = 2 * kMenuEdge + kTokenTitle + size::row * float(std::size(kEntries)),
+                wide = token_menu_width(s, t);
     ImVec2 at = menu.at;
     if (at.x < 0) {
         const auto chip = s.ui.widgets.find((t.stack ? "target/" : "chip/") + std::to_string(t.position));
         at = chip == s.ui.widgets.end() ? ImVec2{window.middle_x(), window.h / 4}
                                         : ImVec2{chip->second.x, chip->second.bottom() + gap::tight};
     }
-    return {std::max(0.0f, std::min(at.x, window.right() - kMenuWidth - gap::tight)),
-            std::max(0.0f, std::min(at.y, window.bottom() - high - gap::tight)), kMenuWidth, high};
+    return {std::max(0.0f, std::min(at.x, window.right() - wide - gap::tight)),
+            std::max(0.0f, std::min(at.y, window.bottom() - high - gap::tight)), wide, high};
 }
 
 /// A line of it; true where it was pressed.
@@ -241,7 +251,7 @@ Status count_token(CommandContext& c, const std::string& words) {
 std::vector<Command> token_commands() {
     return {
         row({"token menu [here|POSITION]", "Menu of the token",
-             "what can be done with the token in focus: mask, explain, copy, count", "Menu, Shift+F10"},
+             "mask, explain, copy or count the token in focus", "Menu, Shift+F10"},
             open_token_menu, needs_sentence),
         row({"copy token POSITION", "Copy a token", "copy the text of a token"}, copy_token, needs_sentence),
         row({"count POSITION", "Count a token", "frame each place where the same token stands"}, count_token,

@@ -64,6 +64,12 @@ def a_divergence_needs_a_change(display):
         w.wait(lambda r: r["changes"] == 1 and r["metric_now"][1] > 0 and r["metric_now"][2] == "")
 
 
+def no_line_of_the_token_menu_is_cut(display):
+    with Window(PROGRAM, display, "--text", LILY, "--do", "token menu 4", "--report-texts") as w:
+        texts = w.wait(lambda r: "token/count" in r["widgets"] and "Copy" in r.get("texts", []))["texts"]
+        assert "Where does its score come from?" in texts, [text for text in texts if text.startswith("Where")]
+
+
 def a_token_has_a_menu(display):
     """By the right button on its chip: masked, undone, counted; by the Menu key on the token in focus: explained."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "10,4", "--text", LILY) as w:
