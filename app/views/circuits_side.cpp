@@ -7,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kListStep = 24, kPairValue = 60;
+constexpr float kListStep = 24, kPairValue = 60, kComposedValue = 52;
 constexpr int kStrongest = 6;
 
 void draw_scores(Column& c, const HeadCircuits& found) {
@@ -23,11 +23,15 @@ std::vector<ComposedPair> listed_pairs(const CircuitsState& state, const Composi
     return strongest_ranked(of, kStrongest, state.graph ? state.kinds : kinds);
 }
 
+std::string short_name(const ModelConfig& c, AttentionHead h) {
+    return short_block_name(c, h.block) + "." + std::to_string(h.head);
+}
+
 /// "2.1 ← 0.3", in the graph, which shows several kinds, "2.1 ← 0.3 K".
 std::string pair_label(const ModelConfig& c, const ComposedPair& pair, bool with_kind) {
     const std::string kind =
         with_kind ? std::string(" ") + kCompositionNames[static_cast<int>(pair.kind)] : "";
-    return head_name(c, c.head_at(pair.reader)) + " ← " + head_name(c, c.head_at(pair.writer)) + kind;
+    return short_name(c, c.head_at(pair.reader)) + " ← " + short_name(c, c.head_at(pair.writer)) + kind;
 }
 
 /// The strongest pairs of heads; a press chooses the reader.
@@ -40,8 +44,9 @@ void draw_strongest(Scene& s, Column& c, const Composition& of) {
     c.heading("reads ← writes", (state.graph ? "" : kind + " ") + "composition");
     std::vector<std::string> labels;
     for (const ComposedPair& pair : pairs) labels.push_back(pair_label(config, pair, state.graph));
-    c.values = kPairValue;
-    c.bars = std::max(c.at.w * 0.45f, widest_of(ui, kBodyMono, labels) + gap::small);
+    c.values = kComposedValue;
+    c.bars =
+        std::clamp(widest_of(ui, kBodyMono, labels) + gap::small, c.at.w * 0.45f, c.at.w - kComposedValue);
     const float largest = pairs.empty() ? 1 : pairs.front().value;
     for (int i = 0; i < isize(pairs); ++i) {
         const Rect line = inset(c.line(kListStep), -gap::tight, 0);

@@ -35,17 +35,10 @@ struct HeadGrid : Grid {
     }
 };
 
-/// "3", or "enc 3", "dec 3", "cross 3".
-std::string row_label(const ModelConfig& c, int block) {
-    constexpr const char* kinds[] = {"", "enc ", "dec ", "cross "};
-    const AttentionBlock s = c.block(block);
-    return row_of(kinds, s.kind) + std::to_string(s.layer);
-}
-
 float width_of_names(Scene& s) {
     const ModelConfig& c = s.model()->config;
     std::vector<std::string> names;
-    for (int l = 0; l < c.blocks(); ++l) names.push_back(row_label(c, l));
+    for (int l = 0; l < c.blocks(); ++l) names.push_back(short_block_name(c, l));
     return std::max(kLeastNames, widest_of(s.ui, kCaptionMono, names) + gap::medium);
 }
 
@@ -112,7 +105,8 @@ void draw_groups(Scene& s, const HeadGrid& g) {
 }
 
 void draw_names(Scene& s, const HeadGrid& g, float names) {
-    draw_head_names(s, g.of_names(), names, [&](int layer) { return row_label(s.model()->config, layer); });
+    draw_head_names(s, g.of_names(), names,
+                    [&](int layer) { return short_block_name(s.model()->config, layer); });
     draw_groups(s, g);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "base/cast.h"
 #include "base/quoted.h"
@@ -69,16 +70,26 @@ std::string per_stack(const ModelConfig& config, int StackConfig::*number) {
 }
 
 namespace {
-std::string block_text(const ModelConfig& config, int block, const char* between) {
-    constexpr const char* kKinds[] = {"", "encoder", "decoder", "cross"};
+constexpr const char *kKinds[] = {"", "encoder", "decoder", "cross"},
+                     *kShortKinds[] = {"", "enc", "dec", "cross"};
+
+std::string block_text(const ModelConfig& config, int block, std::span<const char* const> kinds,
+                       const char* between) {
     const AttentionBlock s = config.block(block);
     const std::string layer = std::to_string(s.layer);
-    return s.kind == AttentionKind::blocks ? layer : row_of(kKinds, s.kind) + std::string(between) + layer;
+    return s.kind == AttentionKind::blocks ? layer : row_of(kinds, s.kind) + std::string(between) + layer;
 }
 }  // namespace
 
-std::string block_name(const ModelConfig& config, int block) { return block_text(config, block, " "); }
-std::string block_path(const ModelConfig& config, int block) { return block_text(config, block, "."); }
+std::string block_name(const ModelConfig& config, int block) {
+    return block_text(config, block, kKinds, " ");
+}
+std::string short_block_name(const ModelConfig& config, int block) {
+    return block_text(config, block, kShortKinds, " ");
+}
+std::string block_path(const ModelConfig& config, int block) {
+    return block_text(config, block, kKinds, ".");
+}
 
 Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
                                  const std::string& option) {

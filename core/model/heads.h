@@ -61,6 +61,8 @@ std::string per_stack(const ModelConfig& config, int StackConfig::*number);
 
 /// "0", or "encoder 0", "decoder 0", "cross 0": how people call an attention block.
 std::string block_name(const ModelConfig& config, int block);
+/// The same where room is short: "0", or "enc 0", "dec 0", "cross 0".
+std::string short_block_name(const ModelConfig& config, int block);
 /// The same as options and tables spell it: "0", "encoder.0", "cross.0".
 std::string block_path(const ModelConfig& config, int block);
 /// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option`

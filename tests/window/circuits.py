@@ -48,3 +48,11 @@ def the_strongest_compositions_stand_as_a_graph(display):
         assert not r["field_focused"]
         w.click("circuits/pair/0")
         w.wait(lambda r: [r["layer"], r["head"]] != [2, 3] and not r["busy"])
+
+
+def heads_of_a_translator_have_whole_names_in_small_windows(display):
+    with Window(PROGRAM, display, "--model", "translator", "--text", "", "--view", "circuits", "--report-texts", size="1024x700") as w:
+        texts = w.wait(lambda r: "circuits/pair/5" in r["widgets"] and not r["busy"] and r.get("texts"))["texts"]
+        assert {"enc 0", "dec 2", "cross 2"} <= set(texts), texts
+        pairs = [text for text in texts if " ← " in text and text != "reads ← writes"]
+        assert len(pairs) == 6 and not any("…" in text for text in pairs), pairs
