@@ -80,8 +80,11 @@ void Column::bar(const BarLine& line, float step) {
     if (!line.index.empty()) ui.text.draw_right(at.x + index, y, kCaptionMono, ui.colors->t3, line.index);
     ui.text.draw(at.x + label, y, kBodyMono, line.on ? ink : ui.colors->t1,
                  ui.text.fitted(kBodyMono, line.label, bars - label - gap::tight));
-    ui.bar({at.x + bars, y - 4, at.w - bars - values, 8}, line.share,
-           line.on ? ui.colors->accent : ui.colors->t3);
+    const Rect track{at.x + bars, y - 4, at.w - bars - values, 8};
+    if (line.is_signed)
+        ui.signed_bar(track, line.share);
+    else
+        ui.bar(track, line.share, line.on ? ui.colors->accent : ui.colors->t3);
     ui.text.draw_right(at.right(), y, kBodyMono, ink, line.value);
     skip(step);
 }

@@ -110,7 +110,8 @@ struct BarLine {
     std::string label;
     float share = 0;  // of the bar
     std::string value;
-    bool on = false;  // this one
+    bool on = false;         // this one
+    bool is_signed = false;  // the share is from −1 to 1, and the bar begins in the middle
 };
 
 /// Lines under one another; `y` is the middle of the next.

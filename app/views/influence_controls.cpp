@@ -5,8 +5,10 @@
 namespace headlight {
 
 void draw_influence_toolbar(Scene& s, Toolbar& bar) {
+    constexpr float kLabelled = 860;
     auto& state = s.of<InfluenceState>();
     const ModelConfig& c = s.model()->config;
+    bar.labels = bar.rest().w > kLabelled;
     if (s.model()->has_logits())
         bar.choose("Influence on", "influence/of", {"hidden state", "metric", "metric’s relevance"},
                    state.of);

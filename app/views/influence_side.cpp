@@ -41,12 +41,12 @@ void list_cell(Scene& s, SidePanel& panel) {
 
 void list_parts(Scene& s, SidePanel& panel) {
     constexpr int kListed = 14;
-    constexpr float kValue = 64;
+    constexpr float kValue = 76;
     const TokenScores scores = token_scores_found(s);
     if (!scores.found) return;
     const TokenScoresWanted wanted = token_scores_wanted(s);
-    panel.heading("Counts most for " + explained_name(s),
-                  row_of(influence_methods(), wanted.how.method).name);
+    const InfluenceMethodRow& method = row_of(influence_methods(), wanted.how.method);
+    panel.heading("Counts most for " + explained_name(s), method.name);
     panel.bars = panel.at.w * 0.42f;
     panel.values = kValue;
     const std::vector<ScoredPart> parts = shown_parts(s, *scores.found);
@@ -58,8 +58,9 @@ void list_parts(Scene& s, SidePanel& panel) {
         const ScoredPart& part = parts[order[i]];
         const float most = std::max(std::abs(parts[order[0]].score), 1e-12f);
         panel.bar({part.tokens.size() == 1 ? std::to_string(part.tokens.first) : "", part.label,
-                   std::abs(part.score) / most, fine_number(part.score, 3),
-                   s.of<InfluenceState>().part_pointed == order[i]});
+                   part.score / most,
+                   method.is_signed ? signed_number(part.score, 3) : fine_number(part.score, 3),
+                   s.of<InfluenceState>().part_pointed == order[i], method.is_signed});
     }
     panel.rule();
     if (wanted.how.method == InfluenceMethod::integrated_gradients) {

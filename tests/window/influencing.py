@@ -99,3 +99,10 @@ def what_stands_under_the_graph_is_said_whole(display):
                 r = w.wait(lambda r: not r["busy"] and any(t.startswith("Origins of red 16") for t in r.get("texts", [])))
                 note = next(t for t in r["texts"] if t.startswith("Origins of red 16"))
                 assert note.endswith(".") and "apart" in note, (size, by, note)
+
+
+def scores_are_listed_with_their_sign(display):
+    with Window(PROGRAM, display, "--text", RED, "--view", "influence", "--report-texts") as w:
+        texts = w.wait(lambda r: _scored(r) and r.get("texts"))["texts"]
+        listed = texts[next(i for i, text in enumerate(texts) if text.startswith("Counts most")):]
+        assert any(text.startswith("+0.") for text in listed) and any(text.startswith("−0.") for text in listed), listed
