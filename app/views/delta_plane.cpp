@@ -84,6 +84,17 @@ std::string left_out_note(const Projection& p, const std::vector<std::string>& l
     return out + ". ";
 }
 
+/// What is left out comes first, then as much of how to read the plane as fits; `farthest` of its tokens, or
+/// 0: all.
+std::string plane_note(Ui& ui, float room, const std::string& left_out, int farthest) {
+    if (farthest > 0) return left_out + "The " + std::to_string(farthest) + " tokens that move farthest.";
+    const std::string marks = left_out + "Dot: before. Arrow head: after.";
+    return first_that_fits(ui, kCaption,
+                           {marks + " Labels that would overlap appear on hover.",
+                            marks + " More labels on hover.", marks, left_out},
+                           room);
+}
+
 }  // namespace
 
 void draw_projection(Scene& s, Rect area) {
@@ -163,14 +174,7 @@ void draw_projection(Scene& s, Rect area) {
         if (i != focus) name_token(i, false);
     ui.unclip();
     const bool all = isize(drawn) == p.steps[0].rows();
-    caption(ui, foot,
-            left_out_note(p, labels) +
-                (all ? first_that_fits(
-                           ui, kCaption,
-                           {"Dot: before. Arrow head: after. Labels that would overlap appear on hover.",
-                            "Dot: before. Arrow head: after. More labels on hover."},
-                           foot.w)
-                     : "The " + std::to_string(drawn.size()) + " tokens that move farthest."));
+    caption(ui, foot, plane_note(ui, foot.w, left_out_note(p, labels), all ? 0 : isize(drawn)));
 }
 
 }  // namespace headlight
