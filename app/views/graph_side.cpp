@@ -56,7 +56,8 @@ void draw_included_head(Scene& s, Rect r, int block, int head) {
 }  // namespace
 
 void draw_graph_list(Scene& s, Rect area) {
-    constexpr float kHead = 26, kNumber = 30, kLine = 30, kChip = 24, kApart = 3, kNote = 46, kTop = 12;
+    constexpr float kHead = 26, kLeastHead = 21, kNumber = 30, kLine = 30, kChip = 24, kApart = 3, kNote = 46,
+                    kTop = 12;
     Ui& ui = s.ui;
     const auto blocks = self_blocks(s.model()->config, graph_stack(s));
     const int heads = s.model()->config.stacks[graph_stack(s)].heads;
@@ -65,12 +66,14 @@ void draw_graph_list(Scene& s, Rect area) {
     choose_included(s, take_top(rest, size::line, 10));
     caption_lines(ui, take_bottom(rest, kNote, gap::close),
                   "Click toggles a head. A layer without heads passes on its input unchanged.");
-    const int across = std::max(1, int((rest.w - kNumber) / kHead)), lines = (heads + across - 1) / across;
+    const int most = std::max(1, int((rest.w - kNumber) / kLeastHead)), lines = (heads + most - 1) / most,
+              across = (heads + lines - 1) / lines;
+    const float wide = std::min(kHead, (rest.w - kNumber) / float(across));
     const Rect rows = inset(rest, -gap::tight, 0);
     float& scroll = s.of<GraphState>().list_scroll;
     scroll = scrolled(ui, {rows.x, rows.y, rows.w + gap::tight, rows.h},
                       kLine * float(lines) * float(blocks.size()), scroll);
-    Grid g{rest, lines * isize(blocks), across, kHead, kLine, -kNumber, scroll};
+    Grid g{rest, lines * isize(blocks), across, wide, kLine, -kNumber, scroll};
     ui.clip(rows);
     for (int l = 0; l < isize(blocks); ++l)
         for (int h = 0; h < heads; ++h) {

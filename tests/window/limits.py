@@ -164,6 +164,34 @@ def weights_that_are_not_numbers_are_said_and_the_window_goes_on(display):
     shutil.rmtree(folder.parent)
 
 
+def notes_under_the_pictures_are_whole_in_small_windows(display):
+    """A token of enormous length is left out of ΔE's plane, and the note names it; where origins come from takes two lines."""
+    folder = Path(tempfile.mkdtemp()) / "gpt2"
+    shutil.copytree(GPT2, folder)
+    data = bytearray((folder / "model.safetensors").read_bytes())
+    size = struct.unpack("<Q", data[:8])[0]
+    table = next(t for name, t in json.loads(data[8:8 + size]).items() if name.endswith("wte.weight"))
+    width, t = table["shape"][1], 84
+    row = slice(8 + size + table["data_offsets"][0] + 4 * width * t, 8 + size + table["data_offsets"][0] + 4 * width * (t + 1))
+    data[row] = struct.pack(f"<{width}f", *(1000 * x for x in struct.unpack(f"<{width}f", data[row])))
+    (folder / "model.safetensors").write_bytes(data)
+    with Window(PROGRAM, display, "--model", folder, "--view", "delta", "--text", "the cat sat", "--report-texts", size="1024x700") as w:
+        r = w.wait(lambda r: not r["busy"] and any("Left out" in text for text in r.get("texts", [])))
+        note = next(text for text in r["texts"] if "Left out" in text)
+        assert "t 0. " in note and not note.endswith("…"), note
+    with Window(PROGRAM, display, "--view", "graph", "--do", "graph by contribution", "--text", "the cat sat", "--report-texts", size="1024x700") as w:
+        w.wait(lambda r: any(text.endswith("2020, 2021).") for text in r.get("texts", [])))
+    shutil.rmtree(folder.parent)
+
+
+def nine_heads_of_the_graph_stand_in_one_row_in_small_windows(display):
+    model = zero_gpt2(Path(tempfile.mkdtemp()) / "nine", 2, 72, 9, 64, (GPT2 / "tokenizer.json").read_text(), json.loads((GPT2 / "config.json").read_text())["vocab_size"])
+    with Window(PROGRAM, display, "--model", model, "--view", "graph", "--text", "the cat sat", size="1024x700") as w:
+        chips = w.wait(lambda r: "graph/head/1.8" in r["widgets"] and not r["busy"])["widgets"]
+        assert chips["graph/head/0.0"][1] == chips["graph/head/0.8"][1], (chips["graph/head/0.0"], chips["graph/head/0.8"])
+    shutil.rmtree(model.parent)
+
+
 def thirty_layers_are_seen(display):
     """All heads take the room, the logit lens and the attribution open at the last layer and scroll to the first."""
     model = zero_gpt2(Path(tempfile.mkdtemp()) / "deep", 30, 72, 9, 64, (GPT2 / "tokenizer.json").read_text(), json.loads((GPT2 / "config.json").read_text())["vocab_size"])
