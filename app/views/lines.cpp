@@ -70,11 +70,14 @@ void draw_lines_toolbar(Scene& s, Toolbar bar) {
         s.select_block(c);
 }
 
-/// A token at the lines' end, and its position beyond it.
+/// A token at the lines' end, and its position beyond it, which is never cut.
 void draw_token(Ui& ui, Rect line, bool query, bool on, int i, const std::string& label) {
     constexpr float kWidest = 96;
-    Chip chip{ui.text.fitted(kBodyMono, label, kWidest), ui.colors->t1};
+    const std::string position = std::to_string(i);
+    Chip chip{"", ui.colors->t1};
     chip.font = kBodyMono;
+    const float room = line.w - gap::small - ui.text.width(kCaptionMono, position) - chip_width(ui, chip);
+    chip.label = ui.text.fitted(kBodyMono, label, std::min(kWidest, room));
     if (on && query)
         chip = {chip.label, ui.colors->accent_text, ui.colors->accent_fill, ui.colors->accent, {}, kBodyMono};
     if (on && !query) chip.back = ui.colors->bg3;
@@ -82,7 +85,7 @@ void draw_token(Ui& ui, Rect line, bool query, bool on, int i, const std::string
     const Rect r =
         band(query ? take_right(line, wide, gap::small) : take_left(line, wide, gap::small), size::chip);
     draw_chip(ui, r, chip);
-    write(ui, line, kCaptionMono, ui.colors->t3, std::to_string(i), Flush::right);
+    write(ui, line, kCaptionMono, ui.colors->t3, position, Flush::right);
 }
 
 /// One side's tokens; pointing at one focuses it.

@@ -184,6 +184,13 @@ def notes_under_the_pictures_are_whole_in_small_windows(display):
     shutil.rmtree(folder.parent)
 
 
+def positions_beside_long_tokens_are_whole_in_lines(display):
+    with Window(PROGRAM, display, "--view", "lines", "--text", "She wore her favorite" + " favorite" * 110, "--report-texts", size="1024x700") as w:
+        texts = w.wait(lambda r: not r["busy"] and any(text.startswith("11") for text in r.get("texts", [])))["texts"]
+        cut = [text for text in texts if text.endswith("…") and text[:-1].isdigit()]
+        assert not cut, cut
+
+
 def nine_heads_of_the_graph_stand_in_one_row_in_small_windows(display):
     model = zero_gpt2(Path(tempfile.mkdtemp()) / "nine", 2, 72, 9, 64, (GPT2 / "tokenizer.json").read_text(), json.loads((GPT2 / "config.json").read_text())["vocab_size"])
     with Window(PROGRAM, display, "--model", model, "--view", "graph", "--text", "the cat sat", size="1024x700") as w:
