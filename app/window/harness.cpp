@@ -17,7 +17,7 @@ namespace headlight {
 namespace {
 
 constexpr float kLookAgain = 0.05;  // seconds between frames while something is computed for a screenshot
-constexpr double kGiveUp = 120;      // seconds until a window that does not settle is given up
+constexpr double kGiveUp = 120;     // seconds until a window that does not settle is given up
 
 /// The i-th of places that fill the unit square evenly: van der Corput's sequences to bases 2 and 3 (Halton
 /// 1960).
