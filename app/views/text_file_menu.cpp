@@ -6,6 +6,7 @@
 #include "session/dropped_text.h"
 #include "views/menus.h"
 #include "views/sheet_frame.h"
+#include "views/views.h"
 
 namespace headlight {
 
