@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/cast.h"
+#include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
