@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "io/folder.h"
+
 namespace headlight {
 
 namespace fs = std::filesystem;
@@ -54,10 +56,7 @@ fs::path named_folder(const std::string& user_dirs, const std::string& name, con
 
 fs::path full_path(const std::string& typed, const fs::path& folder) {
     if (typed.empty()) return {};
-    const fs::path home = home_folder();
-    if (!home.empty() && (typed == "~" || typed.rfind("~/", 0) == 0))
-        return (home / typed.substr(std::min<size_t>(2, typed.size()))).lexically_normal();
-    return (folder / typed).lexically_normal();
+    return (folder / expand_home(typed)).lexically_normal();
 }
 
 fs::path next_free(const fs::path& path) {

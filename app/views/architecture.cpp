@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/cast.h"
+#include "io/folder.h"
 #include "io/json.h"
 #include "session/command_rows.h"
 #include "views/views.h"
@@ -138,7 +139,7 @@ Status take_config(Session& session, const std::string& path) {
         return success();
     }
     TRY(ModelConfig config, open_config(path));
-    const auto file = std::filesystem::absolute(path).lexically_normal();
+    const auto file = absolute_path(path);
     const bool named = file.filename() == "config.json";
     state.file =
         NamedConfig{(named ? file.parent_path().filename() : file.stem()).string(), std::move(config)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/folder.h"
 #include "session/commands.h"
 #include "session/save_path.h"
 #include "session/words.h"
@@ -86,7 +87,7 @@ Status give_corpus(Session& session, const Model* model, const std::string& path
                 return Error{model->name +
                              " reads pictures, and a corpus is texts; open a model that reads text."};
             if (const char* missing = view.missing(*model)) return Error{missing};
-            view.take_corpus(session, full_path(path, std::filesystem::current_path()).string());
+            view.take_corpus(session, absolute_path(expand_home(path)).string());
             open_view(session, view.key);
         }
     session.sheet.reset();

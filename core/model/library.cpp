@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "io/folder.h"
 #include "io/gguf.h"
 #include "io/json.h"
 #include "model/hub.h"
@@ -36,16 +37,7 @@ FoundModel found(std::string name, fs::path path, std::string place) {
     return {std::move(name), std::move(path), std::move(place), "", 0, ""};
 }
 
-/// Entries of a folder in the order of their names; nothing where it cannot be read.
-std::vector<fs::path> entries(const fs::path& folder) {
-    std::vector<fs::path> out;
-    std::error_code error;
-    for (auto it = fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
-         !error && it != fs::directory_iterator() && out.size() < kMaxModels; it.increment(error))
-        out.push_back(it->path());
-    std::sort(out.begin(), out.end());
-    return out;
-}
+std::vector<fs::path> entries(const fs::path& folder) { return folder_entries(folder, kMaxModels); }
 
 void add_gguf(Found& out, const fs::path& file, const std::string& place) {
     if (file.extension() == ".gguf" && out.size() < kMaxModels)
@@ -178,7 +170,7 @@ std::vector<FoundModel> models_on_computer() {
 
 Result<fs::path> find_model(const std::string& path_or_name) {
     std::error_code ignored;
-    const fs::path given(path_or_name);
+    const fs::path given = expand_home(path_or_name);
     if (path_or_name.empty() || fs::exists(given / "config.json", ignored) ||
         fs::is_regular_file(given, ignored))
         return given;

@@ -1,0 +1,33 @@
+#include "io/folder.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> folder_entries(const fs::path& folder, size_t max) {
+    std::vector<fs::path> out;
+    std::error_code error;
+    for (auto it = fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
+         !error && it != fs::directory_iterator() && out.size() < max; it.increment(error))
+        out.push_back(it->path());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+fs::path expand_home(const fs::path& typed) {
+    const char* home = std::getenv("HOME");
+    const std::string text = typed.string();
+    if (!home || !*home || (text != "~" && text.rfind("~/", 0) != 0)) return typed;
+    return fs::path(home) / text.substr(std::min<size_t>(2, text.size()));
+}
+
+fs::path absolute_path(const fs::path& path) {
+    std::error_code error;
+    const fs::path whole = fs::absolute(path, error);
+    return (error ? path : whole).lexically_normal();
+}
+
+}  // namespace headlight
