@@ -11,20 +11,29 @@ namespace headlight {
 /// Holds flock() on a small file, which is made where it is missing and stays.
 class FileLock {
 public:
-    /// Waits up to `seconds` for the one that holds it.
+    /// Waits up to `seconds` for the one that holds it. On a file system without locks the file is open and
+    /// nothing is held: the last writer wins there.
     static Result<FileLock> take(const std::filesystem::path& path, double seconds);
-    FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    FileLock(FileLock&& other) noexcept
+        : descriptor_(std::exchange(other.descriptor_, -1)), held_(other.held_) {}
     FileLock& operator=(FileLock&& other) noexcept {
         std::swap(descriptor_, other.descriptor_);
+        std::swap(held_, other.held_);
         return *this;
     }
     ~FileLock();
 
     int descriptor() const { return descriptor_; }
+    /// Whether no other process can hold it meanwhile.
+    bool held() const { return held_; }
 
 private:
     explicit FileLock(int descriptor) : descriptor_(descriptor) {}
     int descriptor_ = -1;
+    bool held_ = false;
 };
+
+/// Takes the place of flock() in tests; null: flock() again.
+void lock_files_with(int (*lock)(int descriptor, int operation));
 
 }  // namespace headlight

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "io/folder.h"
+
 namespace headlight {
 
 namespace fs = std::filesystem;
@@ -38,11 +40,10 @@ struct FoundPlace {
 std::vector<FoundPlace> abandoned(const fs::path& folder) {
     std::vector<FoundPlace> out;
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-        const fs::path& file = entry.path();
+    for (const fs::path& file : folder_entries(folder)) {
         if (file.extension() != ".lock" || file.stem().empty() || file.filename() == ".lock") continue;
         auto lock = FileLock::take(file, 0);
-        if (!lock) continue;
+        if (!lock || !lock->held()) continue;  // where nothing locks, a live window's place looks abandoned
         const fs::path workspace = file.parent_path() / (file.stem().string() + kWorkspace);
         if (fs::exists(workspace, ignored))
             out.push_back({workspace, fs::last_write_time(workspace, ignored), *std::move(lock)});
@@ -97,12 +98,12 @@ void Recovery::end() {
 }
 
 bool Recovery::others_open() const {
-    std::error_code ignored;
     const auto all = FileLock::take(own_.parent_path() / ".lock", 1);
-    for (const auto& entry : fs::directory_iterator(own_.parent_path(), ignored)) {
-        const fs::path& file = entry.path();
+    for (const fs::path& file : folder_entries(own_.parent_path())) {
         const bool ours = file == lock_of(own_) || (left_ && file == lock_of(left_->workspace));
-        if (file.extension() == ".lock" && !ours && !FileLock::take(file, 0)) return true;
+        if (file.extension() != ".lock" || file.filename() == ".lock" || ours) continue;
+        const auto lock = FileLock::take(file, 0);
+        if (!lock || !lock->held()) return true;
     }
     return false;
 }
