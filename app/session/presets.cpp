@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/quoted.h"
+#include "io/folder.h"
 #include "session/settings.h"
 
 namespace headlight {
@@ -25,10 +26,8 @@ bool is_name(const std::string& name) {
 std::vector<FigurePreset> known_presets() {
     std::vector<FigurePreset> out(built_in_presets().begin(), built_in_presets().end());
     const size_t built_in = out.size();
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder(), ignored)) {
-        auto preset =
-            entry.path().extension() == ".json" ? open_preset(entry.path()) : Result<FigurePreset>(Error{""});
+    for (const fs::path& file : folder_entries(folder())) {
+        auto preset = file.extension() == ".json" ? open_preset(file) : Result<FigurePreset>(Error{""});
         if (preset) out.push_back(*std::move(preset));
     }
     std::sort(out.begin() + built_in, out.end(),
@@ -48,11 +47,14 @@ Result<FigurePreset> find_preset(const std::string& wanted) {
                  "; or give the path of a preset file."};
 }
 
+bool is_built_in_preset(const std::string& name) {
+    const auto presets = built_in_presets();
+    return std::any_of(presets.begin(), presets.end(), [&](const FigurePreset& p) { return p.name == name; });
+}
+
 Status keep_preset(const FigurePreset& preset) {
     if (!is_name(preset.name)) return Error{"The preset needs a name of letters, digits and blanks."};
-    const auto presets = built_in_presets();
-    if (std::any_of(presets.begin(), presets.end(),
-                    [&](const FigurePreset& p) { return p.name == preset.name; }))
+    if (is_built_in_preset(preset.name))
         return Error{"The name " + in_quotes(preset.name) + " belongs to a built-in preset; choose another."};
     std::error_code ignored;
     fs::create_directories(folder(), ignored);

@@ -14,6 +14,8 @@ std::vector<FigurePreset> known_presets();
 /// A preset by name, or a preset file by path.
 Result<FigurePreset> find_preset(const std::string& name_or_path);
 
+bool is_built_in_preset(const std::string& name);
+
 /// Keeps a preset under its name, over an older one of that name; names are letters, digits, blanks, - and _.
 Status keep_preset(const FigurePreset& preset);
 

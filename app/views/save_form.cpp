@@ -137,8 +137,23 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     take_top(form.rest, 0, gap::tight);
 }
 
+/// Whether a preset of the typed name may be written: one that is there already is replaced only when that is
+/// asked for once more.
+bool settle_preset(SaveMenu& menu) {
+    const bool there = std::any_of(menu.presets.begin(), menu.presets.end(),
+                                   [&](const FigurePreset& p) { return p.name == menu.preset_typed; });
+    if (!there || is_built_in_preset(menu.preset_typed) || menu.may_replace_preset == menu.preset_typed)
+        return true;
+    menu.may_replace_preset = menu.preset_typed;
+    menu.failed = true;
+    menu.result = "There is a preset " + menu.preset_typed + " already. Save it again to replace it.";
+    return false;
+}
+
 void keep_as_preset(const Scene& s) {
     SaveMenu& menu = s.of<SaveMenu>();
+    menu.presets = known_presets();
+    if (!settle_preset(menu)) return;
     const Preferences& shown = s.session.preferences;
     FigureStyle style = menu.style;
     style.colormap = shown.colormap;
@@ -151,6 +166,7 @@ void keep_as_preset(const Scene& s) {
     menu.result =
         kept ? "Saved as preset " + menu.preset_typed + ", also for render --preset." : kept.error().message;
     if (!kept) return;
+    menu.may_replace_preset = menu.preset_typed;
     menu.presets = known_presets();
     menu.preset = menu.preset_typed;
 }

@@ -22,7 +22,8 @@ struct SaveMenu {
     std::string path, result;
     std::string folder;       // where a relative path lies
     std::string may_replace;  // a file that the person agreed to replace, or that was written by this window
-    bool has_dialog = false;  // the desktop's own dialog for files
+    std::string may_replace_preset;  // the same of a preset
+    bool has_dialog = false;         // the desktop's own dialog for files
     bool failed = false;
     bool workspace = false;                 // it saves the workspace, not a picture
     FigureStyle style = sharp_style();      // of the picture that is saved

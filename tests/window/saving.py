@@ -141,6 +141,20 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
     shutil.rmtree(folder)
 
 
+def a_preset_is_replaced_only_when_asked_twice(display):
+    home = Path(tempfile.mkdtemp())
+    for said in (["Saved as preset mine"], ["There is a preset mine already", "Saved as preset mine"]):
+        with Window(PROGRAM, display, "--text", LILY, home=home) as w:
+            w.settled()
+            w.key("ctrl+s")
+            w.wait(lambda r: "figure/name" in r["widgets"])
+            w.fill("figure/name", "mine", lambda r: r["preset_typed"] == "mine")
+            for sentence in said:
+                w.click("figure/keep")
+                w.wait(lambda r: r["save_result"].startswith(sentence))
+    shutil.rmtree(home)
+
+
 def a_workspace_is_saved_opened_dropped_and_restored(display):
     folder = Path(tempfile.mkdtemp(prefix="headlight "))
     path, home = folder / "my work.headlight.json", folder / "home"
