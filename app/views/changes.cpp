@@ -24,18 +24,19 @@ struct ChipOfChanges {
     size_t first, count;
 };
 
-/// The number of the stroke that made a change; −1: none in this window.
+PaintedCell cell_of(const Change& c) { return {c.kind, c.block, c.head, c.query, c.key}; }
+
+/// The number of the stroke that painted a cell; −1: none in this window.
 int stroke_of(const Painting& painting, const Change& change) {
-    const auto it = std::find_if(painting.strokes.rbegin(), painting.strokes.rend(),
-                                 [&](const auto& made) { return made.first == change; });
-    return it == painting.strokes.rend() ? -1 : it->second;
+    const auto it = painting.strokes.find(cell_of(change));
+    return it == painting.strokes.end() ? -1 : it->second;
 }
 
 /// Cells of one stroke; of those that another window painted, alike and beside each other.
 bool go_on_stroke(const Painting& painting, const Change& before, const Change& next) {
-    Change at_next = before;
-    std::tie(at_next.query, at_next.key) = std::tie(next.query, next.key);
-    if (!before.paints() || before.queries != 1 || before.keys != 1 || at_next != next) return false;
+    const auto painted = [](const Change& c) { return c.paints() && c.queries == 1 && c.keys == 1; };
+    const auto of_head = [](const Change& c) { return std::tuple{c.kind, c.block, c.head}; };
+    if (!painted(before) || !painted(next) || of_head(before) != of_head(next)) return false;
     const int a = stroke_of(painting, before), b = stroke_of(painting, next);
     return a >= 0 || b >= 0
                ? a == b
@@ -173,7 +174,7 @@ void paint_cell(const Scene& s, std::pair<int, int> cell) {
     Painting& painting = s.of<Painting>();
     painting.covered.push_back(cell);
     if (!restores && !adds) return;
-    if (adds && !restores) painting.strokes.emplace_back(change, painting.stroke);
+    if (adds && !restores) painting.strokes[cell_of(change)] = painting.stroke;
     s.change(restores ? opposite : change, std::exchange(painting.begun, true));
 }
 

@@ -1,6 +1,9 @@
 // Masks and changes: how views show and make them.
 #pragma once
 
+#include <map>
+#include <tuple>
+
 #include "session/commands.h"
 #include "views/parts.h"
 
@@ -12,16 +15,19 @@ enum class Brush { off, mask, unmask, mask_rectangle, unmask_rectangle };
 /// What it acts on: all heads (of cross-attention: of this layer), this layer's, or the selected one.
 enum class BrushScope { all_heads, this_layer, this_head };
 
+/// A cell that is masked or unmasked: kind, attention block, head, query, key.
+using PaintedCell = std::tuple<ChangeKind, int, int, int, int>;
+
 struct Painting {
     Brush brush = Brush::off;
-    BrushScope scope = BrushScope::all_heads;  // of the temperature too
-    std::pair<int, int> last{-1, -1};          // where the pointer was in this stroke; −1: beyond the map
-    bool begun = false;                        // whether the stroke has changed a cell
-    std::vector<std::pair<int, int>> covered;  // cells under the stroke that is being drawn
-    int stroke = 0;                            // its number
-    std::vector<std::pair<Change, int>> strokes;  // the stroke that made a change
-    std::pair<int, int> scored{-1, -1};           // … whose score was changed last in this drag
-    std::pair<int, int> rectangle_from{-1, -1};   // the corner of one that is being drawn
+    BrushScope scope = BrushScope::all_heads;    // of the temperature too
+    std::pair<int, int> last{-1, -1};            // where the pointer was in this stroke; −1: beyond the map
+    bool begun = false;                          // whether the stroke has changed a cell
+    std::vector<std::pair<int, int>> covered;    // cells under the stroke that is being drawn
+    int stroke = 0;                              // its number
+    std::map<PaintedCell, int> strokes;          // the stroke that painted a cell
+    std::pair<int, int> scored{-1, -1};          // … whose score was changed last in this drag
+    std::pair<int, int> rectangle_from{-1, -1};  // the corner of one that is being drawn
 };
 
 /// The row of everything that can be changed, where it is open; returns how much room it takes.

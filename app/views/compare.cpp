@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/cast.h"
-#include "model/library.h"
 #include "views/changes.h"
+#include "views/menus.h"
 #include "views/panels.h"
 #include "views/save_menu.h"
 #include "views/views.h"
@@ -42,7 +42,7 @@ void draw_model_choice(Scene& s, Toolbar& bar) {
     const std::string& path = s.session.document.comparison.model;
     bar.say(kCaption, s.ui.colors->t3, "Model B", gap::small);
     const std::string name =
-        s.ui.text.fitted(kCaption, path.empty() ? "choose…" : model_name(path), kMostName);
+        s.ui.text.fitted(kCaption, path.empty() ? "choose…" : shown_model_name(s, path), kMostName);
     if (bar.press("compare/model", name, s.session.shows(Sheet::compared_models)).clicked)
         s.send("compare model");
 }

@@ -2,6 +2,7 @@
 #include "views/menus.h"
 
 #include <imgui.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,10 +30,15 @@ namespace {
 void show_folder(const std::string& path) {
     const std::string folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
     constexpr int kNotFound = 127;  // as shells say it
-    if (fork() == 0) {
-        execlp("xdg-open", "xdg-open", folder.c_str(), nullptr);
-        _exit(kNotFound);
+    const pid_t child = fork();
+    if (child == 0) {  // a child of its child, which the system reaps
+        if (fork() == 0) {
+            execlp("xdg-open", "xdg-open", folder.c_str(), nullptr);
+            _exit(kNotFound);
+        }
+        _exit(0);
     }
+    if (child > 0) waitpid(child, nullptr, 0);
 }
 
 constexpr float kPad = 20;  // of a sheet's contents
@@ -83,11 +89,13 @@ struct Listed {
 };
 
 /// Built in and recent ones, then those of other programs; nothing twice.
-std::vector<Listed> listed_models(const Session& session) {
+std::vector<Listed> listed_models(Scene& s) {
+    const Session& session = s.session;
     std::vector<Listed> out{{"stories", "stories", "built in"}};
     for (const auto& path : session.preferences.recent_models)
         if (path != "stories")
-            out.push_back({path, model_name(path), "recent · " + fs::path(path).parent_path().string()});
+            out.push_back(
+                {path, shown_model_name(s, path), "recent · " + fs::path(path).parent_path().string()});
     for (const FoundModel& m : session.of<ModelMenu>().found) {
         const bool known = std::any_of(out.begin(), out.end(), [&](const Listed& l) {
             return l.path == m.path.string() || l.path == m.name;
@@ -123,7 +131,7 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
 void draw_model_rows(Scene& s, Rect rest, Rect foot) {
     constexpr float kRow = 32, kHeading = 28;
     Ui& ui = s.ui;
-    const auto models = listed_models(s.session);
+    const auto models = listed_models(s);
     caption(ui, take_top(rest, kHeading),
             s.of<ModelMenu>().found_all ? "On this computer" : "On this computer (looking…)");
     const Rect shown = inset(rest, -gap::small, 0);
@@ -227,6 +235,12 @@ void draw_label_menu(Scene& s, Rect window) {
 }
 
 }  // namespace
+
+const std::string& shown_model_name(Scene& s, const std::string& path) {
+    auto& names = s.of<ModelMenu>().names;
+    const auto known = names.find(path);
+    return known == names.end() ? names.emplace(path, model_name(path)).first->second : known->second;
+}
 
 void draw_menus(Scene& s, Rect window) {
     if (!s.session.sheet) return;
