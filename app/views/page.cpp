@@ -137,11 +137,14 @@ std::optional<Status> write_view_document(const std::filesystem::path& path, Vie
     return written;
 }
 
-Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
-    const View& view = views()[page.view];
+std::vector<NumberTable> view_numbers(ViewPage page) {
     std::vector<NumberTable> tables;
-    with_scene(page, [&](Scene& s) { tables = view.numbers(s); });
-    return write_numbers(path, tables);
+    with_scene(page, [&](Scene& s) { tables = views()[page.view].numbers(s); });
+    return tables;
+}
+
+Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
+    return write_numbers(path, view_numbers(std::move(page)));
 }
 
 void size_page(ViewPage& page, float width, float height) {

@@ -43,7 +43,9 @@ void with_scene(ViewPage& page, const std::function<void(Scene&)>& use);
 
 /// The document that the view itself writes under such a name; none where it writes none.
 std::optional<Status> write_view_document(const std::filesystem::path& path, ViewPage page);
-/// What it shows as tables of numbers, by the path's ending (io/numbers.h).
+/// What it shows, as tables of numbers.
+std::vector<NumberTable> view_numbers(ViewPage page);
+/// The same as a file, by the path's ending (io/numbers.h).
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page);
 
 /// Answers what a page's view asks, for pages that no window has prepared. It is drawn once to nowhere,

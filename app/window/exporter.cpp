@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kNothingToCopy = "This view has no numbers to copy.";
+
 template <class T>
 bool is_ready(const std::future<T>& future) {
     return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
@@ -31,23 +33,35 @@ Result<Drawing> draw_alone(const ViewPage& page) {
 
 }  // namespace
 
-/// The view as a page, with the style that the save menu shows.
-ViewPage Exporter::page_to_save() const {
-    const Session& session = desk_.session;
-    const Preferences& p = session.preferences;
-    ViewPage page{view_for(session, *desk_.answer->sentence->model),
-                  session,
-                  desk_.answer,
-                  0,
-                  0,
-                  1,
-                  session.of<SaveMenu>().style};
-    FigureStyle& f = page.style;
+/// The style that the save menu shows, and what of it the whole window shows.
+FigureStyle Exporter::style_to_save(size_t view) const {
+    const Preferences& p = desk_.session.preferences;
+    FigureStyle f = desk_.session.of<SaveMenu>().style;
     f.colormap = p.colormap;
-    f.contrast = views()[page.view].shows == View::Shows::model ? Contrast::range : p.contrast;
+    f.contrast = views()[view].shows == View::Shows::model ? Contrast::range : p.contrast;
     f.queries = p.queries;
     f.marks = p.marks;
     f.drop_sink = p.drop_sink;
+    return f;
+}
+
+/// The view as a page. Its session is without the history, of which no page shows anything and which may be
+/// large.
+ViewPage Exporter::page_to_save() {
+    Session& session = desk_.session;
+    ViewPage page;
+    page.view = view_for(session, *desk_.answer->sentence->model);
+    page.style = style_to_save(page.view);
+    page.answer = desk_.answer;
+    {
+        History history = std::exchange(session.document.history, {});
+        const auto copied = guarded([&] {
+            page.session = session;
+            return success();
+        });
+        session.document.history = std::move(history);
+        if (!copied) throw Failure(copied.error());
+    }
     const auto [width, height] = session.of<LayoutState>().center;
     size_page(page, width, height);
     return page;
@@ -180,11 +194,11 @@ void Exporter::update_preview() {
     }
     const auto box = menu.preview_box;
     if (menu.workspace || box.first < 16 || box.second < 16 || previewing_.valid() || !desk_.shown()) return;
-    const ViewPage page = page_to_save();
-    const auto now = std::tuple(page.style, page.answer, page.view, box);
+    const size_t view = view_for(desk_.session, *desk_.answer->sentence->model);
+    const auto now = std::tuple(style_to_save(view), desk_.answer, view, box);
     if (previewed_ == now) return;
     previewed_ = now;
-    previewing_ = beside([page, box]() -> Result<RgbImage> {
+    previewing_ = beside([page = page_to_save(), box]() -> Result<RgbImage> {
         TRY(const Drawing drawing, draw_alone(page));
         return draw_image(drawing, box.first, box.second);
     });
@@ -193,17 +207,28 @@ void Exporter::update_preview() {
 void Exporter::update() {
     take_dialog();
     take_saved();
+    take_numbers();
     update_preview();
 }
 
+/// Makes the numbers beside the frames: of a whole layer they are a computation.
 void Exporter::copy_numbers() {
-    const auto found = guarded([this]() -> Result<std::vector<NumberTable>> {
-        if (!desk_.answer || !desk_.answer->picture) return std::vector<NumberTable>();
-        return shown_numbers(desk_.scene());
-    });
+    if (copying_.valid()) return;
+    if (!desk_.shown() || !desk_.answer->picture) {
+        desk_.session.notice = kNothingToCopy;
+        return;
+    }
+    copying_ =
+        beside([page = page_to_save()]() -> Result<std::vector<NumberTable>> { return view_numbers(page); });
+}
+
+void Exporter::take_numbers() {
+    if (!is_ready(copying_)) return;
+    const auto found = copying_.get();
     std::string& notice = desk_.session.notice;
+    desk_.want_frames(1);
     if (!found || found->empty()) {
-        notice = found ? "This view has no numbers to copy." : found.error().message;
+        notice = found ? kNothingToCopy : found.error().message;
         return;
     }
     const auto& tables = *found;
@@ -218,6 +243,7 @@ void Exporter::close() {
     dialog_.close();
     saving_ = {};
     previewing_ = {};
+    copying_ = {};
 }
 
 }  // namespace headlight

@@ -32,11 +32,12 @@ public:
 
     bool previewing() const { return previewing_.valid(); }
     /// Whether something is being written or drawn.
-    bool busy() const { return saving_.valid() || previewing_.valid(); }
+    bool busy() const { return saving_.valid() || previewing_.valid() || copying_.valid(); }
     void close();
 
 private:
-    ViewPage page_to_save() const;
+    FigureStyle style_to_save(size_t view) const;
+    ViewPage page_to_save();
     bool settle_path();
     void save_picture();
     void save_workspace_file();
@@ -45,6 +46,7 @@ private:
     void take_saved();
     void tell(const Status& written, const std::string& path);
     void take_preview();
+    void take_numbers();
     void update_preview();
 
     Desk& desk_;
@@ -53,6 +55,7 @@ private:
     std::future<Status> saving_;
     std::string saving_path_;
     std::future<Result<RgbImage>> previewing_;
+    std::future<Result<std::vector<NumberTable>>> copying_;
     std::optional<std::tuple<FigureStyle, std::shared_ptr<const WorkAnswer>, size_t, std::pair<int, int>>>
         previewed_;
 };
