@@ -11,8 +11,10 @@
 namespace headlight {
 
 void add_window_options(CLI::App& app, WindowOptions& o) {
-    app.add_option("file", o.file,
-                   "a workspace (.headlight.json), a model folder, a .gguf file or a trace (.safetensors)")
+    app.add_option(
+           "file", o.file,
+           "what a drop on the window opens: a workspace (.headlight.json), a model folder, a .gguf file, a "
+           "trace (.safetensors), a text, a corpus (.jsonl), a config.json or a picture")
         ->option_text("[FILE]")
         ->check([](const std::string& path) {
             std::error_code ignored;

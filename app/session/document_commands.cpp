@@ -2,9 +2,9 @@
 #include <charconv>
 #include <filesystem>
 
-#include "analysis/dossier.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "io/folder.h"
 #include "io/mapped_file.h"
 #include "io/text_file.h"
 #include "model/heads.h"
@@ -12,6 +12,7 @@
 #include "session/dropped_text.h"
 #include "session/examples.h"
 #include "session/fetching.h"
+#include "session/file_kind.h"
 #include "session/samples.h"
 #include "session/workspace.h"
 
@@ -30,12 +31,6 @@ Status open_picture(CommandContext& c, const std::string& path) {
     return success();
 }
 
-bool ends_like(const std::string& path, const char* ending) {
-    return lower_case(std::filesystem::path(path).extension().string()) == ending;
-}
-
-bool is_config(const std::string& path) { return ends_like(path, ".json"); }
-
 /// The model's text from a file.
 Status read_text_file(CommandContext& c, const std::string& path) {
     TRY(const auto file, MappedFile::open(path));
@@ -48,30 +43,40 @@ Status read_text_file(CommandContext& c, const std::string& path) {
     return success();
 }
 
-/// A workspace is opened, the parameters of a config.json are counted, a corpus is read, of a text file the
-/// person says what it is to be; everything else is a model: the one that is shown, or, while that is what is
-/// chosen, the one it is compared with.
-Status open_path(CommandContext& c, const std::string& path) {
-    Session& s = c.session;
-    if (path.empty()) {
-        s.toggle(Sheet::models);
-    } else if (is_workspace(path)) {
-        c.host.open_workspace(path);
-    } else if ((is_config(path) && is_dossier(path)) || ends_like(path, ".jsonl")) {
-        return c.host.show_corpus(path);
-    } else if (is_config(path)) {
-        return c.host.show_config(path);
-    } else if (names_text_file(path)) {
-        s.of<DroppedText>().path = path;
-        s.sheet = Sheet::text_file;
-    } else if (names_picture(path)) {
-        return open_picture(c, path);
-    } else if (s.shows(Sheet::compared_models)) {
+/// A model is the one that is shown, or, while that is what is chosen, the one it is compared with.
+Status open_model(Session& s, const std::string& path) {
+    if (s.shows(Sheet::compared_models))
         s.document.compare_with_model(path);
-        s.sheet.reset();
-    } else {
+    else
         choose_model(s, path);
-        s.sheet.reset();
+    s.sheet.reset();
+    return success();
+}
+
+/// A workspace is opened, the parameters of a config.json are counted, a corpus is read, of a text file the
+/// person says what it is to be.
+Status open_path(CommandContext& c, const std::string& typed) {
+    const std::string path = expand_home(typed).string();
+    if (path.empty()) {
+        c.session.toggle(Sheet::models);
+        return success();
+    }
+    switch (kind_of_file(path)) {
+        case FileKind::workspace:
+            c.host.open_workspace(path);
+            return success();
+        case FileKind::corpus:
+            return c.host.show_corpus(path);
+        case FileKind::config:
+            return c.host.show_config(path);
+        case FileKind::text:
+            c.session.of<DroppedText>().path = path;
+            c.session.sheet = Sheet::text_file;
+            return success();
+        case FileKind::picture:
+            return open_picture(c, path);
+        case FileKind::model:
+            return open_model(c.session, path);
     }
     return success();
 }
@@ -158,8 +163,6 @@ void open_left(CommandContext& c) { c.host.open_workspace(std::string(c.session.
 void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
 
 }  // namespace
-
-bool names_text_file(const std::string& path) { return ends_like(path, ".txt") || ends_like(path, ".text"); }
 
 std::vector<Command> document_commands() {
     const auto files = in_group(

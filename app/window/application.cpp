@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "session/examples.h"
+#include "session/file_kind.h"
 #include "session/samples.h"
 #include "session/workspace.h"
 #include "views/save_menu.h"
@@ -61,7 +62,7 @@ Status Application::open() {
     keeper_.offer_left();
     if (desk_.remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     TRY_STATUS(screen_.open());
-    start_worker();
+    TRY_STATUS(start_worker());
     conversation_.ask();  // the model opens while the fonts load
     TRY_STATUS(screen_.prepare());
     frame_.prepare();
@@ -70,16 +71,22 @@ Status Application::open() {
 
 /// Where the processor draws, what computes leaves it to what draws: on Linux a thread begins with the
 /// priority of the one that starts it.
-void Application::start_worker() {
+Status Application::start_worker() {
     const int threads = desk_.options.threads ? desk_.options.threads : default_thread_count();
-    std::thread([&, most = Texture::most_side()] {
+    const auto start = [&, max_side = Texture::most_side()] {
 #if defined(__linux__)
         constexpr int kBehindDrawing = 10;
         if (desk_.software) setpriority(PRIO_PROCESS, 0, kBehindDrawing);
 #endif
         desk_.worker = std::make_unique<Worker>(
-            threads, [] { glfwPostEmptyEvent(); }, most);
-    }).join();
+            threads, [] { glfwPostEmptyEvent(); }, max_side);
+        return success();
+    };
+    return guarded([&] {
+        Status started = success();
+        std::thread([&] { started = guarded(start); }).join();
+        return started;
+    });
 }
 
 /// What threads do ends before what they wake.
@@ -91,17 +98,28 @@ Application::~Application() {
     conversation_.close();
 }
 
+/// The file that was named beside the program's name: what a drop of it would open. What needs a model waits
+/// until one is open.
+Status Application::take_file() {
+    WindowOptions& o = desk_.options;
+    const FileKind kind = o.file.empty() ? FileKind::model : kind_of_file(o.file);
+    if (kind == FileKind::workspace) {
+        TRY(desk_.session, open_workspace(o.file, std::move(desk_.session)));
+    } else if (kind == FileKind::model) {
+        if (!o.file.empty()) o.model = o.file;
+    } else {
+        file_to_drop_ = o.file;
+    }
+    return success();
+}
+
 Status Application::apply_options() {
     WindowOptions& o = desk_.options;
     Session& session = desk_.session;
     Document& d = session.document;
     Selection& s = session.selection;
     Preferences& p = session.preferences;
-    if (!o.file.empty() && is_workspace(o.file)) {
-        TRY(session, open_workspace(o.file, std::move(session)));
-    } else if (!o.file.empty()) {
-        o.model = o.file;
-    }
+    TRY_STATUS(take_file());
     const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
     if (!o.model.empty()) d.model_path = o.model;
     if (o.text)
@@ -212,6 +230,8 @@ void Application::update() {
     wait_for_events();
     if (std::exchange(desk_.moved, false)) keeper_.note_window();
     conversation_.take_answer();
+    if (!file_to_drop_.empty() && desk_.sentence())
+        desk_.input.dropped.push_back(std::exchange(file_to_drop_, {}));
     frame_.reload_shaders();
     exporter_.update();
     fetcher_.update();
@@ -219,23 +239,42 @@ void Application::update() {
     if (desk_.worker->opening()) desk_.want_frames(1);
 }
 
+/// Events, answers, keys, a frame, and what the frame's controls sent. Returns whether the harness is done.
+Result<bool> Application::turn() {
+    update();
+    if (desk_.frames_wanted <= 0) return false;
+    --desk_.frames_wanted;
+    keeper_.touch(glfwGetTime());
+    handle_keys();
+    conversation_.ask();
+    wait_for_answer();
+    desk_.dim = dim();
+    const double began = glfwGetTime();
+    frame_.draw();
+    carry_out_sent();
+    TRY_STATUS(carry_out_given());
+    keeper_.write_labels();
+    conversation_.ask();
+    if (desk_.options.screenshot.empty()) frame_.present();
+    return harness_.after_frame(began);
+}
+
+Result<bool> Application::turn_safely() {
+    return barrier_.pass([this] { return turn(); },
+                         [this](const std::string& why) {
+                             frame_.give_up();
+                             desk_.session.notice = why;
+                             desk_.want_frames(1);
+                         });
+}
+
+bool Application::closing() const {
+    return glfwWindowShouldClose(desk_.window) || (end_signals_ && end_signals_->received());
+}
+
 Status Application::draw_until_closed() {
-    while (!glfwWindowShouldClose(desk_.window) && !(end_signals_ && end_signals_->received())) {
-        update();
-        if (desk_.frames_wanted <= 0) continue;
-        --desk_.frames_wanted;
-        keeper_.touch(glfwGetTime());
-        handle_keys();
-        conversation_.ask();
-        wait_for_answer();
-        desk_.dim = dim();
-        const double began = glfwGetTime();
-        TRY_STATUS(frame_.draw_safely());
-        carry_out_sent();
-        TRY_STATUS(carry_out_given());
-        keeper_.write_labels();
-        conversation_.ask();
-        TRY(const bool done, harness_.after_frame(began));
+    while (!closing()) {
+        TRY(const bool done, turn_safely());
         if (done) return success();
     }
     keeper_.note_window();

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "session/end_signals.h"
+#include "window/barrier.h"
 #include "window/fetcher.h"
 #include "window/harness.h"
 #include "window/host.h"
@@ -17,8 +18,9 @@ public:
     static Result<std::unique_ptr<Application>> create(const WindowOptions& options);
     ~Application();
 
-    /// Returns when the window is closed. What is thrown on its thread ends it with a sentence; what a person
-    /// did is remembered all the same, and its workspace is left for the next start to offer.
+    /// Returns when the window is closed. What a turn throws becomes the notice; turn after turn that throws
+    /// ends the window with the sentence. What a person did is remembered all the same, and its workspace is
+    /// left for the next start to offer.
     Status run();
     /// Whether it ended because one of the commands of --do could not be carried out.
     bool refused() const { return refused_; }
@@ -28,8 +30,12 @@ private:
 
     Status open();
     Status apply_options();
-    void start_worker();
+    Status take_file();
+    Status start_worker();
     Status draw_until_closed();
+    Result<bool> turn();
+    Result<bool> turn_safely();
+    bool closing() const;
     void update();
     void wait_for_events();
     void wait_for_answer();
@@ -51,8 +57,10 @@ private:
     Keyboard keyboard_;
     Frame frame_;
     Harness harness_;
+    std::string file_to_drop_;  // of the command line, until a model is open
     std::unique_ptr<EndSignals> end_signals_;
     bool refused_ = false;
+    Barrier barrier_;
 };
 
 }  // namespace headlight

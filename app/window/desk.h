@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,9 +40,10 @@ struct Desk {
     std::vector<SentCommand> sent;  // by the frame; carried out after it
     int frames_wanted = 3;          // Dear ImGui needs a frame to notice, one to react
     int frames_drawn = 0;
-    bool software = false;  // the processor draws
-    bool exposed = true;    // the window may have lost its picture
-    bool moved = false;     // the window, or its edges, since that was noted
+    bool software = false;      // the processor draws
+    bool exposed = true;        // the window may have lost its picture
+    bool moved = false;         // the window, or its edges, since that was noted
+    std::exception_ptr thrown;  // by what GLFW called, whose C frames no exception may pass
 
     void want_frames(int count) { frames_wanted = std::max(frames_wanted, count); }
     /// Whether what is done is remembered for the next start.

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/cast.h"
-#include "base/check.h"
+#include "io/folder.h"
 #include "session/samples.h"
 #include "views/menus.h"
 #include "views/panels.h"
@@ -62,6 +62,7 @@ void Frame::begin() {
     ImGui_ImplGlfw_NewFrame();
     point();
     ImGui::NewFrame();
+    drawing_ = true;
     desk_.heat->begin_frame(ImGui::GetIO().DisplaySize);
     desk_.text.begin_frame();
     desk_.ui->begin(theme(desk_.session.preferences.dark), screen_.scale());
@@ -100,6 +101,7 @@ ImVec4 Frame::background() const { return as_vec4(theme(desk_.session.preference
 
 void Frame::show() {
     ImGui::Render();
+    drawing_ = false;
     const bool other_fonts = std::exchange(kept_scale_, screen_.scale()) != screen_.scale();
     if (std::exchange(desk_.exposed, false) || other_fonts) kept_.forget();
     shows_other_ = kept_.draw(*ImGui::GetDrawData(), background());
@@ -107,21 +109,10 @@ void Frame::show() {
 
 size_t Frame::wrong_pixels() const { return kept_.wrong_pixels(*ImGui::GetDrawData()); }
 
-Status Frame::draw_safely() {
-    constexpr int kMaxFailures = 3;
-    Status drawn = guarded([this] {
-        draw();
-        return success();
-    });
-    if (drawn) {
-        failed_ = 0;
-        return drawn;
-    }
+void Frame::give_up() {
+    if (!std::exchange(drawing_, false)) return;
     ImGui::ErrorCheckEndFrameRecover(nullptr);
     ImGui::EndFrame();
-    desk_.session.notice = drawn.error().message;
-    desk_.want_frames(1);
-    return ++failed_ < kMaxFailures ? success() : drawn;
 }
 
 void Frame::reload_shaders() {
@@ -129,7 +120,7 @@ void Frame::reload_shaders() {
     if (folder.empty()) return;
     fs::file_time_type newest{};
     std::error_code ignored;
-    for (const auto& file : fs::directory_iterator(folder, ignored))
+    for (const fs::path& file : folder_entries(folder))
         newest = std::max(newest, fs::last_write_time(file, ignored));
     if (newest == shader_time_) return;
     shader_time_ = newest;

@@ -16,8 +16,8 @@ public:
     /// Behind Screen::prepare.
     void prepare();
     void draw();
-    /// A frame that throws is given up, and the notice says why; an error where frame after frame does.
-    Status draw_safely();
+    /// Ends a frame that threw, so that the next one can begin.
+    void give_up();
     /// Reads the shaders again where their folder was named and one of them changed.
     void reload_shaders();
     /// The next frame draws the whole window anew.
@@ -48,7 +48,7 @@ private:
     KeptFrame kept_;
     bool shows_other_ = true;
     float kept_scale_ = 0;  // at which it was drawn: fonts are loaded for one
-    int failed_ = 0;        // frames, one after another
+    bool drawing_ = false;  // between the begin and the end of Dear ImGui's frame
 };
 
 }  // namespace headlight

@@ -16,8 +16,8 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLookAgain = 0.05;  // seconds between frames while something is computed for a screenshot
-constexpr double kGiveUp = 120;     // seconds until a window that does not settle is given up
+constexpr float kLookAgain = 0.05f;  // seconds between frames while something is computed for a screenshot
+constexpr double kGiveUp = 120;      // seconds until a window that does not settle is given up
 
 /// The i-th of places that fill the unit square evenly: van der Corput's sequences to bases 2 and 3 (Halton
 /// 1960).
@@ -69,7 +69,7 @@ Result<bool> Harness::screenshot() {
 
 Result<bool> Harness::after_frame(double began) {
     if (!desk_.options.screenshot.empty()) return screenshot();
-    frame_.present();
+    if (desk_.options.frames == 0 && desk_.options.report.empty()) return false;
     if (first_picture_ == 0 && desk_.pictures.of_picture) {
         glFinish();
         first_picture_ = glfwGetTime();
@@ -84,16 +84,15 @@ Result<bool> Harness::after_frame(double began) {
 }
 
 void Harness::note_times(double began) {
+    glFinish();  // a time is that of what was drawn, not of what was queued
     const bool shown =
         desk_.sentence() && desk_.sentence()->text == desk_.fields.sentence.text() && !desk_.worker->busy();
     if (desk_.key_at > 0 && shown) {
-        glFinish();
         latencies_.push_back(glfwGetTime() - desk_.key_at);
         answers_.push_back(std::max(0.0, conversation_.answered_at() - desk_.key_at));
         desk_.key_at = 0;
     }
     if (desk_.options.report.empty()) return;
-    glFinish();
     frame_times_.push_back(glfwGetTime() - began);
     drawn_anew_.push_back(frame_.drawn_anew());
     if (desk_.options.check_frames) wrong_pixels_ += frame_.wrong_pixels();

@@ -30,8 +30,8 @@ public:
     const CommandLine* next_command();
     void take_command() { ++taken_; }
 
-    /// Shows the frame that was begun at `began`, or what was asked for in place of it; true when that was
-    /// all.
+    /// Notes the times of the frame that was begun at `began`, or takes what was asked for; true when that
+    /// was all.
     Result<bool> after_frame(double began);
 
 private:

@@ -185,6 +185,17 @@ void Screen::wait(std::optional<double> seconds) {
     else
         glfwPollEvents();
     key_gate_.let_pass();
+    if (desk_.thrown) std::rethrow_exception(std::exchange(desk_.thrown, nullptr));
+}
+
+/// f(), of which no exception passes GLFW's C frames: Screen::wait throws it again.
+template <class F>
+void kept_from_c(Desk& desk, F&& f) {
+    try {
+        f();
+    } catch (...) {
+        desk.thrown = std::current_exception();
+    }
 }
 
 /// Ours come first; Dear ImGui's, installed after them, call them.
@@ -193,21 +204,27 @@ void Screen::install_callbacks() {
     glfwSetWindowUserPointer(window, &desk_);
     glfwSetCharCallback(window, [](GLFWwindow* w, unsigned c) {
         Desk& desk = desk_of(w);
-        std::string text;
-        append_utf8(text, c);
-        desk.input.add_text(text, desk.pointer.changes());
+        kept_from_c(desk, [&] {
+            std::string text;
+            append_utf8(text, c);
+            desk.input.add_text(text, desk.pointer.changes());
+        });
         desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
     });
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
-        for (int i = 0; i < count; ++i) touched(w).input.dropped.emplace_back(paths[i]);
+        Desk& desk = touched(w);
+        kept_from_c(desk, [&] {
+            for (int i = 0; i < count; ++i) desk.input.dropped.emplace_back(paths[i]);
+        });
     });
     glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) {
         Desk& desk = desk_of(w);
-        desk.pointer.move(x, y);
+        kept_from_c(desk, [&] { desk.pointer.move(x, y); });
         desk.want_frames(2);  // one sees what it points at, one shows what that lights elsewhere
     });
     glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int) {
-        touched(w).pointer.press(button, action != GLFW_RELEASE);
+        Desk& desk = touched(w);
+        kept_from_c(desk, [&] { desk.pointer.press(button, action != GLFW_RELEASE); });
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { expose(w); });
@@ -230,12 +247,15 @@ void Screen::install_key_callback() {
         if (action == GLFW_RELEASE) return;
         desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);
         if (desk.key_at == 0) desk.key_at = glfwGetTime();
-        desk.input.keys.push_back({key,
-                                   (mods & GLFW_MOD_CONTROL) != 0,
-                                   (mods & GLFW_MOD_SHIFT) != 0,
-                                   (mods & GLFW_MOD_ALT) != 0,
-                                   {},
-                                   desk.pointer.changes()});
+        const auto held = [mods](int modifier) { return (mods & modifier) != 0; };
+        kept_from_c(desk, [&] {
+            desk.input.keys.push_back({key,
+                                       held(GLFW_MOD_CONTROL),
+                                       held(GLFW_MOD_SHIFT),
+                                       held(GLFW_MOD_ALT),
+                                       {},
+                                       desk.pointer.changes()});
+        });
     });
 }
 
