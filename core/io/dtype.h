@@ -15,9 +15,14 @@ struct DType {
     bool safetensors;  // whether safetensors files may hold it
     int block;         // values that are stored together
     int bytes;         // bytes of one block
-    int format;        // its row among the formats of the kernels; −1: it holds no weights (integers)
+    int format;        // its row among the formats of the kernels, or one of these two
 
-    bool holds_weights() const { return format >= 0; }
+    static constexpr int kNoWeights = -1;  // integers, and what is not read
+    static constexpr int kConverted = -2;  // weights that become float32 when they are bound
+
+    bool holds_weights() const { return meets_kernels() || format == kConverted; }
+    /// Whether the kernels read it where it lies.
+    bool meets_kernels() const { return format >= 0; }
     /// Decodes n values (whole blocks) to float32.
     void decode(const std::byte* in, int64_t n, float* out) const;
     /// Bytes of n values; n must be whole blocks.

@@ -1,8 +1,32 @@
 #include "model/binder.h"
 
+#include <cstring>
+
 #include "base/check.h"
+#include "model/unread.h"
 
 namespace headlight {
+
+namespace {
+
+bool same_values(const Linear& a, const Linear& b) {
+    if (a.weight == b.weight) return true;
+    return a.dtype == b.dtype && a.in == b.in && a.out == b.out &&
+           std::memcmp(a.weight, b.weight, a.dtype->size(a.in) * a.out) == 0;
+}
+
+}  // namespace
+
+void Binder::mark(const std::string& name) {
+    if (const StoredTensor* tensor = store_.find(name)) read_.insert(tensor);
+}
+
+std::string Binder::stored_of(const std::vector<std::string>& names) {
+    for (const auto& name : names) mark(name);
+    for (const auto& name : names)
+        if (has(name)) return name;
+    return names.front();
+}
 
 Norm Binder::norm(const std::string& name, int64_t width, bool bias) {
     const bool old = !store_.has(name + ".weight") && store_.has(name + ".gamma");
@@ -19,6 +43,7 @@ Norm Binder::norm(const std::string& name, int64_t width, bool bias) {
 
 const float* Binder::vector(const std::string& name, const std::vector<int64_t>& shape) {
     if (!error_.empty()) return nullptr;
+    mark(name);
     const auto found = store_.tensor(name, shape);
     if (found) return *found;
     error_ = found.error().message;
@@ -27,27 +52,49 @@ const float* Binder::vector(const std::string& name, const std::vector<int64_t>&
 
 Linear Binder::linear(const std::string& name, int64_t in, int64_t out, bool bias) {
     Linear w = table(name, out, in);
-    if (bias) w.bias = vector(name + ".bias", {out});
+    if (bias || (store_.is_gguf() && has(name + ".bias"))) w.bias = vector(name + ".bias", {out});
     return w;
 }
 
 Linear Binder::conv1d(const std::string& name, int64_t in, int64_t out) {
+    Linear w = matrix(name + ".weight", in, out, WeightLayout::in_out);
+    w.bias = vector(name + ".bias", {out});
+    return w;
+}
+
+Linear Binder::matrix(const std::string& name, int64_t in, int64_t out, WeightLayout layout) {
     if (!error_.empty()) return {};
-    auto found = store_.matrix(name + ".weight", in, out, WeightLayout::in_out);
-    if (!found) {
-        error_ = found.error().message;
-        return {};
-    }
-    found->bias = vector(name + ".bias", {out});
-    return *found;
+    mark(name);
+    const StoredTensor* stored = store_.find(name);
+    if (const auto bound = matrices_.find(stored);
+        bound != matrices_.end() && bound->second.in == in && bound->second.out == out)
+        return bound->second;
+    const auto found = store_.matrix(name, in, out, layout);
+    if (found) return matrices_[stored] = *found;
+    error_ = found.error().message;
+    return {};
 }
 
 Linear Binder::table(const std::string& name, int64_t rows, int64_t width) {
-    if (!error_.empty()) return {};
-    const auto found = store_.matrix(name + ".weight", width, rows);
-    if (found) return *found;
-    error_ = found.error().message;
-    return {};
+    return matrix(name + ".weight", width, rows, WeightLayout::out_in);
+}
+
+Linear Binder::tied_table(const std::vector<std::string>& names, int64_t rows, int64_t width) {
+    std::vector<std::string> weights;
+    for (const auto& name : names) weights.push_back(name + ".weight");
+    const std::string stored = stored_of(weights);
+    const Linear own = matrix(stored, width, rows, WeightLayout::out_in);
+    for (const auto& name : weights) {  // equal copies are one table
+        const auto bound = matrices_.find(store_.find(name));
+        if (own && name != stored && bound != matrices_.end() && same_values(own, bound->second))
+            return matrices_[store_.find(stored)] = bound->second;
+    }
+    return own;
+}
+
+Linear Binder::embedding(const std::string& name, int64_t rows, int64_t width, const std::string& head) {
+    return has(name + ".weight") || !c_.tied_unembedding || !has(head + ".weight") ? table(name, rows, width)
+                                                                                   : table(head, rows, width);
 }
 
 int64_t Binder::inner() const { return int64_t{c_.stacks[0].heads} * c_.stacks[0].d_head; }
@@ -78,7 +125,7 @@ void Binder::split_qkv(AttentionWeights& into, const Linear& qkv, bool by_head) 
 void Binder::attention(AttentionWeights& into, const StackConfig& s, const std::string& at, const char* q,
                        const char* k, const char* v, const char* o, const char* fused) {
     const int64_t inner = int64_t{s.heads} * s.d_head, shared = int64_t{s.kv_heads} * s.d_head;
-    if (*fused && has(at + fused + ".weight")) {
+    if (*fused && store_.is_gguf() && has(at + fused + ".weight")) {
         split_qkv(into, linear(at + fused, c_.d_model, inner + 2 * shared, c_.attention_bias), false);
     } else {
         into.q = linear(at + q, c_.d_model, inner, c_.attention_bias);
@@ -96,18 +143,24 @@ void Binder::mlp(LayerWeights& into, const StackConfig& stack, const std::string
 }
 
 Linear Binder::unembedding(const Linear& embedding, const std::string& name, int64_t width,
-                           const std::string& bias) {
+                           const std::vector<std::string>& biases) {
     Linear w = embedding;
-    if (!c_.tied_unembedding) {
-        if (!store_.has(name + ".weight")) return {};
+    if (has(name + ".weight")) {
         w = table(name, c_.vocab, width);
+        if (w && embedding && same_values(w, embedding)) w = embedding;
+    } else if (!c_.tied_unembedding) {
+        return {};
     }
-    if (!bias.empty()) w.bias = vector(bias, {c_.vocab});
+    if (!biases.empty())
+        w.bias = vector(stored_of(biases), {c_.vocab});
+    else if (store_.is_gguf() && has(name + ".bias"))
+        w.bias = vector(name + ".bias", {c_.vocab});
     return w;
 }
 
 Result<ModelWeights> Binder::finish(ModelWeights weights) const {
     if (!error_.empty()) return Error{error_};
+    TRY_STATUS(check_all_read(store_, c_, read_));
     return weights;
 }
 
@@ -123,8 +176,9 @@ Result<ModelWeights> Binder::finish(StackWeights stack, const MlmHeadNames& name
     if (has_head) {
         w.head_dense = linear(names.dense, c_.d_model, c_.d_embed, c_.head_dense_bias);
         w.head_norm = norm(names.norm, c_.d_embed, c_.norm_bias);
-        w.unembedding =
-            unembedding(stack.token_embedding, names.decoder, c_.d_embed, c_.head_bias ? names.bias : "");
+        w.unembedding = unembedding(
+            stack.token_embedding, names.decoder, c_.d_embed,
+            c_.head_bias ? std::vector{names.decoder + ".bias", names.bias} : std::vector<std::string>{});
     }
     w.stacks.push_back(std::move(stack));
     return finish(std::move(w));

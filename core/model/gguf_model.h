@@ -1,7 +1,7 @@
 // Models in GGUF files: the metadata as a config.json, the tensors under their Hugging Face names.
 #pragma once
 
-#include "io/gguf.h"
+#include "io/gguf_parts.h"
 #include "model/config.h"
 
 namespace headlight {
@@ -10,6 +10,6 @@ namespace headlight {
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name);
 
 /// The tensors, asked for by the names that the family uses in safetensors files.
-WeightStore gguf_weights(Gguf file, const std::string& name);
+WeightStore gguf_weights(GgufModel model, const std::string& name);
 
 }  // namespace headlight

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/quoted.h"
+#include "io/gguf_parts.h"
 #include "io/http.h"
 
 namespace headlight {
@@ -241,7 +242,9 @@ fs::path hub_model(const fs::path& snapshot) {
     for (const char* name : {"config.json", "modules.json"})
         if (fs::exists(snapshot / name, ignored)) return snapshot;
     std::vector<fs::path> files = sorted_entries(snapshot);
-    std::erase_if(files, [](const fs::path& file) { return file.extension() != ".gguf"; });
+    std::erase_if(files, [](const fs::path& file) {
+        return file.extension() != ".gguf" || gguf_part_paths(file)[0] != file;
+    });
     return files.size() == 1 ? files[0] : fs::path();
 }
 

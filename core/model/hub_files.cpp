@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "io/gguf_parts.h"
 #include "io/json.h"
 #include "model/library.h"
 #include "model/weights.h"
@@ -60,18 +61,37 @@ std::string names_of(const std::vector<HubFile>& files) {
     return out + (files.size() > kMost ? " and " + std::to_string(files.size() - kMost) + " more" : "");
 }
 
-/// The GGUF file that is meant: the only one, or the one whose name has this part in it.
+/// A file with the parts that make a model of it.
+Result<std::vector<HubFile>> gguf_with_parts(const HubListing& listing, const HubFile& file) {
+    const auto part = parse_gguf_part(file.name);
+    if (!part) return std::vector{file};
+    std::vector<HubFile> out;
+    for (int i = 1; i <= part->count; ++i) {
+        const HubFile* one = listing.find(part->sibling(i));
+        if (!one)
+            return Error{shortened(file.name) + " is one of " + std::to_string(part->count) +
+                         " parts, of which the repository lacks " + in_quotes(shortened(part->sibling(i))) +
+                         "; choose another file."};
+        out.push_back(*one);
+    }
+    return out;
+}
+
+/// The GGUF file that is meant: the only one, or the one whose name has this part in it. A model in parts is
+/// one, by the name of the first.
 Result<std::vector<HubFile>> choose_gguf(const HubListing& listing, const std::string& part,
                                          const std::string& repository) {
     std::vector<HubFile> all, meant;
-    std::copy_if(listing.files.begin(), listing.files.end(), std::back_inserter(all), is_gguf_file);
-    for (const HubFile& file : all) {
-        if (file.name == part) return std::vector{file};
+    for (const HubFile& file : listing.files) {
+        if (!is_gguf_file(file)) continue;
+        if (file.name == part) return gguf_with_parts(listing, file);
+        if (const auto piece = parse_gguf_part(file.name); piece && piece->number > 1) continue;
+        all.push_back(file);
         if (lower_case(file.name).find(lower_case(part)) != std::string::npos) meant.push_back(file);
     }
     if (all.empty())
         return Error{repository + " has no GGUF file; leave --gguf out to fetch its safetensors."};
-    if (meant.size() == 1) return meant;
+    if (meant.size() == 1) return gguf_with_parts(listing, meant[0]);
     return Error{repository +
                  (meant.empty() ? " has no GGUF file with " + in_quotes(shortened(part)) + " in its name"
                                 : " has several GGUF files") +

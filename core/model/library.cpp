@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "io/folder.h"
-#include "io/gguf.h"
+#include "io/gguf_parts.h"
 #include "io/json.h"
 #include "model/hub.h"
 #include "model/model.h"
@@ -39,9 +39,20 @@ FoundModel found(std::string name, fs::path path, std::string place) {
 
 std::vector<fs::path> entries(const fs::path& folder) { return folder_entries(folder, kMaxModels); }
 
+/// What a GGUF file is called: without the number of a part.
+std::string gguf_name(const fs::path& file) {
+    const auto part = parse_gguf_part(file.filename().string());
+    return part ? part->stem : file.stem().string();
+}
+
+/// A model in parts is found once, by the first of them that is there.
 void add_gguf(Found& out, const fs::path& file, const std::string& place) {
-    if (file.extension() == ".gguf" && out.size() < kMaxModels)
-        out.push_back(found(file.stem().string(), file, place));
+    if (file.extension() != ".gguf" || out.size() >= kMaxModels) return;
+    for (const fs::path& part : gguf_part_paths(file)) {
+        std::error_code ignored;
+        if (part == file) return out.push_back(found(gguf_name(file), file, place));
+        if (fs::exists(part, ignored)) return;
+    }
 }
 
 void find_hugging_face(Found& out) {
@@ -129,10 +140,17 @@ constexpr Find kPlaces[] = {find_built_in, find_hugging_face, find_lm_studio, fi
 
 int64_t weight_bytes(const fs::path& path) {
     std::error_code error;
-    if (!fs::is_directory(path, error)) return static_cast<int64_t>(fs::file_size(path, error));
     int64_t bytes = 0;
+    const auto add = [&](const fs::path& file) {
+        const auto size = fs::file_size(file, error);
+        if (!error) bytes += static_cast<int64_t>(size);
+    };
+    if (!fs::is_directory(path, error)) {
+        for (const fs::path& part : gguf_part_paths(path)) add(part);
+        return bytes;
+    }
     for (const fs::path& file : entries(path))
-        if (file.extension() == ".safetensors") bytes += static_cast<int64_t>(fs::file_size(file, error));
+        if (file.extension() == ".safetensors") add(file);
     return bytes;
 }
 
@@ -203,7 +221,7 @@ std::string model_name(const fs::path& path) {
         for (const FoundModel& m : out)
             if (m.path == path) return m.name;
     }
-    return itself.extension() == ".gguf" ? itself.stem().string() : itself.filename().string();
+    return itself.extension() == ".gguf" ? gguf_name(itself) : itself.filename().string();
 }
 
 std::string short_bytes(int64_t bytes) {

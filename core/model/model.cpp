@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/quoted.h"
+#include "io/gguf_parts.h"
 #include "model/config.h"
 #include "model/families.h"
 #include "model/gguf_model.h"
@@ -89,6 +90,14 @@ std::vector<Linear*> matrices_of(ModelWeights& weights) {
     return out;
 }
 
+/// What the file holds decides over what its configuration says.
+void say_what_is_stored(ModelConfig& config, const ModelWeights& weights) {
+    if (weights.unembedding)
+        config.tied_unembedding = weights.unembedding.weight == weights.stacks.back().token_embedding.weight;
+    else
+        config.mlm_head = false;  // a base model of a family that has one
+}
+
 int mask_of(const Tokenizer& tokenizer) {
     for (const char* spelling : {"[MASK]", "<mask>"})
         if (const int id = tokenizer.id_of(spelling); id >= 0) return id;
@@ -97,11 +106,11 @@ int mask_of(const Tokenizer& tokenizer) {
 
 Status fill_from_gguf(Model& model, OpeningSteps& steps) {
     const std::string name = display_path(model.path);
-    TRY(Gguf file, open_gguf(model.path));
-    TRY(model.config, gguf_config(file, name));
+    TRY(GgufModel parts, open_gguf_model(model.path));
+    TRY(model.config, gguf_config(parts.whole, name));
     TRY_STATUS(steps.begin("reading the tokenizer"));
-    model.tokenizer = gguf_tokenizer(file, name);
-    model.store = gguf_weights(std::move(file), name);
+    model.tokenizer = gguf_tokenizer(parts.whole, name);
+    model.store = gguf_weights(std::move(parts), name);
     return success();
 }
 
@@ -168,7 +177,7 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     if (stopped(cancel)) return cancelled();
     model->store.stop_on(nullptr);
     TRY(model->weights, std::move(bound));
-    if (!model->weights.unembedding) model->config.mlm_head = false;  // a base model of a family that has one
+    say_what_is_stored(model->config, model->weights);
     model->packed = std::make_unique<PackedWeights>(matrices_of(model->weights));
     TRY_STATUS(model->store.check_unchanged());
     model->name = printable(model_name(path));
@@ -179,7 +188,7 @@ Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
     TRY_STATUS(check_exists(path));
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) {
-        TRY(const Gguf file, open_gguf(path));
+        TRY(const Gguf file, open_gguf(gguf_part_paths(path)[0]));
         return gguf_tokenizer(file, display_path(path));
     }
     TRY(const fs::path folder, model_folder(path));
@@ -196,8 +205,8 @@ Result<ModelConfig> open_config(const fs::path& path) {
     }
     TRY_STATUS(check_exists(path));
     if (!fs::is_directory(path, ignored)) {
-        TRY(const Gguf file, open_gguf(path));
-        return gguf_config(file, display_path(path));
+        TRY(const GgufModel parts, open_gguf_model(path));
+        return gguf_config(parts.whole, display_path(path));
     }
     TRY(const fs::path folder, model_folder(path));
     return headlight::read_config(folder);

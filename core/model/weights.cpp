@@ -1,5 +1,6 @@
 #include "model/weights.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/quoted.h"
@@ -23,19 +24,20 @@ Result<std::vector<std::string>> shard_names(std::string_view index, const std::
     TRY(const Json root, parse_json(index, name));
     const auto map = root.is_object() ? root.find("weight_map") : root.end();
     if (!root.is_object() || map == root.end() || !map->is_object() || map->empty())
-        return Error{name + " has no weight_map; download it again."};
+        return Error{name + " has no weight_map, which says where each tensor lies; save the model again."};
     std::set<std::string> names;
     for (const auto& [tensor, file] : map->items()) {
         if (!file.is_string())
             return Error{name + ": the file of tensor " + shortened(tensor) +
-                         " is not a name; download it again."};
+                         " is not a name; save the model again."};
         const fs::path shard(file.get<std::string>());
         if (shard.empty() || shard.is_absolute() || shard.has_parent_path() || shard == "..")
             return Error{name + ": the shard " + in_quotes(shard.string()) +
                          " lies outside the model's folder; use only files of that folder."};
         names.insert(shard.string());
     }
-    if (names.size() > 10'000) return Error{name + " lists more than 10,000 shards; download it again."};
+    if (names.size() > 10'000)
+        return Error{name + " lists more than 10,000 shards, which no model has; use the model's own index."};
     return std::vector<std::string>(names.begin(), names.end());
 }
 
@@ -47,7 +49,7 @@ Status WeightStore::add_file(const fs::path& path) {
 
 Result<WeightStore> WeightStore::open(const fs::path& folder) {
     WeightStore store;
-    store.folder_ = display_path(folder);
+    store.place_ = display_path(folder);
     std::error_code ignored;
     if (fs::exists(folder / "model.safetensors", ignored)) {
         TRY_STATUS(store.add_file(folder / "model.safetensors"));
@@ -74,11 +76,11 @@ Result<WeightStore> WeightStore::open(const fs::path& folder) {
                  "safetensors form."};
 }
 
-WeightStore WeightStore::of_file(TensorFile file, const std::string& name,
-                                 std::function<std::string(const std::string&)> stored_name) {
+WeightStore WeightStore::of_files(std::vector<TensorFile> files, const std::string& name,
+                                  std::function<std::string(const std::string&)> stored_name) {
     WeightStore store;
-    store.folder_ = name;
-    store.files_.push_back(std::move(file));
+    store.place_ = name;
+    store.files_ = std::move(files);
     store.stored_name_ = std::move(stored_name);
     return store;
 }
@@ -92,24 +94,48 @@ const StoredTensor* WeightStore::find(const std::string& name) const {
     return nullptr;
 }
 
+std::vector<std::pair<std::string, const StoredTensor*>> WeightStore::all() const {
+    std::vector<std::pair<std::string, const StoredTensor*>> out;
+    for (const auto& file : files_)
+        for (const auto& [name, tensor] : file.tensors) out.emplace_back(name, &tensor);
+    return out;
+}
+
+std::string WeightStore::without_prefix(const std::string& name) const {
+    size_t longest = 0;
+    for (const auto& prefix : prefixes_)
+        if (name.starts_with(prefix)) longest = std::max(longest, prefix.size());
+    return name.substr(longest);
+}
+
+Error WeightStore::missing_tensor(const std::string& name) const {
+    const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
+    const auto held = all();
+    std::string some;
+    for (size_t i = 0; i < std::min<size_t>(held.size(), 3); ++i)
+        some += (i ? ", " : "") + shortened(held[i].first, 60);
+    return Error{place_ + " has no tensor " + (asked.empty() ? name : asked) +
+                 ", which its configuration calls for (" +
+                 (held.empty() ? "it holds none" : "it holds " + some + (held.size() > 3 ? " …" : "")) +
+                 "); use the configuration and weights of one model."};
+}
+
 Result<const StoredTensor*> WeightStore::checked(const std::string& name,
                                                  const std::vector<int64_t>& shape) const {
     if (stopped(cancel_)) return cancelled();
     const StoredTensor* t = find(name);
     const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
-    if (!t)
-        return Error{folder_ + " has no tensor " + asked +
-                     ", which its configuration calls for; download the weights again."};
+    if (!t) return missing_tensor(name);
     if (t->shape != shape)
-        return Error{folder_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) +
+        return Error{place_ + ": tensor " + asked + " has the shape " + shape_text(t->shape) +
                      ", but the configuration calls for " + shape_text(shape) +
                      "; use the configuration and weights of one model."};
     if (!t->dtype->holds_weights()) {
         const std::string_view type = t->dtype->name;
         const bool integer = type.starts_with('I') || type.starts_with('U');
-        return Error{folder_ + ": tensor " + asked + " has dtype " + t->dtype->name + ", which is " +
+        return Error{place_ + ": tensor " + asked + " has dtype " + t->dtype->name + ", which is " +
                      (integer ? "an integer type" : "not read as weights") +
-                     "; save it as F32, F16 or BF16."};
+                     "; save it as F32, F16, BF16 or F64."};
     }
     return t;
 }
@@ -138,7 +164,8 @@ Result<Linear> WeightStore::matrix(const std::string& name, int64_t in, int64_t 
     if (stored_name_) layout = WeightLayout::out_in;
     const bool rows_are_outputs = layout == WeightLayout::out_in;
     TRY(const StoredTensor* t, checked(name, rows_are_outputs ? std::vector{out, in} : std::vector{in, out}));
-    if (!is_aligned(*t)) return Linear::of_floats(decode(*t), nullptr, in, out, layout);
+    if (!is_aligned(*t) || !t->dtype->meets_kernels())
+        return Linear::of_floats(decode(*t), nullptr, in, out, layout);
     const int64_t stride = t->dtype->size(rows_are_outputs ? in : out);
     return Linear{t->bytes.data(), nullptr, in, out, stride, layout, t->dtype};
 }

@@ -23,10 +23,10 @@ public:
     /// Opens model.safetensors, or the shards of model.safetensors.index.json.
     static Result<WeightStore> open(const std::filesystem::path& folder);
 
-    /// Takes over an open file. `stored_name` turns the name asked for into the file's ("" where it has
+    /// Takes over open files. `stored_name` turns the name asked for into the files' ("" where they have
     /// none).
-    static WeightStore of_file(TensorFile file, const std::string& name,
-                               std::function<std::string(const std::string&)> stored_name);
+    static WeightStore of_files(std::vector<TensorFile> files, const std::string& name,
+                                std::function<std::string(const std::string&)> stored_name);
 
     /// Prefixes to try in front of names ("transformer." in head models, "" in base models).
     void set_prefixes(std::vector<std::string> prefixes) { prefixes_ = std::move(prefixes); }
@@ -35,6 +35,16 @@ public:
     void stop_on(const CancelFlag* cancel) { cancel_ = cancel; }
 
     bool has(const std::string& name) const { return find(name) != nullptr; }
+    /// The tensor of this name, with one of the prefixes in front; null where there is none.
+    const StoredTensor* find(const std::string& name) const;
+    /// Every tensor with the name that it has in its file, in the order of files and names.
+    std::vector<std::pair<std::string, const StoredTensor*>> all() const;
+    /// A name of a file without the longest of the prefixes that it begins with.
+    std::string without_prefix(const std::string& name) const;
+    /// Whether the files are GGUF, whose tensors have names of their own.
+    bool is_gguf() const { return static_cast<bool>(stored_name_); }
+    /// The folder or file, for messages.
+    const std::string& place() const { return place_; }
 
     /// The tensor's values as float32, row-major. A missing name or another shape is an error that says both.
     Result<const float*> tensor(const std::string& name, const std::vector<int64_t>& shape);
@@ -55,12 +65,12 @@ public:
 
 private:
     Status add_file(const std::filesystem::path& path);
-    const StoredTensor* find(const std::string& name) const;
+    Error missing_tensor(const std::string& name) const;
     Result<const StoredTensor*> checked(const std::string& name, const std::vector<int64_t>& shape) const;
     const float* decode(const StoredTensor& tensor);
 
     const CancelFlag* cancel_ = nullptr;
-    std::string folder_;
+    std::string place_;
     std::vector<std::string> prefixes_{""};
     std::vector<TensorFile> files_;
     std::function<std::string(const std::string&)> stored_name_;

@@ -133,7 +133,7 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     const bool own_mask =
         (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
     if (in.file.file)  // so that who asks whether the files changed hears of this one
-        model->store = WeightStore::of_file({in.file.file, {}}, in.name, nullptr);
+        model->store = WeightStore::of_files({{in.file.file, {}}}, in.name, nullptr);
     Trace t;
     t.model = model;
     const ModelConfig& c = model->config;

@@ -232,7 +232,7 @@ TEST_CASE("GGUF: entries of another type are refused") {
     CHECK(!opens("llama.rope.dimension_count", std::string("80")));
     CHECK(!opens("llama.rope.scaling.type", 3u));
     CHECK(!opens("tokenizer.ggml.eos_token_id", std::string("2")));
-    CHECK(!opens("split.count", std::string("2")));
+    CHECK(!opens("llama.rope.scaling.attn_factor", std::string("2")));
     const auto tokenizes = [](const char* key, const auto& value) {
         GgufBytes file;
         file.set("tokenizer.ggml.model", std::string("bert"));

@@ -24,6 +24,12 @@ public:
         number(out, uint64_t{values.size()});
         for (const auto& v : values) text(out, v);
     }
+    void set(const std::string& key, const std::vector<uint32_t>& values) {
+        std::string& out = begin(key, 9);
+        number(out, uint32_t{4});
+        number(out, uint64_t{values.size()});
+        for (const uint32_t v : values) number(out, v);
+    }
     /// F32; the data of all tensors is zeros.
     void tensor(const std::string& name, uint64_t rows, uint64_t columns, uint64_t offset) {
         text(tensors_, name);

@@ -187,6 +187,14 @@ TEST_CASE("a GGUF file is chosen by a part of its name") {
     CHECK(has(refused({"config.json", "model.safetensors"}, "Q4"), "no GGUF file"));
 }
 
+TEST_CASE("all parts of a GGUF file are fetched, by a part of the name that they share") {
+    const std::vector<std::string> parts{"Q8/m-00001-of-00002.gguf", "Q8/m-00002-of-00002.gguf"};
+    const std::set<std::string> all(parts.begin(), parts.end());
+    for (const char* name : {"", "q8", "Q8/m-00002-of-00002.gguf"}) CHECK(chosen(parts, name) == all);
+    CHECK(
+        has(refused({"m-00002-of-00002.gguf"}, "m-00002-of-00002.gguf"), "lacks \"m-00001-of-00002.gguf\""));
+}
+
 TEST_CASE("the shards are those that the index names") {
     const HubListing listing =
         listing_of({"x/model-1.safetensors", "x/model-2.safetensors", "x/other.safetensors"});

@@ -46,7 +46,7 @@ Result<ModelWeights> bind_albert(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"albert.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("embeddings.word_embeddings", c.vocab, c.d_embed);
+    s.token_embedding = b.embedding("embeddings.word_embeddings", c.vocab, c.d_embed, "predictions.decoder");
     s.position_embedding = b.table("embeddings.position_embeddings", c.context, c.d_embed);
     s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
     s.embed_norm = b.norm("embeddings.LayerNorm", c.d_embed, true);

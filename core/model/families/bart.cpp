@@ -60,11 +60,21 @@ Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-StackWeights bind_bart_stack(Binder& b, const StackConfig& stack, const std::string& shared) {
+/// One table under three names (and the unembedding's), or one for each stack.
+std::vector<std::string> names_of_table(const ModelConfig& c, std::vector<std::string> names) {
+    if (c.shared_embedding)
+        for (const char* other : {"shared", "decoder.embed_tokens", "encoder.embed_tokens"})
+            names.emplace_back(other);
+    const bool predicts = c.shared_embedding || names.front() != "encoder.embed_tokens";
+    if (c.tied_unembedding && predicts) names.emplace_back("lm_head");
+    return names;
+}
+
+StackWeights bind_bart_stack(Binder& b, const StackConfig& stack) {
     const ModelConfig& c = b.config();
     const std::string in = stack.name + ".";
     StackWeights s;
-    s.token_embedding = b.table(shared.empty() ? in + "embed_tokens" : shared, stack.vocab, c.d_model);
+    s.token_embedding = b.tied_table(names_of_table(c, {in + "embed_tokens"}), stack.vocab, c.d_model);
     if (c.positions == PositionScheme::learned)
         s.position_embedding = b.table(in + "embed_positions", c.context + c.position_offset, c.d_model);
     if (c.embed_norm) s.embed_norm = b.norm(in + "layernorm_embedding");
@@ -84,13 +94,11 @@ StackWeights bind_bart_stack(Binder& b, const StackConfig& stack, const std::str
 Result<ModelWeights> bind_bart(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
-    const std::string shared = !c.shared_embedding ? ""
-                               : b.has("shared.weight") || !b.has("encoder.embed_tokens.weight")
-                                   ? "shared"
-                                   : "encoder.embed_tokens";
     ModelWeights w;
-    for (const auto& stack : c.stacks) w.stacks.push_back(bind_bart_stack(b, stack, shared));
-    w.unembedding = b.unembedding(w.stacks[1].token_embedding, "lm_head", c.d_model);
+    for (const auto& stack : c.stacks) w.stacks.push_back(bind_bart_stack(b, stack));
+    const Linear tied = c.shared_embedding ? b.tied_table(names_of_table(c, {}), c.vocab, c.d_model)
+                                           : w.stacks[1].token_embedding;
+    w.unembedding = b.unembedding(tied, "lm_head", c.d_model);
     if (w.unembedding && b.has("final_logits_bias"))
         w.unembedding.bias = b.vector("final_logits_bias", {1, c.vocab});
     return b.finish(std::move(w));

@@ -67,7 +67,7 @@ Result<ModelWeights> bind_bert_layers(WeightStore& store, const ModelConfig& c, 
     store.set_prefixes({prefix, ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("embeddings.word_embeddings", c.vocab, c.d_embed);
+    s.token_embedding = b.embedding("embeddings.word_embeddings", c.vocab, c.d_embed, head.decoder);
     s.position_embedding =
         b.table("embeddings.position_embeddings", c.context + c.position_offset, c.d_embed);
     s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
@@ -75,7 +75,7 @@ Result<ModelWeights> bind_bert_layers(WeightStore& store, const ModelConfig& c, 
     if (c.d_embed != c.d_model) s.embed_project = b.linear("embeddings_project", c.d_embed, c.d_model, true);
     s.layers = b.layers(c.stacks[0], "encoder.layer.", [&](LayerWeights& w, const std::string& at) {
         b.attention(w.self, c.stacks[0], at + "attention.", "self.query", "self.key", "self.value",
-                    "output.dense");
+                    "output.dense", "self.qkv");
         w.self.norm = b.norm(at + "attention.output.LayerNorm");
         b.mlp(w, c.stacks[0], at + "intermediate.dense", at + "output.dense");
         w.mlp_norm = b.norm(at + "output.LayerNorm");

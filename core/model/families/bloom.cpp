@@ -30,7 +30,7 @@ Result<ModelWeights> bind_bloom(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"transformer.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("word_embeddings", c.vocab, c.d_model);
+    s.token_embedding = b.embedding("word_embeddings", c.vocab, c.d_model, "lm_head");
     s.embed_norm = b.norm("word_embeddings_layernorm");
     s.layers = b.layers(c.stacks[0], "h.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "input_layernorm");

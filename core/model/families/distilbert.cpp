@@ -30,7 +30,7 @@ Result<ModelWeights> bind_distilbert(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"distilbert.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("embeddings.word_embeddings", c.vocab, c.d_model);
+    s.token_embedding = b.embedding("embeddings.word_embeddings", c.vocab, c.d_model, "vocab_projector");
     s.position_embedding = b.table("embeddings.position_embeddings", c.context, c.d_model);
     s.embed_norm = b.norm("embeddings.LayerNorm");
     s.layers = b.layers(c.stacks[0], "transformer.layer.", [&](LayerWeights& w, const std::string& at) {

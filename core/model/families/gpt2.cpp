@@ -28,7 +28,7 @@ Result<ModelWeights> bind_gpt2(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"transformer.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("wte", c.vocab, c.d_model);
+    s.token_embedding = b.embedding("wte", c.vocab, c.d_model, "lm_head");
     s.position_embedding = b.table("wpe", c.context, c.d_model);
     s.layers = b.layers(c.stacks[0], "h.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "ln_1");

@@ -28,7 +28,7 @@ Result<ModelWeights> bind_gpt_neox(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"gpt_neox.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("embed_in", c.vocab, c.d_model);
+    s.token_embedding = b.embedding("embed_in", c.vocab, c.d_model, "embed_out");
     s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "input_layernorm");
         b.split_qkv(w.self,

@@ -137,10 +137,11 @@ Result<ModelWeights> bind_llama(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("embed_tokens", c.vocab, c.d_model);
+    s.token_embedding = b.embedding("embed_tokens", c.vocab, c.d_model, "lm_head");
     s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "input_layernorm");
-        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj");
+        b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "o_proj",
+                    "qkv_proj");
         if (c.qk_norm) {
             w.self.q_norm = b.norm(at + "self_attn.q_norm", c.stacks[0].d_head, false);
             w.self.k_norm = b.norm(at + "self_attn.k_norm", c.stacks[0].d_head, false);

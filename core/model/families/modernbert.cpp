@@ -56,7 +56,7 @@ Result<ModelWeights> bind_modernbert(WeightStore& store, const ModelConfig& c) {
     Binder b(store, c);
     const int64_t d = c.d_model, m = c.stacks[0].d_mlp;
     StackWeights s;
-    s.token_embedding = b.table("embeddings.tok_embeddings", c.vocab, d);
+    s.token_embedding = b.embedding("embeddings.tok_embeddings", c.vocab, d, "decoder");
     s.embed_norm = b.norm("embeddings.norm");
     s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         if (at != "layers.0.") w.self.norm = b.norm(at + "attn_norm");

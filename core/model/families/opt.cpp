@@ -38,7 +38,7 @@ Result<ModelWeights> bind_opt(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.decoder.", "decoder.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("embed_tokens", c.vocab, c.d_embed);
+    s.token_embedding = b.embedding("embed_tokens", c.vocab, c.d_embed, "lm_head");
     s.position_embedding = b.table("embed_positions", c.context + kOffset, c.d_model);
     if (c.d_embed != c.d_model) s.embed_project = b.linear("project_in", c.d_embed, c.d_model, false);
     s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {

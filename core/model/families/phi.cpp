@@ -30,7 +30,7 @@ Result<ModelWeights> bind_phi(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"model.", ""});
     Binder b(store, c);
     StackWeights s;
-    s.token_embedding = b.table("embed_tokens", c.vocab, c.d_model);
+    s.token_embedding = b.embedding("embed_tokens", c.vocab, c.d_model, "lm_head");
     s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = w.mlp_norm = b.norm(at + "input_layernorm");
         b.attention(w.self, c.stacks[0], at + "self_attn.", "q_proj", "k_proj", "v_proj", "dense",
@@ -42,8 +42,9 @@ Result<ModelWeights> bind_phi(WeightStore& store, const ModelConfig& c) {
         b.mlp(w, c.stacks[0], at + "mlp.fc1", at + "mlp.fc2");
     });
     s.final_norm = b.norm("final_layernorm");
-    const Linear unembedding =
-        b.unembedding(s.token_embedding, "lm_head", c.d_model, b.has("lm_head.bias") ? "lm_head.bias" : "");
+    const bool bias = b.has("lm_head.bias");
+    const Linear unembedding = b.unembedding(s.token_embedding, "lm_head", c.d_model,
+                                             std::vector<std::string>(bias, "lm_head.bias"));
     return b.finish(std::move(s), unembedding);
 }
 

@@ -53,11 +53,18 @@ Result<ModelConfig> read_mt5(const Json& root, const std::string& file) {
     return read_t5_common(root, file, false);
 }
 
+/// One table under these names, and the unembedding's where that is tied.
+std::vector<std::string> names_of_table(const ModelConfig& c, std::vector<std::string> names) {
+    for (const char* other : {"shared", "encoder.embed_tokens", "decoder.embed_tokens"})
+        names.emplace_back(other);
+    if (c.tied_unembedding) names.emplace_back("lm_head");
+    return names;
+}
+
 StackWeights bind_t5_stack(Binder& b, const StackConfig& stack) {
     const ModelConfig& c = b.config();
     StackWeights s;
-    s.token_embedding =
-        b.table(b.has("shared.weight") ? "shared" : stack.name + ".embed_tokens", c.vocab, c.d_model);
+    s.token_embedding = b.tied_table(names_of_table(c, {stack.name + ".embed_tokens"}), c.vocab, c.d_model);
     s.layers = b.layers(stack, stack.name + ".block.", [&](LayerWeights& w, const std::string& layer) {
         const std::string at = layer + "layer.", mlp = at + (stack.cross ? "2." : "1.");
         w.self.norm = b.norm(at + "0.layer_norm");
@@ -83,7 +90,8 @@ Result<ModelWeights> bind_t5(WeightStore& store, const ModelConfig& c) {
     Binder b(store, c);
     ModelWeights w;
     for (const auto& stack : c.stacks) w.stacks.push_back(bind_t5_stack(b, stack));
-    w.unembedding = b.unembedding(w.stacks[1].token_embedding, "lm_head", c.d_model);
+    w.unembedding =
+        b.unembedding(b.tied_table(names_of_table(c, {}), c.vocab, c.d_model), "lm_head", c.d_model);
     return b.finish(std::move(w));
 }
 

@@ -1,0 +1,115 @@
+#include "model/unread.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/quoted.h"
+
+namespace headlight {
+
+namespace {
+
+enum class At { begin, end };  // of a name, in whole parts between dots
+
+/// A tensor that real checkpoints hold and no pass needs.
+struct Spare {
+    const char* family;  // "": any
+    At at;
+    const char* name;
+};
+
+/// All of them; a family's prefix ("bert.") is not part of a name here.
+constexpr Spare kSpares[] = {
+    // Frequencies and positions, which follow from the configuration.
+    {"", At::end, "rotary_emb.inv_freq"},
+    {"", At::end, "rotary_emb.original_inv_freq"},
+    {"", At::end, "rotary_emb.cos_cached"},
+    {"", At::end, "rotary_emb.sin_cached"},
+    {"", At::end, "position_ids"},
+    {"", At::end, "token_type_ids"},
+    {"", At::end, "attn_rot_embd"},
+    {"", At::end, "attn_rot_embd.weight"},
+    {"marian", At::end, "embed_positions.weight"},
+    {"", At::begin, "rope_freqs"},  // read with the configuration (gguf_model.cpp)
+    // Causal masks, and the number that stood where they forbid.
+    {"gpt2", At::end, "attn.bias"},
+    {"gpt2", At::end, "attn.masked_bias"},
+    {"gpt2", At::end, "crossattention.bias"},
+    {"gpt2", At::end, "crossattention.masked_bias"},
+    {"gpt_neox", At::end, "attention.bias"},
+    {"gpt_neox", At::end, "attention.masked_bias"},
+    // Marks of old versions, and a bias that T5's cross-attention never had.
+    {"bart", At::end, "version"},
+    {"marian", At::end, "version"},
+    {"t5", At::end, "EncDecAttention.relative_attention_bias.weight"},
+    {"mt5", At::end, "EncDecAttention.relative_attention_bias.weight"},
+    // What reads the last layer for another task: classes, spans, rewards, the next sentence.
+    {"", At::begin, "pooler"},
+    {"", At::begin, "classifier"},
+    {"", At::begin, "pre_classifier"},
+    {"", At::begin, "classification_head"},
+    {"", At::begin, "multiple_choice_head"},
+    {"", At::begin, "qa_outputs"},
+    {"", At::begin, "qa_classifier"},
+    {"", At::begin, "score"},
+    {"", At::begin, "v_head"},
+    {"", At::begin, "value_head"},
+    {"", At::begin, "reward_head"},
+    {"", At::begin, "regression_head"},
+    {"", At::begin, "summary"},
+    {"", At::begin, "sequence_summary"},
+    {"", At::begin, "linear"},
+    {"", At::begin, "fc"},
+    {"", At::begin, "dense"},
+    {"", At::begin, "cls.seq_relationship"},
+    {"", At::begin, "cls.output"},
+    {"", At::begin, "cls.norm"},
+    {"", At::begin, "cls.weight"},
+    {"", At::begin, "cls.bias"},
+    {"", At::begin, "sop_classifier"},
+    {"", At::begin, "discriminator_predictions"},
+    {"modernbert", At::begin, "head"},
+    {"vit", At::begin, "decoder"},
+    {"vit", At::begin, "embeddings.mask_token"},
+    // A bias that the class of the unembedding does not have.
+    {"", At::begin, "lm_head.bias"},
+    {"", At::begin, "embed_out.bias"},
+};
+
+bool matches(const Spare& spare, const std::string& family, std::string_view name) {
+    const std::string_view part = spare.name;
+    if (*spare.family && family != spare.family) return false;
+    if (name == part) return true;
+    if (name.size() <= part.size()) return false;
+    return spare.at == At::begin ? name.starts_with(part) && name[part.size()] == '.'
+                                 : name.ends_with(part) && name[name.size() - part.size() - 1] == '.';
+}
+
+/// Whole numbers hold masks and positions; weights in an integer format are missed by their names.
+bool is_spare(const WeightStore& store, const std::string& family, const std::string& name,
+              const StoredTensor& tensor) {
+    const std::string_view type = tensor.dtype->name;
+    const bool whole = type == "BOOL" || type.starts_with('U') || (type[0] == 'I' && type[1] != 'Q');
+    if (whole || element_count(tensor.shape) == 0) return true;
+    const std::string own = store.without_prefix(name);
+    return std::any_of(std::begin(kSpares), std::end(kSpares),
+                       [&](const Spare& spare) { return matches(spare, family, own); });
+}
+
+}  // namespace
+
+Status check_all_read(const WeightStore& store, const ModelConfig& c,
+                      const std::set<const StoredTensor*>& read) {
+    std::vector<std::string> left;
+    for (const auto& [name, tensor] : store.all())
+        if (!read.count(tensor) && !is_spare(store, c.family, name, *tensor)) left.push_back(name);
+    if (left.empty()) return success();
+    const bool several = left.size() > 1;
+    return Error{store.place() + " holds the tensor " + shortened(left[0]) +
+                 (several ? " and " + std::to_string(left.size() - 1) + " more" : "") + " that a " +
+                 c.family_name + " of this configuration does not have, so Headlight would show another " +
+                 "model; correct the configuration, or save the model without " +
+                 (several ? "them." : "it.")};
+}
+
+}  // namespace headlight

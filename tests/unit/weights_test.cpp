@@ -1,0 +1,224 @@
+// What files hold decides: tensors that nobody reads, tied ones under any of their names, weights in float64.
+#include <algorithm>
+
+#include "checkpoint.h"
+#include "gguf_bytes.h"
+#include "model/input.h"
+#include "trace/trace_file.h"
+
+using namespace headlight;
+
+namespace {
+
+bool says(const std::string& message, const std::string& part) {
+    return message.find(part) != std::string::npos;
+}
+
+std::string problem_of(const Checkpoint& files) {
+    const auto model = files.open();
+    return model ? "" : model.error().message;
+}
+
+/// Every tensor of a pass, logits included.
+std::map<std::string, std::string> pass_of(const std::shared_ptr<const Model>& model) {
+    ThreadPool pool(1);
+    TextInput typed;
+    typed.ids = {1, 5, 9, 4};
+    if (model->config.can.write_target) typed.target_ids = {2, 7, 6};
+    const auto input = encode_input(*model, typed);
+    REQUIRE(input);
+    const TemporaryFolder out;
+    REQUIRE(
+        write_trace(out.path / "t.safetensors", **run_trace(model, {input->sequences, {}}, pool), {}, pool));
+    const auto file = open_safetensors(out.path / "t.safetensors");
+    std::map<std::string, std::string> all;
+    for (const auto& [name, t] : file->tensors)
+        all[name] = std::string(reinterpret_cast<const char*>(t.bytes.data()), t.bytes.size());
+    return all;
+}
+
+void check_opens_as(const Checkpoint& files, const std::map<std::string, std::string>& expected) {
+    const auto model = files.open();
+    const std::string problem = model ? "" : model.error().message;
+    CAPTURE(problem);
+    REQUIRE(model);
+    CHECK(pass_of(*model) == expected);
+}
+
+constexpr const char* kFolders[] = {"albert",  "bart",    "bert",       "bloom",    "distilbert",
+                                    "electra", "gemma2",  "gpt2",       "gpt_neox", "llama",
+                                    "marian",  "mistral", "modernbert", "opt",      "phi",
+                                    "qwen2",   "qwen3",   "roberta",    "t5",       "vit"};
+
+/// The tables that are one, by their names in the reference files: what they hold, and what they could.
+struct Tied {
+    const char* folder;
+    const char* stored;
+    std::vector<const char*> others;
+};
+const Tied kTied[] = {
+    {"gpt2", "transformer.wte.weight", {"lm_head.weight"}},
+    {"bloom", "transformer.word_embeddings.weight", {"lm_head.weight"}},
+    {"opt", "model.decoder.embed_tokens.weight", {"lm_head.weight"}},
+    {"qwen2", "model.embed_tokens.weight", {"lm_head.weight"}},
+    {"qwen3", "model.embed_tokens.weight", {"lm_head.weight"}},
+    {"gemma2", "model.embed_tokens.weight", {"lm_head.weight"}},
+    {"bert", "bert.embeddings.word_embeddings.weight", {"cls.predictions.decoder.weight"}},
+    {"bert", "cls.predictions.bias", {"cls.predictions.decoder.bias"}},
+    {"roberta", "roberta.embeddings.word_embeddings.weight", {"lm_head.decoder.weight"}},
+    {"roberta", "lm_head.bias", {"lm_head.decoder.bias"}},
+    {"albert", "albert.embeddings.word_embeddings.weight", {"predictions.decoder.weight"}},
+    {"albert", "predictions.bias", {"predictions.decoder.bias"}},
+    {"electra", "electra.embeddings.word_embeddings.weight", {"generator_lm_head.weight"}},
+    {"distilbert", "distilbert.embeddings.word_embeddings.weight", {"vocab_projector.weight"}},
+    {"modernbert", "model.embeddings.tok_embeddings.weight", {"decoder.weight"}},
+    {"bart",
+     "model.shared.weight",
+     {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"}},
+    {"marian",
+     "model.shared.weight",
+     {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"}},
+    {"t5", "shared.weight", {"lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}},
+};
+
+}  // namespace
+
+TEST_CASE("a tensor that nothing reads is refused by its name, in every family") {
+    for (const char* folder : kFolders) {
+        CAPTURE(folder);
+        const Checkpoint files = Checkpoint::of(folder);
+        const auto of_layer = std::find_if(files.tensors.begin(), files.tensors.end(), [](const auto& t) {
+            return t.first.find(".0.") != std::string::npos && t.first.ends_with(".weight");
+        });
+        REQUIRE(of_layer != files.tensors.end());
+        const std::string stem = of_layer->first.substr(0, of_layer->first.size() - 7);
+        for (const std::string& name :
+             {stem + ".extra", stem + "_norm.weight", std::string("surprise.weight")}) {
+            Checkpoint more = files;
+            more.add(name);
+            CHECK(says(problem_of(more), "holds the tensor " + name + " that"));
+        }
+    }
+    Checkpoint biased = Checkpoint::of("llama");
+    for (const char* part : {"q", "k"})
+        biased.add(std::string("model.layers.0.self_attn.") + part + "_proj.bias", "F32", 8);
+    CHECK(
+        says(problem_of(biased), "k_proj.bias and 1 more that a Llama of this configuration does not have"));
+}
+
+TEST_CASE("buffers and heads for other tasks may be there") {
+    for (const char* folder : kFolders) {
+        CAPTURE(folder);
+        Checkpoint files = Checkpoint::of(folder);
+        for (const char* name :
+             {"score.weight", "qa_outputs.bias", "pooler.dense.weight", "v_head.summary.weight",
+              "model.layers.0.self_attn.rotary_emb.inv_freq", "embeddings.position_ids"})
+            files.add(name);
+        if (folder != std::string("vit")) files.add("pre_classifier.bias");
+        files.add("counter", "I64");
+        files.add("mask", "BOOL");
+        files.add("empty", "F32", 0);
+        CHECK(problem_of(files) == "");
+    }
+    const std::pair<const char*, std::string> own[] = {
+        {"gpt2", "transformer.h.0.attn.bias"},
+        {"gpt_neox", "gpt_neox.layers.1.attention.masked_bias"},
+        {"bert", "bert.pooler.dense.bias"},
+        {"bert", "cls.seq_relationship.weight"},
+        {"bart", "encoder.version"},
+        {"marian", "model.encoder.embed_positions.weight"},
+        {"vit", "vit.embeddings.mask_token"},
+        {"t5", "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}};
+    for (const auto& row : own) {
+        CAPTURE(row.second);
+        Checkpoint files = Checkpoint::of(row.first), other = Checkpoint::of("llama");
+        files.add(row.second);
+        CHECK(problem_of(files) == "");
+        other.add("model.layers.0.x." + row.second);
+        CHECK(problem_of(other) != "");
+    }
+}
+
+TEST_CASE("a tied tensor opens under any of its names, and under all of them") {
+    for (const Tied& tied : kTied) {
+        CAPTURE(tied.folder);
+        const Checkpoint files = Checkpoint::of(tied.folder);
+        const auto expected = pass_of(*files.open());
+        Checkpoint all = files;
+        for (const char* other : tied.others) {
+            CAPTURE(other);
+            Checkpoint renamed = files;
+            renamed.rename(tied.stored, other);
+            check_opens_as(renamed, expected);
+            all.tensors[other] = files.tensors.at(tied.stored);
+        }
+        check_opens_as(all, expected);
+        CHECK((*all.open())->config.tied_unembedding);
+    }
+}
+
+TEST_CASE("a copy of a tied tensor that differs is used for what it is called") {
+    for (const Tied& tied : kTied) {
+        CAPTURE(tied.folder);
+        Checkpoint files = Checkpoint::of(tied.folder);
+        const auto same = pass_of(*files.open());
+        auto copy = files.tensors.at(tied.stored);
+        copy.bytes[3] ^= '\x80';  // the sign of the first number, of token 0
+        const std::string head = tied.others[0];
+        files.tensors[head] = copy;
+        for (const bool stated : {true, false}) {
+            if (stated && tied.folder != std::string("t5")) files.config.erase("tie_word_embeddings");
+            const auto model = files.open();
+            REQUIRE(model);
+            const auto got = pass_of(*model);
+            for (const auto& row : got) {
+                CAPTURE(row.first);
+                CHECK((row.second == same.at(row.first)) == (row.first != "logits"));
+            }
+            if (head.ends_with("weight")) CHECK(!(*model)->config.tied_unembedding);
+        }
+    }
+    Checkpoint files = Checkpoint::of("t5");
+    const auto same = pass_of(*files.open());
+    auto copy = files.tensors.at("shared.weight");
+    for (size_t i = 3; i < copy.bytes.size(); i += 4) copy.bytes[i] ^= '\x80';  // every sign
+    files.tensors["encoder.embed_tokens.weight"] = copy;
+    const auto got = pass_of(*files.open());
+    CHECK(got.at("encoder.0.hook_resid_pre") != same.at("encoder.0.hook_resid_pre"));
+    CHECK(got.at("decoder.0.hook_resid_pre") == same.at("decoder.0.hook_resid_pre"));
+}
+
+TEST_CASE("weights in float64 give the bits of the same numbers in float32") {
+    for (const char* folder : kFolders) {
+        if (folder == std::string("vit")) continue;
+        CAPTURE(folder);
+        Checkpoint files = Checkpoint::of(folder), norms = files;
+        const auto expected = pass_of(*files.open());
+        for (const auto& [name, t] : norms.tensors)
+            if (t.shape.size() == 1) files.widen(name);
+        check_opens_as(files, expected);
+        for (const auto& [name, t] : norms.tensors)
+            if (t.shape.size() != 1) files.widen(name);
+        check_opens_as(files, expected);
+    }
+}
+
+TEST_CASE("what is missing or of another kind is said without the advice to fetch the file once more") {
+    Checkpoint files = Checkpoint::of("gpt2");
+    files.tensors.erase("transformer.wpe.weight");
+    const std::string missing = problem_of(files);
+    CHECK(says(missing, "has no tensor transformer.wpe.weight"));
+    CHECK(says(missing, "transformer.h.0."));
+    files.add("transformer.wpe.weight");
+    const std::string shape = problem_of(files);
+    CHECK(says(shape, "has the shape [3]"));
+    files = Checkpoint::of("gpt2");
+    auto& wpe = files.tensors.at("transformer.wpe.weight");
+    wpe.dtype = "I32";
+    const std::string type = problem_of(files);
+    CHECK(says(type, "an integer type"));
+    for (const std::string& message : {missing, shape, type}) {
+        CHECK(!says(message, "again"));
+        CHECK(!says(message, "download"));
+    }
+}
