@@ -52,7 +52,7 @@ const float* Binder::vector(const std::string& name, const std::vector<int64_t>&
 
 Linear Binder::linear(const std::string& name, int64_t in, int64_t out, bool bias) {
     Linear w = table(name, out, in);
-    if (bias || (store_.is_gguf() && has(name + ".bias"))) w.bias = vector(name + ".bias", {out});
+    if (store_.is_gguf() ? has(name + ".bias") : bias) w.bias = vector(name + ".bias", {out});
     return w;
 }
 

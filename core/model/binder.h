@@ -24,7 +24,7 @@ public:
     /// name.weight and, with `bias`, name.bias ("gamma" and "beta" in old files).
     Norm norm(const std::string& name, int64_t width, bool bias);
     Norm norm(const std::string& name) { return norm(name, c_.d_model, c_.norm_bias); }
-    /// name.weight and, with `bias` or where a GGUF file holds it, name.bias.
+    /// name.weight and, with `bias`, name.bias; a GGUF file says by its tensors alone where biases are.
     Linear linear(const std::string& name, int64_t in, int64_t out, bool bias);
     /// GPT-2's Conv1D: [in, out].
     Linear conv1d(const std::string& name, int64_t in, int64_t out);

@@ -157,6 +157,13 @@ TEST_CASE("a tied tensor opens under any of its names, and under all of them") {
     }
 }
 
+TEST_CASE("GPT-NeoX's unembedding has two names") {
+    Checkpoint files = Checkpoint::of("gpt_neox");
+    const auto expected = pass_of(*files.open());
+    files.rename("embed_out.weight", "lm_head.weight");
+    check_opens_as(files, expected);
+}
+
 TEST_CASE("a copy of a tied tensor that differs is used for what it is called") {
     for (const Tied& tied : kTied) {
         CAPTURE(tied.folder);

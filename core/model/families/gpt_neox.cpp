@@ -27,8 +27,9 @@ Result<ModelConfig> read_gpt_neox(const Json& root, const std::string& file) {
 Result<ModelWeights> bind_gpt_neox(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"gpt_neox.", ""});
     Binder b(store, c);
+    const char* head = b.has("lm_head.weight") ? "lm_head" : "embed_out";  // newer files, older ones
     StackWeights s;
-    s.token_embedding = b.embedding("embed_in", c.vocab, c.d_model, "embed_out");
+    s.token_embedding = b.embedding("embed_in", c.vocab, c.d_model, head);
     s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {
         w.self.norm = b.norm(at + "input_layernorm");
         b.split_qkv(w.self,
@@ -39,7 +40,7 @@ Result<ModelWeights> bind_gpt_neox(WeightStore& store, const ModelConfig& c) {
         b.mlp(w, c.stacks[0], at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
     });
     s.final_norm = b.norm("final_layer_norm");
-    const Linear unembedding = b.unembedding(s.token_embedding, "embed_out", c.d_model);
+    const Linear unembedding = b.unembedding(s.token_embedding, head, c.d_model);
     return b.finish(std::move(s), unembedding);
 }
 
