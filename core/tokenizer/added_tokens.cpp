@@ -86,9 +86,9 @@ std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
 Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::string& name) {
     std::vector<AddedToken> out;
     if (list.is_null()) return out;
-    if (!list.is_array()) return Error{name + ": added_tokens is not a list; download it again."};
+    if (!list.is_array()) return Error{name + ": added_tokens is not a list; correct the file."};
     for (const Json& d : list) {
-        if (!d.is_object()) return Error{name + ": an added token is not an object; download it again."};
+        if (!d.is_object()) return Error{name + ": an added token is not an object; correct the file."};
         AddedToken t;
         TRY(const int64_t id, json_integer(d, "id", 0, 0, 100'000'000, name));
         t.id = narrow<int>(id);

@@ -42,7 +42,7 @@ Status Bpe::add_merge(std::string_view left, std::string_view right, const std::
               joined = vocabulary_.id_of(std::string(left) + tail);
     if (a < 0 || b < 0 || joined < 0)
         return Error{name + ": the merge " + in_quotes(left) + " + " + in_quotes(right) +
-                     " names a token that is not in the vocabulary; download it again."};
+                     " names a token that is not in the vocabulary; correct the file."};
     merges_.try_emplace(pair_key(a, b), Merge{float(merges_.size()), joined});
     return success();
 }
@@ -54,7 +54,7 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_merges(Vocabulary vocabulary
     for (const std::string& line : merges) {
         const size_t blank = line.find(' ', 1);
         if (blank == std::string::npos)
-            return Error{name + ": the merge " + in_quotes(line) + " has no blank; download it again."};
+            return Error{name + ": the merge " + in_quotes(line) + " has no blank; correct the file."};
         TRY_STATUS(bpe->add_merge(std::string_view(line).substr(0, blank),
                                   std::string_view(line).substr(blank + 1), name));
     }
@@ -64,7 +64,7 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_merges(Vocabulary vocabulary
 Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool byte_level,
                                                          const std::string& name) {
     const auto vocab = model.find("vocab"), merges = model.find("merges");
-    if (vocab == model.end()) return Error{name + " has no vocabulary; download it again."};
+    if (vocab == model.end()) return Error{name + " has no vocabulary; correct the file."};
     TRY(Vocabulary vocabulary, Vocabulary::from_json(*vocab, name));
     BpeOptions options;
     options.byte_level = byte_level;
@@ -76,21 +76,21 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool
     TRY(const std::string unknown, json_string(model, or_null("unk_token"), "", name));
     if (!unknown.empty()) options.unknown = vocabulary.id_of(unknown);
     if (merges == model.end() || !merges->is_array())
-        return Error{name + " has no merges; download it again."};
+        return Error{name + " has no merges; correct the file."};
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     for (const Json& m : *merges) {
         if (m.is_string()) {
             const auto& text = m.get_ref<const std::string&>();
             const size_t blank = text.find(' ');
             if (blank == std::string::npos)
-                return Error{name + ": the merge " + in_quotes(text) + " has no blank; download it again."};
+                return Error{name + ": the merge " + in_quotes(text) + " has no blank; correct the file."};
             TRY_STATUS(bpe->add_merge(std::string_view(text).substr(0, blank),
                                       std::string_view(text).substr(blank + 1), name));
         } else if (m.is_array() && m.size() == 2 && m[0].is_string() && m[1].is_string()) {
             TRY_STATUS(
                 bpe->add_merge(m[0].get_ref<const std::string&>(), m[1].get_ref<const std::string&>(), name));
         } else {
-            return Error{name + ": a merge is not a pair of tokens; download it again."};
+            return Error{name + ": a merge is not a pair of tokens; correct the file."};
         }
     }
     return std::shared_ptr<const TokenModel>(std::move(bpe));

@@ -34,7 +34,7 @@ Result<Json> read_optional(const fs::path& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return Json(Json::object());
     TRY(Json json, read_json(path));
-    if (!json.is_object()) return Error{display_path(path) + " must be an object; download it again."};
+    if (!json.is_object()) return Error{display_path(path) + " must be an object; correct the file."};
     return json;
 }
 
@@ -99,7 +99,7 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm,
     parts.language_code = true;
     parts.unknown = ids->id_of("<unk>");
     const int end = ids->id_of("</s>");
-    if (parts.unknown < 0 || end < 0) return Error{vocab_name + " lacks <unk> or </s>; download it again."};
+    if (parts.unknown < 0 || end < 0) return Error{vocab_name + " lacks <unk> or </s>; correct the file."};
     for (int id = 0; id < ids->size(); ++id) {
         const std::string& s = ids->spelling(id);
         if (s == "</s>" || s == "<unk>" || s == "<pad>")

@@ -63,7 +63,7 @@ Result<Entries> read_entries(const Gguf& file, const std::string& name) {
     if (!tokens.is_array() || tokens.empty())
         return Error{name + " holds no tokenizer; use a GGUF file that was made with one."};
     for (const Json& t : tokens) {
-        if (!t.is_string()) return Error{name + ": a token is not text; download the file again."};
+        if (!t.is_string()) return Error{name + ": a token is not text; correct the file."};
         e.tokens.push_back(t.get<std::string>());
     }
     e.kinds.assign(e.tokens.size(), PieceKind::normal);
@@ -133,7 +133,7 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
         return Error{e.name + " has no merges; use a GGUF file that was made with its tokenizer."};
     std::vector<std::string> lines;
     for (const Json& m : merges) {
-        if (!m.is_string()) return Error{e.name + ": a merge is not text; download the file again."};
+        if (!m.is_string()) return Error{e.name + ": a merge is not text; correct the file."};
         lines.push_back(m.get<std::string>());
     }
     if (!pre.is_null() && !pre.is_string()) return wrong_type(e.name, "tokenizer.ggml.pre", "a string", pre);

@@ -106,7 +106,7 @@ Result<std::string> from_base64(const std::string& text, const std::string& name
         if (c == '=') break;
         const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         const char* at = std::char_traits<char>::find(letters, 64, c);
-        if (!at) return Error{name + ": the precompiled character map is not base64; download it again."};
+        if (!at) return Error{name + ": the precompiled character map is not base64; correct the file."};
         bits = bits << 6 | static_cast<uint32_t>(at - letters);
         if ((count += 6) >= 8) out += static_cast<char>(bits >> (count -= 8) & 0xFF);
     }
@@ -116,7 +116,7 @@ Result<std::string> from_base64(const std::string& text, const std::string& name
 Result<Normalizer> make_normalizer_sequence(const Json& description, const std::string& name) {
     const auto list = description.find("normalizers");
     if (list == description.end() || !list->is_array())
-        return Error{name + ": the normalizer sequence has no list; download it again."};
+        return Error{name + ": the normalizer sequence has no list; correct the file."};
     std::vector<Normalizer> steps;
     for (const Json& d : *list) {
         TRY(Normalizer step, make_normalizer(d, name));
@@ -204,7 +204,9 @@ constexpr NormalizerRow kNormalizers[] = {
 }  // namespace
 
 Error normalized_too_long() {
-    return Error{"the normalizer makes this text more than 32 times longer; download the tokenizer again."};
+    return Error{
+        "the normalizer makes this text more than 32 times longer; give it a shorter text, or correct the "
+        "tokenizer."};
 }
 
 Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower) {
@@ -220,8 +222,7 @@ Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bo
 
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name) {
     if (description.is_null()) return Normalizer{};
-    if (!description.is_object())
-        return Error{name + ": the normalizer is not an object; download it again."};
+    if (!description.is_object()) return Error{name + ": the normalizer is not an object; correct the file."};
     TRY(const std::string type, json_string(description, "type", "", name + ": normalizer"));
     for (const auto& row : kNormalizers)
         if (type == row.type) return row.make(description, name);

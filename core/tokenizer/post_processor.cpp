@@ -80,8 +80,7 @@ PostProcessor fill_templates(std::vector<Slot> single, std::vector<Slot> pair) {
         const std::vector<Slot>& slots = texts.size() > 1 ? pair : single;
         if (tokens_of(slots, texts, max) > max)
             return Error{
-                "the template makes more than 4 times as many tokens of this text; download the tokenizer "
-                "again."};
+                "the template makes more than 4 times as many tokens of this text; correct the tokenizer."};
         Encoding out;
         for (const Slot& slot : slots) {
             for (const auto& t : slot.tokens) out.push(t.id, t.token, {}, slot.type);
@@ -110,8 +109,7 @@ Result<SpecialToken> read_pair(const Json& d, const char* key, const std::string
     const auto it = d.find(key);
     const bool usable = it != d.end() && it->is_array() && it->size() == 2 && (*it)[0].is_string() &&
                         (*it)[1].is_number_unsigned() && (*it)[1].get<uint64_t>() < 100'000'000;
-    if (!usable)
-        return Error{name + ": the post-processor has no usable \"" + key + "\"; download it again."};
+    if (!usable) return Error{name + ": the post-processor has no usable \"" + key + "\"; correct the file."};
     TRY_STATUS(check_spelling((*it)[0].get_ref<const std::string&>(), name));
     return SpecialToken{(*it)[0].get<std::string>(), (*it)[1].get<int>()};
 }
@@ -142,13 +140,13 @@ Result<std::vector<SpecialToken>> template_token(const Json& table, const std::s
     const auto entry = table.find(key);
     if (entry == table.end() || !entry->is_object() || !entry->contains("ids") || !(*entry)["ids"].is_array())
         return Error{name + ": the template's special token " + in_quotes(key) +
-                     " is not described; download it again."};
+                     " is not described; correct the file."};
     const Json& ids = (*entry)["ids"];
     TRY(const Json tokens, json_list(*entry, "tokens", name));
     std::vector<SpecialToken> out;
     for (size_t i = 0; i < ids.size(); ++i) {
         if (!ids[i].is_number_unsigned() || ids[i].get<uint64_t>() >= 100'000'000)
-            return Error{name + ": a template id is not a token id; download it again."};
+            return Error{name + ": a template id is not a token id; correct the file."};
         if (i < tokens.size() && !tokens[i].is_string())
             return wrong_type(name, "tokens", "a list of strings", tokens);
         const std::string& spelling = i < tokens.size() ? tokens[i].get_ref<const std::string&>() : key;
@@ -161,12 +159,12 @@ Result<std::vector<SpecialToken>> template_token(const Json& table, const std::s
 Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::string& name) {
     const auto list = d.find(key), table = d.find("special_tokens");
     if (list == d.end() || !list->is_array() || table == d.end() || !table->is_object())
-        return Error{name + ": the post-processor's template is incomplete; download it again."};
+        return Error{name + ": the post-processor's template is incomplete; correct the file."};
     std::vector<Slot> slots;
     for (const Json& part : *list) {
         const char* kind = part.is_object() && part.contains("SpecialToken") ? "SpecialToken" : "Sequence";
         if (!part.is_object() || !part.contains(kind) || !part[kind].is_object())
-            return Error{name + ": a part of the post-processor's template is unknown; download it again."};
+            return Error{name + ": a part of the post-processor's template is unknown; correct the file."};
         Slot slot;
         TRY(const std::string id, json_string(part[kind], "id", "A", name));
         TRY(const int64_t type, json_integer(part[kind], "type_id", 0, 0, 1 << 20, name));
@@ -174,7 +172,7 @@ Result<std::vector<Slot>> read_slots(const Json& d, const char* key, const std::
         if (kind == std::string_view("Sequence")) {
             if (id != "A" && id != "B")
                 return Error{name + ": the template names the sequence " + in_quotes(id) +
-                             ", which is neither A nor B; download it again."};
+                             ", which is neither A nor B; correct the file."};
             slot.text = id == "B" ? 1 : 0;
         } else {
             TRY(slot.tokens, template_token(*table, id, name));
@@ -194,7 +192,7 @@ Result<PostProcessor> make_template(const Json& d, const std::string& name) {
 Result<PostProcessor> make_post_processor_sequence(const Json& d, const std::string& name) {
     const auto list = d.find("processors");
     if (list == d.end() || !list->is_array())
-        return Error{name + ": the post-processor sequence has no list; download it again."};
+        return Error{name + ": the post-processor sequence has no list; correct the file."};
     std::vector<PostProcessor> steps;
     for (const Json& step : *list) {
         TRY(PostProcessor made, make_post_processor(step, name));
@@ -231,7 +229,7 @@ Result<PostProcessor> make_post_processor(const Json& description, const std::st
     if (description.is_null())
         return PostProcessor([](std::vector<Encoding>&, bool, size_t) { return success(); });
     if (!description.is_object())
-        return Error{name + ": the post-processor is not an object; download it again."};
+        return Error{name + ": the post-processor is not an object; correct the file."};
     TRY(const std::string type, json_string(description, "type", "", name + ": post_processor"));
     for (const auto& row : kPostProcessors)
         if (type == row.type) return row.make(description, name);

@@ -80,8 +80,7 @@ Result<Behavior> behavior_named(const Json& d, const char* fallback, const std::
     TRY(const std::string wanted, json_string(d, "behavior", fallback, name));
     for (const auto& [label, behavior] : kBehaviors)
         if (wanted == label) return behavior;
-    return Error{name + ": the split behavior " + in_quotes(wanted) +
-                 " is unknown; download the file again."};
+    return Error{name + ": the split behavior " + in_quotes(wanted) + " is unknown; correct the file."};
 }
 
 Result<PreTokenizer> make_split(const Json& d, const std::string& name) {
@@ -140,16 +139,14 @@ Result<PreTokenizer> make_whitespace(const Json&, const std::string&) {
 Result<PreTokenizer> make_metaspace_from(const Json& d, const std::string& name) {
     TRY(const std::string blank, json_string(d, "replacement", "▁", name));
     if (count_code_points(blank) != 1)
-        return Error{name +
-                     ": the pre-tokenizer's replacement must be one character; download the file again."};
+        return Error{name + ": the pre-tokenizer's replacement must be one character; correct the file."};
     TRY(const bool prefix, json_boolean(d, "add_prefix_space", true, name));
     TRY(const std::string scheme, json_string(d, "prepend_scheme", prefix ? "always" : "never", name));
     TRY(const bool cut, json_boolean(d, "split", true, name));
     for (const auto& [label, kind] :
          {std::pair{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}})
         if (scheme == label) return make_metaspace(blank, kind, cut);
-    return Error{name + ": the prepend_scheme " + in_quotes(scheme) +
-                 " is unknown; download the file again."};
+    return Error{name + ": the prepend_scheme " + in_quotes(scheme) + " is unknown; correct the file."};
 }
 
 Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name) {
@@ -161,7 +158,7 @@ Result<PreTokenizer> make_byte_level_from(const Json& d, const std::string& name
 Result<PreTokenizer> make_pre_tokenizer_sequence(const Json& d, const std::string& name) {
     const auto list = d.find("pretokenizers");
     if (list == d.end() || !list->is_array())
-        return Error{name + ": the pre-tokenizer sequence has no list; download it again."};
+        return Error{name + ": the pre-tokenizer sequence has no list; correct the file."};
     std::vector<PreTokenizer> steps;
     for (const Json& step : *list) {
         TRY(PreTokenizer made, make_pre_tokenizer(step, name));
@@ -245,7 +242,7 @@ Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, b
 Result<PreTokenizer> make_pre_tokenizer(const Json& description, const std::string& name) {
     if (description.is_null()) return PreTokenizer([](std::vector<AlignedText>&) { return success(); });
     if (!description.is_object())
-        return Error{name + ": the pre-tokenizer is not an object; download it again."};
+        return Error{name + ": the pre-tokenizer is not an object; correct the file."};
     TRY(const std::string type, json_string(description, "type", "", name + ": pre_tokenizer"));
     for (const auto& row : kPreTokenizers)
         if (type == row.type) return row.make(description, name);

@@ -104,15 +104,15 @@ Status Regex::find_all(std::string_view text, const std::function<void(size_t, s
 Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
     const auto pattern = d.find("pattern");
     if (pattern == d.end() || !pattern->is_object())
-        return Error{name + ": a pattern is missing; download the file again."};
+        return Error{name + ": a pattern is missing; correct the file."};
     TRY(const std::string literal, json_string(*pattern, "String", "", name));
     TRY(const std::string expression, json_string(*pattern, "Regex", "", name));
     if (!pattern->contains("String") && !pattern->contains("Regex"))
-        return Error{name + ": a pattern is neither a String nor a Regex; download the file again."};
+        return Error{name + ": a pattern is neither a String nor a Regex; correct the file."};
     auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
     if (!regex)
         return Error{name + ": a pattern is not a regular expression (" + regex.error().message +
-                     "); download the file again."};
+                     "); correct the file."};
     return *regex;
 }
 

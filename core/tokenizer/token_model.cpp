@@ -17,7 +17,7 @@ Status check_spelling(std::string_view spelling, const std::string& name) {
     constexpr size_t kMax = 4096;
     if (spelling.size() <= kMax) return success();
     return Error{name + ": the token " + in_quotes(spelling) +
-                 " is longer than 4,096 bytes, which no tokenizer's is; download the file again."};
+                 " is longer than 4,096 bytes, which no tokenizer's is; correct the file."};
 }
 
 Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback,
@@ -28,20 +28,20 @@ Result<std::string> json_spelling(const Json& object, JsonKey key, const std::st
 }
 
 Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& name) {
-    if (!vocab.is_object() || vocab.empty()) return Error{name + " has no vocabulary; download it again."};
+    if (!vocab.is_object() || vocab.empty()) return Error{name + " has no vocabulary; correct the file."};
     Vocabulary v;
     int size = 0;
     for (const auto& [token, id] : vocab.items()) {
         if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() >= kMaxId)
             return Error{name + ": token " + in_quotes(token) + " has the id " + shortened(json_text(id)) +
-                         ", which no vocabulary reaches; download it again."};
+                         ", which no vocabulary reaches; correct the file."};
         TRY_STATUS(check_spelling(token, name));
         v.ids_[token] = id.get<int>();
         size = std::max(size, id.get<int>() + 1);
     }
     if (static_cast<size_t>(size) > 16 * vocab.size() + 65536)
         return Error{name + ": token ids reach " + std::to_string(size - 1) + " with only " +
-                     std::to_string(vocab.size()) + " tokens; download it again."};
+                     std::to_string(vocab.size()) + " tokens; correct the file."};
     v.spellings_.resize(size);
     for (const auto& [token, id] : v.ids_) v.spellings_[id] = token;
     return v;

@@ -52,7 +52,7 @@ constexpr ModelRow kModels[] = {
 
 Result<std::shared_ptr<const TokenModel>> make_model(const Json& model, bool byte_level,
                                                      const std::string& name) {
-    if (!model.is_object()) return Error{name + " describes no model; download it again."};
+    if (!model.is_object()) return Error{name + " describes no model; correct the file."};
     const std::string usual = model.contains("merges")   ? "BPE"
                               : model.contains("unk_id") ? "Unigram"
                                                          : "WordPiece";  // old files do not say
@@ -89,7 +89,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::make(TokenizerParts parts, c
             token.content = std::move(normal->bytes);
         }
         if ((bytes += token.content.size()) > kMaxAdded)
-            return Error{name + ": its added tokens take more than 64 MB; download it again."};
+            return Error{name + ": its added tokens take more than 64 MB; correct the file."};
         (token.normalized ? t->after_normalizer_ : t->before_normalizer_).add(token);
     }
     return std::shared_ptr<const Tokenizer>(t);
@@ -111,12 +111,12 @@ Result<Encoding> Tokenizer::process(std::vector<Encoding> texts, bool special) c
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text, const std::string& name) {
     TRY(const Json root, parse_json(text, name));
-    if (!root.is_object()) return Error{name + " is not a tokenizer description; download it again."};
+    if (!root.is_object()) return Error{name + " is not a tokenizer description; correct the file."};
     const auto part = [&](const char* key) { return root.contains(key) ? root[key] : Json(); };
     for (const char* key : {"normalizer", "pre_tokenizer", "post_processor"})
         if (count_steps(part(key)) > kMaxSteps)
             return Error{name + ": its " + key +
-                         " has more than 100 steps, which no tokenizer's has; download it again."};
+                         " has more than 100 steps, which no tokenizer's has; correct the file."};
     const bool byte_level = uses(part("pre_tokenizer"), "ByteLevel");
     TokenizerParts parts;
     TRY(parts.normalizer, make_normalizer(part("normalizer"), name));

@@ -12,12 +12,12 @@ namespace headlight {
 Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, const std::string& name) {
     const auto vocab = model.find("vocab");
     if (vocab == model.end() || !vocab->is_array() || vocab->empty())
-        return Error{name + " has no vocabulary; download it again."};
+        return Error{name + " has no vocabulary; correct the file."};
     std::vector<std::string> spellings;
     std::vector<double> scores;
     for (const Json& entry : *vocab) {
         if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-            return Error{name + ": an entry of the vocabulary is not [token, score]; download it again."};
+            return Error{name + ": an entry of the vocabulary is not [token, score]; correct the file."};
         spellings.push_back(entry[0].get<std::string>());
         scores.push_back(entry[1].get<double>());
     }
@@ -32,12 +32,12 @@ Result<std::shared_ptr<const TokenModel>> Unigram::from_json(const Json& model, 
 Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, std::vector<double> scores,
                                                         const std::vector<bool>& left_out, int unknown,
                                                         bool byte_fallback, const std::string& name) {
-    if (unknown < 0) return Error{name + " has no unk token; download it again."};
+    if (unknown < 0) return Error{name + " has no unk token; correct the file."};
     auto model = std::shared_ptr<Unigram>(new Unigram(std::move(vocabulary)));
     double lowest = std::numeric_limits<double>::infinity();
     for (int id = 0; id < isize(scores); ++id) {
         if (!std::isfinite(scores[id]))
-            return Error{name + ": the score of a token is not a number; download it again."};
+            return Error{name + ": the score of a token is not a number; correct the file."};
         const auto i = id;
         if (left_out[id]) continue;
         lowest = std::min(lowest, scores[id]);

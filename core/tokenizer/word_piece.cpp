@@ -24,7 +24,7 @@ Result<std::shared_ptr<const TokenModel>> WordPiece::make(Vocabulary vocabulary,
     model->unknown_ = model->vocabulary_.id_of(unknown);
     if (model->unknown_ < 0)
         return Error{name + ": the unknown token " + in_quotes(unknown) +
-                     " is not in the vocabulary; download it again."};
+                     " is not in the vocabulary; correct the file."};
     model->prefix_ = prefix;
     model->first_ = first;
     model->longest_word_ = longest_word;
