@@ -77,7 +77,7 @@ public:
     size_t left() const { return bytes_.size() - at_; }
     size_t at() const { return at_; }
     bool failed() const { return !error_.empty(); }
-    void fail(const std::string& what) { refuse(" is damaged (" + what + "); download it again."); }
+    void fail(const std::string& what) { refuse(" is damaged (" + what + "); download the damaged file again."); }
     void refuse(const std::string& what) {
         if (error_.empty()) error_ = what;
     }
@@ -152,7 +152,7 @@ Status place(Entry& e, std::span<const std::byte> data, uint64_t alignment, cons
     const auto size = static_cast<uint64_t>(e.tensor.dtype->size(element_count(e.tensor.shape)));
     if (e.offset % alignment != 0)
         return Error{name + ": tensor " + shortened(e.name) + " does not begin at a multiple of " +
-                     std::to_string(alignment) + "; download the file again."};
+                     std::to_string(alignment) + "; the file is damaged, so download it again."};
     if (e.offset > data.size() || size > data.size() - e.offset)
         return Error{
             name + ": tensor " + shortened(e.name) +
@@ -171,12 +171,12 @@ const Json& Gguf::value(const std::string& key) const {
 
 Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& name) {
     if (bytes.size() < 24 || std::memcmp(bytes.data(), "GGUF", 4) != 0)
-        return Error{name + " is not a GGUF file; check that it is the right file, or download it again."};
+        return Error{name + " is not a GGUF file; check that it is the right file."};
     GgufReader r(bytes.subspan(4), name);
     const auto version = r.number<uint32_t>();
     if (version != 2 && version != 3)
         return Error{name + " has the GGUF version " + std::to_string(version) +
-                     "; Headlight reads 2 and 3, so convert the model again."};
+                     "; Headlight reads 2 and 3, so convert the model with a current converter."};
     const auto tensors = r.number<uint64_t>(), entries = r.number<uint64_t>();
     if (tensors > kMaxTensors || entries > kMaxEntries)
         r.fail("it claims " + std::to_string(tensors) + " tensors and " + std::to_string(entries) +
@@ -197,7 +197,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
                                                              : 0;
     if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
         return Error{name + ": general.alignment is " + shortened(json_text(wanted)) +
-                     ", which is not a power of two; download the file again."};
+                     ", which is not a power of two; convert the model with a current converter."};
     const size_t header = 4 + r.at(),
                  start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
     std::vector<ByteRange> ranges;
@@ -206,7 +206,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
         ranges.emplace_back(e.offset, e.offset + e.tensor.bytes.size());
         if (!out.tensors.emplace(e.name, std::move(e.tensor)).second)
             return Error{name + ": two tensors are called " + shortened(e.name) +
-                         "; download the file again."};
+                         "; convert the model with a current converter."};
     }
     TRY_STATUS(check_apart(std::move(ranges), name));
     return out;

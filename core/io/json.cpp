@@ -42,8 +42,8 @@ Error not_json(const std::string& name, std::string_view text, size_t at) {
     for (const char* word : {"NaN", "Infinity"})
         if (rest.starts_with(word))
             return Error{name + " holds " + word + " on line " + line +
-                         ", which is not JSON; correct the file or download it again."};
-    return Error{name + " is not valid JSON (line " + line + "); correct the file or download it again."};
+                         ", which is not JSON; correct the file."};
+    return Error{name + " is not valid JSON (line " + line + "); correct the file."};
 }
 
 }  // namespace
@@ -51,13 +51,13 @@ Error not_json(const std::string& name, std::string_view text, size_t at) {
 Result<Json> parse_json(std::string_view text, const std::string& name) {
     if (text.empty()) return Error{name + " is empty; save or download it again."};
     if (nesting_depth(text) > kMaxDepth)
-        return Error{name + " nests more than 200 levels deep, which no model file does; download it again."};
+        return Error{name + " nests more than 200 levels deep, which no model file does; correct the file."};
     try {
         return Json::parse(text.begin(), text.end());
     } catch (const Json::parse_error& wrong) {
         return not_json(name, text, wrong.byte);
     } catch (const Json::out_of_range&) {
-        return Error{name + " holds a number beyond float64; correct the file or download it again."};
+        return Error{name + " holds a number beyond float64; correct the file."};
     }
 }
 
@@ -88,7 +88,7 @@ Error wrong_type(const std::string& name, const std::string& key, const char* wa
     const std::string shown =
         !finite ? (std::isnan(got.get<double>()) ? "NaN" : "infinity") : shortened(json_text(got));
     return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown +
-                 "; correct the file or download it again."};
+                 "; correct the file."};
 }
 
 Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high,
@@ -99,8 +99,7 @@ Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t 
     const int64_t number = too_big ? INT64_MAX : value.get<int64_t>();
     if (number < low || number > high)
         return Error{name + ": " + in_quotes(key) + " is " + json_text(value) + ", outside " +
-                     std::to_string(low) + " … " + std::to_string(high) +
-                     "; correct the file or download it again."};
+                     std::to_string(low) + " … " + std::to_string(high) + "; correct the file."};
     return number;
 }
 

@@ -19,17 +19,19 @@ constexpr int64_t kLargestTensor = int64_t{1} << 48;
 Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& what) {
     const auto it = entry.find("shape");
     if (it == entry.end() || !it->is_array() || it->size() > 8)
-        return Error{what + " has no usable shape; download the file again."};
+        return Error{what + " has no usable shape; save the model with a current safetensors."};
     std::vector<int64_t> shape;
     int64_t count = 1;
     for (const Json& d : *it) {
         if (!d.is_number_integer() ||
             (d.is_number_unsigned() && d.get<uint64_t>() > static_cast<uint64_t>(kLargestTensor)) ||
             d.get<int64_t>() < 0)
-            return Error{what + " has a dimension that is not a size; download the file again."};
+            return Error{what +
+                         " has a dimension that is not a size; save the model with a current safetensors."};
         const int64_t size = d.get<int64_t>();
         if (size > 0 && count > kLargestTensor / size)
-            return Error{what + " has more elements than any file holds; download the file again."};
+            return Error{
+                what + " has more elements than any file holds; save the model with a current safetensors."};
         count *= size;
         shape.push_back(size);
     }
@@ -38,7 +40,8 @@ Result<std::vector<int64_t>> read_shape(const Json& entry, const std::string& wh
 
 Result<StoredTensor> read_header_entry(const Json& entry, std::span<const std::byte> data,
                                        const std::string& what, uint64_t& begin, uint64_t& end) {
-    if (!entry.is_object()) return Error{what + " is not described by an object; download the file again."};
+    if (!entry.is_object())
+        return Error{what + " is not described by an object; save the model with a current safetensors."};
     StoredTensor tensor;
     TRY(const std::string type, json_string(entry, "dtype", "", what));
     tensor.dtype = find_dtype(type);
@@ -48,10 +51,12 @@ Result<StoredTensor> read_header_entry(const Json& entry, std::span<const std::b
     const auto offsets = entry.find("data_offsets");
     const bool usable = offsets != entry.end() && offsets->is_array() && offsets->size() == 2 &&
                         (*offsets)[0].is_number_unsigned() && (*offsets)[1].is_number_unsigned();
-    if (!usable) return Error{what + " has no usable data_offsets; download the file again."};
+    if (!usable)
+        return Error{what + " has no usable data_offsets, so the file is damaged; download it again."};
     begin = (*offsets)[0].get<uint64_t>();
     end = (*offsets)[1].get<uint64_t>();
-    if (begin > end) return Error{what + " ends before it begins; download the file again."};
+    if (begin > end)
+        return Error{what + " ends before it begins, so the file is damaged; download it again."};
     if (end > data.size())
         return Error{what + " ends at byte " + std::to_string(end) +
                      " of the data, but the file holds only " + std::to_string(data.size()) +
@@ -60,7 +65,7 @@ Result<StoredTensor> read_header_entry(const Json& entry, std::span<const std::b
     if (end - begin != needed)
         return Error{what + " of shape " + shape_text(tensor.shape) + " needs " + std::to_string(needed) +
                      " bytes, but its data_offsets give " + std::to_string(end - begin) +
-                     "; download the file again."};
+                     "; the file is damaged, so download it again."};
     tensor.bytes = data.subspan(begin, end - begin);
     return tensor;
 }
@@ -84,7 +89,8 @@ Status check_apart(std::vector<ByteRange> ranges, const std::string& name) {
     std::sort(ranges.begin(), ranges.end());
     for (size_t i = 1; i < ranges.size(); ++i)
         if (ranges[i].first < ranges[i - 1].second)
-            return Error{name + ": two tensors share the same bytes; download the file again."};
+            return Error{name +
+                         ": two tensors share the same bytes, so the file is damaged; download it again."};
     return success();
 }
 
@@ -104,7 +110,8 @@ Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const st
     TRY(const Json header,
         parse_json({reinterpret_cast<const char*>(bytes.data()) + 8, length}, "The header of " + name));
     if (!header.is_object())
-        return Error{"The header of " + name + " is not a JSON object; download it again."};
+        return Error{"The header of " + name +
+                     " is not a JSON object; save the model with a current safetensors."};
     const auto data = bytes.subspan(8 + length);
 
     Safetensors out;

@@ -19,7 +19,7 @@ Status check_first_ids(const ModelConfig& c, const std::string& name) {
         if (id >= c.decoder().vocab)
             return Error{name + ": the decoder begins with token " + std::to_string(id) + " (" + key +
                          "), but its vocabulary ends at " + std::to_string(c.decoder().vocab - 1) +
-                         "; correct the file or download it again."};
+                         "; correct the file."};
     return success();
 }
 
@@ -33,7 +33,7 @@ int end_id(const ModelConfig& c) {
 }  // namespace
 
 Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
-    if (!root.is_object()) return Error{name + " is not a model configuration; download it again."};
+    if (!root.is_object()) return Error{name + " is not a model configuration; correct the file."};
     TRY(const std::string type, json_string(root, "model_type", "", name));
     if (type.empty()) return Error{name + " does not say its model_type; add it, \"gpt2\" for example."};
     const Family* family = find_family(type);
@@ -65,7 +65,7 @@ Status read_ids(const Json& root, const char* key, const std::string& name, std:
     const Json list = value->is_array() ? *value : Json::array({*value});
     if (list.size() > kMaxRules)
         return Error{name + ": \"" + key + "\" holds more than " + std::to_string(kMaxRules) +
-                     " tokens; download it again."};
+                     " tokens; correct the file."};
     out.clear();
     for (const Json& entry : list) {
         const Json ids = entry.is_array() ? entry : Json::array({entry});
@@ -78,7 +78,7 @@ Status read_ids(const Json& root, const char* key, const std::string& name, std:
 }  // namespace
 
 Status parse_generation_config(const Json& root, const std::string& name, GenerationConfig& rules) {
-    if (!root.is_object()) return Error{name + " must be an object; download it again."};
+    if (!root.is_object()) return Error{name + " must be an object; correct the file."};
     std::vector<int> first, suppressed;
     TRY_STATUS(read_ids(root, "eos_token_id", name, rules.eos_token_ids));
     TRY_STATUS(read_ids(root, "bad_words_ids", name, rules.suppress_tokens));
@@ -90,7 +90,7 @@ Status parse_generation_config(const Json& root, const std::string& name, Genera
 }
 
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision) {
-    if (!root.is_object()) return Error{name + " does not describe images; download it again."};
+    if (!root.is_object()) return Error{name + " does not describe images; correct the file."};
     const auto triple = [&](const char* key, std::array<float, 3>& out, bool divisor) -> Status {
         const Json* list = json_find(root, or_null(key));
         if (!list) return success();

@@ -36,16 +36,14 @@ float ConfigReader::number(Keys keys, double fallback) {
     const JsonKey key = present(keys);
     const auto value = float(keep(json_number(root_, key, fallback, file_), fallback));
     if (!std::isfinite(value))
-        fail(file_ + ": " + in_quotes(key.name) +
-             " is more than a float32 holds; correct the file or download it again.");
+        fail(file_ + ": " + in_quotes(key.name) + " is more than a float32 holds; correct the file.");
     return value;
 }
 
 double ConfigReader::positive(const Json& object, JsonKey key, double fallback) {
     const double value = keep(json_number(object, key, fallback, file_), fallback);
     if (const auto stored = float(value); stored > 0 && std::isfinite(stored)) return value;
-    fail(file_ + ": " + in_quotes(key.name) +
-         " must be larger than 0 and within float32; correct the file or download it again.");
+    fail(file_ + ": " + in_quotes(key.name) + " must be larger than 0 and within float32; correct the file.");
     return fallback;
 }
 
@@ -130,7 +128,7 @@ Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double sh
     if (share <= 0 || share > 1)
         fail(file_ +
              ": the share of a head that turns (partial_rotary_factor or rotary_pct) must be above 0 and at "
-             "most 1; correct the file or download it again.");
+             "most 1; correct the file.");
     r.dims = int(std::clamp(share, 0.0, 1.0) * c.stacks[0].d_head) / 2 * 2;
     r.factor = positive(object, "factor", 1);
     r.low_frequency = positive(object, "low_freq_factor", 1);
@@ -161,7 +159,7 @@ std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(i
     const bool listed = has("layer_types");
     if (listed && (!root_["layer_types"].is_array() || root_["layer_types"].size() != out.size())) {
         fail(file_ + ": \"layer_types\" must name the kind of each of the " + std::to_string(layers) +
-             " layers; correct the file or download it again.");
+             " layers; correct the file.");
         return out;
     }
     for (int l = 0; l < layers; ++l) {

@@ -156,7 +156,7 @@ Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool) 
     });
     if (!finite)
         throw Failure({model.name + ": the logits are not finite; the weights of its head hold NaN or "
-                                    "infinity: fetch the model again."});
+                                    "infinity: use weights that are finite."});
     return logits;
 }
 

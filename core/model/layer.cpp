@@ -15,7 +15,7 @@ void check_finite(const StackRun& p, int layer, const char* what, bool finite) {
                       where = layer < 0 ? stack : stack + "layer " + std::to_string(layer) + "'s ";
     throw Failure({p.model.name + ": " + where + what +
                    " are not finite; the weights hold NaN or infinity, or a change is too large: undo the "
-                   "change, or fetch the model again."});
+                   "change, or use weights that are finite."});
 }
 
 namespace {

@@ -24,12 +24,14 @@ Result<std::vector<std::string>> shard_names(std::string_view index, const std::
     TRY(const Json root, parse_json(index, name));
     const auto map = root.is_object() ? root.find("weight_map") : root.end();
     if (!root.is_object() || map == root.end() || !map->is_object() || map->empty())
-        return Error{name + " has no weight_map, which says where each tensor lies; save the model again."};
+        return Error{name +
+                     " has no weight_map, which says where each tensor lies; save the model with a current "
+                     "safetensors."};
     std::set<std::string> names;
     for (const auto& [tensor, file] : map->items()) {
         if (!file.is_string())
             return Error{name + ": the file of tensor " + shortened(tensor) +
-                         " is not a name; save the model again."};
+                         " is not a name; save the model with a current safetensors."};
         const fs::path shard(file.get<std::string>());
         if (shard.empty() || shard.is_absolute() || shard.has_parent_path() || shard == "..")
             return Error{name + ": the shard " + in_quotes(shard.string()) +

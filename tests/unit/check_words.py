@@ -40,6 +40,9 @@ WORDS = [  # what must not come back, what must be there
 ]
 
 
+DAMAGED = "damaged|cut off|is empty|stopped early|too short"  # what fetching a file once more can mend
+
+
 def literals(text):
     text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
     for run in re.findall(r'(?:(?<!\w)"(?:[^"\\\n]|\\.)*"\s*)+', text):
@@ -52,6 +55,7 @@ for old, new in WORDS:
     bad += [f'{file} says "{text[:80]}" ({old})' for file, text in found if re.search(old, text)]
     if not any(re.search(new, text) for _, text in found):
         bad.append(f"nothing says {new}")
+bad += [f'{file} says "{text[:80]}" of a file that is not damaged' for file, text in found if re.search(r"download\b[^;]*\bagain", text) and not re.search(DAMAGED, text)]
 print(*bad, sep="\n")
 print(f"{len(found)} texts, {len(WORDS)} rows of words, {len(bad)} against them")
 sys.exit(bool(bad) or len(found) < 1000)

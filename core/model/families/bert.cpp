@@ -45,9 +45,7 @@ Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
     c.position_offset = c.position_pad + 1;
     c.context -= c.position_offset;
     if (c.context < 1)
-        r.fail(file +
-               ": max_position_embeddings leaves no position after the padding id; correct the file or "
-               "download it again.");
+        r.fail(file + ": max_position_embeddings leaves no position after the padding id; correct the file.");
     c.head_activation = Activation::gelu;
     return r.finish(c);
 }
