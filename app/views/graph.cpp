@@ -83,7 +83,8 @@ void draw_graph_toolbar(Scene& s, Toolbar bar) {
 /// A weight's part of what the token is made of: what reaches its upper end, times what that carries on.
 float carried(const Rollout* rollout, int layer, int query, float weight) {
     if (!rollout || layer + 1 >= rollout->reached.rows() || query >= rollout->reached.cols()) return 0;
-    return rollout->carried[layer] * rollout->reached(layer + 1, query) * weight;
+    const float moving = rollout->reached(layer + 1, query) - rollout->replaced(layer + 1, query);
+    return rollout->carried[layer] * moving * weight;
 }
 
 constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
@@ -100,7 +101,7 @@ void draw_residual(Ui& ui, const GraphLayout& g, const Graph& graph, const Rollo
     for (int l = 0; l + 1 < g.levels; ++l)
         for (int i = 0; i < rollout.reached.cols(); ++i) {
             const float share = graph.stays.empty() ? 1 : graph.stays[l][i], y = g.y(i),
-                        stays = carried(&rollout, l, i, share);
+                        stays = carried(&rollout, l, i, share) + rollout.replaced(l + 1, i);
             if (stays > kStrong && g.sees(y))
                 draw_part(ui, {g.x(l), y}, {g.x(l + 1), y}, ui.colors->t2, stays);
         }

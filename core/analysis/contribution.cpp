@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/head_matrices.h"
 #include "base/cast.h"
@@ -34,7 +35,10 @@ public:
         if (after_) bend(stream);
         if (moved_norm_ && !after_) read_scales();
         squares_ = stream.cast<double>().rowwise().squaredNorm();
-        multiply_values(stream, included);
+        moving_.resize(trace.query_count(block), heads_);
+        for (int h = 0; h < heads_; ++h)
+            moving_.col(h) = moving_rows(trace, included, {block, h}, 0, trace.query_count(block));
+        multiply_values(stream);
     }
 
     RowShares rows(int first, int count) const {
@@ -43,7 +47,9 @@ public:
         for (int at = 0; at < count && !pool_.stopped(); at += together)
             measure(first + at, std::min(together, count - at), at, out.keys);
         for (int i = 0; i < count; ++i) {
-            if (!self_) out.stays[i] = float(std::sqrt(squares_[first + i]));
+            // Of self-attention the stream is already in the length of its own key.
+            out.stays[i] =
+                self_ ? std::exchange(out.keys(i, first + i), 0.0f) : float(std::sqrt(squares_[first + i]));
             const float sum = std::max(out.keys.row(i).sum() + out.stays[i], 1e-30f);
             out.keys.row(i) /= sum;
             out.stays[i] /= sum;
@@ -69,17 +75,12 @@ private:
         if (trace_.config().norm == NormKind::layer_norm) out.colwise() -= out.rowwise().mean().eval();
         scales_ = (out.array().square().rowwise().mean() + trace_.config().norm_eps).rsqrt().matrix();
     }
-    /// Whether a head moves what its pattern says.
-    bool counts(int head, const IncludedHeads& included) const {
-        const HeadRule* change = trace_.rule(block_).change(head);
-        return !included.left_out.count({block_, head}) && (!change || change->z == HeadRule::Z::kept);
-    }
     /// f of each head for the keys from `first` on, [keys, heads · d_model].
-    void move_values(const Matrix& weights, const IncludedHeads& included, int first, Matrix& moved) const {
+    void move_values(const Matrix& weights, int first, Matrix& moved) const {
         const Index width = trace_.config().d_head(block_), d = weights.cols();
         moved.setZero();
         for (int h = 0; h < heads_; ++h) {
-            if (!counts(h, included)) continue;
+            if (moving_.col(h).isZero()) continue;
             auto own = moved.middleCols(h * d, d);
             apply_linear(
                 pool_, trace_.v(block_, h).middleRows(first, moved.rows()),
@@ -88,7 +89,7 @@ private:
             if (moved_norm_) bend(own);
         }
     }
-    void multiply_values(const Matrix& stream, const IncludedHeads& included) {
+    void multiply_values(const Matrix& stream) {
         constexpr Index kEntries = 1 << 23;  // of f: 32 MB
         const Linear& o = trace_.weights(block_).o;
         const Matrix weights = input_rows(o, 0, o.in);
@@ -100,7 +101,7 @@ private:
         for (int first = 0; first < keys; first += together) {
             pool_.stop_point();
             Matrix moved = spare_matrix(std::min(together, keys - first), heads_ * weights.cols());
-            move_values(weights, included, first, moved);
+            move_values(weights, first, moved);
             pool_.run(narrow<int>(moved.rows()), [&](int i) {
                 const Eigen::Map<const Matrix> f(moved.row(i).data(), heads_, weights.cols());
                 Eigen::Map<Matrix>(products_.row(first + i).data(), heads_, heads_).noalias() =
@@ -114,7 +115,9 @@ private:
     /// key with its stream.
     void measure(int first, int queries, int row, Matrix& lengths) const {
         std::vector<Matrix> patterns;
-        for (int h = 0; h < heads_; ++h) patterns.push_back(trace_.pattern_rows(block_, h, first, queries));
+        for (int h = 0; h < heads_; ++h)
+            patterns.push_back(moving_.col(h).segment(first, queries).asDiagonal() *
+                               trace_.pattern_rows(block_, h, first, queries));
         Matrix weights(queries, heads_), weighed(queries, heads_);
         for (Index j = 0; j < lengths.cols(); ++j) {
             if (pool_.stopped()) return;
@@ -141,6 +144,7 @@ private:
     ThreadPool& pool_;
     int block_, heads_;
     bool self_;
+    Matrix moving_;            // [n, heads]: moving_rows
     Matrix products_;          // [keys, heads · heads]
     Matrix beside_;            // [n, heads]: the stream · f of its own token
     Eigen::VectorXd squares_;  // [n], of the stream
@@ -156,63 +160,6 @@ BlockShares contribution_shares(const Trace& trace, const IncludedHeads& include
         const auto shares = std::make_shared<ContributionBlock>(trace, block, included, pool);
         return [shares](int first, int rows) { return shares->rows(first, rows); };
     };
-}
-
-BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included) {
-    return [&trace, included](int block) -> SharesOf {
-        return [&trace, included, block](int first, int rows) {
-            RowShares out{0.5f * layer_pattern(trace, block, included, first, rows),
-                          Vector::Constant(rows, 0.5f)};
-            if (trace.config().block(block).kind == AttentionKind::cross) return out;
-            for (int i = 0; i < rows; ++i) out.keys(i, first + i) += 0.5f;
-            out.stays.setZero();
-            return out;
-        };
-    };
-}
-
-namespace {
-
-/// What the rows of one stack are made of, [n, tokens of all stacks], through one block of it. `keys` may be
-/// `rows`.
-Matrix through_block(const Trace& trace, int block, const SharesOf& shares_of, const Matrix& rows,
-                     const Matrix& keys, ThreadPool& pool) {
-    constexpr int kRows = 64;
-    const int n = trace.query_count(block);
-    Matrix out(n, rows.cols());
-    pool.run((n + kRows - 1) / kRows, [&](int tile) {
-        const int first = tile * kRows, count = std::min(kRows, n - first);
-        const RowShares shares = shares_of(first, count);
-        out.middleRows(first, count) =
-            shares.keys * keys + shares.stays.asDiagonal() * rows.middleRows(first, count);
-    });
-    return out;
-}
-
-}  // namespace
-
-Result<Matrix> shares_through(const Trace& trace, int stack, int layer, const BlockShares& of_block,
-                              ThreadPool& pool, const CancelFlag* cancel) {
-    return guarded([&]() -> Result<Matrix> {
-        const ModelConfig& c = trace.config();
-        const CancelScope scope(pool, cancel);
-        const Index tokens = trace.token_count();
-        std::vector<Matrix> made;
-        for (int s = 0; s <= stack; ++s) {
-            const Index n = trace.request.inputs[s].size();
-            check_fits(int64_t{n} * tokens * 8);
-            made.push_back(Matrix::Zero(n, tokens));
-            made.back().middleCols(trace.first_token(s), n).setIdentity();
-            for (int l = 0; l <= (s == stack ? layer : c.stacks[s].layers - 1); ++l)
-                for (const int block : c.blocks_of(s, l)) {
-                    pool.stop_point();
-                    if (!trace.rule(block).skipped)
-                        made[s] = through_block(trace, block, of_block(block), made[s],
-                                                made[c.block(block).key_stack()], pool);
-                }
-        }
-        return std::move(made.back());
-    });
 }
 
 }  // namespace headlight

@@ -5,13 +5,10 @@
 
 #include "base/cast.h"
 #include "base/check.h"
-#include "base/memory.h"
 
 namespace headlight {
 
 namespace {
-
-constexpr int kBlock = 64;
 
 /// Dinic's algorithm (1970) on a small layered graph.
 class FlowNetwork {
@@ -80,63 +77,6 @@ private:
 
 }  // namespace
 
-std::vector<int> self_blocks(const ModelConfig& c, int stack) {
-    std::vector<int> out;
-    for (int layer = 0; layer < c.stacks[stack].layers; ++layer)
-        out.push_back(c.blocks_of(stack, layer).front());
-    return out;
-}
-
-Matrix layer_pattern(const Trace& trace, int block, const IncludedHeads& included, int first, int rows) {
-    Matrix sum = Matrix::Zero(rows, trace.key_count(block));
-    int count = 0;
-    for (int h = 0; h < trace.config().heads(block); ++h) {
-        if (included.left_out.count({block, h})) continue;
-        sum += trace.pattern_rows(block, h, first, rows);
-        ++count;
-    }
-    if (count) return sum / float(count);
-    for (int i = 0; i < rows; ++i) sum(i, first + i) = 1;
-    return sum;
-}
-
-Result<Matrix> rollout_from(const Trace& trace, const IncludedHeads& included, int token, ThreadPool& pool,
-                            const CancelFlag* cancel) {
-    const auto blocks = self_blocks(trace.config(), included.stack);
-    const int n = trace.request.inputs[included.stack].size(), layers = isize(blocks),
-              tiles = (n + kBlock - 1) / kBlock;
-    HEADLIGHT_CHECK(token >= 0 && token < n);
-    Matrix reached = Matrix::Zero(layers + 1, n);
-    reached(layers, token) = 1;
-    for (int l = layers - 1; l >= 0; --l) {
-        if (stopped(cancel)) return cancelled();
-        Matrix parts = Matrix::Zero(tiles, n);
-        pool.run(tiles, [&](int b) {
-            const int first = b * kBlock, rows = std::min(kBlock, n - first);
-            const auto above = reached.row(l + 1).segment(first, rows);
-            if (above.maxCoeff() > 0)
-                parts.row(b) = above * layer_pattern(trace, blocks[l], included, first, rows);
-        });
-        reached.row(l) = 0.5f * parts.colwise().sum() + 0.5f * reached.row(l + 1);
-    }
-    return reached;
-}
-
-Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& pool) {
-    const int n = trace.request.inputs[included.stack].size();
-    check_fits(int64_t{n} * n * 8);
-    Matrix out = Matrix::Identity(n, n);
-    for (const int block : self_blocks(trace.config(), included.stack)) {
-        const Matrix below = out;
-        pool.run((n + kBlock - 1) / kBlock, [&](int b) {
-            const int first = b * kBlock, rows = std::min(kBlock, n - first);
-            out.middleRows(first, rows) = 0.5f * layer_pattern(trace, block, included, first, rows) * below +
-                                          0.5f * below.middleRows(first, rows);
-        });
-    }
-    return out;
-}
-
 std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& included, int token,
                                   const CancelFlag* cancel) {
     const auto blocks = self_blocks(trace.config(), included.stack);
@@ -144,11 +84,18 @@ std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& inclu
     if (n > kMaxFlowTokens) return {};
     HEADLIGHT_CHECK(token >= 0 && token < n);
     FlowNetwork network(n * (layers + 1));
+    const BlockShares of_block = rollout_shares(trace, included);
     for (int l = 0; l < layers; ++l) {
-        const Matrix pattern = layer_pattern(trace, blocks[l], included, 0, n);
+        RowShares shares = of_block(blocks[l])(0, n);
+        shares.keys.diagonal() += shares.stays;
+        if (l + 1 < layers)
+            for (const int row : replaced_rows(trace, included.stack, l + 1)) {
+                shares.keys.row(row).setZero();
+                network.add(row, (l + 1) * n + row, 1);  // nothing between made it
+            }
         for (int q = 0; q < n; ++q)
             for (int k = 0; k < n; ++k)
-                if (const float weight = 0.5f * pattern(q, k) + (q == k ? 0.5f : 0.0f); weight > 1e-5f)
+                if (const float weight = shares.keys(q, k); weight > 1e-5f)
                     network.add(l * n + k, (l + 1) * n + q, weight);
     }
     std::vector<float> flow(n);

@@ -1,50 +1,25 @@
 // Attention through all layers of a stack: a graph of tokens, rollout and flow (Abnar and Zuidema 2020).
 #pragma once
 
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/links.h"
 #include "analysis/metric.h"
+#include "analysis/paths.h"
 #include "analysis/run_pair.h"
 #include "analysis/shown.h"
 
 namespace headlight {
 
-/// Which heads carry attention from layer to layer: all of a stack's self-attention but those left out,
-/// (block, head).
-struct IncludedHeads {
-    int stack = 0;
-    std::set<std::pair<int, int>> left_out;
-    bool operator==(const IncludedHeads&) const = default;
-};
-
-/// Self-attention blocks of a stack, the first layer first.
-std::vector<int> self_blocks(const ModelConfig& config, int stack);
-
-/// [rows, n] of one layer's mean pattern over its included heads, for queries from `first` on; a layer whose
-/// heads are all left out passes everything straight on (the identity).
-Matrix layer_pattern(const Trace& trace, int block, const IncludedHeads& included, int first, int rows);
-
-/// How it is told where a token at the top comes from. rollout: ½ (mean pattern) + ½ identity. flow: the
-/// largest flow through these weights. contribution: contribution_shares. relevance: R ← R + R · mean over
+/// How it is told where a token at the top comes from. rollout: rollout_shares. flow: the largest flow
+/// through these weights. contribution: contribution_shares. relevance: R ← R + R · mean over
 /// heads of (gradient ∘ pattern)⁺ (Chefer et al. 2021). automatic: rollout, or contributions where it leaves
 /// more than half to the first token, a sink.
 enum class Origins { automatic, rollout, flow, contribution, relevance };
 
-/// The share of each token at each depth that one token at the top is made of: row L is that token alone, row
-/// 0 the rollout onto the embeddings. Every layer is ½ (mean pattern) + ½ identity. [layers + 1, n]; rows sum
-/// to 1.
-Result<Matrix> rollout_from(const Trace& trace, const IncludedHeads& included, int token, ThreadPool& pool,
-                            const CancelFlag* cancel = nullptr);
-
-/// [n, n], the rollout of every token. Memory grows with n².
-Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& pool);
-
 /// The largest flow from each embedding to one token at the top, when edges carry at most their weight in
-/// ½ (mean pattern) + ½ identity. Empty for more than kMaxFlowTokens tokens: the graph grows with n².
+/// rollout_shares. Empty for more than kMaxFlowTokens tokens: the graph grows with n².
 std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& included, int token,
                                   const CancelFlag* cancel = nullptr);
 constexpr int kMaxFlowTokens = 96;
@@ -61,7 +36,7 @@ struct OriginsMetric {
 struct Graph {
     std::vector<int> blocks;
     std::vector<std::vector<std::vector<Link>>> links;  // [layer][query], heaviest first
-    std::vector<Vector> stays;                          // [layer][query], beside the links; empty: 1
+    std::vector<Vector> stays;  // [layer][query], in the links' unit (Rollout::carried); empty: 1
 };
 
 struct GraphWanted {
@@ -80,7 +55,10 @@ Result<Graph> answer(const Runs& runs, const GraphWanted& wanted, ThreadPool& po
 /// Where one token at the top comes from.
 struct Rollout {
     Origins by = Origins::rollout;  // never automatic
-    Matrix reached;                 // [layers + 1, n] by depth: rollout_from, or the same of another way
+    /// The share of each token at each depth that the token is made of: row L is that token alone, row 0 the
+    /// embeddings. [layers + 1, n]; rows sum to 1.
+    Matrix reached;
+    Matrix replaced;  // of it, what stands in rows that a person put in place further up: no link carries it
     std::vector<float> flow;  // attention_flow, of its sum; empty where it was not asked for or is too large
     /// What a link's weight is times, from the layer above it on: how much of reached(layer + 1, query) it
     /// carries.

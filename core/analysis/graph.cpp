@@ -1,14 +1,12 @@
 // What a graph draws, and where one of its tokens comes from, in each of several ways.
 #include <algorithm>
-#include <functional>
-#include <mutex>
-#include <utility>
 
 #include "analysis/contribution.h"
 #include "analysis/flow.h"
 #include "analysis/influence.h"
+#include "analysis/relevance.h"
 #include "base/cast.h"
-#include "base/memory.h"
+#include "base/check.h"
 
 namespace headlight {
 
@@ -16,53 +14,15 @@ namespace {
 
 constexpr int kGraphTile = 64, kMaxLinks = 12;
 
-/// [n, n] of each layer of a stack, the mean over included heads of (gradient ∘ pattern)⁺; `take` gets them
-/// from the last layer down.
-class WeightedPatterns : public GradientObserver {
-public:
-    using Take = std::function<void(int layer, const Matrix& weighted)>;
-    WeightedPatterns(const Trace& trace, const IncludedHeads& included, Take take)
-        : trace_(trace),
-          included_(included),
-          blocks_(self_blocks(trace.config(), included.stack)),
-          take_(std::move(take)) {}
-    void begin(int block) override {
-        finish();
-        const auto at = std::find(blocks_.begin(), blocks_.end(), block);
-        if (at == blocks_.end()) return;
-        layer_ = narrow<int>(at - blocks_.begin());
-        check_fits(int64_t{trace_.query_count(block)} * trace_.key_count(block) * 4);
-        sum_ = Matrix::Zero(trace_.query_count(block), trace_.key_count(block));
-        heads_ = 0;
-        for (int h = 0; h < trace_.config().heads(block); ++h)
-            heads_ += !included_.left_out.count({block, h});
-    }
-    void see(int block, const GradientTile& tile) override {
-        const PatternTile& at = tile.pattern;
-        if (layer_ < 0 || included_.left_out.count({block, at.head})) return;
-        const Matrix weighted = tile.by_weights.cwiseProduct(at.weights).cwiseMax(0.0f) / float(heads_);
-        std::lock_guard lock(mutex_);
-        sum_.block(at.first, at.first_key, weighted.rows(), weighted.cols()) += weighted;
-    }
-    /// The last block's, too.
-    void finish() {
-        if (layer_ >= 0) take_(layer_, sum_);
-        layer_ = -1;
-    }
+std::vector<int> self_blocks_down(const Trace& trace, const IncludedHeads& included) {
+    std::vector<int> out = self_blocks(trace.config(), included.stack);
+    std::reverse(out.begin(), out.end());
+    return out;
+}
 
-private:
-    const Trace& trace_;
-    const IncludedHeads& included_;
-    std::vector<int> blocks_;
-    Take take_;
-    std::mutex mutex_;  // heads lie on several threads
-    int layer_ = -1, heads_ = 0;
-    Matrix sum_;
-};
-
-/// Calls `take` with the weighted patterns of each layer. An error says why there is no relevance.
-Status weighted_patterns(const Runs& runs, const IncludedHeads& included, const OriginsMetric& of,
-                         const WeightedPatterns::Take& take, ThreadPool& pool, const CancelFlag* cancel) {
+/// The seed of relevance, or why there is none.
+Result<GradientSeed> relevance_seed(const Runs& runs, const IncludedHeads& included, const OriginsMetric& of,
+                                    ThreadPool& pool) {
     const Trace& trace = runs.shown;
     if (!trace.has_weights())
         return Error{"A trace holds no weights, so relevance cannot be followed back; this is the rollout."};
@@ -71,62 +31,61 @@ Status weighted_patterns(const Runs& runs, const IncludedHeads& included, const 
     Metric metric = of.metric;
     metric.position = of.token;
     TRY(metric, resolved(metric, runs.own ? *runs.own : trace, pool));
-    TRY(const GradientSeed seed, metric_seed(metric, trace, runs.own, pool));
-    WeightedPatterns observer(trace, included, take);
-    TRY([[maybe_unused]] const auto done, embedding_gradients(trace, {&seed, 1}, pool, cancel, &observer));
-    observer.finish();
-    return success();
+    return metric_seed(metric, trace, runs.own, pool);
 }
 
-/// Down from the token, each layer by its matrix.
+/// The token's way down through its stack's self-attention, depth by depth into a rollout.
+struct TokenWalk {
+    TokenWalk(const Trace& trace, const RolloutWanted& w, float part, Rollout& out)
+        : walk(trace, w.included.stack, trace.config().stacks[w.included.stack].layers - 1,
+               start_of(trace, w)) {
+        const int layers = trace.config().stacks[w.included.stack].layers;
+        out.reached = out.replaced = Matrix::Zero(layers + 1, walk.moving(w.included.stack).cols());
+        out.reached(layers, w.token) = 1;
+        out.carried.assign(size_t(layers), part);
+        walk.passed_layer = [this, &out, own = w.included.stack](int stack, int layer) {
+            if (stack != own) return;
+            if (normalized) {
+                out.carried[layer] = 1 / std::max(walk.at(stack).sum(), 1e-30f);
+                walk.scale(out.carried[layer]);
+            }
+            out.reached.row(layer) = walk.at(stack).row(0);
+            out.replaced.row(layer) = walk.replaced(stack).row(0);
+        };
+    }
+    static Matrix start_of(const Trace& trace, const RolloutWanted& w) {
+        Matrix out = Matrix::Zero(1, trace.request.inputs[w.included.stack].size());
+        HEADLIGHT_CHECK(w.token >= 0 && w.token < out.cols());
+        out(0, w.token) = 1;
+        return out;
+    }
+    PathWalk walk;
+    bool normalized = false;  // each depth, to sum to 1
+};
+
+/// Relevance grows from layer to layer: each depth is shown as shares.
 Status reach_by_relevance(const Runs& runs, const RolloutWanted& w, Rollout& out, ThreadPool& pool,
                           const CancelFlag* cancel) {
-    const int n = runs.shown.request.inputs[w.included.stack].size(),
-              layers = isize(self_blocks(runs.shown.config(), w.included.stack));
-    Matrix reached = Matrix::Zero(layers + 1, n);
-    std::vector<float> carried(layers, 1);
-    reached(layers, w.token) = 1;
-    int below = layers;
-    const auto take = [&](int layer, const Matrix& weighted) {
-        for (; below > layer + 1; --below) reached.row(below - 1) = reached.row(below);  // skipped blocks
-        below = layer;
-        reached.row(layer) = reached.row(layer + 1) + reached.row(layer + 1) * weighted;
-        carried[layer] = 1 / std::max(reached.row(layer).sum(), 1e-30f);
-        reached.row(layer) *= carried[layer];
-    };
-    TRY_STATUS(weighted_patterns(runs, w.included, {w.metric, w.token}, take, pool, cancel));
-    for (; below > 0; --below) reached.row(below - 1) = reached.row(below);
+    TRY(const GradientSeed seed, relevance_seed(runs, w.included, {w.metric, w.token}, pool));
+    TokenWalk down(runs.shown, w, 1, out);
+    down.normalized = true;
+    RelevanceWalk observer(runs.shown, w.included, self_blocks(runs.shown.config(), w.included.stack),
+                           down.walk);
+    TRY([[maybe_unused]] const auto done,
+        embedding_gradients(runs.shown, {&seed, 1}, pool, cancel, &observer));
+    observer.finish();
     out.by = Origins::relevance;
-    out.reached = std::move(reached);
-    out.carried = std::move(carried);
     return success();
 }
 
-Status reach_by_contributions(const Trace& trace, const RolloutWanted& w, Rollout& out, ThreadPool& pool,
-                              const CancelFlag* cancel) {
-    const auto blocks = self_blocks(trace.config(), w.included.stack);
-    const int n = trace.request.inputs[w.included.stack].size(), layers = isize(blocks);
-    const BlockShares of_block = contribution_shares(trace, w.included, pool);
-    Matrix reached = Matrix::Zero(layers + 1, n);
-    reached(layers, w.token) = 1;
-    for (int l = layers - 1; l >= 0; --l) {
-        if (stopped(cancel)) return cancelled();
-        reached.row(l) = reached.row(l + 1);
-        if (trace.rule(blocks[l]).skipped) continue;
-        const SharesOf shares_of = of_block(blocks[l]);
-        const int tiles = (n + kGraphTile - 1) / kGraphTile;
-        Matrix parts = Matrix::Zero(tiles, n);
-        pool.run(tiles, [&](int tile) {
-            const int first = tile * kGraphTile, rows = std::min(kGraphTile, n - first);
-            const auto above = reached.row(l + 1).segment(first, rows);
-            if (above.maxCoeff() > 0) parts.row(tile) = above * shares_of(first, rows).keys;
-        });
-        reached.row(l) = parts.colwise().sum();
-    }
-    out.by = Origins::contribution;
-    out.reached = std::move(reached);
-    out.carried.assign(layers, 1);
-    return success();
+void reach_by_shares(const Trace& trace, const RolloutWanted& w, Origins by, Rollout& out, ThreadPool& pool) {
+    const bool contributions = by == Origins::contribution;
+    TokenWalk down(trace, w, contributions ? 1 : 0.5f, out);
+    down.walk.through(
+        self_blocks_down(trace, w.included),
+        contributions ? contribution_shares(trace, w.included, pool) : rollout_shares(trace, w.included),
+        pool);
+    out.by = by;
 }
 
 std::vector<Link> links_of(const Eigen::RowVectorXf& row, float share) {
@@ -135,29 +94,35 @@ std::vector<Link> links_of(const Eigen::RowVectorXf& row, float share) {
 
 Status link_by_relevance(const Runs& runs, const GraphWanted& w, Graph& g, ThreadPool& pool,
                          const CancelFlag* cancel) {
-    const auto take = [&](int layer, const Matrix& weighted) {
-        for (Index q = 0; q < weighted.rows(); ++q) g.links[layer][q] = links_of(weighted.row(q), w.share);
+    TRY(const GradientSeed seed, relevance_seed(runs, w.included, w.of, pool));
+    const auto take = [&](int block, const Matrix& weighted) {
+        auto& links = g.links[size_t(runs.shown.config().block(block).layer)];
+        for (Index q = 0; q < weighted.rows(); ++q) links[size_t(q)] = links_of(weighted.row(q), w.share);
     };
-    return weighted_patterns(runs, w.included, w.of, take, pool, cancel);
+    WeightedPatterns observer(runs.shown, w.included, g.blocks, take);
+    TRY([[maybe_unused]] const auto done,
+        embedding_gradients(runs.shown, {&seed, 1}, pool, cancel, &observer));
+    observer.finish();
+    return success();
 }
 
 void link_by_shares(const Trace& trace, const GraphWanted& w, Graph& g, ThreadPool& pool) {
     const int n = trace.request.inputs[w.included.stack].size(), tiles = (n + kGraphTile - 1) / kGraphTile;
     const bool contributions = w.by == Origins::contribution && trace.has_weights();
-    const BlockShares of_block = contribution_shares(trace, w.included, pool);
+    const float unit = contributions ? 1 : 2;  // a rollout's links are the mean pattern
+    const BlockShares of_block =
+        contributions ? contribution_shares(trace, w.included, pool) : rollout_shares(trace, w.included);
     for (size_t l = 0; l < g.blocks.size(); ++l) {
         pool.stop_point();
-        if (contributions) g.stays.push_back(Vector::Ones(n));
-        if (contributions && trace.rule(g.blocks[l]).skipped) continue;
-        const SharesOf shares_of = contributions ? of_block(g.blocks[l]) : SharesOf();
+        g.stays.push_back(Vector::Constant(n, unit));
+        if (trace.rule(g.blocks[l]).skipped) continue;
+        const SharesOf shares_of = of_block(g.blocks[l]);
         pool.run(tiles, [&](int tile) {
             const int first = tile * kGraphTile, count = std::min(kGraphTile, n - first);
-            Matrix rows = contributions ? shares_of(first, count).keys
-                                        : layer_pattern(trace, g.blocks[l], w.included, first, count);
-            for (int i = 0; i < count; ++i) {
-                if (contributions) g.stays[l][first + i] = std::exchange(rows(i, first + i), 0.0f);
-                g.links[l][first + i] = links_of(rows.row(i), w.share);
-            }
+            const RowShares shares = shares_of(first, count);
+            g.stays[l].segment(first, count) = unit * shares.stays;
+            for (int i = 0; i < count; ++i)
+                g.links[l][size_t(first + i)] = links_of(unit * shares.keys.row(i), w.share);
         });
     }
 }
@@ -179,9 +144,11 @@ Result<Graph> answer(const Runs& runs, const GraphWanted& w, ThreadPool& pool, c
     return g;
 }
 
-Result<Rollout> answer(const Runs& runs, const RolloutWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+namespace {
+
+Result<Rollout> origins_of(const Runs& runs, const RolloutWanted& w, ThreadPool& pool,
+                           const CancelFlag* cancel) {
     const Trace& trace = runs.shown;
-    const CancelScope scope(pool, cancel);
     Rollout o;
     if (w.by == Origins::relevance) {
         const Status reached = reach_by_relevance(runs, w, o, pool, cancel);
@@ -192,15 +159,9 @@ Result<Rollout> answer(const Runs& runs, const RolloutWanted& w, ThreadPool& poo
     const bool contributions = w.by == Origins::contribution && trace.has_weights();
     if (w.by == Origins::contribution && !contributions)
         o.refusal = "A trace holds no weights, so contributions cannot be computed; this is the rollout.";
-    if (!contributions) {
-        TRY(o.reached, rollout_from(trace, w.included, w.token, pool, cancel));
-        o.carried.assign(size_t(o.reached.rows() - 1), 0.5f);
-    }
+    reach_by_shares(trace, w, contributions ? Origins::contribution : Origins::rollout, o, pool);
     const bool sink = w.by == Origins::automatic && w.token > 0 && o.reached(0, 0) > 0.5f;
-    if (contributions || (trace.has_weights() && sink)) {
-        TRY_STATUS(reach_by_contributions(trace, w, o, pool, cancel));
-        return o;
-    }
+    if (sink && trace.has_weights()) reach_by_shares(trace, w, Origins::contribution, o, pool);
     if (w.by != Origins::flow) return o;
     o.by = Origins::flow;
     o.flow = attention_flow(trace, w.included, w.token, cancel);
@@ -209,6 +170,15 @@ Result<Rollout> answer(const Runs& runs, const RolloutWanted& w, ThreadPool& poo
     for (float& f : o.flow) f /= std::max(sum, 1e-12f);
     if (stopped(cancel)) return cancelled();
     return o;
+}
+
+}  // namespace
+
+Result<Rollout> answer(const Runs& runs, const RolloutWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    return guarded([&] {
+        const CancelScope scope(pool, cancel);
+        return origins_of(runs, w, pool, cancel);
+    });
 }
 
 std::vector<float> Rollout::shares() const {

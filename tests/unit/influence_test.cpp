@@ -149,8 +149,9 @@ TEST_CASE("influence: rollout goes down as the graph's does") {
     const auto red = run_story(kRed, pool);
     const int last = red->output().size() - 1;
     const auto down = *rollout_paths(*red, std::array{last}, pool);
-    const Matrix want = *rollout_from(*red, {}, last, pool);
-    CHECK((down[0].transpose() - want.row(0)).cwiseAbs().maxCoeff() < 1e-6);
+    const auto graph = answer(Runs{*red}, RolloutWanted{{}, last, Origins::rollout, {}}, pool, nullptr);
+    REQUIRE(graph);
+    CHECK((down[0].transpose() - graph->reached.row(0)).cwiseAbs().maxCoeff() < 1e-6);
     const auto both = *rollout_paths(*changed(reference_model("marian"), {}, pool), std::array{2}, pool);
     CHECK(both[0].sum() + both[1].sum() == doctest::Approx(1));
     CHECK((both[0].minCoeff() > 0 && both[1].minCoeff() >= 0));

@@ -215,50 +215,6 @@ TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit
     CHECK(worst < 1e-4f);
 }
 
-TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without heads it is the identity") {
-    ThreadPool pool(2);
-    for (const char* name : {"gpt2", "bert", "marian"}) {
-        const auto trace = any_trace(name, pool);
-        const Matrix all = rollout(*trace, {}, pool);
-        CHECK((all.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
-        const auto one = rollout_from(*trace, {}, 6, pool);
-        REQUIRE(one);
-        CHECK(difference(one->row(0), all.row(6)) < 1e-6f);
-        CHECK((one->rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
-        IncludedHeads none;
-        for (const int block : self_blocks(trace->config(), 0))
-            for (int h = 0; h < trace->config().heads(block); ++h) none.left_out.insert({block, h});
-        CHECK(difference(rollout(*trace, none, pool), Matrix::Identity(all.rows(), all.rows())) == 0);
-    }
-}
-
-TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity") {
-    ThreadPool pool(1);
-    const auto trace = any_trace("gpt2", pool);
-    const Index n = Index(kIds.size());
-    Matrix want = Matrix::Identity(n, n);
-    for (const int block : self_blocks(trace->config(), 0)) {
-        Matrix mean = Matrix::Zero(n, n);
-        for (int h = 0; h < trace->config().heads(block); ++h)
-            mean += trace->pattern(block, h) / float(trace->config().heads(block));
-        want = (0.5f * mean + 0.5f * Matrix::Identity(n, n)) * want;
-    }
-    CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
-}
-
-TEST_CASE("flow: never more than what enters the token, all of it where a layer stands alone") {
-    ThreadPool pool(1);
-    const auto trace = any_trace("gpt2", pool);
-    IncludedHeads first;  // only layer 0 carries: the flow is that layer's own weight
-    for (const int block : self_blocks(trace->config(), 0))
-        for (int h = 0; block > 0 && h < trace->config().heads(block); ++h) first.left_out.insert({block, h});
-    const auto flow = attention_flow(*trace, first, 5);
-    const Matrix mean = layer_pattern(*trace, 0, first, 0, 10);
-    for (int k = 0; k < 10; ++k)
-        CHECK(flow[k] == doctest::Approx(0.5f * mean(5, k) + (k == 5 ? 0.5f : 0.0f)).epsilon(1e-3));
-    for (const float f : attention_flow(*trace, {}, 5)) CHECK((f >= 0 && f <= 1.0001f));
-}
-
 TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
     const Matrix x = random_matrix(40, 12, 3) * Eigen::VectorXf::LinSpaced(12, 6, 0.5f).asDiagonal();
     const headlight::Plane plane = principal_plane(x);

@@ -1,0 +1,296 @@
+// Paths of attention under every kind of change: Graph, Influence, attribute and the map beside a text tell
+// one token's origins alike, and as a plain product of matrices has them. New seeds each run.
+#include "analysis/paths.h"
+
+#include <array>
+#include <functional>
+
+#include "analysis/contribution.h"
+#include "analysis/flow.h"
+#include "analysis/influence.h"
+#include "changed.h"
+#include "person.h"
+
+using namespace headlight;
+
+namespace {
+
+constexpr const char* kFamilies[] = {"gpt2",       "gpt_neox", "llama", "gemma2",  "phi",
+                                     "opt",        "bloom",    "qwen3", "mistral", "bert",
+                                     "modernbert", "albert",   "bart",  "marian",  "t5"};
+constexpr int kTokens = 9;
+
+unsigned new_seed() {
+    static const unsigned seed = std::random_device()();
+    return seed;
+}
+
+/// A change of each kind at a position of the text, in a layer of the last stack and one of its heads.
+Change change_at(const Model& model, ChangeKind kind, int layer, int head, int position, unsigned seed) {
+    const ModelConfig& c = model.config;
+    Change out;
+    out.kind = kind;
+    const int stack = kind == ChangeKind::noise ? 0 : isize(c.stacks) - 1;
+    out.block = c.blocks_of(stack, layer).front();
+    switch (change_row(kind).target) {
+        case ChangeTarget::head:
+            out.head = head;
+            break;
+        case ChangeTarget::positions:
+        case ChangeTarget::cells:
+            if (kind == ChangeKind::positions) out.block = -1;
+            break;
+        default:
+            break;
+    }
+    out.query = position;
+    out.key = position / 2;
+    if (kind == ChangeKind::temperature) out.value = 0.5f;
+    if (kind == ChangeKind::score) out.value = 3;
+    if (kind == ChangeKind::positions) out.value = kNoPositions;
+    if (kind == ChangeKind::freeze)
+        out.pattern = std::make_shared<const Matrix>(Matrix::Identity(kTokens, kTokens));
+    const bool rows = change_row(kind).target == ChangeTarget::rows || kind == ChangeKind::patch_head;
+    if (rows)
+        out.pattern = std::make_shared<const Matrix>(
+            random_matrix(kTokens, kind == ChangeKind::patch_head ? c.d_head(out.block) : c.d_model, seed));
+    return out;
+}
+
+/// What the change replaces, as its help says it: asked of the change alone, not of the rules in force.
+struct Replaced {
+    const ModelConfig& c;
+    const Change& change;
+
+    bool head(int block, int head, int query) const {
+        if (block != change.block) return false;
+        switch (change.kind) {
+            case ChangeKind::zero:
+            case ChangeKind::mean:
+                return head == change.head;
+            case ChangeKind::keep:
+                return head != change.head;
+            case ChangeKind::patch_head:
+                return head == change.head && query == change.query;
+            case ChangeKind::patch_attention:
+                return query == change.query;
+            default:
+                return change.kind == ChangeKind::skip_attention;
+        }
+    }
+    bool stream(int stack, int layer, int row) const {
+        const AttentionBlock at = c.block(std::max(change.block, 0));
+        return change.kind == ChangeKind::patch_resid && at.stack == stack && at.layer == layer &&
+               row == change.query;
+    }
+};
+
+/// [n, tokens of all stacks] of each stack, upward, layer by layer; of one stack alone where `alone`.
+std::vector<Matrix> by_hand(const Trace& trace, const Change& change, bool alone) {
+    const ModelConfig& c = trace.config();
+    const Replaced replaced{c, change};
+    std::vector<Matrix> made;
+    for (int s = 0; s < isize(c.stacks); ++s) {
+        const int n = trace.request.inputs[s].size();
+        Matrix rows = Matrix::Zero(n, trace.token_count());
+        rows.middleCols(trace.first_token(s), n).setIdentity();
+        const Matrix own = rows;
+        for (int l = 0; l < c.stacks[s].layers; ++l) {
+            for (int q = 0; q < n; ++q)
+                if (replaced.stream(s, l, q)) rows.row(q) = own.row(q);
+            for (const int block : c.blocks_of(s, l)) {
+                const bool cross = c.block(block).kind == AttentionKind::cross;
+                if (cross && alone) continue;
+                const Matrix keys = cross ? made[s - 1] : rows;
+                Matrix sum = Matrix::Zero(n, trace.token_count());
+                Vector heads = Vector::Zero(n);
+                for (int h = 0; h < c.heads(block); ++h) {
+                    const Matrix moved = trace.pattern(block, h) * keys;
+                    for (int q = 0; q < n; ++q)
+                        if (!replaced.head(block, h, q)) {
+                            sum.row(q) += moved.row(q);
+                            heads[q] += 1;
+                        }
+                }
+                for (int q = 0; q < n; ++q)
+                    if (heads[q] > 0) rows.row(q) = 0.5f * rows.row(q) + 0.5f * sum.row(q) / heads[q];
+            }
+        }
+        made.push_back(rows);
+    }
+    return made;
+}
+
+struct Case {
+    std::shared_ptr<const Trace> trace;
+    Change change;
+    int stack, token;  // followed from its top
+};
+
+float apart(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
+
+Rollout graph_of(const Case& of, Origins by, ThreadPool& pool) {
+    const auto found =
+        answer(Runs{*of.trace}, RolloutWanted{{of.stack, {}}, of.token, by, {}}, pool, nullptr);
+    REQUIRE(found);
+    REQUIRE(found->by == by);
+    return *found;
+}
+
+/// The largest difference between the views of one rollout and the product by hand.
+float rollouts_apart(const Case& of, ThreadPool& pool) {
+    const Trace& trace = *of.trace;
+    const int n = trace.request.inputs[of.stack].size();
+    const Matrix graph = graph_of(of, Origins::rollout, pool).reached.row(0),
+                 hand = by_hand(trace, of.change, true)[of.stack].row(of.token);
+    float worst = apart(graph, hand.middleCols(trace.first_token(of.stack), n));
+    const Matrix whole = by_hand(trace, of.change, false)[of.stack];
+    const int top = trace.config().stacks[of.stack].layers - 1;
+    worst =
+        std::max(worst, apart(*shares_through(trace, of.stack, top, rollout_shares(trace, {}), pool), whole));
+    const Vector flow = Eigen::Map<const Vector>(attention_flow(trace, {of.stack, {}}, of.token).data(), n);
+    for (int i = 0; i < n; ++i)
+        if (graph(0, i) == 0) worst = std::max(worst, flow[i]);  // no way is no flow
+    if (of.stack + 1 < isize(trace.config().stacks)) return worst;
+    const auto paths = *rollout_paths(trace, std::array{of.token}, pool);
+    InfluenceWanted wanted{InfluenceMethod::rollout, {}};
+    wanted.metric.position = of.token;
+    const auto scores = influence({trace}, wanted, pool);
+    REQUIRE(scores);
+    for (int s = 0; s < isize(paths); ++s) {
+        const Matrix want = whole.row(of.token).segment(trace.first_token(s), paths[s].size());
+        worst =
+            std::max({worst, apart(paths[s].transpose(), want), apart(scores->tokens[s].transpose(), want)});
+    }
+    return worst;
+}
+
+/// Contributions and relevance: of Graph against Influence's, where one stack is all there is.
+float others_apart(const Case& of, ThreadPool& pool) {
+    const Trace& trace = *of.trace;
+    const Matrix graph = graph_of(of, Origins::contribution, pool).reached.row(0);
+    const auto paths = *contribution_paths(trace, std::array{of.token}, pool);
+    float worst = apart(graph, paths[0].transpose());
+    worst = std::max(worst, std::abs(graph.sum() - 1));
+    if (!trace.model->has_logits()) return worst;
+    const Matrix relevance = graph_of(of, Origins::relevance, pool).reached.row(0);
+    InfluenceWanted wanted{InfluenceMethod::relevance, {}};
+    wanted.metric.position = of.token;
+    const auto scores = influence({trace}, wanted, pool);
+    REQUIRE(scores);
+    const Vector& tokens = scores->tokens[0];
+    return std::max(worst, apart(relevance, tokens.transpose() / tokens.sum()));
+}
+
+ForwardRequest plain_request(const ModelConfig& c, std::mt19937& random) {
+    ForwardRequest out;
+    for (const StackConfig& stack : c.stacks) {
+        std::vector<int> ids;
+        for (int i = 0; i < kTokens; ++i) ids.push_back(2 + int(random() % unsigned(stack.vocab - 2)));
+        out.inputs.push_back(request_of(ids).inputs[0]);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("paths: every view of a rollout agrees under every kind of change, in every family") {
+    ThreadPool pool(2);
+    const unsigned seed = new_seed();
+    INFO("seed ", seed);
+    std::mt19937 random(seed);
+    float worst = 0, worst_other = 0;
+    for (const char* name : kFamilies) {
+        const auto model = reference_model(name);
+        const ModelConfig& c = model->config;
+        const ForwardRequest request = plain_request(c, random);
+        for (const ChangeRow& row : change_rows()) {
+            if (row.kind == ChangeKind::positions && c.positions == PositionScheme::none) continue;
+            const int layer = int(random() % unsigned(c.stacks.back().layers)),
+                      head = int(random() % unsigned(c.stacks.back().heads));
+            for (const int position : {0, 1 + int(random() % (kTokens - 2)), kTokens - 1}) {
+                CAPTURE(name);
+                CAPTURE(row.name);
+                CAPTURE(layer);
+                CAPTURE(head);
+                CAPTURE(position);
+                ForwardRequest changed = request;
+                const Change change = change_at(*model, row.kind, layer, head, position, seed);
+                changed.intervention.changes.push_back(change);
+                const auto trace = run_trace(model, changed, pool);
+                REQUIRE(trace);
+                for (int stack = 0; stack < isize(c.stacks); ++stack) {
+                    const Case of{*trace, change, stack, std::min(kTokens - 1, position + int(random() % 3))};
+                    const float rollouts = rollouts_apart(of, pool);
+                    CHECK(rollouts < 1e-5f);
+                    worst = std::max(worst, rollouts);
+                    if (c.stacks.size() > 1 || position == 0) continue;
+                    const float others = others_apart(of, pool);
+                    CHECK(others < 1e-4f);
+                    worst_other = std::max(worst_other, others);
+                }
+            }
+        }
+    }
+    MESSAGE("seed ", seed, ": rollouts at most ", worst, " apart, contributions and relevance ", worst_other);
+}
+
+TEST_CASE("paths: a graph's links and what stays carry what is reached, under every kind of change") {
+    ThreadPool pool(2);
+    const unsigned seed = new_seed();
+    INFO("seed ", seed);
+    std::mt19937 random(seed);
+    const auto model = reference_model("gpt2");
+    for (const ChangeRow& row : change_rows()) {
+        CAPTURE(row.name);
+        ForwardRequest request = plain_request(model->config, random);
+        request.intervention.changes.push_back(
+            change_at(*model, row.kind, 1, int(random() % 3), kTokens - 2, seed));
+        const auto trace = run_trace(model, request, pool);
+        REQUIRE(trace);
+        for (const Origins by : {Origins::rollout, Origins::contribution}) {
+            const Graph graph = *answer(Runs{**trace}, GraphWanted{{}, 1.0f, by, {}}, pool, nullptr);
+            const Rollout o = *answer(Runs{**trace}, RolloutWanted{{}, kTokens - 1, by, {}}, pool, nullptr);
+            for (int l = 0; l + 1 < o.reached.rows(); ++l) {
+                Vector below = o.replaced.row(l + 1).transpose();
+                for (int q = 0; q < kTokens; ++q) {
+                    const float above = o.carried[l] * (o.reached(l + 1, q) - o.replaced(l + 1, q));
+                    below[q] += above * graph.stays[l][q];
+                    for (const Link& link : graph.links[l][q]) below[link.key] += above * link.weight;
+                }
+                CHECK((below - o.reached.row(l).transpose()).cwiseAbs().maxCoeff() < 1e-5f);
+            }
+        }
+    }
+}
+
+TEST_CASE("paths: a skipped layer passes everything on in Graph, as in Influence") {
+    ThreadPool pool(1);
+    const auto trace = changed(reference_model("gpt2"), {"skip-attention:1"}, pool);
+    const int token = trace->output().size() - 1;
+    const Rollout o = *answer(Runs{*trace}, RolloutWanted{{}, token, Origins::rollout, {}}, pool, nullptr);
+    CHECK(apart(o.reached.row(1), o.reached.row(2)) == 0);
+    CHECK(apart(o.reached.row(0), (*rollout_paths(*trace, std::array{token}, pool))[0].transpose()) < 1e-6f);
+    const auto bare =
+        changed(reference_model("gpt2"), {"skip-attention:0", "skip-attention:1", "skip-attention:2"}, pool);
+    const auto flow = attention_flow(*bare, {}, token);
+    for (int i = 0; i < token; ++i) CHECK(flow[i] == 0);
+    CHECK(flow[token] == doctest::Approx(1));
+}
+
+TEST_CASE("paths: what a person put in place of a row comes from no token below") {
+    ThreadPool pool(1);
+    const auto model = reference_model("llama");
+    std::mt19937 random(new_seed());
+    ForwardRequest request = plain_request(model->config, random);
+    const Change change = change_at(*model, ChangeKind::patch_resid, 2, 0, kTokens - 1, 3);
+    request.intervention.changes.push_back(change);
+    const auto trace = *run_trace(model, request, pool);
+    REQUIRE(model->config.stacks[0].layers == 3);
+    const Rollout o =
+        *answer(Runs{*trace}, RolloutWanted{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
+    // Of the last token half the last layer's stream and its own weight are the patch, which stays there.
+    CHECK(o.replaced(2, kTokens - 1) == o.reached(2, kTokens - 1));
+    CHECK(o.replaced(0, kTokens - 1) == o.reached(2, kTokens - 1));
+    CHECK(o.reached.row(0).sum() == doctest::Approx(1));
+}
