@@ -3,14 +3,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
 #include <new>
 #include <string>
 
 #include "base/check.h"
+#include "base/memory_limits.h"
 #include "base/spare.h"
 
 namespace headlight {
@@ -23,14 +22,6 @@ std::atomic<void*> reserve{nullptr};
 [[noreturn]] void give_up_reserve() {
     std::free(reserve.exchange(nullptr));
     throw std::bad_alloc();
-}
-
-/// What a control group still allows, or `otherwise` where it sets no limit.
-int64_t left_in_group(int64_t otherwise) {
-    int64_t max = 0, used = 0;
-    std::ifstream("/sys/fs/cgroup/memory.max") >> max;  // "max" reads as 0
-    std::ifstream("/sys/fs/cgroup/memory.current") >> used;
-    return max > 0 ? std::max<int64_t>(max - used, 1) : otherwise;
 }
 
 }  // namespace
@@ -82,19 +73,9 @@ Pages::~Pages() {
 }
 
 int64_t available_memory() {
-    int64_t free = 0;
-    std::ifstream file("/proc/meminfo");
-    for (std::string key, unit; file >> key;) {
-        int64_t kilobytes = 0;
-        file >> kilobytes;
-        std::getline(file, unit);
-        if (key == "MemAvailable:") free = kilobytes * 1024;
-    }
-    free = left_in_group(free);
     rlimit limit{};
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        free = std::min(free, static_cast<int64_t>(limit.rlim_cur));
-    return free;
+    const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return memory_left("/", limited ? static_cast<int64_t>(limit.rlim_cur) : 0);
 }
 
 }  // namespace headlight
