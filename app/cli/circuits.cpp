@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "analysis/circuit_factors.h"
 #include "analysis/composition.h"
 #include "analysis/predict.h"
 #include "base/quoted.h"
@@ -159,8 +160,9 @@ Status run_scores(const CircuitsOptions& o, const Model& model, ThreadPool& pool
     const ModelConfig& c = model.config;
     Progress progress(c.head_count(), o.input.quiet);
     std::vector<HeadCircuits> heads;
+    AverageText average(model);
     for (int i = 0; i < c.head_count(); ++i, progress.step())
-        heads.push_back(circuit_scores(model, c.head_at(i), pool));
+        heads.push_back(circuit_scores(model, c.head_at(i), average, pool));
     const auto json = [&] {
         OrderedJson root{{"model", model.name}, {"heads", OrderedJson::array()}};
         for (int i = 0; i < c.head_count(); ++i) {

@@ -211,10 +211,12 @@ Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<
     const ModelConfig& c = model.config;
     for (const Question& question : questions) {
         if (model.weights.stacks.empty()) break;
-        TRY_STATUS(answer_once<BlockWeightsWanted>(
-            state, question, c, [&](const BlockWeightsWanted& asked) -> Result<BlockWeights> {
+        TRY_STATUS(answer_once<BlockWeightsWanted>(state, question, c, [&](const BlockWeightsWanted& asked) {
+            return guarded([&]() -> Result<BlockWeights> {
+                const CancelScope scope(pool, cancel);
                 return block_weights(model, asked, pool);
-            }));
+            });
+        }));
         TRY_STATUS(answer_once<CircuitsWanted>(state, question, c, [&](const CircuitsWanted& asked) {
             return head_circuits(model, asked, pool, cancel);
         }));

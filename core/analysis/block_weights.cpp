@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "analysis/head_matrices.h"
 #include "base/cast.h"
@@ -66,20 +67,35 @@ std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::
 
 }  // namespace
 
-/// Tiles of stored rows are read side by side, each into rows of its own.
+namespace {
+
+/// Writes some rows of a matrix, from `first` on.
+using ReadRows = std::function<void(Index first, MatrixRef rows)>;
+
+/// Tiles are read side by side, each into rows of its own, some rows at a time.
+void pool_rows(Pooled& pooled, Index rows, Index columns, ThreadPool& pool, const ReadRows& read) {
+    constexpr Index kAtOnce = 32;
+    pool.run(narrow<int>(pooled.values.rows()), [&](int tile) {
+        Matrix some(std::min<Index>(kAtOnce, pooled.down), columns);
+        const Index end = std::min(rows, Index{tile + 1} * pooled.down);
+        for (Index first = Index{tile} * pooled.down; first < end && !pool.stopped(); first += some.rows()) {
+            const Index count = std::min(some.rows(), end - first);
+            read(first, some.topRows(count));
+            for (Index i = 0; i < count; ++i) pooled.take(first + i, some.row(i).data(), columns);
+        }
+    });
+}
+
+}  // namespace
+
 WeightMap map_of_linear(const std::string& name, const std::string& down_is, const Linear& w,
                         bool outputs_down, ThreadPool& pool, const std::string& shape) {
     const bool by_output = w.layout == WeightLayout::out_in, sideways = by_output != outputs_down;
     const Index rows = by_output ? w.out : w.in, columns = by_output ? w.in : w.out;
     Pooled pooled(rows, columns, step_of(rows, sideways ? kMaxAcross : kMaxDown),
                   step_of(columns, sideways ? kMaxDown : kMaxAcross));
-    pool.run(narrow<int>(pooled.values.rows()), [&](int tile) {
-        Vector stored(columns);
-        const Index end = std::min(rows, Index{tile + 1} * pooled.down);
-        for (Index row = Index{tile} * pooled.down; row < end; ++row) {
-            w.read(row, 0, columns, stored.data());
-            pooled.take(row, stored.data(), columns);
-        }
+    pool_rows(pooled, rows, columns, pool, [&](Index first, MatrixRef some) {
+        for (Index i = 0; i < some.rows(); ++i) w.read(first + i, 0, columns, some.row(i).data());
     });
     return map_of(name, shape.empty() ? by(w.in, w.out) : shape, down_is, std::move(pooled), rows, columns,
                   sideways);
@@ -91,6 +107,15 @@ namespace {
 WeightMap map_of_table(const std::string& name, const std::string& down_is, const Linear& w,
                        ThreadPool& pool) {
     return map_of_linear(name, down_is, w, true, pool, by(w.out, w.in));
+}
+
+/// The waves of all positions that a model declares, some at a time: there may be millions.
+WeightMap map_of_sinusoids(const ModelConfig& c, ThreadPool& pool) {
+    Pooled pooled(c.context, c.d_model, step_of(c.context, kMaxDown), step_of(c.d_model, kMaxAcross));
+    pool_rows(pooled, c.context, c.d_model, pool,
+              [&](Index first, MatrixRef some) { some = sinusoids(c.d_model, first, some.rows()); });
+    return map_of("sinusoids", by(c.context, c.d_model), "the position", std::move(pooled), c.context,
+                  c.d_model, false);
 }
 
 /// A matrix in memory whose rows go down the picture.
@@ -141,8 +166,7 @@ void add_mlp(BlockWeights& out, const LayerWeights& w, ThreadPool& pool) {
 
 void add_positions(BlockWeights& out, const ModelConfig& c, const StackWeights& w, ThreadPool& pool) {
     if (c.positions == PositionScheme::sinusoidal)
-        out.maps.push_back(map_of_matrix("sinusoids", by(c.context, c.d_model), "the position",
-                                         sinusoids(c.d_model, 0, c.context)));
+        out.maps.push_back(map_of_sinusoids(c, pool));
     else if (w.position_embedding)
         out.maps.push_back(map_of_table("W_pos", "the position", w.position_embedding, pool));
 }

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "analysis/direct.h"
 #include "base/cast.h"
+#include "base/memory.h"
 #include "model/heads.h"
 #include "model/rules.h"
 
@@ -55,8 +59,12 @@ Matrix multiplied(const Linear& w, ConstMatrixRef x, ThreadPool& pool) {
 Matrix embedded(const Model& model, int stack, Index first, Index count, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const StackWeights& w = model.weights.stacks[stack];
+    constexpr Index kRows = 64;
     Matrix x(count, w.token_embedding.in);
-    for (Index i = 0; i < count; ++i) w.token_embedding.read(first + i, 0, x.cols(), x.row(i).data());
+    pool.run(narrow<int>((count + kRows - 1) / kRows), [&](int tile) {
+        for (Index i = tile * kRows; i < std::min(count, (tile + 1) * kRows); ++i)
+            w.token_embedding.read(first + i, 0, x.cols(), x.row(i).data());
+    });
     x *= c.embed_scale;
     const bool project_first = w.embed_project && c.d_model_positions;
     if (project_first) x = multiplied(w.embed_project, x, pool);
@@ -65,22 +73,34 @@ Matrix embedded(const Model& model, int stack, Index first, Index count, ThreadP
     return x;
 }
 
-/// [vocab, d_head]: each token's embedding as a side of the block reads it, through one of its matrices.
-Matrix vectors_of_tokens(const Model& model, int block, bool keys, const Linear& with, const Norm& by_head,
-                         ThreadPool& pool) {
+/// A matrix that a side of a block reads the stream with, and where [vocab, d_head] of it go.
+struct SideRead {
+    bool keys;
+    Linear with;
+    Norm by_head;
+    Matrix& to;
+};
+
+bool read_alike(const ModelConfig& c, int block) { return c.block(block).kind != AttentionKind::cross; }
+
+/// Each token's embedding as one side of the block reads it, through these matrices.
+void read_tokens(const Model& model, int block, bool keys, std::span<SideRead* const> reads,
+                 ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const int stack = stack_read(c, block, keys);
     const Norm norm = without_bias(norm_read(model, block, keys));
     const Index vocab = model.weights.stacks[stack].token_embedding.out;
-    Matrix out(vocab, with.out);
+    for (const SideRead* read : reads) read->to.resize(vocab, read->with.out);
     for (Index first = 0; first < vocab; first += kTokensAtOnce) {
         const Index count = std::min(kTokensAtOnce, vocab - first);
         Matrix x = embedded(model, stack, first, count, pool);
         if (norm) x = apply_norm(c, norm, x, pool);
-        Matrix y = multiplied(without_bias(with), x, pool);
-        out.middleRows(first, count) = by_head ? apply_norm(c, without_bias(by_head), y, pool) : y;
+        for (const SideRead* read : reads) {
+            Matrix y = multiplied(without_bias(read->with), x, pool);
+            read->to.middleRows(first, count) =
+                read->by_head ? apply_norm(c, without_bias(read->by_head), y, pool) : y;
+        }
     }
-    return out;
 }
 
 Index shared_head(const ModelConfig& c, AttentionHead head) {
@@ -119,27 +139,31 @@ std::string missing_ov(const Model& model, AttentionHead head) {
                                                                : "norms behind the blocks stand in it.");
 }
 
-Matrix token_queries(const Model& model, AttentionHead head, ThreadPool& pool) {
+TokenSides token_sides(const Model& model, AttentionHead head, unsigned wanted, ThreadPool& pool) {
     const ModelConfig& c = model.config;
-    const AttentionWeights& w = weights_of(model, head.block);
-    const AttentionBlock at = c.block(head.block);
-    return vectors_of_tokens(model, head.block, false, columns_of_head(c, w.q, head.block, head.head),
-                             w.q_norm, pool) *
-           c.score_scale(c.stacks[at.stack], at.layer);
-}
-
-Matrix token_keys(const Model& model, AttentionHead head, ThreadPool& pool) {
-    const ModelConfig& c = model.config;
-    const AttentionWeights& w = weights_of(model, head.block);
-    return vectors_of_tokens(model, head.block, true,
-                             columns_of_head(c, w.k, head.block, shared_head(c, head)), w.k_norm, pool);
-}
-
-Matrix token_values(const Model& model, AttentionHead head, ThreadPool& pool) {
-    const ModelConfig& c = model.config;
-    return vectors_of_tokens(
-        model, head.block, true,
-        columns_of_head(c, weights_of(model, head.block).v, head.block, shared_head(c, head)), Norm{}, pool);
+    const int block = head.block;
+    const AttentionWeights& w = weights_of(model, block);
+    const AttentionBlock at = c.block(block);
+    const Index shared = shared_head(c, head);
+    TokenSides out;
+    std::vector<SideRead> reads;
+    if (wanted & kQueries)
+        reads.push_back({false, columns_of_head(c, w.q, block, head.head), w.q_norm, out.queries});
+    if (wanted & kKeys) reads.push_back({true, columns_of_head(c, w.k, block, shared), w.k_norm, out.keys});
+    if (wanted & kValues) reads.push_back({true, columns_of_head(c, w.v, block, shared), {}, out.values});
+    int64_t bytes = 0;
+    for (const SideRead& read : reads)
+        bytes += model.weights.stacks[stack_read(c, block, read.keys)].token_embedding.out * read.with.out *
+                 int64_t{sizeof(float)};
+    check_fits(bytes);
+    for (const bool keys : {false, true}) {
+        std::vector<SideRead*> alike;
+        for (SideRead& read : reads)
+            if (read_alike(c, block) ? !keys : read.keys == keys) alike.push_back(&read);
+        if (!alike.empty()) read_tokens(model, block, keys, alike, pool);
+    }
+    out.queries *= c.score_scale(c.stacks[at.stack], at.layer);
+    return out;
 }
 
 Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool) {
@@ -148,6 +172,7 @@ Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool) {
     const Matrix o = input_rows(weights_of(model, head.block).o, head.head * d, d);
     Matrix x = through_gain(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
     x *= c.logit_scale;
+    check_fits(model.weights.unembedding.out * d * int64_t{2 * sizeof(float)});  // and turned
     if (model.weights.head_dense) x = multiplied(without_bias(model.weights.head_dense), x, pool);
     return multiplied(without_bias(model.weights.unembedding), x, pool).transpose();
 }
@@ -163,20 +188,26 @@ std::vector<Sequence> equal_tokens(const ModelConfig& c, int n) {
 
 }  // namespace
 
-float previous_token_score(const Model& model, AttentionHead head, ThreadPool& pool) {
+void AverageText::make(int tokens, ThreadPool& pool) {
+    const std::vector<Sequence> inputs = equal_tokens(model_.config, tokens);
+    auto rules = attention_rules(model_, inputs, {}, pool.cancel_flag());
+    if (!rules) throw Failure(rules.error());
+    embeddings_ = mean_embeddings(model_, inputs, *rules, pool);
+    rules_ = *std::move(rules);
+}
+
+float AverageText::previous_token_score(AttentionHead head, ThreadPool& pool) {
     constexpr int kTokens = 64;
-    const ModelConfig& c = model.config;
+    const ModelConfig& c = model_.config;
     const AttentionBlock at = c.block(head.block);
     const int n = std::min(kTokens, c.context);
     if (c.can.read_image || at.kind == AttentionKind::cross || n < 2)
         return std::numeric_limits<float>::quiet_NaN();
-    const std::vector<Sequence> inputs = equal_tokens(c, n);
-    const auto rules = attention_rules(model, inputs, {}, pool.cancel_flag());
-    if (!rules) throw Failure(rules.error());
-    const AttentionRule& rule = *(*rules)[at.stack][at.layer].self;
-    const AttentionWeights& w = weights_of(model, head.block);
-    Matrix x = mean_embeddings(model, inputs, *rules, pool)[at.stack];
-    if (const Norm norm = norm_read(model, head.block, false)) x = apply_norm(c, norm, x, pool);
+    if (embeddings_.empty()) make(n, pool);
+    const AttentionRule& rule = *rules_[at.stack][at.layer].self;
+    const AttentionWeights& w = weights_of(model_, head.block);
+    Matrix x = embeddings_[at.stack];
+    if (const Norm norm = norm_read(model_, head.block, false)) x = apply_norm(c, norm, x, pool);
     const Rope& rope = c.rope_of(c.stacks[at.stack], at.layer);
     const auto vectors = [&](const Linear& all, Index number, const Norm& norm) {
         Matrix y = multiplied(columns_of_head(c, all, head.block, number), x, pool);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/head_matrices.h"
+#include "model/forward.h"
 
 namespace headlight {
 
@@ -22,17 +24,32 @@ std::string missing_ov(const Model& model, AttentionHead head);
 /// [vocab, d_head] of one head for each token of its queries' (keys') vocabulary: embedding, norm with the
 /// embedding's own scale, W_Q (W_K, W_V), norm of q and k where there is one. Queries are multiplied by the
 /// model's scale of scores.
-Matrix token_queries(const Model& model, AttentionHead head, ThreadPool& pool);
-Matrix token_keys(const Model& model, AttentionHead head, ThreadPool& pool);
-Matrix token_values(const Model& model, AttentionHead head, ThreadPool& pool);
+struct TokenSides {
+    Matrix queries, keys, values;
+};
+enum TokenSide : unsigned { kQueries = 1, kKeys = 2, kValues = 4 };
+/// Those that are asked for; the vocabulary is embedded and normed once for all that read it alike. Throws a
+/// Failure where memory has no room for them.
+TokenSides token_sides(const Model& model, AttentionHead head, unsigned wanted, ThreadPool& pool);
 
 /// [vocab of the logits, d_head]: what each entry of a head's z gives to each logit, through W_O, the final
 /// norm's gain (without its scale) and the unembedding.
 Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool);
 
-/// The mean weight on the token before, over the queries of a text in which every token has the mean
-/// embedding of the vocabulary, so that the pattern comes of positions alone (of all schemes); at most 64
-/// tokens. NaN for cross-attention and pictures.
-float previous_token_score(const Model& model, AttentionHead head, ThreadPool& pool);
+/// A text in which every token has the mean embedding of the vocabulary, so that patterns come of positions
+/// alone (of all schemes); at most 64 tokens. It is made when the first head asks, and kept for the others.
+class AverageText {
+public:
+    explicit AverageText(const Model& model) : model_(model) {}
+    /// The mean weight on the token before, over the queries. NaN for cross-attention and pictures.
+    float previous_token_score(AttentionHead head, ThreadPool& pool);
+
+private:
+    void make(int tokens, ThreadPool& pool);
+
+    const Model& model_;
+    std::vector<std::vector<LayerRules>> rules_;
+    std::vector<Matrix> embeddings_;  // of each stack
+};
 
 }  // namespace headlight

@@ -9,6 +9,7 @@
 #include "analysis/predict.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/spectrum.h"
 #include "model/heads.h"
 
@@ -47,10 +48,13 @@ void keep_largest(const Eigen::Ref<const Eigen::RowVectorXf>& row, int from, int
 std::vector<CircuitPair> strongest_pairs(const Matrix& left, const Matrix& right, int count, ThreadPool& pool,
                                          const std::function<void()>& step) {
     HEADLIGHT_CHECK(left.cols() == right.cols());
+    const Index of_row = std::min<Index>(count, right.rows());
+    check_fits(left.rows() * of_row * int64_t{2 * sizeof(CircuitPair)});  // and all of them sorted
     std::vector<std::vector<CircuitPair>> by_row(left.rows());
     pool.run(narrow<int>((left.rows() + kPairRows - 1) / kPairRows), [&](int tile) {
         const Index first = tile * kPairRows, rows = std::min(kPairRows, left.rows() - first);
         Matrix products(rows, std::min(kPairColumns, right.rows()));
+        for (Index i = 0; i < rows; ++i) by_row[first + i].reserve(size_t(of_row));
         for (Index c = 0; c < right.rows(); c += kPairColumns) {
             if (pool.stopped()) return;
             const Index columns = std::min(kPairColumns, right.rows() - c);
@@ -134,7 +138,7 @@ struct Factored {
     HeadCircuits out;
 };
 
-Factored factored(const Model& model, AttentionHead head, ThreadPool& pool) {
+Factored factored(const Model& model, AttentionHead head, AverageText& average, ThreadPool& pool) {
     Factored f;
     HeadCircuits& out = f.out;
     const bool self = model.config.block(head.block).kind != AttentionKind::cross;
@@ -145,19 +149,23 @@ Factored factored(const Model& model, AttentionHead head, ThreadPool& pool) {
     out.qk.from_stack = at.stack;
     out.qk.to_stack = out.ov.from_stack = at.key_stack();
     out.ov.to_stack = isize(model.config.stacks) - 1;
+    TokenSides sides = token_sides(
+        model, head,
+        (out.qk.refusal.empty() ? kQueries | kKeys : 0u) | (out.ov.refusal.empty() ? unsigned{kValues} : 0u),
+        pool);
     if (out.qk.refusal.empty()) {
-        f.queries = token_queries(model, head, pool);
-        f.keys = token_keys(model, head, pool);
+        f.queries = std::move(sides.queries);
+        f.keys = std::move(sides.keys);
         center_rows(f.keys);
         if (self) out.duplicate = duplicate_score(f.queries, f.keys, pool);
     }
     if (out.ov.refusal.empty()) {
-        f.values = token_values(model, head, pool);
+        f.values = std::move(sides.values);
         f.logits = output_logits(model, head, pool);
         center_rows(f.logits);
         if (self || model.config.shared_embedding) out.copying = copying_score(f.values, f.logits, pool);
     }
-    out.previous = previous_token_score(model, head, pool);
+    out.previous = average.previous_token_score(head, pool);
     return f;
 }
 
@@ -167,8 +175,8 @@ Index looked_at(const Matrix& of, int tokens) {
 
 }  // namespace
 
-HeadCircuits circuit_scores(const Model& model, AttentionHead head, ThreadPool& pool) {
-    return factored(model, head, pool).out;
+HeadCircuits circuit_scores(const Model& model, AttentionHead head, AverageText& average, ThreadPool& pool) {
+    return factored(model, head, average, pool).out;
 }
 
 int circuit_steps(const Model& model, const CircuitsWanted& wanted) {
@@ -188,7 +196,8 @@ Result<HeadCircuits> head_circuits(const Model& model, const CircuitsWanted& w, 
                                    const CancelFlag* cancel, const std::function<void()>& step) {
     return guarded([&]() -> Result<HeadCircuits> {
         const CancelScope scope(pool, cancel);
-        Factored f = factored(model, {w.block, w.head}, pool);
+        AverageText average(model);
+        Factored f = factored(model, {w.block, w.head}, average, pool);
         HeadCircuits& out = f.out;
         const auto strongest = [&](const Matrix& left, const Matrix& right) {
             out.tokens = narrow<int>(looked_at(left, w.tokens));

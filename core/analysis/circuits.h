@@ -12,6 +12,8 @@
 
 namespace headlight {
 
+class AverageText;  // analysis/circuit_factors.h
+
 /// QK: a query's and a key's token, and the score above that of the query's mean key (softmax takes only
 /// differences in a row). OV: an attended token and one whose logit it raises above the mean logit, but for
 /// the scale of the final norm, which depends on a text.
@@ -63,8 +65,9 @@ Result<HeadCircuits> answer(const Trace& trace, const CircuitsWanted& wanted, Th
 std::vector<CircuitPair> strongest_pairs(const Matrix& left, const Matrix& right, int count, ThreadPool& pool,
                                          const std::function<void()>& step = nullptr);
 
-/// Copying, previous-token and duplicate-token score of one head, without pairs.
-HeadCircuits circuit_scores(const Model& model, AttentionHead head, ThreadPool& pool);
+/// Copying, previous-token and duplicate-token score of one head, without pairs. `average`: one for all heads
+/// of the model.
+HeadCircuits circuit_scores(const Model& model, AttentionHead head, AverageText& average, ThreadPool& pool);
 
 /// Both lists as tables: token ids, with the tokens as texts, and the value.
 std::vector<NumberTable> circuit_numbers(const HeadCircuits& circuits, const Model& model,

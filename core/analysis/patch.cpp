@@ -6,11 +6,13 @@
 
 #include "analysis/compare.h"
 #include "base/cast.h"
+#include "base/check.h"
 #include "base/draws.h"
 #include "base/quoted.h"
 #include "model/change_place.h"
 #include "model/input.h"
 #include "model/patch_change.h"
+#include "model/table_sums.h"
 
 namespace headlight {
 
@@ -48,23 +50,21 @@ Matrix along(const Trace& own, const Trace& source, int block, int head) {
 }
 
 /// The standard deviation of all entries of the token embeddings, as they enter the model.
-double embedding_deviation(const Model& model) {
+double embedding_deviation(const Model& model, ThreadPool& pool) {
     const Linear& table = model.weights.stacks[0].token_embedding;
-    double sum = 0, squares = 0;
-    Vector row(table.in);
-    for (Index id = 0; id < table.out; ++id) {
-        table.read(id, 0, table.in, row.data());
-        sum += row.cast<double>().sum();
-        squares += row.cast<double>().squaredNorm();
-    }
-    const double count = double(table.out) * double(table.in), mean = sum / count;
-    return double(model.config.embed_scale) * std::sqrt(std::max(0.0, squares / count - mean * mean));
+    const TableSums sums = table_sums(table, pool);
+    const double count = double(table.out) * double(table.in), mean = sums.sum.sum() / count;
+    return double(model.config.embed_scale) * std::sqrt(std::max(0.0, sums.squares / count - mean * mean));
 }
 
 /// What a change of rows puts in place.
-Result<Matrix> rows_of(const Change& change, const Trace& own, const Trace& source, ThreadPool& pool) {
+Result<Matrix> rows_of(const Change& change, const Trace& own, const Trace& source, ThreadPool& pool,
+                       const CancelFlag* cancel) {
     if (change.kind == ChangeKind::noise)
-        return embedding_noise(*own.model, own.request.inputs[0].size(), int(change.value));
+        return guarded([&]() -> Result<Matrix> {
+            const CancelScope scope(pool, cancel);
+            return embedding_noise(*own.model, own.request.inputs[0].size(), int(change.value), pool);
+        });
     Matrix values = patch_values(source, change, pool);
     const int last = last_named(change.query, change.queries);
     if (last < narrow<int>(values.rows())) return values;
@@ -75,9 +75,9 @@ Result<Matrix> rows_of(const Change& change, const Trace& own, const Trace& sour
 
 }  // namespace
 
-Matrix embedding_noise(const Model& model, int tokens, int seed) {
+Matrix embedding_noise(const Model& model, int tokens, int seed, ThreadPool& pool) {
     Draws draws(static_cast<uint32_t>(seed));
-    return normal_matrix(tokens, model.config.d_model, 3 * embedding_deviation(model), draws);
+    return normal_matrix(tokens, model.config.d_model, 3 * embedding_deviation(model, pool), draws);
 }
 
 Matrix patch_values(const Trace& source, const Change& patch, ThreadPool& pool) {
@@ -113,7 +113,7 @@ Result<Intervention> patched(Intervention intervention, const Trace& own, Thread
             change.pattern = std::make_shared<const Matrix>(along(own, *source, change.block, change.head));
             continue;
         }
-        TRY(Matrix rows, rows_of(change, own, source ? *source : own, pool));
+        TRY(Matrix rows, rows_of(change, own, source ? *source : own, pool, cancel));
         change.pattern = std::make_shared<const Matrix>(std::move(rows));
     }
     return intervention;

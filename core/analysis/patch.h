@@ -22,6 +22,6 @@ Matrix patch_values(const Trace& source, const Change& patch, ThreadPool& pool);
 /// [tokens, d_model]: normal noise of 3 standard deviations of all entries of the token embeddings, as they
 /// enter the model (Meng et al. 2022, "Locating and Editing Factual Associations in GPT", section 2.1); added
 /// to what enters layer 0. The first rows do not depend on how many follow.
-Matrix embedding_noise(const Model& model, int tokens, int seed);
+Matrix embedding_noise(const Model& model, int tokens, int seed, ThreadPool& pool);
 
 }  // namespace headlight

@@ -13,6 +13,7 @@
 #include "model/activation.h"
 #include "model/pass.h"
 #include "model/sinusoids.h"
+#include "model/table_sums.h"
 
 namespace headlight {
 
@@ -104,13 +105,7 @@ Matrix embed_mean(const Pass& p) {
     if (const auto& picture = p.input.picture)  // the mean color is 0 there
         return embed_picture(p, Matrix::Zero(picture->patches.rows(), picture->patches.cols()));
     const Linear& table = p.weights.token_embedding;
-    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.in);
-    Eigen::RowVectorXf row(table.in);
-    for (int64_t id = 0; id < table.out; ++id) {
-        table.read(id, 0, table.in, row.data());
-        sum += row.cast<double>();
-    }
-    row = (sum / double(table.out)).cast<float>();
+    const Eigen::RowVectorXf row = (table_sums(table, p.pool).sum / double(table.out)).cast<float>();
     return embed_tokens(p, row.replicate(p.input.size() - p.n_past, 1));
 }
 

@@ -5,6 +5,8 @@
 
 #include "analysis/head_matrices.h"
 #include "helpers.h"
+#include "io/json.h"
+#include "model/sinusoids.h"
 
 using namespace headlight;
 
@@ -116,4 +118,38 @@ TEST_CASE("block weights: every part of every family is read") {
                 }
         }
     }
+}
+
+namespace {
+
+/// The reference Marian, which declares so many positions.
+std::shared_ptr<const Model> marian_of_context(int positions) {
+    TemporaryFolder folder;
+    for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/marian"))
+        std::filesystem::copy(file.path(), folder.path / file.path().filename());
+    Json config = Json::parse(read_bytes(folder.path / "config.json"));
+    config["max_position_embeddings"] = positions;
+    write_bytes(folder.path / "config.json", config.dump());
+    return *Model::open(folder.path);
+}
+
+}  // namespace
+
+TEST_CASE("block weights: the waves of all declared positions are pooled without being held") {
+    ThreadPool pool(2);
+    const auto model = marian_of_context(1000);
+    const auto shown = block_weights(*model, {WeightsPart::positions, 0, 0}, pool);
+    REQUIRE(shown.maps.size() == 1);
+    const WeightMap& m = shown.maps[0];
+    CHECK((m.rows == 1000 && m.columns == model->config.d_model && m.name == "sinusoids"));
+    CHECK(same(m.values, pooled(sinusoids(model->config.d_model, 0, 1000), m.down, m.across)));
+
+    const auto endless = marian_of_context(400'000);
+    CHECK(runs_within(48 << 20, [&] {  // less than they would take together
+        ThreadPool one(1);
+        return block_weights(*endless, {WeightsPart::positions, 0, 0}, one).maps.size() == 1;
+    }));
+    const CancelFlag cancel{true};
+    const CancelScope scope(pool, &cancel);
+    CHECK_THROWS(block_weights(*endless, {WeightsPart::positions, 0, 0}, pool));
 }

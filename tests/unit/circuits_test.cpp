@@ -9,6 +9,7 @@
 #include "base/cast.h"
 #include "base/spectrum.h"
 #include "helpers.h"
+#include "model/table_sums.h"
 
 using namespace headlight;
 
@@ -16,7 +17,8 @@ namespace {
 
 /// Dense: every pair of tokens.
 Matrix dense_qk(const Model& model, AttentionHead head, ThreadPool& pool) {
-    const Matrix all = token_queries(model, head, pool) * token_keys(model, head, pool).transpose();
+    const TokenSides sides = token_sides(model, head, kQueries | kKeys, pool);
+    const Matrix all = sides.queries * sides.keys.transpose();
     return all.colwise() - all.rowwise().mean();
 }
 
@@ -69,7 +71,7 @@ TEST_CASE("circuits: QK of a token pair is the score of a text of the two, where
         request.intervention.changes = {*parse_change(model->config, "positions:off")};
         const auto trace = *run_trace(model, request, pool);
         const float dot = trace->q(0, 1).row(1).dot(trace->k(0, 1).row(0)) * trace->rule(0).scale;
-        const Matrix q = token_queries(*model, head, pool), k = token_keys(*model, head, pool);
+        const auto [q, k, none] = token_sides(*model, head, kQueries | kKeys, pool);
         if (model->config.attention_bias || model->config.norm_bias) continue;  // biases are left out
         CHECK(q.row(9).dot(k.row(5)) == doctest::Approx(dot).epsilon(1e-3));
     }
@@ -84,7 +86,8 @@ TEST_CASE("circuits: pairs and copying of dense matrices") {
         const auto found = head_circuits(*model, {head.block, head.head, 0, 8}, pool);
         REQUIRE(found);
         check_alike(found->qk.pairs, greedy(dense_qk(*model, head, pool), 8));
-        Matrix ov = token_values(*model, head, pool) * output_logits(*model, head, pool).transpose();
+        Matrix ov =
+            token_sides(*model, head, kValues, pool).values * output_logits(*model, head, pool).transpose();
         ov.colwise() -= ov.rowwise().mean().eval();
         check_alike(found->ov.pairs, greedy(ov, 8));
         const Index n = std::min(ov.rows(), ov.cols());
@@ -146,7 +149,8 @@ TEST_CASE("circuits: attention to the token before comes of positions alone") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bloom", "opt", "bert", "t5", "gpt_neox", "mistral"}) {
         CAPTURE(name);
-        const float score = previous_token_score(*reference_model(name), {0, 0}, pool);
+        const auto model = reference_model(name);
+        const float score = AverageText(*model).previous_token_score({0, 0}, pool);
         CHECK((score > 0 && score < 1));
     }
     // Without positions every key of the causal row weighs 1 / (i + 1).
@@ -159,7 +163,8 @@ TEST_CASE("circuits: attention to the token before comes of positions alone") {
         const Eigen::ArrayXf e = (row - row.maxCoeff()).exp();
         by_slope += double(e[i - 1] / e.sum());
     }
-    CHECK(previous_token_score(*bloom, {0, 0}, pool) == doctest::Approx(by_slope / (n - 1)).epsilon(1e-3));
+    CHECK(AverageText(*bloom).previous_token_score({0, 0}, pool) ==
+          doctest::Approx(by_slope / (n - 1)).epsilon(1e-3));
 }
 
 TEST_CASE("composition: factored and dense agree, and heads compose with earlier ones alone") {
@@ -210,6 +215,56 @@ TEST_CASE(
     const auto strongest = strongest_compositions(*all, 3, CompositionKind::k);
     CHECK(strongest.size() == 3);
     CHECK((strongest[0].value >= strongest[1].value && strongest[0].kind == CompositionKind::k));
+}
+
+TEST_CASE("circuits: sides that are read together are those read alone, one text serves all heads") {
+    ThreadPool pool(3);
+    for (const char* name : {"gpt2", "qwen3", "marian", "t5"}) {
+        CAPTURE(name);
+        const auto model = reference_model(name);
+        const ModelConfig& c = model->config;
+        AverageText average(*model);
+        for (int i = 0; i < c.head_count(); i += 3) {
+            const AttentionHead head = c.head_at(i);
+            const TokenSides all = token_sides(*model, head, kQueries | kKeys | kValues, pool);
+            CHECK(same(all.queries, token_sides(*model, head, kQueries, pool).queries));
+            CHECK(same(all.keys, token_sides(*model, head, kKeys, pool).keys));
+            CHECK(same(all.values, token_sides(*model, head, kValues, pool).values));
+            const float kept = average.previous_token_score(head, pool),
+                        anew = AverageText(*model).previous_token_score(head, pool);
+            CHECK((kept == anew || (std::isnan(kept) && std::isnan(anew))));
+        }
+    }
+}
+
+TEST_CASE("circuits: the vocabulary's mean and deviation do not depend on threads and can be cancelled") {
+    const auto model = reference_model("llama");
+    const Matrix table = random_matrix(5000, 24, 3);
+    const Linear stored = Linear::of_floats(table.data(), nullptr, 24, 5000, WeightLayout::out_in);
+    ThreadPool one(1), seven(7);
+    const TableSums a = table_sums(stored, one), b = table_sums(stored, seven);
+    CHECK((a.sum == b.sum && a.squares == b.squares));
+    CHECK((a.sum - table.cast<double>().colwise().sum()).cwiseAbs().maxCoeff() < 1e-9);
+    CHECK(a.squares == doctest::Approx(table.cast<double>().squaredNorm()));
+    const CancelFlag cancel{true};
+    const CancelScope scope(seven, &cancel);
+    CHECK_THROWS(table_sums(stored, seven));
+    CHECK_THROWS(AverageText(*model).previous_token_score({0, 0}, seven));
+}
+
+TEST_CASE("circuits: pairs that memory has no room for are refused before they are taken") {
+    ThreadPool pool(1);
+    const Matrix many = Matrix::Zero(100'000, 1);
+    constexpr int64_t kRoom = 512 << 20;
+    const bool refused = runs_within(kRoom, [&] {
+        try {
+            strongest_pairs(many, many, 1000, pool);
+        } catch (const Failure& failure) {
+            return failure.error().message.find("memory") != std::string::npos;
+        }
+        return false;
+    });
+    if (!kSanitized) CHECK(refused);
 }
 
 TEST_CASE("circuits: a cancelled search ends with nothing") {

@@ -195,9 +195,9 @@ TEST_CASE(
     "noise: three standard deviations of the embeddings on the named tokens alone, the same from one seed") {
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
-    const Matrix noise = embedding_noise(*model, 40, 7), longer = embedding_noise(*model, 60, 7);
+    const Matrix noise = embedding_noise(*model, 40, 7, pool), longer = embedding_noise(*model, 60, 7, pool);
     CHECK(same(noise, longer.topRows(40)));
-    CHECK(!same(noise, embedding_noise(*model, 40, 8)));
+    CHECK(!same(noise, embedding_noise(*model, 40, 8, pool)));
     const Linear& table = model->weights.stacks[0].token_embedding;
     Matrix all(table.out, table.in);
     for (Index id = 0; id < table.out; ++id) table.read(id, 0, table.in, all.row(id).data());
