@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/cast.h"
+#include "base/draws.h"
 
 namespace headlight {
 
@@ -138,8 +139,7 @@ private:
     Result<Generation> sample(Hypothesis hypothesis) {
         while (!full(hypothesis)) {
             TRY(const Next next, read(hypothesis));
-            const int id = draw_token(allowed(hypothesis, next), wanted_.sampling,
-                                      std::uniform_real_distribution<double>(0, 1)(random_));
+            const int id = draw_token(allowed(hypothesis, next), wanted_.sampling, uniform(random_));
             append(hypothesis, id, next);
             if (ends(id)) break;
         }
@@ -215,8 +215,8 @@ Result<std::vector<int>> fill_masks(const std::shared_ptr<const Model>& model, F
     std::mt19937_64 random(sampling.seed);
     TRY(const auto trace, run_trace(model, request, pool));
     for (const int position : predicting_positions(*trace))
-        request.inputs[0].ids[position] = draw_token(logits_at(*trace, position, pool), sampling,
-                                                     std::uniform_real_distribution<double>(0, 1)(random));
+        request.inputs[0].ids[position] =
+            draw_token(logits_at(*trace, position, pool), sampling, uniform(random));
     return request.inputs[0].ids;
 }
 

@@ -52,8 +52,18 @@ MetricValues operator-(const MetricValues& x, const MetricValues& y) {
             x.log_probability - y.log_probability};
 }
 
+namespace {
+
+/// Whether the logits hold the tokens that the metric takes.
+void check_names(const Metric& m, Index logits) {
+    HEADLIGHT_CHECK(m.a >= 0 && m.a < logits && m.b < logits);
+    HEADLIGHT_CHECK(m.kind != MetricKind::difference || m.b >= 0);
+}
+
+}  // namespace
+
 MetricValues evaluate(const Metric& m, const Vector& logits, const Vector& unchanged) {
-    HEADLIGHT_CHECK(m.a >= 0 && m.a < logits.size() && m.b < logits.size());
+    check_names(m, logits.size());
     MetricValues out;
     out.logit = logits[m.a];
     out.log_probability = out.logit - log_sum_exp(logits);
@@ -80,7 +90,7 @@ MetricValues evaluate(const Metric& m, const Vector& logits, const Vector& uncha
 
 // With p = softmax(logits): ∂ log p_a = e_a − p, ∂ p_a = p_a (e_a − p), ∂ D(u ‖ p) = (p − u) / ln 2.
 Vector metric_gradient(const Metric& m, const Vector& logits, const Vector& unchanged) {
-    HEADLIGHT_CHECK(m.a >= 0 && m.a < logits.size() && m.b < logits.size());
+    check_names(m, logits.size());
     const Vector p = probabilities(logits);
     if (m.kind == MetricKind::divergence) return (p - probabilities(unchanged)) / float(M_LN2);
     Vector out = Vector::Zero(logits.size());

@@ -1,8 +1,8 @@
 #include "analysis/pca.h"
 
 #include <algorithm>
-#include <random>
 
+#include "base/draws.h"
 #include "base/spectrum.h"
 
 namespace headlight {
@@ -18,9 +18,8 @@ Plane principal_plane(const Matrix& points, const CancelFlag* cancel) {
     const double variance = x.cast<double>().squaredNorm();
     const Index k = std::min({kSubspace, x.cols(), std::max<Index>(x.rows(), 1)});
     if (variance < 1e-20 || k == 0) return out;
-    std::mt19937 random(1);
-    std::normal_distribution<float> normal;
-    Eigen::MatrixXf basis = Eigen::MatrixXf::NullaryExpr(x.cols(), k, [&] { return normal(random); });
+    Draws draws(1);
+    Eigen::MatrixXf basis = normal_matrix(x.cols(), k, 1, draws);
     for (int i = 0; i < kRounds && !stopped(cancel); ++i) basis = orthonormal(x.transpose() * (x * basis));
     const Eigen::MatrixXf inside = x * basis;  // [rows, k]
     const Eigenvectors own = symmetric_eigenvectors((inside.transpose() * inside).cast<double>());

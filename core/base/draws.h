@@ -33,6 +33,11 @@ private:
     std::mt19937 random_;
 };
 
+/// Uniform over 0 ≤ u < 1 from 64 bits.
+inline double uniform(std::mt19937_64& random) {
+    return std::min(double(random()) / 18446744073709551616.0, std::nextafter(1.0, 0.0));
+}
+
 /// [rows, cols] of independent normal numbers with mean 0, drawn row by row, so that the first rows do not
 /// depend on how many follow.
 inline Matrix normal_matrix(Index rows, Index cols, double deviation, Draws& draws) {

@@ -21,15 +21,21 @@ public:
         return &place->second->value;
     }
 
-    /// A value under a name that has none yet; `cost` in whatever trim() counts.
+    /// A value under a name, in place of what it had; `cost` in whatever trim() counts.
     Value& add(std::string name, Value value, size_t cost) {
+        if (const auto held = places_.find(name); held != places_.end()) {
+            const auto entry = held->second;
+            cost_ -= entry->cost;
+            places_.erase(held);
+            entries_.erase(entry);
+        }
         entries_.push_front({std::move(name), std::move(value), cost});
         places_[entries_.front().name] = entries_.begin();
         cost_ += cost;
         return entries_.front().value;
     }
 
-    /// Drops the longest unused until what remains costs no more than `most`.
+    /// Drops the longest unused until what remains costs no more than `max`.
     void trim(size_t max) {
         while (cost_ > max) {
             cost_ -= entries_.back().cost;

@@ -129,6 +129,7 @@ Status write_json(const std::filesystem::path& path, std::span<const NumberTable
 Status write_npy(const std::filesystem::path& path, std::span<const NumberTable> all) {
     std::vector<NumberTable> tables;
     std::copy_if(all.begin(), all.end(), std::back_inserter(tables), [](const auto& t) { return !t.beside; });
+    if (tables.empty()) tables.assign(all.begin(), all.end());
     const Index rows = tables[0].values.rows(), columns = tables[0].values.cols();
     for (const NumberTable& t : tables)
         if (t.values.rows() != rows || t.values.cols() != columns)

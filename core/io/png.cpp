@@ -3,6 +3,7 @@
 #include <spng.h>
 
 #include <cmath>
+#include <exception>
 #include <memory>
 
 #include "base/check.h"
@@ -13,8 +14,20 @@ namespace {
 
 constexpr int kCompression = 4;  // flat areas shrink as well as at 6, in half the time
 
-int write(spng_ctx*, void* sink, void* data, size_t size) {
-    (*static_cast<const ByteSink*>(sink))(data, size);
+/// What the encoder writes to; an exception waits here until the C code that called has returned.
+struct Writing {
+    const ByteSink& sink;
+    std::exception_ptr failure = nullptr;
+};
+
+int write(spng_ctx*, void* to, void* data, size_t size) {
+    Writing& writing = *static_cast<Writing*>(to);
+    try {
+        writing.sink(data, size);
+    } catch (...) {
+        writing.failure = std::current_exception();
+        return SPNG_IO_ERROR;
+    }
     return 0;
 }
 
@@ -34,15 +47,16 @@ Status encode_png(const PngPixels& pixels, const ByteSink& sink) {
     header.color_type = pixels.alpha ? SPNG_COLOR_TYPE_TRUECOLOR_ALPHA : SPNG_COLOR_TYPE_TRUECOLOR;
     const auto per_meter = static_cast<uint32_t>(std::lround(pixels.dpi / 0.0254));
     spng_phys size{per_meter, per_meter, 1};
-    spng_set_png_stream(c, write, const_cast<ByteSink*>(&sink));
+    Writing writing{sink};
+    spng_set_png_stream(c, write, &writing);
     spng_set_ihdr(c, &header);
     spng_set_phys(c, &size);
     spng_set_option(c, SPNG_IMG_COMPRESSION_LEVEL, kCompression);
     spng_set_option(c, SPNG_FILTER_CHOICE, SPNG_FILTER_CHOICE_SUB | SPNG_FILTER_CHOICE_UP);
-    if (spng_encode_image(c, pixels.bytes.data(), pixels.bytes.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE) !=
-        0)
-        return failed;
-    return success();
+    const int problem =
+        spng_encode_image(c, pixels.bytes.data(), pixels.bytes.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+    if (writing.failure) std::rethrow_exception(writing.failure);
+    return problem ? Status(failed) : success();
 }
 
 }  // namespace headlight

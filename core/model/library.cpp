@@ -138,19 +138,24 @@ void find_built_in(Found& out) {
 using Find = void (*)(Found&);
 constexpr Find kPlaces[] = {find_built_in, find_hugging_face, find_lm_studio, find_ollama, find_llama_cpp};
 
+/// 0 where it cannot be read, as where a link leads nowhere.
+int64_t size_of(const fs::path& file) {
+    std::error_code error;
+    const uintmax_t bytes = fs::file_size(file, error);
+    return error ? 0 : static_cast<int64_t>(bytes);
+}
+
+/// Of a file, or of all weights in a folder; 0 where any of them is missing.
 int64_t weight_bytes(const fs::path& path) {
     std::error_code error;
+    const bool folder = fs::is_directory(path, error);
     int64_t bytes = 0;
-    const auto add = [&](const fs::path& file) {
-        const auto size = fs::file_size(file, error);
-        if (!error) bytes += static_cast<int64_t>(size);
-    };
-    if (!fs::is_directory(path, error)) {
-        for (const fs::path& part : gguf_part_paths(path)) add(part);
-        return bytes;
+    for (const fs::path& file : folder ? entries(path) : gguf_part_paths(path)) {
+        if (folder && file.extension() != ".safetensors") continue;
+        const int64_t own = size_of(file);
+        if (own == 0) return 0;
+        bytes += own;
     }
-    for (const fs::path& file : entries(path))
-        if (file.extension() == ".safetensors") add(file);
     return bytes;
 }
 
