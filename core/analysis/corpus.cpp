@@ -38,7 +38,43 @@ TokenKind kind_of(const std::string& label) {
     }
 }
 
+/// Puts a link in its place among the strongest, one for each pair of tokens.
+void keep_link(std::vector<CorpusLink>& all, CorpusLink link, int most) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) {
+        return l.query_id == link.query_id && l.key_id == link.key_id;
+    });
+    if (same != all.end() && same->weight >= link.weight) return;
+    if (same != all.end()) all.erase(same);
+    const auto place =
+        std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) { return l.weight < link.weight; });
+    all.insert(place, std::move(link));
+    if (isize(all) > most) all.pop_back();
+}
+
+/// What a link must weigh more than to be among the strongest.
+float least_of(const std::vector<CorpusLink>& all, int most) {
+    if (most == 0) return std::numeric_limits<float>::infinity();
+    return isize(all) < most ? 0 : all.back().weight;
+}
+
 /// What one text's rows of a head add to it.
+struct TextOfHead {
+    DoubleMatrix weights = DoubleMatrix::Zero(kTokenKinds, kTokenKinds);
+    std::array<int64_t, kTokenKinds> queries{};
+    std::vector<CorpusLink> strongest;
+
+    void add_to(HeadOverTexts& head, int most) && {
+        for (int q = 0; q < kTokenKinds; ++q) {
+            head.queries[q] += queries[q];
+            for (int k = 0; k < kTokenKinds; ++k) head.weights[q][k].add(weights(q, k));
+        }
+        for (CorpusLink& link : strongest)
+            if (link.weight > least_of(head.strongest, most))
+                keep_link(head.strongest, std::move(link), most);
+    }
+};
+
+/// Sees the rows of a head in one text; the head itself is left as it is.
 class LinkObserver : public PatternObserver {
 public:
     struct Side {
@@ -50,60 +86,51 @@ public:
         Span place(int token) const { return token < isize(places) ? places[token] : Span{}; }
     };
     LinkObserver(Side queries, Side keys, bool skips_first, std::shared_ptr<const CorpusText> text, int most,
-                 HeadOverTexts& head)
+                 const HeadOverTexts& head, TextOfHead& out)
         : queries_(queries),
           keys_(keys),
           skips_first_(skips_first),
           text_(std::move(text)),
           most_(most),
-          head_(head) {}
+          least_(least_of(head.strongest, most)),
+          out_(out) {}
 
     void begin(int, int) override {}
     void see(int, const PatternTile& tile) override {
         for (Index i = 0; i < tile.weights.rows(); ++i) {
             const int query = tile.first + narrow<int>(i);
             const int kind = static_cast<int>(queries_.kinds[query]);
-            ++head_.queries[kind];
+            ++out_.queries[kind];
             for (Index j = 0; j < tile.weights.cols(); ++j) {
                 const int key = tile.first_key + narrow<int>(j);
                 const float weight = tile.weights(i, j);
-                weights_(kind, static_cast<int>(keys_.kinds[key])) += double(weight);
-                if (weight > least() && !(skips_first_ && key == 0)) keep(query, key, weight);
+                out_.weights(kind, static_cast<int>(keys_.kinds[key])) += double(weight);
+                if (weight > std::max(least_, least_of(out_.strongest, most_)) && !(skips_first_ && key == 0))
+                    keep_link(out_.strongest, link_of(query, key, weight), most_);
             }
         }
     }
-    /// After the last row.
-    void finish() {
-        for (int q = 0; q < kTokenKinds; ++q)
-            for (int k = 0; k < kTokenKinds; ++k) head_.weights[q][k].add(weights_(q, k));
-    }
 
 private:
-    float least() const {
-        if (most_ == 0) return std::numeric_limits<float>::infinity();
-        return isize(head_.strongest) < most_ ? 0 : head_.strongest.back().weight;
-    }
-    void keep(int query, int key, float weight) {
-        auto& all = head_.strongest;
-        const int query_id = queries_.ids[query], key_id = keys_.ids[key];
-        const auto same = std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) {
-            return l.query_id == query_id && l.key_id == key_id;
-        });
-        if (same != all.end() && same->weight >= weight) return;
-        if (same != all.end()) all.erase(same);
-        const auto place =
-            std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) { return l.weight < weight; });
-        all.insert(place, {weight, query, key, query_id, key_id, queries_.labels[query], keys_.labels[key],
-                           text_, queries_.place(query), keys_.place(key)});
-        if (isize(all) > most_) all.pop_back();
+    CorpusLink link_of(int query, int key, float weight) const {
+        return {weight,
+                query,
+                key,
+                queries_.ids[query],
+                keys_.ids[key],
+                queries_.labels[query],
+                keys_.labels[key],
+                text_,
+                queries_.place(query),
+                keys_.place(key)};
     }
 
     Side queries_, keys_;
     bool skips_first_;
     std::shared_ptr<const CorpusText> text_;
     int most_;
-    HeadOverTexts& head_;
-    DoubleMatrix weights_ = DoubleMatrix::Zero(kTokenKinds, kTokenKinds);
+    float least_;  // of the texts before
+    TextOfHead& out_;
 };
 
 }  // namespace
@@ -168,22 +195,25 @@ void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, Thr
     for (int stack = 0; stack < isize(c.stacks); ++stack) {
         labels.push_back(token_labels(trace, stack));
         kinds.push_back(kinds_of_tokens(trace, stack));
-        tokens_ += isize(labels.back());
     }
+    PerHead<TextOfHead> found(c);
     for_heads(c, pool, [&](AttentionHead h) {
-        HeadOverTexts& head = heads_[h];
-        for (int s = 0; s < kStatistics; ++s) head.statistics[s].add((*summaries)[h].statistics[s]);
         const AttentionBlock at = c.block(h.block);
         const auto side = [&](int stack) -> LinkObserver::Side {
             return {trace.request.inputs[stack].ids, labels[stack], kinds[stack],
                     stack == 0 ? places : std::span<const Span>()};
         };
         LinkObserver links(side(at.stack), side(at.key_stack()), at.kind != AttentionKind::cross, text,
-                           strongest_, head);
+                           strongest_, heads_[h], found[h]);
         show_pattern(trace, h, 0, trace.query_count(h.block), pool, links);
-        links.finish();
     });
     pool.stop_point();
+    // From here on nothing stops: a text is taken in whole.
+    for (size_t i = 0; i < heads_.size(); ++i) {
+        for (int s = 0; s < kStatistics; ++s) heads_[i].statistics[s].add((*summaries)[i].statistics[s]);
+        std::move(found[i]).add_to(heads_[i], strongest_);
+    }
+    for (const auto& stack : labels) tokens_ += isize(stack);
     ++texts_;
 }
 

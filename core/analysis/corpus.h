@@ -72,8 +72,8 @@ struct HeadOverTexts {
 class Corpus {
 public:
     Corpus(const ModelConfig& config, int strongest) : strongest_(strongest), heads_(config) {}
-    /// Takes in the run of a text; `places`: where the tokens of the first stack stand in it, if that is
-    /// known. Throws Failure where the pool was stopped.
+    /// Takes in the run of a text, whole or not at all; `places`: where the tokens of the first stack stand
+    /// in it, if that is known. Throws Failure where the pool was stopped.
     void add(const Trace& trace, std::shared_ptr<const CorpusText> text, ThreadPool& pool,
              std::span<const Span> places = {});
 

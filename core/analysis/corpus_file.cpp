@@ -32,7 +32,6 @@ std::vector<Span> places_of(const Model& model, const std::string& text) {
     return input ? std::move(input->offsets) : std::vector<Span>();
 }
 
-/// The sums with a line, which are put in their place when they are whole.
 Status add_line(const CorpusReader& reader, const CorpusLines::Line& line, Corpus& corpus, ThreadPool& pool,
                 const CancelFlag* cancel) {
     TRY(ForwardRequest request, reader.read(line.text));
@@ -41,9 +40,7 @@ Status add_line(const CorpusReader& reader, const CorpusLines::Line& line, Corpu
     const std::vector<Span> places = kept->whole ? places_of(*reader.model, line.text) : std::vector<Span>();
     return guarded([&]() -> Status {
         const CancelScope scope(pool, cancel);
-        Corpus with = corpus;
-        with.add(*trace, kept, pool, places);
-        corpus = std::move(with);
+        corpus.add(*trace, kept, pool, places);
         return success();
     });
 }

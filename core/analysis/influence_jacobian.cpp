@@ -14,10 +14,9 @@ namespace {
 /// small.
 constexpr int kGradientRows = 4096;
 
-/// Rows [count, d_model] that go back from one output: all units of its width, or ±1 at random.
+/// Rows [probes, d_model] of ±1 at random that go back from one output.
 Matrix probes_of(const Trace& trace, int output, int probes) {
     const Index d = trace.config().d_model;
-    if (probes == 0) return Matrix::Identity(d, d);
     Draws draws(static_cast<uint32_t>(output) + 1);
     Matrix out(probes, d);
     for (Index i = 0; i < out.size(); ++i) out.data()[i] = draws.below(2) ? 1.0f : -1.0f;
@@ -35,15 +34,19 @@ StackOutput placed(const Trace& trace, StackOutput of) {
 /// embedding.
 Result<DoubleMatrix> squared_lengths(const Trace& trace, StackOutput of, int first, int outputs, int probes,
                                      ThreadPool& pool, const CancelFlag* cancel) {
-    const int each = probes ? probes : trace.config().d_model, count = each * outputs;
+    const int each = probes ? probes : trace.config().d_model;  // directions: without probes all units
+    const int count = each * outputs;
     const int together = gradients_together(trace);
     DoubleMatrix out(count, trace.token_count());
     Matrix directions;
     for (int begin = 0; begin < count; begin += together) {
         std::vector<GradientSeed> seeds;
         for (int i = begin; i < std::min(count, begin + together); ++i) {
-            if (i % each == 0 || seeds.empty()) directions = probes_of(trace, first + i / each, probes);
-            seeds.push_back({of.stack, of.layer + 1, first + i / each, directions.row(i % each), i - begin});
+            if (probes && (i % each == 0 || seeds.empty()))
+                directions = probes_of(trace, first + i / each, probes);
+            const Matrix direction =
+                probes ? Matrix(directions.row(i % each)) : Matrix(Eigen::RowVectorXf::Unit(each, i % each));
+            seeds.push_back({of.stack, of.layer + 1, first + i / each, direction, i - begin});
         }
         TRY(const std::vector<EmbeddingGradients> g, embedding_gradients(trace, seeds, pool, cancel));
         for (int i = 0; i < isize(seeds); ++i)
