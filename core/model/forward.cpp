@@ -2,6 +2,8 @@
 // next stack.
 #include "model/forward.h"
 
+#include <algorithm>
+
 #include "base/cast.h"
 #include "base/check.h"
 #include "model/batch.h"
@@ -35,7 +37,7 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
         if (p.layers_past != l) continue;
         HEADLIGHT_CHECK(l == 0 || p.source.rows() == 0);
         if (l) p.out->layers.assign(p.past->layers.begin(), p.past->layers.begin() + l);
-        Matrix entering = l ? p.past->layers[l]->resid_pre.all() : p.embeddings ? *p.embeddings : embed(p);
+        Matrix entering = l ? p.past->layers[l]->entering().all() : p.embeddings ? *p.embeddings : embed(p);
         check_finite(p, -1, "embeddings", all_finite(entering));
         b.passes.push_back({p, RopeTables(p), resid.rows(), entering.rows()});
         append_below(resid, std::move(entering));
@@ -129,6 +131,19 @@ std::vector<Activations> run_stacks(const Model& model, std::span<const PassRequ
 
 RopeTables::RopeTables(const Pass& p)
     : usual(rope_table_of(p, p.config().rope)), local(rope_table_of(p, p.config().local_rope)) {}
+
+Rows LayerActivations::entering() const {
+    if (replaced.empty()) return resid_pre;
+    Matrix out = resid_pre.all();
+    replaced.put_back(out);
+    return out;
+}
+
+Eigen::Map<const Eigen::RowVectorXf> LayerActivations::entering_row(Index row) const {
+    const auto found = std::lower_bound(replaced.at.begin(), replaced.at.end(), row);
+    if (found == replaced.at.end() || *found != row) return resid_pre.row(row);
+    return {replaced.rows.row(found - replaced.at.begin()).data(), replaced.rows.cols()};
+}
 
 LayerRules LayerActivations::rules() const { return {self.rule, cross.rule, changed}; }
 

@@ -11,6 +11,27 @@ bool GivenRows::Part::has(int row) const {
     return values && row >= first && row - first < count && row < values->rows();
 }
 
+void ReplacedRows::put_back(MatrixRef all) const {
+    for (size_t i = 0; i < at.size(); ++i) all.row(at[i]) = rows.row(narrow<Index>(i));
+}
+
+bool GivenRows::gives(int row) const {
+    return std::any_of(parts.begin(), parts.end(), [row](const Part& part) { return part.has(row); });
+}
+
+ReplacedRows GivenRows::replaced(const ReplacedRows* past, int first, ConstMatrixRef rows) const {
+    ReplacedRows out;
+    for (int i = 0; past && i < isize(past->at); ++i)
+        if (past->at[i] < first) out.at.push_back(past->at[i]);
+    const Index kept = isize(out.at);
+    for (int i = 0; i < narrow<int>(rows.rows()); ++i)
+        if (gives(first + i)) out.at.push_back(first + i);
+    out.rows.resize(isize(out.at), rows.cols());
+    if (kept) out.rows.topRows(kept) = past->rows.topRows(kept);
+    for (Index i = kept; i < isize(out.at); ++i) out.rows.row(i) = rows.row(out.at[i] - first);
+    return out;
+}
+
 void GivenRows::put(int start, MatrixRef rows) const {
     for (const Part& part : parts) {
         HEADLIGHT_CHECK(!part.values || part.values->cols() == rows.cols());

@@ -10,6 +10,16 @@
 
 namespace headlight {
 
+/// Rows of an activation as they were computed, where a person put others in their place.
+struct ReplacedRows {
+    std::vector<int> at;  // positions, ascending
+    Matrix rows;          // [at, width]
+
+    bool empty() const { return at.empty(); }
+    /// Puts them back into `all` [n, width].
+    void put_back(MatrixRef all) const;
+};
+
 /// Rows of one activation [n, width] that are put in place of those computed, one part after another.
 struct GivenRows {
     struct Part {
@@ -23,6 +33,11 @@ struct GivenRows {
     bool empty() const { return parts.empty(); }
     /// Puts them into `rows`, which are those of the positions from `first` on.
     void put(int first, MatrixRef rows) const;
+    /// Whether a position is given anything.
+    bool gives(int row) const;
+    /// What `rows`, those of the positions from `first` on, hold where others will be put, behind what an
+    /// earlier pass (or null) replaced of the positions before.
+    ReplacedRows replaced(const ReplacedRows* past, int first, ConstMatrixRef rows) const;
     /// Makes rows of gradients by what is computed, each of a position, zero where it is replaced.
     void hide(std::span<const int> positions, MatrixRef gradients) const;
     /// Whether a position is given the same, so that passes may share what rests on it.

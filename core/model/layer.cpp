@@ -97,6 +97,16 @@ void append_to_passes(const Batch& b, int l, Matrix all, const Of& of) {
     }
 }
 
+/// Keeps what left the layer below where a person's rows are about to take its place.
+void keep_replaced(const Batch& b, int l, const Matrix& resid) {
+    for (const PassInBatch& p : b.passes) {
+        const GivenRows& given = p.pass.rules[l].changed.resid_pre;
+        if (given.empty()) continue;
+        p.layer->replaced = given.replaced(p.past(l) ? &p.past(l)->replaced : nullptr,
+                                           narrow<int>(p.pass.n_past), resid.middleRows(p.first, p.rows));
+    }
+}
+
 /// A layer's attention block, and one of its activations.
 using BlockOf = AttentionActivations LayerActivations::*;
 using RowsOf = Rows AttentionActivations::*;
@@ -218,6 +228,7 @@ Matrix run_layer(const Batch& b, int l, Matrix resid) {
         return after ? normalized(b, norm, std::move(sum)) : sum;
     };
 
+    keep_replaced(b, l, resid);
     b.put_given(
         l, resid, [](const LayerRules& rules) -> auto& { return rules.changed.resid_pre; });
     Matrix mid =

@@ -25,7 +25,6 @@ struct AttentionRule;  // model/attention.h
 struct LayerRules;
 
 // ---- What a model is
-// ----------------------------------------------------------------------------------------
 enum class ModelKind { decoder, encoder, encoder_decoder, vision };
 enum class NormKind { layer_norm, rms_norm };
 /// pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it.
@@ -188,7 +187,6 @@ private:
 };
 
 // ---- What it has learned: pointers into the store
-// ------------------------------------------------------------
 /// Absent (weight null) means that nothing is normalized there.
 struct Norm {
     const float* weight = nullptr;  // [d]
@@ -241,10 +239,13 @@ struct AttentionActivations {
 };
 
 struct LayerActivations {
-    Rows resid_pre;  // [n, d_model]
+    Rows resid_pre;         // [n, d_model], as the layer reads it
+    ReplacedRows replaced;  // of resid_pre: what was computed where a person's rows stand in it
     AttentionActivations self, cross;
     LayerChanges changed;
-
+    /// [n, d_model], what left the layer below, or the embeddings.
+    Rows entering() const;
+    Eigen::Map<const Eigen::RowVectorXf> entering_row(Index row) const;
     LayerRules rules() const;
 };
 
@@ -260,7 +261,6 @@ struct Activations {
 };
 
 // ---- The model: immutable once open, shared between threads
-// ---------------------------------------------------
 /// What opening does at the moment; read by the window while it waits.
 struct OpeningProgress {
     std::atomic<const char*> step{"reading the configuration"};

@@ -142,10 +142,7 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
     int same_layers = 0;
     for (int l = 0; l < isize(rules); ++l) {
         const LayerRules then = past.layers[l]->rules();
-        const bool agreed = !differ(rests);
         note_given(then.changed.resid_pre, rules[l].changed.resid_pre, rests);
-        if (agreed && differ(rests) && !then.changed.resid_pre.empty())
-            same_layers = std::max(0, same_layers - 1);  // what left the layer before was not kept
         if (noted.emplace(then.self.get(), rules[l].self.get()).second)
             note_block(*then.self, *rules[l].self, true, rests);
         if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second)

@@ -86,11 +86,18 @@ Matrix Trace::scores(int block, int head) const {
     return scores;
 }
 
-const Rows& Trace::resid_post(int index, int layer) const {
+Rows Trace::resid_post(int index, int layer) const {
     const int next = layer + 1;
     const StackActivations& s = stack(index);
     HEADLIGHT_CHECK(layer >= 0 && next <= isize(s.layers));
-    return next < isize(s.layers) ? s.layers[next]->resid_pre : s.resid_final;
+    return next < isize(s.layers) ? s.layers[next]->entering() : s.resid_final;
+}
+
+Matrix Trace::resid_mid(int index, int layer, ThreadPool& pool) const {
+    const int last = config().blocks_of(index, layer).back();
+    Matrix mid = resid_before(last, pool) + attn_out(last, pool);
+    const Norm& norm = weights(last).norm;
+    return config().norm_place == NormPlace::after && norm ? apply_norm(config(), norm, mid, pool) : mid;
 }
 
 const AttentionWeights& Trace::weights(int block) const {
@@ -123,13 +130,10 @@ Matrix Trace::proj_out(int block, int first, int rows, ThreadPool& pool) const {
 
 Matrix Trace::mlp_out(int index, int layer, ThreadPool& pool) const {
     const LayerActivations& a = *stack(index).layers[layer];
-    const int last = config().blocks_of(index, layer).back();
     const LayerWeights& w = model->weights.stacks[index].layers[layer];
-    const bool after = config().norm_place == NormPlace::after;
-    Matrix reads =
-        config().parallel ? a.resid_pre.all() : Matrix(resid_before(last, pool) + attn_out(last, pool));
-    const Norm& norm = after ? weights(last).norm : w.mlp_norm;
-    if (norm) reads = apply_norm(config(), norm, reads, pool);
+    Matrix reads = config().parallel ? a.resid_pre.all() : resid_mid(index, layer, pool);
+    if (config().norm_place != NormPlace::after && w.mlp_norm)
+        reads = apply_norm(config(), w.mlp_norm, reads, pool);
     Matrix out = a.changed.no_mlp ? Matrix(Matrix::Zero(reads.rows(), reads.cols()))
                                   : mlp_output(*model, index, layer, reads, pool);
     a.changed.mlp_out.put(0, out);
@@ -137,7 +141,6 @@ Matrix Trace::mlp_out(int index, int layer, ThreadPool& pool) const {
 }
 
 bool Trace::adds_bias(int block) const {
-    if (!rule(block).given_out.empty()) return true;
     const AttentionWeights& w = weights(block);
     return (w.o.bias || w.post_norm.bias) && !rule(block).skipped;
 }

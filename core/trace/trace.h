@@ -57,10 +57,13 @@ struct Trace {
     Matrix pattern(int block, int head) const;
     /// [rows, keys] of the pattern, for queries from `first` on.
     Matrix pattern_rows(int block, int head, int first, int rows) const;
-    /// [queries, keys], what enters mask and softmax.
+    /// [queries, keys], before the mask and before a temperature.
     Matrix scores(int block, int head) const;
-    /// [n, d_model], the residual stream that leaves a layer.
-    const Rows& resid_post(int stack, int layer) const;
+    /// [n, d_model], the residual stream that leaves a layer; the next one's resid_pre but for the rows that
+    /// a person put there.
+    Rows resid_post(int stack, int layer) const;
+    /// [n, d_model], what a layer's MLP is added to; in parallel models what attention left.
+    Matrix resid_mid(int stack, int layer, ThreadPool& pool) const;
     /// [heads, d_model], each head's ΔE at one query: z through its slice of the output matrix, without the
     /// bias.
     Matrix results(int block, int query, ThreadPool& pool) const;
@@ -79,8 +82,7 @@ struct Trace {
     Matrix proj_out(int block, int first, int rows, ThreadPool& pool) const;
     /// [n, d_model], what a layer's MLP adds to the residual stream.
     Matrix mlp_out(int stack, int layer, ThreadPool& pool) const;
-    /// Whether a bias, or rows that a person gave, stand behind the block's heads, so that it adds more than
-    /// they do.
+    /// Whether a bias stands behind the block's heads, so that it adds more than they do.
     bool adds_bias(int block) const;
     /// The block's weights.
     const AttentionWeights& weights(int block) const;

@@ -52,7 +52,7 @@ private:
     }
     void whole(const std::string& name, const Rows& m, bool usual) {
         out_.push_back(
-            {{name, "F32", {m.rows(), m.cols()}, [&m](const Sink& s) { write_rows(s, m); }}, usual});
+            {{name, "F32", {m.rows(), m.cols()}, [m](const Sink& s) { write_rows(s, m); }}, usual});
     }
     /// Made when it is written.
     void computed(const std::string& name, std::vector<int64_t> shape, bool usual,
@@ -96,7 +96,18 @@ private:
                      [&t = t_, &pool = pool_, block, n] { return t.proj_out(block, 0, n, pool); });
         computed(at + (cross ? "hook_cross_attn_out" : "hook_attn_out"), added, true,
                  [&t = t_, &pool = pool_, block] { return t.attn_out(block, pool); });
+        if (block == t_.config().blocks_of(where.stack, where.layer).back()) mlp(at, where, added);
         if (!cross) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
+    }
+    /// Around a layer's MLP; in parallel models nothing stands between attention and MLP.
+    void mlp(const std::string& at, const AttentionBlock& where, const std::vector<int64_t>& shape) {
+        const auto make = [&](const char* name, Matrix (Trace::*get)(int, int, ThreadPool&) const) {
+            computed(at + name, shape, false, [&t = t_, &pool = pool_, where, get] {
+                return (t.*get)(where.stack, where.layer, pool);
+            });
+        };
+        if (!t_.config().parallel) make("hook_resid_mid", &Trace::resid_mid);
+        make("hook_mlp_out", &Trace::mlp_out);
     }
     /// [pos, vocab]; a vision model's classes come from its class token alone, [class].
     void logits() {

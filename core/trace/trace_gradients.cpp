@@ -54,11 +54,7 @@ Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
 std::vector<Matrix> embeddings_of(const Trace& trace) {
     std::vector<Matrix> out;
     for (const auto& stack : trace.activations.stacks) {
-        const LayerActivations& first = *stack->layers.front();
-        Matrix& rows = out.emplace_back(first.resid_pre.all());
-        for (const GivenRows::Part& part : first.changed.resid_pre.parts)  // what is added stays in force
-            for (int i = 0; i < narrow<int>(rows.rows()); ++i)
-                if (part.added && part.has(i)) rows.row(i) -= part.values->row(i);
+        out.push_back(stack->layers.front()->entering().all());  // what is put in place stays in force
     }
     return out;
 }

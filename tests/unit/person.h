@@ -135,6 +135,7 @@ inline std::string differing(const Trace& a, const Trace& b) {
         for (size_t l = 0; l < x.layers.size(); ++l) {
             const std::string layer = std::to_string(l);
             note("resid_pre " + layer, x.layers[l]->resid_pre.all(), y.layers[l]->resid_pre.all());
+            note("entering " + layer, x.layers[l]->entering().all(), y.layers[l]->entering().all());
             note("q " + layer, x.layers[l]->self.q.all(), y.layers[l]->self.q.all());
             note("k " + layer, x.layers[l]->self.k.all(), y.layers[l]->self.k.all());
             note("v " + layer, x.layers[l]->self.v.all(), y.layers[l]->self.v.all());
