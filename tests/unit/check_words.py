@@ -3,7 +3,10 @@
 
     check_words.py ROOT
 
-Reads the string literals of core/ and app/, neighbors joined as the compiler joins them, and README.md."""
+Reads what a person reads: the string literals of core/ and app/, headers too, neighbors joined as the compiler joins them; the texts of
+assets/*.json, of which sentences that a model reads are none; the documents; and the strings of the Python package."""
+import ast
+import json
 import re
 import sys
 from pathlib import Path
@@ -18,7 +21,7 @@ WORDS = [  # what must not come back, what must be there
     (r'strongest \d+ %|all but the faintest', ' % of each row'),
     ('^Keep( at|$)|^Draw( all|$)', 'Filter: at most'),
     ('switches a head|Heads that carry', 'Click toggles a head, double-click isolates it'),
-    ('Bring it back|as it is|only this one|^neither$', 'keep only this head'),
+    (r'Bring it back|as it is(?! computed| open| read| made)|only this one|^neither$', 'keep only this head'),
     (r'^(own|window:\d|global:\d:\d) ', 'sliding window #'),
     ('^block rectangle$|Allow this cell', 'Unmask this cell'),
     ('turns it round', r'Shift\+drag inverts'),
@@ -30,12 +33,12 @@ WORDS = [  # what must not come back, what must be there
     ('No straight path', 'No direct path to the logits'),
     ('not turned|to its own largest|^[Oo]ne scale', '1 = direction unchanged'),
     ('^raises$|^lowers$|[Mm]oved (most )?by', '^suppresses$'),
-    ('Where .* looks|What it adds', r'Head output \(ΔE\)'),
+    (r'\bWhere (\w+ ){1,3}looks\b(?! for)|What it adds', r'Head output \(ΔE\)'),
     ('Recorded elsewhere|cannot be typed into', r'Trace \(read-only\): open its model to edit the text'),
     (r'(?<!There )\b(is|are) no (mask|object|list|text|trace|preset|number|pair|name|regular|size|power|token|Headlight|SentencePiece|whole)', 'has no unk token'),
     ('holds no weights;|numbers that are none', 'an integer type'),
     ('was saved by a later', 'was saved by a newer version of Headlight'),
-    ('lists what can be asked', 'see `headlight --help`'),
+    ('lists what can be asked', 'see `headlight'),
     (r'[Cc]olour|\b[Cc]entre\b|\bgrey (map|and)|[Nn]eighbour|behaviour|ormalis|[Mm]illimetre|uantis', '[Cc]olors'),
 ]
 
@@ -49,10 +52,42 @@ def literals(text):
         yield "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', run))
 
 
-root, bad = Path(sys.argv[1]), []
-found = [(file.relative_to(root), text) for room in ("core", "app") for file in sorted((root / room).rglob("*.cpp")) for text in literals(file.read_text(encoding="utf-8"))]
+def texts_of_json(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from texts_of_json(inner)
+
+
+def texts_of_python(text):
+    return [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def paragraphs(text):
+    """Of a document, without what stands in code."""
+    return [re.sub(r"`[^`]*`", "", part) for part in re.split(r"\n\s*\n", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)) if not part.startswith("    ")]
+
+
+READ_BY_MODELS = {"held_out.json", "sentences.json", "tries.json", "colormaps.json"}
+ROOMS = [  # which files, and how their texts are read
+    (("core/**/*.cpp", "core/**/*.h", "app/**/*.cpp", "app/**/*.h"), literals),
+    (("assets/*.json",), lambda text: texts_of_json(json.loads(text))),
+    (("README.md", "models/python/README.md"), paragraphs),
+    (("models/python/headlight/*.py",), texts_of_python),
+]
+
+root, bad, found = Path(sys.argv[1]), [], []
+for globs, read in ROOMS:
+    files = [file for glob in globs for file in sorted(root.glob(glob)) if file.name not in READ_BY_MODELS]
+    texts = [(file.relative_to(root), text) for file in files for text in read(file.read_text(encoding="utf-8"))]
+    if len(texts) < 20:
+        bad.append(f"nothing is read of {', '.join(globs)}")
+    found += texts
 for old, new in WORDS:
-    bad += [f'{file} says "{text[:80]}" ({old})' for file, text in found if re.search(old, text)]
+    for file, text in found:
+        if hit := re.search(old, text):
+            bad.append(f'{file} says "{text[max(0, hit.start() - 30):hit.end() + 30].strip()}" ({old})')
     if not any(re.search(new, text) for _, text in found):
         bad.append(f"nothing says {new}")
 bad += [f'{file} says "{text[:80]}" of a file that is not damaged' for file, text in found if re.search(r"download\b[^;]*\bagain", text) and not re.search(DAMAGED, text)]

@@ -12,7 +12,7 @@ class Rows:
         self.groups = query.shape[1] // key.shape[1]
 
     def pattern(self, batch: int, head: int) -> Any:
-        """[query, key]. A row sums to less than 1 where the model lets weight flow into a sink that is no token."""
+        """[query, key]. A row sums to less than 1 where the model lets weight flow into a sink that is not a token."""
         scores = self.query[batch, head].float() @ self.key[batch, head // self.groups].float().T * self.scaling
         if self.softcap:
             scores = self.softcap * (scores / self.softcap).tanh()
