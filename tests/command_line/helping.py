@@ -3,8 +3,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
-from program import FOLDER, PROGRAM, run
+from program import FOLDER, PROGRAM, TESTS, run
 
 
 def commands_are_listed_and_checked():
@@ -41,3 +42,13 @@ def help_examples_run():
             tried += 1
     assert tried >= 14, tried
     assert "render" in run("--help").out and run("--version").out.startswith("headlight ")
+
+
+def window_tests_without_a_screen_are_skipped_and_fail_where_a_service_runs_them():
+    """None of their tools is on this PATH: 77, which ctest and ./test say as skipped; with CI set they fail."""
+    empty = FOLDER / "no tools"
+    empty.mkdir()
+    for script in ("test_window.py", "kill.py"):
+        for variables, status, said in (({}, 77, "skipped: Xvfb"), ({"CI": "true"}, 1, "FAIL Xvfb")):
+            r = subprocess.run([sys.executable, str(TESTS / "window" / script), str(PROGRAM)], env={"PATH": str(empty), **variables}, capture_output=True, text=True, timeout=60)
+            assert r.returncode == status and r.stdout.startswith(said), (script, variables, r.returncode, r.stdout, r.stderr)

@@ -18,6 +18,9 @@ def views(program, *model):
     return [key for key in keys if draws(key)]
 
 
+TYPED_AGAIN = []  # what had to be typed more than once
+
+
 class Display:
     """A virtual screen of its own."""
 
@@ -167,6 +170,7 @@ class Window:
             except AssertionError:
                 if seconds == 15:
                     raise
+                TYPED_AGAIN.append(path)
 
     def drag(self, path, begin, end, steps=6):
         """Presses at one place of a widget and lets go at another; both as shares of its sides."""

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """The real window under Xvfb, driven by keyboard and mouse: each function of a subject is a test. PROGRAM [test…]. Ends with 'N passed, N failed'."""
-import shutil
 import sys
 import time
 import traceback
@@ -9,7 +8,9 @@ from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).parent))
 import circuits, commands, corpora, each_view, frames, golden, guide, influencing, interventions, learning, limits, looking, metrics, models, patching, rules, saving, starting, tasks, typing_text, ways_in  # noqa: E401,E402
+import drive  # noqa: E402
 from drive import Display  # noqa: E402
+from needed import status_without  # noqa: E402
 
 SUBJECTS = [starting, typing_text, saving, commands, each_view, frames, golden, guide, looking, interventions, rules, metrics, patching, influencing, circuits, corpora, tasks, learning, models, limits, ways_in]
 
@@ -32,10 +33,8 @@ def run(tests):
 
 
 def main():
-    missing = [tool for tool in ("Xvfb", "xdotool", "xwd") if not shutil.which(tool)]
-    if missing:
-        print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
-        return 0
+    if (status := status_without("Xvfb", "xdotool", "xwd")) is not None:
+        return status
     tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__name__.startswith("_")]
     wanted = sys.argv[2:]
     if unknown := set(wanted) - {t.__name__ for t in tests}:
@@ -47,7 +46,7 @@ def main():
         print(f"once more, on a screen of their own: {', '.join(t.__name__ for t in again)}", flush=True)
         failed = run(again)
     late = len(again) - len(failed) if again else 0
-    print(f"{len(ran) - len(failed)} passed{f', {late} of them at the second try' if late else ''}, {len(failed)} failed")
+    print(f"{len(ran) - len(failed)} passed, {late} of them at the second try, {len(failed)} failed; typed again: {len(drive.TYPED_AGAIN)} times")
     return bool(failed)
 
 
