@@ -16,6 +16,7 @@ struct Spare {
     const char* family;  // "": any
     At at;
     const char* name;
+    bool of_encoder_alone = false;
 };
 
 /// All of them; a family's prefix ("bert.") is not part of a name here.
@@ -39,8 +40,7 @@ constexpr Spare kSpares[] = {
     {"gpt_neox", At::end, "attention.bias"},
     {"gpt_neox", At::end, "attention.masked_bias"},
     // Marks of old versions, and a bias that T5's cross-attention never had.
-    {"bart", At::end, "version"},
-    {"marian", At::end, "version"},
+    {"", At::end, "version"},
     {"t5", At::end, "EncDecAttention.relative_attention_bias.weight"},
     {"mt5", At::end, "EncDecAttention.relative_attention_bias.weight"},
     // What reads the last layer for another task: classes, spans, rewards, the next sentence.
@@ -60,6 +60,7 @@ constexpr Spare kSpares[] = {
     {"", At::begin, "sequence_summary"},
     {"", At::begin, "linear"},
     {"", At::begin, "fc"},
+    {"", At::begin, "crf"},
     {"", At::begin, "dense"},
     {"", At::begin, "cls.seq_relationship"},
     {"", At::begin, "cls.output"},
@@ -74,11 +75,17 @@ constexpr Spare kSpares[] = {
     // A bias that the class of the unembedding does not have.
     {"", At::begin, "lm_head.bias"},
     {"", At::begin, "embed_out.bias"},
+    // The other half, where the encoder alone is opened.
+    {"t5", At::begin, "decoder", true},
+    {"t5", At::begin, "lm_head", true},
+    {"mt5", At::begin, "decoder", true},
+    {"mt5", At::begin, "lm_head", true},
 };
 
-bool matches(const Spare& spare, const std::string& family, std::string_view name) {
+bool matches(const Spare& spare, const ModelConfig& c, std::string_view name) {
     const std::string_view part = spare.name;
-    if (*spare.family && family != spare.family) return false;
+    if (*spare.family && c.family != spare.family) return false;
+    if (spare.of_encoder_alone && c.stacks.size() > 1) return false;
     if (name == part) return true;
     if (name.size() <= part.size()) return false;
     return spare.at == At::begin ? name.starts_with(part) && name[part.size()] == '.'
@@ -86,14 +93,14 @@ bool matches(const Spare& spare, const std::string& family, std::string_view nam
 }
 
 /// Whole numbers hold masks and positions; weights in an integer format are missed by their names.
-bool is_spare(const WeightStore& store, const std::string& family, const std::string& name,
+bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string& name,
               const StoredTensor& tensor) {
     const std::string_view type = tensor.dtype->name;
     const bool whole = type == "BOOL" || type.starts_with('U') || (type[0] == 'I' && type[1] != 'Q');
     if (whole || element_count(tensor.shape) == 0) return true;
     const std::string own = store.without_prefix(name);
     return std::any_of(std::begin(kSpares), std::end(kSpares),
-                       [&](const Spare& spare) { return matches(spare, family, own); });
+                       [&](const Spare& spare) { return matches(spare, c, own); });
 }
 
 }  // namespace
@@ -102,7 +109,7 @@ Status check_all_read(const WeightStore& store, const ModelConfig& c,
                       const std::set<const StoredTensor*>& read) {
     std::vector<std::string> left;
     for (const auto& [name, tensor] : store.all())
-        if (!read.count(tensor) && !is_spare(store, c.family, name, *tensor)) left.push_back(name);
+        if (!read.count(tensor) && !is_spare(store, c, name, *tensor)) left.push_back(name);
     if (left.empty()) return success();
     const bool several = left.size() > 1;
     return Error{store.place() + " holds the tensor " + shortened(left[0]) +

@@ -12,6 +12,8 @@ The first round of every seed reads 300 tokens where the model allows, under a w
 queries (64), of the MLP's rows (256) and of the window's reach over two blocks.
 """
 import argparse
+import importlib
+import inspect
 import json
 import random
 import re
@@ -189,6 +191,31 @@ def compare(headlight, kind, seed, folder, long):
     return "", worst
 
 
+def open_another_head(headlight, kind, d, folder):
+    """None, or how a model of the same layers that does another task was not opened, or its patterns differ."""
+    d.long = False
+    config, head = getattr(random_families, "make_" + kind)(d)
+    config._attn_implementation, module = "eager", importlib.import_module(head.__module__)
+    whole = {"bart": "Decoder|Encoder|CausalLM", "marian": "Decoder|Encoder|CausalLM", "t5": "Stack|Encoder|Token", "mt5": "Stack|Encoder|Token"}
+    tasks = [name for name, made in vars(module).items() if inspect.isclass(made) and issubclass(made, transformers.PreTrainedModel) and made.__module__ == module.__name__
+             and not name.endswith("PreTrainedModel") and not re.search(whole.get(kind, "Embeddings$|Layer$|Encoder$"), name)]
+    task = d.choice(sorted(tasks))
+    model = getattr(module, task)(config).eval()
+    model.save_pretrained(folder)
+    inputs, options = inputs_of(kind, model, d, folder)
+    out = folder / "trace.safetensors"
+    done = subprocess.run([str(x) for x in [headlight, "trace", "--model", folder, "-o", out, "--quiet", *options]], capture_output=True, text=True)
+    if done.returncode:
+        return f"{task}: {done.stderr.strip()}"
+    layers = (model.get_encoder() if config.is_encoder_decoder else getattr(model, model.base_model_prefix, model))
+    with torch.no_grad():
+        known = {k: v for k, v in inputs.items() if not k.startswith("decoder")}
+        attentions = layers(**known, output_attentions=True).attentions
+    side = "encoder" if config.is_encoder_decoder else "blocks"
+    error = np.abs(load_file(out)[f"{side}.{len(attentions) - 1}.attn.hook_pattern"] - attentions[-1][0].numpy()).max()
+    return None if error <= TOLERANCE["hook_pattern"] else f"{task}: patterns differ by {error:.1e}"
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("headlight", type=Path)
@@ -211,6 +238,10 @@ def main():
             if problem:
                 failed += 1
                 print(f"FAIL {kind}, seed {a.seed + i}: {problem}")
+        with tempfile.TemporaryDirectory() as temporary:
+            if problem := open_another_head(a.headlight, kind, Draw(f"{kind} head {a.seed}"), Path(temporary)):
+                failed += 1
+                print(f"FAIL {kind}, seed {a.seed}: {problem}")
         print(f"{kind}: largest error {worst:.2f} of its tolerance")
     print(f"{len(kinds) * a.rounds} random models, {failed} differ (seed {a.seed})")
     return 1 if failed else 0

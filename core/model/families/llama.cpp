@@ -134,7 +134,7 @@ Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
 }
 
 Result<ModelWeights> bind_llama(WeightStore& store, const ModelConfig& c) {
-    store.set_prefixes({"model.", ""});
+    store.set_prefixes({"model.", "transformer.", ""});  // the second in front of what answers questions
     Binder b(store, c);
     StackWeights s;
     s.token_embedding = b.embedding("embed_tokens", c.vocab, c.d_model, "lm_head");

@@ -87,6 +87,7 @@ StackWeights bind_t5_stack(Binder& b, const StackConfig& stack) {
 }
 
 Result<ModelWeights> bind_t5(WeightStore& store, const ModelConfig& c) {
+    store.set_prefixes({"", "transformer."});  // classifiers of tokens have a name in front
     Binder b(store, c);
     ModelWeights w;
     for (const auto& stack : c.stacks) w.stacks.push_back(bind_t5_stack(b, stack));
