@@ -40,7 +40,9 @@ constexpr Spare kSpares[] = {
     {"gpt_neox", At::end, "attention.bias"},
     {"gpt_neox", At::end, "attention.masked_bias"},
     // Marks of old versions, and a bias that T5's cross-attention never had.
-    {"", At::end, "version"},
+    {"", At::begin, "encoder.version"},
+    {"", At::begin, "decoder.version"},
+    {"opt", At::begin, "version"},
     {"t5", At::end, "EncDecAttention.relative_attention_bias.weight"},
     {"mt5", At::end, "EncDecAttention.relative_attention_bias.weight"},
     // What reads the last layer for another task: classes, spans, rewards, the next sentence.
@@ -107,9 +109,13 @@ bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string&
 
 Status check_all_read(const WeightStore& store, const ModelConfig& c,
                       const std::set<const StoredTensor*>& read) {
+    const auto all = store.all();
+    std::set<std::string> known;  // shards may hold one twice
+    for (const auto& [name, tensor] : all)
+        if (read.count(tensor)) known.insert(name);
     std::vector<std::string> left;
-    for (const auto& [name, tensor] : store.all())
-        if (!read.count(tensor) && !is_spare(store, c, name, *tensor)) left.push_back(name);
+    for (const auto& [name, tensor] : all)
+        if (!known.count(name) && !is_spare(store, c, name, *tensor)) left.push_back(name);
     if (left.empty()) return success();
     const bool several = left.size() > 1;
     return Error{store.place() + " holds the tensor " + shortened(left[0]) +
