@@ -77,7 +77,9 @@ public:
     size_t left() const { return bytes_.size() - at_; }
     size_t at() const { return at_; }
     bool failed() const { return !error_.empty(); }
-    void fail(const std::string& what) { refuse(" is damaged (" + what + "); download the damaged file again."); }
+    void fail(const std::string& what) {
+        refuse(" is damaged (" + what + "); download the damaged file again.");
+    }
     void refuse(const std::string& what) {
         if (error_.empty()) error_ = what;
     }

@@ -83,21 +83,50 @@ std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
     return out;
 }
 
+void AddedVocabulary::add(const std::vector<AddedToken>& tokens) {
+    const int largest = by_id_.empty() ? -1 : by_id_.rbegin()->first;
+    int next = std::max(vocabulary_.count(), largest + 1);
+    for (const AddedToken& token : tokens) {
+        if (token.content.empty()) continue;
+        int id = id_of(token.content);
+        if (id < 0) id = next++;
+        ids_[token.content] = id;
+        by_id_[id] = token;
+        by_id_[id].id = id;
+    }
+}
+
+int AddedVocabulary::id_of(const std::string& content) const {
+    const auto it = ids_.find(content);
+    return it == ids_.end() ? vocabulary_.id_of(content) : it->second;
+}
+
+std::vector<AddedToken> AddedVocabulary::tokens() const {
+    std::vector<AddedToken> out;
+    for (const auto& [id, token] : by_id_) out.push_back(token);
+    return out;
+}
+
+Result<AddedToken> read_added_token(const Json& d, const std::string& name) {
+    if (!d.is_object()) return Error{name + ": an added token is not an object; correct the file."};
+    AddedToken t;
+    TRY(t.content, json_spelling(d, "content", "", name));
+    TRY(t.single_word, json_boolean(d, "single_word", false, name));
+    TRY(t.lstrip, json_boolean(d, "lstrip", false, name));
+    TRY(t.rstrip, json_boolean(d, "rstrip", false, name));
+    TRY(t.special, json_boolean(d, "special", false, name));
+    TRY(t.normalized, json_boolean(d, "normalized", !t.special, name));
+    return t;
+}
+
 Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::string& name) {
     std::vector<AddedToken> out;
     if (list.is_null()) return out;
     if (!list.is_array()) return Error{name + ": added_tokens is not a list; correct the file."};
     for (const Json& d : list) {
-        if (!d.is_object()) return Error{name + ": an added token is not an object; correct the file."};
-        AddedToken t;
+        TRY(AddedToken t, read_added_token(d, name));
         TRY(const int64_t id, json_integer(d, "id", 0, 0, 100'000'000, name));
         t.id = narrow<int>(id);
-        TRY(t.content, json_spelling(d, "content", "", name));
-        TRY(t.single_word, json_boolean(d, "single_word", false, name));
-        TRY(t.lstrip, json_boolean(d, "lstrip", false, name));
-        TRY(t.rstrip, json_boolean(d, "rstrip", false, name));
-        TRY(t.special, json_boolean(d, "special", false, name));
-        TRY(t.normalized, json_boolean(d, "normalized", !t.special, name));
         out.push_back(std::move(t));
     }
     return out;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "io/json.h"
 #include "tokenizer/text.h"
+#include "tokenizer/token_model.h"
 
 namespace headlight {
 
@@ -35,6 +37,29 @@ private:
     std::array<std::vector<AddedToken>, 256> by_first_byte_;  // longest first
     bool any_ = false;
 };
+
+/// Gives added tokens their ids as Hugging Face's tokenizers does: the vocabulary's where it has the token,
+/// else the next one that is free, whatever a file says. A later description of a token replaces an earlier
+/// one.
+class AddedVocabulary {
+public:
+    explicit AddedVocabulary(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+    /// What is added in one call is numbered on; each call begins after the largest id.
+    void add(const std::vector<AddedToken>& tokens);
+    bool has(const std::string& content) const { return ids_.contains(content); }
+    /// The id of an added token or of one of the vocabulary, or -1.
+    int id_of(const std::string& content) const;
+    /// By id.
+    std::vector<AddedToken> tokens() const;
+
+private:
+    const Vocabulary& vocabulary_;
+    std::map<int, AddedToken> by_id_;
+    std::map<std::string, int, std::less<>> ids_;
+};
+
+/// One added token as JSON files describe it, its id apart.
+Result<AddedToken> read_added_token(const Json& description, const std::string& name);
 
 /// The "added_tokens" list of tokenizer.json.
 Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::string& name);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <queue>
 
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "tokenizer/byte_level.h"
 
 namespace headlight {
 
@@ -21,21 +21,10 @@ uint64_t pair_key(int left, int right) {
 
 Bpe::Bpe(Vocabulary vocabulary, BpeOptions options)
     : TokenModel(std::move(vocabulary)), options_(std::move(options)) {
-    if (options_.byte_level) {
-        byte_ids_.resize(256);
-        for (int b = 0; b < 256; ++b)
-            byte_ids_[b] = vocabulary_.id_of(printable_of_bytes(std::string(1, static_cast<char>(b))));
-    } else if (options_.byte_fallback) {
-        byte_ids_ = vocabulary_.byte_tokens();
-    }
-    if (!options_.ignore_merges) return;
-    for (int id = 0; id < vocabulary_.size(); ++id) {
-        const std::string& spelling = vocabulary_.spelling(id);
-        const auto bytes = options_.byte_level ? bytes_of_printable(spelling) : Result<std::string>(spelling);
-        if (bytes && !bytes->empty()) words_.try_emplace(*bytes, id);
-    }
+    if (options_.byte_fallback) byte_ids_ = vocabulary_.byte_tokens();
 }
 
+/// Of a merge that is listed twice the later one counts.
 Status Bpe::add_merge(std::string_view left, std::string_view right, const std::string& name) {
     const std::string tail(right.starts_with(options_.prefix) ? right.substr(options_.prefix.size()) : right);
     const int a = vocabulary_.id_of(left), b = vocabulary_.id_of(right),
@@ -43,7 +32,27 @@ Status Bpe::add_merge(std::string_view left, std::string_view right, const std::
     if (a < 0 || b < 0 || joined < 0)
         return Error{name + ": the merge " + in_quotes(left) + " + " + in_quotes(right) +
                      " names a token that is not in the vocabulary; correct the file."};
-    merges_.try_emplace(pair_key(a, b), Merge{float(merges_.size()), joined});
+    merges_[pair_key(a, b)] = Merge{float(merge_count_++), joined};
+    return success();
+}
+
+/// "left right", or ["left", "right"].
+Status Bpe::add_merges(const Json& merges, const std::string& name) {
+    for (const Json& m : merges) {
+        if (m.is_string()) {
+            const auto& text = m.get_ref<const std::string&>();
+            const size_t blank = text.find(' ');
+            if (blank == std::string::npos)
+                return Error{name + ": the merge " + in_quotes(text) + " has no blank; correct the file."};
+            TRY_STATUS(add_merge(std::string_view(text).substr(0, blank),
+                                 std::string_view(text).substr(blank + 1), name));
+        } else if (m.is_array() && m.size() == 2 && m[0].is_string() && m[1].is_string()) {
+            TRY_STATUS(
+                add_merge(m[0].get_ref<const std::string&>(), m[1].get_ref<const std::string&>(), name));
+        } else {
+            return Error{name + ": a merge is not a pair of tokens; correct the file."};
+        }
+    }
     return success();
 }
 
@@ -61,13 +70,11 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_merges(Vocabulary vocabulary
     return std::shared_ptr<const TokenModel>(std::move(bpe));
 }
 
-Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool byte_level,
-                                                         const std::string& name) {
+Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, const std::string& name) {
     const auto vocab = model.find("vocab"), merges = model.find("merges");
     if (vocab == model.end()) return Error{name + " has no vocabulary; correct the file."};
     TRY(Vocabulary vocabulary, Vocabulary::from_json(*vocab, name));
     BpeOptions options;
-    options.byte_level = byte_level;
     TRY(options.ignore_merges, json_boolean(model, "ignore_merges", false, name));
     TRY(options.byte_fallback, json_boolean(model, "byte_fallback", false, name));
     TRY(options.fuse_unknown, json_boolean(model, "fuse_unk", false, name));
@@ -75,41 +82,12 @@ Result<std::shared_ptr<const TokenModel>> Bpe::from_json(const Json& model, bool
     TRY(options.suffix, json_spelling(model, or_null("end_of_word_suffix"), "", name));
     TRY(const std::string unknown, json_string(model, or_null("unk_token"), "", name));
     if (!unknown.empty()) options.unknown = vocabulary.id_of(unknown);
+    if (!unknown.empty() && options.unknown < 0) options.unknown = kNoToken;
     if (merges == model.end() || !merges->is_array())
         return Error{name + " has no merges; correct the file."};
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
-    for (const Json& m : *merges) {
-        if (m.is_string()) {
-            const auto& text = m.get_ref<const std::string&>();
-            const size_t blank = text.find(' ');
-            if (blank == std::string::npos)
-                return Error{name + ": the merge " + in_quotes(text) + " has no blank; correct the file."};
-            TRY_STATUS(bpe->add_merge(std::string_view(text).substr(0, blank),
-                                      std::string_view(text).substr(blank + 1), name));
-        } else if (m.is_array() && m.size() == 2 && m[0].is_string() && m[1].is_string()) {
-            TRY_STATUS(
-                bpe->add_merge(m[0].get_ref<const std::string&>(), m[1].get_ref<const std::string&>(), name));
-        } else {
-            return Error{name + ": a merge is not a pair of tokens; correct the file."};
-        }
-    }
+    TRY_STATUS(bpe->add_merges(*merges, name));
     return std::shared_ptr<const TokenModel>(std::move(bpe));
-}
-
-Result<std::shared_ptr<const TokenModel>> Bpe::from_files(const Json& vocab, std::string_view merges,
-                                                          const std::string& name) {
-    TRY(Vocabulary vocabulary, Vocabulary::from_json(vocab, name));
-    std::vector<std::string> lines;
-    for (size_t at = 0; at < merges.size();) {
-        const size_t end = std::min(merges.find('\n', at), merges.size());
-        std::string line(merges.substr(at, end - at));
-        at = end + 1;
-        if (!line.empty() && line.back() == '\r') line.pop_back();
-        if (!line.empty() && !line.starts_with("#version")) lines.push_back(std::move(line));
-    }
-    BpeOptions options;
-    options.byte_level = true;
-    return from_merges(std::move(vocabulary), lines, options, name);
 }
 
 std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::vector<float> scores,
@@ -133,34 +111,66 @@ const std::string* Bpe::whole_at(std::string_view text) const {
     return it == whole_.end() ? nullptr : &*it;
 }
 
-/// One character: its token, else its bytes' tokens, else a symbol without an id.
-void Bpe::split_character(std::string_view word, size_t at, std::vector<Symbol>& symbols) const {
-    const size_t length = decode_utf8(word, at).length;
-    std::string spelling(word.substr(at, length));
-    if (at > 0) spelling = options_.prefix + spelling;
-    if (at + length == word.size()) spelling += options_.suffix;
-    const int id = id_in_text(spelling);
-    if (id >= 0 || !scores_.empty() || byte_ids_.empty()) {
-        symbols.push_back({id, 0, 0, at, at + length});
-        return;
+/// The token of a character, with what the vocabulary puts before and after it there.
+int Bpe::id_of_character(std::string_view word, size_t at, size_t length) const {
+    const std::string_view character = word.substr(at, length);
+    const bool prefixed = at > 0 && !options_.prefix.empty(),
+               suffixed = at + length == word.size() && !options_.suffix.empty();
+    if (!prefixed && !suffixed) return vocabulary_.id_of(character);
+    return vocabulary_.id_of((prefixed ? options_.prefix : "") + std::string(character) +
+                             (suffixed ? options_.suffix : ""));
+}
+
+/// A character as the tokens of its bytes, where the vocabulary has them all.
+bool Bpe::falls_back(std::string_view character, std::vector<Symbol>& symbols, size_t at) const {
+    const auto missing = [&](char c) { return byte_ids_[as_byte(c)] < 0; };
+    if (byte_ids_.empty() || std::any_of(character.begin(), character.end(), missing)) return false;
+    for (size_t i = 0; i < character.size(); ++i)
+        symbols.push_back({byte_ids_[as_byte(character[i])], 0, 0, at + i, at + i + 1});
+    return true;
+}
+
+/// Characters as symbols without an id where the vocabulary lacks them; they may still merge.
+std::vector<Bpe::Symbol> Bpe::split_by_scores(std::string_view word) const {
+    std::vector<Symbol> symbols;
+    for (size_t at = 0; at < word.size(); at = symbols.back().end) {
+        const std::string* whole = whole_at(word.substr(at));
+        const size_t length = whole ? whole->size() : decode_utf8(word, at).length;
+        const int id = whole ? vocabulary_.id_of(*whole) : id_in_text(word.substr(at, length));
+        symbols.push_back({id, 0, 0, at, at + length, whole != nullptr});
     }
-    for (size_t i = 0; i < length; ++i)
-        symbols.push_back({byte_ids_[as_byte(word[at + i])], 0, 0, at + i, at + i + 1});
+    return symbols;
+}
+
+/// Characters as tokens before anything merges: an unknown one becomes its bytes, else the unknown token,
+/// else nothing, and its neighbors meet. An unknown token waits for the next known one, as in Hugging Face's.
+std::vector<Bpe::Symbol> Bpe::split_by_merges(std::string_view word) const {
+    std::vector<Symbol> symbols;
+    std::optional<Symbol> unknown;
+    const auto put_unknown = [&] {
+        if (unknown) symbols.push_back(*unknown);
+        unknown.reset();
+    };
+    for (size_t at = 0, length; at < word.size(); at += length) {
+        length = decode_utf8(word, at).length;
+        if (const int id = id_of_character(word, at, length); id >= 0) {
+            put_unknown();
+            symbols.push_back({id, 0, 0, at, at + length});
+        } else if (falls_back(word.substr(at, length), symbols, at) || options_.unknown == -1) {
+            continue;
+        } else if (unknown && options_.fuse_unknown) {
+            unknown->end = at + length;
+        } else {
+            put_unknown();
+            unknown = Symbol{options_.unknown, 0, 0, at, at + length};
+        }
+    }
+    put_unknown();
+    return symbols;
 }
 
 std::vector<Bpe::Symbol> Bpe::split(std::string_view word) const {
-    std::vector<Symbol> symbols;
-    if (options_.byte_level) {
-        for (size_t i = 0; i < word.size(); ++i)
-            if (const int id = byte_ids_[as_byte(word[i])]; id >= 0) symbols.push_back({id, 0, 0, i, i + 1});
-    } else {
-        for (size_t at = 0; at < word.size(); at = symbols.back().end) {
-            if (const std::string* whole = whole_at(word.substr(at)))
-                symbols.push_back({vocabulary_.id_of(*whole), 0, 0, at, at + whole->size(), true});
-            else
-                split_character(word, at, symbols);
-        }
-    }
+    std::vector<Symbol> symbols = scores_.empty() ? split_by_merges(word) : split_by_scores(word);
     for (int i = 0; i < isize(symbols); ++i) {
         symbols[i].previous = i - 1;
         symbols[i].next = i + 1 < isize(symbols) ? i + 1 : -1;
@@ -188,13 +198,13 @@ std::vector<ModelToken> Bpe::name_unknown(std::string_view word, const std::vect
     bool after_unknown = false;
     for (int i = symbols.empty() ? -1 : 0; i >= 0; i = symbols[i].next) {
         const Symbol& s = symbols[i];
-        const bool unknown = s.id < 0;
+        const bool unknown = s.id == -1;
         if (!unknown) {
             out.push_back({s.id, s.begin, s.end});
-        } else if (!byte_ids_.empty()) {
-            for (size_t at = s.begin; at < s.end; ++at)
-                out.push_back({byte_ids_[as_byte(word[at])], at, at + 1});
-        } else if (options_.unknown >= 0) {
+        } else if (std::vector<Symbol> bytes;
+                   falls_back(word.substr(s.begin, s.end - s.begin), bytes, s.begin)) {
+            for (const Symbol& b : bytes) out.push_back({b.id, b.begin, b.end});
+        } else if (options_.unknown != -1) {
             if (after_unknown && options_.fuse_unknown)
                 out.back().end = s.end;
             else
@@ -207,8 +217,7 @@ std::vector<ModelToken> Bpe::name_unknown(std::string_view word, const std::vect
 
 std::vector<ModelToken> Bpe::encode(std::string_view word) const {
     if (options_.ignore_merges)
-        if (const auto whole = words_.find(std::string(word)); whole != words_.end())
-            return {{whole->second, 0, word.size()}};
+        if (const int whole = vocabulary_.id_of(word); whole >= 0) return {{whole, 0, word.size()}};
     std::vector<Symbol> symbols = split(word);
 
     struct Candidate {

@@ -10,23 +10,18 @@ namespace headlight {
 
 /// What becomes of characters that the vocabulary lacks, and other ways in which vocabularies differ.
 struct BpeOptions {
-    bool byte_level =
-        false;  // words are bytes and the vocabulary spells them printably (GPT-2); else words are characters
     bool ignore_merges = false;  // a word that is in the vocabulary is one token
     bool byte_fallback = false;  // unknown characters become <0x…> tokens
     bool fuse_unknown = false;   // runs of unknown characters become one token
-    int unknown = -1;            // without it unknown characters are left out, as Hugging Face does
+    int unknown = -1;            // without it unknown characters are left out, as Hugging Face does; kNoToken
+                                 // where one is wanted that the vocabulary lacks
     std::string prefix, suffix;  // put before pieces inside a word, after its last one
 };
 
 class Bpe final : public TokenModel {
 public:
     /// From tokenizer.json's "model" object.
-    static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, bool byte_level,
-                                                               const std::string& name);
-    /// From vocab.json's object and the text of merges.txt: byte level.
-    static Result<std::shared_ptr<const TokenModel>> from_files(const Json& vocab, std::string_view merges,
-                                                                const std::string& name);
+    static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, const std::string& name);
     /// From merges as "left right" lines.
     static Result<std::shared_ptr<const TokenModel>> from_merges(Vocabulary vocabulary,
                                                                  const std::vector<std::string>& merges,
@@ -52,19 +47,23 @@ private:
     };
     Bpe(Vocabulary vocabulary, BpeOptions options);
     Status add_merge(std::string_view left, std::string_view right, const std::string& name);
+    Status add_merges(const Json& merges, const std::string& name);
     std::vector<Symbol> split(std::string_view word) const;
-    void split_character(std::string_view word, size_t at, std::vector<Symbol>& symbols) const;
+    std::vector<Symbol> split_by_scores(std::string_view word) const;
+    std::vector<Symbol> split_by_merges(std::string_view word) const;
+    int id_of_character(std::string_view word, size_t at, size_t length) const;
+    bool falls_back(std::string_view character, std::vector<Symbol>& symbols, size_t at) const;
     int id_in_text(std::string_view spelling) const;
     const std::string* whole_at(std::string_view text) const;
     bool find_merge(std::string_view word, const Symbol& left, const Symbol& right, Merge& merge) const;
     std::vector<ModelToken> name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const;
 
     BpeOptions options_;
-    std::vector<int> byte_ids_;                   // by byte: the token that stands for it
-    std::unordered_map<std::string, int> words_;  // bytes → id, filled where whole words come first
+    std::vector<int> byte_ids_;                   // by byte: the token that stands for it, or -1
     std::unordered_map<uint64_t, Merge> merges_;  // (left id, right id) → what they become
-    std::vector<float> scores_;                   // by id; in place of merges
-    std::vector<std::string> whole_;              // longest first
+    int merge_count_ = 0;
+    std::vector<float> scores_;       // by id; in place of merges
+    std::vector<std::string> whole_;  // longest first
 };
 
 }  // namespace headlight

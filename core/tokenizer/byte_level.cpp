@@ -51,4 +51,15 @@ std::string printable_of_bytes(std::string_view bytes) {
     return out;
 }
 
+AlignedText in_printable(const AlignedText& text) {
+    AlignedText out;
+    out.bytes.reserve(2 * text.bytes.size());
+    out.origin.reserve(2 * text.bytes.size());
+    for (size_t i = 0; i < text.bytes.size(); ++i) {
+        append_utf8(out.bytes, table().character[as_byte(text.bytes[i])]);
+        out.origin.resize(out.bytes.size(), text.origin[i]);
+    }
+    return out;
+}
+
 }  // namespace headlight

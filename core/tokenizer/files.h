@@ -14,8 +14,10 @@ struct TokenizerPair {
 };
 
 /// From a folder with tokenizer.json; or source.spm, target.spm and vocab.json (Marian); or a SentencePiece
-/// model; or vocab.json and merges.txt; or vocab.txt. What lies in special_tokens_map.json or
-/// tokenizer_config.json is respected.
+/// model; or vocab.json and merges.txt; or vocab.txt. They are read as the class reads them that
+/// AutoTokenizer of transformers 5 chooses, with the tokens of tokenizer_config.json, special_tokens_map.json
+/// and added_tokens.json; a class that Headlight does not have is refused by its name, unless tokenizer.json
+/// describes it.
 Result<TokenizerPair> open_tokenizer_files(const std::filesystem::path& folder);
 
 }  // namespace headlight

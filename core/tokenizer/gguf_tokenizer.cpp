@@ -6,6 +6,7 @@
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/gguf_splits.h"
 #include "tokenizer/sentence_piece.h"
 #include "tokenizer/word_piece.h"
 
@@ -28,11 +29,13 @@ struct Entries {
         if (!v.is_boolean()) return wrong_type(name, full(key), "true or false", v);
         return v.get<bool>();
     }
-    /// The token whose id an entry names, as a list of one; empty where there is none (llama.cpp's null is −1
-    /// in 32 bits).
-    Result<std::vector<SpecialToken>> token(const char* key) const {
+    /// The token whose id an entry names, as a list of one; where it is missing, the one with llama.cpp's
+    /// `usual` id, if there is one. Empty where there is none (llama.cpp's null is −1 in 32 bits).
+    Result<std::vector<SpecialToken>> token(const char* key, int usual = -1) const {
         constexpr int64_t kNone = 0xFFFFFFFF;
         const Json& v = value(key);
+        if (v.is_null() && usual >= 0 && usual < isize(tokens))
+            return std::vector<SpecialToken>{{tokens[usual], usual}};
         if (v.is_null() || v == kNone || v == -1) return std::vector<SpecialToken>();
         TRY(const int64_t id, whole_number(v, full(key), 0, std::ssize(tokens) - 1, name));
         return std::vector<SpecialToken>{{tokens[id], narrow<int>(id)}};
@@ -47,11 +50,12 @@ struct Entries {
                     {.id = i, .content = tokens[i], .special = kinds[i] != PieceKind::user_defined});
         return out;
     }
-    Result<PostProcessor> begin_and_end(bool begin, bool end) const {
+    /// What add_bos_token and add_eos_token say, or llama.cpp's defaults, of the tokens they name.
+    Result<PostProcessor> begin_and_end(bool begin, int begin_id, bool end, int end_id) const {
         TRY(const bool first, flag("add_bos_token", begin));
         TRY(const bool last, flag("add_eos_token", end));
-        TRY(auto before, token("bos_token_id"));
-        TRY(auto after, token("eos_token_id"));
+        TRY(auto before, token("bos_token_id", begin_id));
+        TRY(auto after, token("eos_token_id", end_id));
         return surround(first ? std::move(before) : std::vector<SpecialToken>{},
                         last ? std::move(after) : std::vector<SpecialToken>{});
     }
@@ -93,39 +97,54 @@ Result<std::vector<float>> read_scores(const Entries& e) {
     return out;
 }
 
-Result<TokenizerParts> make_llama(const Entries& e) {
+/// A SentencePiece model's bytes of its character map, one number each; empty where there is none.
+Result<std::string> read_charsmap(const Entries& e) {
+    const Json& list = e.value("precompiled_charsmap");
+    std::string out;
+    if (list.is_null()) return out;
+    if (!list.is_array())
+        return wrong_type(e.name, Entries::full("precompiled_charsmap"), "a list of bytes", list);
+    for (const Json& byte : list) {
+        TRY(const int64_t value,
+            whole_number(byte, Entries::full("precompiled_charsmap"), -128, 255, e.name));
+        out += static_cast<char>(value);
+    }
+    return out;
+}
+
+Result<TokenizerParts> sentence_piece_parts(const Entries& e, bool unigram, bool add_blank) {
     SentencePieceFile file;
     file.pieces = e.tokens;
     file.kinds = e.kinds;
-    file.unigram = false;
+    file.unigram = unigram;
     file.byte_fallback = std::find(e.kinds.begin(), e.kinds.end(), PieceKind::byte) != e.kinds.end();
-    TRY(file.add_blank, e.flag("add_space_prefix", true));
+    TRY(file.add_blank, e.flag("add_space_prefix", add_blank));
     TRY(file.join_blanks, e.flag("remove_extra_whitespaces", false));
     TRY(file.scores, read_scores(e));
+    TRY(const std::string charsmap, read_charsmap(e));
+    if (!charsmap.empty()) {
+        TRY(Charsmap map, Charsmap::parse(charsmap, e.name));
+        file.charsmap = std::make_shared<const Charsmap>(std::move(map));
+    }
     TokenizerParts parts;
     TRY(parts.model, sentence_piece_model(file, e.name));
     parts.normalizer = sentence_piece_normalizer(file);
-    TRY(parts.post_processor, e.begin_and_end(true, false));
     parts.added = e.added();
     parts.spelling = Spelling::metaspace;
     return parts;
 }
 
-/// How tokenizer.ggml.pre names the split patterns; the patterns are those of the models' own tokenizer.json
-/// files.
-struct SplitRow {
-    const char* name;
-    const char* pattern;
-    bool digits_apart;
-};
-constexpr const char* kLlama3Split =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kQwen2Split =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr SplitRow kSplits[] = {{"gpt-2", kGpt2Pattern, false},  {"default", kGpt2Pattern, false},
-                                {"phi-2", kGpt2Pattern, false},  {"llama-bpe", kLlama3Split, false},
-                                {"llama3", kLlama3Split, false}, {"qwen2", kQwen2Split, false},
-                                {"smollm", kGpt2Pattern, true},  {"smaug-bpe", kLlama3Split, false}};
+Result<TokenizerParts> make_llama(const Entries& e) {
+    TRY(TokenizerParts parts, sentence_piece_parts(e, false, true));
+    TRY(parts.post_processor, e.begin_and_end(true, 1, false, 2));
+    return parts;
+}
+
+Result<TokenizerParts> make_t5(const Entries& e) {
+    TRY(TokenizerParts parts, sentence_piece_parts(e, true, false));
+    TRY(parts.post_processor, e.begin_and_end(false, -1, true, 1));
+    return parts;
+}
 
 Result<TokenizerParts> make_gpt2(const Entries& e) {
     const Json &merges = e.value("merges"), &pre = e.value("pre");
@@ -138,31 +157,22 @@ Result<TokenizerParts> make_gpt2(const Entries& e) {
     }
     if (!pre.is_null() && !pre.is_string()) return wrong_type(e.name, "tokenizer.ggml.pre", "a string", pre);
     const std::string split = pre.is_string() ? pre.get<std::string>() : "default";
-    const auto* row = std::find_if(std::begin(kSplits), std::end(kSplits),
-                                   [&](const SplitRow& r) { return split == r.name; });
-    if (row == std::end(kSplits))
+    const SplitRow* row = split_named(split);
+    if (!row)
         return Error{e.name + ": the split pattern " + in_quotes(split) +
                      " is not one that Headlight knows; open the model's Hugging Face folder instead."};
     BpeOptions options;
-    options.byte_level = true;
-    options.ignore_merges = row->pattern == kLlama3Split;
+    options.ignore_merges = row->whole_words;
     TokenizerParts parts;
     TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
     TRY(parts.model, Bpe::from_merges(std::move(vocabulary), lines, options, e.name));
-    TRY(parts.pre_tokenizer, make_regex_split(row->pattern));
-    if (row->digits_apart) {
-        const PreTokenizer whole = parts.pre_tokenizer;
-        TRY(const PreTokenizer digits,
-            make_pre_tokenizer({{"type", "Digits"}, {"individual_digits", true}}, e.name));
-        parts.pre_tokenizer = [digits, whole](std::vector<AlignedText>& pieces) -> Status {
-            TRY_STATUS(digits(pieces));
-            return whole(pieces);
-        };
-    }
-    if (row->pattern == kQwen2Split) {
+    TRY(PreTokenizer cut, make_regex_splits(row->patterns));
+    TRY(PreTokenizer bytes, make_byte_level(false, false));
+    parts.pre_tokenizer = in_sequence({std::move(cut), std::move(bytes)});
+    if (row->composed) {
         TRY(parts.normalizer, make_normalizer({{"type", "NFC"}}, e.name));
     }
-    TRY(parts.post_processor, e.begin_and_end(false, false));
+    TRY(parts.post_processor, e.begin_and_end(row->begin, 11, false, 11));
     parts.added = e.added();
     return parts;
 }
@@ -171,15 +181,17 @@ Result<TokenizerParts> make_bert_tokenizer(const Entries& e) {
     TokenizerParts parts;
     TRY(Vocabulary vocabulary, Vocabulary::from_list(e.tokens, e.name));
     TRY(parts.model, WordPiece::make(std::move(vocabulary), "[UNK]", "", "▁", 100, e.name));
-    parts.normalizer = make_bert_normalizer(true, true, true, true);
+    TRY(const bool lower, e.flag("normalizer.lowercase", true));
+    TRY(const bool accents, e.flag("normalizer.strip_accents", lower));
+    parts.normalizer = make_bert_normalizer(true, true, accents, lower);
     parts.pre_tokenizer = make_bert_pre_tokenizer();
     TRY(auto first, e.token("cls_token_id"));
     TRY(auto last, e.token("seperator_token_id"));  // the format's own spelling
     if (first.empty()) {
-        TRY(first, e.token("bos_token_id"));
+        TRY(first, e.token("bos_token_id", 101));
     }
     if (last.empty()) {
-        TRY(last, e.token("eos_token_id"));
+        TRY(last, e.token("eos_token_id", 102));
     }
     parts.post_processor = surround(std::move(first), std::move(last));
     parts.added = e.added();
@@ -191,7 +203,8 @@ struct KindRow {
     const char* name;
     Result<TokenizerParts> (*make)(const Entries&);
 };
-constexpr KindRow kKinds[] = {{"llama", make_llama}, {"gpt2", make_gpt2}, {"bert", make_bert_tokenizer}};
+constexpr KindRow kKinds[] = {
+    {"llama", make_llama}, {"gpt2", make_gpt2}, {"bert", make_bert_tokenizer}, {"t5", make_t5}};
 
 }  // namespace
 

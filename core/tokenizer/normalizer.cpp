@@ -7,6 +7,7 @@
 
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "tokenizer/byte_level.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/regex.h"
 #include "tokenizer/unicode_forms.h"
@@ -63,18 +64,19 @@ Normalizer simple(std::function<AlignedText(const AlignedText&)> step) {
     };
 }
 
-/// Every match of the regex becomes `content`, which stands for the last character of the match.
+/// Every match of the regex becomes `content`, which stands for the last character of the match (of an empty
+/// one: for the character before it).
 Normalizer replace_all(Regex regex, const std::string& content) {
     return [regex = std::move(regex), content](const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText out;
         size_t done = 0;
         bool too_long = false;
         TRY_STATUS(regex.find_all(text.bytes, [&](size_t begin, size_t end) {
-            too_long = too_long || out.bytes.size() + content.size() > max;
-            if (begin == end || too_long) return;
+            too_long = too_long || out.bytes.size() + (begin - done) + content.size() > max;
+            if (too_long) return;
             out.append(text.slice(done, begin));
             out.bytes += content;
-            out.origin.resize(out.bytes.size(), text.origin[end - 1]);
+            out.origin.resize(out.bytes.size(), end > 0 ? text.origin[end - 1] : Span{});
             done = end;
         }));
         if (too_long) return normalized_too_long();
@@ -82,6 +84,20 @@ Normalizer replace_all(Regex regex, const std::string& content) {
         if (out.bytes.size() > max) return normalized_too_long();
         return out;
     };
+}
+
+/// SentencePiece's nmt rules: control characters out, blanks for other white space and invisible characters.
+AlignedText nmt(const AlignedText& text) {
+    const AlignedText kept = filter(text, [](char32_t c) {
+        return !((c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F ||
+                 c == 0x9F);
+    });
+    constexpr char32_t blanks[] = {0x9,    0xA,    0xC,    0xD,    0x1680, 0x200B, 0x200C, 0x200D,
+                                   0x200E, 0x200F, 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD};
+    std::vector<Scalar> out;
+    for (const char32_t c : code_points(kept.bytes))
+        out.push_back({std::find(std::begin(blanks), std::end(blanks), c) == std::end(blanks) ? c : U' '});
+    return rewrite(kept, out);
 }
 
 AlignedText strip(const AlignedText& text, bool left, bool right) {
@@ -193,6 +209,8 @@ constexpr NormalizerRow kNormalizers[] = {
          return simple(
              [](const AlignedText& t) { return filter(t, [](char32_t c) { return !is_mark(c); }); });
      }},
+    {"Nmt", [](const Json&, const std::string&) -> Result<Normalizer> { return simple(nmt); }},
+    {"ByteLevel", [](const Json&, const std::string&) -> Result<Normalizer> { return simple(in_printable); }},
     {"BertNormalizer", read_bert_normalizer},
     {"Prepend", make_prepend},
     {"Replace", make_replace},

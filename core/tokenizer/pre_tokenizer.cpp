@@ -5,15 +5,15 @@
 
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "tokenizer/byte_level.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/split.h"
 #include "tokenizer/unicode_forms.h"
+#include "tokenizer/unicode_scripts.h"
 
 namespace headlight {
 
 namespace {
-
-/// What becomes of the text that a Split pattern matched.
-enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 constexpr std::pair<const char*, Behavior> kBehaviors[] = {
     {"Isolated", Behavior::isolated},
@@ -21,52 +21,6 @@ constexpr std::pair<const char*, Behavior> kBehaviors[] = {
     {"MergedWithPrevious", Behavior::merged_with_previous},
     {"MergedWithNext", Behavior::merged_with_next},
     {"Contiguous", Behavior::contiguous}};
-
-struct Part {
-    size_t begin, end;
-    bool matched;
-};
-
-/// Joins or drops the matched parts as the behavior asks.
-std::vector<Part> apply_behavior(const std::vector<Part>& parts, Behavior behavior) {
-    std::vector<Part> out;
-    bool join_next = false;
-    for (const Part& p : parts) {
-        const bool join_previous =
-            !out.empty() &&
-            ((behavior == Behavior::merged_with_previous && p.matched && !out.back().matched) ||
-             (behavior == Behavior::contiguous && p.matched == out.back().matched) ||
-             (join_next && !p.matched));
-        join_next = behavior == Behavior::merged_with_next && p.matched;
-        if (join_previous) {
-            out.back().end = p.end;
-            out.back().matched = p.matched;
-        } else if (!(behavior == Behavior::removed && p.matched)) {
-            out.push_back(p);
-        }
-    }
-    return out;
-}
-
-using Matcher = std::function<Status(std::string_view, const std::function<void(size_t, size_t)>&)>;
-
-/// Cuts each piece at what `matcher` finds (or, inverted, at what it does not find).
-Status split(std::vector<AlignedText>& pieces, const Matcher& matcher, Behavior behavior, bool invert) {
-    std::vector<AlignedText> out;
-    for (const AlignedText& piece : pieces) {
-        std::vector<Part> parts;
-        size_t last = 0;
-        TRY_STATUS(matcher(piece.bytes, [&](size_t begin, size_t end) {
-            if (begin > last) parts.push_back({last, begin, invert});
-            if (end > begin) parts.push_back({begin, end, !invert});
-            last = std::max(last, end);
-        }));
-        if (last < piece.bytes.size()) parts.push_back({last, piece.bytes.size(), invert});
-        for (const Part& p : apply_behavior(parts, behavior)) out.push_back(piece.slice(p.begin, p.end));
-    }
-    pieces = std::move(out);
-    return success();
-}
 
 PreTokenizer regex_split(Regex regex, Behavior behavior, bool invert) {
     return [regex, behavior, invert](std::vector<AlignedText>& pieces) {
@@ -131,9 +85,56 @@ Result<PreTokenizer> make_delimiter(const Json& d, const std::string& name) {
     return regex_split(regex, Behavior::removed, false);
 }
 
+/// Runs of word characters and runs of others, as Rust's \w+|[^\w\s]+ finds them; Oniguruma's \w is another.
+Status find_words(std::string_view text, const std::function<void(size_t, size_t)>& found) {
+    enum class Kind { none, blank, word, sign };
+    const auto kind_of = [](char32_t c) {
+        if (is_white_space(c)) return Kind::blank;
+        return is_word_character(c) ? Kind::word : Kind::sign;
+    };
+    Kind run = Kind::none;
+    size_t begin = 0;
+    for (size_t at = 0; at <= text.size();) {
+        const CodePoint c = at < text.size() ? decode_utf8(text, at) : CodePoint{0, 1};
+        const Kind kind = at < text.size() ? kind_of(c.value) : Kind::none;
+        if (kind != run) {
+            if (run == Kind::word || run == Kind::sign) found(begin, at);
+            begin = at;
+            run = kind;
+        }
+        at += c.length;
+    }
+    return success();
+}
+
 Result<PreTokenizer> make_whitespace(const Json&, const std::string&) {
-    TRY(const Regex regex, Regex::compile(R"(\w+|[^\w\s]+)"));
-    return regex_split(regex, Behavior::removed, true);
+    return PreTokenizer(
+        [](std::vector<AlignedText>& pieces) { return split(pieces, find_words, Behavior::removed, true); });
+}
+
+/// Pieces of so many characters.
+Result<PreTokenizer> make_fixed_length(const Json& d, const std::string& name) {
+    TRY(const int64_t length, json_integer(d, "length", 5, 1, 1 << 30, name));
+    return PreTokenizer([length](std::vector<AlignedText>& pieces) {
+        const Matcher by_length = [length](std::string_view text, const auto& found) {
+            size_t begin = 0;
+            int64_t count = 0;
+            for (size_t at = 0; at < text.size();) {
+                at += decode_utf8(text, at).length;
+                if (++count % length != 0 && at < text.size()) continue;
+                found(begin, at);
+                begin = at;
+            }
+            return success();
+        };
+        return split(pieces, by_length, Behavior::isolated, false);
+    });
+}
+
+Result<PreTokenizer> make_unicode_scripts(const Json&, const std::string&) {
+    return PreTokenizer([](std::vector<AlignedText>& pieces) {
+        return split(pieces, find_scripts, Behavior::removed, true);
+    });
 }
 
 Result<PreTokenizer> make_metaspace_from(const Json& d, const std::string& name) {
@@ -164,10 +165,7 @@ Result<PreTokenizer> make_pre_tokenizer_sequence(const Json& d, const std::strin
         TRY(PreTokenizer made, make_pre_tokenizer(step, name));
         steps.push_back(std::move(made));
     }
-    return PreTokenizer([steps](std::vector<AlignedText>& pieces) -> Status {
-        for (const auto& step : steps) TRY_STATUS(step(pieces));
-        return success();
-    });
+    return in_sequence(std::move(steps));
 }
 
 struct PreTokenizerRow {
@@ -188,11 +186,20 @@ constexpr PreTokenizerRow kPreTokenizers[] = {
          return character_split(is_white_space, Behavior::removed);
      }},
     {"Punctuation", make_punctuation},
+    {"UnicodeScripts", make_unicode_scripts},
+    {"FixedLength", make_fixed_length},
     {"CharDelimiterSplit", make_delimiter},
     {"Sequence", make_pre_tokenizer_sequence},
 };
 
 }  // namespace
+
+PreTokenizer in_sequence(std::vector<PreTokenizer> steps) {
+    return [steps = std::move(steps)](std::vector<AlignedText>& pieces) -> Status {
+        for (const auto& step : steps) TRY_STATUS(step(pieces));
+        return success();
+    };
+}
 
 Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex) {
     TRY(const Regex regex, Regex::compile(kGpt2Pattern));
@@ -200,7 +207,8 @@ Result<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex) {
     return PreTokenizer([=](std::vector<AlignedText>& pieces) -> Status {
         for (AlignedText& piece : pieces)
             if (add_prefix_space && !piece.bytes.starts_with(' ')) piece.prepend(" ");
-        if (use_regex) return by_regex(pieces);
+        if (use_regex) TRY_STATUS(by_regex(pieces));
+        for (AlignedText& piece : pieces) piece = in_printable(piece);
         return success();
     });
 }
@@ -214,9 +222,13 @@ PreTokenizer make_bert_pre_tokenizer() {
     };
 }
 
-Result<PreTokenizer> make_regex_split(const std::string& pattern) {
-    TRY(const Regex regex, Regex::compile(pattern));
-    return regex_split(regex, Behavior::isolated, false);
+Result<PreTokenizer> make_regex_splits(std::span<const char* const> patterns) {
+    std::vector<PreTokenizer> steps;
+    for (const char* pattern : patterns) {
+        TRY(const Regex regex, Regex::compile(pattern));
+        steps.push_back(regex_split(regex, Behavior::isolated, false));
+    }
+    return in_sequence(std::move(steps));
 }
 
 Result<PreTokenizer> make_metaspace(const std::string& blank, Prepend prepend, bool cut) {

@@ -74,29 +74,33 @@ Result<Regex> Regex::compile(const std::string& pattern) {
     return Regex(std::shared_ptr<re_pattern_buffer>(raw, onig_free));
 }
 
-Result<Regex> Regex::literal(std::string_view text) {
-    std::string escaped;
+std::string Regex::escaped(std::string_view text) {
+    std::string out;
     for (const char c : text) {
-        if (std::string_view("\\^$.|?*+()[]{}-/").find(c) != std::string_view::npos) escaped += '\\';
-        escaped += c;
+        if (std::string_view("\\^$.|?*+()[]{}-/").find(c) != std::string_view::npos) out += '\\';
+        out += c;
     }
-    return compile(escaped);
+    return out;
 }
+
+Result<Regex> Regex::literal(std::string_view text) { return compile(escaped(text)); }
 
 Status Regex::find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const {
     const std::unique_ptr<OnigRegion, void (*)(OnigRegion*)> region(
         onig_region_new(), [](OnigRegion* r) { onig_region_free(r, 1); });
     BoundedSearch search;
-    for (size_t at = 0; at <= text.size();) {
+    size_t last = std::string_view::npos;  // where a match ended
+    for (size_t at = 0; !text.empty() && at <= text.size();) {
         const int where = search.next(pattern_.get(), text, at, region.get());
         if (where == ONIG_MISMATCH) break;
         if (where < 0) return Error{"a pattern needs too many steps on this text; shorten the text."};
         const size_t from = region->beg[0], to = region->end[0];
+        if (to == from && to == last) {
+            at += at < text.size() ? decode_utf8(text, at).length : 1;
+            continue;
+        }
         found(from, to);
-        if (to > from)
-            at = to;
-        else
-            at = to + (to < text.size() ? decode_utf8(text, to).length : 1);
+        at = last = to;
     }
     return success();
 }
@@ -109,7 +113,7 @@ Result<Regex> regex_of_pattern(const Json& d, const std::string& name) {
     TRY(const std::string expression, json_string(*pattern, "Regex", "", name));
     if (!pattern->contains("String") && !pattern->contains("Regex"))
         return Error{name + ": a pattern is neither a String nor a Regex; correct the file."};
-    auto regex = expression.empty() ? Regex::literal(literal) : Regex::compile(expression);
+    auto regex = pattern->contains("String") ? Regex::literal(literal) : Regex::compile(expression);
     if (!regex)
         return Error{name + ": a pattern is not a regular expression (" + regex.error().message +
                      "); correct the file."};

@@ -18,10 +18,12 @@ public:
     static Result<Regex> compile(const std::string& pattern);
     /// Finds the text itself.
     static Result<Regex> literal(std::string_view text);
+    /// The pattern of a text itself.
+    static std::string escaped(std::string_view text);
 
-    /// Calls found(begin, end) for each match from left to right, in bytes. An empty match moves on by one
-    /// code point. Fails, with a sentence for a person, when matching needs more steps or memory than any
-    /// honest pattern does.
+    /// Calls found(begin, end) for each match from left to right, in bytes; an empty text has none, and no
+    /// empty match begins where another match ended. Fails, with a sentence for a person, when matching needs
+    /// more steps or memory than any honest pattern does.
     Status find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const;
 
 private:

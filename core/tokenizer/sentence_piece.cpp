@@ -114,15 +114,20 @@ int SentencePieceFile::id_of(PieceKind kind) const {
 
 Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std::string& name) {
     SentencePieceFile out;
-    std::string_view charsmap;
     uint64_t kind = 1;
     const auto trainer = [&](const Field& f) {
         if (f.number == 3) kind = f.value;
         if (f.number == 35) out.byte_fallback = f.value != 0;
+        if (f.number == 40) out.unknown_id = static_cast<int>(f.value);
+        if (f.number == 41) out.begin_id = static_cast<int>(f.value);
+        if (f.number == 42) out.end_id = static_cast<int>(f.value);
+        if (f.number == 45) out.unknown_piece = valid_utf8(f.bytes);
+        if (f.number == 46) out.begin_piece = valid_utf8(f.bytes);
+        if (f.number == 47) out.end_piece = valid_utf8(f.bytes);
         return true;
     };
     const auto normalizer = [&](const Field& f) {
-        if (f.number == 2) charsmap = f.bytes;
+        if (f.number == 2) out.charsmap_bytes = f.bytes;
         if (f.number == 3) out.add_blank = f.value != 0;
         if (f.number == 4) out.join_blanks = f.value != 0;
         if (f.number == 5) out.escape_blanks = f.value != 0;
@@ -141,8 +146,8 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
                      " holds a SentencePiece model of words or characters; Headlight reads Unigram and BPE, "
                      "so use another model."};
     out.unigram = kind == 1;
-    if (charsmap.empty()) return out;
-    TRY(Charsmap map, Charsmap::parse(charsmap, name));
+    if (out.charsmap_bytes.empty()) return out;
+    TRY(Charsmap map, Charsmap::parse(out.charsmap_bytes, name));
     out.charsmap = std::make_shared<const Charsmap>(std::move(map));
     return out;
 }

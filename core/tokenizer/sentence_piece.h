@@ -25,7 +25,10 @@ struct SentencePieceFile {
     bool add_blank = true;    // in front of a text
     bool join_blanks = true;  // runs of blanks become one, those at the ends none
     bool escape_blanks = true;
+    std::string charsmap_bytes;  // and what they mean
     std::shared_ptr<const Charsmap> charsmap;
+    int unknown_id = 0, begin_id = 1, end_id = 2;  // as the trainer says, -1: none
+    std::string unknown_piece = "<unk>", begin_piece = "<s>", end_piece = "</s>";
 
     int id_of(PieceKind kind) const;  // the first of a kind, or -1
 };

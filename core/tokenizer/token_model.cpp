@@ -43,7 +43,10 @@ Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& n
         return Error{name + ": token ids reach " + std::to_string(size - 1) + " with only " +
                      std::to_string(vocab.size()) + " tokens; correct the file."};
     v.spellings_.resize(size);
-    for (const auto& [token, id] : v.ids_) v.spellings_[id] = token;
+    for (const auto& [token, id] :
+         v.ids_)  // of two tokens with one id it is spelled like the first in the alphabet
+        if (std::string& s = v.spellings_[id]; s.empty() || token < s) s = token;
+    v.count_ = narrow<int>(std::ssize(v.ids_));
     return v;
 }
 
@@ -51,7 +54,8 @@ Result<Vocabulary> Vocabulary::from_list(std::vector<std::string> spellings, con
     for (const std::string& s : spellings) TRY_STATUS(check_spelling(s, name));
     Vocabulary v;
     v.spellings_ = std::move(spellings);
-    for (int i = 0; i < isize(v.spellings_); ++i) v.ids_.try_emplace(v.spellings_[i], i);
+    for (int i = 0; i < isize(v.spellings_); ++i) v.ids_[v.spellings_[i]] = i;
+    v.count_ = v.size();
     return v;
 }
 
@@ -70,9 +74,7 @@ std::vector<int> Vocabulary::byte_tokens() const {
     for (int b = 0; b < 256; ++b) {
         char name[8];
         std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(b));
-        const int id = id_of(name);
-        if (id < 0) return {};
-        out.push_back(id);
+        out.push_back(id_of(name));
     }
     return out;
 }

@@ -16,6 +16,9 @@ namespace headlight {
 /// What stands for a blank in SentencePiece's pieces, U+2581.
 inline constexpr std::string_view kMetaspace = "▁";
 
+/// In place of an id: no token of the vocabulary stands for this part, and the text cannot be tokenized.
+inline constexpr int kNoToken = -2;
+
 /// Part of a word and its id.
 struct ModelToken {
     int id;
@@ -28,16 +31,18 @@ class Vocabulary {
 public:
     /// From a JSON object {"token": id}. `name` is what messages call the file.
     static Result<Vocabulary> from_json(const Json& vocab, const std::string& name);
-    /// From spellings in the order of their ids. Of equal spellings the first counts.
+    /// From spellings in the order of their ids. Of equal spellings the last counts.
     static Result<Vocabulary> from_list(std::vector<std::string> spellings, const std::string& name);
 
     /// Largest id + 1.
     int size() const { return isize(spellings_); }
+    /// Tokens that it lists: the id that the first added token takes.
+    int count() const { return count_; }
     /// The file's spelling of an id ("Ġthe"); empty where no token has it.
     const std::string& spelling(int id) const;
     /// Id of a token by its spelling, or -1.
     int id_of(std::string_view spelling) const;
-    /// Ids of "<0x00>" … "<0xFF>", or an empty list where one is missing.
+    /// Ids of "<0x00>" … "<0xFF>", −1 where one is missing.
     std::vector<int> byte_tokens() const;
 
 private:
@@ -47,6 +52,7 @@ private:
     };
     std::unordered_map<std::string, int, Hash, std::equal_to<>> ids_;
     std::vector<std::string> spellings_;
+    int count_ = 0;
 };
 
 /// One of the algorithms that cut a word into tokens of its vocabulary; immutable.

@@ -5,63 +5,12 @@
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
-#include "tokenizer/unigram.h"
-#include "tokenizer/word_piece.h"
+#include "tokenizer/description.h"
 
 namespace headlight {
 
 namespace {
-
-/// Whether a step of this type is described, alone or inside a sequence.
-bool uses(const Json& step, const std::string& type) {
-    if (step.is_array())
-        return std::any_of(step.begin(), step.end(), [&](const Json& s) { return uses(s, type); });
-    if (!step.is_object()) return false;
-    if (step.contains("type") && step["type"] == type) return true;
-    for (const char* list : {"pretokenizers", "normalizers", "decoders"})
-        if (step.contains(list) && uses(step[list], type)) return true;
-    return false;
-}
-
-constexpr int kMaxSteps = 100;
-
-/// Steps of a sequence, those of sequences inside it included.
-int count_steps(const Json& step) {
-    int count = 1;
-    if (!step.is_object()) return count;
-    for (const char* list : {"pretokenizers", "normalizers", "processors"})
-        if (const auto steps = step.find(list); steps != step.end() && steps->is_array())
-            for (const Json& s : *steps) count += count_steps(s);
-    return count;
-}
-
-using MakeModel = Result<std::shared_ptr<const TokenModel>> (*)(const Json& model, bool byte_level,
-                                                                const std::string& name);
-struct ModelRow {
-    const char* type;
-    MakeModel make;
-};
-
-constexpr ModelRow kModels[] = {
-    {"BPE", Bpe::from_json},
-    {"WordPiece", [](const Json& m, bool, const std::string& name) { return WordPiece::from_json(m, name); }},
-    {"Unigram", [](const Json& m, bool, const std::string& name) { return Unigram::from_json(m, name); }},
-};
-
-Result<std::shared_ptr<const TokenModel>> make_model(const Json& model, bool byte_level,
-                                                     const std::string& name) {
-    if (!model.is_object()) return Error{name + " describes no model; correct the file."};
-    const std::string usual = model.contains("merges")   ? "BPE"
-                              : model.contains("unk_id") ? "Unigram"
-                                                         : "WordPiece";  // old files do not say
-    TRY(const std::string type, json_string(model, "type", usual, name));
-    for (const auto& row : kModels)
-        if (type == row.type) return row.make(model, byte_level, name);
-    return Error{name + ": the tokenizer model " + in_quotes(type) +
-                 " is not one that Headlight reads; it reads BPE, WordPiece and Unigram."};
-}
 
 /// "<0x0A>" is one byte.
 bool byte_of_name(std::string_view name, char& byte) {
@@ -111,25 +60,7 @@ Result<Encoding> Tokenizer::process(std::vector<Encoding> texts, bool special) c
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text, const std::string& name) {
     TRY(const Json root, parse_json(text, name));
-    if (!root.is_object()) return Error{name + " is not a tokenizer description; correct the file."};
-    const auto part = [&](const char* key) { return root.contains(key) ? root[key] : Json(); };
-    for (const char* key : {"normalizer", "pre_tokenizer", "post_processor"})
-        if (count_steps(part(key)) > kMaxSteps)
-            return Error{name + ": its " + key +
-                         " has more than 100 steps, which no tokenizer's has; correct the file."};
-    const bool byte_level = uses(part("pre_tokenizer"), "ByteLevel");
-    TokenizerParts parts;
-    TRY(parts.normalizer, make_normalizer(part("normalizer"), name));
-    TRY(parts.pre_tokenizer, make_pre_tokenizer(part("pre_tokenizer"), name));
-    TRY(parts.post_processor, make_post_processor(part("post_processor"), name));
-    TRY(parts.model, make_model(part("model"), byte_level, name));
-    TRY(parts.added, read_added_tokens(part("added_tokens"), name));
-    TRY_STATUS(json_object(root, or_null("decoder"), name));
-    const bool word_piece =
-        uses(part("decoder"), "WordPiece") || dynamic_cast<const WordPiece*>(parts.model.get());
-    parts.spelling = byte_level   ? Spelling::byte_level
-                     : word_piece ? Spelling::word_piece
-                                  : Spelling::metaspace;
+    TRY(TokenizerParts parts, parts_of(root, name));
     return make(std::move(parts), name);
 }
 
@@ -158,6 +89,9 @@ Status Tokenizer::encode_segment(const AlignedText& text, int type, Encoding& ou
     if (parts_.pre_tokenizer) TRY_STATUS(parts_.pre_tokenizer(words));
     for (const AlignedText& word : words)
         for (const ModelToken& t : parts_.model->encode(word.bytes)) {
+            if (t.id == kNoToken)
+                return Error{"it has no token for " + in_quotes(word.bytes.substr(t.begin, t.end - t.begin)) +
+                             ", and none for what it does not know; use another text."};
             const std::string& piece = t.text.empty() ? parts_.model->vocabulary().spelling(t.id) : t.text;
             push_piece(piece, t.id, word.covered(t.begin, t.end), type, out);
         }

@@ -145,15 +145,33 @@ bool is_mark(char32_t c) {
 bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
 
 bool is_punctuation(char32_t c) {
+    constexpr std::pair<char32_t, char32_t> later[] = {
+        // signs that the tokenizers' table, of Unicode 8, lacks
+        {0x61D, 0x61D},     {0x9FD, 0xA76},     {0xC77, 0xC84},     {0x1B7D, 0x1B7E},
+        {0x2E43, 0x2E5D},   {0x10EAD, 0x10F89}, {0x1144B, 0x1145D}, {0x11660, 0x116B9},
+        {0x1183B, 0x11FFF}, {0x12FF1, 0x12FF2}, {0x16E97, 0x16FE2}, {0x1E95E, 0x1E95F}};
+    constexpr char32_t once[] = {0x166D, 0x111C9};  // signs that are none today
+    if (std::find(std::begin(once), std::end(once), c) != std::end(once)) return true;
+    if (std::any_of(std::begin(later), std::end(later),
+                    [&](const auto& r) { return c >= r.first && c <= r.second; }))
+        return false;
     const bool ascii_sign =
         (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
     return ascii_sign || (category(c) >= UTF8PROC_CATEGORY_PC && category(c) <= UTF8PROC_CATEGORY_PO);
 }
 
 bool is_word_character(char32_t c) {
+    constexpr std::pair<char32_t, char32_t> others[] = {// join controls; letters in circles and squares
+                                                        {0x200C, 0x200D},
+                                                        {0x24B6, 0x24E9},
+                                                        {0x1F130, 0x1F149},
+                                                        {0x1F150, 0x1F169},
+                                                        {0x1F170, 0x1F189}};
     const auto k = category(c);
     return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_ME) || k == UTF8PROC_CATEGORY_ND ||
-           k == UTF8PROC_CATEGORY_PC;
+           k == UTF8PROC_CATEGORY_NL || k == UTF8PROC_CATEGORY_PC ||
+           std::any_of(std::begin(others), std::end(others),
+                       [&](const auto& r) { return c >= r.first && c <= r.second; });
 }
 
 }  // namespace headlight

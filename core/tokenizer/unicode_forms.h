@@ -35,6 +35,6 @@ std::vector<char32_t> code_points(std::string_view text);
 bool is_mark(char32_t c);             // general category M
 bool is_nonspacing_mark(char32_t c);  // Mn
 bool is_punctuation(char32_t c);      // P, and ASCII's signs (BERT's rule)
-bool is_word_character(char32_t c);   // what \w matches
+bool is_word_character(char32_t c);   // what \w matches in Rust's regex (UTS #18)
 
 }  // namespace headlight

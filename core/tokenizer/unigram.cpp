@@ -54,6 +54,28 @@ Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, s
     return std::shared_ptr<const TokenModel>(std::move(model));
 }
 
+/// The id of a piece that may match a text, or -1.
+int Unigram::id_in_text(std::string_view spelling) const {
+    const auto at =
+        std::lower_bound(sorted_.begin(), sorted_.end(), spelling,
+                         [&](int id, std::string_view s) { return vocabulary_.spelling(id) < s; });
+    return at != sorted_.end() && vocabulary_.spelling(*at) == spelling ? *at : -1;
+}
+
+/// A run of unknown characters: a token where the vocabulary spells one like it, else its bytes, else
+/// unknown.
+void Unigram::name_unknown(std::string_view text, ModelToken run, std::vector<ModelToken>& out) const {
+    run.text = text.substr(run.begin, run.end - run.begin);
+    const int known = id_in_text(run.text);
+    const auto missing = [&](char c) { return byte_ids_[as_byte(c)] < 0; };
+    if (known < 0 && !byte_ids_.empty() && std::none_of(run.text.begin(), run.text.end(), missing)) {
+        for (const char c : run.text) out.push_back({byte_ids_[as_byte(c)], run.begin, run.end});
+        return;
+    }
+    if (known >= 0) run.id = known;
+    out.push_back(std::move(run));
+}
+
 namespace {
 /// The best way to reach a place in the text.
 struct Arrival {
@@ -97,12 +119,10 @@ std::vector<ModelToken> Unigram::encode(std::string_view text) const {
     }
     std::vector<ModelToken> out;
     for (auto p = pieces.rbegin(); p != pieces.rend(); ++p) {
-        if (p->id == unknown_) p->text = text.substr(p->begin, p->end - p->begin);
-        if (p->id != unknown_ || byte_ids_.empty())
-            out.push_back(*p);
+        if (p->id == unknown_)
+            name_unknown(text, *p, out);
         else
-            for (size_t i = p->begin; i < p->end; ++i)
-                out.push_back({byte_ids_[as_byte(text[i])], p->begin, p->end});
+            out.push_back(*p);
     }
     return out;
 }

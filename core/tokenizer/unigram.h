@@ -20,6 +20,8 @@ public:
 
 private:
     using TokenModel::TokenModel;
+    int id_in_text(std::string_view spelling) const;
+    void name_unknown(std::string_view text, ModelToken run, std::vector<ModelToken>& out) const;
     std::vector<double> scores_;
     std::vector<int> sorted_;  // ids in the order of their spellings, so that pieces with a common beginning
                                // stand together

@@ -132,7 +132,10 @@ TEST_CASE(
         write_bytes(folder.path / "tokenizer_config.json", config);
         return static_cast<bool>(open_tokenizer_files(folder.path));
     };
-    CHECK(flags(R"({"do_lower_case":false,"strip_accents":null,"added_tokens_decoder":3})"));
+    CHECK(flags(R"({"do_lower_case":false,"strip_accents":null,"added_tokens_decoder":{}})"));
+    CHECK(!flags(R"({"added_tokens_decoder":3})"));
+    CHECK(!flags(R"({"added_tokens_decoder":{"x":{"content":"y"}}})"));
+    CHECK(!flags(R"({"unk_token":3})"));
     CHECK(!flags(R"({"do_lower_case":"false"})"));
     CHECK(!flags(R"({"do_lower_case":null})"));
     CHECK(!flags(R"(["do_lower_case"])"));

@@ -72,6 +72,7 @@ TEST_CASE(
     Json tokenizer = *read_json(kTests / "reference/models/bert/tokenizer.json");
     tokenizer["post_processor"]["single"][2]["SpecialToken"]["type_id"] = 1000000;
     write_bytes(folder.path / "tokenizer.json", tokenizer.dump());
+    write_bytes(folder.path / "tokenizer_config.json", R"({"tokenizer_class":"PreTrainedTokenizerFast"})");
     const auto model = Model::open(folder.path);
     REQUIRE(model);
     const auto input = encode_input(**model, {"the cat", "", "", {}, {}, {}, nullptr});
