@@ -18,32 +18,47 @@ constexpr float kBlockNames = 88, kWidestPart = 80, kHighestPart = 44, kLeastPar
 /// Parts of one logit by where they stand in the picture: blocks down; heads, bias and MLP across.
 struct Attributed {
     std::vector<int> blocks;
-    Matrix values;  // [blocks, heads + 2]; NaN: nothing there
+    Matrix values;                               // [blocks, heads + 2]; NaN: nothing there
+    std::vector<std::pair<Index, Index>> given;  // cells of what a person put in place
     int heads = 0;
     std::vector<std::pair<std::string, float>> ends;
+    bool is_given(Index row, Index column) const {
+        return std::find(given.begin(), given.end(), std::pair{row, column}) != given.end();
+    }
 };
 
 Attributed lay_out(const Scene& s, const Attribution& a) {
     const ModelConfig& c = s.model()->config;
     Attributed out;
-    for (const LogitPart& p : a.parts)
-        if (p.kind == LogitPart::Kind::head && (out.blocks.empty() || out.blocks.back() != p.block))
-            out.blocks.push_back(p.block);
-    const auto row_of = [&](int block) {
-        return std::find(out.blocks.begin(), out.blocks.end(), block) - out.blocks.begin();
-    };
+    const int stack = isize(c.stacks) - 1;
+    for (int layer = 0; layer < c.stacks.back().layers; ++layer)
+        for (const int block : c.blocks_of(stack, layer)) out.blocks.push_back(block);
     out.heads = c.stacks.back().heads;
     out.values = Matrix::Constant(out.blocks.size(), out.heads + 2, std::numeric_limits<float>::quiet_NaN());
+    const auto put = [&](int block, int column, const LogitPart& p, bool given) {
+        const Index row = std::find(out.blocks.begin(), out.blocks.end(), block) - out.blocks.begin();
+        out.values(row, column) = p.logit;
+        if (given) out.given.emplace_back(row, column);
+    };
     for (const LogitPart& p : a.parts) {
         switch (p.kind) {
             case LogitPart::Kind::head:
-                out.values(row_of(p.block), p.head) = p.logit;
+            case LogitPart::Kind::given_head:
+                put(p.block, p.head, p, p.kind == LogitPart::Kind::given_head);
                 break;
             case LogitPart::Kind::attention_bias:
-                out.values(row_of(p.block), out.heads) = p.logit;
+                put(p.block, out.heads, p, false);
                 break;
             case LogitPart::Kind::mlp:
-                out.values(row_of(c.blocks_of(isize(c.stacks) - 1, p.block).back()), out.heads + 1) = p.logit;
+            case LogitPart::Kind::given_mlp:
+                put(c.blocks_of(stack, p.block).back(), out.heads + 1, p,
+                    p.kind == LogitPart::Kind::given_mlp);
+                break;
+            case LogitPart::Kind::given_attention:
+                out.ends.emplace_back("attention " + block_path(c, p.block) + " put in place", p.logit);
+                break;
+            case LogitPart::Kind::given:
+                out.ends.emplace_back("put in place", p.logit);
                 break;
             case LogitPart::Kind::embedding:
                 out.ends.emplace_back("embedding", p.logit);
@@ -142,7 +157,8 @@ void answer_parts(Scene& s, const Grid& g, const Attributed& parts, int column) 
     if (std::isnan(v)) return;
     const int block = parts.blocks[row];
     s.ui.tooltip(path, hit,
-                 name_of_part(s.model()->config, parts, block, column + at) + ": " + signed_number(v, 3));
+                 name_of_part(s.model()->config, parts, block, column + at) +
+                     (parts.is_given(row, column + at) ? ", put in place: " : ": ") + signed_number(v, 3));
     s.ui.frame(g.cell(row, at), s.ui.colors->hover, 2);
     if (column + at >= parts.heads) return;
     s.pointed.head = std::pair{block, column + at};

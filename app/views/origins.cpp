@@ -101,7 +101,7 @@ void write_values(Scene& s, const Grid& g, const ScoreOrigins& o, float reach) {
 /// The head that a share is of: the key's, else the query's.
 const StreamPart* head_of(const ScoreOrigins& o, std::pair<int, int> cell) {
     for (const StreamPart* part : {&o.keys[cell.second], &o.queries[cell.first]})
-        if (part->kind == StreamPart::Kind::head) return part;
+        if (part->kind == StreamPart::Kind::head || part->kind == StreamPart::Kind::given_head) return part;
     return nullptr;
 }
 

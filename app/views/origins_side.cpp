@@ -18,7 +18,8 @@ void draw_score_steps(Column& c, const ScoreOrigins& o) {
     if (o.cap > 0) c.pair("soft cap " + number(o.cap, 0), number(o.capped, 3));
     if (o.bias != 0) c.pair("position bias", signed_number(o.bias, 3));
     if (o.cap > 0 || o.bias != 0 || o.given)
-        c.pair(o.given ? "score, put in place" : "score", number(o.score, 3));
+        c.pair(o.given ? "score, put in place" : "score", number(o.before, 3));
+    if (o.score != o.before) c.pair("divided by the temperature", number(o.score, 3));
     c.skip(4);
     c.rule();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/direct.h"
+#include "analysis/stream_parts.h"
 #include "base/cast.h"
 #include "base/check.h"
 
@@ -10,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// [rows, vocab]: the residual stream at each layer's entrance and behind the last, read as logits. Rows are
+/// [rows, vocab]: the embeddings and what leaves each layer, read as logits. Rows are
 /// the positions of `at`, layer by layer, from the row `begin` on: the unembedding goes by once for all.
 Matrix early_logits(const Trace& trace, const LensWanted& at, Index begin, Index rows, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
@@ -21,7 +22,7 @@ Matrix early_logits(const Trace& trace, const LensWanted& at, Index begin, Index
     const Index early = std::clamp<Index>(layers * at.count - begin, 0, rows);
     for (Index i = 0; i < rows; ++i) {
         const Index layer = (begin + i) / at.count, position = at.first + (begin + i) % at.count;
-        x.row(i) = (i < early ? stack.layers[layer]->resid_pre : stack.normalized).row(position);
+        x.row(i) = i < early ? stack.layers[layer]->entering_row(position) : stack.normalized.row(position);
     }
     const Norm& norm = trace.model->weights.stacks.back().final_norm;
     if (norm && early > 0) x.topRows(early) = apply_norm(trace.config(), norm, x.topRows(early), pool);
@@ -36,60 +37,59 @@ Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
     return {narrow<int>(best), 1.0f / (logits.array() - largest).exp().sum()};
 }
 
-/// Rows [parts, d_model] of what enters the residual stream of the last stack at a position, with what each
-/// row is.
-struct Stream {
-    std::vector<LogitPart> parts;
-    Matrix rows;
-    void add(LogitPart part, const Eigen::Ref<const Eigen::RowVectorXf>& row) {
-        rows.row(parts.size()) = row;
-        parts.push_back(part);
+/// What a part of the stream is of a logit; the embedding with all that belongs to it is one.
+LogitPart logit_part(const ModelConfig& c, const StreamPart& part) {
+    using From = StreamPart::Kind;
+    using To = LogitPart::Kind;
+    const int layer = part.block < 0 ? -1 : c.block(part.block).layer;
+    switch (part.kind) {
+        case From::head:
+            return {To::head, part.block, part.head};
+        case From::mlp:
+            return {To::mlp, layer};
+        case From::given:
+            return {To::given};
+        case From::given_head:
+            return {To::given_head, part.block, part.head};
+        case From::given_attention:
+            return {To::given_attention, part.block};
+        case From::given_mlp:
+            return {To::given_mlp, layer};
+        case From::biases:
+            if (part.block >= 0) return {To::attention_bias, part.block};
+            break;
+        default:
+            break;
     }
-};
-
-Result<Stream> read_stream(const Trace& trace, int position, ThreadPool& pool, const CancelFlag* cancel) {
-    const ModelConfig& c = trace.config();
-    const int stack = isize(c.stacks) - 1;
-    Stream s;
-    s.rows.resize(1 + c.head_count() + 2 * Index{c.blocks()}, c.d_model);
-    s.add({LogitPart::Kind::embedding, -1, -1, 0}, trace.stack(stack).layers[0]->resid_pre.row(position));
-    for (int layer = 0; layer < c.stacks.back().layers; ++layer) {
-        if (stopped(cancel)) return cancelled();
-        Eigen::RowVectorXf mlp = trace.resid_post(stack, layer).row(position) -
-                                 trace.stack(stack).layers[layer]->resid_pre.row(position);
-        for (const int block : c.blocks_of(stack, layer)) {
-            const Matrix heads = trace.head_additions(block, position, pool);
-            for (int h = 0; h < c.heads(block); ++h)
-                s.add({LogitPart::Kind::head, block, h, 0}, heads.row(h));
-            const Eigen::RowVectorXf out = trace.attn_out(block, position, 1, pool).row(0);
-            if (trace.adds_bias(block))
-                s.add({LogitPart::Kind::attention_bias, block, -1, 0}, out - heads.colwise().sum());
-            mlp -= out;
-        }
-        const bool skipped = trace.stack(stack).layers[layer]->changed.no_mlp;
-        if (!skipped) s.add({LogitPart::Kind::mlp, layer, -1, 0}, mlp);
-    }
-    return s;
+    return {To::embedding};
 }
 
-Status attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool,
-                 const CancelFlag* cancel) {
-    TRY(const Stream stream, read_stream(trace, position, pool, cancel));
-    const Matrix rows = stream.rows.topRows(stream.parts.size());
-    Vector logits = path.logit(rows, a.token);
-    if (a.against >= 0) logits -= path.logit(rows, a.against);
-    a.parts = stream.parts;
-    for (int i = 0; i < isize(a.parts); ++i) a.parts[i].logit = logits[i];
+void attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool) {
+    const auto logits_of = [&](ConstMatrixRef rows) -> Vector {
+        Vector out = path.logit(rows, a.token);
+        if (a.against >= 0) out -= path.logit(rows, a.against);
+        return out;
+    };
+    const StreamParts stream = parts_left(trace, isize(trace.config().stacks) - 1, position, pool);
+    const Vector logits = logits_of(stream.rows);
+    a.parts = {{LogitPart::Kind::embedding}};
+    for (int i = 0; i < isize(stream.parts); ++i) {
+        LogitPart part = logit_part(trace.config(), stream.parts[i]);
+        part.logit = logits[i];
+        if (part.kind == LogitPart::Kind::embedding)
+            a.parts.front().logit += part.logit;
+        else
+            a.parts.push_back(part);
+    }
+    a.logit = logits_of(Matrix(trace.activations.stacks.back()->resid_final.row(position)))[0];
     const auto add_bias = [&](LogitPart::Kind kind, float (DirectPath::*of)(int) const) {
         a.parts.push_back({kind, -1, -1, (path.*of)(a.token) - (a.against < 0 ? 0 : (path.*of)(a.against))});
+        a.logit += a.parts.back().logit;
     };
     if (trace.model->weights.stacks.back().final_norm.bias)
         add_bias(LogitPart::Kind::norm_bias, &DirectPath::norm_bias);
     if (trace.model->weights.unembedding.bias)
         add_bias(LogitPart::Kind::unembedding_bias, &DirectPath::unembedding_bias);
-    a.logit = 0;
-    for (const LogitPart& part : a.parts) a.logit += part.logit;
-    return success();
 }
 
 }  // namespace
@@ -113,6 +113,7 @@ Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, c
 Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
                            const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
+    const CancelScope scope(pool, cancel);
     Attribution a;
     const int layers = layer_count(trace);
     if (stopped(cancel)) return cancelled();
@@ -129,8 +130,7 @@ Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, Threa
     a.logit = last[a.token] - (a.against < 0 ? 0 : last[a.against]);
     for (int layer = 0; layer <= layers; ++layer)
         a.after_layer.push_back(explained(logits.row(layer).transpose()));
-    if (const auto path = DirectPath::at(trace, w.position))
-        TRY_STATUS(attribute(trace, *path, w.position, a, pool, cancel));
+    if (const auto path = DirectPath::at(trace, w.position)) attribute(trace, *path, w.position, a, pool);
     return a;
 }
 

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// The most probable token at some positions after each layer: the residual stream through the final norm and
+/// The most probable token at some positions after each layer: what leaves it through the final norm and
 /// the unembedding (the logit lens of nostalgebraist 2020). The row after the last layer is the model's own
 /// prediction.
 struct Lens {
@@ -26,10 +26,22 @@ struct LensWanted {
 
 Result<Lens> answer(const Trace& trace, const LensWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
 
-/// A share of one token's logit.
+/// A share of one token's logit. given: of what a person put in place of the stream, or of what a head, an
+/// attention block, an MLP adds.
 struct LogitPart {
-    enum class Kind { embedding, head, attention_bias, mlp, norm_bias, unembedding_bias } kind;
-    int block = -1, head = -1;  // of heads and attention biases; an MLP has the layer in `block`
+    enum class Kind {
+        embedding,
+        head,
+        attention_bias,
+        mlp,
+        given,
+        given_head,
+        given_attention,
+        given_mlp,
+        norm_bias,
+        unembedding_bias
+    } kind;
+    int block = -1, head = -1;  // of heads and attention blocks; an MLP has the layer in `block`
     float logit = 0;
 };
 

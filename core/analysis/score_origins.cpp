@@ -1,9 +1,9 @@
 #include "analysis/score_origins.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
+#include "analysis/score_steps.h"
 #include "base/cast.h"
 #include "base/check.h"
 
@@ -48,21 +48,15 @@ StreamParts head_vectors(const Trace& trace, const ScoreOriginsWanted& at, bool 
 }
 
 void fill_score(const Trace& trace, const ScoreOriginsWanted& at, ScoreOrigins& out) {
-    const AttentionRule& rule = trace.rule(at.block);
-    const Rows q = trace.q(at.block, at.head), k = trace.k(at.block, at.head);
-    Matrix one = Matrix::Zero(1, 1);
-    rule.bias.add(at.head, at.query, at.key, one);
-    out.bias = one(0, 0);
-    attention_scores(rule, at.head, q, k, at.query, at.key, one);
-    out.score = one(0, 0);
+    const ScoreSteps steps = score_steps(trace, {at.block, at.head}, at.query, at.key, 1).front();
     out.sum = float(out.values.cast<double>().sum());
-    out.scaled = q.row(at.query).dot(k.row(at.key)) * rule.scale;
-    out.cap = rule.cap;
-    out.capped = rule.cap > 0 ? rule.cap * std::tanh(out.scaled / rule.cap) : out.scaled;
-    if (const HeadRule* change = rule.change(at.head))
-        out.given = std::any_of(
-            change->scores.begin(), change->scores.end(),
-            [&](const HeadRule::Score& score) { return score.query == at.query && score.key == at.key; });
+    out.scaled = steps.scaled;
+    out.cap = trace.rule(at.block).cap;
+    out.capped = steps.capped;
+    out.bias = steps.bias;
+    out.before = steps.before;
+    out.given = steps.edited;
+    out.score = steps.score;
 }
 
 }  // namespace
@@ -145,13 +139,14 @@ std::vector<NumberTable> origin_numbers(const ScoreOrigins& o, const ModelConfig
     std::vector<std::string> rows, columns;
     for (const StreamPart& part : o.queries) rows.push_back(stream_part_name(c, part));
     for (const StreamPart& part : o.keys) columns.push_back(stream_part_name(c, part));
-    Matrix score(5, 1);
-    score << o.sum, o.scaled, o.capped, o.bias, o.score;
+    Matrix score(6, 1);
+    score << o.sum, o.scaled, o.capped, o.bias, o.before, o.score;
     return {{"origins of the score", "query", "key", std::move(rows), std::move(columns), o.values},
             {.name = "score",
              .rows_are = "step",
              .columns_are = "",
-             .rows = {"sum of the shares", "q·k times the scale", "soft-capped", "position bias", "score"},
+             .rows = {"sum of the shares", "q·k times the scale", "soft-capped", "position bias", "score",
+                      "what softmax takes"},
              .columns = {"score"},
              .values = score,
              .beside = true}};

@@ -20,8 +20,9 @@ struct ScoreOrigins {
     float scaled = 0;                       // q·k of this run times the model's scale: what they sum to
     float cap = 0, capped = 0;              // soft cap (0: none), and the score behind it
     float bias = 0;                         // what positions add (ALiBi, T5's buckets)
-    float score = 0;                        // what enters mask and softmax
+    float before = 0;                       // capped + bias, or what a person put in place of it
     bool given = false;                     // a person put another score in place
+    float score = 0;                        // what softmax takes: divided by the temperature
 };
 
 struct ScoreOriginsWanted {

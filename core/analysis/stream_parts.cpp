@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/embedding_parts.h"
 #include "base/cast.h"
-#include "model/sinusoids.h"
 
 namespace headlight {
 
@@ -13,9 +13,13 @@ namespace {
 using PartRow = Eigen::RowVectorXf;
 using PartKind = StreamPart::Kind;
 
-bool gives(const GivenRows& given, int position) {
+bool replaces(const GivenRows& given, int position) {
     return std::any_of(given.parts.begin(), given.parts.end(),
-                       [&](const GivenRows::Part& part) { return part.has(position); });
+                       [&](const GivenRows::Part& part) { return part.has(position) && !part.added; });
+}
+
+bool gives_z(const AttentionRule& rule, int head, int position) {
+    return rule.change(head) && rule.change(head)->given_z.gives(position);
 }
 
 const StackWeights& stack_weights(const Trace& trace, int stack) {
@@ -34,7 +38,7 @@ public:
           position_(position),
           pool_(pool) {
         const StackConfig& s = c_.stacks[stack];
-        rows_.setZero(kFixed + 3 + Index{s.layers} * (2 * s.heads + 1), c_.d_model);
+        rows_.setZero(kFixed + 3 + Index{s.layers} * (2 * s.heads + 3), c_.d_model);
         parts_ = {{PartKind::biases}, {PartKind::given}};
         embed();
     }
@@ -45,8 +49,11 @@ public:
         enter_layer(block.layer);
         if (block.kind == AttentionKind::cross) pass_attention(first_of_layer, layer(block.layer).self.norm);
     }
-    void climb_to_end() {
+    void climb() {
         for (int l = 0; l < c_.stacks[stack_].layers; ++l) pass_layer(l);
+    }
+    void climb_to_end() {
+        climb();
         now_ = trace_.stack(stack_).resid_final.row(position_);
         if (w_.final_norm) through(w_.final_norm);
     }
@@ -69,6 +76,23 @@ public:
         out.rows = rows_(kept, Eigen::all);
         return out;
     }
+    /// The same with all biases in the first row.
+    StreamParts joined() const {
+        const StreamParts all = finished();
+        StreamParts out;
+        std::vector<Index> kept;
+        PartRow biases = PartRow::Zero(c_.d_model);
+        for (Index i = 0; i < isize(all.parts); ++i) {
+            const bool is_bias = all.parts[i].kind == PartKind::biases;
+            if (is_bias) biases += all.rows.row(i);
+            if (is_bias && i > 0) continue;
+            kept.push_back(i);
+            out.parts.push_back(all.parts[i]);
+        }
+        out.rows = all.rows(kept, Eigen::all);
+        out.rows.row(0) = biases;
+        return out;
+    }
 
 private:
     static constexpr Index kBiases = 0, kGiven = 1, kFixed = 2;
@@ -84,41 +108,48 @@ private:
         parts_.push_back(part);
     }
 
-    PartRow position_vector(Index width) const;
-    Matrix embedding_rows(std::vector<StreamPart>& parts) const;
-    void embed();
+    void embed() {
+        const StreamParts parts = embedding_parts(trace_, stack_, position_, pool_);
+        now_ = parts.rows.colwise().sum();
+        rows_.row(kBiases) += parts.rows.row(0);
+        for (int i = 1; i < isize(parts.parts); ++i) add(parts.parts[i], parts.rows.row(i));
+    }
 
     /// The stream that enters a layer, where a person may have put another one.
     void enter_layer(int l) {
         const GivenRows& given = activations(l).changed.resid_pre;
-        const PartRow before = now_;
         now_ = activations(l).resid_pre.row(position_);
-        bool replaced = false;
-        for (const GivenRows::Part& part : given.parts)
-            replaced = replaced || (part.has(position_) && !part.added);
-        if (replaced) {
+        if (replaces(given, position_)) {
             rows_.topRows(isize(parts_)).setZero();
             rows_.row(kGiven) = now_;
-        } else if (gives(given, position_)) {
-            rows_.row(kGiven) += now_ - before;
+        } else if (given.gives(position_)) {
+            rows_.row(kGiven) += now_ - activations(l).entering_row(position_);
         }
     }
     void pass_attention(int block, const Norm& norm) {
         const AttentionRule& rule = trace_.rule(block);
         const PartRow out = trace_.attn_out(block, position_, 1, pool_).row(0);
-        if (gives(rule.given_out, position_)) {
-            rows_.row(kGiven) += out;
+        if (rule.given_out.gives(position_)) {
+            add({PartKind::given_attention, block}, out);
         } else if (!rule.skipped) {
             const Matrix heads = trace_.head_additions(block, position_, pool_);
-            for (int h = 0; h < heads.rows(); ++h) add({PartKind::head, block, h}, heads.row(h));
-            if (trace_.adds_bias(block)) rows_.row(kBiases) += out - heads.colwise().sum();
+            for (int h = 0; h < heads.rows(); ++h)
+                add({gives_z(rule, h, position_) ? PartKind::given_head : PartKind::head, block, h},
+                    heads.row(h));
+            if (trace_.adds_bias(block)) add({PartKind::biases, block}, out - heads.colwise().sum());
         }
         now_ += out;
         if (after()) through(norm);
     }
+    /// The stream as it leaves a layer.
+    PartRow left_by(int l) const {
+        const bool last = l + 1 == c_.stacks[stack_].layers;
+        return last ? trace_.stack(stack_).resid_final.row(position_)
+                    : activations(l + 1).entering_row(position_);
+    }
     /// What the MLP adds: the step of the stream, or, where a norm stands behind it, computed again.
     PartRow mlp_row(int l) const {
-        if (!after()) return trace_.resid_post(stack_, l).row(position_) - now_;
+        if (!after()) return left_by(l) - now_;
         Matrix out = activations(l).changed.no_mlp ? Matrix(Matrix::Zero(1, c_.d_model))
                                                    : mlp_output(*trace_.model, stack_, l, now_, pool_);
         activations(l).changed.mlp_out.put(position_, out);
@@ -132,8 +163,8 @@ private:
         if (blocks.size() > 1) pass_attention(blocks.back(), layer(l).cross.norm);
         const LayerChanges& changed = activations(l).changed;
         const PartRow out = mlp_row(l);
-        if (gives(changed.mlp_out, position_))
-            rows_.row(kGiven) += out;
+        if (changed.mlp_out.gives(position_))
+            add({PartKind::given_mlp, blocks.front()}, out);
         else if (!changed.no_mlp)
             add({PartKind::mlp, blocks.front()}, out);
         now_ += out;
@@ -149,85 +180,6 @@ private:
     Matrix rows_;  // [room, d_model]; those of parts_ are in use
     PartRow now_;  // what they sum to
 };
-
-/// What is added for where the token stands; empty: nothing.
-PartRow Splitter::position_vector(Index width) const {
-    const PositionIds& positions = activations(0).self.rule->positions;
-    const int at = positions.of(position_);
-    if (positions.off) return {};
-    if (c_.positions == PositionScheme::sinusoidal) return sinusoids(width, at, 1).row(0);
-    if (!w_.position_embedding) return {};
-    const Sequence& input = trace_.request.inputs[stack_];
-    int64_t row = at, next = c_.position_offset;
-    for (int i = 0; !input.picture && i <= at; ++i)
-        row = input.ids[i] == c_.position_pad ? c_.position_pad : next++;
-    PartRow out(w_.position_embedding.in);
-    w_.position_embedding.read(row, 0, out.size(), out.data());
-    return out;
-}
-
-/// [biases and parts, width]: what is summed before the norm of the embeddings, the biases' row first.
-Matrix Splitter::embedding_rows(std::vector<StreamPart>& parts) const {
-    const Sequence& input = trace_.request.inputs[stack_];
-    PartRow token = PartRow::Zero(w_.token_embedding.in), biases = PartRow::Zero(token.size());
-    w_.token_embedding.read(input.ids[position_], 0, token.size(), token.data());
-    token *= c_.embed_scale;
-    if (w_.embed_project && c_.d_model_positions) {
-        Matrix y(1, w_.embed_project.out);
-        Linear matrix = w_.embed_project;
-        matrix.bias = nullptr;
-        apply_linear(pool_, token, matrix, y);
-        token = y.row(0);
-        biases = PartRow::Zero(token.size());
-        if (const float* bias = w_.embed_project.bias)
-            biases = Eigen::Map<const PartRow>(bias, w_.embed_project.out);
-    }
-    const PartRow place = position_vector(token.size());
-    Matrix rows(4, token.size());
-    rows.row(0) = biases;
-    rows.row(1) = token;
-    parts.push_back({PartKind::token});
-    const auto append = [&](PartKind kind, const PartRow& row) {
-        parts.push_back({kind});
-        rows.row(isize(parts)) = row;
-    };
-    if (place.size()) append(PartKind::position, place);
-    if (w_.type_embedding) {
-        PartRow type(w_.type_embedding.in);
-        w_.type_embedding.read(input.types.empty() ? 0 : input.types[position_], 0, type.size(), type.data());
-        append(PartKind::segment, type);
-    }
-    return rows.topRows(isize(parts) + 1);
-}
-
-void Splitter::embed() {
-    if (trace_.request.inputs[stack_].picture) {
-        now_ = activations(0).resid_pre.row(position_);
-        const PartRow place = position_vector(now_.size());
-        add({PartKind::token}, place.size() ? PartRow(now_ - place) : now_);
-        if (place.size()) add({PartKind::position}, place);
-        return;
-    }
-    std::vector<StreamPart> parts;
-    Matrix rows = embedding_rows(parts);
-    now_ = rows.colwise().sum();
-    if (w_.embed_norm) {
-        through_norm(c_, w_.embed_norm, now_, rows);
-        now_ = normalized(w_.embed_norm, now_);
-    }
-    if (w_.embed_project && !c_.d_model_positions) {
-        Linear matrix = w_.embed_project;
-        matrix.bias = nullptr;
-        Matrix wide(rows.rows(), matrix.out);
-        apply_linear(pool_, rows, matrix, wide);
-        if (const float* bias = w_.embed_project.bias)
-            wide.row(0) += Eigen::Map<const PartRow>(bias, matrix.out);
-        rows = std::move(wide);
-        now_ = rows.colwise().sum();
-    }
-    rows_.row(kBiases) += rows.row(0);
-    for (int i = 0; i < isize(parts); ++i) add(parts[i], rows.row(i + 1));
-}
 
 }  // namespace
 
@@ -247,6 +199,12 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
             return "biases";
         case PartKind::given:
             return "put in place";
+        case PartKind::given_head:
+            return head_path(c, part.block, part.head) + " put in place";
+        case PartKind::given_attention:
+            return "attention " + block_path(c, part.block) + " put in place";
+        case PartKind::given_mlp:
+            return "MLP " + block_path(c, part.block) + " put in place";
         case PartKind::others:
             break;
     }
@@ -270,10 +228,16 @@ StreamParts parts_read(const Trace& trace, int block, bool keys, int token, Thre
     Splitter split(trace, source ? at.key_stack() : at.stack, token, pool);
     if (source) {
         split.climb_to_end();
-        return split.finished();
+        return split.joined();
     }
     split.climb_to(at, c.blocks_of(at.stack, at.layer).front());
     if (c.norm_place == NormPlace::before) split.through(trace.weights(block).norm);
+    return split.joined();
+}
+
+StreamParts parts_left(const Trace& trace, int stack, int token, ThreadPool& pool) {
+    Splitter split(trace, stack, token, pool);
+    split.climb();
     return split.finished();
 }
 

@@ -11,9 +11,23 @@ namespace headlight {
 
 struct StreamPart {
     /// token, position, segment: of the embedding. biases: all that no token decides. given: what a person
-    /// put in place (patches, noise). others: several parts in one.
-    enum class Kind { token, position, segment, head, mlp, biases, given, others } kind = Kind::token;
-    int block = -1, head = -1;  // of a head; an MLP has the self-attention block of its layer
+    /// put in place of the stream (patches, noise), or of what a head, an attention block, an MLP adds.
+    /// others: several parts in one.
+    enum class Kind {
+        token,
+        position,
+        segment,
+        head,
+        mlp,
+        biases,
+        given,
+        given_head,
+        given_attention,
+        given_mlp,
+        others
+    } kind = Kind::token;
+    int block = -1, head = -1;  // of a head or attention block, or a block's biases; an MLP has the
+                                // self-attention block of its layer
     int count = 0;              // others: how many
     bool operator==(const StreamPart&) const = default;
 };
@@ -31,6 +45,10 @@ struct StreamParts {
 /// scale that it has in this run, which makes it linear (Elhage et al. 2021; Kobayashi et al. 2021); so the
 /// rows sum to what is read, but for rounding. Throws Failure where the trace holds no weights.
 StreamParts parts_read(const Trace& trace, int block, bool keys, int token, ThreadPool& pool);
+
+/// What leaves the last layer of a stack at a token, before the final norm, with the output biases of each
+/// attention block apart; the first row is that of all other biases.
+StreamParts parts_left(const Trace& trace, int stack, int token, ThreadPool& pool);
 
 /// Takes parts through a norm with the scale that it has for `whole`, which they sum to: what it adds by its
 /// bias goes to the first row.

@@ -47,6 +47,14 @@ void attention_scores(const AttentionRule& rule, int head, const Rows& q, const 
     finish_scores(rule, head, first, first_key, scores);
 }
 
+void apply_temperature(const AttentionRule& rule, int head, MatrixRef scores) {
+    const float temperature = rule.temperature_of(head);
+    if (std::isinf(temperature))
+        scores.setZero();
+    else if (temperature > 0 && temperature != 1)
+        scores /= temperature;
+}
+
 void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(first_key % kSumLanes == 0);
     for (int r = 0; r < scores.rows(); ++r) {
@@ -84,13 +92,9 @@ void hardmax(MatrixRef pattern) {
 /// Scores of the queries from `first` and the keys from `first_key` on, with a person's changes, to rows of
 /// the pattern.
 void finish_pattern(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
-    const float temperature = rule.change(head) ? rule.change(head)->temperature : 1;
-    if (std::isinf(temperature))
-        scores.setZero();
-    else if (temperature > 0 && temperature != 1)
-        scores /= temperature;
+    apply_temperature(rule, head, scores);
     masked_softmax(rule.mask_of(head), first, first_key, scores);
-    if (temperature == 0) hardmax(scores);
+    if (rule.temperature_of(head) == 0) hardmax(scores);
     const auto given = rule.given_pattern(head);
     const Index rows = given ? std::clamp<Index>(given->rows() - first, 0, scores.rows()) : 0;
     if (rows == 0) return;

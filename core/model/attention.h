@@ -95,6 +95,7 @@ struct AttentionRule {
         const auto given = given_pattern(head);
         return given && query < given->rows();
     }
+    float temperature_of(int head) const { return change(head) ? change(head)->temperature : 1; }
     bool has_bias() const { return bias.by_key.size() || bias.by_distance.size(); }
     int kv_head(int head) const { return head / (heads / kv_heads); }
 };
@@ -110,6 +111,10 @@ struct LayerRules {
 /// that head, all of them.
 void attention_scores(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int first_key, MatrixRef scores);
+
+/// Divides one head's scores by its temperature, as softmax takes them: all 0 where it is infinite, as they
+/// are where it is 0.
+void apply_temperature(const AttentionRule& rule, int head, MatrixRef scores);
 
 /// Turns scores of the queries from `first` and keys from `first_key` (n · kSumLanes) into rows of the
 /// pattern: softmax over the allowed keys, exactly 0 elsewhere; uniform where a row is fully masked

@@ -89,7 +89,7 @@ struct HeadBackward {
     /// [rows, keys] by the scores before the mask and a temperature.
     Matrix by_scores(const PatternTile& tile, const std::vector<InTile>& all,
                      const Matrix& by_weights) const {
-        const float temperature = rule.change(head) ? rule.change(head)->temperature : 1;
+        const float temperature = rule.temperature_of(head);
         Matrix out = Matrix::Zero(by_weights.rows(), by_weights.cols());
         if (temperature == 0 || std::isinf(temperature)) return out;
         for (const InTile& one : all)

@@ -102,8 +102,11 @@ TEST_CASE("origins: what a person put in place is a part of its own, and the sum
             CHECK(error_of_sum(*o) < 2e-6f);
         }
         const auto model = reference_model(name);
-        for (const ChangeKind kind :
-             {ChangeKind::patch_resid, ChangeKind::patch_attention, ChangeKind::patch_mlp}) {
+        using Kind = StreamPart::Kind;
+        for (const auto& [kind, part] :
+             {std::pair{ChangeKind::patch_resid, StreamPart{Kind::given}},
+              std::pair{ChangeKind::patch_attention, StreamPart{Kind::given_attention, 0}},
+              std::pair{ChangeKind::patch_mlp, StreamPart{Kind::given_mlp, 0}}}) {
             CAPTURE(name);
             ForwardRequest request = request_of(kIds);
             Change patch;
@@ -116,8 +119,8 @@ TEST_CASE("origins: what a person put in place is a part of its own, and the sum
             const auto o = answer(*trace, ScoreOriginsWanted{1, 1, 7, 3}, pool);
             REQUIRE(o);
             CHECK(error_of_sum(*o) < 2e-6f);
-            CHECK(place_of(o->queries, {StreamPart::Kind::given}) >= 0);
-            CHECK(place_of(o->keys, {StreamPart::Kind::given}) < 0);
+            CHECK(place_of(o->queries, part) >= 0);
+            CHECK(place_of(o->keys, part) < 0);
         }
     }
 }
