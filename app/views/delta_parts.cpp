@@ -82,7 +82,10 @@ std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found,
     if (widest_of(s.ui, kBodyMono, names) > room) names = shorter;
     for (int h = 0; h < isize(parts); ++h) {
         const bool bias = h == s.model()->config.heads(found.asked.block);
-        bars.push_back({bias ? "bias" : names[h], parts[h].along, !bias && h == s.session.selection.head});
+        bars.push_back({!bias                ? names[h]
+                        : found.answer.given ? "put in place"
+                                             : "bias",
+                        parts[h].along, !bias && h == s.session.selection.head});
     }
     return bars;
 }

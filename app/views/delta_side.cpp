@@ -104,7 +104,9 @@ void add_split(const Scene& s, const Found<DeltaSplitWanted>& found, std::vector
     };
     std::vector<std::string> heads;
     for (int h = 0; h < isize(split.heads); ++h)
-        heads.push_back(h < c.heads(found.asked.block) ? head_path(c, found.asked.block, h) : "bias");
+        heads.push_back(h < c.heads(found.asked.block) ? head_path(c, found.asked.block, h)
+                        : split.given                  ? "put in place"
+                                                       : "bias");
     add_parts("delta by head", "head", std::move(heads), split.heads);
     add_parts("delta by key", "key", s.sentence()->key_labels(found.asked.block), split.keys);
     std::vector<std::string> tokens;

@@ -5,6 +5,7 @@
 #include "views/combined_heads.h"
 #include "views/panels.h"
 #include "views/parts.h"
+#include "views/score_pairs.h"
 #include "views/side_panel.h"
 
 namespace headlight {
@@ -47,24 +48,19 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
     draw_token_chips(s, c, "suppresses", r.suppressed, ui.colors->minus);
 }
 
-/// From q·k to what enters mask and softmax, in the steps that the model takes.
+/// From q·k to what softmax takes, in the steps that this run takes.
 void draw_score(Scene& s, Column& c, const CellReport& r) {
     const ModelConfig& m = s.model()->config;
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.block);
-    const bool root = m.scale == 0 && !m.scale_by_layer;
     const bool splits = s.sentence()->trace->has_weights() && !s.ui.on_page();
     if (splits && s.ui.link("inspector/origins", c.at.right(), c.line().middle_y(), "where it comes from")) {
         s.send("origins", std::to_string(r.cell.query) + "," + std::to_string(r.cell.key));
         s.leave_text();
     }
     if (splits) c.pair("score", "");
-    c.pair("q·k", number(r.dot, 2));
-    if (rule.scale != 1)
-        c.pair(root ? "÷ √" + std::to_string(m.d_head(r.cell.block)) : "× " + decimals(rule.scale, 3),
-               number(r.scaled, 2));
-    if (rule.cap > 0)
-        c.pair("soft cap " + decimals(rule.cap, 0), number(rule.cap * std::tanh(r.scaled / rule.cap), 2));
-    if (rule.has_bias()) c.pair("with position bias", number(r.score, 2));
+    draw_score_steps(c, {m, rule, r.cell.block, r, r.weights_by, r.temperature}, ScoreStep::none, false);
+    if (r.weights_by == WeightsBy::heaviest) c.pair("temperature 0", "the heaviest key alone");
+    if (r.weights_by == WeightsBy::given) c.pair("pattern", "put in place");
     if (rule.kv_heads < rule.heads)
         c.pair("key/value head",
                std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads));

@@ -9,8 +9,11 @@ namespace headlight {
 
 struct View;
 
-/// A column of the table, left to right; delta: the length under it.
-enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta };
+/// A column of the table (step_columns has their order); delta: the length under it. edited, tempered: what a
+/// person made of scores.
+enum class StepColumn { dot, scaled, capped, bias, mask, exp, weight, value, moved, delta, edited, tempered };
+/// Whether it stands behind the pattern; else it is about the score.
+inline bool is_behind_weight(StepColumn c) { return c >= StepColumn::weight && c <= StepColumn::delta; }
 
 /// In which order the keys stand.
 enum class StepOrder { text, weight };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "views/parts.h"
+#include "views/score_pairs.h"
 
 namespace headlight {
 
@@ -71,8 +72,12 @@ float draw_side(Scene& s, const Found<BlockChainWanted>& found, Rect place, cons
 void draw_meeting(Scene& s, Rect line, const Found<BlockChainWanted>& found) {
     Ui& ui = s.ui;
     ui.hairline(line.x, line.middle_y(), line.right(), line.middle_y());
-    const std::string text =
-        "q·k → softmax: weight " + number(found.answer.weight, 3) + ", by which v is taken";
+    const BlockChain& chain = found.answer;
+    const std::string way = chain.weights_by == WeightsBy::given      ? "pattern put in place"
+                            : chain.weights_by == WeightsBy::heaviest ? "q·k → the heaviest key alone"
+                            : chain.temperature != 1 ? "q·k " + divided_by(chain.temperature) + " → softmax"
+                                                     : "q·k → softmax";
+    const std::string text = way + ": weight " + number(chain.weight, 3) + ", by which v is taken";
     const float wide = ui.text.width(kCaption, text) + 2 * gap::medium;
     const Rect box = square_at(line.middle(), wide);
     const Rect label = band({box.x, line.y, wide, line.h}, size::line);

@@ -6,6 +6,7 @@
 
 #include "io/json.h"
 #include "views/parts.h"
+#include "views/score_pairs.h"
 
 namespace headlight {
 
@@ -27,7 +28,8 @@ void StepsState::visit(FieldVisitor& v) {
              {"steps column",
               "Steps: column",
               "the number of the focused key that is explained",
-              {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta"}});
+              {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta",
+               "edited", "temperature"}});
     v.choose(
         "steps_order", order,
         {"steps order", "Steps: order of keys", "as in the text, or the heaviest first", {"text", "weight"}});
@@ -55,11 +57,41 @@ constexpr const char* kHelp[] = {
     "e to the score. Their sum is under the column.",
     "e^score over the sum: the weight.",
     "The length of the key's value vector.",
-    "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths."};
+    "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths.",
+    "",  // said under the table
+    "The score that you put in place of the one that was computed.",
+    "Divided by the temperature of attention that you set; this is what softmax takes."};
 
 }  // namespace
 
-const char* help_of(StepColumn c) { return row_of(kHelp, c); }
+const char* help_of(StepColumn c, const Steps& steps) {
+    if (c == StepColumn::exp && steps.weights_by == WeightsBy::heaviest)
+        return "Temperature 0: 1 of the largest score, the first of equal ones; 0 of all others.";
+    if (c == StepColumn::weight && steps.weights_by == WeightsBy::given)
+        return "The pattern of another text stands in place of softmax; no score makes these weights.";
+    return row_of(kHelp, c);
+}
+
+const char* end_of(const Steps& s) {
+    if (s.out_by == OutBy::skipped) return "the block is skipped:";
+    if (s.out_by == OutBy::given) return "not used: put in place";
+    return s.z_by == ZBy::zero    ? "z is 0, ablated:"
+           : s.z_by == ZBy::mean  ? "z is its mean:"
+           : s.z_by == ZBy::given ? "z is put in place:"
+                                  : "added, then W_O:";
+}
+
+const char* help_of_end(const Steps& s) {
+    if (s.out_by == OutBy::skipped)
+        return "You skip this block: it adds nothing, whatever its heads attend to.";
+    if (s.out_by == OutBy::given)
+        return "What the block adds at this token was put in place; the head's own ΔE has no part in it.";
+    if (s.z_by != ZBy::weights)
+        return "What you put in place of z goes through the head's slice of the output matrix; the weighted "
+               "value vectors have no part in it.";
+    return "The weighted value vectors are added (z) and go through the head's slice of the output matrix. "
+           "The length of what comes out is not the sum of the lengths above.";
+}
 
 const std::vector<StepColumnKind>& step_columns() {
     static const std::vector<StepColumnKind> table{
@@ -77,13 +109,21 @@ const std::vector<StepColumnKind>& step_columns() {
          [](const KeyStep& k) -> double { return k.capped; },
          {StepColumn::scaled}},
         {StepColumn::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
+        {StepColumn::edited, "edited", 72, 2, [](const KeyStep& k) -> double { return k.before; }, {}},
+        {StepColumn::tempered,
+         "",
+         72,
+         2,
+         [](const KeyStep& k) -> double { return k.score; },
+         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::edited}},
         {StepColumn::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
         {StepColumn::exp,
          "e^score",
          88,
          2,
          [](const KeyStep& k) -> double { return k.exp; },
-         {StepColumn::scaled, StepColumn::capped, StepColumn::bias}},
+         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::edited,
+          StepColumn::tempered}},
         {StepColumn::weight,
          "softmax",
          70,
@@ -105,17 +145,23 @@ bool has_bar(StepColumn c) {
     return c == StepColumn::dot || c == StepColumn::weight || c == StepColumn::moved;
 }
 
-bool takes_step(const Scene& s, StepColumn c) {
+bool takes_step(const Scene& s, StepColumn c, const Steps& steps) {
     const AttentionRule& rule = s.sentence()->trace->rule(s.block());
     if (c == StepColumn::scaled) return rule.scale != 1;
     if (c == StepColumn::capped) return rule.cap > 0;
     if (c == StepColumn::bias) return rule.has_bias();
+    if (c == StepColumn::edited) return has_edited(steps);
+    if (c == StepColumn::tempered) return is_tempered(steps);
+    if (c == StepColumn::exp) return steps.weights_by != WeightsBy::given;
     return true;
 }
 
 std::string title_of(const Scene& s, const StepColumnKind& k, const Steps& steps) {
     if (k.what == StepColumn::scaled) return scale_title(s);
+    if (k.what == StepColumn::tempered) return divided_by(steps.temperature);
+    if (k.what == StepColumn::exp && steps.weights_by == WeightsBy::heaviest) return "heaviest";
     if (k.what == StepColumn::exp && steps.shift != 0) return "e^(s − max)";
+    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::given) return "in place";
     return k.title;
 }
 

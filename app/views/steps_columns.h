@@ -25,10 +25,13 @@ void draw_step_table(Scene& scene, Rect area, const Found<StepsWanted>& found);
 const std::vector<StepColumnKind>& step_columns();
 
 bool has_bar(StepColumn column);
-/// Whether the model takes this step.
-bool takes_step(const Scene& scene, StepColumn column);
+/// Whether this run takes the step.
+bool takes_step(const Scene& scene, StepColumn column, const Steps& steps);
 /// What it is, in a sentence.
-const char* help_of(StepColumn column);
+const char* help_of(StepColumn column, const Steps& steps);
+/// What comes of the weighted values: "added, then W_O", or what a person put in their place.
+const char* end_of(const Steps& steps);
+const char* help_of_end(const Steps& steps);
 /// The keys in the order that was asked for; those that are alike as in the text.
 std::vector<int> ordered_keys(const Steps& steps, StepOrder order);
 /// "Show [attention v] Keys [as in the text v]", taken off the line.

@@ -6,6 +6,7 @@
 #include "views/numbers.h"
 #include "views/panels.h"
 #include "views/parts.h"
+#include "views/score_pairs.h"
 #include "views/side_panel.h"
 #include "views/steps_chain.h"
 #include "views/steps_strips.h"
@@ -17,32 +18,51 @@ namespace {
 constexpr size_t kProducts = 6;
 constexpr float kDimension = 26, kEntry = 50;
 
-void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) {
-    const AttentionRule& rule = s.sentence()->trace->rule(s.block());
-    const ModelConfig& config = s.model()->config;
-    const StepColumn on = s.of<StepsState>().column;
-    const bool root = config.scale == 0 && !config.scale_by_layer;
-    c.pair("q·k", number(k.dot, 2), on == StepColumn::dot);
-    if (rule.scale != 1)
-        c.pair(root ? "÷ √" + std::to_string(config.d_head(s.block())) + " = " + decimals(1 / rule.scale, 2)
-                    : "× " + decimals(rule.scale, 3),
-               number(k.scaled, 2), on == StepColumn::scaled);
-    if (rule.cap > 0)
-        c.pair("soft cap " + decimals(rule.cap, 0), number(k.capped, 2), on == StepColumn::capped);
-    if (rule.has_bias())
-        c.pair("+ position bias " + number(k.bias, 2), number(k.score, 2), on == StepColumn::bias);
-    if (!k.allowed) {
-        c.pair("mask", "−∞", true);
-        return;
-    }
-    const std::string exponent = steps.shift == 0
-                                     ? number(k.score, 2)
-                                     : "(" + number(k.score, 2) + " − " + number(steps.shift, 2) + ")";
-    c.pair("e^" + exponent, compact_number(k.exp, k.exp < 1000 ? 4 : 1), on == StepColumn::exp);
+/// e^score over the sum, or what stands in place of it.
+void draw_softmax(Column& c, const Steps& steps, const KeyStep& k, StepColumn on) {
+    if (steps.weights_by == WeightsBy::given) return c.pair("pattern", "put in place", true);
+    const bool heaviest = steps.weights_by == WeightsBy::heaviest;
     const auto allowed =
         std::count_if(steps.keys.begin(), steps.keys.end(), [](const KeyStep& key) { return key.allowed; });
-    c.pair("÷ Σ over " + std::to_string(allowed) + " keys",
+    const bool fully_masked = allowed == 0;
+    const auto summed = heaviest ? 1 : fully_masked ? std::ssize(steps.keys) : allowed;
+    if (fully_masked) c.pair("mask", "−∞ of every key: all alike", true);
+    const std::string score = fully_masked ? "0" : number(k.score, 2);
+    const std::string exponent =
+        steps.shift == 0 ? score : "(" + score + " − " + number(steps.shift, 2) + ")";
+    c.pair(heaviest ? "the heaviest key alone" : "e^" + exponent, compact_number(k.exp, k.exp < 1000 ? 4 : 1),
+           on == StepColumn::exp);
+    c.pair("÷ Σ over " + std::to_string(summed) + (summed == 1 ? " key" : " keys"),
            compact_number(steps.sum, steps.sum < 1000 ? 4 : 1));
+}
+
+ScoreStep score_step(StepColumn c) {
+    switch (c) {
+        case StepColumn::dot:
+            return ScoreStep::dot;
+        case StepColumn::scaled:
+            return ScoreStep::scaled;
+        case StepColumn::capped:
+            return ScoreStep::capped;
+        case StepColumn::bias:
+            return ScoreStep::bias;
+        case StepColumn::edited:
+            return ScoreStep::edited;
+        case StepColumn::tempered:
+            return ScoreStep::tempered;
+        default:
+            return ScoreStep::none;
+    }
+}
+
+void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) {
+    const StepColumn on = s.of<StepsState>().column;
+    draw_score_steps(c,
+                     {s.model()->config, s.sentence()->trace->rule(s.block()), s.block(), k, steps.weights_by,
+                      steps.temperature},
+                     score_step(on), true);
+    if (!k.allowed && k.weight == 0) return c.pair("mask", "−∞", true);
+    draw_softmax(c, steps, k, on);
     c.pair("weight", number(k.weight, 3), on == StepColumn::weight || on == StepColumn::mask);
     c.pair("× ‖v‖", number(k.value_norm, 2), on == StepColumn::value);
     c.pair("weighted value", number(k.moved, 2), on == StepColumn::moved);
@@ -113,7 +133,7 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
     if (show == StepsShow::heads) return heads ? heads_chain_numbers(*heads) : std::vector<NumberTable>();
     const auto* found = s.found<StepsWanted>();
     if (!found) return {};
-    constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+    static constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
     const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);
     std::vector<std::string> names;
     std::vector<std::vector<float>> columns;
@@ -124,16 +144,21 @@ std::vector<NumberTable> steps_numbers(const Scene& s) {
         columns.emplace_back();
         for (const KeyStep& k : found->answer.keys) columns.back().push_back(value(k));
     };
+    const Steps& steps = found->answer;
+    const bool scored = steps.weights_by != WeightsBy::given, tempered = is_tempered(steps);
     add("q·k", true, [](const KeyStep& k) { return k.dot; });
     add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
     add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
     add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
-    add("score", true, [](const KeyStep& k) { return k.score; });
-    add("exp", true, [](const KeyStep& k) { return k.allowed ? float(k.exp) : kNothing; });
+    add("put in place", has_edited(steps), [](const KeyStep& k) { return k.edited ? k.before : kNothing; });
+    add("before temperature", tempered || !scored, [](const KeyStep& k) { return k.before; });
+    add("score", scored, [](const KeyStep& k) { return k.score; });
+    add("exp", scored, [](const KeyStep& k) { return k.allowed || k.exp != 0 ? float(k.exp) : kNothing; });
     add("weight", true, [](const KeyStep& k) { return k.weight; });
     add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
     add("moved", true, [](const KeyStep& k) { return k.moved; });
-    return {{"steps of query " + std::to_string(found->asked.query), "key", "step",
+    const std::string made = scored ? "" : ", pattern put in place";
+    return {{"steps of query " + std::to_string(found->asked.query) + made, "key", "step",
              s.sentence()->key_labels(found->asked.block), names, matrix_of_columns(columns)}};
 }
 

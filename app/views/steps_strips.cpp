@@ -24,7 +24,7 @@ namespace {
 std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
     const std::string query = token_at(s.query_labels(), found.asked.query),
                       at = token_at(s.key_labels(), key);
-    if (s.of<StepsState>().column < StepColumn::weight) return "q·k of " + query + " and " + at;
+    if (!is_behind_weight(s.of<StepsState>().column)) return "q·k of " + query + " and " + at;
     if (s.of<StepsState>().column == StepColumn::delta)
         return "ΔE of " + query + ": z through the output matrix";
     return "Weighted value of " + at + " for " + query;
@@ -91,14 +91,15 @@ std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, in
     const Vector q = trace.q(w.block, w.head).row(w.query).transpose(),
                  k = trace.k(w.block, w.head).row(key).transpose();
     const Vector v = trace.v(w.block, w.head).row(key).transpose(), &z = found.answer.z;
+    const bool own = found.answer.z_by == ZBy::weights;  // z is the sum of the weighted values
     if (s.of<StepsState>().column == StepColumn::delta)
-        return {strip_of("z " + query, z, "‖·‖", true),
+        return {strip_of((own ? "z " : "z, put in place ") + query, z, "‖·‖", true),
                 strip_of("ΔE " + query, found.answer.delta, "‖·‖", true)};
-    if (s.of<StepsState>().column >= StepColumn::weight)
+    if (is_behind_weight(s.of<StepsState>().column))
         return {strip_of("v " + at, v, "‖·‖"),
                 strip_of("w·v × " + decimals(found.answer.keys[key].weight, 3),
                          v * found.answer.keys[key].weight, "‖·‖"),
-                strip_of("z " + query, z, "‖·‖", true)};
+                strip_of((own ? "z " : "z, put in place ") + query, z, "‖·‖", true)};
     return {strip_of("q " + query, q, "‖·‖", true), strip_of("k " + at, k, "‖·‖"),
             strip_of("q × k", q.cwiseProduct(k), "Σ")};
 }

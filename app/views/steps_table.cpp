@@ -36,16 +36,17 @@ struct Table {
 };
 
 /// Gives each step that the model takes a column: its number, a bar where there is room, and what is spare.
-void place_columns(const Scene& s, Table& t, Rect room) {
+void place_columns(const Scene& s, Table& t, const Steps& steps, Rect room) {
+    constexpr float kUsual = 9;  // columns that share what is spare
     float numbers = 0;
     int count = 0;
     for (const StepColumnKind& k : step_columns())
-        if (takes_step(s, k.what)) numbers += k.wide, ++count;
+        if (takes_step(s, k.what, steps)) numbers += k.wide, ++count;
     const float narrow = std::min(1.0f, room.w / numbers);
     const float bar = std::clamp((room.w - numbers) / 3, 0.0f, kMostBar);
-    const float spare = std::max(0.0f, room.w - numbers - 3 * bar) / float(step_columns().size());
+    const float spare = std::max(0.0f, room.w - numbers - 3 * bar) / kUsual;
     for (const StepColumnKind& k : step_columns()) {
-        if (!takes_step(s, k.what)) continue;
+        if (!takes_step(s, k.what, steps)) continue;
         const float bar_w = has_bar(k.what) && bar > kLeastBar ? bar : 0;
         Rect column = take_left(room, bar_w + k.wide * narrow + spare);
         take_left(column, spare / 2);
@@ -64,7 +65,7 @@ Table arrange(Scene& s, Rect area, const Steps& steps) {
     }
     Rect room = inset(area, size::center_pad, 0);
     t.names = take_left(room, kKeyNames);
-    place_columns(s, t, room);
+    place_columns(s, t, steps, room);
     t.rows = {area, isize(steps.keys), 0, area.w};
     t.rows.h = std::clamp(area.h / float(t.rows.rows), kLeastRow, size::row);
     scrolled(s.ui, area, t.rows.h * float(t.rows.rows), state.seen);
@@ -83,7 +84,8 @@ Rect cell_box(const Table& t, const Placed& p, int row_index) {
     return {p.left(), row.y, p.column.w + gap::small, row.h};
 }
 
-/// What stands in place of a number that a mask takes part in; whether it does.
+/// What stands in place of a number that a mask takes part in, or nothing where no score was edited; whether
+/// it does.
 bool draw_masked(Ui& ui, const Placed& p, const KeyStep& step, Rect cell) {
     if (p.kind->what == StepColumn::mask) {
         if (step.allowed)
@@ -93,7 +95,9 @@ bool draw_masked(Ui& ui, const Placed& p, const KeyStep& step, Rect cell) {
                      ui.colors->l2);
         return true;
     }
-    if (p.kind->what < StepColumn::exp || step.allowed || step.weight != 0) return false;
+    if (p.kind->what == StepColumn::edited) return !step.edited;
+    const bool of_score = p.kind->what != StepColumn::exp && !is_behind_weight(p.kind->what);
+    if (of_score || step.allowed || step.weight != 0) return false;
     if (p.kind->what == StepColumn::weight) caption(ui, cell, "masked", Flush::right);
     return true;
 }
@@ -159,6 +163,16 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
     ui.unclip();
 }
 
+/// The column that stands so many further to the right, or left; behind the last one ΔE's.
+StepColumn stepped(const Table& t, StepColumn from, int step) {
+    std::vector<StepColumn> order;
+    for (const Placed& p : t.columns) order.push_back(p.kind->what);
+    order.push_back(StepColumn::delta);
+    const auto here = std::find(order.begin(), order.end(), from);
+    const int at = here == order.end() ? 0 : narrow<int>(here - order.begin()) + step;
+    return order[std::clamp(at, 0, isize(order) - 1)];
+}
+
 /// The mouse chooses a column while it moves; at rest it leaves what a command or an arrow chose.
 bool mouse_moves() {
     const ImVec2 by = ImGui::GetIO().MouseDelta;
@@ -168,9 +182,7 @@ bool mouse_moves() {
 void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     const Hit h = s.ui.control("steps/table", t.rows.view);
     StepColumn& column = s.of<StepsState>().column;
-    if (const int step = s.ui.take_step("steps/table"); step != 0)
-        column = static_cast<StepColumn>(
-            std::clamp(static_cast<int>(column) + step, 0, static_cast<int>(StepColumn::delta)));
+    if (const int step = s.ui.take_step("steps/table"); step != 0) column = stepped(t, column, step);
     if (!h.hovered || h.mouse.y >= t.rows.y(t.rows.rows)) return;
     s.point_at(std::pair{found.asked.query, t.keys[t.rows.row_at(h.mouse.y)]});
     for (const Placed& p : t.columns)
@@ -192,19 +204,21 @@ void draw_head_row(Scene& s, Rect line, const Table& t, const Steps& steps) {
         const std::string title = tight ? "= w‖v‖" : title_of(s, *p.kind, steps);
         ui.text.draw_right(p.right(), line.middle_y(), kCaption, ui.colors->t2, title);
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
-        ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), help_of(p.kind->what));
+        ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), help_of(p.kind->what, steps));
     }
     const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.bottom() + gap::tight, rule.w, ui.line()}, ui.colors->l2);
 }
 
-/// "added, then W_O: ‖ΔE‖ 1.23", under the last column, as far as there is room behind the sum of weights.
-void draw_length(Scene& s, Rect line, const std::string& value) {
+/// "added, then W_O: ‖ΔE‖ 1.23", or what a person put in place, under the last column, as far as there is
+/// room behind the sum of weights.
+void draw_length(Scene& s, Rect line, const Steps& steps) {
     constexpr float kLeastNote = 112;
     Ui& ui = s.ui;
+    const std::string value = number(steps.delta.norm(), 2);
     take_right(line, write(ui, line, kBodyMono, ui.colors->accent_text, value, Flush::right), gap::small);
     take_right(line, write(ui, line, kBody, ui.colors->accent_text, "‖ΔE‖", Flush::right), gap::small);
-    if (line.w > kLeastNote) caption(ui, line, "added, then W_O:", Flush::right);
+    if (line.w > kLeastNote) caption(ui, line, end_of(steps), Flush::right);
 }
 
 void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
@@ -220,13 +234,13 @@ void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
     if (const Placed* p = find_column(t, StepColumn::exp))
         under(*p, compact_number(steps.sum, steps.sum < 1000 ? 2 : 1));
     const Placed* weight = find_column(t, StepColumn::weight);
-    if (weight) under(*weight, "1.000");
+    double weights = 0;
+    for (const KeyStep& k : steps.keys) weights += double(k.weight);
+    if (weight) under(*weight, decimals(weights, 3));
     const float left = weight ? weight->right() : line.x, right = t.columns.back().right();
-    draw_length(s, {left, line.y, right - left, line.h}, number(steps.delta.norm(), 2));
+    draw_length(s, {left, line.y, right - left, line.h}, steps);
     const Hit h = ui.hit("steps/delta", band({right - 200, line.y, 208, line.h}, size::row));
-    ui.tooltip("steps/delta", h,
-               "The weighted value vectors are added (z) and go through the head's slice of the output "
-               "matrix. The length of what comes out is not the sum of the lengths above.");
+    ui.tooltip("steps/delta", h, help_of_end(steps));
     if (h.hovered && mouse_moves()) s.of<StepsState>().column = StepColumn::delta;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/head_matrices.h"
+#include "analysis/steps.h"
 #include "base/check.h"
 
 namespace headlight {
@@ -21,6 +22,8 @@ struct ChainMaker {
     const LayerWeights& layer = trace.model->weights.stacks[at.stack].layers[at.layer];
     const bool after = c.norm_place == NormPlace::after, cross = at.kind == AttentionKind::cross;
     const Index d = c.d_head(wanted.block), kv = trace.rule(wanted.block).kv_head(wanted.head);
+    const ZBy z_made_by = z_by(trace.rule(wanted.block), wanted.head, wanted.query);
+    const OutBy out_made_by = out_by(trace.rule(wanted.block), wanted.query);
     BlockChain out = {};
 
     const char* norm_name() const { return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm"; }
@@ -85,17 +88,25 @@ struct ChainMaker {
         if (c.parallel) return nullptr;
         return !cross && layer.cross.q ? &layer.cross.norm : &layer.mlp_norm;
     }
+    const char* z_formula() const {
+        return z_made_by == ZBy::given  ? "put in place"
+               : z_made_by == ZBy::zero ? "0: ablated"
+               : z_made_by == ZBy::mean ? "the mean of z over the text"
+                                        : "Σ weight · v";
+    }
     void make_after() {
         const int query = wanted.query;
         const Vector joined = trace.z(wanted.block, query, 1, pool).row(0).transpose();
-        add(ChainStep::z, "z", "Σ weight · v", joined.segment(wanted.head * d, d));
+        add(ChainStep::z, "z", z_formula(), joined.segment(wanted.head * d, d));
         add(ChainStep::heads, "heads", "z of all heads", joined);
-        const bool skipped = trace.rule(wanted.block).skipped;
-        if (!skipped)
+        const bool skipped = out_made_by == OutBy::skipped, out_given = out_made_by == OutBy::given;
+        const Vector added = trace.attn_out(wanted.block, query, 1, pool).row(0).transpose();
+        if (out_given)
+            add(ChainStep::projected, "attn_out", "put in place", added);
+        else if (!skipped)
             add(ChainStep::projected, w.post_norm ? "output" : "attn_out", w.o.bias ? "W_O z + b" : "W_O z",
                 trace.proj_out(wanted.block, query, 1, pool).row(0).transpose());
-        const Vector added = trace.attn_out(wanted.block, query, 1, pool).row(0).transpose();
-        if (!skipped && w.post_norm) add(ChainStep::added_norm, "attn_out", norm_name(), added);
+        if (!skipped && !out_given && w.post_norm) add(ChainStep::added_norm, "attn_out", norm_name(), added);
         const Vector sum = stream(query) + added;
         add(ChainStep::sum, after ? "sum" : "resid_mid", skipped ? "E, nothing added" : "E + attn_out", sum);
         if (const Norm* norm = next_norm(); norm && *norm)
@@ -183,13 +194,14 @@ void ChainMaker::make_entry() {
             made(How::turned, read_by(out, ChainStep::k_norm, ChainStep::k));
             break;
         case ChainStep::z:
-            made(How::weighted, ChainStep::v);
+            if (z_made_by == ZBy::weights) made(How::weighted, ChainStep::v);
             break;
         case ChainStep::heads:
             made(How::joined, ChainStep::z);
             break;
         case ChainStep::projected:
-            by_matrix(w.o, w.o.columns(e.dimension, 1), ChainStep::heads, "W_O");
+            if (out_made_by == OutBy::heads)
+                by_matrix(w.o, w.o.columns(e.dimension, 1), ChainStep::heads, "W_O");
             break;
         case ChainStep::added_norm:
             by_norm(w.post_norm, ChainStep::projected);
@@ -222,6 +234,8 @@ Result<BlockChain> answer(const Trace& trace, const BlockChainWanted& wanted, Th
     maker.make_before();
     maker.make_after();
     maker.make_entry();
+    maker.out.weights_by = weights_by(trace.rule(wanted.block), wanted.head, wanted.query);
+    maker.out.temperature = trace.rule(wanted.block).temperature_of(wanted.head);
     maker.out.weight = trace.pattern_rows(wanted.block, wanted.head, wanted.query, 1)(0, wanted.key);
     return std::move(maker.out);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/block_weights.h"
+#include "analysis/score_steps.h"
 
 namespace headlight {
 
@@ -60,6 +61,8 @@ struct BlockChain {
     std::vector<ChainStage> stages;  // in the order of ChainStep
     ChainEntry entry;                // of the chosen one
     float weight = 0;                // of the key in the query's row
+    WeightsBy weights_by = WeightsBy::softmax;
+    float temperature = 1;
     const ChainStage* find(ChainStep step) const;
 };
 

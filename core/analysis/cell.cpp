@@ -18,12 +18,10 @@ void fill_row(const Trace& trace, CellReport& r) {
     const Cell& c = r.cell;
     const AttentionRule& rule = trace.rule(c.block);
     const Matrix row = trace.pattern_rows(c.block, c.head, c.query, 1);
-    Matrix score(1, 1);
-    attention_scores(rule, c.head, trace.q(c.block, c.head), trace.k(c.block, c.head), c.query, c.key, score);
     r.weight = row(0, c.key);
-    r.dot = trace.q(c.block, c.head).row(c.query).dot(trace.k(c.block, c.head).row(c.key));
-    r.scaled = r.dot * rule.scale;
-    r.score = score(0, 0);
+    static_cast<ScoreSteps&>(r) = score_steps(trace, {c.block, c.head}, c.query, c.key, 1).front();
+    r.weights_by = weights_by(rule, c.head, c.query);
+    r.temperature = rule.temperature_of(c.head);
     r.allowed = rule.mask_of(c.head).allows(c.query, c.key);
     r.rank = 1 + narrow<int>((row.row(0).array() > r.weight).count());
     for (int key = 0; key < row.cols(); ++key) r.ranked += rule.mask_of(c.head).allows(c.query, key);

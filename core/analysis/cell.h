@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/predict.h"
+#include "analysis/score_steps.h"
 #include "trace/trace.h"
 
 namespace headlight {
@@ -13,11 +14,11 @@ struct Cell {
     bool operator==(const Cell&) const = default;
 };
 
-struct CellReport {
+struct CellReport : ScoreSteps {
     Cell cell;
-    float weight = 0;                      // pattern[query, key]
-    float dot = 0, scaled = 0, score = 0;  // q·k, q·k times the scale, and what enters mask and softmax
-                                           // (soft-capped, with position bias)
+    float weight = 0;  // pattern[query, key]
+    WeightsBy weights_by = WeightsBy::softmax;
+    float temperature = 1;
     bool allowed = true;
     int rank = 1;                           // place of the key in its row, from 1
     int ranked = 0;                         // keys of the row that the mask allows

@@ -8,6 +8,7 @@
 #include "analysis/direct.h"
 #include "analysis/lens.h"
 #include "analysis/pca.h"
+#include "analysis/steps.h"
 #include "base/cast.h"
 
 namespace headlight {
@@ -34,7 +35,9 @@ void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& 
                    ThreadPool& pool) {
     const Eigen::RowVectorXf whole = trace.attn_out(w.block, w.query, 1, pool).row(0);
     for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
-    if (trace.adds_bias(w.block)) s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
+    s.given = out_by(trace.rule(w.block), w.query) == OutBy::given;
+    if (s.given || trace.adds_bias(w.block))
+        s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
 }
 
 void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, ThreadPool& pool) {
@@ -68,8 +71,10 @@ void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matr
 
 Matrix key_contributions(const Trace& trace, int block, int head, int query, ThreadPool& pool) {
     const int heads = trace.config().heads(block), d = trace.config().d_head(block);
+    const AttentionRule& rule = trace.rule(block);
     Matrix weighted = Matrix::Zero(trace.key_count(block), Index{heads} * d);
     for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
+        if (z_by(rule, h, query) != ZBy::weights) continue;  // what stands there came from no key
         const Matrix pattern = trace.pattern_rows(block, h, query, 1);
         const Rows v = trace.v(block, h);
         for (Index key = 0; key < v.rows(); ++key)
@@ -77,7 +82,7 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
     }
     Linear o = trace.weights(block).o;
     o.bias = nullptr;
-    if (trace.rule(block).skipped) weighted.setZero();
+    if (out_by(rule, query) != OutBy::heads) weighted.setZero();
     Matrix out(weighted.rows(), o.out);
     apply_linear(pool, weighted, o, out);
     return out;
@@ -107,7 +112,8 @@ Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadP
     trace.weights(0);  // said where a trace holds none
     const ModelConfig& c = trace.config();
     DeltaSplit s;
-    const Matrix additions = trace.head_additions(w.block, w.query, pool);
+    Matrix additions = trace.head_additions(w.block, w.query, pool);
+    if (out_by(trace.rule(w.block), w.query) == OutBy::given) additions.setZero();  // they are not used
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     if (c.block(w.block).stack + 1 == isize(c.stacks) && trace.model->has_logits()) {

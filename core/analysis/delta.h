@@ -26,7 +26,7 @@ struct DeltaMapsWanted {
 Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
                          const CancelFlag* cancel);
 
-/// A part of one ΔE: a head's, the output bias's, or what came from one key.
+/// A part of one ΔE: a head's, the output bias's, what a person put in place, or what came from one key.
 struct DeltaPart {
     float norm = 0;   // its length
     float along = 0;  // its component along the whole ΔE; over all parts they sum to ‖ΔE‖
@@ -39,7 +39,8 @@ struct TokenShift {
 
 /// One token's ΔE in one attention block, taken apart.
 struct DeltaSplit {
-    std::vector<DeltaPart> heads;  // with the output bias as one more
+    std::vector<DeltaPart> heads;  // with the output bias as one more, or what a person put in place of all
+    bool given = false;            // whether a person did
     std::vector<DeltaPart>
         keys;  // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
     std::vector<TokenShift> promoted, suppressed;  // by ΔE; empty where no straight path leads to the logits

@@ -21,39 +21,61 @@ void exponentiate(Steps& s) {
     for (const KeyStep& k : s.keys)
         if (k.allowed) largest = std::max(largest, k.score);
     s.shift = largest < kMin || largest > kMax ? largest : 0;
-    for (KeyStep& k : s.keys) {
-        k.exp = fully_masked ? 1 : k.allowed ? std::exp(double(k.score) - s.shift) : 0;
-        s.sum += k.exp;
-    }
+    for (KeyStep& k : s.keys) k.exp = fully_masked ? 1 : k.allowed ? std::exp(double(k.score) - s.shift) : 0;
+}
+
+/// What temperature 0 comes to: 1 of the key whose weight is not 0.
+void choose_heaviest(Steps& s) {
+    for (KeyStep& k : s.keys) k.exp = k.weight > 0 ? 1 : 0;
 }
 
 }  // namespace
 
+ZBy z_by(const AttentionRule& rule, int head, int query) {
+    const HeadRule* change = rule.change(head);
+    if (!change) return ZBy::weights;
+    if (change->given_z.gives(query)) return ZBy::given;
+    return change->z == HeadRule::Z::zero   ? ZBy::zero
+           : change->z == HeadRule::Z::mean ? ZBy::mean
+                                            : ZBy::weights;
+}
+
+OutBy out_by(const AttentionRule& rule, int query) {
+    if (rule.given_out.gives(query)) return OutBy::given;
+    return rule.skipped ? OutBy::skipped : OutBy::heads;
+}
+
+bool has_edited(const Steps& s) {
+    return std::any_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.edited; });
+}
+
+bool is_tempered(const Steps& s) { return s.weights_by == WeightsBy::softmax && s.temperature != 1; }
+
 Result<Steps> answer(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
     HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.block));
     const AttentionRule& rule = trace.rule(w.block);
-    const auto q = trace.q(w.block, w.head), k = trace.k(w.block, w.head), v = trace.v(w.block, w.head);
-    Matrix scores(1, trace.key_count(w.block));
-    attention_scores(rule, w.head, q, k, w.query, 0, scores);
-    Matrix bias = Matrix::Zero(1, trace.key_count(w.block));
-    rule.bias.add(w.head, w.query, 0, bias);
+    const Rows v = trace.v(w.block, w.head);
     const Matrix pattern = trace.pattern_rows(w.block, w.head, w.query, 1);
     Steps s;
-    for (int key = 0; key < trace.key_count(w.block); ++key) {
-        KeyStep step;
-        step.dot = q.row(w.query).dot(k.row(key));
-        step.scaled = step.dot * rule.scale;
-        step.capped = rule.cap > 0 ? rule.cap * std::tanh(step.scaled / rule.cap) : step.scaled;
-        step.score = scores(0, key);
-        step.bias = bias(0, key);
+    for (const ScoreSteps& score :
+         score_steps(trace, {w.block, w.head}, w.query, 0, trace.key_count(w.block))) {
+        const int key = isize(s.keys);
+        KeyStep step{score};
         step.allowed = rule.mask_of(w.head).allows(w.query, key);
         step.weight = pattern(0, key);
         step.value_norm = v.row(key).norm();
         step.moved = step.weight * step.value_norm;
         s.keys.push_back(step);
     }
-    exponentiate(s);
-    s.z = (pattern * v.all()).row(0).transpose();
+    s.weights_by = weights_by(rule, w.head, w.query);
+    s.temperature = rule.temperature_of(w.head);
+    if (s.weights_by == WeightsBy::softmax) exponentiate(s);
+    if (s.weights_by == WeightsBy::heaviest) choose_heaviest(s);
+    for (const KeyStep& k : s.keys) s.sum += k.exp;
+    s.z_by = z_by(rule, w.head, w.query);
+    s.out_by = out_by(rule, w.query);
+    const Index d = trace.config().d_head(w.block);
+    s.z = trace.z(w.block, w.query, 1, pool).row(0).segment(w.head * d, d).transpose();
     s.delta = trace.results(w.block, w.query, pool).row(w.head).transpose();
     return s;
 }

@@ -7,6 +7,7 @@
 #include "analysis/attention_reach.h"
 #include "analysis/hard_attention.h"
 #include "analysis/normalizers.h"
+#include "analysis/score_steps.h"
 #include "base/quoted.h"
 #include "learn/page_parts.h"
 
@@ -28,10 +29,16 @@ ScoredRow scored_row(const StationInput& input) {
     const Trace& trace = *input.trace;
     out.query = input.query_of(trace.query_count(input.block));
     out.scores = head_scores(input, out.query);
-    const Matrix row = trace.pattern_rows(input.block, input.head, out.query, 1);
-    out.weights.assign(row.data(), row.data() + row.size());
-    const MaskPlan& mask = trace.rule(input.block).mask_of(input.head);
+    const AttentionRule& rule = trace.rule(input.block);
+    const MaskPlan& mask = rule.mask_of(input.head);
     for (int key = 0; key < isize(out.scores); ++key) out.allowed.push_back(mask.weighs(out.query, key));
+    if (weights_by(rule, input.head, out.query) == WeightsBy::softmax) {
+        const Matrix row = trace.pattern_rows(input.block, input.head, out.query, 1);
+        out.weights.assign(row.data(), row.data() + row.size());
+    } else {  // the page is about softmax, which a person took away here
+        out.weights = local_weights(out.scores, out.allowed,
+                                    {.center = 0, .half = isize(out.scores), .gaussian = false});
+    }
     return out;
 }
 

@@ -77,6 +77,7 @@ std::vector<float> head_scores(const StationInput& input, int query) {
     Matrix row(1, trace.key_count(input.block));
     attention_scores(trace.rule(input.block), input.head, trace.q(input.block, input.head),
                      trace.k(input.block, input.head), query, 0, row);
+    apply_temperature(trace.rule(input.block), input.head, row);
     return {row.data(), row.data() + row.size()};
 }
 

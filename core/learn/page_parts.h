@@ -57,7 +57,7 @@ inline constexpr const char* kOpenTranslator =
 /// The labels of the keys of the chosen head's block.
 std::vector<std::string> key_labels(const StationInput& input);
 
-/// Scores of the chosen head and one query before the mask: [keys].
+/// Scores of the chosen head and one query as softmax takes them, before the mask: [keys].
 std::vector<float> head_scores(const StationInput& input, int query);
 
 }  // namespace headlight::learn

@@ -7,6 +7,8 @@
 
 #include "analysis/normalizers.h"
 #include "analysis/score_functions.h"
+#include "analysis/score_steps.h"
+#include "base/cast.h"
 #include "base/draws.h"
 #include "learn/small_vectors.h"
 
@@ -84,7 +86,13 @@ HeadOutcome outcome_of(const StationInput& in, const HeadInputs& x, int head, co
     const HeadVectors h = head_vectors(in, x, head, s, state);
     HeadOutcome out = head_outcome(h.q, h.k, h.v, x.words.allowed);
     if (x.small || s.query != MatrixSource::head || s.key != MatrixSource::head) return out;
-    out.weights = in.trace->pattern_rows(in.block, head, 0, narrow<int>(h.q.rows())).leftCols(h.k.rows());
+    const auto queries = narrow<int>(h.q.rows());
+    for (int i = 0; i < queries; ++i) {
+        const auto steps = score_steps(*in.trace, {in.block, head}, i, 0, narrow<int>(h.k.rows()));
+        for (int j = 0; j < isize(steps); ++j)
+            if (x.words.allowed[i][j]) out.scores(i, j) = steps[j].score;
+    }
+    out.weights = in.trace->pattern_rows(in.block, head, 0, queries).leftCols(h.k.rows());
     out.z = out.weights * h.v;
     return out;
 }

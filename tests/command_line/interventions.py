@@ -56,6 +56,23 @@ def masks_and_changes():
         run("trace", "--ids", "5,6,7", "--change", bad, "-o", FOLDER / "no.safetensors", status=1)
     assert "no token" in run("heads", "--text", "a", "--effect-on", "zzzzq", status=1).err.lower()
 
+def steps_show_the_score_that_softmax_takes():
+    sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
+    steps = lambda *more: json.loads(run("render", "--text", sentence, "--view", "steps", "--layer", "1", "--head", "2", "--cell", "16,4", *more, "-o", "-", "--format", "json").out)["tables"][0]
+    column = lambda table, name: [row[table["columns"].index(name)] or 0 for row in table["values"]]
+    plain = steps()
+    assert plain["columns"] == ["q·k", "scaled", "score", "exp", "weight", "value norm", "moved"], plain["columns"]
+    for text in ("temperature:0.5@1.2", "temperature:inf@1.2", "temperature:0@1.2", "ablate:1.2:uniform", "ablate:1.2:hard", "score:16>4@1.2=9", "mask:16>0-9@1.2", "mask:16>*@1.2", "ablate:1.2:mean", "skip-attention:1", "patch-head:16@1.2"):
+        table = steps("--change", text)
+        exp, weight = column(table, "exp"), column(table, "weight")
+        assert all(abs(e / sum(exp) - w) < 1e-5 for e, w in zip(exp, weight)), (text, exp, weight)
+        assert ("before temperature" in table["columns"]) == (text in ("temperature:0.5@1.2", "temperature:inf@1.2", "ablate:1.2:uniform")), (text, table["columns"])
+        assert ("put in place" in table["columns"]) == text.startswith("score"), (text, table["columns"])
+    halved = steps("--change", "temperature:0.5@1.2")
+    assert all(abs(a - 2 * b) < 1e-4 for a, b in zip(column(halved, "score"), column(plain, "score")))
+    frozen = steps("--change", "freeze:1.2=Lily had a big dog. Tom had a blue ball. Lily gave Tom the red")
+    assert "exp" not in frozen["columns"] and "score" not in frozen["columns"] and "put in place" in frozen["name"], frozen["columns"]
+
 
 def a_metric_is_chosen():
     """What is explained: one option for the verbs that measure; --effect-on is the probability of its token."""
