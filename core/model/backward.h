@@ -21,14 +21,15 @@ struct AttentionGradients {
 
 struct LayerGradients {
     AttentionGradients self, cross;
+    Matrix resid_pre;    // [n, d_model], by what the layer reads; StackGradients::resid but for replaced rows
     Matrix resid_cross;  // [n, d_model], by what cross-attention is added to; none: the layer has none
     Matrix resid_mid;    // [n, d_model], by what the MLP is added to
     Matrix mlp_out;      // [n, d_model], by what the MLP adds
 };
 
 struct StackGradients {
-    /// layers + 1 of [n, d_model]: by resid_pre of each layer (0: the embeddings, positions and all), then by
-    /// what leaves the last one. resid[l + 1] is by resid_post of layer l.
+    /// layers + 1 of [n, d_model]: by what enters each layer (0: the embeddings, positions and all), then by
+    /// what leaves the last one. resid[l + 1] is by resid_post of layer l: 0 in rows that a person replaced.
     std::vector<Matrix> resid;
     std::vector<LayerGradients> layers;
 };

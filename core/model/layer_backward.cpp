@@ -231,6 +231,7 @@ Matrix LayerBackward::run(Matrix d) {
     keep(out.self.out, by.x);
     d = joined(std::move(by), left_cross);
     if (parallel) d += left_mlp.widened(beside, rows);
+    keep(out.resid_pre, d);
     a.changed.resid_pre.hide(rows.token_of(), d);
     return d;
 }

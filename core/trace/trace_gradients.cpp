@@ -141,7 +141,7 @@ std::vector<TensorToWrite> list_gradients(const Trace& trace, const Gradients& g
             };
             const LayerGradients& layer = stack.layers[l];
             const auto blocks = trace.config().blocks_of(s, l);
-            rows("hook_resid_pre", stack.resid[l]);
+            rows("hook_resid_pre", layer.resid_pre);
             list_block(trace, blocks.front(), layer.self, maps, out);
             if (blocks.size() > 1) rows("hook_resid_cross", layer.resid_cross);
             if (blocks.size() > 1) list_block(trace, blocks.back(), layer.cross, maps, out);
