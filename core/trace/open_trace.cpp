@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/quoted.h"
+#include "trace/recorded_changes.h"
 #include "trace/trace_file.h"
 #include "trace/trace_reader.h"
 
@@ -84,7 +85,8 @@ std::string tensors_at(const ModelConfig& c, int block) {
 }
 
 Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& t, int block,
-                                            const ScoreParameters& parameters, bool own_mask) {
+                                            const ScoreParameters& parameters, bool own_mask,
+                                            const std::vector<Change>& changes) {
     const ModelConfig& c = t.config();
     const AttentionBlock where = c.block(block);
     const StackConfig& stack = c.stacks[where.stack];
@@ -115,6 +117,7 @@ Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& 
         out.q = Matrix::Zero(queries, Index{stack.heads} * stack.d_head);
         out.k = Matrix::Zero(keys, Index{stack.kv_heads} * stack.d_head);
     }
+    note_changes(changes, c, block, queries, rule);
     out.rule = std::make_shared<const AttentionRule>(std::move(rule));
     return out;
 }
@@ -141,6 +144,7 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
         TRY(Sequence s, in.sequence(stack == 0 ? "" : "decoder_"));
         t.request.inputs.push_back(std::move(s));
     }
+    TRY(const std::vector<Change> changes, recorded_changes(in, c));
     TRY(ScoreParameters parameters, read_score_parameters(in, c));
     for (int block = 0; block < c.blocks(); ++block)
         if (!own_mask || !in.find(tensors_at(c, block) + "hook_q") ||
@@ -160,9 +164,11 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
             if (stopped(in.cancel)) return cancelled();
             auto one = std::make_shared<LayerActivations>();
             for (const int block : c.blocks_of(index, layer)) {
-                TRY(auto attention, read_attention(in, t, block, parameters, own_mask));
+                TRY(auto attention, read_attention(in, t, block, parameters, own_mask, changes));
                 (c.block(block).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
             }
+            note_changes(changes, c.blocks_of(index, layer).front(), t.request.inputs[index].size(),
+                         one->changed);
             activations->layers.push_back(std::move(one));
         }
         t.activations.stacks.push_back(std::move(activations));

@@ -3,6 +3,8 @@
 #include "analysis/paths.h"
 #include "base/cast.h"
 #include "changed.h"
+#include "model/patch_change.h"
+#include "trace/trace_file.h"
 
 using namespace headlight;
 
@@ -72,4 +74,55 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
     for (int k = 0; k < 10; ++k)
         CHECK(flow[k] == doctest::Approx(shares.keys(5, k) + (k == 5 ? shares.stays[5] : 0)).epsilon(1e-3));
     for (const float f : attention_flow(*trace, {}, 5)) CHECK((f >= 0 && f <= 1.0001f));
+}
+
+TEST_CASE("rollout: a trace from a file knows which heads, blocks and rows were replaced") {
+    ThreadPool pool(2);
+    const TemporaryFolder folder;
+    for (const char* name : {"gpt2", "marian"})
+        for (const std::string text :
+             {"skip-attention:1", "ablate:1.2", "ablate:0.1:mean", "ablate:1.0:keep", "patch-head:3@1.1",
+              "patch-attention:2-4@1", "patch-resid:5@1", "mask:3>1@1", "temperature:0.5", "positions:off"}) {
+            CAPTURE(name);
+            CAPTURE(text);
+            const auto model = reference_model(name);
+            const bool pair = model->config.stacks.size() > 1;
+            std::string spelled = text;
+            if (pair && text[0] != 't' && text[0] != 'm' && text.find(":off") == std::string::npos)
+                spelled.insert(text.find(text[0] == 'p' ? '@' : ':') + 1, "encoder.");
+            if (pair && text.starts_with("mask")) spelled = "mask:3>1@encoder.1";
+            auto change = parse_change(model->config, spelled);
+            REQUIRE_MESSAGE(change, spelled);
+            const int width = change->kind == ChangeKind::patch_head ? model->config.d_head(change->block)
+                                                                     : model->config.d_model;
+            if (is_patch(change->kind))
+                change->pattern = std::make_shared<const Matrix>(random_matrix(10, width, 4));
+            ForwardRequest request = request_of(kIds);
+            if (pair) request.inputs.push_back(request_of({0, 4, 7, 9}).inputs[0]);
+            request.intervention.changes.push_back(*change);
+            const auto ran = *run_trace(model, request, pool);
+            const auto path = folder.path / "trace.safetensors";
+            REQUIRE(write_trace(path, *ran, {}, pool));
+            const auto opened = open_trace(path);
+            REQUIRE(opened);
+            CHECK(difference(rollout(*ran, {}, pool), rollout(**opened, {}, pool)) < 1e-6f);
+            const RolloutWanted wanted{{}, 6, Origins::rollout, {}};
+            CHECK(difference(answer(Runs{*ran}, wanted, pool, nullptr)->reached,
+                             answer(Runs{**opened}, wanted, pool, nullptr)->reached) < 1e-6f);
+        }
+}
+
+TEST_CASE("rollout: a trace whose changes cannot be read is refused, not read without them") {
+    ThreadPool pool(1);
+    const TemporaryFolder folder;
+    const auto path = folder.path / "trace.safetensors";
+    REQUIRE(write_trace(path, *changed(reference_model("gpt2"), {"skip-attention:1"}, pool), {}, pool));
+    std::string bytes = read_bytes(path);
+    const size_t at = bytes.find("skip-attention:1");
+    REQUIRE(at != std::string::npos);
+    bytes[at + 15] = '9';
+    write_bytes(path, bytes);
+    const auto opened = open_trace(path);
+    REQUIRE(!opened);
+    CHECK(opened.error().message.find("skip-attention:9") != std::string::npos);
 }
