@@ -10,6 +10,7 @@
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "tokenizer/whole_pieces.h"
 
 namespace headlight {
 
@@ -95,8 +96,7 @@ std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::v
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     bpe->scores_ = std::move(scores);
     for (const int id : whole) bpe->whole_.push_back(bpe->vocabulary_.spelling(id));
-    std::stable_sort(bpe->whole_.begin(), bpe->whole_.end(),
-                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    order_pieces(bpe->whole_);
     return bpe;
 }
 
@@ -105,11 +105,7 @@ int Bpe::id_in_text(std::string_view spelling) const {
     return id >= 0 && !scores_.empty() && (id >= isize(scores_) || std::isnan(scores_[id])) ? -1 : id;
 }
 
-const std::string* Bpe::whole_at(std::string_view text) const {
-    const auto it = std::find_if(whole_.begin(), whole_.end(),
-                                 [&](const std::string& w) { return !w.empty() && text.starts_with(w); });
-    return it == whole_.end() ? nullptr : &*it;
-}
+const std::string* Bpe::whole_at(std::string_view text) const { return longest_piece_at(whole_, text); }
 
 /// The token of a character, with what the vocabulary puts before and after it there.
 int Bpe::id_of_character(std::string_view word, size_t at, size_t length) const {

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/unigram.h"
+#include "tokenizer/whole_pieces.h"
 
 namespace headlight {
 
@@ -155,18 +156,15 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
 Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
     std::vector<std::string> whole;
     for (size_t i = 0; i < file.pieces.size(); ++i)
-        if (file.kinds[i] == PieceKind::user_defined && !file.pieces[i].empty())
-            whole.push_back(file.pieces[i]);
-    std::stable_sort(whole.begin(), whole.end(),
-                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+        if (file.kinds[i] == PieceKind::user_defined) whole.push_back(file.pieces[i]);
+    order_pieces(whole);
     const auto map_at = [charsmap = file.charsmap, whole](const AlignedText& text, size_t at,
                                                           AlignedText& out) {
         const std::string_view rest = std::string_view(text.bytes).substr(at);
-        for (const auto& w : whole)
-            if (rest.starts_with(w)) {
-                out.append(text.slice(at, at + w.size()));
-                return w.size();
-            }
+        if (const std::string* const piece = longest_piece_at(whole, rest)) {
+            out.append(text.slice(at, at + piece->size()));
+            return piece->size();
+        }
         const auto m = charsmap ? charsmap->longest(rest) : std::nullopt;
         const size_t length = m ? m->length : decode_utf8(text.bytes, at).length;
         if (!m) {
