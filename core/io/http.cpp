@@ -80,8 +80,8 @@ struct HttpClient::Hop {
     const HttpRequest& request;
     const HttpSink& sink;
     std::map<std::string, std::string> headers;
-    int64_t at = -1;  // where the next byte stands; −1: none came yet
-    Status failed = success();
+    int64_t at = -1;           // where the next byte stands; −1: none came yet
+    Status taken = success();  // of the body
     CURLcode ended = CURLE_OK;
     size_t refused_bytes = 0;  // of an answer that is not used
 
@@ -131,8 +131,8 @@ struct HttpClient::Hop {
     }
     static size_t on_body(char* data, size_t size, size_t count, void* self) {
         auto& hop = *static_cast<Hop*>(self);
-        hop.failed = guarded([&] { return hop.take_body({data, size * count}); });
-        return hop.failed ? size * count : 0;
+        hop.taken = guarded([&] { return hop.take_body({data, size * count}); });
+        return hop.taken ? size * count : 0;
     }
     static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
         return stopped(static_cast<Hop*>(self)->request.cancel) ? 1 : 0;
@@ -189,7 +189,7 @@ Result<HttpAnswer> HttpClient::get(const HttpRequest& request, const HttpSink& s
         Hop hop{*curl, easy_, request, sink, {}};
         perform(request, url, http_origin(url) == home, hop);
         if (stopped(request.cancel)) return cancelled();
-        if (!hop.failed) return hop.failed.error();
+        if (!hop.taken) return hop.taken.error();
         out.status = hop.status();
         if (hop.ended != CURLE_OK) out.cut = reason_of(*curl, hop.ended);
         const bool moved = is_redirect(out.status) && hop.ended == CURLE_OK;
