@@ -32,6 +32,22 @@ def tokens_are_scored_by_every_method():
     assert plain["scores"] != changed["scores"] and plain["value"] != changed["value"]
 
 
+def one_rollout_is_shown_everywhere():
+    """The graph's, of the model and of a recorded run, is that of attribute, whatever was changed; a flow takes no way that the rollout does not."""
+    text, json_file, trace = ["--text", "Lily saw a cat. Lily saw"], FOLDER / "graph.json", FOLDER / "changed.safetensors"
+    for change in (["--change", "skip-attention:2"], ["--ablate", "1.2"], ["--ablate", "2.0:keep"], ["--ablate", "0.1:mean"], ["--change", "patch-resid:3@2=Lily saw a dog. Lily saw"],
+                   ["--change", "patch-attention:6@1=Lily saw a dog. Lily saw"], ["--change", "patch-head:*@1.1=Lily saw a dog. Lily saw"], ["--change", "temperature:0.5"]):
+        scores = json.loads(run("attribute", *text, "--method", "rollout", *change, "--json").out)["scores"]
+        run("trace", *text, *change, "-o", trace)
+        for what in ([*text, *change], ["--trace", trace]):
+            run("render", "--view", "graph", "--origins", "rollout", *what, "-o", json_file)
+            table = json.loads(json_file.read_text())["tables"][0]
+            assert max(abs(a - b) for a, b in zip(table["values"][0], scores, strict=True)) < 1e-5, (change, what)
+        run("render", "--view", "graph", "--origins", "flow", *text, *change, "-o", json_file)
+        flow = json.loads(json_file.read_text())["tables"][-1]["values"][0]
+        assert all(share > 0 or way == 0 for share, way in zip(scores, flow, strict=True)), (change, flow)
+
+
 def integrated_gradients_say_how_complete_they_are():
     few, many = (attribute("--metric", "ball - car", "--method", "integrated-gradients", "--steps", n) for n in (1, 100))
     assert many["gap"] < 0.01 < few["gap"], (few["gap"], many["gap"])
