@@ -196,9 +196,9 @@ def open_another_head(headlight, kind, d, folder):
     d.long = False
     config, head = getattr(random_families, "make_" + kind)(d)
     config._attn_implementation, module = "eager", importlib.import_module(head.__module__)
-    whole = {"bart": "Decoder|Encoder|CausalLM", "marian": "Decoder|Encoder|CausalLM", "t5": "Stack|Encoder|Token", "mt5": "Stack|Encoder|Token"}
+    halves = {"bart": "Decoder|Encoder|CausalLM", "marian": "Decoder|Encoder|CausalLM", "t5": "Stack|Encoder|Token", "mt5": "Stack|Encoder|Token"}
     tasks = [name for name, made in vars(module).items() if inspect.isclass(made) and issubclass(made, transformers.PreTrainedModel) and made.__module__ == module.__name__
-             and not name.endswith("PreTrainedModel") and not re.search(whole.get(kind, "Embeddings$|Layer$|Encoder$"), name)]
+             and not re.search("Pre[Tt]rained", name) and not re.search(halves.get(kind, "Embeddings$|Layer$|Encoder$"), name)]
     task = d.choice(sorted(tasks))
     model = getattr(module, task)(config).eval()
     model.save_pretrained(folder)
