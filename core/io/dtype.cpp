@@ -10,15 +10,23 @@ namespace {
 
 /// The table of storage formats. Those that the kernels read are rows of kernels/encoded.h, in its order.
 constexpr DType kTable[] = {
-    {"F32", 0, true, 1, 4, 0},         {"F16", 1, true, 1, 2, 1},         {"BF16", 30, true, 1, 2, 2},
-    {"Q8_0", 8, false, 32, 34, 3},     {"Q4_0", 2, false, 32, 18, 4},     {"Q4_1", 3, false, 32, 20, 5},
-    {"Q5_0", 6, false, 32, 22, 6},     {"Q5_1", 7, false, 32, 24, 7},     {"Q2_K", 10, false, 256, 84, 8},
-    {"Q3_K", 11, false, 256, 110, 9},  {"Q4_K", 12, false, 256, 144, 10}, {"Q5_K", 13, false, 256, 176, 11},
-    {"Q6_K", 14, false, 256, 210, 12}, {"IQ4_NL", 20, false, 32, 18, 13}, {"IQ4_XS", 23, false, 256, 136, 14},
-    {"I64", 27, true, 1, 8, -1},       {"F64", 28, true, 1, 8, -2},       {"I32", 26, true, 1, 4, -1},
-    {"I16", 25, true, 1, 2, -1},       {"I8", 24, true, 1, 1, -1},        {"U8", -1, true, 1, 1, -1},
-    {"BOOL", -1, true, 1, 1, -1},      {"U16", -1, true, 1, 2, -1},       {"U32", -1, true, 1, 4, -1},
-    {"U64", -1, true, 1, 8, -1},       {"F8_E4M3", -1, true, 1, 1, -1},   {"F8_E5M2", -1, true, 1, 1, -1},
+    {"F32", 0, true, 1, 4, 0},           {"F16", 1, true, 1, 2, 1},
+    {"BF16", 30, true, 1, 2, 2},         {"Q8_0", 8, false, 32, 34, 3},
+    {"Q4_0", 2, false, 32, 18, 4},       {"Q4_1", 3, false, 32, 20, 5},
+    {"Q5_0", 6, false, 32, 22, 6},       {"Q5_1", 7, false, 32, 24, 7},
+    {"Q2_K", 10, false, 256, 84, 8},     {"Q3_K", 11, false, 256, 110, 9},
+    {"Q4_K", 12, false, 256, 144, 10},   {"Q5_K", 13, false, 256, 176, 11},
+    {"Q6_K", 14, false, 256, 210, 12},   {"IQ4_NL", 20, false, 32, 18, 13},
+    {"IQ4_XS", 23, false, 256, 136, 14}, {"I64", 27, true, 1, 8, -1},
+    {"F64", 28, true, 1, 8, -2},         {"I32", 26, true, 1, 4, -1},
+    {"I16", 25, true, 1, 2, -1},         {"I8", 24, true, 1, 1, -1},
+    {"U8", -1, true, 1, 1, -1},          {"BOOL", -1, true, 1, 1, -1},
+    {"U16", -1, true, 1, 2, -1},         {"U32", -1, true, 1, 4, -1},
+    {"U64", -1, true, 1, 8, -1},         {"F8_E4M3", -1, true, 1, 1, -1},
+    {"F8_E5M2", -1, true, 1, 1, -1},     {"F8_E8M0", -1, true, 1, 1, -1},
+    {"F4", -1, true, 2, 1, -1},          {"F6_E2M3", -1, true, 4, 3, -1},
+    {"F6_E3M2", -1, true, 4, 3, -1},     {"F8_E4M3FNUZ", -1, true, 1, 1, -1},
+    {"F8_E5M2FNUZ", -1, true, 1, 1, -1}, {"C64", -1, true, 1, 8, -1},
 };
 
 void narrow_doubles(const std::byte* in, int64_t n, float* out) {

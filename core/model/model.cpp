@@ -96,6 +96,8 @@ void say_what_is_stored(ModelConfig& config, const ModelWeights& weights) {
         config.tied_unembedding = weights.unembedding.weight == weights.stacks.back().token_embedding.weight;
     else
         config.mlm_head = false;  // a base model of a family that has one
+    config.shared_embedding &=
+        weights.stacks.front().token_embedding.weight == weights.stacks.back().token_embedding.weight;
 }
 
 int mask_of(const Tokenizer& tokenizer) {

@@ -153,7 +153,8 @@ TEST_CASE("a tied tensor opens under any of its names, and under all of them") {
             all.tensors[other] = files.tensors.at(tied.stored);
         }
         check_opens_as(all, expected);
-        CHECK((*all.open())->config.tied_unembedding);
+        const auto model = *all.open();
+        CHECK((model->config.tied_unembedding && model->config.shared_embedding));
     }
 }
 
@@ -190,7 +191,9 @@ TEST_CASE("a copy of a tied tensor that differs is used for what it is called") 
     auto copy = files.tensors.at("shared.weight");
     for (size_t i = 3; i < copy.bytes.size(); i += 4) copy.bytes[i] ^= '\x80';  // every sign
     files.tensors["encoder.embed_tokens.weight"] = copy;
-    const auto got = pass_of(*files.open());
+    const auto model = *files.open();
+    CHECK(!model->config.shared_embedding);
+    const auto got = pass_of(model);
     CHECK(got.at("encoder.0.hook_resid_pre") != same.at("encoder.0.hook_resid_pre"));
     CHECK(got.at("decoder.0.hook_resid_pre") == same.at("decoder.0.hook_resid_pre"));
 }
@@ -224,6 +227,11 @@ TEST_CASE("what is missing or of another kind is said without the advice to fetc
     wpe.dtype = "I32";
     const std::string type = problem_of(files);
     CHECK(says(type, "an integer type"));
+    for (const char* narrow : {"F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ"}) {
+        wpe.dtype = narrow;
+        wpe.bytes.resize(static_cast<size_t>(element_count(wpe.shape)));
+        CHECK(says(problem_of(files), std::string("has dtype ") + narrow + ", which is not read as weights"));
+    }
     for (const std::string& message : {missing, shape, type}) {
         CHECK(!says(message, "again"));
         CHECK(!says(message, "download"));
