@@ -26,6 +26,14 @@ Json rope_scaling(const Gguf& file, const std::string& prefix) {
     return out["rope_type"] == "linear" && out["factor"] == 1 ? Json(nullptr) : out;
 }
 
+/// Files of this format also hold adapters, projectors of pictures, and statistics for quantization.
+Status check_is_model(const Gguf& file, const std::string& name) {
+    const Json& type = file.value("general.type");
+    if (!type.is_string() || type == "model") return success();
+    return Error{name + " holds " + in_quotes(shortened(type.get<std::string>())) +
+                 " (general.type) in place of a model; use the model's own file."};
+}
+
 /// Models of experts are refused before tensors are missed: by what the file says, or by the experts' router.
 Status check_dense(const Gguf& file, const std::string& name) {
     const Json& architecture = file.value("general.architecture");
@@ -127,6 +135,7 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
 }  // namespace
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
+    TRY_STATUS(check_is_model(file, name));
     TRY_STATUS(check_dense(file, name));
     TRY(const GgufArchitecture* row, gguf_architecture(file, name));
     const std::string prefix = std::string(row->name) + ".";

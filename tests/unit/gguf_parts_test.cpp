@@ -105,6 +105,14 @@ TEST_CASE("GGUF: a mixture of experts is called so, before tensors are missed") 
     CHECK(says(message_of(config_of(none)), "is a mixture of experts,"));
 }
 
+TEST_CASE("GGUF: what is not a model is called what it is") {
+    GgufBytes file = decoder_header("llama"), adapter = file;
+    file.set("general.type", std::string("model"));
+    CHECK(config_of(file));
+    adapter.set("general.type", std::string("adapter"));
+    CHECK(says(message_of(config_of(adapter)), "holds \"adapter\" (general.type) in place of a model"));
+}
+
 TEST_CASE("GGUF: biases are those that are stored") {
     for (const char* architecture : {"llama", "qwen3", "gemma"}) {
         CAPTURE(architecture);
