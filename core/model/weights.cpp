@@ -18,6 +18,31 @@ bool is_aligned(const StoredTensor& t) {
            reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0;
 }
 
+/// What a folder without weights that could be read holds in their place.
+Error no_weights(const fs::path& folder) {
+    std::error_code ignored;
+    for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
+        if (fs::exists(folder / pickle, ignored))
+            return Error{display_path(folder) +
+                         " holds its weights as a Python pickle, which Headlight does not read; in Python, "
+                         "AutoModel.from_pretrained(folder).save_pretrained(folder) writes safetensors."};
+    std::string other;
+    for (auto at = fs::directory_iterator(folder, ignored); !ignored && at != fs::directory_iterator();
+         at.increment(ignored))
+        if (const std::string name = at->path().filename().string();
+            name.ends_with(".safetensors") && (other.empty() || name < other))
+            other = name;
+    const std::string none =
+        display_path(folder) + " has no model.safetensors (or model.safetensors.index.json)";
+    if (other.starts_with("adapter_"))
+        return Error{none + ", but " + in_quotes(other) +
+                     ", which changes another model; in Python, merge_and_unload() makes one model of both."};
+    if (!other.empty())
+        return Error{none + ", but " + in_quotes(shortened(other)) +
+                     "; use the folder of the whole model, or give the file that name."};
+    return Error{none + "; get the weights in safetensors form."};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> shard_names(std::string_view index, const std::string& name) {
@@ -69,13 +94,7 @@ Result<WeightStore> WeightStore::open(const fs::path& folder) {
         }
         return store;
     }
-    if (fs::exists(folder / "pytorch_model.bin", ignored))
-        return Error{display_path(folder) +
-                     " holds its weights as a Python pickle, which Headlight does not read; in Python, "
-                     "AutoModel.from_pretrained(folder).save_pretrained(folder) writes safetensors."};
-    return Error{display_path(folder) +
-                 " has no model.safetensors (or model.safetensors.index.json); download the weights in "
-                 "safetensors form."};
+    return no_weights(folder);
 }
 
 WeightStore WeightStore::of_files(std::vector<TensorFile> files, const std::string& name,

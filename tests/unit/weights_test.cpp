@@ -213,6 +213,21 @@ TEST_CASE("weights in float64 give the bits of the same numbers in float32") {
     }
 }
 
+TEST_CASE("a folder without weights is said to hold what it holds") {
+    const Checkpoint files = Checkpoint::of("gpt2");
+    for (const auto& [name, said] : {std::pair("adapter_model.safetensors", "merge_and_unload"),
+                                     {"model.fp16.safetensors", "\"model.fp16.safetensors\""},
+                                     {"pytorch_model.bin.index.json", "Python pickle"},
+                                     {"README.md", "get the weights"}}) {
+        const TemporaryFolder folder;
+        files.write(folder.path);
+        std::filesystem::rename(folder.path / "model.safetensors", folder.path / name);
+        const auto model = Model::open(folder.path);
+        REQUIRE(!model);
+        CHECK_MESSAGE(says(model.error().message, said), model.error().message);
+    }
+}
+
 TEST_CASE("what is missing or of another kind is said without the advice to fetch the file once more") {
     Checkpoint files = Checkpoint::of("gpt2");
     files.tensors.erase("transformer.wpe.weight");
