@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import gguf_parts
 from hub_server import Hub, blob_hash
 from program import FOLDER, MODELS, PROGRAM
 
@@ -117,6 +118,22 @@ def a_gguf_file_is_chosen_by_a_part_of_its_name():
         run(hub, home, "heads", "--model", "tiny/one", "--ids", "1,2,3")
         assert "pickle" in run(hub, home, "fetch", "tiny/none", status=1).stderr
         assert "no GGUF" in run(hub, home, "fetch", "tiny/gpt2", "--gguf", "Q4", status=1).stderr
+
+
+def a_gguf_model_in_parts_is_one_model():
+    whole = MODELS / "llama_gguf/llama-q8_0.gguf"
+    parts = gguf_parts.split(whole.read_bytes(), 3)
+    with Hub({"tiny/parts": parts | USELESS}) as hub:
+        home = fresh("parts")
+        found = fetched(hub, home, "tiny/parts")
+        assert [f["name"] for f in found["files"]] == list(parts)
+        expected = run(hub, home, "heads", "--model", whole, "--ids", "1,2,3").stdout
+        for model in ("tiny/parts", *(Path(found["path"]).with_name(name) for name in parts)):
+            assert run(hub, home, "heads", "--model", model, "--ids", "1,2,3").stdout == expected
+        listed = [m for m in json.loads(run(hub, home, "models", "--json").stdout) if m["place"] == "Hugging Face cache"]
+        assert [m["name"] for m in listed] == ["m"] and listed[0]["readable"] and listed[0]["bytes"] == sum(map(len, parts.values())), listed
+        (Path(found["path"]).with_name(list(parts)[1])).unlink()
+        assert list(parts)[1] in run(hub, home, "info", "--model", found["path"], status=1).stderr
 
 
 def a_cut_connection_goes_on_where_it_was():
