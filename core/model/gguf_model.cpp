@@ -169,6 +169,7 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     c.rope.interleaved = row->interleaved;
     c.norm_weight_offset = 0;  // Gemma's files hold 1 + the weight
     count_biases(file, c);
+    if (!file.tensors.count("token_types.weight")) c.token_types = 0;
     if (const Json& causal = file.value(prefix + "attention.causal"); causal.is_boolean())
         c.stacks[0].causal = causal.get<bool>();
     if (c.rope.dims) TRY_STATUS(complete_rope(c.rope, c.stacks[0].d_head, file, prefix, name));

@@ -68,7 +68,8 @@ Result<ModelWeights> bind_bert_layers(WeightStore& store, const ModelConfig& c, 
     s.token_embedding = b.embedding("embeddings.word_embeddings", c.vocab, c.d_embed, head.decoder);
     s.position_embedding =
         b.table("embeddings.position_embeddings", c.context + c.position_offset, c.d_embed);
-    s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
+    if (c.token_types)
+        s.type_embedding = b.table("embeddings.token_type_embeddings", c.token_types, c.d_embed);
     s.embed_norm = b.norm("embeddings.LayerNorm", c.d_embed, true);
     if (c.d_embed != c.d_model) s.embed_project = b.linear("embeddings_project", c.d_embed, c.d_model, true);
     s.layers = b.layers(c.stacks[0], "encoder.layer.", [&](LayerWeights& w, const std::string& at) {
