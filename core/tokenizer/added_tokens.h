@@ -17,6 +17,7 @@ struct AddedToken {
     int id = 0;
     std::string content;
     bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = false;
+    bool operator==(const AddedToken&) const = default;
 };
 
 /// A stretch of text, or an added token found in it (id ≥ 0).

@@ -29,18 +29,16 @@ TokenizerFolder with_defaults(TokenizerFolder folder, const TokenizerClass& row)
             if (t.content == token.content) token = t;
         folder.named[kSpecialNames[i]] = token;
     }
-    if (auto& mask = folder.named["mask_token"]; row.name == std::string_view("CamembertTokenizer") && mask)
+    if (row.name != std::string_view("CamembertTokenizer") || folder.described_names.contains("mask_token"))
+        return folder;
+    if (auto& mask = folder.named["mask_token"])
         mask->lstrip =
             mask->lstrip || !holds(folder.added, mask->content);  // it swallows the blanks before it
     return folder;
 }
 
 /// What CodeLlama's class names beside the usual special tokens.
-constexpr const char* kFillIn[][2] = {{"prefix_token", "▁<PRE>"},
-                                      {"middle_token", "▁<MID>"},
-                                      {"suffix_token", "▁<SUF>"},
-                                      {"eot_token", "▁<EOT>"},
-                                      {"fill_token", "<FILL_ME>"}};
+constexpr const char* kFillIn[] = {"▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>"};
 
 /// additional_special_tokens as the class completes them.
 Result<std::optional<Tokens>> additional_tokens(const TokenizerFolder& folder, std::string_view name,
@@ -66,7 +64,8 @@ Result<std::optional<Tokens>> additional_tokens(const TokenizerFolder& folder, s
 void add_tokens(const TokenizerFolder& folder, const Tokens& extra, AddedVocabulary& added) {
     Tokens out = folder.added;
     const auto put = [&](const AddedToken& t) {
-        if (!added.has(t.content) && !holds(out, t.content)) out.push_back(t);
+        if (added.has(t.content) || holds(folder.added, t.content)) return;
+        if (std::find(out.begin(), out.end(), t) == out.end()) out.push_back(t);
     };
     for (const char* key : kSpecialNames)
         if (const auto token = folder.token(key)) put(*token);
@@ -233,10 +232,8 @@ Result<TokenizerParts> class_parts(const TokenizerFolder& said, const TokenizerC
     TRY(Json root, backend ? backend_description(folder, native, folder.name())
                            : class_description(folder, row, native));
     if (row.name == std::string_view("CodeLlamaTokenizer"))
-        for (const auto& [key, usual] : kFillIn) {
-            TRY(const std::string token, json_spelling(folder.config, key, usual, folder.config_name()));
-            if (!holds(folder.others, token)) folder.others.push_back(special(token));
-        }
+        for (size_t i = 0; i < std::size(kFillIn); ++i)
+            folder.others.insert(folder.others.begin() + i, special(kFillIn[i]));
     TRY(TokenizerParts parts, parts_of(root, folder.name()));
     TRY(const auto additional, additional_tokens(folder, row.name, native));
     AddedVocabulary added(parts.model->vocabulary());

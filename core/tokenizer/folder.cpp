@@ -49,37 +49,41 @@ Result<std::vector<AddedToken>> read_tokens(const Json& list, const std::string&
     return out;
 }
 
-/// extra_special_tokens and additional_special_tokens; those with names of their own count among `others`.
-Status take_list(const std::string& key, const Json& value, const std::string& name, TokenizerFolder& out) {
-    if (value.is_null()) return success();
-    if (value.is_object() && key == "extra_special_tokens") {
-        for (const auto& [own, token] : value.items()) {
+/// extra_special_tokens and additional_special_tokens; those with names of their own count among `others`,
+/// after those that stand by themselves.
+Status take_lists(const Json& object, const std::string& name, TokenizerFolder& out) {
+    for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
+        const Json* value = json_find(object, or_null(key));
+        if (!value) continue;
+        const bool extra = key == std::string_view("extra_special_tokens");
+        if (!value->is_object() || !extra) {
+            TRY((extra ? out.extra : out.additional), read_tokens(*value, key, name));
+            continue;
+        }
+        for (const auto& [own, token] : value->items()) {
             TRY(AddedToken read, read_token(token, own, name));
             out.others.push_back(std::move(read));
         }
-        return success();
     }
-    TRY((key == "extra_special_tokens" ? out.extra : out.additional), read_tokens(value, key, name));
     return success();
 }
 
 /// Whatever of an object names special tokens.
 Status take_tokens(const Json& object, const std::string& name, TokenizerFolder& out) {
     for (const auto& [key, value] : object.items()) {
-        if (key == "extra_special_tokens" || key == "additional_special_tokens") {
-            TRY_STATUS(take_list(key, value, name, out));
-        } else if (is_special_name(key)) {
+        if (is_special_name(key)) {
             std::optional<AddedToken> token;
             if (!value.is_null()) {
                 TRY(token, read_token(value, key, name));
             }
             out.named[key] = std::move(token);
+            if (value.is_object()) out.described_names.insert(key);
         } else if (key.ends_with("_token") && value.is_string()) {
             TRY(AddedToken token, read_token(value, key, name));
             out.others.push_back(std::move(token));
         }
     }
-    return success();
+    return take_lists(object, name, out);
 }
 
 /// Added tokens by id; of two with one id the later counts.
@@ -129,7 +133,8 @@ Status take_added(TokenizerFolder& out) {
     ById tokens;
     const std::string name = out.config_name();
     TRY_STATUS(take_tokens(out.config, name, out));
-    if (out.additional && (!out.extra || out.extra->empty())) out.extra = std::exchange(out.additional, {});
+    const Json* extra = json_find(out.config, or_null("extra_special_tokens"));
+    if (out.additional && (!extra || extra->empty())) out.extra = std::exchange(out.additional, {});
     if (const auto decoder = out.config.find("added_tokens_decoder"); decoder != out.config.end()) {
         TRY_STATUS(take_decoder(*decoder, name, tokens));
     } else {
@@ -154,7 +159,10 @@ Status take_added(TokenizerFolder& out) {
 void adopt_added(TokenizerFolder& out) {
     for (auto& [key, token] : out.named)
         for (const AddedToken& t : out.added)
-            if (token && token->content == t.content) token = t;
+            if (token && token->content == t.content) {
+                token = t;
+                out.described_names.insert(key);
+            }
 }
 
 }  // namespace

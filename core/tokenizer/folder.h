@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "tokenizer/added_tokens.h"
 
@@ -23,8 +24,9 @@ struct TokenizerFolder {
     std::string model_class;        // config.json's tokenizer_class
     bool own_code = false;          // a class of its own, in Python, lies beside the files
     std::vector<AddedToken> added;  // in the order of their ids
-    std::map<std::string, std::optional<AddedToken>> named;    // no token: null, which undoes a class's own
-    std::vector<AddedToken> others;                            // under other names ("image_token")
+    std::map<std::string, std::optional<AddedToken>> named;  // no token: null, which undoes a class's own
+    std::set<std::string> described_names;                   // those of which more than the spelling is said
+    std::vector<AddedToken> others;                          // under other names ("image_token")
     std::optional<std::vector<AddedToken>> extra, additional;  // extra_special_tokens, and its older name
 
     bool has(const char* file) const;

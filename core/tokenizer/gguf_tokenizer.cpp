@@ -117,9 +117,12 @@ Result<TokenizerParts> sentence_piece_parts(const Entries& e, bool unigram, bool
     file.pieces = e.tokens;
     file.kinds = e.kinds;
     file.unigram = unigram;
+    file.join_blanks = false;
     file.byte_fallback = std::find(e.kinds.begin(), e.kinds.end(), PieceKind::byte) != e.kinds.end();
     TRY(file.add_blank, e.flag("add_space_prefix", add_blank));
-    TRY(file.join_blanks, e.flag("remove_extra_whitespaces", false));
+    if (unigram) {  // llama.cpp joins blanks there alone
+        TRY(file.join_blanks, e.flag("remove_extra_whitespaces", false));
+    }
     TRY(file.scores, read_scores(e));
     TRY(const std::string charsmap, read_charsmap(e));
     if (!charsmap.empty()) {

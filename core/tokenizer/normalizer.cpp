@@ -10,6 +10,7 @@
 #include "tokenizer/byte_level.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/unicode_age.h"
 #include "tokenizer/unicode_forms.h"
 
 namespace headlight {
@@ -19,7 +20,7 @@ namespace {
 bool is_bert_space(char32_t c) { return c == '\t' || c == '\n' || c == '\r' || is_white_space(c); }
 
 bool is_bert_control(char32_t c) {
-    if (c == '\t' || c == '\n' || c == '\r') return false;
+    if (c == '\t' || c == '\n' || c == '\r' || came_later(c)) return false;
     const auto k = utf8proc_category(c);
     return k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO ||
            k == UTF8PROC_CATEGORY_CS;

@@ -8,12 +8,15 @@
 
 #include "base/cast.h"
 #include "base/utf8.h"
+#include "tokenizer/unicode_age.h"
 
 namespace headlight {
 
 namespace {
 
-utf8proc_category_t category(char32_t c) { return utf8proc_category(c); }
+utf8proc_category_t category(char32_t c) {
+    return came_later(c) ? UTF8PROC_CATEGORY_CN : utf8proc_category(c);
+}
 
 std::vector<Scalar> decompose(std::string_view text, bool compatible) {
     const auto options =
@@ -22,6 +25,10 @@ std::vector<Scalar> decompose(std::string_view text, bool compatible) {
     for (size_t at = 0; at < text.size();) {
         const CodePoint c = decode_utf8(text, at);
         at += c.length;
+        if (came_later(c.value)) {
+            out.push_back({c.value, 0, 0});
+            continue;
+        }
         utf8proc_int32_t parts[32];
         int boundary = 0;
         const auto n = utf8proc_decompose_char(c.value, parts, 32, options, &boundary);
@@ -47,7 +54,8 @@ std::vector<Scalar> decompose(std::string_view text, bool compatible) {
 char32_t compose_pair(char32_t a, char32_t b) {
     utf8proc_int32_t pair[3] = {static_cast<utf8proc_int32_t>(a), static_cast<utf8proc_int32_t>(b), 0};
     const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
-    return utf8proc_normalize_utf32(pair, 2, options) == 1 ? static_cast<char32_t>(pair[0]) : 0;
+    const bool one = utf8proc_normalize_utf32(pair, 2, options) == 1;
+    return one && !came_later(static_cast<char32_t>(pair[0])) ? static_cast<char32_t>(pair[0]) : 0;
 }
 
 std::vector<Scalar> compose(const std::vector<Scalar>& in) {
@@ -167,7 +175,7 @@ bool is_word_character(char32_t c) {
                                                         {0x1F130, 0x1F149},
                                                         {0x1F150, 0x1F169},
                                                         {0x1F170, 0x1F189}};
-    const auto k = category(c);
+    const auto k = utf8proc_category(c);
     return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_ME) || k == UTF8PROC_CATEGORY_ND ||
            k == UTF8PROC_CATEGORY_NL || k == UTF8PROC_CATEGORY_PC ||
            std::any_of(std::begin(others), std::end(others),

@@ -33,7 +33,7 @@ class Comparison:
         done = subprocess.run([self.program, "tokenize", "--model", model], input=stdin.encode(), capture_output=True, timeout=60)
         if done.returncode != 0:
             return None, done.stderr.decode("utf-8", "replace").strip()
-        return [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()], ""
+        return [json.loads(line) for line in done.stdout.decode("utf-8").split("\n") if line], ""
 
     def report(self, what, row, wanted, got):
         self.failures.append(what)

@@ -134,10 +134,18 @@ def check_characters(work, comparison):
     folder = work / "characters"
     folder.mkdir()
     points = [c for c in range(1, 0x30000) if not 0xD800 <= c < 0xE000 and unicodedata.category(chr(c)) not in ("Cn", "Co")]
-    chosen = [0xB2, 0xBD, 0x200C, 0x200D, 0x24B6, 0x2160, 0x5F, 0x203F] + rng.sample(points, 4000)
+    chosen = [0xB2, 0xBD, 0x200C, 0x200D, 0x24B6, 0x2160, 0x5F, 0x203F] + rng.sample(points, 3000)
     tokenizer = Tokenizer(models.WordLevel({"<unk>": 0}, unk_token="<unk>"))
-    for step in (pre_tokenizers.Whitespace(), pre_tokenizers.Digits(), pre_tokenizers.WhitespaceSplit(), pre_tokenizers.UnicodeScripts()):
-        tokenizer.pre_tokenizer = step
+    rows = [{"text": "".join(f"a{chr(c)}b" for c in chosen[i : i + 50])} for i in range(0, len(chosen), 50)]
+
+    def compare(tokenizer, step):
         tokenizer.save(str(folder / "tokenizer.json"))
-        rows = [{"text": "".join(f"a{chr(c)}b" for c in chosen[i : i + 50])} for i in range(0, len(chosen), 50)]
         comparison.compare(f"characters, {type(step).__name__}", folder, rows, lambda row: result(tokenizer.encode(row["text"]), True))
+
+    for step in (pre_tokenizers.Whitespace(), pre_tokenizers.Digits(), pre_tokenizers.Punctuation(), pre_tokenizers.WhitespaceSplit(), pre_tokenizers.UnicodeScripts()):
+        tokenizer.pre_tokenizer = step
+        compare(tokenizer, step)
+    letters = Tokenizer(models.BPE({"<unk>": 0} | {chr(c): i + 1 for i, c in enumerate([*range(1, 0x3000), *chosen])}, [], unk_token="<unk>"))
+    for step in (normalizers.NFC(), normalizers.NFKC(), normalizers.NFD(), normalizers.NFKD(), normalizers.Lowercase(), normalizers.Nmt()):
+        letters.normalizer = step
+        compare(letters, step)

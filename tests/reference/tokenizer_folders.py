@@ -88,7 +88,7 @@ KINDS = [  # name, types of models, classes, files
     ("phi", ["phi"], ["CodeGenTokenizer", "GPT2Tokenizer"], {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"}),
     ("qwen", ["qwen2", "qwen3"], ["Qwen2Tokenizer", "Qwen2TokenizerFast"], {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"}),
     ("neox", ["gpt_neox"], ["GPTNeoXTokenizer", "GPTNeoXTokenizerFast"], {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"}),
-    ("roberta", ["roberta", "bart"], ["RobertaTokenizer", "BartTokenizer", "RobertaTokenizerFast"], {"vocab.json": "roberta/vocab.json", "merges.txt": "roberta/merges.txt"}),
+    ("roberta", ["roberta", "bart", "t5"], ["RobertaTokenizer", "BartTokenizer", "RobertaTokenizerFast"], {"vocab.json": "roberta/vocab.json", "merges.txt": "roberta/merges.txt"}),
     ("bert", ["bert", "distilbert", "electra"], ["BertTokenizer", "DistilBertTokenizer", "ElectraTokenizerFast"], {"vocab.txt": "vocab.txt"}),
     ("llama", ["llama"], ["LlamaTokenizer", "LlamaTokenizerFast", "CodeLlamaTokenizer"], {"tokenizer.model": "llama.model"}),
     ("llama_own", ["llama", "mistral"], ["LlamaTokenizer", None], {"tokenizer.model": "llama_own.model"}),
@@ -139,6 +139,8 @@ def side_files(folder, kind, size):
     if maybe(0.25):
         config[rng.choice(["additional_special_tokens", "extra_special_tokens"])] = chosen[:2]
     if maybe(0.1):
+        config["extra_special_tokens"] = {"boi_token": chosen[3]}
+    if maybe(0.1):
         config["image_token"] = "<image>"
     first = size + rng.choice([0, 0, 0, 3])
     if maybe(0.35):
@@ -171,8 +173,8 @@ def make_folder(number):
     folder.mkdir(parents=True)
     for name, source in files.items():
         copy(VOCABULARIES / source, folder, name)
-    write(folder / "config.json", {"model_type": rng.choice(types)})
     said = rng.choice(classes)
+    write(folder / "config.json", {"model_type": rng.choice(types)} | ({"tokenizer_class": said} if said and maybe(0.1) else {}))
     base = {"tokenizer_class": said} if said else {}
     write(folder / "tokenizer_config.json", base)
     with_json = maybe(0.5)
@@ -190,10 +192,11 @@ def make_folder(number):
     except Exception:
         pass
     config = base | side_files(folder, kind, size)
-    if maybe(0.2):
+    if maybe(0.2) and kind != "roberta":  # a T5 with the vocabulary of RoBERTa is nothing without its class
         config.pop("tokenizer_class", None)
     if maybe(0.15) and (folder / "tokenizer.json").exists():
-        config["tokenizer_class"] = rng.choice(["PreTrainedTokenizerFast", "TokenizersBackend", "NobodysTokenizer"])
+        config["tokenizer_class"] = rng.choice(["PreTrainedTokenizerFast", "TokenizersBackend", "NobodysTokenizer", "BloomTokenizerFast", *(["LlamaTokenizerFast"] if kind in ("gpt2", "qwen", "llama", "gemma") else [])])
+        write(folder / "config.json", {"model_type": rng.choice(types + ["modernbert", "bloom", "mistral", "llama"])})
     if config or maybe():
         write(folder / "tokenizer_config.json", config)
     else:
