@@ -65,7 +65,10 @@ WorkRequest request_of(Session& session, const SentenceResult* shown) {
     std::tie(r.block, r.head) = s.shown_head();
     r.cell = s.focused();
     r.choose_head = s.choose_head;
-    r.intervention = d.intervention;
+    if (shown) {
+        r.asked_of = shown->model;
+        r.intervention = d.intervention;
+    }
     r.drop_sink = session.preferences.drop_sink;
     if (shown && shown->trace && d.sweeping) r.sweep = d.metric.metric;
     return r;

@@ -26,8 +26,10 @@ struct OtherRun {
 
 /// What the window wants to see: its whole wish, not a step.
 struct WorkRequest {
-    std::string model_path;      // as typed, dropped or remembered
-    uint64_t model_attempt = 0;  // grows when the same path shall be tried again
+    std::string model_path;                 // as typed, dropped or remembered
+    uint64_t model_attempt = 0;             // grows when the same path shall be tried again
+    std::shared_ptr<const Model> asked_of;  // that was shown when this was asked: what names layers, heads or
+                                            // tokens is for it alone; null: for whichever is open
     std::string text;
     std::string picture;  // its path: vision models read it in place of the text
     std::string second;   // the second sentence, or the target

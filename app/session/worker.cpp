@@ -160,8 +160,19 @@ void Worker::report_focus(const WorkRequest& r) {
         state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, r.cell_tokens, pool_));
 }
 
+/// What is asked of the model that is open: of another, which was shown when this was asked, the texts alone.
 /// A vision model is asked about the picture in place of the text.
 WorkRequest Worker::of_model(WorkRequest r) const {
+    if (r.asked_of && r.asked_of != model_) {
+        r.intervention = {};
+        r.generation.wanted.forced.clear();
+        r.generation.step = -1;
+        r.questions.clear();
+        r.sweep.reset();
+        r.patch.reset();
+        r.influence = {};
+        r.group.reset();
+    }
     if (!model_->config.can.read_image) return r;
     r.text = r.picture;
     if (r.other && !r.other->model_path.empty()) r.other->text = r.picture;

@@ -10,6 +10,7 @@
 #include "base/draws.h"
 #include "base/quoted.h"
 #include "model/change_place.h"
+#include "model/check_changes.h"
 #include "model/input.h"
 #include "model/patch_change.h"
 #include "model/table_sums.h"
@@ -102,6 +103,7 @@ bool needs_patching(const Intervention& intervention) {
 
 Result<Intervention> patched(Intervention intervention, const Trace& own, ThreadPool& pool,
                              const CancelFlag* cancel) {
+    TRY_STATUS(check_changes(*own.model, intervention));
     std::map<std::string, std::shared_ptr<const Trace>> sources;
     for (Change& change : intervention.changes) {
         if (!waits(change)) continue;

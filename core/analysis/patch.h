@@ -12,7 +12,8 @@ bool needs_patching(const Intervention& intervention);
 /// changes over the text that is shown, which gives its values to patches that name no text.
 /// Frozen patterns are laid along the tokens of `own` (aligned by token): rows are renormalized over the
 /// tokens that both texts have; a row without any keeps its own weights. Patched rows go by their number.
-/// Fails where a text cannot be read or lacks a position that is patched, or `cancel` was set.
+/// Fails where the model lacks what a change names (check_changes), where a text cannot be read or lacks a
+/// position that is patched, or `cancel` was set.
 Result<Intervention> patched(Intervention intervention, const Trace& own, ThreadPool& pool,
                              const CancelFlag* cancel = nullptr);
 

@@ -42,9 +42,9 @@ Result<Change> parse_ablated(const ModelConfig& c, const std::string&, const std
 template <ChangeKind kind>
 Result<Change> parse_skip(const ModelConfig& c, const std::string& text, const std::string& rest) {
     Change change;
-    change.kind = kind;
-    change.block = find_block(c, rest);
-    if (change.block < 0) return unusable(text, "there is no such layer.");
+    std::tie(change.kind, change.block) = std::pair{kind, find_block(c, rest)};
+    const bool there = change.block >= 0 && (kind != ChangeKind::skip_mlp || is_layer(c, change.block));
+    if (!there) return unusable(text, "there is no such layer.");
     return change;
 }
 

@@ -14,6 +14,9 @@ bool within(Blocks blocks, const ModelConfig& config, int block);
 /// The number of a layer's attention block, or −1: "3", "encoder.0", "cross.1".
 int find_block(const ModelConfig& config, const std::string& layer);
 
+/// Whether a block is a layer's own attention, so that its number stands for the layer too.
+bool is_layer(const ModelConfig& config, int block);
+
 /// Takes "@2.0", "@cross.0", "@encoder" or "@*" off the end; true where there is none or the place exists.
 bool take_place(const ModelConfig& config, std::string& text, Change& change);
 /// The same place, spelled; "" for the usual blocks.

@@ -12,7 +12,7 @@ namespace {
 bool has_place(ChangeKind kind, const ModelConfig& c, const Change& change) {
     if (kind == ChangeKind::patch_head) return change.head >= 0;
     if (change.block < 0 || change.head >= 0) return false;
-    return kind == ChangeKind::patch_attention || c.block(change.block).kind != AttentionKind::cross;
+    return kind == ChangeKind::patch_attention || is_layer(c, change.block);
 }
 
 }  // namespace

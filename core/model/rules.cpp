@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/draws.h"
+#include "model/check_changes.h"
 #include "model/patch_change.h"
 
 namespace headlight {
@@ -182,6 +183,7 @@ Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model,
                                                              std::span<const Sequence> inputs,
                                                              const Intervention& intervention,
                                                              const CancelFlag* cancel) {
+    TRY_STATUS(check_changes(model, intervention));
     std::vector<std::vector<LayerRules>> out;
     for (size_t stack = 0; stack < model.config.stacks.size(); ++stack) {
         AttentionRuleBuilder rules(model, stack, inputs, intervention, cancel);

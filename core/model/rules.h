@@ -9,8 +9,8 @@
 namespace headlight {
 
 /// What is in force in a pass over these sequences: for each stack the rules of its layers. Blocks that are
-/// under the same rule share it, and heads that are masked alike share their mask. An error means that
-/// `cancel` was set; it is read between rows of masks.
+/// under the same rule share it, and heads that are masked alike share their mask. Fails where the model
+/// lacks what a change names (check_changes), and when `cancel` was set; it is read between rows of masks.
 Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model,
                                                              std::span<const Sequence> inputs,
                                                              const Intervention& intervention,

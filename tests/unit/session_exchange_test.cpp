@@ -42,6 +42,10 @@ TEST_CASE("exchange: the session asks for what it holds, and a decoder is asked 
     CHECK((next.second.empty() && next.sweep == Metric{}));
     s.selection.hovered.cell = std::pair{0, 0};
     CHECK(request_of(s, shown.sentence.get()).cell == std::pair(0, 0));
+    s.document.intervention.mask = *Mask::parse("causal");
+    const WorkRequest changed = request_of(s, shown.sentence.get());
+    CHECK((changed.asked_of == shown.sentence->model && changed.intervention == s.document.intervention));
+    CHECK(request_of(s, nullptr).intervention == Intervention{});
 }
 
 TEST_CASE("exchange: what was forced in one text is forgotten in the next") {

@@ -1,0 +1,49 @@
+// What a window asked of one model meets the next.
+#include <thread>
+
+#include "helpers.h"
+#include "session/worker.h"
+
+using namespace headlight;
+
+namespace {
+
+/// Asks, and waits for the first answer that the condition holds for.
+template <class Condition>
+std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request,
+                                            const Condition& condition) {
+    worker.ask(request);
+    for (int i = 0; i < 2000; ++i) {
+        if (const auto a = worker.poll(); a && condition(*a)) return a;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    FAIL("no answer");
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("worker: what was asked of one model is not put to the next") {
+    Worker worker(2, [] {});
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
+    WorkRequest r;
+    r.model_path = (kTests / "reference/models/llama").string();
+    r.text = "The cat sat";
+    const auto first = answer(r, [](const WorkAnswer& a) { return a.picture != nullptr; });
+    r.asked_of = first->sentence->model;
+    for (const char* text : {"patch-resid:*@1=the ball", "patch-head:0@1.3", "freeze:1.3=the ball"})
+        r.intervention.changes.push_back(*parse_change(r.asked_of->config, text));
+    r.generation.wanted.forced = {60'000, 9};
+    r.sweep = Metric{MetricKind::logit, 60'000, -1, -1};
+    r.questions = {MetricWanted{*r.sweep}};
+    const auto changed = answer(
+        r, [&](const WorkAnswer& a) { return a.sentence && a.sentence->intervention == r.intervention; });
+    CHECK(changed->sentence->trace);
+    r.model_path = (kTests / "reference/models/bert").string();
+    r.model_attempt = 1;
+    const auto next =
+        answer(r, [&](const WorkAnswer& a) { return a.sentence && a.sentence->model != r.asked_of; });
+    CHECK((next->failure.empty() && next->text_error.empty() && !next->sweep && next->sentence->trace));
+    CHECK((next->sentence->intervention == Intervention{} && next->sentence->asked.wanted.forced.empty()));
+    CHECK(!next->sentence->unchanged);
+}
