@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "paint/ui.h"
@@ -12,6 +13,19 @@ namespace headlight {
 /// Spacings of the design.
 namespace gap {
 inline constexpr float tight = 4, close = 6, small = 8, medium = 12, large = 16, wide = 24, section = 32;
+}
+
+/// A measure cut down to a whole number: the nearest that an int can hold, 0 of what is no number, as a share
+/// of a part that has no room.
+inline int int_of(double value) {
+    constexpr double kMost = std::numeric_limits<int>::max();
+    return std::isnan(value) ? 0 : static_cast<int>(std::clamp(value, -kMost, kMost));
+}
+
+/// A value within low … high, and low where these cross, as in a window of a few points.
+template <class T>
+T between(T value, T low, T high) {
+    return std::max(low, std::min(value, high));
 }
 
 /// A rectangle without a margin at its sides, and at its top and bottom.
@@ -77,10 +91,8 @@ struct Grid {
     Rect row(int i) const { return {view.x, y(i), view.w, h}; }
     Rect whole() const { return {x(0), y(0), w * float(columns), h * float(rows)}; }
     /// The nearest row and column to a place.
-    int row_at(float place) const { return std::clamp(int((place - y(0)) / h), 0, std::max(0, rows - 1)); }
-    int column_at(float place) const {
-        return std::clamp(int((place - x(0)) / w), 0, std::max(0, columns - 1));
-    }
+    int row_at(float place) const { return between(int_of(double((place - y(0)) / h)), 0, rows - 1); }
+    int column_at(float place) const { return between(int_of(double((place - x(0)) / w)), 0, columns - 1); }
     std::pair<int, int> at(ImVec2 place) const { return {row_at(place.y), column_at(place.x)}; }
     /// Whether the middle of a row, or of a column, is seen; whether anything of a row is.
     bool sees_row(int i) const { return std::abs(middle_y(i) - view.middle_y()) <= view.h / 2 + 1; }

@@ -151,7 +151,7 @@ void name_circuits(Scene& s, const CircuitsPlan& p) {
         written = x + wide;
     }
     const float apart = 15;
-    const int step = std::max(1, int(std::ceil(apart / p.grid.h)));
+    const int step = std::max(1, int_of(std::ceil(double(apart / p.grid.h))));
     for (int h = 0; h < p.grid.rows; h += step)
         write(ui, {p.grid.view.x - kBesideRows, p.grid.y(h), kBesideRows - gap::medium, p.grid.h},
               kCaptionMono, h == chosen.head ? ui.colors->accent_text : ui.colors->t3, std::to_string(h),

@@ -45,8 +45,7 @@ void draw_strongest(Scene& s, Column& c, const Composition& of) {
     std::vector<std::string> labels;
     for (const ComposedPair& pair : pairs) labels.push_back(pair_label(config, pair, state.graph));
     c.values = kComposedValue;
-    c.bars =
-        std::clamp(widest_of(ui, kBodyMono, labels) + gap::small, c.at.w * 0.45f, c.at.w - kComposedValue);
+    c.bars = between(widest_of(ui, kBodyMono, labels) + gap::small, c.at.w * 0.45f, c.at.w - kComposedValue);
     const float largest = pairs.empty() ? 1 : pairs.front().value;
     for (int i = 0; i < isize(pairs); ++i) {
         const Rect line = inset(c.line(kListStep), -gap::tight, 0);

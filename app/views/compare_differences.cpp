@@ -78,9 +78,9 @@ int pointed_bar(Scene& s, Rect bars, const std::vector<float>& values,
     constexpr const char* kPath = "compare/tokens";
     Ui& ui = s.ui;
     const Hit h = ui.hit(kPath, bars);
-    if (!h.hovered) return -1;
-    const int count = isize(values),
-              i = std::clamp(int((h.mouse.x - bars.x) / bars.w * float(count)), 0, count - 1);
+    const int count = isize(values);
+    if (!h.hovered || count == 0) return -1;
+    const int i = Grid{bars, 1, count, bars.w / float(count), bars.h}.column_at(h.mouse.x);
     ui.tooltip(kPath, h, (i < isize(labels) ? "“" + labels[i] + "”: " : "") + fine_number(values[i], 4));
     return i;
 }

@@ -40,7 +40,8 @@ void draw_cross(Scene& s, const MapLayout& l, std::pair<int, int> cell, bool loc
 
 /// Rows or columns of cells that are seen: the first, and the one behind the last.
 std::pair<int, int> seen(float hidden, float room, float cell, int count) {
-    return {std::clamp(int(hidden / cell), 0, count), std::clamp(int((hidden + room) / cell) + 1, 0, count)};
+    const auto at = [&](float place) { return between(int_of(double(place / cell)), 0, count); };
+    return {at(hidden), std::min(at(hidden + room) + 1, count)};
 }
 
 void draw_values(Scene& s, const MapLayout& l) {

@@ -82,11 +82,11 @@ std::string about_weights(const Scene& s, const MapLayout& l) {
 /// How many cells there are, and how many of them are seen.
 std::string about_cells(const Scene& s, const MapLayout& l) {
     const std::string count = std::to_string(l.rows) + " × " + std::to_string(l.columns),
-                      covered = std::to_string(int(std::ceil(1 / (l.w * s.ui.scale))));
+                      covered = std::to_string(int_of(std::ceil(1 / double(l.w * s.ui.scale))));
     if (l.w * s.ui.scale < 1) return count + ", each pixel is the largest of " + covered + " × " + covered;
     if (l.all_seen()) return count + ", every cell shown";
-    return count + ", enlarged: " + std::to_string(int(l.view.h / l.h + 0.5f)) + " × " +
-           std::to_string(int(l.view.w / l.w + 0.5f)) + " cells of it";
+    return count + ", enlarged: " + std::to_string(int_of(double(l.view.h / l.h) + 0.5)) + " × " +
+           std::to_string(int_of(double(l.view.w / l.w) + 0.5)) + " cells of it";
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr float kRowHigh = 116, kBarHigh = 60, kThumb = 84;
+constexpr float kRowHigh = 116, kBarHigh = 60, kThumb = 84, kLeastBars = 60;
 
 /// Where the parts of a row stand, from left to right.
 struct BarColumns {
-    float left = 0, name = 0, step = 0, side = 0, right = 0;  // side: thumbnail and note; 0 columns: none
+    float left = 0, name = 0, step = 0, side = 0, right = 0;  // side: thumbnail and note, where there is room
     Font title = kTitle;                                      // smaller for all rows where one is long
     float bars() const { return left + name; }
     float name_room() const { return name - 16; }
@@ -25,9 +25,11 @@ BarColumns bar_columns(Ui& ui, ImVec2 at, float width, const BarRows& bars) {
     BarColumns c{at.x, std::clamp(width * 0.26f, 160.0f, 300.0f), 0, 0, at.x + width};
     if (any([&](const auto& row) { return ui.text.width(kTitle, row.title) > c.name_room(); }))
         c.title = kBody;
-    const float side = thumbs ? std::clamp(width * 0.27f, 200.0f, 300.0f) : 130;
+    float side = thumbs ? std::clamp(width * 0.27f, 200.0f, 300.0f) : 130;
+    if (width - c.name - side < kLeastBars) side = 0;
+    if (width - c.name < kLeastBars) c.name = std::max(0.0f, width - kLeastBars);
     c.side = c.right - side + 24;
-    c.step = (width - c.name - side) / float(std::max(1, isize(bars.columns)));
+    c.step = std::max(kLeastBars, width - c.name - side) / float(std::max(1, isize(bars.columns)));
     return c;
 }
 
@@ -131,6 +133,7 @@ void draw_bar_side(BlockPen& pen, const BarColumns& c, float y, const BarRows& b
                    const BarRows::Row& row) {
     Ui& ui = pen.ui;
     float x = c.side;
+    if (x >= c.right) return;
     if (row.all && row.all->size() > 0) {
         const float per = kThumb / float(std::max(row.all->rows(), row.all->cols()));
         draw_matrix(ui, {x, y + 12, per * float(row.all->cols()), per * float(row.all->rows())},

@@ -1,6 +1,7 @@
 // A picture with its patches, and their weights laid over it.
 #include <algorithm>
 
+#include "paint/layout.h"
 #include "views/learn_blocks.h"
 
 namespace headlight::learn {
@@ -35,10 +36,10 @@ void draw_patch_weights(BlockPen& pen, Rect r, const Pixels& pixels) {
 void answer_mouse(Ui& ui, const std::string& path, Rect r, const Pixels& pixels) {
     const Hit hit = ui.hit(path, r);
     if (!hit.hovered || pixels.rows == 0) return;
-    const int row = std::clamp(int((hit.mouse.y - r.y) / r.h * float(pixels.rows)), 0, pixels.rows - 1),
-              column =
-                  std::clamp(int((hit.mouse.x - r.x) / r.w * float(pixels.columns)), 0, pixels.columns - 1),
-              i = row * pixels.columns + column;
+    const auto [row, column] =
+        headlight::Grid{r, pixels.rows, pixels.columns, r.w / float(pixels.columns), r.h / float(pixels.rows)}
+            .at(hit.mouse);
+    const int i = row * pixels.columns + column;
     ui.frame(patch_place(r, pixels, i), ui.colors->hover, 2);
     std::string text = "patch " + std::to_string(row) + "," + std::to_string(column);
     if (i < isize(pixels.weights)) text += ": " + number(double(pixels.weights[i]), 4);

@@ -166,8 +166,8 @@ void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, in
             if (link.weight < faintest) break;  // heaviest first
             const bool to_focus = s.session.selection.hovered.key == link.key;
             const float alpha = strength_of(to_focus ? LineLook::highlighted : look, link.weight);
-            out.push_back({l.y(query) + apart, std::clamp(l.y(link.key), high, low) + apart,
-                           faded(ink, alpha), std::max(kThinnest, kPerWeight * link.weight)});
+            out.push_back({l.y(query) + apart, between(l.y(link.key), high, low) + apart, faded(ink, alpha),
+                           std::max(kThinnest, kPerWeight * link.weight)});
         }
     }
 }

@@ -261,7 +261,7 @@ void LabelPlacer::draw(Ui& ui, ImVec2 from, ImVec2 at, const std::string& label,
                                upwards ? below : above, ImVec2{kBeside, -kOver}, ImVec2{kBeside, kOver},
                                ImVec2{-kBeside - w, -kOver}, ImVec2{-kBeside - w, kOver}}) {
         Rect r{at.x + shift.x, at.y + shift.y - kHigh / 2, w, kHigh};
-        if (always) r.x = std::clamp(r.x, frame_.x + gap::tight, frame_.right() - w - gap::tight);
+        if (always) r.x = between(r.x, frame_.x + gap::tight, frame_.right() - w - gap::tight);
         if (!first) first = r;
         if (!place && is_free(r)) place = r;
     }

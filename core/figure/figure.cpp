@@ -31,9 +31,10 @@ Status write_figure(const std::filesystem::path& path, const FigureKind& kind,
 }
 
 int label_step(double cell, double apart) {
-    for (int decade = 1;; decade *= 10)
+    for (int decade = 1; decade < kOneLabel; decade *= 10)
         for (const int k : {1, 2, 5})
             if (cell * k * decade >= apart) return k * decade;
+    return kOneLabel;
 }
 
 namespace {

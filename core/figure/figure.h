@@ -78,7 +78,9 @@ void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, dou
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options,
                     const Shades& shades);
 
-/// Draw every how many labels so that they stand `apart`: 1, 2, 5, 10, 20, …
+/// Draw every how many labels so that they stand `apart`: 1, 2, 5, 10, 20, …; kOneLabel where there is no
+/// room for a second one, as where cells have no extent.
+inline constexpr int kOneLabel = 1'000'000'000;
 int label_step(double cell, double apart);
 
 }  // namespace headlight
