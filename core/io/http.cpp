@@ -15,7 +15,7 @@ namespace headlight {
 namespace {
 
 constexpr int kMostRedirects = 10;
-constexpr long kSecondsToConnect = 20, kSecondsOfSilence = 30;
+constexpr long kSecondsToConnect = 20;
 constexpr size_t kMostHeaders = 200;
 
 std::string_view without_blanks(std::string_view text) {
@@ -167,8 +167,9 @@ void HttpClient::perform(const HttpRequest& request, const std::string& url, boo
     set(CURLOPT_FOLLOWLOCATION, 0L);
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_CONNECTTIMEOUT, kSecondsToConnect);
-    set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-    set(CURLOPT_LOW_SPEED_TIME, kSecondsOfSilence);
+    set(CURLOPT_LOW_SPEED_LIMIT, kLeastSpeed);
+    set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request.patience));
+    set(CURLOPT_TIMEOUT, static_cast<long>(request.seconds));
     set(CURLOPT_HEADERFUNCTION, &Hop::on_header);
     set(CURLOPT_HEADERDATA, static_cast<void*>(&hop));
     set(CURLOPT_WRITEFUNCTION, &Hop::on_body);
@@ -210,7 +211,9 @@ Result<HttpAnswer> HttpClient::get(const HttpRequest& request, const HttpSink& s
 
 Result<HttpAnswer> HttpClient::get_text(const HttpRequest& request, std::string& body) {
     body.clear();
-    return get(request, [&](int64_t at, std::string_view bytes) {
+    HttpRequest text = request;
+    if (text.seconds == 0) text.seconds = kSecondsOfText;
+    return get(text, [&](int64_t at, std::string_view bytes) {
         body.resize(static_cast<size_t>(at));
         body += bytes;
         return success();

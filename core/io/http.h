@@ -12,6 +12,13 @@
 
 namespace headlight {
 
+/// Bytes a second below which a connection counts as silent: a server that sends a byte now and then would
+/// else be listened to for years.
+inline constexpr long kLeastSpeed = 400;
+
+/// Seconds that a text may take: lists and answers, which are read as a whole.
+inline constexpr int kSecondsOfText = 180;
+
 struct HttpRequest {
     std::string url;
     std::string token;  // sent to this URL's own host, and to no other that it redirects to
@@ -19,6 +26,8 @@ struct HttpRequest {
     int64_t from = 0;   // the first byte that is wanted
     int64_t most = 0;   // bytes that the whole may have; an answer with more is an error
     const CancelFlag* cancel = nullptr;
+    int patience = 30;  // seconds for which the server may send less than kLeastSpeed
+    int seconds = 0;    // that the answer may take as a whole, from one server; 0: as long as it comes
 };
 
 /// Bytes of the body and where they stand in the whole; an error ends the request with it.
@@ -48,7 +57,7 @@ public:
     /// Asks, follows at most ten redirects (never from https to http), and hands the body of a good answer to
     /// the sink. An error where it was cancelled, the sink failed, or the server does what it may not.
     Result<HttpAnswer> get(const HttpRequest& request, const HttpSink& sink);
-    /// The body of a good answer, of at most request.most bytes.
+    /// The body of a good answer, of at most request.most bytes and within kSecondsOfText.
     Result<HttpAnswer> get_text(const HttpRequest& request, std::string& body);
 
 private:

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/digest.h"
 #include "base/quoted.h"
 #include "io/mapped_file.h"
+#include "io/regular_file.h"
 
 namespace headlight {
 
@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMostTries = 5;  // of a connection that is cut, without a byte between them
+constexpr int kMostTries = 5;  // of a connection that is cut, with less than this between them
+constexpr int64_t kProgress = 64 << 10;
 
 Error cannot_keep(const fs::path& path, int code) {
     return Error{
@@ -40,21 +41,10 @@ Status rest_for(std::chrono::milliseconds length, const CancelFlag* cancel) {
     return success();
 }
 
-/// A file that is open; −1: it is not.
-struct Descriptor {
-    int number = -1;
-    explicit Descriptor(int opened) : number(opened) {}
-    ~Descriptor() {
-        if (number >= 0) close(number);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    int64_t size() const {
-        struct stat info {};
-        return fstat(number, &info) == 0 ? info.st_size : 0;
-    }
-};
+int64_t size_of(const Descriptor& file) {
+    struct stat info {};
+    return fstat(file.number(), &info) == 0 ? info.st_size : 0;
+}
 
 /// Writes all of it at its place, or says what the system refused.
 int write_at(int file, int64_t at, std::string_view bytes) {
@@ -71,7 +61,7 @@ int write_at(int file, int64_t at, std::string_view bytes) {
 /// Waits until no other program (huggingface_hub locks the same file) fetches the same blob.
 Status lock_blob(const HubTransfer& t, const Descriptor& lock) {
     bool said = false;
-    while (flock(lock.number, LOCK_EX | LOCK_NB) != 0) {
+    while (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) return success();  // a file system without locks
         if (!said) t.progress.begin("waiting for another program that fetches the same file");
         said = true;
@@ -107,29 +97,37 @@ std::string url_of(const HubTransfer& t, const HubFile& file) {
     return out;
 }
 
+Error is_shorter(const HubTransfer& t, const HubFile& file, int64_t have) {
+    return Error{shortened(file.name) + " of " + t.repository + " ends at " + t.place.endpoint +
+                 " with byte " + std::to_string(have) + " of the " + std::to_string(file.size) +
+                 " that are listed there; fetch it later, or set HF_ENDPOINT to another mirror."};
+}
+
 /// Receives what is missing of a part. A connection that is cut is made again, behind what came by then.
 Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, const fs::path& path) {
     const std::string url = url_of(t, file);
     const int64_t begun = t.progress.done;
     for (int tries = 0; tries < kMostTries;) {
-        const int64_t have = part.size();
+        const int64_t have = size_of(part);
         t.progress.done = begun + have;
         if (have == file.size) return success();
         int refused = 0;
         const HttpRequest request{url, t.place.token, false, have, file.size, t.cancel};
         TRY(const HttpAnswer answer, t.client.get(request, [&](int64_t at, std::string_view bytes) -> Status {
-            if (at == 0 && have > 0 && ftruncate(part.number, 0) != 0) refused = errno;
-            if (!refused) refused = write_at(part.number, at, bytes);
+            if (at == 0 && have > 0 && ftruncate(part.number(), 0) != 0) refused = errno;
+            if (!refused) refused = write_at(part.number(), at, bytes);
             if (refused) return cannot_keep(path, refused);
             t.received += static_cast<int64_t>(bytes.size());
             t.progress.done = begun + at + static_cast<int64_t>(bytes.size());
             t.progress.changed();
             return success();
         }));
+        if (answer.cut.empty() && answer.status == 416) return is_shorter(t, file, have);
         if (answer.cut.empty() && !answer.ok())
             return hub_refusal(answer, t.place.endpoint, file.name, t.repository);
-        tries = part.size() > have ? 1 : tries + 1;
-        if (part.size() == file.size) continue;
+        const int64_t more = size_of(part) - have;
+        tries = more >= kProgress ? 1 : tries + 1;
+        if (size_of(part) == file.size) continue;
         if (tries == kMostTries)
             return Error{"The connection to the hub was cut while " + shortened(file.name) + " came (" +
                          (answer.cut.empty() ? "it ended early" : answer.cut) +
@@ -167,13 +165,13 @@ Status fetch_blob(HubTransfer& t, const HubFile& file) {
     for (int attempt = 0; wrong && resumed && attempt < 2; ++attempt) {
         const int64_t begun = t.progress.done;
         Descriptor part(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-        if (part.number < 0) return cannot_keep(path, errno);
-        if (part.size() > file.size && ftruncate(part.number, 0) != 0) return cannot_keep(path, errno);
+        if (part.number() < 0) return cannot_keep(path, errno);
+        if (size_of(part) > file.size && ftruncate(part.number(), 0) != 0) return cannot_keep(path, errno);
         resumed =
-            part.size() > 0;  // of what an earlier try left; a wrong one is fetched once more as a whole
+            size_of(part) > 0;  // of what an earlier try left; a wrong one is fetched once more as a whole
         t.progress.begin(file.name);
         TRY_STATUS(receive(t, file, part, path));
-        if (fsync(part.number) != 0 && errno != EINVAL && errno != ENOTSUP) return cannot_keep(path, errno);
+        if (fsync(part.number()) != 0 && errno != EINVAL && errno != ENOTSUP) return cannot_keep(path, errno);
         const Status finished = finish(t, file, path, wrong);
         if (!finished && !(wrong && resumed && attempt == 0)) return finished;
         if (wrong) t.progress.done = begun;
@@ -252,7 +250,7 @@ Status fetch_file(HubTransfer& t, const HubFile& file) {
         if (problem) return cannot_keep(folder, problem.value());
     }
     const Descriptor lock(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (lock.number < 0) return cannot_keep(lock_path, errno);
+    if (lock.number() < 0) return cannot_keep(lock_path, errno);
     TRY_STATUS(lock_blob(t, lock));
     const int64_t begun = t.progress.done;
     const bool there =

@@ -156,6 +156,13 @@ def a_cut_connection_goes_on_where_it_was():
         assert run("http://127.0.0.1:9", home, "fetch", "tiny/gpt2", status=1).stderr.count("127.0.0.1:9") == 1
 
 
+def a_file_that_is_shorter_than_it_is_listed_is_said():
+    with Hub({"tiny/gpt2": files_of("gpt2")}) as hub:
+        hub.altered = {"tokenizer.json": hub.repositories["tiny/gpt2"]["tokenizer.json"][:900]}
+        said = run(hub, fresh("short"), "fetch", "tiny/gpt2", status=1).stderr
+        assert "tokenizer.json" in said and "byte 900 of the" in said and "another mirror" in said, said
+
+
 def what_came_is_checked():
     with Hub({"tiny/gpt2": files_of("gpt2")}) as hub:
         data = hub.repositories["tiny/gpt2"]["model.safetensors"]
