@@ -34,8 +34,9 @@ Status open_picture(CommandContext& c, const std::string& path) {
 /// The model's text from a file.
 Status read_text_file(CommandContext& c, const std::string& path) {
     TRY(const auto file, MappedFile::open(path));
-    TRY(const std::string_view read, text_of_file(file->text().substr(0, kLongestText), display_path(path)));
-    std::string text = valid_utf8(read);
+    TRY(const std::string_view read,
+        text_of_file(beginning_of_text(file->text(), kLongestText), display_path(path)));
+    std::string text(read);
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     TRY_STATUS(file->check_unchanged());
     c.host.set_text(TextName::sentence, text);
