@@ -11,9 +11,10 @@ namespace headlight {
 namespace {
 
 Result<CorpusLines> open_lines(const CorpusOptions& o) {
-    if (o.file != "-" && o.file != "-.jsonl") return CorpusLines::open(o.file, o.first_line);
-    TRY(std::string text, read_text("-"));
-    return CorpusLines::of(std::move(text), o.file, o.first_line);
+    const bool standard = o.file == "-" || o.file == "-.jsonl";
+    if (!standard && !is_stream(o.file)) return CorpusLines::open(o.file, o.first_line);
+    TRY(Descriptor stream, open_stream(standard ? "-" : o.file));
+    return CorpusLines::of(std::move(stream), o.file, o.first_line);
 }
 
 Result<Corpus> read_lines(const CorpusOptions& o, const std::shared_ptr<const Model>& model) {

@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/validators.h"
 #include "io/mapped_file.h"
+#include "io/regular_file.h"
 #include "io/text_file.h"
 #include "model/change_place.h"
 #include "model/library.h"
@@ -162,9 +163,12 @@ Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
 }
 
 Result<std::string> read_text(const std::string& file) {
-    if (file == "-") {
-        const std::string read(std::istreambuf_iterator<char>(std::cin), {});
-        TRY(const std::string_view text, text_of_file(read, "Standard input"));
+    constexpr size_t kMostStreamed = 64'000'000;  // bytes
+    if (file == "-" || is_stream(file)) {
+        const std::string name = file == "-" ? "Standard input" : display_path(file);
+        TRY(const Descriptor stream, open_stream(file));
+        TRY(const std::string read, read_stream(stream, kMostStreamed, name));
+        TRY(const std::string_view text, text_of_file(read, name));
         return std::string(text);
     }
     TRY(const auto mapped, MappedFile::open(file));

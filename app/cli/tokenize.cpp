@@ -1,9 +1,9 @@
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "io/json.h"
+#include "io/regular_file.h"
 #include "model/library.h"
 
 namespace headlight {
@@ -35,9 +35,17 @@ std::function<Status()> declare_tokenize(CLI::App& app) {
     return [o]() -> Status {
         TRY(const auto path, find_model(o->model));
         TRY(const auto tokenizer, open_tokenizer(path));
+        constexpr size_t kLongestLine = 8 << 20;
+        TRY(Descriptor input, open_stream("-"));
+        StreamLines lines(std::move(input), kLongestLine);
         std::string line;
-        for (size_t number = 1; std::getline(std::cin, line); ++number) {
+        for (size_t number = 1;; ++number) {
+            TRY(const bool any, lines.next(line));
+            if (!any) break;
             if (line.empty()) continue;
+            if (line.size() > kLongestLine)
+                return Error{"Line " + std::to_string(number) +
+                             " of standard input has more than 8 million bytes; give one text a line."};
             TRY(const std::string answer, tokenize_line(*tokenizer, line, number));
             TRY_STATUS(print_json(answer));
         }

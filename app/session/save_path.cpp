@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "io/folder.h"
+#include "io/regular_file.h"
 
 namespace headlight {
 
@@ -26,10 +26,8 @@ bool is_folder(const fs::path& path) {
 fs::path desktop_folder(const std::string& name, const char* usual) {
     const fs::path home = home_folder();
     const char* config = std::getenv("XDG_CONFIG_HOME");
-    std::ifstream file((config && *config ? fs::path(config) : home / ".config") / "user-dirs.dirs");
-    std::string text(64 << 10, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(file.gcount());
+    const std::string text =
+        beginning_of((config && *config ? fs::path(config) : home / ".config") / "user-dirs.dirs", 64 << 10);
     for (const fs::path& folder : {named_folder(text, name, home), home.empty() ? home : home / usual, home})
         if (is_folder(folder)) return folder;
     std::error_code ignored;

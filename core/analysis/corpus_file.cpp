@@ -50,15 +50,25 @@ Status add_line(const CorpusReader& reader, const CorpusLines::Line& line, Corpu
 Result<CorpusLines> CorpusLines::open(const std::string& file, int first_line, const CancelFlag* cancel) {
     CorpusLines out;
     TRY(out.mapped_, MappedFile::open(file));
-    TRY_STATUS(out.begin(file, first_line, cancel));
+    out.name(file, first_line);
+    TRY_STATUS(out.count_all(cancel));
+    TRY_STATUS(out.begin());
     return out;
 }
 
-Result<CorpusLines> CorpusLines::of(std::string text, const std::string& name, int first_line) {
+Result<CorpusLines> CorpusLines::of(Descriptor stream, const std::string& name, int first_line) {
     CorpusLines out;
-    out.read_ = std::make_shared<const std::string>(std::move(text));
-    TRY_STATUS(out.begin(name, first_line, nullptr));
+    out.name(name, first_line);
+    out.stream_ = std::make_shared<Stream>(
+        Stream{{std::move(stream), out.json_ ? kLongestLine : kLongestText}, std::string()});
+    TRY_STATUS(out.begin());
     return out;
+}
+
+void CorpusLines::name(const std::string& file, int first_line) {
+    name_ = file == "-" || file == "-.jsonl" ? "standard input" : in_quotes(shortened(file));
+    json_ = lower_case(file).ends_with(".jsonl");
+    first_line_ = number_ = first_line;
 }
 
 Error CorpusLines::in_line(int number, const std::string& why) const {
@@ -84,43 +94,57 @@ Result<std::string> CorpusLines::text_of(int number, std::string_view written) c
     return text;
 }
 
+Result<std::optional<std::string_view>> CorpusLines::next_written(size_t& at) const {
+    if (stream_) {
+        TRY(const bool any, stream_->lines.next(stream_->line));
+        return any ? std::optional(std::string_view(stream_->line)) : std::nullopt;
+    }
+    const std::string_view all = mapped_->text();
+    if (at >= all.size()) return std::optional<std::string_view>();
+    const size_t begin = at, end = std::min(all.find('\n', at), all.size());
+    at = end + 1;
+    return std::optional(all.substr(begin, end - begin));
+}
+
 Result<std::optional<CorpusLines::Line>> CorpusLines::next(size_t& at, int& number) const {
-    if (at == 0 && all().starts_with("\xEF\xBB\xBF")) at = 3;  // a byte order mark
-    while (at < all().size()) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    for (;;) {
+        const bool first = number == first_line_;
+        TRY(auto written, next_written(at));
+        if (!written) return std::optional<Line>();
         if (number == kMostLines)
             return Error{name_ + " has more than two billion lines; cut it into parts."};
-        const size_t end = std::min(all().find('\n', at), all().size());
-        std::string_view written = all().substr(at, end - at);
-        while (!written.empty() && (written.back() == '\r' || written.back() == ' '))
-            written.remove_suffix(1);
-        at = end + 1;
+        if (first && written->starts_with(kByteOrderMark)) written->remove_prefix(kByteOrderMark.size());
+        while (!written->empty() && (written->back() == '\r' || written->back() == ' '))
+            written->remove_suffix(1);
         const int here = number++;
-        if (written.empty()) continue;
-        TRY(std::string text, text_of(here, written));
+        if (written->empty()) continue;
+        TRY(std::string text, text_of(here, *written));
         if (!text.empty()) return std::optional(Line{here, std::move(text)});
     }
-    return std::optional<Line>();
 }
 
-/// Looks once at all of it, so that what is wrong with the last line is said before the first is read.
-Status CorpusLines::begin(const std::string& file, int first_line, const CancelFlag* cancel) {
-    name_ = file == "-" || file == "-.jsonl" ? "standard input" : in_quotes(shortened(file));
-    json_ = lower_case(file).ends_with(".jsonl");
-    number_ = first_line;
+/// Looks once at all of a file, so that what is wrong with the last line is said before the first is read.
+Status CorpusLines::count_all(const CancelFlag* cancel) {
     size_t at = 0;
-    for (int number = first_line;; ++count_) {
+    for (int number = number_;; ++count_) {
         if (cancel && *cancel) return cancelled();
         TRY(const auto line, next(at, number));
-        if (!line) break;
+        if (!line) return success();
     }
-    if (count_ == 0) return Error{name_ + " has no text; write one a line."};
-    advance();
-    return success();
 }
 
-void CorpusLines::advance() {
-    auto line = next(at_, number_);
-    line_ = line ? *std::move(line) : std::nullopt;  // only a file that has changed fails now, which is said
+Status CorpusLines::begin() {
+    TRY_STATUS(advance());
+    return line_ ? success() : Status(Error{name_ + " has no text; write one a line."});
+}
+
+Status CorpusLines::advance() {
+    auto read = next(at_, number_);
+    line_.reset();
+    if (!read) TRY_STATUS(check_unchanged());  // which is then what is wrong
+    TRY(line_, std::move(read));
+    return success();
 }
 
 ReadCorpusLine read_plainly(const Model& model) {
@@ -142,7 +166,7 @@ Status read_corpus(const CorpusReader& reader, CorpusLines& lines, Corpus& corpu
         if (!added)
             return added.error().cancelled ? added.error()
                                            : lines.in_line(line.number, added.error().message);
-        lines.advance();
+        TRY_STATUS(lines.advance());
         if (reader.seen) reader.seen();
     }
     return lines.check_unchanged();

@@ -6,6 +6,7 @@
 
 #include "analysis/dossier.h"
 #include "io/mapped_file.h"
+#include "io/regular_file.h"
 
 namespace headlight {
 
@@ -20,14 +21,15 @@ public:
     /// `first_line`: what the file's first line counts as. An error names the line that holds no text.
     static Result<CorpusLines> open(const std::string& file, int first_line = 1,
                                     const CancelFlag* cancel = nullptr);
-    /// Of what was read already, from standard input; `name`: "-", or "-.jsonl".
-    static Result<CorpusLines> of(std::string text, const std::string& name, int first_line = 1);
+    /// Of a pipe, as they come, one in memory; `name`: its path, "-", or "-.jsonl". What is wrong with a line
+    /// is said when it is met.
+    static Result<CorpusLines> of(Descriptor stream, const std::string& name, int first_line = 1);
 
-    /// How many texts there are in all.
+    /// How many texts there are in all; 0 of a pipe, which nobody knows.
     int count() const { return count_; }
     /// The next one; the same until advance() is called. None at the end.
     const std::optional<Line>& line() const { return line_; }
-    void advance();
+    Status advance();
     /// What is wrong with a line.
     Error in_line(int number, const std::string& why) const;
     /// Fails where the file changed while it was read.
@@ -35,18 +37,25 @@ public:
 
 private:
     CorpusLines() = default;
-    std::string_view all() const { return mapped_ ? mapped_->text() : std::string_view(*read_); }
+    void name(const std::string& file, int first_line);
     Result<std::string> text_of(int number, std::string_view written) const;
-    /// The next text from a place on, which moves behind it.
+    /// The next line as it is written, of the file from a place on, which moves behind it; none at the end.
+    Result<std::optional<std::string_view>> next_written(size_t& at) const;
+    /// The next text likewise.
     Result<std::optional<Line>> next(size_t& at, int& number) const;
-    Status begin(const std::string& file, int first_line, const CancelFlag* cancel);
+    Status count_all(const CancelFlag* cancel);
+    Status begin();
 
     std::string name_;
     bool json_ = false;
-    std::shared_ptr<const std::string> read_;
     std::shared_ptr<const MappedFile> mapped_;
+    struct Stream {
+        StreamLines lines;
+        std::string line;
+    };
+    std::shared_ptr<Stream> stream_;  // in place of the file
     size_t at_ = 0;
-    int number_ = 1, count_ = 0;
+    int first_line_ = 1, number_ = 1, count_ = 0;
     std::optional<Line> line_;
 };
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "base/quoted.h"
 #include "io/json.h"
+#include "io/regular_file.h"
 
 namespace headlight {
 
@@ -203,10 +203,7 @@ std::string dossier_json(const ModelConfig& c, const Dossier& dossier, const Cor
 }
 
 bool is_dossier(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string beginning(64, '\0');
-    file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-    return beginning.find(std::string("\"") + kDossierFormat + "\"") != std::string::npos;
+    return beginning_of(path, 64).find(std::string("\"") + kDossierFormat + "\"") != std::string::npos;
 }
 
 Result<Dossier> parse_dossier(std::string_view text, const std::string& name, const ModelConfig& c) {

@@ -3,11 +3,11 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/heap_tensors.h"
+#include "io/regular_file.h"
 
 namespace headlight {
 
@@ -221,10 +221,6 @@ Result<Gguf> open_gguf(const std::filesystem::path& path) {
     return out;
 }
 
-bool is_gguf(const std::filesystem::path& path) {
-    char magic[4] = {};
-    std::ifstream(path, std::ios::binary).read(magic, 4);
-    return std::memcmp(magic, "GGUF", 4) == 0;
-}
+bool is_gguf(const std::filesystem::path& path) { return beginning_of(path, 4) == "GGUF"; }
 
 }  // namespace headlight

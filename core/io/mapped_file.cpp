@@ -2,9 +2,7 @@
 // mapped ranges, puts zeros under them and marks the file, whose pass is then discarded.
 #include "io/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include <set>
 
 #include "base/quoted.h"
+#include "io/regular_file.h"
 
 namespace headlight {
 
@@ -93,19 +92,10 @@ Mapped& all_mapped() {
 std::string display_path(const std::filesystem::path& path) { return shortened(path.string(), 200); }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        const char* help = errno == ENOENT ? "check the path" : "check its permissions";
-        return Error{display_path(path) + " cannot be opened (" + std::strerror(errno) + "): " + help + "."};
-    }
     struct stat info {};
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-        ::close(file);
-        return Error{display_path(path) + " is not a regular file: name a file that holds data."};
-    }
+    TRY(const Descriptor file, open_regular(path, info));
     const size_t size = info.st_size;
-    void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
-    ::close(file);
+    void* data = size ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0) : nullptr;
     if (data == MAP_FAILED)
         return Error{display_path(path) + " cannot be mapped into memory (" + std::strerror(errno) +
                      "): free some memory."};

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 
 #include "base/quoted.h"
 #include "io/gguf_parts.h"
 #include "io/http.h"
+#include "io/regular_file.h"
 
 namespace headlight {
 
@@ -135,11 +136,8 @@ std::string given_token() {
     for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
         if (std::string token = clean_token(environment_text(name)); !token.empty()) return token;
     const std::string path = environment_text("HF_TOKEN_PATH");
-    std::ifstream file(path.empty() ? hugging_face_home() / "token" : expanded(path));
-    std::string token(kLongestToken + 1, '\0');
-    file.read(token.data(), static_cast<std::streamsize>(token.size()));
-    token.resize(static_cast<size_t>(file.gcount()));
-    return clean_token(std::move(token));
+    return clean_token(
+        beginning_of(path.empty() ? hugging_face_home() / "token" : expanded(path), kLongestToken + 1));
 }
 
 }  // namespace
@@ -208,8 +206,10 @@ bool has_safetensors(const fs::path& snapshot) {
 
 /// The snapshot of exactly this revision. Empty: none.
 fs::path named_snapshot(const fs::path& folder, const std::string& revision) {
+    constexpr size_t kLongestRef = 256;
+    std::istringstream ref(beginning_of(folder / "refs" / revision, kLongestRef));
     std::string commit;
-    std::ifstream(folder / "refs" / revision) >> commit;
+    ref >> commit;
     std::error_code ignored;
     for (const std::string& name : {commit, revision})
         if (!name.empty() && fs::is_directory(folder / "snapshots" / name, ignored))

@@ -92,23 +92,34 @@ Dossier whole_dossier(const std::string& file) {
     return **answer(*trace, DossierWanted{file}, pool);
 }
 
+/// A file of texts that is gone with this.
+struct CorpusFile {
+    TemporaryFolder folder;
+    std::string file(const std::string& text) const {
+        const std::string path = (folder.path / "texts.txt").string();
+        write_bytes(path, text);
+        return path;
+    }
+};
+
 }  // namespace
 
 TEST_CASE(
     "lines of a corpus: empty ones are none, numbers are the file's, and the same again until one goes on") {
-    auto lines = *CorpusLines::of(kCorpusTexts, "-");
+    const CorpusFile of;
+    auto lines = *CorpusLines::open(of.file(kCorpusTexts));
     REQUIRE(lines.count() == 3);
     REQUIRE(lines.line());
     CHECK((lines.line()->number == 1 && lines.line()->text.ends_with("blue ball.")));
     CHECK(lines.line()->number == 1);
-    lines.advance();
+    REQUIRE(lines.advance());
     CHECK((lines.line()->number == 4 && lines.line()->text.starts_with("Once")));
-    lines.advance();
+    REQUIRE(lines.advance());
     CHECK(lines.line()->number == 5);
-    lines.advance();
+    REQUIRE(lines.advance());
     CHECK(!lines.line());
-    CHECK((!CorpusLines::of("\n \r\n", "-") && !CorpusLines::of("", "-")));
-    CHECK(CorpusLines::of("\n\na", "-", 7)->line()->number == 9);
+    CHECK((!CorpusLines::open(of.file("\n \r\n")) && !CorpusLines::open(of.file(""))));
+    CHECK(CorpusLines::open(of.file("\n\na"), 7)->line()->number == 9);
 }
 
 TEST_CASE("a dossier: pairs know where their tokens stand, and JSON gives it back") {
@@ -232,7 +243,8 @@ TEST_CASE("a corpus that is cancelled within a text keeps whole texts alone, and
                                   cancel = cancel || text.starts_with("Tom");
                                   return plainly(text);
                               }};
-    auto lines = CorpusLines::of(kTexts, "-"), again = CorpusLines::of(kTexts, "-");
+    const CorpusFile of;
+    auto lines = CorpusLines::open(of.file(kTexts)), again = CorpusLines::open(of.file(kTexts));
     REQUIRE((lines && again && lines->count() == 3 && lines->line()->text == "Lily had a red ball."));
     Corpus corpus(c, kStrongestLinks), whole(c, kStrongestLinks);
     const Status stopped = read_corpus(reader, *lines, corpus, pool, &cancel);
