@@ -2,7 +2,6 @@
 #include <cstdio>
 
 #include "base/quoted.h"
-#include "base/utf8.h"
 #include "cli/options.h"
 #include "io/mapped_file.h"
 
@@ -22,19 +21,6 @@ Status print_raw(const std::string& text) {
 
 Status print(const std::string& text) { return print_raw(printable(text)); }
 
-Status print_json(const std::string& json) {
-    std::string out;
-    for (size_t at = 0; at < json.size();) {
-        const CodePoint c = decode_utf8(json, at);
-        at += c.length;
-        char escape[8];
-        std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
-        if (c.value != '\n' && control_picture(c.value) != c.value)
-            out += escape;
-        else
-            append_utf8(out, c.value);
-    }
-    return print_raw(out);
-}
+Status print_json(const std::string& json) { return print_raw(json); }  // json_text has escaped them
 
 }  // namespace headlight

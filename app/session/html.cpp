@@ -33,7 +33,7 @@ for (const head of document.querySelectorAll('th[data-sorts]')) head.addEventLis
 
 std::string escaped(const std::string& text) {
     std::string out;
-    for (const char c : text) {
+    for (const char c : printable(text)) {
         switch (c) {
             case '&':
                 out += "&amp;";

@@ -10,7 +10,8 @@ namespace headlight {
 char32_t control_picture(char32_t c) {
     if (c < 0x20) return 0x2400 + c;
     if (c == 0x7F) return 0x2421;
-    return c >= 0x80 && c < 0xA0 ? 0x2426 : c;
+    const bool turns = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    return turns || (c >= 0x80 && c < 0xA0) ? 0x2426 : c;
 }
 
 std::string printable(std::string_view text) {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
+#include "base/cast.h"
 #include "base/embedded.h"
 #include "base/quoted.h"
+#include "base/utf8.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -70,12 +73,33 @@ Result<Json> read_json(const std::filesystem::path& path) {
 
 Json embedded_json(std::string_view name) { return Json::parse(embedded_file(name)); }
 
+namespace {
+
+/// Escapes what the library leaves: control characters beyond ASCII, and those that turn what follows around.
+std::string without_controls(std::string json) {
+    if (std::all_of(json.begin(), json.end(), [](char c) { return as_byte(c) < 0x7F; })) return json;
+    std::string out;
+    for (size_t at = 0; at < json.size();) {
+        const CodePoint c = decode_utf8(json, at);
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c.value));
+        if (c.value != '\n' && control_picture(c.value) != c.value)
+            out += escape;
+        else
+            out.append(json, at, static_cast<size_t>(c.length));
+        at += static_cast<size_t>(c.length);
+    }
+    return out;
+}
+
+}  // namespace
+
 std::string json_text(const Json& value, int indent) {
-    return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+    return without_controls(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string json_text(const nlohmann::ordered_json& value, int indent) {
-    return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return without_controls(value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 const Json* json_find(const Json& object, JsonKey key) {

@@ -7,6 +7,7 @@
 
 #include "base/cast.h"
 #include "base/check.h"
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "io/json.h"
 #include "io/output_file.h"
@@ -63,7 +64,8 @@ nlohmann::ordered_json json_table(const NumberTable& t) {
 DoubleMatrix as_doubles(const NumberTable& t) { return t.exact.size() ? t.exact : t.values.cast<double>(); }
 
 /// A field of RFC 4180; between tabs nothing can be quoted, so blanks stand for what would break a line.
-std::string field(const std::string& text, char separator) {
+std::string field(const std::string& raw, char separator) {
+    const std::string text = printable(raw);
     if (separator == ',') {
         if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
         std::string out = "\"";

@@ -14,6 +14,7 @@ import attributing
 import circuits
 import conversions
 import corpus
+import endless
 import failures
 import fetching
 import figures
@@ -25,7 +26,7 @@ import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, learning, models, fetching, conversions, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, endless, learning, models, fetching, conversions, instruction_sets, helping]
 
 
 TESTS = {t.__name__: t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount}
