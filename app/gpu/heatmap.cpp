@@ -6,6 +6,7 @@
 
 #include "base/cast.h"
 #include "base/embedded.h"
+#include "base/quoted.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -30,6 +31,17 @@ Result<GLuint> compile_stage(GLenum stage, const std::string& source, const std:
     glGetShaderInfoLog(shader, sizeof log, nullptr, log);
     glDeleteShader(shader);
     return Error{"The shader " + name + " does not compile: " + log};
+}
+
+/// The program's own shaders are right, so that the driver is not.
+Error driver_refuses(const Error& why) {
+    const auto say = [](GLenum what) {
+        const GLubyte* text = glGetString(what);
+        return printable(text ? reinterpret_cast<const char*>(text) : "unknown");
+    };
+    return Error{"The graphics driver (" + say(GL_RENDERER) + ", GLSL " + say(GL_SHADING_LANGUAGE_VERSION) +
+                 ") does not take the program's shaders; update it, or set LIBGL_ALWAYS_SOFTWARE=1 (" +
+                 shortened(why.message) + ")."};
 }
 
 }  // namespace
@@ -60,7 +72,9 @@ Result<HeatmapRenderer::Program> HeatmapRenderer::compile(const std::string& dir
 Result<HeatmapRenderer> HeatmapRenderer::create(const std::string& shader_dir) {
     HeatmapRenderer r;
     r.shader_dir_ = shader_dir;
-    TRY_STATUS(r.reload());
+    const Status compiled = r.reload();
+    if (!compiled && shader_dir.empty()) return driver_refuses(compiled.error());
+    TRY_STATUS(compiled);
     glGenVertexArrays(1, &r.vertex_array_);
     return r;
 }
