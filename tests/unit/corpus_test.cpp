@@ -244,7 +244,8 @@ TEST_CASE("a corpus that is cancelled within a text keeps whole texts alone, and
                                   return plainly(text);
                               }};
     const CorpusFile of;
-    auto lines = CorpusLines::open(of.file(kTexts)), again = CorpusLines::open(of.file(kTexts));
+    const std::string file = of.file(kTexts);
+    auto lines = CorpusLines::open(file), again = CorpusLines::open(file);
     REQUIRE((lines && again && lines->count() == 3 && lines->line()->text == "Lily had a red ball."));
     Corpus corpus(c, kStrongestLinks), whole(c, kStrongestLinks);
     const Status stopped = read_corpus(reader, *lines, corpus, pool, &cancel);

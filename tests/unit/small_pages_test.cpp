@@ -14,8 +14,7 @@ using namespace headlight;
 namespace {
 
 /// In points; parts take more off a side than it has, so that some have less than nothing.
-const ImVec2 kSizes[] = {{700, 5},  {400, 200}, {360, 300}, {330, 40},  {200, 400},
-                         {120, 90}, {5, 5},     {0, 0},     {-40, 200}, {300, -60}};
+const ImVec2 kSizes[] = {{700, 5}, {360, 300}, {330, 40}, {120, 90}, {0, 0}, {-40, -60}};
 
 /// The page of a view with what it asks for where it has room; null where it shows nothing of the model.
 std::unique_ptr<ViewPage> page_of(const View& view, const RunAnswer& shown, const std::string& station,
