@@ -156,6 +156,13 @@ def a_cut_connection_goes_on_where_it_was():
         assert run("http://127.0.0.1:9", home, "fetch", "tiny/gpt2", status=1).stderr.count("127.0.0.1:9") == 1
 
 
+def a_hub_that_hands_out_some_bytes_at_a_time_is_given_up():
+    with Hub({"tiny/gpt2": files_of("gpt2")}) as hub:
+        hub.cut, hub.cuts = {"model.safetensors": 20}, {"model.safetensors": 10**6}
+        assert "cut while model.safetensors" in run(hub, fresh("drips"), "fetch", "tiny/gpt2", status=1).stderr
+        assert len([path for where, _, path, _ in hub.requests if where == "_of_cdn"]) < 9
+
+
 def a_file_that_is_shorter_than_it_is_listed_is_said():
     with Hub({"tiny/gpt2": files_of("gpt2")}) as hub:
         hub.altered = {"tokenizer.json": hub.repositories["tiny/gpt2"]["tokenizer.json"][:900]}
