@@ -14,11 +14,11 @@ using namespace headlight;
 namespace {
 
 /// In points; parts take more off a side than it has, so that some have less than nothing.
-const ImVec2 kSizes[] = {{700, 5}, {360, 300}, {330, 40}, {120, 90}, {0, 0}, {-40, -60}};
+const ImVec2 kSmallSizes[] = {{700, 5}, {360, 300}, {330, 40}, {120, 90}, {0, 0}, {-40, -60}};
 
 /// The page of a view with what it asks for where it has room; null where it shows nothing of the model.
-std::unique_ptr<ViewPage> page_of(const View& view, const RunAnswer& shown, const std::string& station,
-                                  ThreadPool& pool) {
+std::unique_ptr<ViewPage> small_page_of(const View& view, const RunAnswer& shown, const std::string& station,
+                                        ThreadPool& pool) {
     const Model& model = *shown.sentence->model;
     if (!view.offered(model) || view.missing(model)) return nullptr;
     auto page = std::make_unique<ViewPage>();
@@ -35,7 +35,7 @@ std::unique_ptr<ViewPage> page_of(const View& view, const RunAnswer& shown, cons
 void draw_small(ViewPage& page) {
     const View& view = views()[page.view];
     with_scene(page, [&](Scene& s) {
-        for (const ImVec2 size : kSizes) {
+        for (const ImVec2 size : kSmallSizes) {
             CAPTURE(view.key);
             CAPTURE(size.x);
             CAPTURE(size.y);
@@ -50,7 +50,7 @@ int draw_views(const std::shared_ptr<const Model>& model) {
     const RunAnswer shown = shown_with(model);
     int drawn = 0;
     for (const View& view : views()) {
-        const auto page = view.take_corpus ? nullptr : page_of(view, shown, "no-weights", pool);
+        const auto page = view.take_corpus ? nullptr : small_page_of(view, shown, "no-weights", pool);
         if (!page) continue;
         page->session.selection.locked = std::pair{1, 0};
         draw_small(*page);
@@ -75,11 +75,11 @@ TEST_CASE("small pages: every station is drawn at every size") {
         CAPTURE(station.key);
         const bool sees = std::string_view(station.key) == "pictures",
                    writes = std::string_view(station.opens) == "translator";
-        const auto page = page_of(*find_view("learn"),
-                                  sees     ? picture
-                                  : writes ? translated
-                                           : stories,
-                                  station.key, pool);
+        const auto page = small_page_of(*find_view("learn"),
+                                        sees     ? picture
+                                        : writes ? translated
+                                                 : stories,
+                                        station.key, pool);
         REQUIRE(page);
         draw_small(*page);
     }

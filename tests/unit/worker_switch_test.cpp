@@ -10,8 +10,8 @@ namespace {
 
 /// Asks, and waits for the first answer that the condition holds for.
 template <class Condition>
-std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request,
-                                            const Condition& condition) {
+std::shared_ptr<const WorkAnswer> answered(Worker& worker, const WorkRequest& request,
+                                           const Condition& condition) {
     worker.ask(request);
     for (int i = 0; i < 2000; ++i) {
         if (const auto a = worker.poll(); a && condition(*a)) return a;
@@ -25,7 +25,7 @@ std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& r
 
 TEST_CASE("worker: what was asked of one model is not put to the next") {
     Worker worker(2, [] {});
-    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answered(worker, r, condition); };
     WorkRequest r;
     r.model_path = (kTests / "reference/models/llama").string();
     r.text = "The cat sat";
