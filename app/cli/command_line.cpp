@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/quoted.h"
 #include "cli/options.h"
+#include "cli/usage.h"
 #include "cli/verbs.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
@@ -169,15 +170,6 @@ int fail(const std::string& message, int status) {
     return status;
 }
 
-/// What a verb says and writes rests on files that are as they were; where one is not, that is what went
-/// wrong.
-Status run_verb(const std::function<Status()>& run) {
-    commit_of_whole_files_only();
-    const Status done = guarded(run);
-    TRY_STATUS(check_mapped_files());
-    return done;
-}
-
 /// The verb that was chosen, or the window.
 Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, int& exit_status,
                 const std::vector<std::pair<CLI::App*, std::function<Status()>>>& runs) {
@@ -187,17 +179,13 @@ Status dispatch(CLI::App& app, WindowOptions& window, const std::string& size, i
         TRY(const auto pixels, parse_size(size));
         std::tie(window.width, window.height) = pixels;
     }
+    std::signal(SIGPIPE, SIG_IGN);  // a window outlives whoever read what it says
     return run_window(window, exit_status);
 }
-
-}  // namespace
-
-namespace {
 
 Result<int> parse_and_run(int argc, char** argv) {
     hold_reserve();
     std::setlocale(LC_CTYPE, "C.UTF-8");
-    std::signal(SIGPIPE, SIG_IGN);
     CLI::App app{"Headlight shows what every attention head of a transformer looks at.", "headlight"};
     app.set_version_flag("--version", "headlight " HEADLIGHT_VERSION);
     app.footer(example_block(kWindowExamples) + environment_block());
@@ -219,7 +207,7 @@ Result<int> parse_and_run(int argc, char** argv) {
     } catch (const CLI::Success& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        return fail(shortened(e.what(), 250) + " (see `headlight --help`)", 2);
+        return fail(usage_sentence(app, e), 2);
     }
     TRY_STATUS(check_kernels());
     int exit_status = 1;
@@ -228,6 +216,13 @@ Result<int> parse_and_run(int argc, char** argv) {
 }
 
 }  // namespace
+
+Status run_verb(const std::function<Status()>& run) {
+    const WholeFilesOnly guard;
+    const Status done = guarded(run);
+    if (!done) TRY_STATUS(check_mapped_files());
+    return done;
+}
 
 int run_command_line(int argc, char** argv) {
     const auto status = guarded([&] { return parse_and_run(argc, argv); });

@@ -22,9 +22,10 @@ struct FetchOptions {
 };
 
 /// While this lives, the first Ctrl-C, SIGTERM or SIGHUP asks the fetch to end; the second ends the program.
+/// A connection that the hub closes is an error of its own, and no signal.
 class EndAsked {
 public:
-    EndAsked() {
+    EndAsked() : pipe_before_(std::signal(SIGPIPE, SIG_IGN)) {
         struct sigaction action {};
         action.sa_handler = [](int) { flag() = true; };
         action.sa_flags = int(SA_RESETHAND);
@@ -32,11 +33,17 @@ public:
     }
     ~EndAsked() {
         for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+        std::signal(SIGPIPE, pipe_before_);
     }
+    EndAsked(const EndAsked&) = delete;
+    EndAsked& operator=(const EndAsked&) = delete;
     static CancelFlag& flag() {
         static CancelFlag asked{false};
         return asked;
     }
+
+private:
+    void (*pipe_before_)(int);
 };
 
 /// "[####....] 34 MB of 548 MB  model.safetensors" on a terminal's standard error.
@@ -93,6 +100,14 @@ std::string as_json(const HubName& name, const Fetched& fetched) {
     return json_text(root, 2) + "\n";
 }
 
+Result<Fetched> fetch_with_bar(const FetchOptions& o, const HubName& name) {
+    const EndAsked end;
+    FetchProgress progress;
+    Bar bar(o.quiet);
+    progress.changed = [&] { bar.draw(progress); };
+    return fetch_model({name, o.gguf}, progress, &EndAsked::flag());
+}
+
 Status run(const FetchOptions& o) {
     if (o.list) return list_suggestions(o.json);
     if (o.name.empty())
@@ -100,12 +115,7 @@ Status run(const FetchOptions& o) {
             "Name a model of the Hugging Face hub, openai-community/gpt2 for example; 'headlight fetch "
             "--list' lists some to begin with."};
     TRY(const HubName name, parse_hub_name(o.name, o.revision));
-    const EndAsked end;
-    FetchProgress progress;
-    auto bar = std::make_unique<Bar>(o.quiet);
-    progress.changed = [&] { bar->draw(progress); };
-    const auto fetched = fetch_model({name, o.gguf}, progress, &EndAsked::flag());
-    bar.reset();
+    const auto fetched = fetch_with_bar(o, name);
     if (!fetched && fetched.error().cancelled)
         return Error{"Stopped; what has come of " + name.repository +
                      " is kept, and fetching it again goes on behind it."};

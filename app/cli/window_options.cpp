@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/quoted.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "views/views.h"
@@ -18,8 +19,12 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->option_text("[FILE]")
         ->check([](const std::string& path) {
             std::error_code ignored;
-            return std::filesystem::exists(path, ignored) ? std::string()
-                                                          : "There is no verb and no file " + in_quotes(path);
+            if (std::filesystem::exists(path, ignored)) return std::string();
+            std::vector<std::string> names;
+            for (const Verb& verb : verbs()) names.emplace_back(verb.name);
+            const std::string meant = nearest_word(path, names);
+            return "There is no verb and no file " + in_quotes(shortened(path)) +
+                   (meant.empty() ? "" : "; did you mean " + in_quotes(meant) + "?");
         });
     app.add_option("--model", o.model,
                    "model folder or .gguf file, or the built-in 'stories' or 'translator'");

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/quoted.h"
+#include "io/lost_files.h"
 #include "io/regular_file.h"
 
 namespace headlight {
@@ -134,6 +135,11 @@ Status MappedFile::check_unchanged() const {
                       now.st_mtim.tv_nsec != modified_.tv_nsec);
     if (!rewritten && !(range_ && range_->faulted)) return success();
     return Error{display_path(path_) + " changed on the disk; open it again."};
+}
+
+void forget_lost_files() {
+    std::lock_guard lock(all_mapped().mutex);
+    all_mapped().lost.reset();
 }
 
 Status check_mapped_files() {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <random>
 
+#include "io/lost_files.h"
 #include "io/mapped_file.h"
 
 namespace headlight {
@@ -77,7 +78,7 @@ void end_by(int signal) {
 
 /// Signals that end the program remove what is half written first, where nobody handles or ignores them.
 void handle_signals() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
         struct sigaction before {
         }, action{};
         action.sa_handler = end_by;
@@ -197,7 +198,11 @@ namespace {
 std::atomic<bool> of_whole_files_only{false};
 }  // namespace
 
-void commit_of_whole_files_only() { of_whole_files_only = true; }
+WholeFilesOnly::WholeFilesOnly() {
+    forget_lost_files();
+    of_whole_files_only = true;
+}
+WholeFilesOnly::~WholeFilesOnly() { of_whole_files_only = false; }
 
 Status OutputFile::commit() {
     if (!file_) return cannot_write(target_, EBADF);

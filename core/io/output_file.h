@@ -14,8 +14,8 @@ namespace headlight {
 bool is_standard_stream(const std::filesystem::path& path);
 
 /// Writes beside the target and renames on commit(); without a commit the target stays as it was. SIGINT,
-/// SIGTERM and SIGHUP remove what is half written, unless the program handles them itself; what a killed
-/// program left is removed at the next save to the same target. Pipes and devices (and "-" or "-.png",
+/// SIGTERM, SIGHUP and SIGPIPE remove what is half written, unless the program handles them itself; what a
+/// killed program left is removed at the next save to the same target. Pipes and devices (and "-" or "-.png",
 /// standard output) are written directly, never replaced.
 class OutputFile {
 public:
@@ -41,9 +41,16 @@ private:
 /// Async-signal-safe.
 void remove_temporaries();
 
-/// From here on a commit() first asks whether the files that were read are whole (check_mapped_files): for a
-/// program that writes what it made of them.
-void commit_of_whole_files_only();
+/// As long as this lives a commit() first asks whether the files that were read are whole
+/// (check_mapped_files), and leaves the target as it was where one is not: for a verb that writes what it
+/// made of them. What happens to them afterwards is nothing to what was written.
+class WholeFilesOnly {
+public:
+    WholeFilesOnly();
+    ~WholeFilesOnly();
+    WholeFilesOnly(const WholeFilesOnly&) = delete;
+    WholeFilesOnly& operator=(const WholeFilesOnly&) = delete;
+};
 
 /// A whole file of text, or none.
 Status write_file(const std::filesystem::path& path, std::string_view text);

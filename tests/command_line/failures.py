@@ -168,36 +168,80 @@ def a_model_that_changes_on_the_disk_is_said():
     assert said, "never cut in the middle"
 
 
+def cut_while_it_waits(file, *command, say=b"The cat sat on the mat."):
+    """What a verb says that has mapped a file, waits for its standard input, and finds the file cut when it goes on."""
+    p = subprocess.Popen([str(PROGRAM), *map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=FOLDER)
+    while p.poll() is None and file.name not in Path(f"/proc/{p.pid}/maps").read_text():
+        time.sleep(0.005)
+    assert p.poll() is None, p.stderr.read()
+    os.truncate(file, 4096)
+    printed, message = p.communicate(say, timeout=120)
+    return p.returncode, printed, message.decode().splitlines()
+
+
 def a_file_that_is_cut_while_a_verb_reads_it_is_said():
-    """A trace, and a text; whatever the verb: one sentence and status 1, no signal, and the old output stays."""
-    trace, text, out = FOLDER / "cut.safetensors", FOLDER / "cut.txt", FOLDER / "cut.png"
-    run("trace", "--text", "The cat sat on the mat. " * 40, "-o", trace)
-    data, lines = trace.read_bytes(), b"Lily had a red ball.\n" * 400
-    for verb in (["render", "--view", "heads", "-o", out], ["heads"], ["report", "-o", FOLDER / "cut.html"], ["compare", "--trace-b", FOLDER / "whole.safetensors", "--json"], ["heads", "--corpus", text]):
-        (FOLDER / "whole.safetensors").write_bytes(data)
-        reads = text if "--corpus" in verb else trace
-        noticed = False
-        for share in (0.5, 0.3, 0.7, 0.2, 0.6, 0.4, 0.8):
-            trace.write_bytes(data)
-            text.write_bytes(lines)
-            out.write_bytes(b"old")
-            command = [str(x) for x in (PROGRAM, *verb, *([] if "--corpus" in verb else ["--trace", trace]))]
-            begin = time.time()
-            subprocess.run(command, check=True, capture_output=True)
-            whole = time.time() - begin
-            out.write_bytes(b"old")
-            p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            time.sleep(share * whole)
-            os.truncate(reads, 4096)
-            printed, message = p.communicate()
-            assert p.returncode in (0, 1), (verb, p.returncode, message)
-            if p.returncode:
-                said = message.decode().splitlines()
-                assert all(line.startswith("headlight: ") for line in said) and len(said) <= 2 and out.read_bytes() == b"old", (verb, message)  # a text may have been cut at the context
-            noticed = b"changed on the disk; open it again." in message
-            if noticed:
-                break
-        assert noticed, (verb, "never cut in the middle")
+    """A model, and a trace; whatever the verb and its way of writing: one sentence and status 1, no signal, and the old output stays."""
+    folder, weights = FOLDER / "cut", FOLDER / "cut/model.safetensors"
+    shutil.copytree(MODELS / "gpt2", folder)
+    data, out = weights.read_bytes(), FOLDER / "old output"
+    typed = ["--model", folder, "--text-file", "-"]
+    for verb in (["trace", *typed, "-o", out], ["report", *typed, "-o", out], ["heads", *typed], ["heads", *typed, "--json"], ["generate", *typed], ["attribute", *typed, "-o", out.with_suffix(".csv")],
+                 ["attribute", *typed, "--json"], ["compare", *typed, "--text-b", "The dog sat."], ["heads", "--model", folder, "--corpus", "-", "-o", out.with_suffix(".html")],
+                 ["heads", "--model", folder, "--corpus", "-", "-o", out.with_suffix(".json")], ["heads", "--model", folder, "--corpus", "-"]):
+        weights.write_bytes(data)
+        written = Path(verb[-1]) if "-o" in verb else out
+        written.write_bytes(b"old")
+        status, printed, said = cut_while_it_waits(weights, *verb)
+        assert status == 1 and not printed and said == [f"headlight: {weights} changed on the disk; open it again."], (verb, status, said)
+        assert written.read_bytes() == b"old", verb
+    weights.write_bytes(data)
+    trace = FOLDER / "cut trace.safetensors"
+    run("trace", "--model", folder, "--text", "The cat sat on the mat. " * 5, "-o", trace)
+    status, printed, said = cut_while_it_waits(trace, "compare", "--trace", trace, "--model", folder, "--text-file", "-")
+    assert status == 1 and not printed and said == [f"headlight: {trace} changed on the disk; open it again."], (status, said)
+    shutil.rmtree(folder)
+
+
+def a_figure_that_is_drawn_of_a_file_that_was_cut_fails():
+    """Behind a pipe that nobody reads yet a verb waits with all that it needs mapped."""
+    trace, pipe = FOLDER / "drawn trace.safetensors", FOLDER / "pipe.png"
+    run("trace", "--text", "The cat sat on the mat. " * 5, "-o", trace)
+    os.mkfifo(pipe)
+    p = subprocess.Popen([str(PROGRAM), "render", "--trace", str(trace), "--view", "head", "-o", str(pipe)], stderr=subprocess.PIPE)
+    while p.poll() is None and trace.name not in Path(f"/proc/{p.pid}/maps").read_text():
+        time.sleep(0.005)
+    os.truncate(trace, 4096)
+    pipe.read_bytes()
+    assert p.wait(60) == 1 and p.stderr.read().decode() == f"headlight: {trace} changed on the disk; open it again.\n"
+
+
+def who_stops_reading_ends_the_program_silently():
+    """As `cat` ends where `head` has read enough, by SIGPIPE and without a word; what stood half written beside it is gone."""
+    folder = FOLDER / "closed"
+    folder.mkdir()
+    for command in (["man"], ["heads", "--text", "a"], ["heads", "--text", "a", "--json"], ["render", "--help"], ["--commands"], ["completions", "bash"], ["render", "--text", "a", "-o", "-"],
+                    ["render", "--text", "a", "-o", "-", "--format", "csv"], ["trace", "--text", "a", "-o", "-"], ["compare", "--text", "a", "--text-b", "b"], ["generate", "--text", "a"], ["models"], ["fetch", "--list"]):
+        read, write = os.pipe()
+        os.close(read)
+        p = subprocess.run([str(PROGRAM), *command], stdout=write, stderr=subprocess.PIPE, cwd=folder)
+        os.close(write)
+        assert p.returncode == -signal.SIGPIPE and not p.stderr, (command, p.returncode, p.stderr)
+    assert not list(folder.iterdir())
+    read, write = os.pipe()
+    os.close(read)
+    ignoring = lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    p = subprocess.run([str(PROGRAM), "heads", "--text", "a"], stdout=write, stderr=subprocess.PIPE, preexec_fn=ignoring, restore_signals=False)
+    os.close(write)
+    assert p.returncode == 1 and b"Standard output cannot be written" in p.stderr, "where whoever started it ignores the signal it is said"
+
+
+def usage_points_to_the_verb_and_to_what_was_meant():
+    for command, said in ((["heads", "--josn"], "There is no option --josn; did you mean --json? (see `headlight heads --help`)"), (["rendr"], 'did you mean "render"? (see `headlight --help`)'),
+                          (["render", "--text", "a", "-o", "x.png", "--haed", "1,2"], "There is no option --haed; did you mean --head? (see `headlight render --help`)"),
+                          (["heads", "--nonsense"], "There is no option --nonsense (see `headlight heads --help`)"), (["heads", "a word"], "a word"), (["trace", "--text", "a"], "headlight trace --help"),
+                          (["heads", "--trace", "t.safetensors", "--text", "a"], "--text and --trace cannot stand together; leave one of them out (see `headlight heads --help`)"),
+                          (["circuits", "--tokens", "5"], "--tokens goes with --head (see `headlight circuits --help`)")):
+        assert said in run(*command, status=2).err, run(*command, status=2).err
 
 
 def too_little_memory_is_a_sentence():
