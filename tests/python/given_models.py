@@ -106,7 +106,8 @@ def a_batch_has_one_that_is_shown():
     expected = attentions(model, input_ids=tensors(IDS[::-1])).attentions
     same(headlight.trace(model, inputs=both, batch=1), expected)
     same(headlight.trace(model, ids=both["input_ids"], batch=1), expected)
-    assert headlight.trace(model, ids=both["input_ids"])["input_ids"].tolist() == IDS, "two rows are not one text"
+    assert all("batch=0 to batch=1" in sentence_of(lambda: headlight.trace(model, **given)) for given in ({"ids": both["input_ids"]}, {"inputs": both}, {"inputs": both, "batch": 2}, {"inputs": both, "batch": -1}))
+    assert headlight.trace(model, ids=both["input_ids"], batch=0)["input_ids"].tolist() == IDS, "two rows are not one text"
 
 
 def a_model_that_fails_leaves_no_file_behind():

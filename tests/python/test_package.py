@@ -21,12 +21,13 @@ warnings.filterwarnings("ignore")
 import given_architectures
 import given_arrays
 import given_corpora
+import given_mistakes
 import given_models
 import given_processes
 import given_wrappers
 import surroundings
 
-SUBJECTS = [surroundings, given_arrays, given_corpora, given_models, given_architectures, given_wrappers, given_processes]
+SUBJECTS = [surroundings, given_arrays, given_corpora, given_mistakes, given_models, given_architectures, given_wrappers, given_processes]
 
 
 def main():

@@ -3,13 +3,13 @@
 Each function takes a model and a text in one of these forms:
 
     headlight.show(model, tokenizer, "The cat sat.")        # a transformers model in memory; also ids=[…], pair="…", target="…", inputs={…}
-    headlight.show(hooked_model, "The cat sat.")            # TransformerLens: HookedTransformer, or the bridge of its version 4
-    headlight.show(language_model, "The cat sat.")          # nnsight: a LanguageModel; tracer.cache() with tokens=[…]
+    headlight.show(bridge, "The cat sat.")                  # TransformerLens: a TransformerBridge; of earlier versions a HookedTransformer
+    headlight.show(language_model, "The cat sat.")          # nnsight: a TransformersModel or LanguageModel; tracer.cache() with tokens=[…]
     headlight.show(cache, tokens=["The", " cat"])           # an ActivationCache, or a mapping of names such as "blocks.0.attn.hook_pattern"
     headlight.show(patterns=array, tokens=["The", " cat"])  # [layer, head, query, key], [head, query, key] or [query, key], of any library
     headlight.show(outputs, tokenizer, tokens=ids)          # what a transformers model returns with output_attentions=True
     headlight.show("path/to/folder", text="The cat sat.")   # a Hugging Face folder, a .gguf file, or the name of a model on this computer
-    headlight.show("trace.safetensors")                     # a trace file, or a headlight.Trace
+    headlight.show("trace.safetensors")                     # a trace file, or a headlight.Trace; show("saved.headlight.json") a workspace
     headlight.corpus(texts, model="stories", client=client) # every head over many texts, on many computers
 
 Further options are those of the program, with _ for -: width_mm=85, colormap="viridis", mask="window:4", ablate=["3.5", "4.1:mean"].
@@ -25,10 +25,11 @@ from typing import Any
 from .errors import HeadlightError
 from .figure import Figure
 from .measures import Attribution, PatchMap
-from .over_texts import Corpus, spelled_heads
-from .program import head_parts, run, spelled
+from .head_names import head_parts, spelled_heads
+from .over_texts import Corpus
+from .program import run, spelled
 from .shares import in_shares, over_all
-from .sources import PATTERNS, Source, named_text, open_source, reads_text
+from .sources import PATTERNS, Source, is_workspace, named_text, open_source, reads_text
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
@@ -39,11 +40,14 @@ __all__ = ["Attribution", "Comparison", "Corpus", "Figure", "HeadTable", "Headli
 
 
 def show(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, block: bool | None = None, inline: bool | None = None, **options: Any) -> Figure | Window:
-    """Opens the window; in a notebook, returns a figure that is shown inline and whose .show() opens the window.
+    """Opens the window; in a notebook, returns a figure that is shown inline and whose .show() opens the window. A workspace
+    (show("saved.headlight.json")) opens in the window.
 
     view: a view of the window ("head", "lines", "heads", …); head: (layer, head), ("cross", layer, head) or "1.2".
     block: whether to return only when the window is closed; by default where Python is not interactive.
     inline: a figure instead of the window; by default in notebooks."""
+    if is_workspace(model):
+        return open_window(Source([os.fspath(model)]), view, head, options, block)
     source = open_source(model, tokenizer, text, options)
     if is_notebook() if inline is None else inline:
         return Figure(source, view, head, "png", options)
@@ -72,7 +76,7 @@ def trace(model: Any = None, tokenizer: Any = None, text: Any = None, *, path: s
         return source.trace
     target = temporary_path() if path is None else Path(path)
     try:
-        run(["trace", *source.arguments, *spelled(options), "-o", str(target)])
+        source.run("trace", [*spelled(options), "-o", str(target)])
     except BaseException:
         if path is None:
             remove(target)
@@ -84,7 +88,7 @@ def heads(model: Any = None, tokenizer: Any = None, text: Any = None, **options:
     """Statistics of every head: `heads(…)["induction"]` is float32 [layer, head]. Options: metric="log p ball" adds what ablating each head
     does to it ("effect"), random_repeat=48 measures on random tokens; both need a model that the program runs itself."""
     source = open_source(model, tokenizer, text, options)
-    return HeadTable(json.loads(run(["heads", *source.arguments, *spelled(options), "--json"])))
+    return HeadTable(json.loads(source.run("heads", [*spelled(options), "--json"])))
 
 
 def corpus(texts: Any, *, model: Any = None, heads: Any = None, client: Any = None, strongest: int = 12, share: int = 128, **options: Any) -> Corpus:
@@ -111,16 +115,32 @@ def compare(model: Any = None, tokenizer: Any = None, text: Any = None, *, model
     given = dict(options)
     tokenizer, text = named_text(tokenizer, text)
     a = open_source(model, tokenizer, text, options)
-    if a.trace is None:
+    if a.trace is None and (model_b is None or isinstance(model_b, (str, os.PathLike))):
         named = {"text_b": text_b, "model_b": None if model_b is None else os.fspath(model_b), **options}
-        return Comparison(run(["compare", *a.arguments, *spelled(named), "--json"]))
+        return Comparison(a.run("compare", [*spelled(named), "--json"]))
+    if a.trace is None:
+        if text_b is None and reads_text(model_b) and tokenizer_b is None and tokenizer is None:
+            given["ids"] = _ids_of(a)
+            text = None
+        b = _other(model_b, tokenizer_b or tokenizer, text if text_b is None and reads_text(model_b) else text_b, given, True)
+        return Comparison(a.run("compare", [*spelled({"trace_b": b.trace.path if b.trace else None, **options}), "--json"]))
     if model_b is None and text_b is None:
         raise HeadlightError("There is nothing to compare with; give text_b=… or model_b=…, or, of a folder, a .gguf file or a name, a change such as ablate=\"1.2\".")
     if isinstance(model_b, (str, os.PathLike)) and not str(model_b).endswith(".safetensors"):
-        return Comparison(run(["compare", *a.arguments, *spelled({"model": os.fspath(model_b), "text": text_b, **options}), "--json"]))
+        return Comparison(a.run("compare", [*spelled({"model": os.fspath(model_b), "text": text_b, **options}), "--json"]))
     read = text if text_b is None and reads_text(model_b) else text_b
     b = _other(model_b if model_b is not None else model, tokenizer_b or tokenizer, read, given, model_b is not None)
-    return Comparison(run(["compare", *a.arguments, *spelled({"trace_b": b.trace.path if b.trace else None, **options}), "--json"]))
+    return Comparison(a.run("compare", [*spelled({"trace_b": b.trace.path if b.trace else None, **options}), "--json"]))
+
+
+def _ids_of(source: Source) -> list[int]:
+    """The tokens that the program reads, for a model in memory that comes without a tokenizer."""
+    target = temporary_path()
+    try:
+        source.run("trace", ["--capture", "*input_ids", "-o", str(target)])
+        return [int(token) for token in Trace(target)["input_ids"]]
+    finally:
+        remove(target)
 
 
 def _other(model: Any, tokenizer: Any, text: Any, given: dict[str, Any], by_itself: bool) -> Source:
@@ -141,7 +161,7 @@ def attribute(model: Any = None, tokenizer: Any = None, text: Any = None, *, met
     source = open_source(model, tokenizer, text, options)
     if source.trace is not None:
         raise HeadlightError("Gradients go through the model's weights, which the program reads itself; give the model's folder, .gguf file or name in place of the model in memory.")
-    return Attribution(run(["attribute", *source.arguments, *spelled({"method": method, "metric": metric, **options}), "--json"]))
+    return Attribution(source.run("attribute", [*spelled({"method": method, "metric": metric, **options}), "--json"]))
 
 
 def patch(model: Any = None, *, clean: str | None = None, corrupted: str | None = None, what: str | None = None, head: Any = None, metric: str | None = None, **options: Any) -> PatchMap:

@@ -14,6 +14,8 @@ from .trace_writer import TraceWriter
 NAMED = re.compile(r"^(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_pattern$")
 CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)  # in the names of transformers' modules
 
+OF_STEPS = ("What generate() returns keeps the patterns of each written token apart, a tuple of tuples of layers; give those of one pass over the whole text, "
+            "model(outputs.sequences, output_attentions=True), or of the first step alone, outputs.attentions[0], which are those of the prompt.")
 NONE_KEPT = "These patterns are empty: the model kept no attentions; load it with attn_implementation=\"eager\", or give the model itself to Headlight."
 
 
@@ -44,13 +46,15 @@ class Patterns:
         return out
 
 
-def layers_of(patterns: Any, batch: int = 0) -> list[Layer]:
+def layers_of(patterns: Any, batch: int | None = None) -> list[Layer]:
     """The layers of [layer, head, query, key], of [head, query, key] (one layer), of [query, key] (one head), or of a list of such,
-    each with or without a batch. Nothing is copied: a head is taken out by its index when it is asked for."""
+    each with or without a batch, of which `batch` names the text. Nothing is copied: a head is taken out by its index when it is asked for."""
     if not hasattr(patterns, "shape"):
         parts = list(patterns)
         if any(part is None for part in parts):
             raise HeadlightError(NONE_KEPT)
+        if any(isinstance(part, (tuple, list)) and part and all(len(getattr(one, "shape", ())) == 4 for one in part) for part in parts):
+            raise HeadlightError(OF_STEPS)
         if not all(hasattr(part, "shape") for part in parts):
             return layers_of(_numbers(parts), batch)
         if parts and all(len(part.shape) == 2 for part in parts):
@@ -61,10 +65,12 @@ def layers_of(patterns: Any, batch: int = 0) -> list[Layer]:
         return [Layer((1, *_two(patterns)), lambda h: patterns)]
     if rank == 3:
         return [Layer(tuple(patterns.shape), lambda h: patterns[h])]
+    if rank == 4 and batch is not None:
+        return [_layer(patterns, which(patterns.shape[0], batch))]
     if rank == 4:
         return [_layer(patterns, i) for i in range(patterns.shape[0])]
     if rank == 5:
-        return [_layer(patterns, i, batch) for i in range(patterns.shape[0])]
+        return [_layer(patterns, i, which(patterns.shape[1], batch)) for i in range(patterns.shape[0])]
     raise HeadlightError(f"Patterns of the shape {list(patterns.shape)} are not attention; give [layer, head, query, key], [head, query, key] or [query, key].")
 
 
@@ -79,7 +85,17 @@ def _two(pattern: Any) -> tuple[int, int]:
 
 
 def _unbatched(layer: Any, batch: int) -> Any:
-    return layer[batch] if len(layer.shape) == 4 else layer
+    return layer[which(layer.shape[0], batch)] if len(layer.shape) == 4 else layer
+
+
+def which(texts: Any, batch: int | None) -> int:
+    """The place of a text in a batch of so many: the only one, or the one that was named."""
+    count = int(texts)
+    if batch is None and count != 1:
+        raise HeadlightError(f"These are the patterns of a batch of {count} texts, and one is shown; name it by batch=0 to batch={count - 1}.")
+    if batch is not None and not 0 <= batch < count:
+        raise HeadlightError(f"There is no text {batch} in a batch of {count}; name one by batch=0 to batch={count - 1}.")
+    return batch or 0
 
 
 def _numbers(parts: list[Any]) -> np.ndarray:
@@ -89,7 +105,7 @@ def _numbers(parts: list[Any]) -> np.ndarray:
         raise HeadlightError("Patterns are arrays of numbers; give [layer, head, query, key], [head, query, key] or [query, key].") from None
 
 
-def of_stacks(given: Mapping[str, Any], batch: int = 0) -> Patterns:
+def of_stacks(given: Mapping[str, Any], batch: int | None = None) -> Patterns:
     """given: "patterns", or "encoder_patterns", "decoder_patterns" and "cross_patterns"."""
     if given.get("patterns") is not None:
         stacks = {("blocks", False): given["patterns"]}
@@ -107,7 +123,7 @@ def of_stacks(given: Mapping[str, Any], batch: int = 0) -> Patterns:
     return Patterns(blocks)
 
 
-def of_names(named: Mapping[str, Any], batch: int = 0) -> Patterns:
+def of_names(named: Mapping[str, Any], batch: int | None = None) -> Patterns:
     """An ActivationCache, or any mapping of names such as "blocks.0.attn.hook_pattern" to tensors."""
     blocks = {}
     for name in named:
@@ -126,7 +142,7 @@ def _first_pass(entry: Any) -> Any:
     return entry[0] if isinstance(entry, list) and entry else entry
 
 
-def of_modules(cache: Mapping[str, Any], batch: int = 0) -> Patterns:
+def of_modules(cache: Mapping[str, Any], batch: int | None = None) -> Patterns:
     """The cache of a trace of nnsight, or any mapping of the names of a transformers model's modules to what has their `output`."""
     held = {str(name): pattern for name in cache if (pattern := _pattern_in(cache[name])) is not None}
     innermost = [name for name in held if not any(other.startswith(name + ".") for other in held)]
@@ -153,7 +169,7 @@ def _pattern_in(entry: Any) -> Any:
     return next((part for part in reversed(parts) if float(part[0, 0].min()) >= 0 and float(part[0, 0].max()) <= 1.001), None)
 
 
-def of_output(output: Any, batch: int = 0) -> Patterns:
+def of_output(output: Any, batch: int | None = None) -> Patterns:
     """What a transformers model returns when it is asked for output_attentions."""
     kinds = {f"{kind}_patterns": getattr(output, f"{kind}_attentions", None) for kind in ("encoder", "decoder", "cross")}
     if all(kinds.values()):

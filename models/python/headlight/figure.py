@@ -4,18 +4,22 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .errors import HeadlightError
-from .program import head_parts, run, spelled
+from .head_names import head_parts
+from .program import spelled
 from .sources import Source
 from .trace_file import DTYPES
 from .window import Window, open_window
 
+NUMBERS = ("csv", "tsv", "json", "npy", "safetensors")
+LOOKS = ("width_mm", "height_mm", "width_px", "height_px", "dpi", "font_pt", "colormap", "contrast", "scale", "queries", "marks", "turn_labels", "title", "caption", "labels", "axis_titles",
+         "methods", "color_bar", "grid_lines", "values", "transparent", "size", "preset")  # what changes a picture and not its numbers, where the program hears of no such thing
 SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # who gives one of them chooses the pixels too
 UNSEEN = ("ids", "target_ids", "token_types", "image", "temperature_attn")  # what the window is not opened with
 COMMANDS = ("mask", "unmask", "ablate", "temperature")  # changes that are commands of the window too
@@ -58,14 +62,16 @@ class Figure:
         self._drawn: dict[str, bytes] = {}
         self.data(format)  # so that what cannot be drawn is said here
 
-    def _arguments(self) -> list[str]:
-        return ["render", *self._source.arguments, *spelled({"view": self._view, **head_options(self._head), **self._options})]
+    def _drawing(self, format: str, more: Sequence[str], output: str) -> bytes:
+        """What render writes in a format."""
+        options = {name: value for name, value in self._options.items() if format not in NUMBERS or name not in LOOKS}
+        return self._source.run("render", [*spelled({"view": self._view, **head_options(self._head), **options}), *more, "-o", output])
 
     def data(self, format: str) -> bytes:
         """The figure as "png", "svg" or "pdf", or its numbers as "csv", "tsv", "json", "npy" or "safetensors"."""
         if format not in self._drawn:
             fine = ["--dpi", "192"] if format == "png" and not any(name in self._options for name in SIZED) else []
-            self._drawn[format] = run([*self._arguments(), *fine, "--format", format, "-o", "-"])
+            self._drawn[format] = self._drawing(format, [*fine, "--format", format], "-")
         return self._drawn[format]
 
     @property
@@ -86,7 +92,7 @@ class Figure:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes .png, .svg or .pdf, or the numbers as .csv, .tsv, .json, .npy or .safetensors."""
-        run([*self._arguments(), "-o", os.fspath(path)])
+        self._drawing(Path(path).suffix[1:], [], os.fspath(path))
         return Path(path)
 
     def show(self, block: bool | None = None) -> Window:

@@ -1,11 +1,11 @@
-"""Records models of TransformerLens (HookedTransformer, and the bridge of its version 4), known by their methods alone."""
+"""Records models of TransformerLens (TransformerBridge, and HookedTransformer before version 4.3), known by their methods alone."""
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .arrays import NAMED, described_tokens, rows_of_ids
+from .arrays import NAMED, described_tokens, rows_of_ids, which
 from .errors import HeadlightError
 from .trace_writer import TraceWriter
 from .transformers_models import evaluating
@@ -28,7 +28,7 @@ def tokens_of(model: Any, text: Any, given: Mapping[str, Any]) -> Any:
 def record(model: Any, text: Any, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter]) -> TraceWriter:
     """One forward pass; each hook_pattern goes to the file as it is computed. The writer is left open."""
     read = tokens_of(model, text, given)
-    batch = int(given.get("batch") or 0)
+    batch = which(read.shape[0], None if given.get("batch") is None else int(given["batch"]))
     side = described_tokens(read[batch], getattr(model, "tokenizer", None))
     if given.get("tokens") is not None:
         side = {**described_tokens(given["tokens"]), "ids": side["ids"]}

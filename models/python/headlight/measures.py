@@ -9,6 +9,8 @@ import numpy as np
 
 from .tables import pandas_or_say
 
+ESTIMATED = " estimated"  # behind the name of a table
+
 
 def _numbers(values: Any) -> np.ndarray:
     """float32, NaN where nothing is said."""
@@ -50,14 +52,15 @@ class Attribution:
 class PatchMap:
     """How much of the clean run's answer returns when a part of it is put into the corrupted run, 0 (none) to 1 (all): `values` is float32
     [layer, position] or, of heads, [layer, head]; `estimates` are the same to first order
-    (attribution patching); `layers` and `columns` name rows and columns. `clean` and `corrupted` are the metric in both runs."""
+    (attribution patching), which patch(…, estimate=True) gives alone (`estimated`); `layers` and `columns` name rows and columns. `clean` and `corrupted` are the metric in both runs."""
 
     def __init__(self, said: str | bytes):
         tables: Mapping[str, Any] = {table["name"]: table for table in json.loads(said)["tables"]}
-        (self.what,) = (name for name in tables if name != "metric" and not name.endswith(" estimated"))
-        held, metric = tables[self.what], tables["metric"]
+        self.what: str = next(name for name in tables if name != "metric").removesuffix(ESTIMATED)
+        self.estimated: bool = self.what not in tables
+        held, metric = tables[self.what + ESTIMATED if self.estimated else self.what], tables["metric"]
         self.values = _numbers(held["values"])
-        self.estimates = _numbers(tables[self.what + " estimated"]["values"])
+        self.estimates = _numbers(tables[self.what + ESTIMATED]["values"])
         self.layers: list[str] = held["rows"]
         self.columns: list[str] = held["columns"]
         self.metric: str = metric["rows"][0]
@@ -71,4 +74,4 @@ class PatchMap:
         return np.array(self.values, dtype) if copy or dtype is not None else self.values
 
     def __repr__(self) -> str:
-        return f"<headlight.PatchMap of {self.what}, {' × '.join(map(str, self.values.shape))}: {self.metric} {self.clean:.3f}, corrupted {self.corrupted:.3f}>"
+        return f"<headlight.PatchMap of {self.what}{', estimated' if self.estimated else ''}, {' × '.join(map(str, self.values.shape))}: {self.metric} {self.clean:.3f}, corrupted {self.corrupted:.3f}>"

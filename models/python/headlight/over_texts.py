@@ -1,15 +1,21 @@
 """Heads over many texts: parts of a corpus that add up to the same bits as the whole."""
 from __future__ import annotations
 
+import json
 import math
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .errors import HeadlightError
-from .program import head_parts
+from .head_names import spelled_head, spelled_heads
+from .program import run
 from .tables import HeadTable, pandas_or_say
+from .temporary import remove, temporary_path
+from .trace_writer import writing
 
 
 def add_part(whole: dict[str, Any], part: Mapping[str, Any], strongest: int) -> None:
@@ -110,24 +116,23 @@ class Corpus(HeadTable):
         """A data frame of pandas with a row for each of the heaviest pairs of each head."""
         return pandas_or_say().DataFrame([{"head": path, **pair} for path, head in self._heads.items() for pair in head["strongest"]])
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes it as a dossier: .json (which the window, figure(view="corpus", corpus=…) and `headlight heads --corpus` read again), a
+        page .html, or a table .csv."""
+        if Path(path).suffix == ".json":
+            with writing(Path(path)):
+                Path(path).write_text(json.dumps(self.said, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace")
+            return Path(path)
+        dossier = temporary_path()
+        try:
+            self.save(dossier.with_suffix(".json"))
+            run(["heads", "--corpus", str(dossier.with_suffix(".json")), "-o", os.fspath(path)])
+        finally:
+            remove(dossier)
+        return Path(path)
+
     def __repr__(self) -> str:
         return f"<headlight.Corpus of {self.model}: {len(self._heads)} heads over {self.texts} texts, {self.tokens} tokens>"
-
-
-def spelled_head(head: Any) -> str:
-    """(1, 2) as "1.2", ("cross", 1, 2) as "cross.1.2"."""
-    return ".".join(head_parts(head))
-
-
-def spelled_heads(heads: Any) -> set[str] | None:
-    """One head or several, or None: all of them."""
-    if heads is None:
-        return None
-    one = isinstance(heads, str) or isinstance(heads, tuple) and bool(heads) and hasattr(heads[-1], "__index__")
-    out = {spelled_head(head) for head in ([heads] if one else heads)}
-    if not out:
-        raise HeadlightError("No head is named; give heads=[(1, 2), …], or leave heads out for all of them.")
-    return out
 
 
 def _row(head: Mapping[str, Any]) -> dict[str, Any]:

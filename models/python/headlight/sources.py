@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import arrays, hooked_models, transformers_models
-from .errors import HeadlightError
+from .errors import HeadlightError, ProgramDied
 from .nnsight_models import unwrapped
 from .parallel import Group, GroupFile, group_of
-from .program import spelled
+from .program import run, spelled
 from .temporary import remove, temporary_path
 from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
@@ -21,18 +22,41 @@ RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")  # 
 READ = ("pair", "target", "ids", "target_ids")  # what the program takes too
 
 
+ARGUMENT = 1 << 16  # bytes of a text that the system surely hands to a program; longer ones go through its standard input
+OTHER_FORMATS = (".h5", ".hdf5", ".zarr", ".npz", ".npy", ".csv", ".tsv", ".json", ".parquet", ".pt", ".pth", ".bin", ".gguf", ".png", ".svg", ".pdf", ".html")
+WEIGHTS = re.compile(r"no weights|need the model|holds no model|cannot be run|reads no other text")  # in what the program says of a trace that lacks them
+
+
 @dataclass
 class Source:
     """A trace file, or what the program is told of a model and a text."""
 
     arguments: list[str]
     trace: Trace | None = None
+    given: bytes = b""  # the program's standard input
+    live: bool = False  # recorded of a model in memory
+
+    def run(self, verb: str, arguments: Sequence[str]) -> bytes:
+        """What a verb of the program says of it."""
+        one_text = ["--one-text"] if verb == "render" and self.given else []
+        try:
+            return run([verb, *self.arguments, *one_text, *arguments], self.given)
+        except ProgramDied:
+            raise
+        except HeadlightError as problem:
+            if self.live and WEIGHTS.search(str(problem)):
+                raise HeadlightError('This needs the model\'s weights, which the program reads from files: save them by model.save_pretrained("folder"), the tokenizer too, and give "folder" in place of the model in memory.') from None
+            raise
 
 
 def open_source(model: Any, tokenizer: Any, text: Any, options: dict[str, Any], path: str | os.PathLike[str] | None = None) -> Source:
     """Takes what describes the input out of `options`; what remains is said to the program. path: where to keep a trace that is made."""
     tokenizer, text = named_text(tokenizer, text)
+    if path is not None and Path(path).suffix.lower() in OTHER_FORMATS:
+        raise HeadlightError(f"A trace is a .safetensors file, and {path} names another format; change its ending.")
     given = {name: options.pop(name) for name in RECORDED if name in options}
+    if model is not None and (beside := [name for name in PATTERNS if given.get(name) is not None]):
+        raise HeadlightError(f"{beside[0]}= are shown in place of a model, and there is one too; leave one of them out.")
     if isinstance(model, Trace):
         return _of_trace(model, given, text)
     if model is None and all(given.get(name) is None for name in PATTERNS) or isinstance(model, (str, os.PathLike)):
@@ -40,13 +64,21 @@ def open_source(model: Any, tokenizer: Any, text: Any, options: dict[str, Any], 
     given |= {name: options.pop(name) for name in READ if name in options}
     if isinstance(text, os.PathLike):
         text = Path(text).read_text(encoding="utf-8")
-    trace = _record(_recording(model, tokenizer, text, given), given, path)
-    return Source(["--trace", str(trace.path)], trace)
+    recording = _recording(model, tokenizer, text, given)
+    if recording.runs and "random_repeat" in options:
+        raise HeadlightError('Random tokens are made by the program, which reads the model from files: save it by model.save_pretrained("folder"), and give "folder" in place of the model in memory; or give ids=[…] of your own.')
+    trace = _record(recording, given, path)
+    return Source(["--trace", str(trace.path)], trace, live=recording.runs)
 
 
 def named_text(tokenizer: Any, text: Any) -> tuple[Any, Any]:
     """A text that stands in the tokenizer's place, where none is needed, is the text."""
     return (None, tokenizer) if text is None and isinstance(tokenizer, str) else (tokenizer, text)
+
+
+def is_workspace(model: Any) -> bool:
+    """Whether it is a file that the window saved, as the command line knows one."""
+    return isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".headlight.json") and Path(model).is_file()
 
 
 def reads_text(model: Any) -> bool:
@@ -66,6 +98,8 @@ def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
     if model is not None and is_trace(Path(model)):
         return _of_trace(Trace(model), given, text)
     named = {"model": None if model is None else os.fspath(model)}
+    if isinstance(text, str) and len(long := text.encode("utf-8", "surrogateescape")) > ARGUMENT:
+        return Source(spelled({**named, "text_file": "-"}), given=long)
     named["text_file" if isinstance(text, os.PathLike) else "text"] = text
     return Source(spelled(named))
 
@@ -82,10 +116,11 @@ class Recording:
     family: str
     d_model: int = 0
     group: Group | None = None  # the processes that write it together
+    runs: bool = False  # a model's own pass
 
 
 def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) -> Recording:
-    batch = int(given.get("batch") or 0)
+    batch = None if given.get("batch") is None else int(given["batch"])
     model, tokenizer = unwrapped(model, tokenizer)
     config = getattr(model, "config", None)
     called = str(given.get("name") or Path(str(getattr(config, "_name_or_path", "") or "")).name or type(model).__name__)
@@ -95,11 +130,11 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
     if hooked_models.is_hooked(model):
         cfg = model.cfg
         name = str(given.get("name") or getattr(cfg, "model_name", "") or "TransformerLens")
-        return Recording(lambda start: hooked_models.record(model, text, given, start), name, "TransformerLens", int(getattr(cfg, "d_model", 0) or 0))
+        return Recording(lambda start: hooked_models.record(model, text, given, start), name, "TransformerLens", int(getattr(cfg, "d_model", 0) or 0), runs=True)
     if hasattr(model, "forward") and hasattr(model, "named_modules") and config is not None:
         d_model = getattr(config, "hidden_size", None) or getattr(config, "d_model", None) or 0
         group = group_of(model)
-        return Recording(lambda start: transformers_models.record(model, tokenizer, text, given, start, group), called, str(config.model_type), int(d_model), group)
+        return Recording(lambda start: transformers_models.record(model, tokenizer, text, given, start, group), called, str(config.model_type), int(d_model), group, runs=True)
     if hasattr(model, "cache_dict") or isinstance(model, Mapping) and any(arrays.NAMED.match(str(name)) for name in model):
         inside = getattr(model, "model", None)
         return held(arrays.of_names(model, batch), tokenizer or getattr(inside, "tokenizer", None))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import HeadlightError
+from .errors import HeadlightError, unknown_name
 
 
 def pandas_or_say() -> Any:
@@ -30,7 +30,7 @@ class HeadTable(Mapping[Any, np.ndarray]):
     def __getitem__(self, name: str | tuple[str, str]) -> np.ndarray:
         kind, name = name if isinstance(name, tuple) else (self.kinds[0], name)
         if name not in self.names or kind not in self.kinds:
-            raise KeyError(name)
+            raise unknown_name(name, self.names) if kind in self.kinds else unknown_name(kind, self.kinds)
         rows = [row for row in self.rows if row["attention"] == kind]
         out = np.full((1 + max(row["layer"] for row in rows), 1 + max(row["head"] for row in rows)), np.nan, np.float32)
         for row in rows:

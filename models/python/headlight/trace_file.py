@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import HeadlightError
+from .errors import HeadlightError, unknown_name
 from .temporary import remove
 from .trace_writer import writing
 
@@ -85,7 +85,7 @@ class Trace(Mapping[str, np.ndarray]):
         if isinstance(name, tuple):
             return self._short(*name)
         if name not in self._tensors:
-            raise KeyError(name)
+            raise unknown_name(name, self._tensors)
         tensor = self._tensors[name]
         if 0 in tensor["shape"]:
             return np.zeros(tensor["shape"], DTYPES[tensor["dtype"]])
@@ -101,7 +101,7 @@ class Trace(Mapping[str, np.ndarray]):
                 return self[full]
         if name == "pattern" and inside + "hook_q" in self._tensors and "attention" in self.metadata:
             return self._pattern(inside, stack, cross, layer)
-        raise KeyError(f"{inside}hook_{name}")
+        raise unknown_name(f"{inside}hook_{name}", sorted(self._tensors, key=lambda held: not held.startswith(at)))
 
     def _pattern(self, at: str, stack: str, cross: bool, layer: int) -> np.ndarray:
         """softmax(cap(scale · q·k) + mask), [head, query, key]."""

@@ -127,6 +127,7 @@ class TraceWriter:
 
     def add_queries_and_keys(self, block: tuple[str, bool, int], query: Any, key: Any, rule: dict[str, Any], of_query: Heads, of_key: Heads) -> None:
         """query [head, pos, d_head], key [kv_head, pos, d_head], which are heads of those of the block; rule: scale, cap, window, causal."""
+        _check_itself(block, query.shape[1], key.shape[1])
         self.blocks[block] = {"heads": of_query.total, "kv_heads": of_key.total, "d_head": query.shape[2], "tokens": query.shape[1], **rule}
         for hook, tensor, held in (("hook_q", query, of_query), ("hook_k", key, of_key)):
             _, tokens, width = tensor.shape
@@ -137,6 +138,7 @@ class TraceWriter:
         heads these are, where several processes write."""
         heads, queries, keys = (int(n) for n in shape)
         here = here or Heads(0, heads)
+        _check_itself(block, queries, keys)
         causal = queries == keys and not block[1]
 
         def checked() -> Iterable[np.ndarray]:
@@ -174,6 +176,12 @@ def is_causal(pattern: np.ndarray) -> bool:
         if pattern[i:i + 64, i + 64:].any() or np.triu(pattern[i:i + 64, i:i + 64], 1).any():
             return False
     return True
+
+
+def _check_itself(block: tuple[str, bool, int], queries: int, keys: int) -> None:
+    """Only one text attends to another with more queries or keys."""
+    if not block[1] and queries != keys:
+        raise HeadlightError(f"Layer {block[2]} has {queries} queries and {keys} keys, as behind a cache or a prefix; give a pass over the whole text, in which it attends to itself.")
 
 
 def _check(pattern: np.ndarray, shape: tuple[int, int], where: str, head: int) -> None:

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from .arrays import CROSS, described_tokens, rows_of_ids
+from .arrays import CROSS, described_tokens, rows_of_ids, which
+from .checks import check_arguments, check_weights
 from .eager_attention import Rows, follows
 from .errors import HeadlightError
 from .parallel import Group, check_divides, heads_here
 from .trace_writer import Heads, TraceWriter
 
 NAME = "headlight_capture"
+READ = ("input_ids", "inputs_embeds", "pixel_values", "input_features", "input_values", "decoder_input_ids")  # what a batch is counted by
 
 
 class NeedsPatterns(Exception):
@@ -177,17 +179,25 @@ def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, A
     elif getattr(model.config, "is_encoder_decoder", False) and "decoder_input_ids" not in arguments:
         written = [] if not given.get("target") else tokenizer(text_target=given["target"])["input_ids"][:-1]
         arguments["decoder_input_ids"] = torch.tensor([[start if start is not None else 0, *written]])
-    sides = {}
+    check_arguments(model, arguments)
+    batch, sides = batch_of(arguments, given), {}
     for side in ("", "decoder_") if getattr(model.config, "is_encoder_decoder", False) else ("",):
         ids = arguments.get(side + "input_ids")
         named = given.get("target_tokens" if side else "tokens")
         if ids is not None:
             if not ids.shape[-1]:
                 raise HeadlightError("There are no tokens to read; give some text, or ids=[…].")
-            sides[side] = described_tokens(ids[given.get("batch", 0)], tokenizer)
+            sides[side] = described_tokens(ids[batch if ids.shape[0] > 1 else 0], tokenizer)
         if named is not None:
             sides[side] = {**described_tokens(named, tokenizer), "ids": sides.get(side, {}).get("ids", [])}
     return arguments, sides
+
+
+def batch_of(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> int:
+    """Which text of the batch is recorded."""
+    named = None if given.get("batch") is None else int(given["batch"])
+    read = next((arguments[name] for name in READ if getattr(arguments.get(name), "shape", None)), None)
+    return named or 0 if read is None else which(read.shape[0], named)
 
 
 def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter],
@@ -195,6 +205,7 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
     """One forward pass (two where patterns have to be written), recorded into start(sides), a new TraceWriter, which is left open. group: the
     processes that hold the model together; each of them calls this."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
+    check_weights(model)
     arguments, sides = sides_of(model, tokenizer, text, given)
     base = getattr(model, "base_model", model)
     known = inspect.signature(base.forward).parameters
@@ -204,7 +215,7 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
         writer = start(sides)
         then = "" if way == "outputs" else "outputs"
         try:
-            _run(model, base, arguments, Recorder(writer, base, int(given.get("batch", 0)), way != "queries and keys", group), way)
+            _run(model, base, arguments, Recorder(writer, base, batch_of(arguments, given), way != "queries and keys", group), way)
             if len({stack for stack, *_ in writer.blocks}) == (2 if getattr(base.config, "is_encoder_decoder", False) else 1):
                 return writer
             then = "" if writer.blocks else then

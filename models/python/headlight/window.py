@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import HeadlightError
-from .program import environment, failure, find_program, head_parts, spelled
+from .program import cannot_start, environment, failure, find_program, head_parts, spelled
 from .sources import Source
 
 FIRST = 0.6  # seconds within which a window that cannot open has said so
@@ -42,6 +42,8 @@ class Window:
 
 def open_window(source: Source, view: str | None, head: Any, options: Mapping[str, object], block: bool | None) -> Window:
     """block: whether to return only when the window is closed; by default where Python is not interactive."""
+    if source.given:
+        raise HeadlightError("The window is opened with a text of at most 64 KiB; give a shorter one, or open the window and a file in it.")
     named = None if head is None else ".".join(head_parts(head))
     arguments = [*source.arguments, *spelled({"view": view, "head": named, **options})]
     said = tempfile.TemporaryFile()
@@ -49,7 +51,7 @@ def open_window(source: Source, view: str | None, head: Any, options: Mapping[st
         program = find_program()
         process = subprocess.Popen([str(program), *arguments], env=environment(program), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
     except OSError as problem:
-        raise HeadlightError(f"The program headlight cannot be started: {problem.strerror}.") from None
+        raise cannot_start(problem) from None
     window = Window(process, said, source)
     try:
         window.wait(None if (not is_interactive() if block is None else block) else FIRST)

@@ -1,0 +1,71 @@
+"""The program's sentences as Python says them, and Python's options as the command line takes them."""
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .errors import HeadlightError
+from .head_names import is_head, spelled_head
+
+THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")  # switches that the command line spells --no-…
+REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
+OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max")  # options that name heads
+RENAMED = {"only_tokens": "tokens", "only_keys": "keys"}  # `tokens` names the tokens of arrays
+NAMED = {there: here for here, there in RENAMED.items()}
+NAME = "([a-z]+(?:-[a-z]+)*)"
+OF_WORDS = "view|method|what|marks|over|scale|contrast|colormap|queries|baseline"  # options whose values are words
+NO_VALUES = "out|and|or|in|is|to|with|goes|acts|does|changes|needs|lists|makes|takes|explains"  # what follows an option in a sentence and is no value
+
+
+def spelled(options: Mapping[str, object]) -> list[str]:
+    """Options as the command line spells them: width_mm=85 is --width-mm 85, values=True is --values, labels=False is
+    --no-labels, heads=[(1, 2), "3.0"] is --heads 1.2,3.0, what is None is left out, and the parts of a list have commas between them."""
+    out: list[str] = []
+    for name, value in options.items():
+        flag = "--" + RENAMED.get(name, name).replace("_", "-")
+        if value is None:
+            continue
+        if callable(value):
+            raise HeadlightError(f'{name}= is a function here, and the program takes words: metric="ball - car" for example, as its command line does.')
+        if name in OF_HEADS:
+            value = _heads(value)
+        if isinstance(value, bool):
+            out += [flag] if value else ["--no-" + flag[2:]] if name in THERE_BY_DEFAULT else []
+        elif name in REPEATED and isinstance(value, Sequence) and not isinstance(value, str):
+            for one in value:
+                out += _pair(flag, str(one))
+        elif isinstance(value, (str, os.PathLike)) or not hasattr(value, "__iter__"):
+            out += _pair(flag, str(value))
+        else:
+            out += _pair(flag, ",".join(str(int(part) if hasattr(part, "item") else part) for part in value))
+    return out
+
+
+def _heads(value: Any) -> Any:
+    """Heads as the command line names them: (1, 2) becomes "1.2"."""
+    if is_head(value):
+        return spelled_head(value)
+    if isinstance(value, (list, tuple, set)):
+        return [spelled_head(one) if is_head(one) else one for one in value]
+    return value
+
+
+def _pair(flag: str, value: str) -> list[str]:
+    return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
+
+
+def in_python(said: str) -> str:
+    """A sentence of the program with its options named as Python names them: --only-heads is only_heads=."""
+    if found := re.search(r" \(see `headlight(?: [a-z]+)? --help`\)$", said):
+        return f"{in_python(said[:found.start()])} ({found[0][6:-1]} lists the options, here with _ for -)"
+    said = said.replace("'headlight render' draws figures without one", "headlight.figure draws figures without one")
+    said = re.sub(rf"--no-{NAME}", lambda found: f"{_name(found[1])}=False", said)
+    said = re.sub(rf"--({OF_WORDS}) (?!(?:{NO_VALUES})\b)([a-z][a-z_0-9-]*)", lambda found: f'{_name(found[1])}="{found[2]}"', said)
+    said = re.sub(rf"--{NAME} (\d[\d.,-]*\d|\d)", lambda found: f'{_name(found[1])}="{found[2]}"', said)
+    return re.sub(rf"--{NAME}( (?=[A-Z]{{2}}))?", lambda found: f"{_name(found[1])}=", said)
+
+
+def _name(option: str) -> str:
+    return NAMED.get(option, option.replace("-", "_"))
