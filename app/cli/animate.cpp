@@ -5,6 +5,7 @@
 #include "base/cast.h"
 #include "cli/progress.h"
 #include "cli/render.h"
+#include "cli/usage.h"
 #include "io/apng.h"
 
 namespace headlight {
@@ -68,6 +69,9 @@ Drawing on_page(const Drawing& drawing, const Page& page, bool transparent) {
 
 Status render_animation(RenderOptions o) {
     if (o.all_heads) return Error{"--animate shows one head; leave --all-heads out."};
+    if (o.numbered)
+        TRY_STATUS(refuse_given(o.given, {"delay"}, "an animation, and --numbered makes figures"));
+    if (o.animate == "layers") TRY_STATUS(refuse_given(o.given, {"generate"}, "--animate tokens"));
     if (!o.numbered && std::filesystem::path(o.output).extension() != ".png")
         return Error{"An animation is a .png; end the name so, or add --numbered for one figure per frame."};
     ThreadPool pool(o.input.threads);

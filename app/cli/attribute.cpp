@@ -6,6 +6,7 @@
 #include "analysis/generate.h"
 #include "base/quoted.h"
 #include "cli/progress.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/numbers.h"
@@ -82,10 +83,7 @@ Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& poo
                      "mean or zero."};
     InputOptions other = o.input;
     clear_changes(other);
-    other.typed.ids.clear();
-    other.typed.types.clear();
-    other.text_file.clear();
-    other.typed.text = o.baseline.substr(kPrompt.size());
+    read_instead(other, o.baseline.substr(kPrompt.size()));
     TRY(ForwardRequest request, read_request(other, out.trace->model, pool));
     const std::vector<int>& ids = out.trace->output().ids;
     if (request.inputs.size() > 1)
@@ -108,6 +106,16 @@ Result<InfluenceWanted> read_wanted(const AttributeOptions& o, const Trace& trac
         TRY(out.metric, parse_metric(*trace.model, o.metric, &trace));
     }
     return out;
+}
+
+/// Options that the method, or what is explained, leaves unheard.
+Status check_heard(const AttributeOptions& o) {
+    if (method_of(o).method != InfluenceMethod::integrated_gradients)
+        TRY_STATUS(refuse_given(o.given, {"steps", "baseline"}, "--method integrated-gradients"));
+    if (!o.over_written()) TRY_STATUS(refuse_given(o.given, {"tokens"}, "--over written"));
+    if (!o.output.empty())
+        TRY_STATUS(refuse_given(o.given, {"json"}, "standard output; the ending of -o names the format"));
+    return success();
 }
 
 /// Options that ask for what the others leave no room for.
@@ -135,6 +143,7 @@ Status run(const AttributeOptions& o) {
     if (!o.output.empty() && !is_numbers_path(o.output))
         return Error{in_quotes(shortened(o.output)) +
                      " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
+    TRY_STATUS(check_heard(o));
     TRY_STATUS(check_together(o));
     ThreadPool pool(o.input.threads);
     TRY(const AttributedRuns runs, run_attributed(o, pool));
@@ -220,7 +229,10 @@ std::function<Status()> declare_attribute(CLI::App& app) {
                    "also write the metric's gradient by everything inside (residual stream, q, k, v, z, "
                    "scores, patterns) to a .safetensors file, named as 'headlight trace' names it");
     app.add_flag("--json", o->json, "JSON, with the metric's value and what the values add up to");
-    return [o] { return run(*o); };
+    return [o, &app] {
+        o->given = given_options(app);
+        return run(*o);
+    };
 }
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 // What the verb attribute is asked for, and how it says what it found.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@ namespace headlight {
 
 struct AttributeOptions {
     InputOptions input;
+    std::set<std::string> given;  // options, "steps" for --steps
     std::string metric, method = "gradient", baseline = "mean", output, gradients, over = "metric",
                         parts = "tokens";
     std::string clean, corrupted;  // texts of attribution patching

@@ -64,7 +64,7 @@ void add_scores(const Trace& trace, const std::vector<ScoredPart>& parts, nlohma
 
 std::string influence_json(const AttributeOptions& o, const Trace& trace, const Influence& found,
                            const std::vector<ScoredPart>& parts, int written) {
-    nlohmann::ordered_json root{{"method", method_of(o).word}};
+    nlohmann::ordered_json root{{"method", o.method}};
     if (written) {
         const std::vector<std::string> labels = token_labels(trace, isize(trace.config().stacks) - 1);
         root["metric"] = metric_row(found.metric.kind).word;
@@ -212,7 +212,7 @@ void note_gap(const AttributeOptions& o, const Influence& found) {
 Status say_influence(const AttributeOptions& o, const Trace& trace, const Influence& found, int written) {
     if (!o.json || !o.output.empty()) note_gap(o, found);
     const std::vector<ScoredPart> parts = scored_parts(trace, found.tokens, part_of(o));
-    if (!o.output.empty()) return write_numbers(o.output, influence_tables(trace, parts, method_of(o).word));
+    if (!o.output.empty()) return write_numbers(o.output, influence_tables(trace, parts, o.method));
     return o.json ? print_json(influence_json(o, trace, found, parts, written))
                   : print(influence_csv(trace, parts));
 }

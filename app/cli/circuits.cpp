@@ -11,6 +11,7 @@
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
@@ -244,7 +245,15 @@ std::function<Status()> declare_circuits(CLI::App& app) {
                    "write tables as .csv, .tsv, .json, .npy or .safetensors in place of standard output");
     app.add_flag("--json", o->json, "JSON; with --head also its composition with every other head");
     add_run_options(app, o->input);
-    return [o] { return run(*o); };
+    return [o, &app]() -> Status {
+        const auto given = given_options(app);
+        const bool listed = !o->head.empty() || (o->composition && o->output.empty());
+        if (!listed)
+            TRY_STATUS(refuse_given(given, {"pairs"}, "--head, or with --composition on standard output"));
+        if (!o->output.empty())
+            TRY_STATUS(refuse_given(given, {"json"}, "standard output; the ending of -o names the format"));
+        return run(*o);
+    };
 }
 
 }  // namespace headlight

@@ -7,6 +7,7 @@
 #include "analysis/head_stats.h"
 #include "analysis/metric.h"
 #include "cli/options.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
@@ -65,7 +66,7 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     }
     InputOptions other = o.input;
     other.trace.clear();
-    if (!o.text_b.empty()) other.typed.text = o.text_b;
+    if (!o.text_b.empty()) read_instead(other, o.text_b);
     if (!o.model_b.empty()) other.model = o.model_b;
     if (!o.input.trace.empty() && other.typed.text.empty() && other.typed.ids.empty()) {
         TRY(const auto sequences, recorded_sequences(a));
@@ -163,7 +164,10 @@ std::function<Status()> declare_compare(CLI::App& app) {
         ->capture_default_str();
     add_metric_option(app, o->metric, "with --json: what is explained, in both runs");
     app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
-    return [o] { return run(*o); };
+    return [o, &app]() -> Status {
+        if (!o->json) TRY_STATUS(refuse_given(given_options(app), {"metric"}, "--json"));
+        return run(*o);
+    };
 }
 
 }  // namespace headlight

@@ -1,6 +1,7 @@
 #include "cli/corpus.h"
 
 #include "analysis/corpus_file.h"
+#include "analysis/dossier_heads.h"
 #include "base/quoted.h"
 #include "cli/progress.h"
 #include "io/output_file.h"
@@ -31,14 +32,33 @@ Result<Corpus> read_lines(const CorpusOptions& o, const std::shared_ptr<const Mo
     return corpus;
 }
 
+/// A dossier that was written before, as a page or a table; its texts are not read again, nor is its model.
+Status write_again(const CorpusOptions& o) {
+    TRY(const auto trace, trace_of_dossier(o.file));
+    TRY(const Dossier dossier, open_dossier(o.file, trace->config()));
+    if (!o.output.empty()) return write_dossier(o.output, *trace->model, dossier);
+    return o.json ? print_json(dossier_json(trace->config(), dossier))
+                  : print(dossier_csv(trace->config(), dossier));
+}
+
+Status check_output(const CorpusOptions& o) {
+    if (!o.output.empty() && !is_dossier_path(o.output))
+        return Error{in_quotes(shortened(o.output)) +
+                     " does not end in .html, .json or .csv; change its ending."};
+    if (o.json && !o.output.empty() && !o.output.ends_with(".json"))
+        return Error{"--json and the ending of " + in_quotes(shortened(o.output)) +
+                     " are two formats; leave --json out, or end -o in .json."};
+    if (o.sums && !o.json && !o.output.ends_with(".json"))
+        return Error{"--sums stand in JSON alone; add --json, or end -o in .json."};
+    return success();
+}
+
 }  // namespace
 
 Status write_corpus(const CorpusOptions& o) {
-    const bool page = o.output.ends_with(".html"), json = !page && (o.json || o.output.ends_with(".json"));
-    if (!o.output.empty() && !json && !is_dossier_path(o.output))
-        return Error{in_quotes(shortened(o.output)) +
-                     " does not end in .html, .json or .csv; change its ending."};
-    if (o.sums && !json) return Error{"--sums stand in JSON alone; add --json, or end -o in .json."};
+    TRY_STATUS(check_output(o));
+    if (is_dossier(o.file)) return write_again(o);
+    const bool json = o.json || o.output.ends_with(".json");
     TRY(const auto model, open_model(o.input));
     if (model->config.can.read_image)
         return Error{model->name + " reads images, and --corpus is a file of texts; open another model."};

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/options.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
@@ -99,7 +100,12 @@ std::function<Status()> declare_generate(CLI::App& app) {
     auto* ids = app.add_flag("--ids-out", o->ids_out, "print the new ids instead of the whole text");
     app.add_flag("--json", o->json, "each step with its probability and what else stood to choice")
         ->excludes(ids);
-    return [o] { return run_generate(*o); };
+    return [o, &app]() -> Status {
+        if (!(o->wanted.sampling.temperature > 0))
+            TRY_STATUS(refuse_given(given_options(app), {"top-k", "top-p", "seed"},
+                                    "sampling, --temperature above 0"));
+        return run_generate(*o);
+    };
 }
 
 }  // namespace headlight

@@ -3,10 +3,12 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/dossier.h"
 #include "analysis/head_summary.h"
 #include "cli/corpus.h"
 #include "cli/effects.h"
 #include "cli/options.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/json.h"
@@ -17,6 +19,7 @@ namespace {
 
 struct HeadsOptions {
     InputOptions input;
+    std::set<std::string> given;  // options, "seed" for --seed
     CorpusOptions corpus;
     std::string sort;
     bool json = false;
@@ -101,6 +104,8 @@ Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool
         return Error{
             "A trace holds no model that could read random tokens; leave --random-repeat out, or --trace."};
     if (o.random_repeat == 0) return run_input(o.input, pool);
+    TRY_STATUS(refuse_given(o.given, {"text", "text-file", "ids", "pair", "token-types", "image"},
+                            "a text, and --random-repeat makes one of random tokens"));
     InputOptions input = o.input;
     TRY(const auto model, open_model(input));
     if (model->config.stacks[0].vocab == 0)
@@ -122,6 +127,20 @@ Status check_corpus(const HeadsOptions& o) {
             "--corpus names the texts; leave other texts, --ids, --image, --trace and --random-repeat out."};
     if (o.measures() || !o.sort.empty())
         return Error{"--metric and --sort go with one text; leave them out, or --corpus."};
+    if (!is_dossier(o.corpus.file)) return success();
+    for (const std::string& name : o.given)
+        if (name != "corpus" && name != "output" && name != "json" && name != "quiet" && name != "threads")
+            return Error{display_path(o.corpus.file) +
+                         " is a dossier, whose texts were read already: leave --" + name +
+                         " out, or give --corpus the texts."};
+    return success();
+}
+
+/// What goes with a corpus, or with random tokens, alone.
+Status check_one_text(const HeadsOptions& o) {
+    if (!o.corpus.output.empty()) return Error{"-o goes with --corpus; redirect standard output instead."};
+    TRY_STATUS(refuse_given(o.given, {"sums", "first-line", "strongest"}, "--corpus"));
+    if (o.random_repeat == 0) TRY_STATUS(refuse_given(o.given, {"seed"}, "--random-repeat"));
     return success();
 }
 
@@ -133,9 +152,7 @@ Status run(const HeadsOptions& o) {
         corpus.json = o.json;
         return write_corpus(corpus);
     }
-    if (!o.corpus.output.empty()) return Error{"-o goes with --corpus; redirect standard output instead."};
-    if (o.corpus.sums || o.corpus.first_line != 1)
-        return Error{"--sums and --first-line go with --corpus; leave them out, or give the texts so."};
+    TRY_STATUS(check_one_text(o));
     if (o.sort == "effect" && !o.measures())
         return Error{
             "--sort effect needs --metric, what ablating a head is measured by, as in --metric 'log p "
@@ -174,7 +191,7 @@ Result<HeadEffects> effects_of_heads(const Trace& trace, const Trace* own, const
 std::function<Status()> declare_heads(CLI::App& app) {
     auto o = std::make_shared<HeadsOptions>();
     add_input_options(app, o->input);
-    add_trace_option(app, o->input);
+    add_trace_alone(app, o->input);
     std::vector<std::string> keys;
     std::string help = "order of the rows: ";
     for (const auto& s : head_statistics()) {
@@ -211,7 +228,10 @@ std::function<Status()> declare_heads(CLI::App& app) {
     app.add_option("-o,--output", o->corpus.output,
                    "of a corpus: an .html sheet of every head, .json or .csv; without it CSV, or --json");
     app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
-    return [o] { return run(*o); };
+    return [o, &app] {
+        o->given = given_options(app);
+        return run(*o);
+    };
 }
 
 }  // namespace headlight

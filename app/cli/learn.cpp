@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/options.h"
 #include "cli/validators.h"
@@ -66,6 +67,22 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn
     return run_trace(model, std::move(request), pool);
 }
 
+/// Stations that show no head of a model, and those whose page no query changes.
+constexpr const char* kWithoutHead[] = {"database", "worked-example", "seq2seq", "formation"};
+constexpr const char* kWithoutQuery[] = {"database",   "scale",   "worked-example",
+                                         "parameters", "seq2seq", "formation"};
+
+Status check_heard(const LearnOptions& o, const learn::Station& station) {
+    const auto lists = [&](const auto& keys) {
+        return std::find(std::begin(keys), std::end(keys), std::string_view(station.key)) != std::end(keys);
+    };
+    const std::string at = " at the station " + std::string(station.key) + "; leave it out.";
+    if (lists(kWithoutHead) && (!o.layer.empty() || o.head >= 0))
+        return Error{(o.head >= 0 ? "--head" : "--layer") + std::string(" has no part") + at};
+    if (lists(kWithoutQuery) && o.query >= 0) return Error{"--query has no part" + at};
+    return success();
+}
+
 /// The head that was named, else the one that the station begins with, else the first.
 Result<AttentionHead> learn_head(const LearnOptions& o, const learn::Station& station, const Trace& trace,
                                  ThreadPool& pool) {
@@ -118,8 +135,13 @@ Status run_learn(LearnOptions o) {
             TRY_STATUS(set_field(style, field, given->second));
     const learn::Station& station = *learn::find_station(o.station);
     ThreadPool pool(o.input.threads);
-    TRY(learn::Page page, learn_page(o, station, pool));
     const std::string output = with_format(o.output, o.format);
+    if (is_numbers_path(output) && !o.fields.empty())
+        return Error{
+            "--" + o.fields.begin()->first +
+            " changes the figure and not its numbers; leave it out, or end -o in .png, .svg or .pdf."};
+    TRY_STATUS(check_heard(o, station));
+    TRY(learn::Page page, learn_page(o, station, pool));
     if (is_numbers_path(output)) return write_numbers(output, learn::page_numbers(page));
     return write_page(output, learn::draw_learn_page(std::make_shared<const learn::Page>(std::move(page)),
                                                      learn::station_text(station.key), style));

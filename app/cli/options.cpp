@@ -114,10 +114,24 @@ void add_run_options(CLI::App& app, InputOptions& o) {
     app.add_flag("--quiet", o.quiet, "no messages but errors");
 }
 
-void add_trace_option(CLI::App& app, InputOptions& o) {
-    app.add_option("--trace", o.trace,
-                   "a trace file in place of a model and a text: of 'headlight trace', or of "
-                   "models/capture_trace.py where the model runs elsewhere");
+CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
+    return app.add_option("--trace", o.trace,
+                          "a trace file in place of a model and a text: of 'headlight trace', or of "
+                          "models/capture_trace.py where the model runs elsewhere");
+}
+
+void add_trace_alone(CLI::App& app, InputOptions& o) {
+    CLI::Option* trace = add_trace_option(app, o);
+    for (const char* run : {"--model", "--text", "--text-file", "--pair", "--target", "--ids", "--target-ids",
+                            "--token-types", "--image"})
+        trace->excludes(app.get_option(run));
+}
+
+void read_instead(InputOptions& o, const std::string& text) {
+    o.typed.text = text;
+    o.typed.ids.clear();
+    o.typed.types.clear();
+    o.text_file.clear();
 }
 
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does) {

@@ -40,7 +40,12 @@ CLI::Option* add_id_list(CLI::App& app, const char* name, std::vector<int>& into
 void add_run_options(CLI::App& app, InputOptions& options);
 
 /// --trace, for verbs that only look at what was computed.
-void add_trace_option(CLI::App& app, InputOptions& options);
+CLI::Option* add_trace_option(CLI::App& app, InputOptions& options);
+/// The same where nothing else is run beside it, so that a model or a text would go unheard.
+void add_trace_alone(CLI::App& app, InputOptions& options);
+
+/// Another text in place of what the options name, whether as a text, a file or ids.
+void read_instead(InputOptions& options, const std::string& text);
 
 /// --metric, as parse_metric reads it.
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does);

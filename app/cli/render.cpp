@@ -5,9 +5,12 @@
 #include <mutex>
 #include <sstream>
 
+#include "analysis/dossier.h"
+#include "analysis/dossier_heads.h"
 #include "analysis/patch_map.h"
 #include "base/cast.h"
 #include "cli/progress.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
 #include "io/output_file.h"
@@ -91,6 +94,13 @@ Status read_style(const RenderOptions& o, FigureStyle& style) {
     return success();
 }
 
+/// A run of the input, or the heads that a dossier is about, for which no model needs to be at hand.
+Result<std::shared_ptr<const Trace>> shown_trace(const RenderOptions& o, ThreadPool& pool) {
+    if (!o.given.count("model") && o.input.trace.empty() && is_dossier(o.corpus))
+        return trace_of_dossier(o.corpus);
+    return run_input(o.input, pool);
+}
+
 Status render(RenderOptions& o) {
     FigureOptions& f = o.figure;
     TRY_STATUS(read_style(o, f));
@@ -98,9 +108,10 @@ Status render(RenderOptions& o) {
         o.output += "." + (o.format.empty() ? "png" : o.format);
     else if (!o.format.empty() && std::filesystem::path(o.output).extension() != "." + o.format)
         o.output += "." + o.format;
+    TRY_STATUS(check_heard(o));
     if (!o.input.text_file.empty()) {
         TRY(const std::string text, read_text(o.input.text_file));
-        const auto lines = lines_of(text);
+        const auto lines = o.one_text ? std::vector{text} : lines_of(text);
         if (lines.size() > 1 && is_standard_stream(o.output))
             return Error{
                 "Several figures cannot go to standard output; name a file with -o, or give one sentence."};
@@ -111,8 +122,9 @@ Status render(RenderOptions& o) {
     if (o.all_heads && is_standard_stream(o.output))
         return Error{"The figures of all heads cannot go to standard output; name a file with -o."};
     if (!o.animate.empty()) return render_animation(o);
+    TRY_STATUS(refuse_given(o.given, {"delay"}, "--animate"));
     ThreadPool pool(o.input.threads);
-    TRY(const auto trace, run_input(o.input, pool));
+    TRY(const auto trace, shown_trace(o, pool));
     return render_trace(o, trace, o.output, pool);
 }
 
@@ -125,6 +137,8 @@ void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) 
         app.add_flag_callback((on ? "--no-" : "--") + name,
                               [&o, name, on] { o.fields[name] = on ? "false" : "true"; },
                               std::string(on ? "without " : "") + field.help);
+        if (on)  // for programs that say it either way
+            app.add_flag_callback("--" + name, [&o, name] { o.fields[name] = "true"; })->group("");
         return;
     }
     auto* option = app.add_option_function<std::string>(
@@ -171,7 +185,7 @@ std::string padded(size_t number, size_t of) {
 std::function<Status()> declare_render(CLI::App& app) {
     auto o = std::make_shared<RenderOptions>();
     add_input_options(app, o->input);
-    add_trace_option(app, o->input);
+    add_trace_alone(app, o->input);
     std::vector<std::string> names;
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())
@@ -189,6 +203,8 @@ std::function<Status()> declare_render(CLI::App& app) {
     app.add_flag("--numbered", o->numbered,
                  "with --animate: one figure per frame instead of an animation: NAME-1.png, NAME-2.png …")
         ->needs(animate);
+    app.add_flag("--one-text", o->one_text, "--text-file is one text, however many lines it has")
+        ->needs(app.get_option("--text-file"));
     app.add_flag("--all-heads", o->all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
     app.add_option("--format", o->format, "format of the figure or numbers where -o is '-' or has no ending")
         ->check(one_of({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
@@ -258,7 +274,10 @@ std::function<Status()> declare_render(CLI::App& app) {
            "the contrast as older versions called it")
         ->check(one_of({"linear", "log", "row"}))
         ->group("");
-    return [o] { return render(*o); };
+    return [o, &app] {
+        o->given = given_options(app);
+        return render(*o);
+    };
 }
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,12 @@ inline constexpr const char* kModelParts[] = {"embedding", "positions", "attenti
 
 struct RenderOptions {
     InputOptions input;
+    std::set<std::string> given;  // options, "head" for --head
     FigureOptions figure;
     std::string output, view = "heads", size, layer = "0", preset;
     std::string lock, with, text_b, model_b, show = "pattern", format, metric;
     std::string put = "resid_pre";  // of patching: what is put back
-    bool all_heads = false, numbered = false;
+    bool all_heads = false, numbered = false, one_text = false;
     std::optional<std::string> mean, max;  // of which heads: layer, all, 1.2,3.0
     bool hard = false, as_lines = false;   // of an alignment
     std::string origins = "auto";          // of a graph: how it is told where a token comes from
@@ -56,6 +58,9 @@ template <size_t N>
 std::vector<std::string> words_of(const char* const (&words)[N]) {
     return {std::begin(words), std::end(words)};
 }
+
+/// Fails where an option was given that does not act on the view, or on its numbers where those are written.
+Status check_heard(const RenderOptions& options);
 
 /// Options of the views graph and influence.
 void add_origin_options(CLI::App& app, RenderOptions& options);

@@ -3,11 +3,13 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/dossier.h"
 #include "analysis/generate.h"
 #include "analysis/influence.h"
 #include "base/quoted.h"
 #include "cli/render.h"
 #include "io/json.h"
+#include "trace/trace_file.h"
 #include "views/combined_heads.h"
 #include "views/layer_heads.h"
 #include "views/page.h"
@@ -35,6 +37,25 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
     return std::optional(std::pair{query, key});
 }
 
+/// What the other run reads: another text, or what the first one read. A trace cannot be run again, but
+/// another model can read its tokens.
+Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
+    InputOptions other = o.input;
+    clear_changes(other);
+    if (!o.text_b.empty()) read_instead(other, o.text_b);
+    if (!o.model_b.empty()) other.model = o.model_b;
+    if (o.input.trace.empty()) return other;
+    if (o.model_b.empty())
+        return Error{
+            "A trace reads no other text; give --model-b, which reads it, or --model in place of --trace."};
+    other.trace.clear();
+    if (!o.text_b.empty()) return other;
+    TRY(const auto sequences, recorded_sequences(trace));
+    other.typed.ids = sequences[0].ids;
+    if (sequences.size() > 1) other.typed.target_ids = sequences[1].ids;
+    return other;
+}
+
 /// The runs that a view shows: with changes also the model's own, and for --view compare the one it is
 /// compared with.
 Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const Trace>& trace, Session& s,
@@ -45,10 +66,7 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
         s.document.comparison.what = Compared::changes;
     }
     if (!o.text_b.empty() || !o.model_b.empty()) {
-        InputOptions other = o.input;
-        clear_changes(other);
-        if (!o.text_b.empty()) other.typed.text = o.text_b;
-        if (!o.model_b.empty()) other.model = o.model_b;
+        TRY(const InputOptions other, other_input(o, *trace));
         if (o.model_b.empty() && trace->has_weights()) {  // patching needs both runs of one model
             TRY(ForwardRequest request, read_request(other, trace->model, pool));
             TRY(runs.other, run_trace(trace->model, std::move(request), pool));
@@ -63,6 +81,22 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
         s.document.comparison.what = Compared::heads;
     }
     return runs;
+}
+
+/// Scores that begin at another text need one, of as many tokens.
+Status check_prompt(const RenderOptions& o, const ShownRuns& runs) {
+    const bool needed =
+        o.view == "influence" &&
+        (o.method == "attribution-patching" || (o.method == "integrated-gradients" && o.baseline == "text"));
+    if (!needed) return success();
+    if (!runs.other)
+        return Error{
+            "Tokens are scored from another text here; give it as --text-b, or choose another --method or "
+            "--baseline."};
+    const int shown = runs.shown->request.inputs[0].size(), other = runs.other->request.inputs[0].size();
+    if (shown == other) return success();
+    return Error{"The text of --text-b has " + std::to_string(other) + " tokens and the other one " +
+                 std::to_string(shown) + "; tokens are scored between texts of as many."};
 }
 
 /// For a view of a target without one: the pass that has read the model's own translation.
@@ -124,8 +158,12 @@ void choose_for_view(const RenderOptions& o, Session& s) {
 
 /// The heads that a graph is made of, and those of a layer that are drawn as lines.
 Status choose_heads_shown(const RenderOptions& o, const ModelConfig& c, Session& s) {
-    if (o.shown_heads.empty()) return success();
     std::set<AttentionHead> shown;
+    if (o.shown_heads.empty()) {
+        if (o.given.count("head") && find_view(o.view)->shows == View::Shows::layer)
+            show_heads_alone(s, c, o.figure.block, {{o.figure.block, o.figure.head}});
+        return success();
+    }
     std::istringstream words(o.shown_heads);
     for (std::string word; std::getline(words, word, ',');) {
         TRY(const AttentionHead head, parse_head(c, word, "--heads"));
@@ -167,7 +205,8 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     TRY(const auto trace, with_target(o, *view, given, pool));
     if (!view->offered(*trace->model))
         return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
-    if (const char* missing = view->missing(*trace->model))
+    const bool dossier = view->take_corpus && is_dossier(o.corpus);
+    if (const char* missing = view->missing(*trace->model); missing && !dossier)
         return Error{"The view " + o.view + " has nothing to show: " + missing};
     if (view->take_corpus && (o.corpus.empty() || o.corpus == "-"))
         return Error{"--view corpus draws a file: give --corpus FILE, texts (one a line) or a dossier."};
@@ -188,6 +227,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     }
     if (view->of_target) s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
+    TRY_STATUS(check_prompt(o, runs));
     if (!o.metric.empty()) {
         TRY(const Metric metric, parse_metric(*trace->model, o.metric, trace.get()));
         TRY([[maybe_unused]] const Metric known, resolved(metric, *trace, pool));

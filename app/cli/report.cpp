@@ -229,7 +229,7 @@ Status run(const ReportOptions& o) {
 std::function<Status()> declare_report(CLI::App& app) {
     auto o = std::make_shared<ReportOptions>();
     add_input_options(app, o->input);
-    add_trace_option(app, o->input);
+    add_trace_alone(app, o->input);
     app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
     app.add_option("--heads", o->heads,
                    "the heads to show large, 1.2,3.0; by default those that stand out by a statistic");

@@ -1,10 +1,27 @@
 #include <CLI/CLI.hpp>
 
+#include "base/quoted.h"
+#include "base/utf8.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "trace/trace_file.h"
 
 namespace headlight {
+
+namespace {
+
+/// A name that another format's readers would believe.
+Status check_trace_name(const std::string& output) {
+    const std::string ending = lower_case(std::filesystem::path(output).extension().string());
+    for (const char* other : {".h5", ".hdf5", ".zarr", ".npz", ".npy", ".csv", ".tsv", ".json", ".parquet",
+                              ".pt", ".pth", ".bin", ".gguf", ".png", ".svg", ".pdf", ".html"})
+        if (ending == other)
+            return Error{"A trace is a .safetensors file, and " + in_quotes(shortened(output)) + " ends in " +
+                         ending + "; change its ending."};
+    return success();
+}
+
+}  // namespace
 
 std::function<Status()> declare_trace(CLI::App& app) {
     struct Options {
@@ -20,6 +37,7 @@ std::function<Status()> declare_trace(CLI::App& app) {
         ->expected(1)
         ->take_all();
     return [o]() -> Status {
+        TRY_STATUS(check_trace_name(o->output));
         ThreadPool pool(o->input.threads);
         TRY(const auto trace, run_input(o->input, pool));
         return write_trace(o->output, *trace, o->capture, pool);

@@ -57,6 +57,13 @@ std::string head_sheet(const ModelConfig& c, AttentionHead at, const HeadDossier
     return out + "</tbody></table>\n";
 }
 
+/// The model's line, or what the dossier itself says of it where it is not at hand.
+std::string line_of(const Model& model, const Dossier& dossier) {
+    if (model.name == dossier.model) return model_line(model);
+    return "<p class=\"note\">" + escaped(dossier.model) + " · " + std::to_string(model.config.layers()) +
+           " layers · " + per_stack(model.config, &StackConfig::heads) + " heads</p>\n";
+}
+
 }  // namespace
 
 bool is_dossier_path(const std::filesystem::path& path) {
@@ -67,7 +74,7 @@ bool is_dossier_path(const std::filesystem::path& path) {
 std::string dossier_html(const Model& model, const Dossier& dossier) {
     std::string out =
         page_head("Heads of " + dossier.model + " over " + std::to_string(dossier.texts) + " texts") +
-        model_line(model) + "<p class=\"note\">" + std::to_string(dossier.tokens) +
+        line_of(model, dossier) + "<p class=\"note\">" + std::to_string(dossier.tokens) +
         " tokens. The mean weight from one kind of token to another, and the heaviest pairs of "
         "tokens, each once; the first token of a text, on which heads rest, is left out of the "
         "pairs.</p>\n" +

@@ -220,11 +220,12 @@ std::string caption_of(const Scene& s, const LinesLayout& l, const LineCount& in
     };
     const std::string in_view = strongest(in_sight), its = strongest(of_query),
                       some = in_view.empty() ? "" : "The " + in_view + " in view. ",
-                      from = !focused      ? "Point at a token to follow its lines."
+                      from = !focused      ? s.ui.on_page() ? "" : "Point at a token to follow its lines."
                              : its.empty() ? "From " + of + "; others dimmed."
                                            : "From " + of + ": its " + its + "; others dimmed.",
                       bars = l.bars.w != 0 && cell
-                                 ? " Bars right: weight per head" + (focused ? "." : ", from " + of + ".")
+                                 ? std::string(from.empty() ? "" : " ") + "Bars right: weight per head" +
+                                       (focused ? "." : ", from " + of + ".")
                                  : "";
     return first_that_fits(s.ui, kCaption,
                            {some + from + bars, some + from, some.empty() || focused ? from : some}, room);

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "figure/canvas.h"
+#include "figure/chosen_tokens.h"
 #include "figure/methods.h"
 #include "paint/layout.h"
 #include "views/views.h"
@@ -144,7 +145,16 @@ std::vector<NumberTable> view_numbers(ViewPage page) {
 }
 
 Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
-    return write_numbers(path, view_numbers(std::move(page)));
+    const View& view = views()[page.view];
+    std::vector<NumberTable> tables = view_numbers(page);
+    const bool of_tokens = view.figure && !view.figure_of_answer && view.shows == View::Shows::head;
+    Status chosen = success();
+    if (of_tokens && tables.size() == 1 && tables[0].columns_are == "key")
+        with_scene(page, [&](Scene& s) {
+            chosen = choose_tokens(tables[0], *s.sentence()->trace, s.block(), page.style);
+        });
+    TRY_STATUS(chosen);
+    return write_numbers(path, tables);
 }
 
 void size_page(ViewPage& page, float width, float height) {

@@ -130,6 +130,7 @@ std::string missing_qk(const Model& model) {
 std::string missing_ov(const Model& model, AttentionHead head) {
     const ModelConfig& c = model.config;
     if (std::string missing = missing_qk(model); !missing.empty()) return missing;
+    if (model.weights.stacks.empty()) return model.name + " holds no weights, which circuits are made of.";
     if (!model.has_logits()) return model.name + " has no head that predicts tokens.";
     if (c.block(head.block).stack + 1 != isize(c.stacks))
         return "The encoder's heads write to no logits: the decoder does.";

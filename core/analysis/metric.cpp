@@ -24,6 +24,8 @@ std::span<const MetricRow> metric_rows() {
 }
 
 Error predicts_nothing(const Model& model) {
+    if (model.weights.stacks.empty())
+        return {model.name + " holds no weights, so there is no metric to take of it; open the model."};
     return {model.name + " has no head that predicts tokens, so there is no metric to take of it."};
 }
 

@@ -1,14 +1,13 @@
 // One head: weights, token labels on both axes, color bar, title, caption.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <sstream>
 
 #include "analysis/predict.h"
-#include "analysis/words.h"
 #include "base/cast.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "figure/chosen_tokens.h"
 #include "figure/figure.h"
 #include "figure/methods.h"
 
@@ -20,32 +19,6 @@ constexpr double kMargin = 14, kLabelSize = 11, kBarSpace = 74, kMaxCell = 48, k
 /// From one label to the next, in sizes of the type; the least of the chosen size; what rounding loses.
 constexpr double kLabelStep = 1.2, kLeastLabel = 0.75, kAlmost = 0.999;
 
-/// The tokens along one axis: those that were asked for, as labels, and the words that they belong to.
-struct Tokens {
-    std::vector<int> kept;            // positions
-    std::vector<int> words;           // of each kept one; their own number where words are not joined
-    std::vector<std::string> labels;  // of what is drawn
-};
-
-Result<Tokens> choose_tokens(const Trace& trace, int stack, const std::string& wanted, bool join) {
-    const Sequence& sequence = trace.request.inputs[stack];
-    const std::vector<std::string> all = token_labels(*trace.model, sequence, stack);
-    Tokens out;
-    TRY(out.kept, read_positions(wanted, isize(all)));
-    std::vector<int> numbers(all.size());
-    std::iota(numbers.begin(), numbers.end(), 0);
-    if (join) numbers = word_numbers(sequence.tokens);
-    std::vector<std::string> labels;
-    for (size_t i = 0; i < out.kept.size(); ++i) {
-        const auto number = [&](size_t at) { return numbers[out.kept[at]]; };
-        out.words.push_back(i == 0 ? 0 : out.words.back() + (number(i) != number(i - 1)));
-        labels.push_back(all[out.kept[i]]);
-    }
-    out.labels = join_labels(labels, out.words);
-    for (auto& label : out.labels) label = shorten_middle(label, 14);
-    return out;
-}
-
 /// The head's, or those of several as one.
 Matrix weights_of(const Trace& trace, const FigureOptions& o) {
     if (o.group) return combined_pattern(trace, *o.group, o.drop_sink);
@@ -53,12 +26,16 @@ Matrix weights_of(const Trace& trace, const FigureOptions& o) {
     return o.drop_sink ? without_first_key(std::move(own)) : own;
 }
 
-Matrix choose_weights(const Trace& trace, const FigureOptions& o, const Tokens& queries, const Tokens& keys) {
-    check_fits(int64_t{trace.query_count(o.block)} * trace.key_count(o.block) *
-               12);  // as it is, as it is shown, the tokens kept
-    const Matrix whole = weights_of(trace, o);
-    const Matrix kept = whole(queries.kept, keys.kept);
-    return o.join_words ? join_pattern(kept, queries.words, keys.words) : kept;
+Result<ChosenAxes> choose_axes(const Trace& trace, const FigureOptions& o) {
+    const AttentionBlock block = trace.config().block(o.block);
+    return chosen_axes(trace, o.block, o, token_labels(trace, block.stack),
+                       token_labels(trace, block.key_stack()));
+}
+
+std::vector<std::string> short_labels(std::vector<std::string> labels) {
+    constexpr size_t kLongest = 14;
+    for (auto& label : labels) label = shorten_middle(label, kLongest);
+    return labels;
 }
 
 /// Labels down the left side and over the columns.
@@ -243,13 +220,16 @@ std::string fully_masked_note(const Trace& trace, int block, int head) {
 }
 
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
-    const AttentionBlock block = trace->config().block(o.block);
-    TRY(const Tokens queries, choose_tokens(*trace, block.stack, o.tokens, o.join_words));
-    TRY(const Tokens keys,
-        choose_tokens(*trace, block.key_stack(),
-                      o.keys.empty() && block.stack == block.key_stack() ? o.tokens : o.keys, o.join_words));
-    const Matrix weights = choose_weights(*trace, o, queries, keys);
-    Labels labels{queries.labels, keys.labels};
+    if (o.values && o.marks == Marks::dots)
+        return Error{
+            "Weights are written into squares, and beside dots they cannot be read; leave values out, or "
+            "draw "
+            "squares."};
+    TRY(const ChosenAxes axes, choose_axes(*trace, o));
+    check_fits(int64_t{trace->query_count(o.block)} * trace->key_count(o.block) *
+               12);  // as it is, as it is shown, the tokens kept
+    const Matrix weights = chosen_weights(weights_of(*trace, o), axes, o);
+    Labels labels{short_labels(axes.queries.labels), short_labels(axes.keys.labels)};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);
     const Shades shades = shades_of(o.contrast, weights);
     const Layout one = arrange(o, labels);

@@ -83,7 +83,10 @@ std::string square(const NumberTable& t, char separator) {
     for (const auto& label : t.columns) out += separator + field(label, separator);
     for (Index r = 0; r < t.values.rows(); ++r) {
         out += "\n" + field(t.rows[r], separator);
-        for (Index c = 0; c < t.values.cols(); ++c) out += separator + cell_text(t, r, c);
+        for (Index c = 0; c < t.values.cols(); ++c) {
+            const std::string number = cell_text(t, r, c);
+            out += separator + (number.empty() ? field(text_of(t, r, c), separator) : number);
+        }
     }
     return out + "\n";
 }

@@ -146,7 +146,8 @@ Status write_safetensors(const std::filesystem::path& path, const std::vector<Te
     if (!metadata.empty()) header["__metadata__"] = metadata;
     uint64_t offset = 0;
     for (const auto& t : tensors) {
-        const uint64_t size = static_cast<uint64_t>(element_count(t.shape)) * (t.dtype == "I64" ? 8 : 4);
+        const uint64_t size =
+            static_cast<uint64_t>(element_count(t.shape)) * (t.dtype.ends_with("64") ? 8 : 4);
         header[t.name] = {{"dtype", t.dtype}, {"shape", t.shape}, {"data_offsets", {offset, offset + size}}};
         offset += size;
     }

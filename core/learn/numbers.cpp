@@ -39,6 +39,21 @@ std::vector<float> numbers_in(std::string text) {
     return out;
 }
 
+/// The cells that are words, "" where a number stands; empty where there are numbers alone.
+std::vector<std::string> words_of(const Table& table, int first) {
+    const int columns = isize(table.columns) - first;
+    std::vector<std::string> out(table.values.size() * size_t(std::max(0, columns)));
+    bool any = false;
+    for (int r = 0; r < isize(table.rows); ++r)
+        for (int c = 0; c < std::min(columns, isize(table.rows[r]) - first); ++c) {
+            const bool number = first + c < isize(table.values[r]) && !std::isnan(table.values[r][first + c]);
+            if (number || table.rows[r][first + c].empty()) continue;
+            out[size_t(r) * size_t(columns) + size_t(c)] = table.rows[r][first + c];
+            any = true;
+        }
+    return any ? out : std::vector<std::string>();
+}
+
 /// Adds the tables of one block.
 struct Collector {
     std::vector<NumberTable> tables;
@@ -102,7 +117,7 @@ struct Collector {
         out.values = filled(values, most);
         if (most > 0) add(steps.title, std::move(out));
     }
-    /// A first column of words names the rows.
+    /// A first column of words names the rows; words elsewhere stand beside the numbers, as texts.
     void operator()(const Table& table) {
         const auto words = [&](const auto& row) { return row.empty() || std::isnan(row[0]); };
         const int first = std::all_of(table.values.begin(), table.values.end(), words) ? 1 : 0;
@@ -114,6 +129,7 @@ struct Collector {
             for (int c = 0; c < std::min(columns, isize(table.values[r]) - first); ++c)
                 out.exact(r, c) = table.values[r][first + c];
         }
+        out.texts = words_of(table, first);
         out.values = out.exact.cast<float>();
         for (int c = first; c < isize(table.columns); ++c) out.columns.push_back(table.columns[c]);
         if (!table.values.empty()) add(table.title, std::move(out));

@@ -11,7 +11,8 @@ namespace headlight::learn {
 /// The numbers of all blocks in their order, under names that differ. BarRows: [rows, columns], then
 /// [queries, columns] of each row that has all of them. Curves: [points, 2 or 3] of each line, x, y and
 /// error. Plane: [points, 2]. Pixels: weights, [rows, columns] of
-/// patches. Steps: [lines, numbers of the longest result]. Words have none.
+/// patches. Steps: [lines, numbers of the longest result]. Table: words among the numbers as texts. Words
+/// have none.
 std::vector<NumberTable> page_numbers(const Page& page);
 
 }  // namespace headlight::learn

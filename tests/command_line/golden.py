@@ -20,7 +20,7 @@ GOLDEN = {"head": ["--view", "head", "--layer", "1", "--head", "2"], "dots": ["-
           "words": ["--view", "head", "--layer", "1", "--head", "2", "--join-words", "--values", "--grid-lines"], "heads": ["--view", "heads"],
           "mean": ["--view", "head", "--layer", "1", "--mean", "layer", "--contrast", "root", "--methods"], "text": ["--view", "text", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW],
           "steps": ["--view", "steps", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW], "lines": ["--view", "lines", "--layer", "1", *VIEW], "delta": ["--view", "delta", "--layer", "2", *VIEW],
-          "lens": ["--view", "lens", *VIEW], "graph": ["--view", "graph", *VIEW], "positions": ["--view", "positions", "--layer", "1", "--head", "2", "--size", "1280x720"], "learn": ["--view", "learn"],
+          "lens": ["--view", "lens", *VIEW], "graph": ["--view", "graph", *VIEW], "positions": ["--view", "positions", "--size", "1280x720"], "learn": ["--view", "learn"],
           "compare": ["--view", "compare", "--layer", "1", "--head", "2", "--text-b", "Lily saw a big dog. Lily saw", *VIEW],
           "before": ["--view", "compare", "--show", "delta", "--change", "mask:6>1", "--layer", "1", "--head", "2", *VIEW], "influence": ["--view", "influence", "--layer", "1", "--head", "2", "--metric", "cat", *VIEW], "patch": ["--view", "patch", "--ablate", "1.0", "--metric", "cat - dog", *VIEW], "origins": ["--view", "origins", "--layer", "2", "--head", "3", "--cell", "6,1", *VIEW],
           "circuits": ["--view", "circuits", "--layer", "1", "--head", "2", *VIEW], "composed": ["--view", "circuits", "--graph", "--layer", "2", "--head", "3", "--size", "1280x800"],
@@ -43,6 +43,7 @@ def golden_figures():
         words = subprocess.run(["pdftotext", out["pdf"], "-"], capture_output=True, text=True).stdout.split() if shutil.which("pdftotext") else None
         now = {"shapes": shapes_of(out["svg"].read_text()), "text": words}
         assert not [word for word in words or [] if re.search(r"^-\d|\de-\d", word)], f"{name}: a hyphen stands for minus"
+        assert not re.search(r"\b(Point at|Click|Drag|Hover|Press)\b", " ".join(words or [])), f"{name}: nobody can point at a page"
         pictures.check_golden(name, out["png"].read_bytes(), folder / f"{name}.png", write, block=4 if small else 8)
         if write:
             (folder / f"{name}.json").write_text(json.dumps(now, ensure_ascii=False) + "\n")

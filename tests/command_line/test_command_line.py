@@ -19,6 +19,7 @@ import failures
 import fetching
 import figures
 import golden
+import heard
 import helping
 import instruction_sets
 import interventions
@@ -26,7 +27,7 @@ import learning
 import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, endless, learning, models, fetching, conversions, instruction_sets, helping]
+SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, endless, learning, models, fetching, conversions, instruction_sets, helping, heard]
 
 
 TESTS = {t.__name__: t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount}

@@ -1,0 +1,118 @@
+"""Every option that a verb declares changes what it says, or is refused by name: none is read and then unheard. The options are those
+that the program lists for shells, so that a new one needs a row here."""
+import functools
+import re
+import subprocess
+
+from program import FOLDER, MODELS, PROGRAM, run
+
+TEXT, OTHER = "Lily saw an unbelievable cat", "Lily saw an unbelievable dog"
+SILENT = {"--help", "--quiet", "--threads", "--output", "-o", "-h", "--format", "--version"}  # change how, and not what, is said
+SAMPLES = {  # a value that is not the default; [] of a flag
+    "--model": ["translator"], "--text": ["Tom had a car"], "--text-file": ["line.txt"], "--pair": ["more"], "--target": ["mehr"], "--ids": ["5,9,12"], "--target-ids": ["1,2"], "--token-types": ["0,0,1"],
+    "--image": [MODELS / "vit/gradient_rgb.png"], "--mask": ["window:2"], "--ablate": ["0.0:uniform"], "--temperature-attn": ["0.5"], "--change": ["temperature:0.3"], "--trace": ["t.safetensors"], "--metric": ["cat - dog"],
+    "--animate": ["layers"], "--generate": ["2"], "--delay": ["100"], "--numbered": [], "--all-heads": [], "--one-text": [], "--view": ["head"], "--layer": ["1"], "--head": ["1"], "--cell": ["2,1"], "--with": ["1.1"],
+    "--text-b": ["Lily had an unbelievable dog"], "--model-b": [MODELS / "gpt2"], "--show": ["next"], "--what": ["attn_out"], "--mean": ["all"], "--max": ["all"], "--hard": [], "--as-lines": [], "--origins": ["flow"], "--flow": [],
+    "--sink-apart": [], "--corpus": ["other.json"], "--graph": [], "--strongest": ["7"], "--influence": ["metric"], "--after": ["1"], "--probes": ["8"], "--beside": ["layer"], "--method": ["contribution"], "--baseline": ["zero"],
+    "--points": ["5"], "--parts": ["sentences"], "--heads": ["0.0,0.1"], "--share": ["30"], "--architecture": ["gpt-3"], "--part": ["mlp"], "--steps": ["block"], "--size": ["700x500"], "--preset": ["column"], "--width-mm": ["120"],
+    "--height-mm": ["100"], "--width-px": ["500"], "--height-px": ["400"], "--dpi": ["200"], "--font-pt": ["12"], "--colormap": ["viridis"], "--contrast": ["log"], "--queries": ["columns"], "--marks": ["dots"], "--turn-labels": ["always"],
+    "--title": ["A title"], "--caption": ["A caption"], "--no-labels": [], "--no-axis-titles": [], "--methods": [], "--no-color-bar": [], "--grid-lines": [], "--values": [], "--join-words": [], "--transparent": [], "--drop-sink": [],
+    "--tokens": ["0-3"], "--keys": ["0-2"], "--only-heads": ["1.0,1.1"]}
+OF_VERBS = {"--effect-on": [" cat"], "--sort": ["entropy"], "--json": [], "--random-repeat": ["5"], "--first-line": ["9"], "--sums": [], "--seed": ["7"], "--tokens": ["3"], "--temperature": ["0.9"], "--top-k": ["2"], "--top-p": ["0.1"],
+            "--beams": ["3"], "--length-penalty": ["4"], "--ids-out": [], "--trace-b": ["t.safetensors"], "--align": ["position"], "--clean": ["Lily saw a cat"], "--corrupted": ["Lily saw a dog"], "--steps": ["7"], "--over": ["written"],
+            "--gradients": ["-"], "--head": ["1.2"], "--composition": [], "--pairs": ["3"], "--noise": ["1"], "--clean-ids": ["5,9"], "--corrupted-ids": ["5,8"], "--estimate": [], "--capture": ["*hook_q"], "--station": ["scale"],
+            "--model-b": [MODELS / "gpt2_bf16"], "--list": [], "--set": ["width=8"], "--query": ["1"], "--probes": ["3"], "--heads": ["1.1"], "--strongest": ["3"], "--part": ["mlp"]}
+
+
+def declared(verb):
+    """The options of a verb, as a shell completes them."""
+    words = re.search(rf'^        {verb}\) words="([^"]*)"', run("completions", "bash").out, re.M)[1]
+    return [word for word in words.split() if word.startswith("--") and word not in SILENT]
+
+
+@functools.cache
+def said(*arguments):
+    r = subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, cwd=FOLDER, timeout=120)
+    return r.returncode, r.stdout, r.stderr.decode(errors="replace")
+
+
+def unheard(base, option, values, also=()):
+    """Whether the option neither changes what is said nor is refused by its name; a command that is refused without it says nothing of it."""
+    status, plain, _ = said(*base, *also)
+    now, out, err = said(*base, *also, option, *values)
+    if now:
+        return not re.search(rf"{option}\b|{option[2:]}", err) and status == 0
+    return out == plain
+
+
+def written_before():
+    """What samples name."""
+    (FOLDER / "line.txt").write_text("Tom had a car")
+    for name, texts in (("these", "The cat sat on the mat."), ("other", "Tom had a car.")):
+        (FOLDER / f"{name}.txt").write_text(texts)
+        run("heads", "--corpus", f"{name}.txt", "-o", f"{name}.json")
+    run("trace", "--text", OTHER, "-o", "t.safetensors")
+
+
+INTEGRATED = ["--influence", "metric", "--method", "integrated-gradients"]
+WITH = {  # what an option needs beside it to act
+    ("patch", "--head"): ["--what", "head"], ("influence", "--baseline"): INTEGRATED, ("influence", "--points"): INTEGRATED, ("influence", "--text-b"): [*INTEGRATED, "--baseline", "text"],
+    ("influence", "--method"): ["--influence", "metric"], ("influence", "--parts"): ["--influence", "metric"], ("influence", "--metric"): ["--influence", "metric"]}
+OF_VIEWS = {("influence", "--text-b"): ["The dog sat"]}
+ELSEWHERE = {("positions", "--layer")}  # acts where layers have rotations of their own
+ONE_RUN = {"--animate", "--generate", "--delay", "--numbered", "--all-heads", "--one-text", "--view"}  # make other files, or are of the figure's file alone
+SHOWN = {"alignment": ["--model", "translator", "--text", "The unbelievable xylophonist."], "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"], "compare": ["--text", TEXT, "--text-b", OTHER],
+         "positions": ["--model", MODELS / "t5", "--text", "the cat"], "patch": ["--text", "The cat sat", "--text-b", "The dog sat"], "influence": ["--text", "The cat sat"], "corpus": ["--corpus", "these.json"]}
+
+
+def every_option_changes_the_numbers_of_a_view_or_is_refused():
+    """render --view V × every option, where numbers are written."""
+    written_before()
+    views = [row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")]
+    options = [option for option in declared("render") if option not in ONE_RUN]
+    assert len(views) > 15 and not set(options) - SAMPLES.keys(), f"no sample of {set(options) - SAMPLES.keys()}"
+    wrong = []
+    for view in views:
+        base = ["render", *SHOWN.get(view, ["--text", TEXT]), "--view", view, "-o", "-", "--format", "json"]
+        assert said(*base)[0] == 0, said(*base)
+        for option in options:
+            also = WITH.get((view, option), [])
+            if option not in base and option not in RUN and (view, option) not in ELSEWHERE and unheard(base, option, OF_VIEWS.get((view, option), SAMPLES[option]), also):
+                wrong.append(f"{view} {option}")
+    assert not wrong, f"unheard: {wrong}"
+
+
+RUN = {"--model", "--text", "--text-file", "--pair", "--target", "--ids", "--target-ids", "--token-types", "--image", "--mask", "--ablate", "--temperature-attn", "--change", "--trace", "--seed"}  # of what is run, whatever is made of it
+
+
+PATCHED = ["--clean", "Lily saw a cat", "--corrupted", "Lily saw a dog", "--metric", "cat - dog"]
+VERBS = {  # what is run, and what else an option needs to be of use
+    "heads": (["--text", TEXT], {}),
+    "compare": (["--model", MODELS / "gpt2", "--text", TEXT, "--text-b", OTHER], {"--align": ["--text-b", "an unbelievable cat"]}),
+    "generate": (["--text", TEXT, "--tokens", "5", "--json"], {"--length-penalty": ["--beams", "4"], "--top-k": ["--temperature", "3"], "--top-p": ["--temperature", "3"], "--seed": ["--temperature", "3"]}),
+    "patch": (PATCHED, {}),
+    "circuits": ([], {"--tokens": ["--head", "1.1"]}),
+    "learn": (["--station", "scale", "-o", "-", "--format", "json"], {}),
+}
+BESIDE = [(["attribute", "--text", TEXT, "--method", method, "--json"], {}) for method in ("gradient", "input-x-gradient", "integrated-gradients", "contribution", "relevance", "rollout")]
+
+
+def every_option_of_a_verb_changes_what_it_says_or_is_refused():
+    written_before()
+    wrong, commands = [], [([verb, *base], needs) for verb, (base, needs) in VERBS.items()] + BESIDE
+    for base, needs in commands:
+        for option in declared(base[0]):
+            values = OF_VERBS.get(option, SAMPLES.get(option))
+            assert values is not None, f"no sample of {base[0]} {option}"
+            if option not in base and option not in RUN and unheard(base, option, values, needs.get(option, [])):
+                wrong.append(" ".join(map(str, [*base, option])))
+    assert not wrong, f"unheard: {wrong}"
+
+
+def a_station_of_learn_hears_a_head_and_a_query_or_says_that_it_does_not():
+    for station in [row.split()[0] for row in run("learn", "--list").out.splitlines()]:
+        shown = {"pictures": ["--model", MODELS / "vit"], "three-uses": ["--set", "tired-or-wide=off"]}.get(station, [])
+        for option, value in (("--head", "1"), ("--layer", "encoder.1" if station in ("three-uses", "seq2seq") else "1"), ("--query", "1")):
+            if (station, option) == ("three-uses", "--query"):
+                continue  # of a head of the encoder, where learn_stations holds its numbers
+            assert not unheard(["learn", "--station", station, *shown, "-o", "-", "--format", "svg"], option, [value]), (station, option)
