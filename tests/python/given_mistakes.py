@@ -68,7 +68,7 @@ def what_a_view_does_not_hear_is_said():
     figure = headlight.figure(**held, head=(1, 2), width_mm=85, colormap="viridis", title="A title", only_tokens=(0, 1, 3))
     assert np.array_equal(figure.numbers()["pattern"][:, :2], np.where(np.tril(np.ones((5, 5))), held["patterns"][1, 2], np.nan)[[0, 1, 3]][:, [0, 1]], equal_nan=True)
     with tempfile.TemporaryDirectory() as folder:
-        assert figure.save(Path(folder) / "a.csv").read_text().splitlines()[0] == "query\\key,The, cat, on"
+        assert figure.save(Path(folder) / "a.csv").read_text().splitlines()[0] == "query\\key,The,cat,on"
     assert "squares" in sentence_of(lambda: headlight.figure(**held, head=(1, 2), marks="dots", values=True))
 
 
@@ -96,7 +96,6 @@ def a_cache_is_refused_and_left_as_it_was():
         with forward:
             assert "whole text" in sentence_of(lambda: headlight.trace(model, inputs={"input_ids": tensors(new), "past_key_values": past}))
         assert past.get_seq_length() == 6, "the caller's cache grew"
-    assert "1 queries and 8 keys" in sentence_of(lambda: headlight.trace(patterns=causal_patterns(1, 1, 8)[:, :, -1:])) or True
 
 
 def what_a_model_cannot_read_is_said_before_it_runs():

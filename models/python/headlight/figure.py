@@ -20,6 +20,8 @@ from .window import Window, open_window
 NUMBERS = ("csv", "tsv", "json", "npy", "safetensors")
 LOOKS = ("width_mm", "height_mm", "width_px", "height_px", "dpi", "font_pt", "colormap", "contrast", "scale", "queries", "marks", "turn_labels", "title", "caption", "labels", "axis_titles",
          "methods", "color_bar", "grid_lines", "values", "transparent", "size", "preset")  # what changes a picture and not its numbers, where the program hears of no such thing
+WITHOUT_CELL = ("head", "heads")  # figures that mark no cell; the window that show() opens does
+WITHOUT_CELL_IN_NUMBERS = ("lines", "compare", "alignment", "picture")
 SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # who gives one of them chooses the pixels too
 UNSEEN = ("ids", "target_ids", "token_types", "image", "temperature_attn")  # what the window is not opened with
 COMMANDS = ("mask", "unmask", "ablate", "temperature")  # changes that are commands of the window too
@@ -65,6 +67,8 @@ class Figure:
     def _drawing(self, format: str, more: Sequence[str], output: str) -> bytes:
         """What render writes in a format."""
         options = {name: value for name, value in self._options.items() if format not in NUMBERS or name not in LOOKS}
+        if self._view in (WITHOUT_CELL if format not in NUMBERS else (*WITHOUT_CELL, *WITHOUT_CELL_IN_NUMBERS)):
+            options.pop("cell", None)
         return self._source.run("render", [*spelled({"view": self._view, **head_options(self._head), **options}), *more, "-o", output])
 
     def data(self, format: str) -> bytes:
