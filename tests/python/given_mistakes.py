@@ -194,3 +194,9 @@ def a_missing_display_names_the_function_that_needs_none():
     finally:
         if display is not None:
             os.environ["DISPLAY"] = display
+
+
+def keys_that_are_no_tokens_are_said():
+    """As of a prefix: more keys than queries, which no text has that attends to itself."""
+    for blocks in ({"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][:, -3:]}, {"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][None, :, -3:]}):
+        assert "3 queries and 8 keys" in sentence_of(lambda: headlight.trace(blocks))

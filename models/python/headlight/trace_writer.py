@@ -178,10 +178,14 @@ def is_causal(pattern: np.ndarray) -> bool:
     return True
 
 
+class OfOthers(HeadlightError):
+    """A block that should attend to its own text has other keys than queries."""
+
+
 def _check_itself(block: tuple[str, bool, int], queries: int, keys: int) -> None:
     """Only one text attends to another with more queries or keys."""
     if not block[1] and queries != keys:
-        raise HeadlightError(f"Layer {block[2]} has {queries} queries and {keys} keys, as behind a cache or a prefix; give a pass over the whole text, in which it attends to itself.")
+        raise OfOthers(f"Layer {block[2]} has {queries} queries and {keys} keys, as behind a cache or a prefix; give a pass over the whole text, in which it attends to itself.")
 
 
 def _check(pattern: np.ndarray, shape: tuple[int, int], where: str, head: int) -> None:

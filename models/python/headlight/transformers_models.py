@@ -16,7 +16,7 @@ from .checks import check_arguments, check_weights
 from .eager_attention import Rows, follows
 from .errors import HeadlightError
 from .parallel import Group, check_divides, heads_here
-from .trace_writer import Heads, TraceWriter
+from .trace_writer import Heads, OfOthers, TraceWriter
 
 NAME = "headlight_capture"
 READ = ("input_ids", "inputs_embeds", "pixel_values", "input_features", "input_values", "decoder_input_ids")  # what a batch is counted by
@@ -152,8 +152,8 @@ def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
     hooks = [module.register_forward_hook(hook) for module in model.modules()]
     try:
         yield
-    except (AttributeError, TypeError) as problem:
-        if "NoneType" not in str(problem):
+    except (AttributeError, TypeError, OfOthers) as problem:
+        if "NoneType" not in str(problem) and not isinstance(problem, OfOthers):
             raise
         raise HeadlightError(f"{type(model).__name__} makes something of its own of its patterns; give what it returns in its place: model(…, output_attentions=True) with tokens=….") from None
     finally:
