@@ -32,13 +32,20 @@ Result<Corpus> read_lines(const CorpusOptions& o, const std::shared_ptr<const Mo
     return corpus;
 }
 
-/// A dossier that was written before, as a page or a table; its texts are not read again, nor is its model.
-Status write_again(const CorpusOptions& o) {
+/// The model that was named, else what the dossier itself says of its heads.
+Result<std::shared_ptr<const Model>> model_of_dossier(const CorpusOptions& o) {
+    if (o.model_named) return open_model(o.input);
     TRY(const auto trace, trace_of_dossier(o.file));
-    TRY(const Dossier dossier, open_dossier(o.file, trace->config()));
-    if (!o.output.empty()) return write_dossier(o.output, *trace->model, dossier);
-    return o.json ? print_json(dossier_json(trace->config(), dossier))
-                  : print(dossier_csv(trace->config(), dossier));
+    return trace->model;
+}
+
+/// A dossier that was written before, as a page or a table; its texts are not read again.
+Status write_again(const CorpusOptions& o) {
+    TRY(const auto model, model_of_dossier(o));
+    TRY(const Dossier dossier, open_dossier(o.file, model->config));
+    if (!o.output.empty()) return write_dossier(o.output, *model, dossier);
+    return o.json ? print_json(dossier_json(model->config, dossier))
+                  : print(dossier_csv(model->config, dossier));
 }
 
 Status check_output(const CorpusOptions& o) {

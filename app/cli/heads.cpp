@@ -129,7 +129,8 @@ Status check_corpus(const HeadsOptions& o) {
         return Error{"--metric and --sort go with one text; leave them out, or --corpus."};
     if (!is_dossier(o.corpus.file)) return success();
     for (const std::string& name : o.given)
-        if (name != "corpus" && name != "output" && name != "json" && name != "quiet" && name != "threads")
+        if (name != "corpus" && name != "model" && name != "output" && name != "json" && name != "quiet" &&
+            name != "threads")
             return Error{display_path(o.corpus.file) +
                          " is a dossier, whose texts were read already: leave --" + name +
                          " out, or give --corpus the texts."};
@@ -150,6 +151,7 @@ Status run(const HeadsOptions& o) {
         CorpusOptions corpus = o.corpus;
         corpus.input = o.input;
         corpus.json = o.json;
+        corpus.model_named = o.given.count("model") > 0;
         return write_corpus(corpus);
     }
     TRY_STATUS(check_one_text(o));

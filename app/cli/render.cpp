@@ -96,9 +96,12 @@ Status read_style(const RenderOptions& o, FigureStyle& style) {
 
 /// A run of the input, or the heads that a dossier is about, for which no model needs to be at hand.
 Result<std::shared_ptr<const Trace>> shown_trace(const RenderOptions& o, ThreadPool& pool) {
-    if (!o.given.count("model") && o.input.trace.empty() && is_dossier(o.corpus))
-        return trace_of_dossier(o.corpus);
-    return run_input(o.input, pool);
+    constexpr const char* kRun[] = {
+        "model", "trace",       "text", "text-file", "pair",   "target",           "ids",
+        "image", "token-types", "mask", "ablate",    "change", "temperature-attn", "target-ids"};
+    const bool runs = std::any_of(std::begin(kRun), std::end(kRun),
+                                  [&](const char* name) { return o.given.count(name) > 0; });
+    return !runs && is_dossier(o.corpus) ? trace_of_dossier(o.corpus) : run_input(o.input, pool);
 }
 
 Status render(RenderOptions& o) {

@@ -105,3 +105,32 @@ def a_byte_order_mark_is_no_token():
     for option in ("--corpus", "--text-file"):
         assert run("heads", option, marked).out == run("heads", option, plain).out, option
     assert run("heads", "--text-file", "-", text_in=marked.read_bytes()).out == run("heads", "--text-file", plain).out
+
+
+def a_dossier_is_made_a_page_again():
+    """Of a model with one stack and of one with two; the model is asked for nothing but what it is called, where it is named."""
+    texts = FOLDER / "again.txt"
+    texts.write_text("The cat sat on the mat.\nLily had a red ball.\n")
+    for model in ("stories", "translator"):
+        kept, page, table, same = (FOLDER / f"{model}.{end}" for end in ("json", "html", "csv", "again.json"))
+        run("heads", "--model", model, "--corpus", texts, "-o", kept)
+        for out in (page, table, same):
+            run("heads", "--corpus", kept, "-o", out)
+        assert same.read_bytes() == kept.read_bytes() and page.read_text().count("<h2 id=") == len(json.loads(kept.read_text())["heads"])
+        assert table.read_text() == run("heads", "--model", model, "--corpus", texts).out == run("heads", "--corpus", kept).out
+        run("heads", "--model", model, "--corpus", kept, "-o", page)
+        assert "d_model" in page.read_text()
+        head = ["--layer", "cross.1" if model == "translator" else "1", "--head", "1"]
+        run("render", "--view", "corpus", "--corpus", kept, *head, "-o", FOLDER / "bare.safetensors")
+        run("render", "--model", model, "--text", "a", "--view", "corpus", "--corpus", kept, *head, "-o", FOLDER / "with.safetensors")
+        assert (FOLDER / "bare.safetensors").read_bytes() == (FOLDER / "with.safetensors").read_bytes()
+    kept = FOLDER / "stories.json"
+    assert "other ones" in run("heads", "--model", "translator", "--corpus", kept, "-o", FOLDER / "x.html", status=1).err
+    assert "--mask" in run("heads", "--corpus", kept, "--mask", "none", "-o", FOLDER / "x.html", status=1).err
+    some = json.loads(kept.read_text())
+    some["heads"] = some["heads"][8:10]
+    (FOLDER / "some.json").write_text(json.dumps(some))
+    assert "all heads" in run("heads", "--corpus", FOLDER / "some.json", "-o", FOLDER / "x.html", status=1).err
+    some["heads"][0]["head"] = "encoder.1.99999999999"
+    (FOLDER / "some.json").write_text(json.dumps(some))
+    assert "write the dossier anew" in run("heads", "--corpus", FOLDER / "some.json", status=1).err
