@@ -44,32 +44,18 @@ size_t skip_white_right(std::string_view text, size_t at) {
 
 }  // namespace
 
-void AddedTokenMatcher::add(const AddedToken& token) {
-    if (token.content.empty()) return;
-    auto& row = by_first_byte_[as_byte(token.content[0])];
-    const auto place = std::find_if(
-        row.begin(), row.end(), [&](const AddedToken& t) { return t.content.size() < token.content.size(); });
-    row.insert(place, token);
-    any_ = true;
-}
-
-const AddedToken* AddedTokenMatcher::match_at(std::string_view text, size_t at) const {
-    for (const AddedToken& t : by_first_byte_[as_byte(text[at])])
-        if (text.substr(at, t.content.size()) == t.content) return &t;
-    return nullptr;
-}
-
 std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
     if (text.bytes.empty()) return {};
-    if (!any_) return {{text, -1}};
+    if (tokens_.empty()) return {{text, -1}};
     std::vector<Segment> out;
     size_t done = 0;
     for (size_t at = 0; at < text.bytes.size();) {
-        const AddedToken* token = match_at(text.bytes, at);
-        if (!token) {
+        const auto* found = tokens_.longest(std::string_view(text.bytes).substr(at));
+        if (!found) {
             ++at;
             continue;
         }
+        const AddedToken* token = &found->second;
         size_t begin = at, end = at + token->content.size();
         at = end;
         if (token->single_word && !stands_alone(text.bytes, begin, end)) continue;

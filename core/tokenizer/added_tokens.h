@@ -1,13 +1,13 @@
 // Added tokens: strings that are cut out of the text before anything else happens to it.
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "io/json.h"
+#include "tokenizer/prefix_table.h"
 #include "tokenizer/text.h"
 #include "tokenizer/token_model.h"
 
@@ -29,14 +29,12 @@ struct Segment {
 /// Finds added tokens, leftmost first and longest first.
 class AddedTokenMatcher {
 public:
-    void add(const AddedToken& token);
+    void add(const AddedToken& token) { tokens_.add(token.content, token); }
     /// Cuts text into added tokens and what lies between them; nothing empty comes back.
     std::vector<Segment> split(const AlignedText& text) const;
 
 private:
-    const AddedToken* match_at(std::string_view text, size_t at) const;
-    std::array<std::vector<AddedToken>, 256> by_first_byte_;  // longest first
-    bool any_ = false;
+    PrefixTable<AddedToken> tokens_;
 };
 
 /// Gives added tokens their ids as Hugging Face's tokenizers does: the vocabulary's where it has the token,

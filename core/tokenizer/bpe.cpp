@@ -10,7 +10,6 @@
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "tokenizer/whole_pieces.h"
 
 namespace headlight {
 
@@ -95,8 +94,7 @@ std::shared_ptr<const TokenModel> Bpe::from_scores(Vocabulary vocabulary, std::v
                                                    const std::vector<int>& whole, BpeOptions options) {
     auto bpe = std::shared_ptr<Bpe>(new Bpe(std::move(vocabulary), std::move(options)));
     bpe->scores_ = std::move(scores);
-    for (const int id : whole) bpe->whole_.push_back(bpe->vocabulary_.spelling(id));
-    order_pieces(bpe->whole_);
+    for (const int id : whole) bpe->whole_.add(bpe->vocabulary_.spelling(id), id);
     return bpe;
 }
 
@@ -104,8 +102,6 @@ int Bpe::id_in_text(std::string_view spelling) const {
     const int id = vocabulary_.id_of(spelling);
     return id >= 0 && !scores_.empty() && (id >= isize(scores_) || std::isnan(scores_[id])) ? -1 : id;
 }
-
-const std::string* Bpe::whole_at(std::string_view text) const { return longest_piece_at(whole_, text); }
 
 /// The token of a character, with what the vocabulary puts before and after it there.
 int Bpe::id_of_character(std::string_view word, size_t at, size_t length) const {
@@ -130,9 +126,9 @@ bool Bpe::falls_back(std::string_view character, std::vector<Symbol>& symbols, s
 std::vector<Bpe::Symbol> Bpe::split_by_scores(std::string_view word) const {
     std::vector<Symbol> symbols;
     for (size_t at = 0; at < word.size(); at = symbols.back().end) {
-        const std::string* whole = whole_at(word.substr(at));
-        const size_t length = whole ? whole->size() : decode_utf8(word, at).length;
-        const int id = whole ? vocabulary_.id_of(*whole) : id_in_text(word.substr(at, length));
+        const auto* whole = whole_.longest(word.substr(at));
+        const size_t length = whole ? whole->first.size() : decode_utf8(word, at).length;
+        const int id = whole ? vocabulary_.id_of(whole->first) : id_in_text(word.substr(at, length));
         symbols.push_back({id, 0, 0, at, at + length, whole != nullptr});
     }
     return symbols;

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "tokenizer/prefix_table.h"
 #include "tokenizer/token_model.h"
 
 namespace headlight {
@@ -54,7 +55,6 @@ private:
     int id_of_character(std::string_view word, size_t at, size_t length) const;
     bool falls_back(std::string_view character, std::vector<Symbol>& symbols, size_t at) const;
     int id_in_text(std::string_view spelling) const;
-    const std::string* whole_at(std::string_view text) const;
     bool find_merge(std::string_view word, const Symbol& left, const Symbol& right, Merge& merge) const;
     std::vector<ModelToken> name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const;
 
@@ -62,8 +62,8 @@ private:
     std::vector<int> byte_ids_;                   // by byte: the token that stands for it, or -1
     std::unordered_map<uint64_t, Merge> merges_;  // (left id, right id) → what they become
     int merge_count_ = 0;
-    std::vector<float> scores_;       // by id; in place of merges
-    std::vector<std::string> whole_;  // longest first
+    std::vector<float> scores_;  // by id; in place of merges
+    PrefixTable<int> whole_;
 };
 
 }  // namespace headlight

@@ -2,6 +2,7 @@
 #include "tokenizer/class_tokenizer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "io/mapped_file.h"
 #include "tokenizer/description.h"
@@ -63,17 +64,24 @@ Result<std::optional<Tokens>> additional_tokens(const TokenizerFolder& folder, s
 /// Added tokens first, then the named ones that are not among them, then the extra ones.
 void add_tokens(const TokenizerFolder& folder, const Tokens& extra, AddedVocabulary& added) {
     Tokens out = folder.added;
+    std::set<std::string> listed, named;
+    std::map<std::string, AddedToken> put_last;
+    for (const AddedToken& t : out) listed.insert(t.content);
     const auto put = [&](const AddedToken& t) {
-        if (added.has(t.content) || holds(folder.added, t.content)) return;
-        if (std::find(out.begin(), out.end(), t) == out.end()) out.push_back(t);
+        const auto before = put_last.find(t.content);
+        if (added.has(t.content) || listed.contains(t.content)) return;
+        if (before != put_last.end() && before->second == t) return;
+        put_last[t.content] = t;
+        out.push_back(t);
     };
     for (const char* key : kSpecialNames)
-        if (const auto token = folder.token(key)) put(*token);
+        if (const auto token = folder.token(key)) {
+            named.insert(token->content);
+            put(*token);
+        }
     for (const AddedToken& t : folder.others) put(t);
     for (const AddedToken& t : extra) put(t);
-    for (AddedToken& t : out)
-        for (const auto& [key, named] : folder.named)
-            t.special = t.special || (named && named->content == t.content);
+    for (AddedToken& t : out) t.special = t.special || named.contains(t.content);
     added.add(out);
 }
 
@@ -253,7 +261,11 @@ Result<TokenizerParts> class_parts(const TokenizerFolder& said, const TokenizerC
     return parts;
 }
 
-Result<TokenizerParts> described_parts(const TokenizerFolder& folder) {
+Result<TokenizerParts> described_parts(const TokenizerFolder& said) {
+    TokenizerFolder folder = said;
+    TRY(const Json padding, json_object(folder.described, or_null("padding"), folder.name()));
+    TRY(const std::string pad, json_spelling(padding, or_null("pad_token"), "", folder.name()));
+    if (!pad.empty()) folder.named.try_emplace("pad_token", special(pad));
     const std::string name = display_path(folder.path / "tokenizer.json");
     TRY(TokenizerParts parts, parts_of(folder.described, name));
     TRY(const Tokens listed, read_added_tokens(folder.described.value("added_tokens", Json()), name));

@@ -27,7 +27,8 @@ Result<TokenizerPair> alone(TokenizerParts parts, const std::string& name) {
 /// One side of a Marian tokenizer: pieces from the .spm file, ids from vocab.json.
 Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm,
                                                           const std::shared_ptr<const Vocabulary>& ids,
-                                                          const std::string& vocab_name) {
+                                                          const TokenizerFolder& folder) {
+    const std::string vocab_name = display_path(folder.path / "vocab.json");
     const std::string name = display_path(spm);
     TRY(const auto file, MappedFile::open(spm));
     TRY(const SentencePieceFile pieces, parse_sentence_piece(file->text(), name));
@@ -45,18 +46,20 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm,
         if (s == "</s>" || s == "<unk>" || s == "<pad>")
             parts.added.push_back({.id = id, .content = s, .special = true});
     }
+    for (const AddedToken& t : folder.added)  // ids as they are listed, unlike the other classes
+        if (ids->id_of(t.content) < 0) parts.added.push_back(t);
     parts.post_processor = surround({}, {{"</s>", end}});
     return Tokenizer::make(std::move(parts), name);
 }
 
-Result<TokenizerPair> open_marian(const fs::path& folder) {
-    const std::string vocab_name = display_path(folder / "vocab.json");
-    TRY(const Json vocab, read_json(folder / "vocab.json"));
+Result<TokenizerPair> open_marian(const TokenizerFolder& folder) {
+    const std::string vocab_name = display_path(folder.path / "vocab.json");
+    TRY(const Json vocab, read_json(folder.path / "vocab.json"));
     TRY(Vocabulary listed, Vocabulary::from_json(vocab, vocab_name));
     const auto ids = std::make_shared<const Vocabulary>(std::move(listed));
     TokenizerPair pair;
-    TRY(pair.source, open_marian_side(folder / "source.spm", ids, vocab_name));
-    TRY(pair.target, open_marian_side(folder / "target.spm", ids, vocab_name));
+    TRY(pair.source, open_marian_side(folder.path / "source.spm", ids, folder));
+    TRY(pair.target, open_marian_side(folder.path / "target.spm", ids, folder));
     return pair;
 }
 
@@ -140,7 +143,7 @@ Result<TokenizerPair> open_tokenizer_files(const fs::path& path) {
     TRY(const TokenizerFolder folder, read_tokenizer_folder(path));
     const bool described = folder.has("tokenizer.json");
     if (!described && folder.has("source.spm") && folder.has("target.spm") && folder.has("vocab.json"))
-        return open_marian(path);
+        return open_marian(folder);
     const std::string name = choose_class(folder);
     if (!name.empty() || described) return open_as(folder, name);
     return open_by_files(folder);

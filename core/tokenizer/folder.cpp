@@ -113,16 +113,14 @@ Status take_decoder(const Json& decoder, const std::string& name, ById& tokens) 
 Status take_added_json(const TokenizerFolder& folder, ById& tokens) {
     const std::string name = display_path(folder.path / "added_tokens.json");
     TRY(const Json listed, read_optional(folder.path / "added_tokens.json"));
-    const auto is_special = [&](const std::string& content) {
-        const auto same = [&](const AddedToken& t) { return t.content == content; };
-        return std::any_of(folder.named.begin(), folder.named.end(),
-                           [&](const auto& n) { return n.second && same(*n.second); }) ||
-               (folder.extra && std::any_of(folder.extra->begin(), folder.extra->end(), same));
-    };
+    std::set<std::string> specials;
+    for (const auto& [key, token] : folder.named)
+        if (token) specials.insert(token->content);
+    for (const AddedToken& t : folder.extra.value_or(std::vector<AddedToken>{})) specials.insert(t.content);
     for (const auto& [content, id] : listed.items()) {
         TRY(const int64_t number, whole_number(id, content, 0, kMaxId, name));
         TRY_STATUS(check_spelling(content, name));
-        const bool special = is_special(content);
+        const bool special = specials.contains(content);
         TRY_STATUS(put(tokens, number, {.content = content, .normalized = !special, .special = special}));
     }
     return success();

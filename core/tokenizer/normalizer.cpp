@@ -72,12 +72,14 @@ Normalizer replace_all(Regex regex, const std::string& content) {
         AlignedText out;
         size_t done = 0;
         bool too_long = false;
+        const int start = text.origin.empty() ? 0 : text.origin.front().begin;
+        const Span front{start, start};
         TRY_STATUS(regex.find_all(text.bytes, [&](size_t begin, size_t end) {
             too_long = too_long || out.bytes.size() + (begin - done) + content.size() > max;
             if (too_long) return;
             out.append(text.slice(done, begin));
             out.bytes += content;
-            out.origin.resize(out.bytes.size(), end > 0 ? text.origin[end - 1] : Span{});
+            out.origin.resize(out.bytes.size(), end > 0 ? text.origin[end - 1] : front);
             done = end;
         }));
         if (too_long) return normalized_too_long();

@@ -5,12 +5,13 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <variant>
 
 #include "base/cast.h"
 #include "base/utf8.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/prefix_table.h"
 #include "tokenizer/unigram.h"
-#include "tokenizer/whole_pieces.h"
 
 namespace headlight {
 
@@ -154,16 +155,15 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
 }
 
 Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
-    std::vector<std::string> whole;
+    const auto whole = std::make_shared<PrefixTable<std::monostate>>();
     for (size_t i = 0; i < file.pieces.size(); ++i)
-        if (file.kinds[i] == PieceKind::user_defined) whole.push_back(file.pieces[i]);
-    order_pieces(whole);
+        if (file.kinds[i] == PieceKind::user_defined) whole->add(file.pieces[i], {});
     const auto map_at = [charsmap = file.charsmap, whole](const AlignedText& text, size_t at,
                                                           AlignedText& out) {
         const std::string_view rest = std::string_view(text.bytes).substr(at);
-        if (const std::string* const piece = longest_piece_at(whole, rest)) {
-            out.append(text.slice(at, at + piece->size()));
-            return piece->size();
+        if (const auto* found = whole->longest(rest)) {
+            out.append(text.slice(at, at + found->first.size()));
+            return found->first.size();
         }
         const auto m = charsmap ? charsmap->longest(rest) : std::nullopt;
         const size_t length = m ? m->length : decode_utf8(text.bytes, at).length;

@@ -1,5 +1,5 @@
 // The longest piece that a text begins with, against a look at every piece.
-#include "tokenizer/whole_pieces.h"
+#include "tokenizer/prefix_table.h"
 
 #include <random>
 
@@ -7,7 +7,7 @@
 
 using namespace headlight;
 
-TEST_CASE("whole pieces: the longest that a text begins with, whatever its bytes") {
+TEST_CASE("prefix table: the longest that a text begins with, whatever its bytes") {
     const unsigned seed = std::random_device()();
     INFO("seed ", seed);
     std::mt19937 random(seed);
@@ -20,16 +20,16 @@ TEST_CASE("whole pieces: the longest that a text begins with, whatever its bytes
     for (int round = 0; round < 300; ++round) {
         std::vector<std::string> pieces;
         for (int i = int(random() % 40); i > 0; --i) pieces.push_back(some_text(5));
-        std::vector<std::string> ordered = pieces;
-        order_pieces(ordered);
+        PrefixTable<int> table;
+        for (const std::string& piece : pieces) table.add(piece, 0);
         const std::string text = some_text(12);
         for (size_t at = 0; at <= text.size(); ++at) {
             const std::string_view rest = std::string_view(text).substr(at);
             std::string longest;
             for (const std::string& piece : pieces)
                 if (piece.size() > longest.size() && rest.starts_with(piece)) longest = piece;
-            const std::string* const found = longest_piece_at(ordered, rest);
-            CHECK((found ? *found : "") == longest);
+            const auto* found = table.longest(rest);
+            CHECK((found ? found->first : "") == longest);
         }
     }
 }
