@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "base/cast.h"
 #include "base/check.h"
 #include "io/mapped_file.h"
+#include "io/orientation.h"
 
 namespace headlight {
 
@@ -95,6 +97,25 @@ Error damaged(const std::string& name, const char* why) {
     return Error{name + " is damaged (" + why + "); save the image again as PNG or JPEG."};
 }
 
+/// What a PNG says of its orientation: in its EXIF chunk or text, in XMP where these say nothing.
+int png_orientation(spng_ctx* png) {
+    spng_decode_chunks(png);  // those behind the pixels
+    std::optional<int> exif, xmp;
+    if (spng_exif chunk{}; spng_get_exif(png, &chunk) == 0)
+        exif = exif_orientation({chunk.data, chunk.length});
+    uint32_t count = 0;
+    if (spng_get_text(png, nullptr, &count) != 0) count = 0;
+    std::vector<spng_text> texts(count);
+    if (count && spng_get_text(png, texts.data(), &count) != 0) texts.clear();
+    for (const spng_text& text : texts) {
+        const std::string_view keyword(text.keyword), content(text.text, text.length);
+        if (keyword == "Raw profile type exif" && !exif)
+            exif = exif_orientation(bytes_of_raw_profile(content));
+        if (keyword == "XML:com.adobe.xmp") xmp = xmp_orientation(content);
+    }
+    return exif.value_or(xmp.value_or(1));
+}
+
 Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string& name) {
     const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> png(spng_ctx_new(0), spng_ctx_free);
     if (!png) return damaged(name, "there is no memory for it");
@@ -107,6 +128,25 @@ Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string&
                  std::vector<uint8_t>(size_t{header.width} * header.height * 3)};
     if (const int problem = spng_decode_image(png.get(), out.rgb.data(), out.rgb.size(), SPNG_FMT_RGB8, 0))
         return damaged(name, spng_strerror(problem));
+    return upright(std::move(out), png_orientation(png.get()));
+}
+
+/// a · b / 255, rounded as Pillow rounds it.
+int share_of_255(int a, int b) {
+    const int product = a * b + 128;
+    return ((product >> 8) + product) >> 8;
+}
+
+/// Four inks, stored as what they leave of the light (Adobe's convention, which Pillow takes for granted), as
+/// red, green and blue.
+std::vector<uint8_t> rgb_of_inks(const std::vector<uint8_t>& inks) {
+    std::vector<uint8_t> out;
+    out.reserve(inks.size() / 4 * 3);
+    for (size_t i = 0; i + 3 < inks.size(); i += 4)
+        for (size_t c = 0; c < 3; ++c) {
+            const int light = inks[i + 3];
+            out.push_back(static_cast<uint8_t>(std::max(0, light - share_of_255(255 - inks[i + c], light))));
+        }
     return out;
 }
 
@@ -119,11 +159,14 @@ Result<RgbImage> decode_jpeg(std::span<const std::byte> bytes, const std::string
         width <= 0 || height <= 0)
         return damaged(name, tjGetErrorStr2(jpeg.get()));
     TRY_STATUS(check_size(name, width, height));
-    RgbImage out{width, height, std::vector<uint8_t>(size_t{3} * width * height)};
-    if (tjDecompress2(jpeg.get(), data, bytes.size(), out.rgb.data(), width, 0, height, TJPF_RGB,
-                      TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0)
+    const bool inks = colors == TJCS_CMYK || colors == TJCS_YCCK;
+    RgbImage out{width, height, std::vector<uint8_t>(size_t{inks ? 4u : 3u} * width * height)};
+    if (tjDecompress2(jpeg.get(), data, bytes.size(), out.rgb.data(), width, 0, height,
+                      inks ? TJPF_CMYK : TJPF_RGB, TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0)
         return damaged(name, tjGetErrorStr2(jpeg.get()));
-    return out;
+    if (inks) out.rgb = rgb_of_inks(out.rgb);
+    return upright(std::move(out),
+                   jpeg_orientation({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
 }
 
 /// How a kind of file begins, and what decodes it.

@@ -17,8 +17,8 @@ struct RgbImage {
     std::vector<uint8_t> rgb;
 };
 
-/// Reads a PNG or JPEG file of at most 32 megapixels and 65,535 pixels a side. Grey becomes RGB, alpha is
-/// dropped.
+/// Reads a PNG or JPEG file of at most 32 megapixels and 65,535 pixels a side, and turns it upright where
+/// EXIF or XMP say how. Grey and four inks (CMYK) become RGB, alpha is dropped.
 Result<RgbImage> open_image(const std::filesystem::path& path);
 
 /// The same from bytes in memory; `name` is what messages call them. For tests and fuzzing.
