@@ -49,12 +49,58 @@ Error not_json(const std::string& name, std::string_view text, size_t at) {
     return Error{name + " is not valid JSON (line " + line + "); correct the file."};
 }
 
+/// What stands for a number that JSON cannot write, as a string, until the text is parsed.
+struct NotFinite {
+    std::string_view word, mark;
+    double value;
+};
+constexpr NotFinite kNotFinite[] = {{"NaN", "\x01NaN\x02", NAN},
+                                    {"-Infinity", "\x01-Infinity\x02", -INFINITY},
+                                    {"Infinity", "\x01Infinity\x02", INFINITY}};
+
+/// The text with marks in place of such numbers.
+std::string with_marks(std::string_view text) {
+    std::string out;
+    bool in_string = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        if (in_string && text[i] == '\\') {
+            out += text.substr(i++, 2);
+            continue;
+        }
+        if (text[i] == '"') in_string = !in_string;
+        const auto* number = std::find_if(std::begin(kNotFinite), std::end(kNotFinite), [&](const auto& n) {
+            return !in_string && text.substr(i).starts_with(n.word);
+        });
+        if (number == std::end(kNotFinite)) {
+            out += text.substr(i, 1);
+            continue;
+        }
+        out += "\"\\u0001" + std::string(number->word) + "\\u0002\"";
+        i += number->word.size() - 1;
+    }
+    return out;
+}
+
+/// Puts the numbers in place of their marks.
+void put_numbers(Json& value) {
+    if (value.is_structured())
+        for (Json& part : value) put_numbers(part);
+    for (const NotFinite& n : kNotFinite)
+        if (value.is_string() && value.get_ref<const std::string&>() == n.mark) value = n.value;
+}
+
 }  // namespace
 
-Result<Json> parse_json(std::string_view text, const std::string& name) {
+Result<Json> parse_json(std::string_view text, const std::string& name, JsonNumbers numbers) {
     if (text.empty()) return Error{name + " is empty; save or download it again."};
     if (nesting_depth(text) > kMaxDepth)
         return Error{name + " nests more than 200 levels deep, which no model file does; correct the file."};
+    if (numbers == JsonNumbers::any &&
+        (text.find("NaN") != text.npos || text.find("Infinity") != text.npos)) {
+        auto value = parse_json(with_marks(text), name);
+        if (value) put_numbers(*value);
+        return value;
+    }
     try {
         return Json::parse(text.begin(), text.end());
     } catch (const Json::parse_error& wrong) {
@@ -64,9 +110,9 @@ Result<Json> parse_json(std::string_view text, const std::string& name) {
     }
 }
 
-Result<Json> read_json(const std::filesystem::path& path) {
+Result<Json> read_json(const std::filesystem::path& path, JsonNumbers numbers) {
     TRY(auto file, MappedFile::open(path));
-    auto value = parse_json(file->text(), display_path(path));
+    auto value = parse_json(file->text(), display_path(path), numbers);
     TRY_STATUS(file->check_unchanged());
     return value;
 }

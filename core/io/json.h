@@ -11,12 +11,16 @@ namespace headlight {
 
 using Json = nlohmann::json;
 
+/// Which numbers a text may hold: JSON's, or also NaN, Infinity and −Infinity, which Python's json writes.
+enum class JsonNumbers { finite, any };
+
 /// Parses JSON text; `name` is what messages call it. Refuses more than 200 levels of nesting, duplicate-free
 /// or not.
-Result<Json> parse_json(std::string_view text, const std::string& name);
+Result<Json> parse_json(std::string_view text, const std::string& name,
+                        JsonNumbers numbers = JsonNumbers::finite);
 
 /// Reads and parses a JSON file.
-Result<Json> read_json(const std::filesystem::path& path);
+Result<Json> read_json(const std::filesystem::path& path, JsonNumbers numbers = JsonNumbers::finite);
 
 /// A JSON file of assets/, which the build put into the program and vouches for.
 Json embedded_json(std::string_view name);

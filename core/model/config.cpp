@@ -6,6 +6,7 @@
 #include "base/quoted.h"
 #include "io/mapped_file.h"
 #include "model/families.h"
+#include "model/quantized.h"
 
 namespace headlight {
 
@@ -43,9 +44,11 @@ Result<ModelConfig> parse_config(const Json& root, const std::string& name) {
     TRY(ModelConfig config, family->read_config(root, name));
     config.family = family->model_type;
     config.family_name = family->name;
+    TRY(config.quantized, quantization_of(root, name));
     TRY(const int64_t padding, json_integer(root, or_null("pad_token_id"), -1, -1, 1 << 23, name));
     config.pad_id = narrow<int>(padding);
-    if (config.end_id >= 0) config.generation.eos_token_ids = {config.end_id};
+    const bool names_none = root.contains("eos_token_id") && root["eos_token_id"].is_null();
+    if (config.end_id >= 0 && !names_none) config.generation.eos_token_ids = {config.end_id};
     TRY_STATUS(parse_generation_config(root, name, config.generation));
     config.end_id = end_id(config);
     TRY_STATUS(check_first_ids(config, name));
@@ -129,17 +132,20 @@ Result<ModelConfig> read_config(const std::filesystem::path& folder) {
         return Error{
             display_path(folder) +
             " has no config.json; choose the folder that holds a model's config.json and safetensors."};
-    TRY(const Json root, read_json(folder / "config.json"));
+    TRY(const Json root, read_json(folder / "config.json", JsonNumbers::any));
     TRY(ModelConfig config, parse_config(root, display_path(folder / "config.json")));
+    if (config.quantized.empty()) {
+        TRY(config.quantized, quantization_beside(folder));
+    }
     const auto generation = folder / "generation_config.json";
     if (std::filesystem::exists(generation, ignored)) {
-        TRY(const Json rules, read_json(generation));
+        TRY(const Json rules, read_json(generation, JsonNumbers::any));
         TRY_STATUS(parse_generation_config(rules, display_path(generation), config.generation));
         TRY_STATUS(check_first_ids(config, display_path(generation)));
     }
     const auto pictures = folder / "preprocessor_config.json";
     if (config.can.read_image && std::filesystem::exists(pictures, ignored)) {
-        TRY(const Json description, read_json(pictures));
+        TRY(const Json description, read_json(pictures, JsonNumbers::any));
         TRY_STATUS(parse_preprocessor(description, display_path(pictures), config.vision));
     }
     return config;

@@ -232,8 +232,11 @@ fs::path hub_snapshot(const fs::path& folder, const std::string& revision) {
     const fs::path named = named_snapshot(folder, revision);
     if (revision != "main" || has_safetensors(named)) return named;
     if (const fs::path converted = converted_snapshot(folder); !converted.empty()) return converted;
+    if (!named.empty()) return named;
     const auto snapshots = sorted_entries(folder / "snapshots");
-    return !named.empty() || snapshots.empty() ? named : snapshots.back();
+    const auto last = std::find_if(snapshots.rbegin(), snapshots.rend(),
+                                   [](const fs::path& snapshot) { return !hub_model(snapshot).empty(); });
+    return last != snapshots.rend() ? *last : snapshots.empty() ? fs::path() : snapshots.back();
 }
 
 fs::path hub_model(const fs::path& snapshot) {
@@ -246,6 +249,14 @@ fs::path hub_model(const fs::path& snapshot) {
         return file.extension() != ".gguf" || gguf_part_paths(file)[0] != file;
     });
     return files.size() == 1 ? files[0] : fs::path();
+}
+
+fs::path out_of_hub_cache(const fs::path& path) {
+    std::error_code ignored;
+    for (const char* own : {"config.json", "modules.json"})
+        if (fs::exists(path / own, ignored)) return path;
+    const fs::path model = fs::is_directory(path / "snapshots", ignored) ? hub_model(hub_snapshot(path)) : "";
+    return model.empty() ? path : model;
 }
 
 const std::vector<HubSuggestion>& hub_suggestions() {

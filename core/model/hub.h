@@ -43,6 +43,10 @@ std::filesystem::path hub_snapshot(const std::filesystem::path& folder, const st
 /// neither.
 std::filesystem::path hub_model(const std::filesystem::path& snapshot);
 
+/// A folder of the hub's cache ("models--owner--name") stands for the snapshot that its refs/main names: what
+/// --model opens of it. Any other path is itself.
+std::filesystem::path out_of_hub_cache(const std::filesystem::path& path);
+
 /// A model to begin with.
 struct HubSuggestion {
     const char* repository;

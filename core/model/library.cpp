@@ -10,6 +10,7 @@
 #include "io/json.h"
 #include "model/hub.h"
 #include "model/model.h"
+#include "model/quantized.h"
 
 namespace headlight {
 
@@ -146,7 +147,8 @@ int64_t size_of(const fs::path& file) {
 }
 
 /// Of a file, or of all weights in a folder; 0 where any of them is missing.
-int64_t weight_bytes(const fs::path& path) {
+int64_t weight_bytes(const fs::path& given) {
+    const fs::path path = out_of_hub_cache(given);
     std::error_code error;
     const bool folder = fs::is_directory(path, error);
     int64_t bytes = 0;
@@ -167,8 +169,9 @@ void examine(FoundModel& m) {
         m.problem = "the file is gone";
     else if (!config)
         m.problem = config.error().message;
-    else
-        m.family = config->family_name;
+    else if (!config->quantized.empty())
+        m.problem = quantized_weights(display_path(m.path), config->quantized).message;
+    if (config) m.family = config->family_name;
     m.bytes = fs::exists(m.path, ignored) ? weight_bytes(m.path) : 0;
     if (m.problem.empty() && fs::is_directory(m.path, ignored) && m.bytes == 0)
         m.problem = fs::exists(m.path / "pytorch_model.bin", ignored)

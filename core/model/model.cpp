@@ -11,6 +11,7 @@
 #include "model/gguf_model.h"
 #include "model/hub.h"
 #include "model/library.h"
+#include "model/quantized.h"
 #include "tokenizer/files.h"
 #include "tokenizer/gguf_tokenizer.h"
 
@@ -45,23 +46,18 @@ Status check_memory(const WeightStore& store, const fs::path& path) {
                  " are free; close other programs, or use a smaller or more strongly quantized model."};
 }
 
-/// A sentence-transformers folder names its transformer in modules.json; a cache folder holds snapshots.
+/// A sentence-transformers folder names its transformer in modules.json.
 Result<fs::path> model_folder(const fs::path& path) {
     std::error_code ignored;
-    if (fs::exists(path / "config.json", ignored)) return path;
-    if (fs::exists(path / "modules.json", ignored)) {
-        TRY(const Json modules, read_json(path / "modules.json"));
-        for (const Json& m : modules.is_array() ? modules : Json::array()) {
-            const std::string sub = m.is_object() && m.contains("path") && m["path"].is_string()
-                                        ? m["path"].get<std::string>()
-                                        : "";
-            if (sub.find("..") == std::string::npos && !fs::path(sub).is_absolute() &&
-                fs::exists(path / sub / "config.json", ignored))
-                return path / sub;
-        }
+    if (fs::exists(path / "config.json", ignored) || !fs::exists(path / "modules.json", ignored)) return path;
+    TRY(const Json modules, read_json(path / "modules.json"));
+    for (const Json& m : modules.is_array() ? modules : Json::array()) {
+        const std::string sub =
+            m.is_object() && m.contains("path") && m["path"].is_string() ? m["path"].get<std::string>() : "";
+        if (sub.find("..") == std::string::npos && !fs::path(sub).is_absolute() &&
+            fs::exists(path / sub / "config.json", ignored))
+            return path / sub;
     }
-    for (const auto& snapshot : fs::directory_iterator(path / "snapshots", ignored))
-        if (fs::exists(snapshot.path() / "config.json", ignored)) return snapshot.path();
     return path;
 }
 
@@ -106,9 +102,9 @@ int mask_of(const Tokenizer& tokenizer) {
     return -1;
 }
 
-Status fill_from_gguf(Model& model, OpeningSteps& steps) {
-    const std::string name = display_path(model.path);
-    TRY(GgufModel parts, open_gguf_model(model.path));
+Status fill_from_gguf(Model& model, const fs::path& path, OpeningSteps& steps) {
+    const std::string name = display_path(path);
+    TRY(GgufModel parts, open_gguf_model(path));
     TRY(model.config, gguf_config(parts.whole, name));
     TRY_STATUS(steps.begin("reading the tokenizer"));
     model.tokenizer = gguf_tokenizer(parts.whole, name);
@@ -118,6 +114,8 @@ Status fill_from_gguf(Model& model, OpeningSteps& steps) {
 
 Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& steps) {
     TRY(model.config, headlight::read_config(folder));
+    if (!model.config.quantized.empty())
+        return quantized_weights(display_path(folder), model.config.quantized);
     TRY_STATUS(steps.begin("mapping the weights"));
     TRY(model.store, WeightStore::open(folder));
     if (model.config.can.read_image) return success();
@@ -165,11 +163,11 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     std::error_code ignored;
     auto model = std::make_shared<Model>();
     model->path = path;
-    if (fs::is_directory(path, ignored)) {
-        TRY(const fs::path folder, model_folder(path));
+    if (const fs::path at = out_of_hub_cache(path); fs::is_directory(at, ignored)) {
+        TRY(const fs::path folder, model_folder(at));
         TRY_STATUS(fill_from_folder(*model, folder, steps));
     } else {
-        TRY_STATUS(fill_from_gguf(*model, steps));
+        TRY_STATUS(fill_from_gguf(*model, at, steps));
     }
     if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
     TRY_STATUS(check_memory(model->store, path));
@@ -186,9 +184,10 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     return std::shared_ptr<const Model>(model);
 }
 
-Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
-    TRY_STATUS(check_exists(path));
+Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& given) {
+    TRY_STATUS(check_exists(given));
     std::error_code ignored;
+    const fs::path path = out_of_hub_cache(given);
     if (!fs::is_directory(path, ignored)) {
         TRY(const Gguf file, open_gguf(gguf_part_paths(path)[0]));
         return gguf_tokenizer(file, display_path(path));
@@ -198,11 +197,12 @@ Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
     return files.source;
 }
 
-Result<ModelConfig> open_config(const fs::path& path) {
+Result<ModelConfig> open_config(const fs::path& given) {
+    const fs::path path = out_of_hub_cache(given);
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored) && path.extension() == ".json") {
         if (path.filename() == "config.json") return headlight::read_config(path.parent_path());
-        TRY(const Json root, read_json(path));
+        TRY(const Json root, read_json(path, JsonNumbers::any));
         return parse_config(root, display_path(path));
     }
     TRY_STATUS(check_exists(path));

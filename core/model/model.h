@@ -149,6 +149,7 @@ struct ModelConfig {
     bool tied_unembedding = true;
     int start_id = 0, end_id = -1;  // what a decoder starts from and ends with
     int mask_id = -1, pad_id = -1;  // [MASK]; what fills a batch
+    std::string quantized;          // how the weights are stored where that cannot be read: "gptq, 4 bits"
     GenerationConfig generation;
     VisionConfig vision;
 

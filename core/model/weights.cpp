@@ -6,6 +6,7 @@
 #include "base/quoted.h"
 #include "io/json.h"
 #include "io/safetensors.h"
+#include "model/foreign_prefix.h"
 
 namespace headlight {
 
@@ -130,12 +131,16 @@ std::string WeightStore::without_prefix(const std::string& name) const {
 }
 
 Error WeightStore::missing_tensor(const std::string& name) const {
-    const std::string asked = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
-    const auto held = all();
+    const std::string missing = stored_name_ ? stored_name_(name) : prefixes_[0] + name;
+    std::vector<std::string> held, asked;
+    for (const auto& [stored, tensor] : all()) held.push_back(stored);
+    for (const auto& prefix : prefixes_) asked.push_back(prefix + name);
+    if (const std::string prefix = foreign_prefix(held, asked); !prefix.empty() && !is_gguf())
+        return Error{place_ + " has no tensor " + missing + ": " + wrapped_names(held, prefix)};
     std::string some;
     for (size_t i = 0; i < std::min<size_t>(held.size(), 3); ++i)
-        some += (i ? ", " : "") + shortened(held[i].first, 60);
-    return Error{place_ + " has no tensor " + (asked.empty() ? name : asked) +
+        some += (i ? ", " : "") + shortened(held[i], 60);
+    return Error{place_ + " has no tensor " + (missing.empty() ? name : missing) +
                  ", which its configuration calls for (" +
                  (held.empty() ? "it holds none" : "it holds " + some + (held.size() > 3 ? " …" : "")) +
                  "); use the configuration and weights of one model."};

@@ -17,7 +17,7 @@ namespace {
 Result<Json> read_optional(const fs::path& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return Json(Json::object());
-    TRY(Json json, read_json(path));
+    TRY(Json json, read_json(path, JsonNumbers::any));
     if (!json.is_object()) return Error{display_path(path) + " must be an object; correct the file."};
     return json;
 }
