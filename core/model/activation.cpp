@@ -43,7 +43,7 @@ void quick_gelu_slope(Values x) { sigmoid_slope(x, 1.702f); }
 
 // In the order of Activation.
 constexpr ActivationRow kActivations[] = {
-    {Activation::gelu, "gelu", {"gelu"}, gelu, gelu_slope},
+    {Activation::gelu, "gelu", {"gelu", "gelu_python"}, gelu, gelu_slope},
     {Activation::gelu_tanh,
      "gelu (tanh form)",
      {"gelu_new", "gelu_pytorch_tanh", "gelu_fast"},

@@ -10,13 +10,6 @@
 
 namespace headlight {
 
-template <class T>
-T ConfigReader::keep(Result<T> value, T fallback) {
-    if (value) return *value;
-    fail(value.error().message);
-    return fallback;
-}
-
 void ConfigReader::fail(const std::string& message) {
     if (error_.empty()) error_ = message;
 }
@@ -96,62 +89,20 @@ void ConfigReader::kv_heads(StackConfig& s, JsonKey key, int64_t fallback) {
              std::to_string(s.kv_heads) + " key/value heads evenly; correct " + in_quotes(key.name) + ".");
 }
 
-Rope ConfigReader::rope(const ModelConfig& c, double share, double theta) {
-    Json parameters = object("rope_parameters");
-    if (parameters.empty()) {
-        parameters = object("rope_scaling");
-        for (const char* key : {"rope_theta", "rotary_emb_base"})
-            if (root_.contains(key)) parameters["rope_theta"] = root_[key];
-    }
-    return rope_from(parameters, c, share, theta);
+void ConfigReader::refuse_cross_attention() {
+    if (boolean({"add_cross_attention"}, false))
+        fail(
+            file_ +
+            ": its layers also read an encoder (add_cross_attention), which this folder does not hold; use a "
+            "model without, or a whole encoder–decoder such as BART or T5.");
 }
 
-Rope ConfigReader::rope_from(const Json& object, const ModelConfig& c, double share, double theta) {
-    constexpr std::pair<const char*, RopeScaling> kinds[] = {{"default", RopeScaling::none},
-                                                             {"linear", RopeScaling::linear},
-                                                             {"dynamic", RopeScaling::dynamic},
-                                                             {"llama3", RopeScaling::llama3},
-                                                             {"yarn", RopeScaling::yarn}};
-    Rope r;
-    r.theta = positive(object, "rope_theta", theta);
-    const std::string type =
-        keep(json_string(object, json_find(object, "rope_type") ? "rope_type" : "type", "default", file_),
-             std::string("default"));
-    const auto kind =
-        std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return type == k.first; });
-    if (kind == std::end(kinds))
-        fail(file_ + ": the rotary scaling " + in_quotes(type) +
-             " is not one that Headlight computes; it knows default, linear, dynamic, llama3 and yarn.");
-    else
-        r.scaling = kind->second;
-    share = keep(json_number(object, or_null("partial_rotary_factor"), share, file_), share);
-    if (share <= 0 || share > 1)
-        fail(file_ +
-             ": the share of a head that turns (partial_rotary_factor or rotary_pct) must be above 0 and at "
-             "most 1; correct the file.");
-    r.dims = int(std::clamp(share, 0.0, 1.0) * c.stacks[0].d_head) / 2 * 2;
-    r.factor = positive(object, "factor", 1);
-    r.low_frequency = positive(object, "low_freq_factor", 1);
-    r.high_frequency = positive(object, "high_freq_factor", 4);
-    r.beta_fast = positive(object, or_null("beta_fast"), 32);
-    r.beta_slow = positive(object, or_null("beta_slow"), 1);
-    r.truncate = keep(json_boolean(object, "truncate", true, file_), true);
-    r.original_context = narrow<int>(
-        keep(json_integer(object, "original_max_position_embeddings", c.context, 1, 1 << 24, file_),
-             int64_t{c.context}));
-    if (r.scaling == RopeScaling::dynamic) r.original_context = c.context;
-    if (r.scaling == RopeScaling::yarn) {
-        const auto magnitude = [&](double m) {
-            return r.factor <= 1 ? 1.0 : 0.1 * m * std::log(r.factor) + 1;
-        };
-        const bool both =
-            json_find(object, or_null("mscale")) && json_find(object, or_null("mscale_all_dim"));
-        const double usual =
-            both ? magnitude(positive(object, "mscale", 1)) / magnitude(positive(object, "mscale_all_dim", 1))
-                 : magnitude(1);
-        r.attention_factor = positive(object, or_null("attention_factor"), usual);
-    }
-    return r;
+std::vector<std::string> ConfigReader::architectures() {
+    std::vector<std::string> out;
+    const Json list = keep(json_list(root_, or_null("architectures"), file_), Json(Json::array()));
+    for (const Json& name : list)
+        if (name.is_string()) out.push_back(name.get<std::string>());
+    return out;
 }
 
 std::vector<int> ConfigReader::windows(int layers, int window, bool (*sliding)(int)) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/config.h"
 
@@ -21,7 +22,6 @@ struct HeadDim {
 
 /// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's
 /// default. A value of another type is an error, and so is null, but where the class's default is None
-
 /// (or_null).
 class ConfigReader {
 public:
@@ -60,24 +60,29 @@ public:
     }
     int context(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 24); }
 
-    /// Rotary positions in either spelling (rope_parameters, or rope_theta and rope_scaling). `share` of
-    /// d_head is rotated.
-    Rope rope(const ModelConfig& config, double share = 1, double theta = 10000);
-    /// The same from an object like rope_parameters.
-    Rope rope_from(const Json& object, const ModelConfig& config, double share, double theta);
     /// Layers that "layer_types" calls sliding see `window` keys; without the list, those that `sliding`
     /// says.
     std::vector<int> windows(int layers, int window, bool (*sliding)(int layer));
 
+    /// add_cross_attention: layers that also read another model's encoder, which the folder does not hold.
+    void refuse_cross_attention();
+    /// What "architectures" names, without a list nothing.
+    std::vector<std::string> architectures();
+
     const Json& root() const { return root_; }
     const std::string& file() const { return file_; }
     void fail(const std::string& message);
+    /// A value that was read, or the fallback in place of the first error, which stays.
+    template <class T>
+    T keep(Result<T> value, T fallback) {
+        if (value) return *value;
+        fail(value.error().message);
+        return fallback;
+    }
     Result<ModelConfig> finish(ModelConfig config) const;
 
 private:
     JsonKey present(Keys keys) const;
-    template <class T>
-    T keep(Result<T> value, T fallback);
 
     const Json& root_;
     std::string file_, error_;

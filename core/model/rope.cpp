@@ -23,7 +23,7 @@ float llama3_frequency(const Rope& r, float frequency) {
 /// YaRN: pairs that turn often keep their frequency, pairs that turn seldom are slowed, a ramp in between.
 void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
     const auto pair_that_turns = [&](double turns) {
-        return r.dims * std::log(r.original_context / (turns * 2 * M_PI)) / (2 * std::log(r.theta));
+        return r.counted() * std::log(r.original_context / (turns * 2 * M_PI)) / (2 * std::log(r.theta));
     };
     double low = pair_that_turns(r.beta_fast), high = pair_that_turns(r.beta_slow);
     if (r.truncate) {
@@ -31,10 +31,11 @@ void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
         high = std::ceil(high);
     }
     low = std::max(low, 0.0);
-    high = std::min(high, r.dims - 1.0);
+    high = std::min(high, r.counted() - 1.0);
     if (low == high) high += 0.001;
     for (int i = 0; i < isize(frequencies); ++i) {
-        const double slowed = std::clamp((i - low) / (high - low), 0.0, 1.0);
+        const int step = std::min(i, r.counted() / 2 - 1);  // 3 dimensions: both pairs stand on one step
+        const double slowed = std::clamp((step - low) / (high - low), 0.0, 1.0);
         frequencies[i] = float(frequencies[i] / r.factor * slowed + frequencies[i] * (1 - slowed));
     }
 }
@@ -43,12 +44,11 @@ void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
 
 std::vector<float> rope_frequencies(const Rope& r, int positions) {
     double theta = r.theta;
-    if (r.depends_on_length(positions) && r.dims > 2)
-        theta *=
-            std::pow(r.factor * positions / r.original_context - (r.factor - 1), r.dims / (r.dims - 2.0));
+    if (const double d = r.counted(); r.depends_on_length(positions) && d != 2)
+        theta *= std::pow(r.factor * positions / r.original_context - (r.factor - 1), d / (d - 2));
     std::vector<float> out(r.dims / 2);
     for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = 1.0f / std::pow(float(theta), float(2 * i) / float(r.dims));
+        out[i] = 1.0f / std::pow(float(theta), float(2 * i) / float(r.counted()));
         if (r.scaling == RopeScaling::linear) out[i] /= float(r.factor);
         if (r.scaling == RopeScaling::llama3) out[i] = llama3_frequency(r, out[i]);
         if (!r.freq_factors.empty()) out[i] /= r.freq_factors[i];

@@ -14,7 +14,8 @@ enum class RopeScaling { none, linear, dynamic, llama3, yarn };
 
 struct Rope {
     bool operator==(const Rope&) const = default;
-    int dims = 0;  // components of each head that are rotated, from the first on; 0: no rotation
+    int dims = 0;      // components of each head that are rotated, from the first on; 0: no rotation
+    bool odd = false;  // one less makes the frequencies: an odd share of a head turns in pairs, too
     double theta = 10000;
     RopeScaling scaling = RopeScaling::none;
     double factor = 1, low_frequency = 1, high_frequency = 4;  // llama3
@@ -26,6 +27,7 @@ struct Rope {
         false;  // component 2i turns with 2i + 1 instead of i with i + dims / 2 (Llama's order in GGUF)
     std::vector<float> freq_factors;  // per frequency, from a file; empty: none
 
+    int counted() const { return dims - int(odd); }
     /// Whether angles of a text depend on its length.
     bool depends_on_length(int positions) const {
         return scaling == RopeScaling::dynamic && positions > original_context;

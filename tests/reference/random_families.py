@@ -83,10 +83,11 @@ def make_gpt2(d):
 
 
 def make_gpt_neox(d):
-    heads = d.choice([2, 3])
-    return transformers.GPTNeoXConfig(hidden_size=heads * 16, num_attention_heads=heads, num_hidden_layers=2, intermediate_size=70, vocab_size=101, max_position_embeddings=d.context(),
+    heads, rope = d.choice([2, 3]), d.rope()
+    d_head = 16 if rope["rope_type"] in ("yarn", "dynamic") else d.choice([12, 14, 16, 20])  # shares of a head may be odd, but where the class cannot compute them
+    return transformers.GPTNeoXConfig(hidden_size=heads * d_head, num_attention_heads=heads, num_hidden_layers=2, intermediate_size=70, vocab_size=101, max_position_embeddings=d.context(),
                                       use_parallel_residual=d.flag(), attention_bias=d.flag(), tie_word_embeddings=d.flag(), hidden_act=d.choice(["gelu", "gelu_new"]),
-                                      rope_parameters={**d.rope(), "partial_rotary_factor": d.choice([0.25, 0.375, 0.75, 1.0])}), transformers.GPTNeoXForCausalLM
+                                      rope_parameters={**rope, "partial_rotary_factor": d.choice([0.25, 0.375, 0.75, 1.0])}), transformers.GPTNeoXForCausalLM
 
 
 def make_phi(d):

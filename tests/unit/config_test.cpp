@@ -24,7 +24,7 @@ std::string problem_of(const Json& config) {
 TEST_CASE("a value of another type, or none of a key's names, is refused and named") {
     const std::pair<const char*, const char*> cases[] = {
         {R"({"model_type":"gpt2","n_head":null})", "n_head"},
-        {R"({"model_type":"gpt2","n_layer":null,"num_hidden_layers":3})", "n_layer"},
+        {R"({"model_type":"gpt2","n_layer":null})", "n_layer"},
         {R"({"model_type":"gpt2","n_embd":"768"})", "n_embd"},
         {R"({"model_type":"gpt2","n_inner":[]})", "n_inner"},
         {R"({"model_type":"gpt2","scale_attn_weights":null})", "scale_attn_weights"},
@@ -37,8 +37,8 @@ TEST_CASE("a value of another type, or none of a key's names, is refused and nam
         {R"({"model_type":"llama","rope_scaling":"linear"})", "rope_scaling"},
         {R"({"model_type":"llama","rope_theta":null})", "rope_theta"},
         {R"({"model_type":"llama","rope_parameters":{"rope_theta":1e4,"rope_type":null}})", "rope_type"},
-        {R"({"model_type":"llama","rope_parameters":{"rope_theta":1e4,"factor":[2]}})", "factor"},
-        {R"({"model_type":"phi","partial_rotary_factor":0})", "partial_rotary_factor"},
+        {R"({"model_type":"llama","rope_parameters":{"rope_type":"linear","factor":[2]}})", "factor"},
+        {R"({"model_type":"phi","partial_rotary_factor":-0.5})", "partial_rotary_factor"},
         {R"({"model_type":"phi","partial_rotary_factor":1.5})", "partial_rotary_factor"},
         {R"({"model_type":"mistral","num_key_value_heads":null})", "num_key_value_heads"},
         {R"({"model_type":"gemma2","sliding_window":null})", "sliding_window"},
@@ -68,7 +68,7 @@ TEST_CASE(
         CHECK(*a == *b);
     };
     same(
-        R"({"model_type":"gpt2","n_inner":null,"pad_token_id":null,"eos_token_id":null,"summary_type":[1],"n_ctx":null,"dtype":7})",
+        R"({"model_type":"gpt2","n_inner":null,"pad_token_id":null,"summary_type":[1],"n_ctx":null,"dtype":7})",
         R"({"model_type":"gpt2"})");
     same(
         R"({"model_type":"llama","num_key_value_heads":null,"head_dim":null,"rope_scaling":null,"rope_parameters":null,"layer_types":3})",
@@ -143,8 +143,8 @@ TEST_CASE(
 
 TEST_CASE(
     "head_dim counts in the classes that read it alone, so that fused projections are cut where they end") {
-    for (const char* family : {"gpt2", "gpt_neox", "bloom", "modernbert", "bert", "roberta", "albert",
-                               "electra", "distilbert", "opt", "marian", "bart"}) {
+    for (const char* family :
+         {"gpt2", "bloom", "bert", "roberta", "albert", "electra", "distilbert", "opt", "marian", "bart"}) {
         CAPTURE(family);
         Json config = *read_json(kTests / "reference/models" / family / "config.json");
         const auto plain = parse_config(config, "x");

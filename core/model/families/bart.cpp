@@ -3,6 +3,7 @@
 // other with learned ones.
 #include <cmath>
 
+#include "base/quoted.h"
 #include "model/families.h"
 
 namespace headlight {
@@ -11,18 +12,33 @@ namespace {
 
 constexpr int kBartOffset = 2;
 
+/// Half of such a model has names of its own, which are not read.
+void refuse_halves(ConfigReader& r) {
+    const std::vector<std::string> classes = r.architectures();
+    std::string half = classes.empty() && !r.boolean({or_null("is_encoder_decoder")}, true)
+                           ? "is_encoder_decoder false"
+                           : "";
+    for (const std::string& name : classes)
+        for (const char* ending : {"ForCausalLM", "Encoder", "Decoder"})
+            if (name.ends_with(ending)) half = name;
+    if (!half.empty())
+        r.fail(r.file() + ": this is one half of an encoder–decoder (" + shortened(half) +
+               "), which Headlight does not open; use the whole model.");
+}
+
 ModelConfig read_bart_common(ConfigReader& r) {
+    refuse_halves(r);
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
     c.stacks.assign(2, {});
-    r.widths(c, {"d_model"}, 1024, {"encoder_attention_heads"}, 16);
+    r.widths(c, {"hidden_size", "d_model"}, 1024, {"num_attention_heads", "encoder_attention_heads"}, 16);
     r.heads(c.stacks[1], c.d_model, {"decoder_attention_heads"}, 16);
     StackConfig &encoder = c.stacks[0], &decoder = c.stacks[1];
     encoder.name = "encoder";
     decoder.name = "decoder";
     encoder.causal = false;
     decoder.cross = true;
-    encoder.layers = r.layers({"encoder_layers"}, 12);
+    encoder.layers = r.layers({"num_hidden_layers", "encoder_layers"}, 12);
     decoder.layers = r.layers({"decoder_layers"}, 12);
     encoder.d_mlp = r.mlp_width({"encoder_ffn_dim"}, 4096);
     decoder.d_mlp = r.mlp_width({"decoder_ffn_dim"}, 4096);

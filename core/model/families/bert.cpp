@@ -7,12 +7,19 @@ namespace headlight {
 
 namespace {
 
+/// BERT and its relatives read both ways; one that is_decoder reads as a decoder does.
+void read_direction(ConfigReader& r, ModelConfig& c) {
+    const bool decoder = r.boolean({"is_decoder"}, false);
+    c.kind = decoder ? ModelKind::decoder : ModelKind::encoder;
+    c.stacks[0].causal = decoder;
+    r.refuse_cross_attention();
+}
+
 ModelConfig read_bert_common(ConfigReader& r) {
     ModelConfig c;
-    c.kind = ModelKind::encoder;
     r.widths(c, {"hidden_size"}, 768, {"num_attention_heads"}, 12);
+    read_direction(r, c);
     StackConfig& s = c.stacks[0];
-    s.causal = false;
     s.layers = r.layers({"num_hidden_layers"}, 12);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 3072);
     s.vocab = c.vocab = r.vocabulary(30522);
@@ -37,17 +44,25 @@ Result<ModelConfig> read_bert(const Json& root, const std::string& file) {
     return r.finish(read_bert_common(r));
 }
 
-Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
+Result<ModelConfig> read_roberta_like(const Json& root, const std::string& file, int64_t vocabulary) {
     ConfigReader r(root, file);
     ModelConfig c = read_bert_common(r);
-    c.stacks[0].vocab = c.vocab = r.vocabulary(50265);
+    c.stacks[0].vocab = c.vocab = r.vocabulary(vocabulary);
     c.position_pad = r.integer({"pad_token_id"}, 1, 0, 1 << 23);
     c.position_offset = c.position_pad + 1;
+    c.end_id = 2;
     c.context -= c.position_offset;
     if (c.context < 1)
         r.fail(file + ": max_position_embeddings leaves no position after the padding id; correct the file.");
     c.head_activation = Activation::gelu;
     return r.finish(c);
+}
+
+Result<ModelConfig> read_roberta(const Json& root, const std::string& file) {
+    return read_roberta_like(root, file, 50265);
+}
+Result<ModelConfig> read_xlm_roberta(const Json& root, const std::string& file) {
+    return read_roberta_like(root, file, 30522);
 }
 
 Result<ModelConfig> read_electra(const Json& root, const std::string& file) {
@@ -101,8 +116,8 @@ Result<ModelWeights> bind_electra(WeightStore& store, const ModelConfig& c) {
 
 const Family kBert{"bert", "BERT", read_bert, bind_bert};
 const Family kRoberta{"roberta", "RoBERTa", read_roberta, bind_roberta};
-const Family kXlmRoberta{"xlm-roberta", "XLM-RoBERTa", read_roberta, bind_roberta};
-const Family kCamembert{"camembert", "CamemBERT", read_roberta, bind_roberta};
+const Family kXlmRoberta{"xlm-roberta", "XLM-RoBERTa", read_xlm_roberta, bind_roberta};
+const Family kCamembert{"camembert", "CamemBERT", read_xlm_roberta, bind_roberta};
 const Family kElectra{"electra", "ELECTRA", read_electra, bind_electra};
 
 }  // namespace headlight

@@ -9,9 +9,9 @@ namespace {
 Result<ModelConfig> read_bloom(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
-    r.widths(c, {"hidden_size", "n_embed"}, 64, {"n_head", "num_attention_heads"}, 8);
+    r.widths(c, {or_null("n_embed"), "hidden_size"}, 64, {"num_attention_heads", "n_head"}, 8);
     StackConfig& s = c.stacks[0];
-    s.layers = r.layers({"n_layer", "num_hidden_layers"}, 2);
+    s.layers = r.layers({"num_hidden_layers", "n_layer"}, 2);
     s.d_mlp = 4 * c.d_model;
     s.vocab = c.vocab = r.vocabulary(250880);
     c.context = kNoLongestText;
@@ -23,6 +23,7 @@ Result<ModelConfig> read_bloom(const Json& root, const std::string& file) {
         r.fail(
             file +
             ": apply_residual_connection_post_layernorm is not supported; use a checkpoint of BLOOM itself.");
+    c.end_id = 2;
     return r.finish(c);
 }
 

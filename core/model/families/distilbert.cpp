@@ -9,10 +9,10 @@ Result<ModelConfig> read_distilbert(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder;
-    r.widths(c, {"dim", "hidden_size"}, 768, {"n_heads", "num_attention_heads"}, 12);
+    r.widths(c, {"hidden_size", "dim"}, 768, {"num_attention_heads", "n_heads"}, 12);
     StackConfig& s = c.stacks[0];
     s.causal = false;
-    s.layers = r.layers({"n_layers", "num_hidden_layers"}, 6);
+    s.layers = r.layers({"num_hidden_layers", "n_layers"}, 6);
     s.d_mlp = r.mlp_width({"hidden_dim"}, 4 * 768);
     s.vocab = c.vocab = r.vocabulary(30522);
     c.context = r.context({"max_position_embeddings"}, 512);

@@ -9,18 +9,20 @@ namespace {
 Result<ModelConfig> read_gpt2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
-    r.widths(c, {"n_embd"}, 768, {"n_head"}, 12);
+    r.widths(c, {"hidden_size", "n_embd"}, 768, {"num_attention_heads", "n_head"}, 12);
     StackConfig& s = c.stacks[0];
-    s.layers = r.layers({"n_layer"}, 12);
+    s.layers = r.layers({"num_hidden_layers", "n_layer"}, 12);
     s.d_mlp = r.mlp_width({or_null("n_inner")}, 4 * int64_t{c.d_model});
     s.vocab = c.vocab = r.vocabulary(50257);
-    c.context = r.context({"n_positions"}, 1024);
+    c.context = r.context({"max_position_embeddings", "n_positions"}, 1024);
     c.positions = PositionScheme::learned;
     c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-5);
     c.activation = r.activation({"activation_function"}, "gelu_new");
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
     if (!r.boolean({"scale_attn_weights"}, true)) c.scale = 1;
     c.scale_by_layer = r.boolean({"scale_attn_by_inverse_layer_idx"}, false);
+    r.refuse_cross_attention();
+    c.end_id = 50256;
     return r.finish(c);
 }
 

@@ -1,6 +1,7 @@
 // GPT-NeoX and Pythia (Black et al. 2022): attention and MLP side by side, q, k and v in turn for each head,
 // partly rotary.
 #include "model/families.h"
+#include "model/rope_config.h"
 
 namespace headlight {
 
@@ -20,7 +21,12 @@ Result<ModelConfig> read_gpt_neox(const Json& root, const std::string& file) {
     c.parallel = r.boolean({"use_parallel_residual"}, true);
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, true);
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
-    c.rope = r.rope(c, r.number({"rotary_pct"}, 0.25));
+    c.rope = read_rope(r, c,
+                       {.theta = "rotary_emb_base",
+                        .share = "rotary_pct",
+                        .usual_share = 0.25,
+                        .turns = RopeKeys::any_part});
+    c.end_id = 2;
     return r.finish(c);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/families.h"
+#include "model/rope_config.h"
 
 namespace headlight {
 
@@ -16,15 +17,16 @@ struct ClassKeys {
     HeadDim head_dim{or_null("head_dim")};
     JsonKey activation = "hidden_act";
     const char* usual_activation = "silu";
+    int64_t usual_width = 4096, usual_heads = 32, usual_layers = 32;
 };
 
 /// What all of them have; the defaults are Llama's.
 ModelConfig read_llama_common(ConfigReader& r, const ClassKeys& keys) {
     ModelConfig c;
-    r.widths(c, {"hidden_size"}, 4096, {"num_attention_heads"}, 32, keys.head_dim);
+    r.widths(c, {"hidden_size"}, keys.usual_width, {"num_attention_heads"}, keys.usual_heads, keys.head_dim);
     r.kv_heads(c.stacks[0], keys.kv_heads, keys.usual_kv_heads ? keys.usual_kv_heads : c.stacks[0].heads);
     StackConfig& s = c.stacks[0];
-    s.layers = r.layers({"num_hidden_layers"}, 32);
+    s.layers = r.layers({"num_hidden_layers"}, keys.usual_layers);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 11008);
     s.vocab = c.vocab = r.vocabulary(32000);
     c.context = r.context({"max_position_embeddings"}, 2048);
@@ -42,7 +44,8 @@ Result<ModelConfig> read_llama(const Json& root, const std::string& file) {
     ModelConfig c = read_llama_common(r, {});
     c.attention_bias = c.output_bias = r.boolean({"attention_bias"}, false);
     c.mlp_bias = r.boolean({"mlp_bias"}, false);
-    c.rope = r.rope(c);
+    c.rope = read_rope(r, c);
+    c.end_id = 2;
     return r.finish(c);
 }
 
@@ -53,7 +56,8 @@ Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
     c.context = r.context({"max_position_embeddings"}, 4096 * 32);
     if (!r.is_null("sliding_window"))
         c.stacks[0].windows.assign(c.stacks[0].layers, r.integer({"sliding_window"}, 4096, 1, 1 << 24));
-    c.rope = r.rope(c);
+    c.rope = read_rope(r, c);
+    c.end_id = 2;
     return r.finish(c);
 }
 
@@ -75,7 +79,7 @@ Result<ModelConfig> read_qwen2(const Json& root, const std::string& file) {
     c.stacks[0].vocab = c.vocab = r.vocabulary(151936);
     c.context = r.context({"max_position_embeddings"}, 32768);
     read_qwen_window(r, c.stacks[0]);
-    c.rope = r.rope(c);
+    c.rope = read_rope(r, c, {.reads_layer_types = true});
     return r.finish(c);
 }
 
@@ -88,12 +92,8 @@ Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     c.stacks[0].vocab = c.vocab = r.vocabulary(151936);
     c.context = r.context({"max_position_embeddings"}, 32768);
     read_qwen_window(r, c.stacks[0]);
-    c.rope = r.rope(c);
+    c.rope = read_rope(r, c, {.reads_layer_types = true});
     return r.finish(c);
-}
-
-ClassKeys gemma_keys(int64_t kv_heads, JsonKey activation) {
-    return {"num_key_value_heads", kv_heads, {"head_dim", 256}, activation, "gelu_pytorch_tanh"};
 }
 
 /// What both generations of Gemma share: gains stored less 1, embeddings scaled by the root of the width.
@@ -108,16 +108,21 @@ void make_gemma(ConfigReader& r, ModelConfig& c) {
 
 Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_llama_common(r, gemma_keys(16, or_null("hidden_activation")));
+    ModelConfig c = read_llama_common(
+        r, {"num_key_value_heads", 16, {"head_dim", 256}, "hidden_act", "gelu_pytorch_tanh", 3072, 16, 28});
+    if (c.activation == Activation::gelu) c.activation = Activation::gelu_tanh;  // as its class takes "gelu"
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 24576);
-    c.rope = r.rope(c);
+    c.rope = read_rope(r, c);
+    c.end_id = 1;
     return r.finish(c);
 }
 
 Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
-    ModelConfig c = read_llama_common(r, gemma_keys(4, "hidden_activation"));
+    ModelConfig c = read_llama_common(
+        r,
+        {"num_key_value_heads", 4, {"head_dim", 256}, "hidden_activation", "gelu_pytorch_tanh", 2304, 8, 26});
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 9216);
     c.post_norm = true;
@@ -129,7 +134,8 @@ Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
     c.logit_cap = cap("final_logit_softcapping", 30);
     c.stacks[0].windows = r.windows(c.stacks[0].layers, r.integer({"sliding_window"}, 4096, 1, 1 << 24),
                                     [](int layer) { return layer % 2 == 0; });
-    c.rope = r.rope(c);
+    c.rope = read_rope(r, c, {.reads_layer_types = true});
+    c.end_id = 1;
     return r.finish(c);
 }
 

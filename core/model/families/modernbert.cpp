@@ -1,19 +1,30 @@
 // ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global and the
 // others local.
 #include "model/families.h"
+#include "model/rope_config.h"
 
 namespace headlight {
 
 namespace {
 
+/// One kind of layer's entry in rope_parameters; rope_scaling counts for both kinds.
+Json rope_entry(ConfigReader& r, const Json& both, const char* kind) {
+    Json entry = r.keep(json_object(both, or_null(kind), r.file()), Json(Json::object()));
+    if (!json_find(both, or_null(kind))) entry["rope_type"] = "default";
+    entry.update(r.object("rope_scaling"));
+    entry.erase("truncate");  // counts beside the kinds alone
+    if (both.contains("truncate")) entry["truncate"] = both["truncate"];
+    complete_rope_type(entry);
+    return entry;
+}
+
 void read_ropes(ConfigReader& r, ModelConfig& c) {
-    const Json& root = r.root();
     const Json both = r.object("rope_parameters");
     const auto rope = [&](const char* kind, JsonKey old_key, double usual) {
-        const Json* one = json_find(both, or_null(kind));
-        if (one && !one->is_object()) r.fail(wrong_type(r.file(), kind, "an object", *one).message);
-        if (one && one->is_object()) return r.rope_from(*one, c, 1, usual);
-        return r.rope_from(Json::object(), c, 1, r.positive(root, old_key, usual));
+        Json entry = rope_entry(r, both, kind);
+        complete_rope(r, entry, "rope_theta", old_key, usual);
+        complete_rope(r, entry, "partial_rotary_factor", or_null("partial_rotary_factor"), 1);
+        return read_rope_parameters(r, c, entry, RopeKeys::whole_head);
     };
     c.rope = rope("full_attention", "global_rope_theta", 160000);
     c.local_rope = rope("sliding_attention", or_null("local_rope_theta"),

@@ -31,6 +31,7 @@ Result<ModelConfig> read_opt(const Json& root, const std::string& file) {
         r.fail(file +
                ": norms without gains (layer_norm_elementwise_affine false) are not supported; use another "
                "OPT checkpoint.");
+    c.end_id = 2;
     return r.finish(c);
 }
 

@@ -1,6 +1,7 @@
 // Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP side by side, partly rotary, biases
 // everywhere.
 #include "model/families.h"
+#include "model/rope_config.h"
 
 namespace headlight {
 
@@ -22,7 +23,9 @@ Result<ModelConfig> read_phi(const Json& root, const std::string& file) {
     c.qk_norm = r.boolean({"qk_layernorm"}, false);
     c.logits_bias = true;
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
-    c.rope = r.rope(c, r.number({"partial_rotary_factor"}, 0.5));
+    c.rope =
+        read_rope(r, c, {.share = "partial_rotary_factor", .usual_share = 0.5, .turns = RopeKeys::even_part});
+    c.end_id = 2;
     return r.finish(c);
 }
 

@@ -8,11 +8,40 @@ namespace headlight {
 
 namespace {
 
-Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, bool scales_logits) {
+/// What the class of mT5 has where its file says nothing; T5's own differ.
+struct Usual {
+    int64_t vocabulary = 32128, d_mlp = 2048, layers = 6, heads = 8;
+    const char* mlp = "relu";
+    bool scales_logits = true;
+};
+
+/// Whether the folder holds the encoder alone, as text encoders of pictures and of sentences do.
+bool is_encoder_alone(ConfigReader& r) {
+    const std::vector<std::string> classes = r.architectures();
+    for (const std::string& name : classes)
+        if (name.ends_with("EncoderModel") || name.ends_with("ForTokenClassification")) return true;
+    return classes.empty() && !r.boolean({"is_encoder_decoder"}, true);
+}
+
+/// The encoder of a T5 without its decoder: no logits.
+void keep_encoder(ModelConfig& c) {
+    c.kind = ModelKind::encoder;
+    c.stacks.pop_back();
+}
+
+/// "gated-gelu" in one key; what transformers derives from it, and saves too, counts before it.
+void read_mlp(ConfigReader& r, ModelConfig& c, const char* usual) {
+    const std::string mlp = r.text({"feed_forward_proj"}, usual);
+    const std::string name = mlp == "gated-gelu" ? "gelu_new" : mlp.substr(mlp.find_last_of('-') + 1);
+    c.gated = r.boolean({"is_gated_act"}, mlp.starts_with("gated-"));
+    c.activation = r.activation({"dense_act_fn"}, name);
+}
+
+Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, const Usual& usual) {
     ConfigReader r(root, file);
     ModelConfig c;
     c.kind = ModelKind::encoder_decoder;
-    c.d_model = c.d_embed = r.integer({"d_model"}, 512, 1, 1 << 17);
+    c.d_model = c.d_embed = r.integer({"hidden_size", "d_model"}, 512, 1, 1 << 17);
     c.stacks.assign(2, {});
     StackConfig &encoder = c.stacks[0], &decoder = c.stacks[1];
     encoder.name = "encoder";
@@ -20,13 +49,13 @@ Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, bo
     encoder.causal = false;
     decoder.cross = true;
     for (StackConfig& s : c.stacks) {
-        s.heads = s.kv_heads = r.integer({"num_heads"}, 8, 1, 1 << 12);
-        s.d_head = r.integer({"d_kv"}, 64, 1, 1 << 14);
+        s.heads = s.kv_heads = r.integer({"num_attention_heads", "num_heads"}, usual.heads, 1, 1 << 12);
+        s.d_head = r.integer({"head_dim", "d_kv"}, 64, 1, 1 << 14);
     }
-    encoder.layers = r.layers({"num_layers"}, 6);
+    encoder.layers = r.layers({"num_hidden_layers", "num_layers"}, usual.layers);
     decoder.layers = r.layers({or_null("num_decoder_layers")}, encoder.layers);
-    encoder.d_mlp = decoder.d_mlp = r.mlp_width({"d_ff"}, 2048);
-    encoder.vocab = decoder.vocab = c.vocab = r.vocabulary(32128);
+    encoder.d_mlp = decoder.d_mlp = r.mlp_width({"d_ff"}, usual.d_mlp);
+    encoder.vocab = decoder.vocab = c.vocab = r.vocabulary(usual.vocabulary);
     c.context = kNoLongestText;
     c.buckets.count = r.integer({"relative_attention_num_buckets"}, 32, 4, 1 << 16);
     c.buckets.max_distance = r.integer({"relative_attention_max_distance"}, 128, c.buckets.count, 1 << 24);
@@ -34,27 +63,25 @@ Result<ModelConfig> read_t5_common(const Json& root, const std::string& file, bo
     c.norm_eps = r.number({"layer_norm_epsilon"}, 1e-6);
     c.norm_bias = c.attention_bias = c.output_bias = c.mlp_bias = false;
     c.scale = 1;
-    const std::string mlp = r.text({"feed_forward_proj"}, "relu");
-    c.gated = mlp.starts_with("gated-");
-    const std::string name = c.gated ? mlp.substr(6) : mlp;
-    c.activation = mlp == "gated-gelu" ? Activation::gelu_tanh : r.activation_named(name);
-    c.tied_unembedding = r.boolean({"tie_word_embeddings"}, true);
-    if (r.boolean({"scale_decoder_outputs"}, scales_logits && c.tied_unembedding))
+    read_mlp(r, c, usual.mlp);
+    c.tied_unembedding = r.boolean({or_null("tie_word_embeddings")}, true);
+    if (usual.scales_logits && r.boolean({"scale_decoder_outputs"}, c.tied_unembedding))
         c.logit_scale = 1 / std::sqrt(float(c.d_model));
     c.start_id = r.integer({or_null("decoder_start_token_id"), or_null("pad_token_id")}, 0, 0, 1 << 23);
     c.end_id = 1;
+    if (is_encoder_alone(r)) keep_encoder(c);
     return r.finish(c);
 }
 
 Result<ModelConfig> read_t5(const Json& root, const std::string& file) {
-    return read_t5_common(root, file, true);
+    return read_t5_common(root, file, {});
 }
 Result<ModelConfig> read_mt5(const Json& root, const std::string& file) {
-    return read_t5_common(root, file, false);
+    return read_t5_common(root, file, {250112, 1024, 8, 6, "gated-gelu", false});
 }
 
 /// One table under these names, and the unembedding's where that is tied.
-std::vector<std::string> names_of_table(const ModelConfig& c, std::vector<std::string> names) {
+std::vector<std::string> names_of_t5_table(const ModelConfig& c, std::vector<std::string> names) {
     for (const char* other : {"shared", "encoder.embed_tokens", "decoder.embed_tokens"})
         names.emplace_back(other);
     if (c.tied_unembedding) names.emplace_back("lm_head");
@@ -64,7 +91,8 @@ std::vector<std::string> names_of_table(const ModelConfig& c, std::vector<std::s
 StackWeights bind_t5_stack(Binder& b, const StackConfig& stack) {
     const ModelConfig& c = b.config();
     StackWeights s;
-    s.token_embedding = b.tied_table(names_of_table(c, {stack.name + ".embed_tokens"}), c.vocab, c.d_model);
+    s.token_embedding =
+        b.tied_table(names_of_t5_table(c, {stack.name + ".embed_tokens"}), c.vocab, c.d_model);
     s.layers = b.layers(stack, stack.name + ".block.", [&](LayerWeights& w, const std::string& layer) {
         const std::string at = layer + "layer.", mlp = at + (stack.cross ? "2." : "1.");
         w.self.norm = b.norm(at + "0.layer_norm");
@@ -91,8 +119,9 @@ Result<ModelWeights> bind_t5(WeightStore& store, const ModelConfig& c) {
     Binder b(store, c);
     ModelWeights w;
     for (const auto& stack : c.stacks) w.stacks.push_back(bind_t5_stack(b, stack));
-    w.unembedding =
-        b.unembedding(b.tied_table(names_of_table(c, {}), c.vocab, c.d_model), "lm_head", c.d_model);
+    if (c.can.write_target)
+        w.unembedding =
+            b.unembedding(b.tied_table(names_of_t5_table(c, {}), c.vocab, c.d_model), "lm_head", c.d_model);
     return b.finish(std::move(w));
 }
 

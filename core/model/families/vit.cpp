@@ -6,6 +6,16 @@ namespace headlight {
 
 namespace {
 
+/// A side of a square, as one number or as two equal ones.
+int side(ConfigReader& r, const char* key, int64_t usual, int64_t most) {
+    const auto it = r.root().find(key);
+    if (it == r.root().end() || !it->is_array()) return r.integer({key}, usual, 1, most);
+    if (it->size() != 2 || (*it)[0] != (*it)[1])
+        r.fail(wrong_type(r.file(), key, "one number or two equal ones", *it).message);
+    return narrow<int>(
+        r.keep(whole_number(it->empty() ? Json() : (*it)[0], key, 1, most, r.file()), int64_t{1}));
+}
+
 Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c;
@@ -15,8 +25,8 @@ Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     s.causal = false;
     s.layers = r.layers({"num_hidden_layers"}, 12);
     s.d_mlp = r.mlp_width({"intermediate_size"}, 3072);
-    c.vision.image = r.integer({"image_size"}, 224, 1, 1 << 13);
-    c.vision.patch = r.integer({"patch_size"}, 16, 1, c.vision.image);
+    c.vision.image = side(r, "image_size", 224, 1 << 13);
+    c.vision.patch = side(r, "patch_size", 16, c.vision.image);
     c.vision.channels = r.integer({"num_channels"}, 3, 3, 3);
     c.context = c.vision.patches() + 1;
     c.norm_eps = r.number({"layer_norm_eps"}, 1e-12);
@@ -26,7 +36,8 @@ Result<ModelConfig> read_vit(const Json& root, const std::string& file) {
     c.logits_bias = true;
     c.tied_unembedding = false;
     const Json labels = r.object("id2label");
-    c.vocab = narrow<int>(labels.empty() ? 2 : std::min<size_t>(labels.size(), 1 << 20));
+    c.vocab = narrow<int>(labels.empty() ? r.integer({or_null("num_labels")}, 2, 1, 1 << 20)
+                                         : std::min<size_t>(labels.size(), 1 << 20));
     for (int i = 0; i < c.vocab; ++i) {
         const auto it = labels.find(std::to_string(i));
         if (it != labels.end() && !it->is_string())
