@@ -27,6 +27,9 @@ void draw_words(Scene& s, Rect line, int query) {
             show == StepsShow::block
                 ? "Every vector from the residual stream and back to it; a click explains an entry."
                 : "One column a head, one scale a row; a click chooses the head.");
+    const auto* found = s.found<StepsWanted>();
+    if (found && found->answer.weights_by == WeightsBy::given)
+        return caption(ui, line, "No score makes these weights: another text's pattern was put in place.");
     const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any();
     const std::string asks = masked ? "asks itself and every key that its mask allows." : "asks every key.",
                       rows = "Each row is one key; read from left to right.";

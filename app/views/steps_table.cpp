@@ -108,6 +108,12 @@ void draw_step_bar(Ui& ui, const Table& t, const Placed& p, const KeyStep& step,
     ui.bar(bar, float(p.kind->value(step)) / largest, focused ? ui.colors->accent : ui.colors->t3);
 }
 
+/// Digits of a number: few of a large e^score, more of a small one; none of 0, which is exact.
+int digits_of(const StepColumnKind& kind, double value) {
+    if (kind.what != StepColumn::exp) return kind.digits;
+    return value >= 1000 ? 1 : value == 0 ? 0 : value < 0.1 ? 4 : kind.digits;
+}
+
 void draw_number(Scene& s, const Table& t, const Placed& p, const KeyStep& step, Rect row, bool focused) {
     constexpr float kBarHigh = 10;
     Ui& ui = s.ui;
@@ -119,10 +125,8 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const KeyStep& step,
                       : p.kind->what == StepColumn::weight || p.kind->what == StepColumn::moved || focused
                           ? ui.colors->t1
                           : ui.colors->t2;
-    const int digits = p.kind->what == StepColumn::exp && value >= 1000 ? 1
-                       : p.kind->what == StepColumn::exp && value < 0.1 ? 4
-                                                                        : p.kind->digits;
-    ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, ink, compact_number(value, digits));
+    ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, ink,
+                       compact_number(value, digits_of(*p.kind, value)));
 }
 
 /// The numbers that the focused one came from, on bg3; itself in an amber frame.
