@@ -29,7 +29,11 @@ void draw_words(Scene& s, Rect line, int query) {
                 : "One column a head, one scale a row; a click chooses the head.");
     const auto* found = s.found<StepsWanted>();
     if (found && found->answer.weights_by == WeightsBy::given)
-        return caption(ui, line, "No score makes these weights: another text's pattern was put in place.");
+        return caption(ui, line,
+                       first_that_fits(ui, kCaption,
+                                       {"No score makes these weights: another text's pattern is in place.",
+                                        "Another text's pattern is in place.", "pattern in place"},
+                                       line.w));
     const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any();
     const std::string asks = masked ? "asks itself and every key that its mask allows." : "asks every key.",
                       rows = "Each row is one key; read from left to right.";

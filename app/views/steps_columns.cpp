@@ -161,7 +161,7 @@ std::string title_of(const Scene& s, const StepColumnKind& k, const Steps& steps
     if (k.what == StepColumn::tempered) return divided_by(steps.temperature);
     if (k.what == StepColumn::exp && steps.weights_by == WeightsBy::heaviest) return "heaviest";
     if (k.what == StepColumn::exp && steps.shift != 0) return "e^(s − max)";
-    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::given) return "put in place";
+    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::given) return "in place";
     if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::heaviest) return "weight";
     return k.title;
 }
