@@ -65,13 +65,13 @@ Result<std::optional<Tokens>> additional_tokens(const TokenizerFolder& folder, s
 void add_tokens(const TokenizerFolder& folder, const Tokens& extra, AddedVocabulary& added) {
     Tokens out = folder.added;
     std::set<std::string> listed, named;
-    std::map<std::string, AddedToken> put_last;
+    std::map<std::string, Tokens> ways;  // by spelling: how it was put
     for (const AddedToken& t : out) listed.insert(t.content);
     const auto put = [&](const AddedToken& t) {
-        const auto before = put_last.find(t.content);
         if (added.has(t.content) || listed.contains(t.content)) return;
-        if (before != put_last.end() && before->second == t) return;
-        put_last[t.content] = t;
+        Tokens& mine = ways[t.content];
+        if (std::find(mine.begin(), mine.end(), t) != mine.end()) return;
+        mine.push_back(t);
         out.push_back(t);
     };
     for (const char* key : kSpecialNames)
@@ -219,10 +219,20 @@ Result<Json> backend_description(TokenizerFolder& folder, Native& native, const 
     return root;
 }
 
+/// Where CamemBERT looks for the unknown token: wherever it stands first.
+size_t first_unknown(const TokenizerFolder& folder, const Json& vocab) {
+    const auto token = folder.token("unk_token");
+    for (size_t i = 0; token && vocab.is_array() && i < vocab.size(); ++i)
+        if (vocab[i].is_array() && !vocab[i].empty() && vocab[i][0] == token->content) return i;
+    return 0;
+}
+
 Result<Json> class_description(const TokenizerFolder& folder, const TokenizerClass& row, Native& native) {
     TRY(Json root, row.steps(folder, native.charsmap));
     Json model = std::move(native.model);
     if (root.contains("model")) model.update(root["model"]);
+    if (row.name == std::string_view("CamembertTokenizer"))
+        model["unk_id"] = first_unknown(folder, model["vocab"]);
     root["model"] = std::move(model);
     return root;
 }

@@ -113,6 +113,10 @@ def check_file(number, work, comparison):
     rows = [{"text": t} for t in texts(rng, 20) if maybe(0.9)]
     try:
         reference = Tokenizer.from_str(text)
+        normal = reference.normalizer
+        spelled = [normal.normalize_str(t.content) if normal and t.normalized else t.content for t in reference.get_added_tokens_decoder().values()]
+        if len(set(spelled)) < len(spelled):
+            return  # which of two that are spelled alike is found is by chance
         wanted = {r["text"]: reference.encode(r["text"]) for r in rows}
     except BaseException as e:  # tokenizers panics at some of them
         if isinstance(e, KeyboardInterrupt):
