@@ -181,7 +181,7 @@ def cut_while_it_waits(file, *command, say=b"The cat sat on the mat."):
 
 def a_file_that_is_cut_while_a_verb_reads_it_is_said():
     """A model, and a trace; whatever the verb and its way of writing: one sentence and status 1, no signal, and the old output stays."""
-    folder, weights = FOLDER / "cut", FOLDER / "cut/model.safetensors"
+    folder, weights = FOLDER / "cut model", FOLDER / "cut model/model.safetensors"
     shutil.copytree(MODELS / "gpt2", folder)
     data, out = weights.read_bytes(), FOLDER / "old output"
     typed = ["--model", folder, "--text-file", "-"]
