@@ -13,7 +13,7 @@ namespace headlight {
 struct Ui::Typing {
     enum class End { not_yet, taken, left } end = End::not_yet;
     std::string path, before;
-    TextField field{-1};
+    TextField field{TextName::sentence};
     History history;  // of this field alone
     bool drawn = true;
 };

@@ -51,23 +51,22 @@ void TextField::replace(std::string text, History& history) {
 void TextField::edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history) {
     const std::string before = typed();
     const bool showed = shows();
-    TextEdit change{number_, begin, text_.substr(begin, end - begin), std::string(with)};
+    TextEdit change = edit_of(name_, text_, begin, end - begin, std::string(with));
     text_.replace(begin, end - begin, with);
     caret_ = anchor_ = begin + with.size();
     layout_ = nullptr;
     if (showed || shows())
-        history.note({number_, 0, before, typed()}, EditKind::replaced, glfwGetTime());
+        history.note(edit_of(name_, before, 0, before.size(), typed()), EditKind::replaced, glfwGetTime());
     else
         history.note(std::move(change), kind, glfwGetTime());
 }
 
 bool TextField::apply(const TextEdit& edit) {
-    if (shows()) text_.clear();
+    auto after = edited(typed(), edit);
+    if (!after) return false;
+    text_ = *std::move(after);
+    shown_.clear();
     layout_ = nullptr;
-    caret_ = anchor_ = std::min(caret_, text_.size());
-    if (edit.at > text_.size() || text_.compare(edit.at, edit.removed.size(), edit.removed) != 0)
-        return false;
-    text_.replace(edit.at, edit.removed.size(), edit.inserted);
     caret_ = anchor_ = edit.at + edit.inserted.size();
     return true;
 }

@@ -22,7 +22,15 @@ class TextField {
 public:
     static constexpr size_t kMaxBytes = 400'000;
 
-    explicit TextField(int number) : number_(number) {}
+    explicit TextField(TextName name) : name_(name) {}
+
+    /// Which text stands here; the history knows its edits by that.
+    TextName name() const { return name_; }
+    /// Another text stands here from now on, without a step of the history.
+    void set_text(TextName name, std::string text) {
+        name_ = name;
+        set_text(std::move(text));
+    }
 
     const std::string& text() const { return text_; }
     /// What the person wrote: nothing where the program's own text is shown.
@@ -80,7 +88,7 @@ private:
     bool edit_key(const KeyPress& key, History& history, const std::function<std::string()>& clipboard,
                   const std::function<void(const std::string&)>& copy);
 
-    int number_;                // among the texts of the history
+    TextName name_;
     std::string text_, shown_;  // shown_: what the program put there
     size_t caret_ = 0, anchor_ = 0;
     bool shortened_ = false;
@@ -96,9 +104,9 @@ private:
 
 /// The texts that are typed into the window; at most one of them has the keyboard.
 struct Fields {
-    TextField sentence{0};
-    TextField second{1};  // the second sentence, or the target
-    TextField other{2};   // the sentence that is compared
+    TextField sentence{TextName::sentence};  // or the path of a picture
+    TextField second{TextName::second};      // the second sentence, or the target
+    TextField other{TextName::other};        // the sentence that is compared
 
     Fields() { focus(sentence); }
     TextField* typed() {
@@ -111,7 +119,10 @@ struct Fields {
         for (TextField* field : {&sentence, &second, &other}) any |= field->take_shortened();
         return any;
     }
-    TextField& numbered(int number) { return number == 0 ? sentence : number == 1 ? second : other; }
+    /// The field of a text; the sentence's and the picture's is one.
+    TextField& of(TextName name) {
+        return name == TextName::second ? second : name == TextName::other ? other : sentence;
+    }
     void focus(TextField& one) {
         leave();
         one.focused = true;

@@ -13,18 +13,20 @@
 
 namespace headlight {
 
-/// The texts that are typed into the window, as the history numbers them.
-enum class TextName { sentence, second, other };
-
 /// What a command needs of the program around the session: the window, or a test.
 class Host {
 public:
     virtual ~Host() = default;
 
-    /// Puts a text into a field, as one step of the history.
+    /// Puts a text into a field, as one step of the history; the sentence's is the picture's where the model
+    /// reads that.
     virtual void set_text(TextName which, const std::string& text) = 0;
     virtual const std::string& text(TextName which) = 0;
-    virtual void apply(const TextEdit& edit) = 0;
+    /// Does an edit that the history gave back, in the field or, where that shows another text, in the
+    /// document; false where the text is no longer the one that was edited.
+    virtual bool apply(const TextEdit& edit) = 0;
+    /// Puts the document's texts into the fields.
+    virtual void show_texts() = 0;
     /// Whether a text field has the keyboard; leaving it gives the arrows to heads and cells.
     virtual bool typing() const = 0;
     virtual void focus_text(TextName which) = 0;

@@ -41,9 +41,13 @@ void put_change(Document& document, const Change& change);
 /// The cell whose numbers are shown: focused, or the last query's heaviest key; none without tokens.
 std::optional<std::pair<int, int>> shown_cell(const Session& session, const WorkAnswer* answer);
 
-/// Makes what an edit is about as it is after it.
-void put_edit(const Edit& edit, Session& session, Host& host);
-/// Take a step back, do it again; what is taken back in a view is brought to sight.
+/// Why something that goes through the history, or ends it, cannot be done now: a step is being made.
+const char* outside_group(const CommandContext& context);
+
+/// Makes what an edit is about as it is after it; false where that is no longer what was edited.
+bool put_edit(const Edit& edit, Session& session, Host& host);
+/// Take a step back, do it again; what is taken back in a view is brought to sight, what does not fit any
+/// more is left out and said in the notice.
 void undo(Session& session, Host& host);
 void redo(Session& session, Host& host);
 

@@ -17,6 +17,7 @@ Status compare(CommandContext& c, Change change) {
 
 /// B's sentence begins as A's, so that one edits it.
 Status choose_compared(CommandContext& c, const std::string& words) {
+    const HistoryGroup one_step(c.session.document.history);
     constexpr std::pair<const char*, Compared> kWhat[] = {{"heads", Compared::heads},
                                                           {"changes", Compared::changes},
                                                           {"sentences", Compared::sentences},
@@ -43,6 +44,7 @@ Status choose_model_b(CommandContext& c, const std::string& words) {
 }
 
 Status set_text_b(CommandContext& c, const std::string& words) {
+    const HistoryGroup one_step(c.session.document.history);
     c.host.set_text(TextName::other, words);
     return compare(c, [&](Comparison& next) {
         next.what = Compared::sentences;

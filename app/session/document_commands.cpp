@@ -1,6 +1,7 @@
 // Models, texts and files.
 #include <charconv>
 #include <filesystem>
+#include <utility>
 
 #include "base/quoted.h"
 #include "base/utf8.h"
@@ -8,6 +9,7 @@
 #include "io/mapped_file.h"
 #include "io/text_file.h"
 #include "model/heads.h"
+#include "session/adopt.h"
 #include "session/commands.h"
 #include "session/dropped_text.h"
 #include "session/examples.h"
@@ -64,6 +66,7 @@ Status open_path(CommandContext& c, const std::string& typed) {
     }
     switch (kind_of_file(path)) {
         case FileKind::workspace:
+            if (const char* why_not = outside_group(c)) return Error{why_not};
             c.host.open_workspace(path);
             return success();
         case FileKind::corpus:
@@ -85,8 +88,8 @@ Status open_path(CommandContext& c, const std::string& typed) {
 /// Opens a model, unless it is the one that is open or is being opened.
 Status switch_model(CommandContext& c, const std::string& name) {
     const Document& d = c.session.document;
-    const bool is_open = c.model() && c.model()->name == name && c.answer->model_attempt == d.model_attempt;
-    if (!is_open && d.model_path != name) choose_model(c.session, name);
+    const bool is_open = c.model() && c.model()->name == name && !d.awaits_model();
+    if (!is_open && d.wanted.path != name) choose_model(c.session, name);
     return success();
 }
 
@@ -95,12 +98,12 @@ Status cancel_opening(CommandContext& c, const std::string& words) {
     Comparison& compared = c.session.document.comparison;
     if (words == "b")
         compared.model.clear();
-    else if (c.answer)
-        choose_model(c.session, c.answer->model_path, c.answer->model_attempt);
+    else
+        stay_with_open(c.session.document);
     return success();
 }
 
-/// Gets a model from the Hugging Face hub, which then opens; in the sheet of compared models as B.
+/// Gets a model from the Hugging Face hub, which is then offered; in the sheet of compared models as B.
 Status fetch_named(CommandContext& c, const std::string& words) {
     FetchState& state = c.session.of<FetchState>();
     if (state.going || state.wanted)
@@ -108,6 +111,7 @@ Status fetch_named(CommandContext& c, const std::string& words) {
     TRY(const HubName name, parse_hub_name(words));
     state.wanted = FetchWanted{name, ""};
     state.to_compare = c.session.shows(Sheet::compared_models);
+    state.fetched.clear();
     return success();
 }
 
@@ -121,6 +125,23 @@ void cancel_fetch(CommandContext& c) {
     state.cancel = state.going != nullptr;
     state.wanted.reset();
 }
+
+const char* has_fetched(const CommandContext& c) {
+    return c.session.of<FetchState>().fetched.empty() ? "" : nullptr;
+}
+
+/// The model that is shown, or the one it is compared with: as it was asked for.
+void open_fetched(CommandContext& c) {
+    FetchState& state = c.session.of<FetchState>();
+    const std::string path = std::exchange(state.fetched, {});
+    if (state.to_compare)
+        c.session.document.compare_with_model(path);
+    else
+        choose_model(c.session, path);
+    if (c.session.shows(Sheet::models) || c.session.shows(Sheet::compared_models)) c.session.sheet.reset();
+}
+
+void dismiss_fetched(CommandContext& c) { c.session.of<FetchState>().fetched.clear(); }
 
 Command text_row(const CommandText& text, TextName which) {
     return row(text, [which](CommandContext& c, const std::string& words) {
@@ -152,11 +173,15 @@ Status start_example(CommandContext& c, const std::string& words) {
     if (c.model()->name != example.model) return success();
     TRY(const AttentionHead head, parse_head(c.model()->config, example.head, "example"));
     selection.choose(head.block, head.head);
-    (same_text ? selection.locked : selection.lock_in_next_text) = example.cell;
+    if (same_text)
+        selection.locked = example.cell;
+    else
+        selection.lock_in(c.host.text(TextName::sentence), example.cell);
     return success();
 }
 
 const char* needs_left(const CommandContext& c) {
+    if (const char* why_not = outside_group(c)) return why_not;
     return c.session.document.left_workspace.empty() ? "" : nullptr;
 }
 
@@ -174,8 +199,12 @@ std::vector<Command> document_commands() {
              switch_model),
          row({"cancel opening [b]", "Cancel opening", "stay with the model that is open"}, cancel_opening),
          row({"fetch NAME", "Get a model from the Hugging Face hub",
-              "fetch a model by its name on the hub, openai-community/gpt2, and open it"},
+              "fetch a model by its name on the hub, openai-community/gpt2; 'open fetched' opens it"},
              fetch_named),
+         row({"open fetched", "Open the fetched model", "open the model that was fetched from the hub"},
+             open_fetched, has_fetched),
+         row({"dismiss fetched", "Dismiss the fetched model", "not now: it stays in the list of models"},
+             dismiss_fetched, has_fetched),
          row({"cancel fetch", "Cancel fetching", "stop what is fetched; what has come is kept"}, cancel_fetch,
              fetches),
          row({"open left workspace", "Open what was left",

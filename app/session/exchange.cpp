@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/cast.h"
-#include "session/trial.h"
+#include "session/adopt.h"
+#include "session/fetching.h"
 
 namespace headlight {
 
@@ -14,9 +16,8 @@ namespace {
 
 GenerationAsked generation_asked(Document& d) {
     GenerationState& g = d.generation;
-    const std::string now = d.model_path + '\n' + d.text;
-    if (g.forced_for != now) {
-        g.forced_for = now;
+    if (g.forced_for != d.text) {
+        g.forced_for = d.text;
         g.unforce();
         g.playing = false;
     }
@@ -25,26 +26,32 @@ GenerationAsked generation_asked(Document& d) {
     return asked;
 }
 
-/// What was changed in the last model is over, unless it waited for this one.
+/// What was changed in the last model is kept for when it is open again; what was changed in this one, as
+/// the document says, comes into force. A person's switch is a step of undo.
 void take_model(Session& session, const WorkAnswer& now) {
     Document& d = session.document;
-    d.intervention = {};
-    d.history.forget_model();
-    forget_model(d.trial, d.trial_waits.has_value());
-    d.sweeping = false;
-    restore_metric(session, *now.sentence->model);
-    if (d.changes_wait) restore_changes(session, now.sentence->model->config);
+    note_changes(d);
+    const ModelChoice before = std::exchange(d.open, now.open);
+    if (d.wanted.attempt == d.open.attempt) d.wanted = d.open;  // also where that is another one's place
+    if (!before.path.empty() && d.open.attempt != d.noted_attempt)
+        d.history.note(Edit(ModelEdit{before.path, d.open.path}));
+    adopt(session, nullptr, Adopted::changes, now.sentence->model.get());
+    FetchState& fetch = session.of<FetchState>();
+    if (fetch.fetched == d.open.path) fetch.fetched.clear();
     auto& recent = session.preferences.recent_models;
-    if (now.model_path.find('/') != std::string::npos)
-        note_recent(recent, now.model_path);
+    if (d.open.path.find('/') != std::string::npos)
+        note_recent(recent, d.open.path);
     else
-        recent.erase(std::remove(recent.begin(), recent.end(), now.model_path), recent.end());
+        recent.erase(std::remove(recent.begin(), recent.end(), d.open.path), recent.end());
 }
 
 void take_failures(Session& session, const WorkAnswer* before, const WorkAnswer& now) {
     const bool anew =
         !before || before->model_attempt != now.model_attempt || before->model_error != now.model_error;
-    if (!now.model_error.empty() && anew) session.sheet = Sheet::models;
+    if (!now.model_error.empty() && anew) {
+        session.sheet = Sheet::models;
+        if (session.document.wanted.attempt == now.model_attempt) stay_with_open(session.document);
+    }
     const std::string was = before ? before->failure : "";
     if (!was.empty() && now.failure.empty() && session.notice == was) session.notice.clear();
     if (!now.failure.empty() && (now.failure != was || session.notice.empty())) session.notice = now.failure;
@@ -56,8 +63,8 @@ WorkRequest request_of(Session& session, const SentenceResult* shown) {
     Document& d = session.document;
     const Selection& s = session.selection;
     WorkRequest r;
-    r.model_path = d.model_path;
-    r.model_attempt = d.model_attempt;
+    r.model_path = d.wanted.path;
+    r.model_attempt = d.wanted.attempt;
     r.text = d.text;
     r.picture = d.picture;
     if (!shown || reads_two_texts(shown->model->config)) r.second = d.second;
@@ -82,8 +89,8 @@ std::optional<OtherRun> other_run(const Document& d) {
 }
 
 bool take_in(Session& session, const WorkAnswer* before, const WorkAnswer& now) {
-    const bool opened = now.sentence && now.model_error.empty() &&
-                        (!before || !before->sentence || before->sentence->model != now.sentence->model);
+    const bool opened =
+        now.sentence && (!before || !before->sentence || before->sentence->model != now.sentence->model);
     if (opened) take_model(session, now);
     take_failures(session, before, now);
     Selection& s = session.selection;
@@ -93,29 +100,7 @@ bool take_in(Session& session, const WorkAnswer* before, const WorkAnswer& now) 
         s.choose_head = false;
     }
     if (now.sentence) fit_head(s, now.sentence->model->config);
-    return opened;
-}
-
-void replace_session(Session& session, Session opened, const WorkAnswer* shown) {
-    const bool same_model = opened.document.model_path == session.document.model_path;
-    session = std::move(opened);
-    session.sheet.reset();
-    session.notice.clear();
-    Document& d = session.document;
-    d.history.clear();
-    const bool failed = shown && !shown->model_error.empty();
-    if (!same_model || failed) return choose_model(session, d.model_path, ++d.attempts);
-    const bool is_open = shown && shown->sentence && shown->model_path == d.model_path &&
-                         shown->model_attempt == d.model_attempt;
-    if (!is_open) return;  // take_in() does this then
-    restore_metric(session, *shown->sentence->model);
-    restore_changes(session, shown->sentence->model->config);
-}
-
-Session to_remember(Session session, const WorkAnswer* shown) {
-    if (shown && shown->sentence && !shown->model_error.empty())
-        session.document.model_path = shown->sentence->model->path.string();
-    return session;
+    return opened && now.model_error.empty();
 }
 
 }  // namespace headlight

@@ -20,15 +20,8 @@ WorkRequest request_of(Session& session, const SentenceResult* shown);
 std::optional<OtherRun> other_run(const Document& document);
 
 /// Takes an answer into the session: a model that was opened or could not be, the head that was chosen, what
-/// failed or does no longer. `before`: the last answer, or null. True where another model is open now.
+/// failed or does no longer. `before`: the last answer, or null. True where a model that was wanted is open
+/// now.
 bool take_in(Session& session, const WorkAnswer* before, const WorkAnswer& now);
-
-/// Puts an opened workspace in the place of what was open. Its model is opened where that is another one, or
-/// where the last opening failed; else its changes are put in force. `shown`: the last answer, or null.
-void replace_session(Session& session, Session opened, const WorkAnswer* shown);
-
-/// The session as the next start shall find it: with the model that is open where the chosen one was not
-/// opened.
-Session to_remember(Session session, const WorkAnswer* shown);
 
 }  // namespace headlight

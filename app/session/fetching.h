@@ -43,7 +43,9 @@ struct FetchState {
     bool cancel = false;                // until that is heard
     bool to_compare = false;            // the model is B, when it is there
     std::shared_ptr<const Fetching> going;
-    std::string said;  // of the last one, where it failed
+    std::string said;     // of the last one, where it failed
+    std::string fetched;  // the path of a model that has come, until it is opened or not wanted
+    std::string name;     // … as it was asked for
 };
 
 }  // namespace headlight

@@ -18,7 +18,8 @@
 
 namespace headlight {
 
-inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000, kMaxSlides = 200;
+inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000, kMaxSlides = 200,
+                        kMaxModels = 1000;
 
 /// How a person names a field and its values: the command that chooses one of them, what the palette shows, a
 /// line of help, and the values' words in their order. `shared`: several views show it.

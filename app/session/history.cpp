@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/utf8.h"
 #include "session/trial.h"
 
@@ -10,41 +11,48 @@ namespace headlight {
 
 namespace {
 
-size_t bytes_of(const TextEdit& e) { return e.removed.size() + e.inserted.size(); }
-size_t bytes_of(const InterventionEdit& e) {
-    return (e.before.changes.size() + e.after.changes.size()) * sizeof(Change);
-}
-size_t bytes_of(const ComparisonEdit& e) {
-    return sizeof e +
-           (e.before.alignment.by_hand.size() + e.after.alignment.by_hand.size()) * 2 * sizeof(int);
-}
-size_t bytes_of(const MetricEdit& e) { return sizeof e + e.before.name.size() + e.after.name.size(); }
-size_t bytes_of(const HeadLabelEdit& e) { return sizeof e + e.before.size() + e.after.size(); }
+// All that a step holds counts: texts, the patterns of changes, what was tried.
+size_t bytes_of(const Edit& edit);
+
 size_t bytes_of(const std::vector<std::string>& words) {
-    size_t out = 0;
+    size_t out = words.size() * sizeof(std::string);
     for (const std::string& word : words) out += word.size();
     return out;
 }
-size_t bytes_of(const ViewEdit& e) { return sizeof e + bytes_of(e.before) + bytes_of(e.after); }
-size_t bytes_of(const LookEdit& e) { return sizeof e + e.before.model.size() + e.after.model.size(); }
-size_t bytes_of(const TrialEdit& e) { return sizeof e; }
-size_t bytes_of(const Edit& edit) {
-    return std::visit([](const auto& e) { return bytes_of(e); }, edit);
+size_t bytes_of(const Intervention& i) {
+    size_t out = i.mask.name().size() + size_t(i.mask.file_rows()) * size_t(i.mask.file_rows()) / 8;
+    for (const Change& change : i.changes)
+        out += sizeof change + change.from.size() +
+               (change.pattern ? size_t(change.pattern->size()) * sizeof(float) : 0);
+    return out;
+}
+size_t bytes_of(const Comparison& c) {
+    return c.text.size() + c.model.size() + c.alignment.by_hand.size() * 2 * sizeof(int);
 }
 size_t bytes_of(const std::vector<Edit>& edits) {
     size_t out = 0;
     for (const Edit& edit : edits) out += bytes_of(edit);
     return out;
 }
+size_t bytes_of(const std::shared_ptr<const Trial>& trial) {
+    return trial ? trial->commands.size() + trial->before.model.size() + bytes_of(trial->edits) : 0;
+}
+size_t bytes_of(const std::string& text) { return text.size(); }
+size_t bytes_of(const ChosenMetric& metric) { return metric.name.size(); }
+size_t bytes_of(const Look& look) { return look.model.size(); }
 
-TextEdit backwards(const TextEdit& e) { return {e.text, e.at, e.inserted, e.removed}; }
-InterventionEdit backwards(const InterventionEdit& e) { return {e.after, e.before}; }
-ComparisonEdit backwards(const ComparisonEdit& e) { return {e.after, e.before}; }
-MetricEdit backwards(const MetricEdit& e) { return {e.after, e.before}; }
-HeadLabelEdit backwards(const HeadLabelEdit& e) { return {e.model, e.head, e.after, e.before}; }
-ViewEdit backwards(const ViewEdit& e) { return {e.view, e.part, e.after, e.before}; }
-LookEdit backwards(const LookEdit& e) { return {e.after, e.before}; }
-TrialEdit backwards(const TrialEdit& e) { return {e.after, e.before}; }
+struct Bytes {
+    size_t operator()(const TextEdit& e) const { return e.removed.size() + e.inserted.size(); }
+    size_t operator()(const auto& e) const { return bytes_of(e.before) + bytes_of(e.after); }
+};
+size_t bytes_of(const Edit& edit) { return sizeof edit + std::visit(Bytes(), edit); }
+
+TextEdit backwards(const TextEdit& e) { return {e.text, e.at, e.inserted, e.removed, e.after, e.before}; }
+template <class E>
+E backwards(E e) {
+    std::swap(e.before, e.after);
+    return e;
+}
 
 bool changes_nothing(const TextEdit& e) { return e.removed == e.inserted; }
 template <class E>
@@ -63,9 +71,20 @@ Edit reversed(const Edit& edit) {
     return std::visit([](const auto& e) { return Edit(backwards(e)); }, edit);
 }
 
-bool is_of_model(const Edit& edit) {
-    return std::holds_alternative<InterventionEdit>(edit) || std::holds_alternative<ComparisonEdit>(edit) ||
-           std::holds_alternative<MetricEdit>(edit);
+TextEdit edit_of(TextName name, const std::string& text, size_t at, size_t count, std::string inserted) {
+    const std::hash<std::string> hash;
+    std::string after = text;
+    after.replace(at, count, inserted);
+    return {name, at, text.substr(at, count), std::move(inserted), hash(text), hash(after)};
+}
+
+std::optional<std::string> edited(const std::string& text, const TextEdit& edit) {
+    if (std::hash<std::string>()(text) != edit.before || edit.at > text.size() ||
+        text.compare(edit.at, edit.removed.size(), edit.removed) != 0)
+        return std::nullopt;
+    std::string out = text;
+    out.replace(edit.at, edit.removed.size(), edit.inserted);
+    return out;
 }
 
 /// The last edit of the newest step where that may grow, else null.
@@ -73,10 +92,12 @@ Edit* History::newest() { return open_ && !past_.empty() ? &past_.back().edits.b
 
 /// Lets the newest step grow by an edit beside it; false where it begins a step of its own.
 bool History::join(const TextEdit& edit, EditKind kind, double now) {
-    if (grouping_ || !newest() || kind == EditKind::replaced) return false;
+    if (grouping() || !newest() || kind == EditKind::replaced) return false;
     Step& last = past_.back();
     auto* text = std::get_if<TextEdit>(newest());
-    if (!text || text->text != edit.text || last.kind != kind || now - last.time > kPause) return false;
+    if (!text || text->text != edit.text || text->after != edit.before) return false;
+    if (last.kind != kind || now - last.time > kPause) return false;
+    const size_t was = bytes_of(*newest());
     if (kind == EditKind::typed) {
         const bool new_word = ends_in_blank(text->inserted) && !begins_with_blank(edit.inserted);
         if (!edit.removed.empty() || edit.at != text->at + text->inserted.size() || new_word) return false;
@@ -90,7 +111,8 @@ bool History::join(const TextEdit& edit, EditKind kind, double now) {
         return false;
     }
     last.time = now;
-    bytes_ += bytes_of(edit);
+    text->after = edit.after;
+    bytes_ += bytes_of(*newest()) - was;
     return true;
 }
 
@@ -105,7 +127,7 @@ void History::keep_within_bounds() {
 void History::add(Edit edit, EditKind kind, double time) {
     future_.clear();
     bytes_ += bytes_of(edit);
-    if (grouping_)
+    if (grouping())
         past_.back().edits.push_back(std::move(edit));
     else
         past_.push_back({{std::move(edit)}, kind, time});
@@ -114,12 +136,14 @@ void History::add(Edit edit, EditKind kind, double time) {
 }
 
 void History::begin_group(bool goes_on) {
+    if (++groups_ > 1) return;
     if (!goes_on || past_.empty()) past_.emplace_back();
-    grouping_ = true;
 }
 
 void History::end_group() {
-    grouping_ = open_ = false;
+    HEADLIGHT_CHECK(grouping() && !past_.empty());
+    if (--groups_ > 0) return;
+    open_ = false;
     if (past_.back().edits.empty()) past_.pop_back();
 }
 
@@ -132,18 +156,19 @@ void History::note(TextEdit edit, EditKind kind, double now) {
 /// The newest step where it is one of this kind that goes on.
 template <class E>
 E* History::growing(bool same_step) {
-    return same_step && !grouping_ && newest() ? std::get_if<E>(newest()) : nullptr;
+    return same_step && !grouping() && newest() ? std::get_if<E>(newest()) : nullptr;
 }
 
 /// The newest step ends as this edit does; one that came back to where it began is none.
 template <class E>
 void History::grow(E& last, E edit) {
     future_.clear();
-    bytes_ -= bytes_of(last);
+    bytes_ -= bytes_of(*newest());
     last.after = std::move(edit.after);
-    bytes_ += bytes_of(last);
-    if (!changes_nothing(last)) return;
-    bytes_ -= bytes_of(last);
+    if (!changes_nothing(last)) {
+        bytes_ += bytes_of(*newest());
+        return keep_within_bounds();
+    }
     past_.pop_back();
     open_ = false;
 }
@@ -151,7 +176,7 @@ void History::grow(E& last, E edit) {
 void History::note(InterventionEdit edit, bool same_step) {
     if (changes_nothing(edit)) return;
     auto* last = growing<InterventionEdit>(same_step);
-    if (!last) return add(std::move(edit));
+    if (!last || last->model != edit.model) return add(std::move(edit));
     grow(*last, std::move(edit));
 }
 
@@ -167,6 +192,7 @@ void History::note(Edit edit) {
 }
 
 std::vector<Edit> History::undo() {
+    HEADLIGHT_CHECK(!grouping());
     if (past_.empty()) return {};
     open_ = false;
     Step step = std::move(past_.back());
@@ -179,6 +205,7 @@ std::vector<Edit> History::undo() {
 }
 
 std::vector<Edit> History::redo() {
+    HEADLIGHT_CHECK(!grouping());
     if (future_.empty()) return {};
     Step step = std::move(future_.back());
     future_.pop_back();
@@ -187,16 +214,6 @@ std::vector<Edit> History::redo() {
     past_.push_back(std::move(step));
     open_ = false;
     return out;
-}
-
-void History::forget_model() {
-    open_ = false;
-    bytes_ = 0;
-    for (auto* steps : {&past_, &future_}) {
-        for (Step& step : *steps) std::erase_if(step.edits, is_of_model);
-        std::erase_if(*steps, [](const Step& step) { return step.edits.empty(); });
-    }
-    for (const Step& step : past_) bytes_ += bytes_of(step.edits);
 }
 
 }  // namespace headlight

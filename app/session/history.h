@@ -18,16 +18,27 @@ namespace headlight {
 struct Session;
 struct Trial;  // session/trial.h
 
+/// The texts that are typed into the window. The sentence and the path of the picture that a vision model
+/// reads in its place share the first field.
+enum class TextName { sentence, second, other, picture };
+
 /// Bytes [at, at + removed.size()) of a text became `inserted`.
 struct TextEdit {
-    int text = 0;  // which of the texts
+    TextName text = TextName::sentence;
     size_t at = 0;
     std::string removed, inserted;
+    size_t before = 0, after = 0;  // hashes of the whole text
     bool operator==(const TextEdit&) const = default;
 };
+/// The edit that puts `inserted` in the place of some bytes of a text.
+TextEdit edit_of(TextName name, const std::string& text, size_t at, size_t count, std::string inserted);
+/// The text after an edit; none where it is not the text that was edited.
+std::optional<std::string> edited(const std::string& text, const TextEdit& edit);
 
+/// `model`: the path of the one whose layers and heads these are.
 struct InterventionEdit {
     Intervention before, after;
+    std::string model;
     bool operator==(const InterventionEdit&) const = default;
 };
 
@@ -43,8 +54,10 @@ struct ChosenMetric {
     bool operator==(const ChosenMetric&) const = default;
 };
 
+/// `model`: the path of the one whose tokens these are.
 struct MetricEdit {
     ChosenMetric before, after;
+    std::string model;
     bool operator==(const MetricEdit&) const = default;
 };
 
@@ -85,6 +98,12 @@ struct LookEdit {
     bool operator==(const LookEdit&) const = default;
 };
 
+/// Another model was opened; paths.
+struct ModelEdit {
+    std::string before, after;
+    bool operator==(const ModelEdit&) const = default;
+};
+
 /// What is in force of the tries; null: none.
 struct TrialEdit {
     std::shared_ptr<const Trial> before, after;
@@ -92,12 +111,10 @@ struct TrialEdit {
 };
 
 using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, MetricEdit, HeadLabelEdit, ViewEdit,
-                          LookEdit, TrialEdit>;
+                          LookEdit, ModelEdit, TrialEdit>;
 
 /// The edit that takes another one back.
 Edit reversed(const Edit& edit);
-/// Whether it is about the model that is open, and need not fit another one.
-bool is_of_model(const Edit& edit);
 
 /// How a text was edited. What is typed joins the word before it, what is erased joins what was erased beside
 /// it; a pause of kPause seconds, or anything else in between, begins a new step. What is replaced (pasted,
@@ -121,9 +138,11 @@ public:
     /// A step that nothing joins.
     void note(Edit edit);
 
-    /// What is noted between these is one step, or goes on with the newest one.
+    /// What is noted between these is one step, or goes on with the newest one. A group within a group is a
+    /// part of it. Prefer HistoryGroup.
     void begin_group(bool goes_on = false);
     void end_group();
+    bool grouping() const { return groups_ > 0; }
     /// The newest edit, or null.
     const Edit* last() const {
         return past_.empty() || past_.back().edits.empty() ? nullptr : &past_.back().edits.back();
@@ -132,14 +151,12 @@ public:
     const std::vector<Edit>& group() const { return past_.back().edits; }
 
     /// What takes the newest step back, or does the last one that was taken back again, in order; nothing
-    /// where there is none.
+    /// where there is none. Never within a group.
     std::vector<Edit> undo();
     std::vector<Edit> redo();
 
-    /// Forgets interventions and comparisons: another model is open, which they need not fit.
-    void forget_model();
-    void clear() { *this = {}; }
     size_t steps() const { return past_.size(); }
+    size_t bytes() const { return bytes_; }
 
 private:
     struct Step {
@@ -158,8 +175,22 @@ private:
 
     std::deque<Step> past_, future_;  // newest last
     bool open_ = false;               // the newest step may still grow
-    bool grouping_ = false;           // … by any edit
+    int groups_ = 0;                  // … by any edit; how deep
     size_t bytes_ = 0;                // of what past_ holds
+};
+
+/// A group as long as it lives.
+class HistoryGroup {
+public:
+    explicit HistoryGroup(History& history, bool goes_on = false) : history_(history) {
+        history_.begin_group(goes_on);
+    }
+    ~HistoryGroup() { history_.end_group(); }
+    HistoryGroup(const HistoryGroup&) = delete;
+    HistoryGroup& operator=(const HistoryGroup&) = delete;
+
+private:
+    History& history_;
 };
 
 }  // namespace headlight

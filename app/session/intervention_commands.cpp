@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "base/quoted.h"
+#include "session/adopt.h"
 #include "session/commands.h"
 
 namespace headlight {
@@ -89,60 +90,133 @@ Status ablate(CommandContext& c, const std::string& words) {
     return success();
 }
 
+/// Makes what an edit is about as it is after it; false where that has become another thing than what was
+/// edited. What a model keeps while another one is open is changed there.
 struct PutEdit {
     Session& session;
     Host& host;
 
-    void operator()(const TextEdit& edit) { host.apply(edit); }
-    void operator()(const InterventionEdit& edit) { session.document.intervention = edit.after; }
-    void operator()(const ComparisonEdit& edit) {
+    ModelChanges* kept(const std::string& model) {
+        auto& all = session.document.changes_of;
+        const auto found = all.find(model);
+        return found == all.end() || !found->second.config ? nullptr : &found->second;
+    }
+    bool operator()(const TextEdit& edit) { return host.apply(edit); }
+    bool operator()(const InterventionEdit& edit) {
+        Document& d = session.document;
+        if (edit.model == d.open.path) {
+            d.intervention = edit.after;
+            return true;
+        }
+        ModelChanges* of = kept(edit.model);
+        if (!of) return false;
+        of->mask = edit.after.mask.name();
+        of->changes.clear();
+        for (const Change& change : edit.after.changes)
+            of->changes.push_back(change_name(*of->config, change));
+        return true;
+    }
+    bool operator()(const ComparisonEdit& edit) {
         Comparison& now = session.document.comparison;
         const uint64_t attempt = now.attempt + (edit.after.model != now.model ? 1 : 0);
+        std::string text = std::move(now.text);  // which has steps of its own
         now = edit.after;
+        now.text = std::move(text);
         now.attempt = attempt;
+        return true;
     }
-    void operator()(const MetricEdit& edit) { session.document.metric = edit.after; }
-    void operator()(const HeadLabelEdit& edit) {
+    bool operator()(const MetricEdit& edit) {
+        Document& d = session.document;
+        if (edit.model == d.open.path) {
+            d.metric = edit.after;
+            return true;
+        }
+        ModelChanges* of = kept(edit.model);
+        if (of) of->metric = edit.after.name;
+        return of != nullptr;
+    }
+    bool operator()(const HeadLabelEdit& edit) {
         session.document.put_label(edit.model, edit.head, edit.after);
+        return true;
     }
-    void operator()(const ViewEdit& edit) { edit.view->put(session, edit.part, edit.after); }
-    void operator()(const LookEdit& edit) {
+    bool operator()(const ViewEdit& edit) {
+        if (edit.view->read(session, edit.part) != edit.before) return false;
+        edit.view->put(session, edit.part, edit.after);
+        return true;
+    }
+    bool operator()(const LookEdit& edit) {
         const Look &from = edit.before, &to = edit.after;
         Selection& s = session.selection;
-        if (from.model != to.model) choose_model(session, to.model);
+        if (from.model != to.model) open_again(to.model);
         if (from.view != to.view) s.view = to.view;
         if (from.block != to.block || from.head != to.head) s.choose(to.block, to.head);
         if (from.head_chosen != to.head_chosen) s.head_chosen = to.head_chosen;
         if (from.sweeping != to.sweeping) session.document.sweeping = to.sweeping;
         if (from.locked != to.locked) s.locked = to.locked;
         if (from.rank != to.rank) session.preferences.rank = to.rank;
+        return true;
     }
-    void operator()(const TrialEdit& edit) {
+    bool operator()(const ModelEdit& edit) {
+        open_again(edit.after);
+        return true;
+    }
+    bool operator()(const TrialEdit& edit) {
         session.document.trial = edit.after;
         session.document.trial_waits.reset();
+        return true;
+    }
+    /// The step that this belongs to stands already.
+    void open_again(const std::string& model) {
+        Document& d = session.document;
+        if (d.open.path == model) return stay_with_open(d);
+        if (d.wanted.path != model) choose_model(session, model);
+        d.noted_attempt = d.wanted.attempt;
     }
 };
 
+const char* what_is_another(const Edit& edit) {
+    if (const auto* e = std::get_if<TextEdit>(&edit))
+        return e->text == TextName::sentence  ? "the sentence has changed since"
+               : e->text == TextName::picture ? "the picture is another one now"
+                                              : "the second text has changed since";
+    return std::holds_alternative<ViewEdit>(edit) ? "what was chosen there has changed since"
+                                                  : "its model was not open in this workspace";
+}
+
+/// What does not fit is left out, and said.
 void put_in_sight(const std::vector<Edit>& edits, Session& session, Host& host) {
     for (const Edit& edit : edits) {
-        put_edit(edit, session, host);
+        if (!put_edit(edit, session, host)) {
+            session.notice = std::string("A step was left out: ") + what_is_another(edit) + ".";
+            continue;
+        }
         if (const auto* of_view = std::get_if<ViewEdit>(&edit)) of_view->view->show(session, of_view->part);
     }
 }
 
 }  // namespace
 
-void put_edit(const Edit& edit, Session& session, Host& host) { std::visit(PutEdit{session, host}, edit); }
+const char* outside_group(const CommandContext& c) {
+    return c.session.document.history.grouping()
+               ? "What is tried out is one step of undo: this command cannot be a part of it."
+               : nullptr;
+}
+
+bool put_edit(const Edit& edit, Session& session, Host& host) {
+    return std::visit(PutEdit{session, host}, edit);
+}
 
 void undo(Session& session, Host& host) { put_in_sight(session.document.history.undo(), session, host); }
 void redo(Session& session, Host& host) { put_in_sight(session.document.history.redo(), session, host); }
 
 std::vector<Command> intervention_commands() {
-    const auto edit =
-        in_group("Edit", {row({"undo", "Undo", "undo: text, interventions, comparison, labels", "Ctrl+Z"},
-                              [](CommandContext& c) { undo(c.session, c.host); }),
-                          row({"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
-                              [](CommandContext& c) { redo(c.session, c.host); })});
+    const auto edit = in_group(
+        "Edit", {row(
+                     {"undo", "Undo", "undo: text, model, interventions, comparison, labels", "Ctrl+Z"},
+                     [](CommandContext& c) { undo(c.session, c.host); }, outside_group),
+                 row(
+                     {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
+                     [](CommandContext& c) { redo(c.session, c.host); }, outside_group)});
     const auto intervene = in_group(
         "Intervene",
         {row({"mask " + mask_words(), "Mask", "set the mask, or mask cells: mask window:4, mask 16>10@2.0"},

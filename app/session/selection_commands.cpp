@@ -66,7 +66,7 @@ Status lock_cell(CommandContext& c, const std::string& words) {
     const bool number = cell && cell->first >= 0 && cell->second >= 0,
                fits = number && cell->first < queries && cell->second < keys,
                another = c.host.text(TextName::sentence) != c.sentence()->text;
-    if (number && another) c.session.selection.lock_in_next_text = cell;
+    if (number && another) c.session.selection.lock_in(c.host.text(TextName::sentence), cell);
     if (number && another && !fits) return success();
     if (!fits)
         return Error{"There is no cell " + in_quotes(words) + "; write QUERY,KEY: queries are 0 … " +

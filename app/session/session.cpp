@@ -5,7 +5,8 @@
 
 #include "analysis/head_stats.h"
 #include "base/cast.h"
-#include "base/quoted.h"
+#include "io/json.h"
+#include "session/words.h"
 
 namespace headlight {
 
@@ -24,18 +25,43 @@ void Selection::choose(int to_block, int to_head) {
     head_chosen = true;
 }
 
+void Selection::lock_in(const std::string& text, std::optional<std::pair<int, int>> cell) {
+    lock_in_text = cell;
+    text_to_lock = text;
+}
+
 void GenerationState::unforce() {
     forced.clear();
     step = -1;
 }
 
+std::string& Document::named(TextName name) {
+    switch (name) {
+        case TextName::second:
+            return second;
+        case TextName::other:
+            return comparison.text;
+        case TextName::picture:
+            return picture;
+        case TextName::sentence:
+            break;
+    }
+    return text;
+}
+
+void Document::put_text(TextName name, const std::string& to) {
+    std::string& now = named(name);
+    history.note(edit_of(name, now, 0, now.size(), to), EditKind::replaced, 0);
+    now = to;
+}
+
 void Document::intervene(Intervention next) {
-    history.note({intervention, next}, same_step);
+    history.note({intervention, next, open.path}, same_step);
     intervention = std::move(next);
 }
 
 void Document::explain(ChosenMetric next) {
-    history.note(Edit(MetricEdit{metric, next}));
+    history.note(Edit(MetricEdit{metric, next, open.path}));
     metric = std::move(next);
 }
 
@@ -67,15 +93,10 @@ void Document::put_label(const std::string& model, const std::string& head, cons
     label_edits.push_back({model, head, text});
 }
 
-void choose_model(Session& session, const std::string& path, uint64_t attempt) {
-    session.document.model_path = path;
-    session.document.model_attempt = attempt;
-}
-
 void choose_model(Session& session, const std::string& path) {
     Document& d = session.document;
-    d.changes_wait = path == d.model_path && d.intervention != Intervention{};  // opened again: they stay
-    choose_model(session, path, ++d.attempts);
+    d.wanted = {path, ++d.attempts};
+    if (d.history.grouping()) d.noted_attempt = d.attempts;  // a part of what is tried
     session.selection.hovered.cell.reset();
     session.selection.locked.reset();
 }
@@ -104,14 +125,63 @@ void visit_preferences(Session& session, FieldVisitor& v) {
 
 namespace {
 
+std::string written(const std::string& model, const ModelChanges& changes) {
+    Json out{{"model", model}, {"mask", changes.mask}, {"changes", changes.changes}};
+    if (!changes.metric.empty()) out["metric"] = changes.metric;
+    return out.dump();
+}
+
+/// A part that is no object of that form says nothing.
+void read_changes(Document& d, const std::string& text) {
+    const auto root = parse_json(text, "it");
+    if (!root || !root->is_object()) return;
+    FieldReader reader(*root, "it", true);
+    std::string model;
+    reader.text("model", model);
+    if (model.empty() || model == d.wanted.path) return;
+    ModelChanges& found = d.changes_of[model];
+    reader.text("mask", found.mask);
+    reader.list("changes", found.changes, kMaxChanges);
+    reader.text("metric", found.metric);
+}
+
+/// What is changed in other models than the document's, for when they are open again; each a JSON object, as
+/// slides are.
+void visit_other_models(Document& d, FieldVisitor& v) {
+    std::vector<std::string> texts;
+    for (const auto& [model, changes] : d.changes_of)
+        if (model != d.wanted.path &&
+            (changes.mask != "own" || !changes.changes.empty() || !changes.metric.empty()))
+            texts.push_back(written(model, changes));
+    const auto before = texts;
+    v.list("other_models", texts, kMaxModels);
+    if (texts == before) return;
+    for (const std::string& text : texts) read_changes(d, text);
+}
+
+/// Ids of tokens, as text.
+void visit_ids(const char* key, std::vector<int>& ids, FieldVisitor& v) {
+    std::vector<std::string> texts;
+    for (const int id : ids) texts.push_back(std::to_string(id));
+    v.list(key, texts, kMaxWritten);
+    ids.clear();
+    for (const std::string& text : texts)
+        if (const auto id = whole_of(text); id && *id >= 0) ids.push_back(*id);
+}
+
 void visit(Document& d, FieldVisitor& v) {
-    v.text("model", d.model_path);
+    v.text("model", d.wanted.path);
     v.text("text", d.text);
     v.text("second", d.second);
     v.text("picture", d.picture);
-    v.text("mask", d.mask);
-    v.list("changes", d.changes, kMaxChanges);
-    v.text("metric", d.metric.name);
+    ModelChanges& own = d.changes();
+    v.text("mask", own.mask);
+    v.list("changes", own.changes, kMaxChanges);
+    v.text("metric", own.metric);
+    if (own.forced_for != d.text) own.forced.clear();
+    visit_ids("written_forced", own.forced, v);
+    own.forced_for = d.text;
+    visit_other_models(d, v);
     v.list("slides", d.slides, kMaxSlides);
 }
 
@@ -201,6 +271,7 @@ void visit(GenerationState& g, FieldVisitor& v) {
     v.number("length_penalty", g.decoding.length_penalty, -10, 10);
     v.integer("written_length", g.length, 1, kMaxWritten);
     v.flag("writing_bar", g.bar);
+    v.integer("written_step", g.step, -1, kMaxWritten);
 }
 
 }  // namespace
@@ -219,41 +290,6 @@ void fit_head(Selection& s, const ModelConfig& config) {
     s.head = std::clamp(s.head, 0, config.heads(s.block) - 1);
     if (s.hovered.preview && !config.has_head({s.hovered.preview->first, s.hovered.preview->second}))
         s.hovered.preview.reset();
-}
-
-void note_changes(Document& d, const ModelConfig& config) {
-    d.mask = d.intervention.mask.name();
-    d.changes.clear();
-    for (const Change& change : d.intervention.changes) d.changes.push_back(change_name(config, change));
-}
-
-void restore_metric(Session& session, const Model& model) {
-    ChosenMetric& chosen = session.document.metric;
-    if (chosen.name.empty()) return;
-    const auto metric = parse_metric(model, chosen.name);
-    if (!metric) session.notice = metric.error().message + " The metric is the default again.";
-    chosen = metric ? ChosenMetric{metric_name(model, *metric), *metric} : ChosenMetric{};
-}
-
-void restore_changes(Session& session, const ModelConfig& config) {
-    Document& d = session.document;
-    Intervention wanted;
-    std::string refused;
-    if (auto mask = Mask::parse(d.mask))
-        wanted.mask = *std::move(mask);
-    else
-        refused = "mask " + d.mask;
-    for (const std::string& text : d.changes) {
-        if (auto change = parse_change(config, text))
-            wanted.changes.push_back(*std::move(change));
-        else
-            refused = text;
-    }
-    d.intervention = std::move(wanted);
-    d.changes_wait = false;
-    if (!refused.empty())
-        session.notice =
-            "A remembered change does not fit this model and was left out: " + shortened(refused);
 }
 
 }  // namespace headlight

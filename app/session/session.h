@@ -2,6 +2,7 @@
 // from it, views show it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include "figure/colormap.h"
 #include "figure/figure.h"
 #include "session/history.h"
+#include "session/model_choice.h"
 #include "session/remembering.h"
 #include "session/state_bag.h"
 
@@ -34,7 +36,7 @@ struct GenerationState {
     int length = 24;          // the most tokens that a decoder writes on
     bool bar = false;         // the generation bar is open; a decoder generates then
     std::vector<int> forced;  // the first tokens of what the model writes, chosen by the person
-    std::string forced_for;   // the text that they were chosen for
+    std::string forced_for;   // the text that they were chosen in
     int step = -1;            // how many written tokens are read; −1: all
     bool playing = false;     // a step further every while
 
@@ -44,21 +46,33 @@ struct GenerationState {
     void unforce();
 };
 
+/// What a person changed in a model and explains in it, as the command line spells it.
+struct ModelChanges {
+    std::string mask = "own";
+    std::vector<std::string> changes;
+    std::string metric;                         // "": the default
+    std::vector<int> forced;                    // GenerationState::forced, in …
+    std::string forced_for;                     // … this text
+    std::shared_ptr<const ModelConfig> config;  // of the model, where it was open once; else null
+
+    bool operator==(const ModelChanges&) const = default;
+};
+
 /// What is worked on: a model, texts, what is changed in its attention, and what it is compared with.
 struct Document {
-    std::string model_path = "stories";
-    uint64_t model_attempt = 0;
-    uint64_t attempts = 0;             // model attempts so far: each new one has a number of its own
-    std::string text, second;          // the second sentence, or the target
-    std::string picture;               // the path of what vision models read in place of a text
-    std::string mask = "own";          // masks and changes in force, as the command line spells them; read by
-    std::vector<std::string> changes;  // restore_changes()
-    bool changes_wait = false;         // … when their model is open
-    Intervention intervention;         // masks and changes in force
-    History history;                   // of texts and interventions
-    std::shared_ptr<const Trial> trial;  // what was tried out last; null: nothing
-    std::optional<size_t> trial_waits;   // how many of its commands are done; the others wait for a model
-    bool same_step = false;              // further changes belong to the last step of undo
+    ModelChoice wanted{"stories",
+                       0};     // the document's model; until it is open, or cannot be, another one than …
+    ModelChoice open;          // … the one that answers; without a path: none does yet
+    uint64_t attempts = 0;     // to open a model, so far: each new one has a number of its own
+    uint64_t noted_attempt = 0;   // one that is no step of undo, or has its step already
+    std::string text, second;  // the second sentence, or the target
+    std::string picture;       // the path of what vision models read in place of a text
+    std::map<std::string, ModelChanges> changes_of;  // by path; the open model's are those …
+    Intervention intervention;                       // … in force, which note_changes() spells there
+    History history;                                 // of texts, interventions, models
+    std::shared_ptr<const Trial> trial;              // what was tried out last; null: nothing
+    std::optional<size_t> trial_waits;  // how many of its commands are done; the others wait for a model
+    bool same_step = false;             // further changes belong to the last step of undo
     Comparison comparison;
     GenerationState generation;
     ChosenMetric metric;                 // what is explained, in every view
@@ -70,6 +84,15 @@ struct Document {
     std::string unknown_fields;          // what it holds that this version does not know, as JSON
     std::string left_workspace;  // what a window left that did not end as it should; offered until it is
                                  // opened or not wanted
+    /// What is changed in the document's model, as it is spelled.
+    ModelChanges& changes() { return changes_of[wanted.path]; }
+    /// Another model is being opened than the one that answers.
+    bool awaits_model() const { return wanted != open; }
+    std::string& named(TextName name);
+    const std::string& named(TextName name) const { return const_cast<Document*>(this)->named(name); }
+    /// Puts a text in the place of another one, as a step of undo; the fields do not know yet.
+    void put_text(TextName name, const std::string& text);
+
     /// Puts a new intervention in force; the old one can be brought back. While the mouse is held, what it
     /// does is one step.
     void intervene(Intervention next);
@@ -103,9 +126,13 @@ struct Selection {
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
-    std::optional<std::pair<int, int>> locked;             // query, key
-    std::optional<std::pair<int, int>> lock_in_next_text;  // what a text that is being read opens on
+    std::optional<std::pair<int, int>> locked;        // query, key
+    std::optional<std::pair<int, int>> lock_in_text;  // what is locked where the first field holds …
+    std::string text_to_lock;                         // … this, once that was noticed
     Hovered hovered;
+
+    /// Locks a cell of a text that was just put into the first field.
+    void lock_in(const std::string& text, std::optional<std::pair<int, int>> cell);
 
     /// The head that views are to show: previewed, else chosen.
     std::pair<int, int> shown_head() const { return hovered.preview.value_or(std::pair{block, head}); }
@@ -168,23 +195,10 @@ void visit_preferences(Session& session, FieldVisitor& visitor);
 /// Visits what is looked at, and how: what a workspace file holds.
 void visit_workspace(Session& session, FieldVisitor& visitor);
 
-/// Opens a model by path.
+/// Opens a model by path; what is open stays until it is there.
 void choose_model(Session& session, const std::string& path);
-/// Goes back to the one that is open.
-void choose_model(Session& session, const std::string& path, uint64_t attempt);
 
 /// Moves the chosen block and head to the nearest that the model has.
 void fit_head(Selection& selection, const ModelConfig& config);
-
-/// Writes the mask and changes in force as text, to be remembered.
-void note_changes(Document& document, const ModelConfig& config);
-
-/// Reads the metric as it is spelled for a model; one that does not go with it is left for the default and
-/// reported in `notice`.
-void restore_metric(Session& session, const Model& model);
-
-/// Puts what was remembered of them in force; what the model has no place for is left out and reported in
-/// `notice`.
-void restore_changes(Session& session, const ModelConfig& config);
 
 }  // namespace headlight

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "io/mapped_file.h"
+#include "session/adopt.h"
 
 namespace headlight {
 
@@ -24,7 +25,6 @@ Session read_settings(const Json& root, const std::string& name, std::span<const
     FieldReader reader(root, name, true);
     visit_preferences(s, reader);
     visit_workspace(s, reader);
-    s.document.changes_wait = true;
     const std::string_view known = find_colormap(s.preferences.colormap);
     s.preferences.colormap = known.empty() ? "beam" : std::string(known);
     s.selection.choose_head = !root.contains("layer");
@@ -49,6 +49,7 @@ std::vector<std::string> recent_models(const fs::path& path) {
 }
 
 Result<Json> settings_fields(Session session) {
+    note_changes(session.document);
     Json root = Json::object();
     FieldWriter writer(root);
     visit_preferences(session, writer);

@@ -12,7 +12,7 @@ namespace {
 
 Look look_of(const Session& session) {
     const Selection& s = session.selection;
-    return {session.document.model_path,
+    return {session.document.wanted.path,
             s.view,
             s.block,
             s.head,
@@ -20,11 +20,6 @@ Look look_of(const Session& session) {
             session.document.sweeping,
             s.locked,
             session.preferences.rank};
-}
-
-const std::string& text_of(const Document& d, int which) {
-    if (which == static_cast<int>(TextName::sentence)) return d.text;
-    return which == static_cast<int>(TextName::second) ? d.second : d.comparison.text;
 }
 
 /// Those of some words that others lack.
@@ -54,10 +49,11 @@ struct TakenBack {
         return now == edit.after ? Back(reversed(edit)) : std::nullopt;
     }
     Back operator()(const TextEdit& e) const {
-        const std::string& now = text_of(session.document, e.text);
-        return e.at <= now.size() && now.substr(e.at) == e.inserted ? Back(reversed(e)) : std::nullopt;
+        const Edit back = reversed(e);
+        return edited(session.document.named(e.text), std::get<TextEdit>(back)) ? Back(back) : std::nullopt;
     }
     Back operator()(const MetricEdit& e) const { return whole(e, session.document.metric); }
+    Back operator()(const ModelEdit&) const { return std::nullopt; }  // a look says it
     Back operator()(const InterventionEdit& e) const {
         const Intervention& now = session.document.intervention;
         Intervention back = now;
@@ -66,7 +62,7 @@ struct TakenBack {
             return std::nullopt;
         if (e.before.mask != e.after.mask) back.mask = e.before.mask;
         if (e.before.changes != e.after.changes) back.changes = e.before.changes;
-        return InterventionEdit{now, std::move(back)};
+        return InterventionEdit{now, std::move(back), e.model};
     }
     Back operator()(const ComparisonEdit& e) const { return whole(e, session.document.comparison); }
     Back operator()(const HeadLabelEdit& e) const {
@@ -110,9 +106,12 @@ std::optional<Edit> taken_back(const Session& session, const Edit& edit, bool pa
     return std::visit(TakenBack{session, partly}, edit);
 }
 
-/// Another model was chosen than the one that answers.
-bool awaits_model(const CommandContext& c) {
-    return c.answer && c.answer->model_attempt != c.session.document.model_attempt;
+/// Whether an edit is about what is open: not about another model's attention or tokens.
+bool concerns(const Session& session, const Edit& edit) {
+    const std::string& open = session.document.open.path;
+    if (const auto* e = std::get_if<InterventionEdit>(&edit)) return e->model == open;
+    if (const auto* e = std::get_if<MetricEdit>(&edit)) return e->model == open;
+    return true;
 }
 
 /// Carries out the lines of a try from `begin` on, as far as no model is awaited; returns where it stopped.
@@ -120,7 +119,7 @@ Result<size_t> go_through(CommandContext& c, std::span<const CommandLine> lines,
     Document& d = c.session.document;
     const size_t first = d.history.group().size();
     const Look look = look_of(c.session);
-    for (; begin < lines.size() && !awaits_model(c); ++begin) TRY_STATUS(carry_out(lines[begin], c));
+    for (; begin < lines.size() && !d.awaits_model(); ++begin) TRY_STATUS(carry_out(lines[begin], c));
     d.history.note(LookEdit{look, look_of(c.session)});
     std::erase_if(trial.edits, [](const Edit& e) { return std::holds_alternative<LookEdit>(e); });
     for (size_t i = first; i < d.history.group().size(); ++i)
@@ -145,8 +144,13 @@ Status put_in_force(CommandContext& c, Trial trial, std::span<const CommandLine>
 
 bool trial_in_force(const Session& session) {
     const auto& trial = session.document.trial;
-    return trial && std::all_of(trial->edits.begin(), trial->edits.end(),
-                                [&](const Edit& edit) { return taken_back(session, edit).has_value(); });
+    bool any = false;
+    for (const Edit& edit : trial ? std::span<const Edit>(trial->edits) : std::span<const Edit>()) {
+        if (!concerns(session, edit)) continue;
+        if (!taken_back(session, edit)) return false;
+        any = true;
+    }
+    return any || (trial && (trial->edits.empty() || session.document.trial_waits));
 }
 
 bool trial_in_force(const Session& session, const std::string& commands) {
@@ -158,32 +162,51 @@ void take_back_trial(CommandContext& c) {
     d.trial_waits.reset();
     const auto trial = std::exchange(d.trial, nullptr);
     if (!trial) return;
-    const std::string text = d.text;
+    const std::string text = c.host.text(TextName::sentence);
     for (auto edit = trial->edits.rbegin(); edit != trial->edits.rend(); ++edit)
-        if (const auto back = taken_back(c.session, *edit, true)) {
+        if (const auto back =
+                concerns(c.session, *edit) ? taken_back(c.session, *edit, true) : std::nullopt) {
             put_edit(*back, c.session, c.host);
             d.history.note(*back);
         }
     Selection& s = c.session.selection;
-    if (c.host.text(TextName::sentence) != text) s.lock_in_next_text = s.locked;
+    if (const std::string& now = c.host.text(TextName::sentence); now != text) s.lock_in(now, s.locked);
     d.history.note(TrialEdit{trial, nullptr});
 }
 
-Status try_out(CommandContext& c, const std::string& commands, std::span<const CommandLine> lines) {
-    Document& d = c.session.document;
-    d.history.begin_group();
-    const bool ends = trial_in_force(c.session, commands);
-    take_back_trial(c);
-    const Status done = ends ? success() : put_in_force(c, {commands, {}, look_of(c.session)}, lines, 0);
-    const bool noted = !d.history.group().empty();
-    d.history.end_group();
-    if (!done && noted) undo(c.session, c.host);
+namespace {
+
+/// One step of undo; where it fails, nothing is changed.
+template <class Act>
+Status as_one_step(CommandContext& c, bool goes_on, Act act) {
+    History& history = c.session.document.history;
+    const History before = goes_on ? History() : history;
+    Status done = success();
+    bool noted = false;
+    {
+        const HistoryGroup group(history, goes_on);
+        done = act();
+        noted = !history.group().empty();
+    }
+    if (done || !noted) return done;
+    undo(c.session, c.host);
+    if (!goes_on) history = before;  // nor can it be done again
     return done;
+}
+
+}  // namespace
+
+Status try_out(CommandContext& c, const std::string& commands, std::span<const CommandLine> lines) {
+    return as_one_step(c, false, [&]() -> Status {
+        const bool ends = trial_in_force(c.session, commands);
+        take_back_trial(c);
+        return ends ? success() : put_in_force(c, {commands, {}, look_of(c.session)}, lines, 0);
+    });
 }
 
 bool trial_can_go_on(const CommandContext& c) {
     const Document& d = c.session.document;
-    return d.trial && d.trial_waits && c.sentence() && !awaits_model(c);
+    return d.trial && d.trial_waits && c.sentence() && !d.awaits_model();
 }
 
 Status go_on_trying(CommandContext& c, std::span<const CommandLine> lines) {
@@ -191,19 +214,7 @@ Status go_on_trying(CommandContext& c, std::span<const CommandLine> lines) {
     const size_t begin = *std::exchange(d.trial_waits, std::nullopt);
     const Edit* last = d.history.last();
     const auto* began = last ? std::get_if<TrialEdit>(last) : nullptr;
-    d.history.begin_group(began && began->after);
-    const Status done = put_in_force(c, *d.trial, lines, begin);
-    const bool noted = !d.history.group().empty();
-    d.history.end_group();
-    if (!done && noted) undo(c.session, c.host);
-    return done;
-}
-
-void forget_model(std::shared_ptr<const Trial>& trial, bool waits) {
-    if (!trial) return;
-    Trial kept = *trial;
-    std::erase_if(kept.edits, is_of_model);
-    trial = kept.edits.empty() && !waits ? nullptr : std::make_shared<const Trial>(std::move(kept));
+    return as_one_step(c, began && began->after, [&] { return put_in_force(c, *d.trial, lines, begin); });
 }
 
 }  // namespace headlight

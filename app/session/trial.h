@@ -36,8 +36,4 @@ Status go_on_trying(CommandContext& context, std::span<const CommandLine> lines)
 /// Takes back what was tried, as far as it is still so. What a person did since then stays.
 void take_back_trial(CommandContext& context);
 
-/// What was tried goes on without what it did to the attention of a model that is no longer open. `waits`:
-/// for the one that is.
-void forget_model(std::shared_ptr<const Trial>& trial, bool waits = false);
-
 }  // namespace headlight

@@ -10,6 +10,7 @@
 #include "session/composition_sweep.h"
 #include "session/dossier_sweep.h"
 #include "session/influence_sweep.h"
+#include "session/model_choice.h"
 #include "session/patch_sweep.h"
 #include "session/sweep.h"
 
@@ -61,7 +62,8 @@ struct WorkAnswer : RunAnswer {
     std::shared_ptr<const TokenScoresSweep> token_scores;
     std::shared_ptr<const CompositionSweep> composition;
     std::shared_ptr<const DossierSweep> dossier;  // of the file that is asked for; may be cancelled
-    std::string model_path;                       // the path that was asked for
+    ModelChoice open;                             // the model that answers
+    std::string model_path;                       // the path that was asked for last
     uint64_t model_attempt = 0;
     std::string model_error;  // why it was not opened; the old model stays
     std::string text_error;   // why the text cannot be read

@@ -19,15 +19,18 @@ void Worker::finish_opening() {
     }
     if (!opened) return;
     model_ = *opened;
+    state_.open = {ended->result ? ended->path : "stories", ended->attempt};
     refused_.reset();
     recorded_ = ended->result ? ended->trace : nullptr;
     state_.sentence = nullptr;
 }
 
-/// Opens what the request names, while the model that is open goes on.
+/// Opens what the request names, while the model that is open goes on. What could not be opened is not tried
+/// again.
 void Worker::update_model(const WorkRequest& r) {
-    const bool is_open = r.model_path == state_.model_path && r.model_attempt == state_.model_attempt;
-    if (is_open) return opener_.give_up();
+    const ModelChoice wanted{r.model_path, r.model_attempt};
+    const bool ended = wanted == ModelChoice{state_.model_path, state_.model_attempt};
+    if (ended || (model_ && wanted == state_.open)) return opener_.give_up();
     opener_.want(r.model_path, r.model_attempt);
     if (opener_.ended()) finish_opening();
 }

@@ -1,8 +1,11 @@
 #include "session/workspace.h"
 
+#include <utility>
+
 #include "base/utf8.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
+#include "session/adopt.h"
 
 namespace headlight {
 
@@ -26,6 +29,18 @@ void make_absolute(std::string& model) {
     std::error_code ignored;
     if (!model.empty() && fs::exists(model, ignored))
         model = fs::absolute(model, ignored).lexically_normal().string();
+}
+
+/// Changes the paths of all models of a document.
+template <class F>
+void for_each_model(Document& d, const F& change) {
+    change(d.wanted.path);
+    change(d.comparison.model);
+    for (auto& [model, changes] : std::exchange(d.changes_of, {})) {
+        std::string path = model;
+        change(path);
+        d.changes_of.emplace(std::move(path), std::move(changes));
+    }
 }
 
 /// What a later version wrote beside the fields that are known, as JSON; "" where that is nothing.
@@ -54,12 +69,7 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
     if (version > kWorkspaceVersion)
         return Error{name + " was saved by a newer version of Headlight; open it with that one."};
-    Document& d = session.document;
-    d.mask = "own";
-    d.changes.clear();
-    d.slides.clear();
-    d.comparison.alignment = {};
-    session.selection.locked.reset();
+    session = without_document(std::move(session));
     FieldReader reader(root, name);
     visit_workspace(session, reader);
     TRY_STATUS(reader.status());
@@ -68,24 +78,21 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     session.selection.choose_head = !root.contains("layer");
     if (!root.contains("head_chosen"))  // of an older version: it says the head that a person saved
         session.selection.head_chosen = root.contains("layer");
-    session.selection.hovered.cell.reset();
-    d.changes_wait = true;
-    d.unknown_fields = unknown_fields(root, session.visits);
+    session.document.unknown_fields = unknown_fields(root, session.visits);
     return session;
 }
 
 Result<Session> open_workspace(const fs::path& path, Session session) {
     TRY(const auto file, MappedFile::open(path));
     TRY(Session opened, parse_workspace(file->text(), display_path(path), std::move(session)));
-    find_beside(path, opened.document.model_path);
-    find_beside(path, opened.document.comparison.model);
+    for_each_model(opened.document, [&](std::string& model) { find_beside(path, model); });
     opened.document.workspace = path.string();
     return opened;
 }
 
 Result<Json> workspace_document(Session session) {
-    make_absolute(session.document.model_path);
-    make_absolute(session.document.comparison.model);
+    note_changes(session.document);
+    for_each_model(session.document, make_absolute);
     Json root = Json::object();
     if (const std::string& unknown = session.document.unknown_fields; !unknown.empty()) {
         TRY(root, parse_json(unknown, session.document.workspace));

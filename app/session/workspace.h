@@ -16,8 +16,7 @@ Result<Session> open_workspace(const std::filesystem::path& path, Session sessio
 /// From the text of such a file. For tests and fuzzing.
 Result<Session> parse_workspace(std::string_view text, const std::string& name, Session session);
 
-/// What such a file holds of a session; an error where a part of it could not be read back whole. The changes
-/// in force must have been noted (note_changes).
+/// What such a file holds of a session; an error where a part of it could not be read back whole.
 Result<Json> workspace_document(Session session);
 
 /// The file appears whole or not at all.

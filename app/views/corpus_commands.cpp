@@ -53,7 +53,10 @@ Status open_pair(CommandContext& c, const std::string& words) {
     const bool same = c.host.text(TextName::sentence) == pair.text->text;
     selection.choose(selection.block, selection.head);
     c.host.set_text(TextName::sentence, pair.text->text);
-    (same ? selection.locked : selection.lock_in_next_text) = cell;
+    if (same)
+        selection.locked = cell;
+    else
+        selection.lock_in(pair.text->text, cell);
     c.host.leave_texts();
     open_view(c.session, "head");
     return success();

@@ -127,7 +127,7 @@ void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn:
 /// A station goes on with the head that it began with, whatever is typed.
 std::vector<Question> ask_learn(const Scene& s) {
     LearnState& state = s.of<LearnState>();
-    const std::string of = state.station + '\n' + s.session.document.model_path;
+    const std::string of = state.station + '\n' + s.session.document.open.path;
     if (std::exchange(state.first_head_of, of) != of) state.first_head.reset();
     const auto* found = s.found<PageWanted>();
     if (found && found->asked.station == state.station && found->answer.first_head)

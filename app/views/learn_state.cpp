@@ -52,10 +52,9 @@ void choose(Session& session, std::vector<std::string> words) {
 
 /// What the station began with, and nothing in force that was tried: one step of undo.
 void reset(CommandContext& c) {
-    c.session.document.history.begin_group();
+    const HistoryGroup one_step(c.session.document.history);
     take_back_trial(c);
     choose(c.session, {});
-    c.session.document.history.end_group();
 }
 
 Status set_words(Session& session, const std::string& assignment) {

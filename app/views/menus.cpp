@@ -115,7 +115,7 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
     constexpr float kNames = 0.42f, kDisc = 3;
     Ui& ui = s.ui;
     const Hit h = ui.control("models/" + m.name, r);
-    const bool open = s.model() && s.answer->model_error.empty() && m.path == s.session.document.model_path;
+    const bool open = s.model() && m.path == s.session.document.open.path;
     if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
     if (open) ui.disc({r.x + 2, r.middle_y()}, kDisc, ui.colors->accent);
     Rect what = inset(r, gap::medium, 0);

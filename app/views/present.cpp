@@ -4,8 +4,8 @@
 
 #include "io/json.h"
 #include "paint/layout.h"
+#include "session/adopt.h"
 #include "session/commands.h"
-#include "session/exchange.h"
 #include "views/page.h"
 #include "views/parts.h"
 #include "views/views.h"
@@ -19,54 +19,30 @@ constexpr float kPresentHead = 56, kHintLine = 36;
 /// What is looked at, as a workspace names it, without the model: a slide is of the one that is open.
 Result<std::string> slide_of(const CommandContext& c) {
     Session s = c.session;
-    note_changes(s.document, c.model()->config);
+    note_changes(s.document);
+    s.document.wanted = s.document.open;
     s.selection.view_name = shown_view(c.session, *c.model()).key;
     s.document.slides.clear();
     Json root = Json::object();
     FieldWriter writer(root);
     visit_workspace(s, writer);
     TRY_STATUS(writer.status());
-    root.erase("slides");
-    root.erase("model");
+    for (const char* not_its : {"slides", "model", "other_models"}) root.erase(not_its);
     return json_text(root);
 }
 
-/// Masks and changes of a slide that fit the model.
-Intervention intervention_of(const Document& slide, const ModelConfig& config) {
-    Intervention out;
-    if (auto mask = Mask::parse(slide.mask)) out.mask = *std::move(mask);
-    for (const std::string& text : slide.changes)
-        if (auto change = parse_change(config, text)) out.changes.push_back(*std::move(change));
-    return out;
-}
-
-/// Puts the texts of a slide into the fields; whether they were others.
-bool put_texts(CommandContext& c, const Document& slide) {
-    const Document& now = c.session.document;
-    const bool second = reads_two_texts(c.model()->config) && slide.second != now.second;
-    const bool first = slide.text != now.text;
-    if (first) c.host.set_text(TextName::sentence, slide.text);
-    if (second) c.host.set_text(TextName::second, slide.second);
-    return first || second;
-}
-
-/// What a slide keeps becomes what is looked at; texts and interventions can be undone.
+/// What a slide keeps becomes what is looked at, as one step of undo.
 Status show_slide(CommandContext& c, int number) {
     Session& now = c.session;
     TRY(const Json root, parse_json(now.document.slides[number], "The slide"));
     Session kept = now;
+    kept.document.wanted = kept.document.open;
     kept.selection.locked.reset();
     FieldReader reader(root, "The slide", true);
     visit_workspace(kept, reader);
-    const bool other_text = put_texts(c, kept.document);
-    const Intervention wanted = intervention_of(kept.document, c.model()->config);
-    if (wanted != now.document.intervention) now.document.intervene(wanted);
-    now.views = std::move(kept.views);
-    now.preferences = kept.preferences;
-    open_named_view(now, kept.selection.view_name);
-    now.selection.choose(kept.selection.block, kept.selection.head);
-    fit_head(now.selection, c.model()->config);
-    (other_text ? now.selection.lock_in_next_text : now.selection.locked) = kept.selection.locked;
+    adopt(now, &kept, Adopted::slide, c.model());
+    open_named_view(now, now.selection.view_name);
+    c.host.show_texts();
     now.slide = number;
     return success();
 }

@@ -202,7 +202,7 @@ fs::path proposed_path(const Session& session) {
         session.selection.view
             ? "-" + std::string(views()[*session.selection.view].key) + shown_for_file(session)
             : "";
-    return next_free(fs::path(menu.folder) / (name_for_file(session.document.model_path) + view + ".png"));
+    return next_free(fs::path(menu.folder) / (name_for_file(session.document.open.path) + view + ".png"));
 }
 
 void open_save_menu(Session& session, bool workspace) {

@@ -121,7 +121,7 @@ Status Application::apply_options() {
     Preferences& p = session.preferences;
     TRY_STATUS(take_file());
     const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
-    if (!o.model.empty()) d.model_path = o.model;
+    if (!o.model.empty()) d.wanted.path = o.model;
     if (o.text)
         d.text = *o.text;
     else if (first && d.text.empty())
@@ -132,7 +132,8 @@ Status Application::apply_options() {
         s.choose_head = true;
         s.head_chosen = false;
         s.locked.reset();
-        d.changes_wait = false;
+        d.changes().mask = "own";
+        d.changes().changes.clear();
     }
     open_named_view(session, o.view.empty() ? s.view_name : o.view);
     if (o.hints || (first && o.screenshot.empty())) session.guide = Guide::hints;

@@ -137,7 +137,7 @@ std::vector<Command> window_commands() {
                 carry_out_all),
             row({"try COMMANDS", "Try out commands",
                  "the same as one step of undo; again, or another try: take it back"},
-                try_all),
+                try_all, outside_group),
             switch_row({"inspector", "Inspector", "inspector, in narrow windows", "Ctrl+I"},
                        of_state(&LayoutState::inspector_over)),
             host_row({"leave text", "Leave the text field", "give the arrows to heads and cells"},

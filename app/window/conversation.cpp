@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "session/adopt.h"
 #include "session/exchange.h"
 #include "session/workspace.h"
 #include "views/changes.h"
@@ -14,58 +14,33 @@
 #include "views/parts.h"
 #include "views/views.h"
 #include "window/beside.h"
+#include "window/texts.h"
 
 namespace headlight {
 
-namespace {
-
-void note_text(std::string& out, const std::string& text) {
-    if (out != text) out = text;
-}
-
-/// What stands in the first field: the sentence, or the path of what a vision model reads.
-std::string& first_text(Desk& desk) {
-    Document& d = desk.session.document;
-    return desk.sentence() && desk.sentence()->model->config.can.read_image ? d.picture : d.text;
-}
-
-/// The texts as they stand in the fields.
-void note_texts(Desk& desk) {
-    Document& d = desk.session.document;
-    note_text(first_text(desk), desk.fields.sentence.text());
-    note_text(d.second, desk.typed_second());
-    note_text(d.comparison.text, desk.fields.other.text());
-}
-
-}  // namespace
-
 void note_state(Desk& desk) {
-    note_texts(desk);
-    Document& d = desk.session.document;
+    note_texts(desk.session.document, desk.fields);
     Selection& s = desk.session.selection;
     if (s.view) s.view_name = views()[*s.view].key;
-    if (desk.sentence() && !d.changes_wait) note_changes(d, desk.sentence()->model->config);
 }
 
 void Conversation::show_texts() {
-    Fields& fields = desk_.fields;
-    const Document& d = desk_.session.document;
-    fields.sentence.set_text(valid_utf8(first_text(desk_)));
-    fields.second.set_text(valid_utf8(d.second));
+    headlight::show_texts(desk_.session.document, desk_.fields);
     written_target_.clear();
-    fields.other.set_text(valid_utf8(d.comparison.text));
-    fields.focus(fields.sentence);
     last_text_ = desk_.typed_text();
+    desk_.session.of<ChipsState>() = {};
 }
 
 void Conversation::note_typing() {
+    Selection& selection = desk_.session.selection;
     if (desk_.typed_text() != last_text_) {
         last_text_ = desk_.typed_text();
         desk_.session.notice.clear();
-        Selection& selection = desk_.session.selection;
-        selection.locked = std::exchange(selection.lock_in_next_text, std::nullopt);
+        selection.locked.reset();
         desk_.session.of<ChipsState>() = {};
     }
+    const auto cell = std::exchange(selection.lock_in_text, std::nullopt);
+    if (cell && selection.text_to_lock == desk_.fields.sentence.text()) selection.locked = cell;
     if (desk_.fields.take_shortened())
         desk_.session.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
 }
@@ -91,7 +66,7 @@ bool Conversation::awaits_text() const {
 }
 
 WorkRequest Conversation::wanted() {
-    note_texts(desk_);
+    note_texts(desk_.session.document, desk_.fields);
     const Session& session = desk_.session;
     WorkRequest r = request_of(desk_.session, desk_.sentence());
     if (!desk_.sentence()) return r;
@@ -128,14 +103,11 @@ void Conversation::ask() {
 bool Conversation::take_answer() {
     const auto fresh = desk_.worker->poll();
     if (!fresh) return false;
-    note_texts(desk_);
-    const std::string* first = &first_text(desk_);
-    const auto before = std::exchange(desk_.answer, fresh);
     Session& session = desk_.session;
-    if (&first_text(desk_) != first) {  // from words to pictures or back
-        desk_.fields.sentence.set_text(valid_utf8(first_text(desk_)));
+    note_texts(session.document, desk_.fields);
+    const auto before = std::exchange(desk_.answer, fresh);
+    if (desk_.sentence() && show_text_of(session.document, desk_.fields, *desk_.sentence()->model))
         last_text_ = desk_.typed_text();
-    }
     if (desk_.key_at > 0 && fresh->sentence && fresh->sentence->text == desk_.fields.sentence.text() &&
         answered_at_ < desk_.key_at)
         answered_at_ = glfwGetTime();
@@ -171,12 +143,13 @@ bool Conversation::open_workspace_file(const std::string& path) {
         session.notice = opened.error().message;
         return false;
     }
-    replace_session(session, *std::move(opened), desk_.answer.get());
+    adopt(session, &*opened, Adopted::document, desk_.sentence() ? desk_.sentence()->model.get() : nullptr);
     session.of<ModelMenu>().path.clear();
     if (session.notice.empty())
         session.notice = "Opened " + std::filesystem::path(path).filename().string() + ".";
     open_named_view(session, session.selection.view_name);
     show_texts();
+    desk_.fields.focus(desk_.fields.sentence);
     return true;
 }
 

@@ -6,11 +6,19 @@
 
 #include "session/exchange.h"
 #include "views/views.h"
+#include "window/texts.h"
 
 namespace headlight {
 
 void WindowHost::set_text(TextName which, const std::string& text) {
     field(which).replace(text, desk_.session.document.history);
+}
+
+/// What was typed since the last question is a part of the text that is edited.
+bool WindowHost::apply(const TextEdit& edit) {
+    Document& d = desk_.session.document;
+    note_texts(d, desk_.fields);
+    return apply_edit(d, desk_.fields, edit);
 }
 
 bool WindowHost::typing() const { return desk_.fields.typed() != nullptr; }

@@ -14,7 +14,8 @@ public:
 
     void set_text(TextName which, const std::string& text) override;
     const std::string& text(TextName which) override { return field(which).text(); }
-    void apply(const TextEdit& edit) override { desk_.fields.numbered(edit.text).apply(edit); }
+    bool apply(const TextEdit& edit) override;
+    void show_texts() override { conversation_.show_texts(); }
     bool typing() const override;
     void focus_text(TextName which) override { desk_.fields.focus(field(which)); }
     void leave_texts() override { desk_.fields.leave(); }
@@ -36,7 +37,7 @@ public:
     void close_window() override;
 
 private:
-    TextField& field(TextName which) { return desk_.fields.numbered(static_cast<int>(which)); }
+    TextField& field(TextName which) { return desk_.fields.of(which); }
     std::vector<TextField*> shown_fields();
 
     Desk& desk_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/quoted.h"
-#include "session/exchange.h"
 #include "session/settings_writer.h"
 #include "session/workspace.h"
 #include "views/views.h"
@@ -68,7 +67,7 @@ void Keeper::note_window() {
 Session Keeper::remembered() {
     note_window();
     note_state(desk_);
-    return to_remember(desk_.session, desk_.answer.get());
+    return desk_.session;
 }
 
 void Keeper::update() {

@@ -32,7 +32,7 @@ private:
     Host& host_;
     bool open_ = false;
     TextField* typed_before_ = nullptr;
-    TextField field_{3};
+    TextField field_{TextName::sentence};
     std::vector<Offer> offers_;
     int chosen_ = 0;
     int first_ = 0;  // the uppermost row that is seen

@@ -1,3 +1,4 @@
+#include "session/adopt.h"
 #include "session/workspace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -14,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         (void)headlight::merged(*root, *root, *headlight::settings_fields({}), headlight::workspace_fields());
     }
     auto workspace = headlight::parse_workspace(text, "input", {});
-    if (workspace && workspace->document.mask.rfind("file:", 0) != 0)
-        headlight::restore_changes(*workspace, config);
+    std::string notice;
+    if (workspace && workspace->document.changes().mask.rfind("file:", 0) != 0)
+        (void)headlight::intervention_of(workspace->document.changes(), config, notice);
     return 0;
 }

@@ -106,12 +106,12 @@ TEST_CASE("numbers of decoding keep within their ranges; a prediction goes into 
         CAPTURE(line);
         CHECK(b.refused(line).find("takes a number from") != std::string::npos);
     }
-    b.host.texts[0] = "Tom had";
+    b.host.set_text(TextName::sentence, "Tom had");
     const auto& predicted = b.answer.sentence->predictions.at(0);
     const auto& token = predicted.tokens.at(0);
     REQUIRE(
         b.act("accept prediction " + std::to_string(predicted.position) + "," + std::to_string(token.id)));
     const std::string bytes = b.answer.sentence->model->target_tokenizer()->bytes(token.id);
-    CHECK(b.host.texts[0] == "Tom had" + bytes);
+    CHECK(b.host.text(TextName::sentence) == "Tom had" + bytes);
     CHECK(!b.refused("accept prediction 3").empty());
 }

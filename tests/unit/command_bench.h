@@ -2,40 +2,42 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 
 #include "helpers.h"
+#include "session/adopt.h"
 #include "session/commands.h"
 #include "session/palette.h"
+#include "session/workspace.h"
 #include "views/views.h"
 #include "window/commands.h"
+#include "window/texts.h"
 
 namespace headlight {
 
-/// A window that does nothing but hold texts.
+/// A window that does nothing but hold texts, in the fields that the window has, and workspaces.
 struct TestHost final : Host {
     Session& session;
     const RunAnswer& answer;
-    std::string texts[3];
+    Fields fields;
+    std::map<std::string, std::string> files;  // workspaces by path
     std::string opened, copied;
     int numbers = 0, closed = 0;
     bool types = false;
 
     TestHost(Session& session, const RunAnswer& answer) : session(session), answer(answer) {}
     void set_text(TextName which, const std::string& to) override {
-        std::string& text = texts[static_cast<int>(which)];
-        session.document.history.note({static_cast<int>(which), 0, text, to}, EditKind::replaced, 0);
-        text = to;
-        keep_texts();
+        fields.of(which).replace(to, session.document.history);
+        note_texts(session.document, fields);
     }
-    const std::string& text(TextName which) override { return texts[static_cast<int>(which)]; }
-    void apply(const TextEdit& e) override {
-        texts[e.text].replace(e.at, e.removed.size(), e.inserted);
-        keep_texts();
+    const std::string& text(TextName which) override { return fields.of(which).text(); }
+    bool apply(const TextEdit& edit) override {
+        note_texts(session.document, fields);
+        const bool done = apply_edit(session.document, fields, edit);
+        note_texts(session.document, fields);
+        return done;
     }
-    void keep_texts() {
-        session.document.text = texts[static_cast<int>(TextName::sentence)];
-        session.document.second = texts[static_cast<int>(TextName::second)];
-    }
+    void show_texts() override { headlight::show_texts(session.document, fields); }
     bool typing() const override { return types; }
     void focus_text(TextName) override { types = true; }
     void leave_texts() override { types = false; }
@@ -52,11 +54,25 @@ struct TestHost final : Host {
         return give_corpus(session, answer.sentence ? answer.sentence->model.get() : nullptr, path);
     }
     void browse_corpus() override {}
-    void open_workspace(const std::string& path) override { opened = path; }
+    void open_workspace(const std::string& path) override {
+        opened = path;
+        if (const auto file = files.find(path); file != files.end()) read(file->second, path);
+    }
+    void read(const std::string& text, const std::string& name) {
+        auto read = parse_workspace(text, name, session);
+        REQUIRE_MESSAGE(read, (read ? "" : read.error().message));
+        adopt(session, &*read, Adopted::document, answer.sentence ? answer.sentence->model.get() : nullptr);
+        session.document.workspace = name;
+        show_texts();
+    }
     void drop_left_workspace() override { session.document.left_workspace.clear(); }
     void copy_numbers() override { ++numbers; }
     void copy_text(const std::string& text) override { copied = text; }
-    void save() override {}
+    void save() override {
+        const auto document = workspace_document(session);
+        REQUIRE(document);
+        files["saved.headlight.json"] = json_text(*document);
+    }
     void browse() override {}
     void close_window() override { ++closed; }
 };
@@ -83,9 +99,18 @@ struct Bench {
     Bench() {
         static const RunAnswer shown = shown_with(*Model::open(kTests.parent_path() / "models/stories"));
         static_cast<RunAnswer&>(answer) = shown;
+        begin("stories");
     }
     explicit Bench(const std::shared_ptr<const Model>& model) {
         static_cast<RunAnswer&>(answer) = shown_with(model);
+        begin(model->name);
+    }
+    /// The model answers, as after a start.
+    void begin(const std::string& path) {
+        Document& d = session.document;
+        d.wanted = d.open = answer.open = {path, 0};
+        adopt(session, nullptr, Adopted::changes, answer.sentence->model.get());
+        show_text_of(d, host.fields, *answer.sentence->model);
     }
     CommandContext context() { return {session, &answer, host}; }
     Status act(const std::string& text) {

@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "session/trial.h"
+
 using namespace headlight;
 
 namespace {
@@ -22,21 +24,22 @@ struct Desk {
     History history;
 
     void edit(size_t at, size_t count, const std::string& with, EditKind kind, double now) {
-        history.note({0, at, text.substr(at, count), with}, kind, now);
+        history.note(edit_of(TextName::sentence, text, at, count, with), kind, now);
         text.replace(at, count, with);
     }
     void type(const std::string& what, double now) {
         for (const char c : what) edit(text.size(), 0, std::string(1, c), EditKind::typed, now);
     }
     void intervene(Intervention next, bool same_step = false) {
-        history.note({intervention, next}, same_step);
+        history.note({intervention, next, ""}, same_step);
         intervention = std::move(next);
     }
     bool apply(const std::vector<Edit>& edits) {
         for (const Edit& edit : edits)
             if (const auto* t = std::get_if<TextEdit>(&edit)) {
-                REQUIRE(text.substr(t->at, t->removed.size()) == t->removed);
-                text.replace(t->at, t->removed.size(), t->inserted);
+                const auto after = edited(text, *t);
+                REQUIRE(after);
+                text = *after;
             } else {
                 REQUIRE(std::get<InterventionEdit>(edit).before == intervention);
                 intervention = std::get<InterventionEdit>(edit).after;
@@ -94,7 +97,7 @@ TEST_CASE("undo goes by words and pauses, not by characters") {
     CHECK(d.text == "x twothree");
 }
 
-TEST_CASE("a drag is one step, and another model forgets the interventions alone") {
+TEST_CASE("a drag is one step") {
     Desk d;
     d.type("a", 0);
     d.intervene(masked("causal"));
@@ -105,7 +108,7 @@ TEST_CASE("a drag is one step, and another model forgets the interventions alone
     CHECK(d.intervention == Intervention());
     CHECK(d.redo());
     CHECK(d.intervention == masked("window:2"));
-    d.history.forget_model();
+    CHECK(d.undo());
     CHECK(d.undo());
     CHECK(d.text.empty());
     CHECK_FALSE(d.undo());
@@ -130,9 +133,19 @@ TEST_CASE("a group is one step, which nothing joins") {
     CHECK(d.history.steps() == 1);  // an empty one is none, and what was undone can still be redone
     CHECK(d.redo());
     CHECK((d.text == "ab" && d.intervention == masked("causal")));
-    d.history.forget_model();
+    {
+        const HistoryGroup outer(d.history);
+        d.type("1", 0);
+        {
+            const HistoryGroup inner(d.history);
+            d.type("2", 0);
+        }
+        CHECK(d.history.grouping());
+        d.type("3", 0);
+    }
+    CHECK(d.text == "ab123");
     CHECK(d.undo());
-    CHECK((d.text == "a" && d.intervention == masked("causal")));
+    CHECK_MESSAGE(d.text == "ab", "a group within a group is a part of it");
 }
 
 TEST_CASE("any edits are taken back exactly, and the history stays within its bounds") {
@@ -155,4 +168,47 @@ TEST_CASE("any edits are taken back exactly, and the history stays within its bo
                1000);
     CHECK(d.history.steps() * 800'000 <= History::kMaxBytes + 800'000);
     CHECK(d.history.steps() >= 19);
+}
+
+TEST_CASE("an edit is of one text: where another one stands, it is none of it") {
+    const TextEdit cut = edit_of(TextName::sentence, "Lily had a ball", 5, 4, "");
+    const auto back = std::get<TextEdit>(reversed(cut));
+    CHECK(edited("Lily had a ball", cut) == "Lily a ball");
+    CHECK(edited("Lily a ball", back) == "Lily had a ball");
+    for (const char* other : {"", "sample:shapes", "Lily a doll", "Lily a ball "})
+        CHECK(!edited(other, back));
+}
+
+TEST_CASE("the history counts all that its steps hold") {
+    const std::string text(400'000, 'x');
+    Intervention frozen;
+    Change change;
+    change.kind = ChangeKind::freeze;
+    change.from = text;
+    frozen.changes = {change};
+    Intervention patched;
+    change.from.clear();
+    change.pattern = std::make_shared<const Matrix>(Matrix::Zero(400, 250));
+    patched.changes = {change};
+    Comparison compared;
+    compared.text = text;
+    const auto trial = std::make_shared<const Trial>(Trial{"freeze", {InterventionEdit{{}, frozen, ""}}, {}});
+    const Edit edits[] = {InterventionEdit{{}, frozen, ""}, InterventionEdit{patched, {}, ""},
+                          ComparisonEdit{{}, compared}, TrialEdit{nullptr, trial}};
+    for (const Edit& edit : edits) {
+        History history;
+        history.note(edit);
+        CHECK(history.bytes() >= text.size());
+        for (int i = 0; i < 100; ++i) history.note(i % 2 ? edit : reversed(edit));
+        CHECK(history.bytes() <= History::kMaxBytes);
+        CHECK(history.steps() < 50);
+        while (!history.undo().empty()) {
+        }
+        CHECK(history.bytes() == 0);
+    }
+    History drag;
+    for (int i = 0; i < 100; ++i) drag.note(InterventionEdit{{}, i % 2 ? frozen : patched, ""}, true);
+    CHECK(drag.steps() == 1);
+    drag.undo();
+    CHECK(drag.bytes() == 0);
 }

@@ -142,7 +142,7 @@ TEST_CASE("learn: what is chosen at a station is a step of undo, in the order of
     CHECK(state.set == std::vector<std::string>{"positions width=8"});
     CHECK(state.station == "positions");  // where it changed something
     REQUIRE(b.act("undo"));
-    CHECK(b.host.texts[0].empty());
+    CHECK(b.host.text(TextName::sentence).empty());
     REQUIRE(b.act("undo"));
     CHECK(state.set.empty());
     REQUIRE(b.act("redo; redo; redo"));
@@ -181,7 +181,7 @@ TEST_CASE("learn: a picture that is opened at its station is shown there, whatev
     CHECK(b.refused("learn masks; open " + picture).find("vision model") != std::string::npos);
     REQUIRE(b.act("learn pictures; open " + picture));
     CHECK(state.set == std::vector<std::string>{"pictures picture=" + picture});
-    CHECK(b.host.texts[0].empty());
+    CHECK(b.host.text(TextName::sentence).empty());
     PageWanted wanted;
     wanted.station = "pictures";
     wanted.words = state.words(state.shown());
@@ -193,7 +193,7 @@ TEST_CASE("learn: a picture that is opened at its station is shown there, whatev
     CHECK(b.refused("view lines; open " + picture).find("vision model") != std::string::npos);
     Bench vision(reference_model("vit"));
     REQUIRE(vision.act("learn pictures; open " + picture));
-    CHECK(vision.host.texts[0] == picture);
+    CHECK(vision.host.text(TextName::sentence) == picture);
     CHECK(vision.session.of<LearnState>().set.empty());
 }
 

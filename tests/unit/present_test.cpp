@@ -29,6 +29,44 @@ TEST_CASE("a slide keeps view, head, cell, colors, heads that are combined and i
     CHECK(b.refused("slide go 3").find("1") != std::string::npos);
 }
 
+TEST_CASE("a slide keeps texts, comparison, metric and what is generated, and is one step of undo") {
+    Bench b;
+    b.session.visits = view_visits();
+    REQUIRE(
+        b.act("view head; head 0.1; text One dog; compare sentences; compare text Two dogs; metric logit "
+              "ball; seed 7; beams 3; "
+              "generate on; length 5; second Zwei; slide add"));
+    Document& d = b.session.document;
+    d.generation.forced = {7};
+    d.generation.forced_for = d.text;
+    d.generation.step = 2;
+    REQUIRE(b.act("slide remove; slide add"));
+    const auto said = [&] {
+        Json out = *workspace_document(b.session);
+        for (const char* key : {"slides", "view"}) out.erase(key);
+        return out;
+    };
+    const Json first = said();
+    REQUIRE(b.act(
+        "text Another; compare 2.1; compare text Third; metric default; tie 1,2; seed 1; beams 1; generate "
+        "off; length 9; second Drei; mask none; slide add"));
+    const Json second = said();
+    const size_t steps = d.history.steps();
+    REQUIRE(b.act("slide go 1"));
+    CHECK(Json::diff(first, said()).dump() == "[]");
+    CHECK((b.host.text(TextName::sentence) == "One dog" && b.host.text(TextName::other) == "Two dogs" &&
+           b.host.text(TextName::second) == "Zwei"));
+    CHECK((d.generation.forced == std::vector<int>{7} && d.generation.forced_for == "One dog"));
+    CHECK((d.metric.metric.kind == MetricKind::logit && d.metric.metric.a >= 0));
+    CHECK(d.history.steps() == steps + 1);
+    REQUIRE(b.act("undo"));
+    CHECK((d.text == "Another" && d.second == "Drei" && d.comparison.text == "Third" &&
+           d.metric.name.empty() && d.intervention.mask.name() == "none" &&
+           d.comparison.alignment.by_hand.size() == 1));
+    REQUIRE(b.act("slide go 2"));
+    CHECK(Json::diff(second, said()).dump() == "[]");
+}
+
 TEST_CASE("slides are in the workspace, and of another workspace no more") {
     Bench b;
     b.session.visits = view_visits();

@@ -116,12 +116,12 @@ TEST_CASE("settings: of two windows each writes what it changed; what is looked 
     first.preferences.dark = false;
     REQUIRE(remember_settings(path, fields_of({}), fields_of(first), workspace_fields()));
     second.document.text = "B";
-    second.document.mask = "window:2";
+    second.document.changes().mask = "window:2";
     second.preferences.text_size = 1.5f;
     REQUIRE(remember_settings(path, fields_of({}), fields_of(second), workspace_fields()));
-    const Session both = load_settings(path);
+    Session both = load_settings(path);
     CHECK((!both.preferences.dark && both.preferences.text_size == 1.5f && both.document.text == "B" &&
-           both.document.mask == "window:2"));
+           both.document.changes().mask == "window:2"));
     Session wider = first;
     wider.preferences.window_width = 900;
     REQUIRE(remember_settings(path, fields_of(first), fields_of(wider), workspace_fields()));
@@ -131,7 +131,7 @@ TEST_CASE("settings: of two windows each writes what it changed; what is looked 
     Session later = wider;
     later.selection.head = 2;
     REQUIRE(remember_settings(path, fields_of(wider), fields_of(later), workspace_fields()));
-    CHECK((load_settings(path).document.text == "A" && load_settings(path).document.mask == "own" &&
+    CHECK((load_settings(path).document.text == "A" && load_settings(path).document.changes().mask == "own" &&
            load_settings(path).selection.head == 2));
 }
 
@@ -181,7 +181,8 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     CHECK((s.notice.empty() && !s.preferences.dark && s.document.text == "naïve 😀" &&
            s.preferences.colormap == "viridis" && s.selection.block == 1 &&
            s.selection.locked == std::pair(3, 1) && s.preferences.window_width == 1280));
-    CHECK((s.document.mask == "window:4" && s.document.changes == std::vector<std::string>{"forbid:2>1"} &&
+    CHECK((s.document.changes().mask == "window:4" &&
+           s.document.changes().changes == std::vector<std::string>{"forbid:2>1"} &&
            s.selection.view_name == "links" &&
            s.preferences.recent_models == std::vector<std::string>{"/models/gpt2"}));
     CHECK((s.document.head_labels.at("stories").at("1.2") == "copies" &&
@@ -193,11 +194,11 @@ TEST_CASE("old files open unchanged: settings with labels in them, a workspace, 
     const Session shown = load_settings(kTests / "unit/old/settings.json", false);
     CHECK((shown.document.head_labels.at("gpt2").at("5.1") == "induction" &&
            json_at(kTests / "unit/old/settings.json").contains("head_labels")));
-    const auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
+    auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
     REQUIRE(workspace);
     CHECK((workspace->document.text == "Lily had a red ball" && workspace->selection.block == 2 &&
            workspace->selection.head == 3 && workspace->document.comparison.text == "Tom had a blue ball" &&
-           workspace->document.changes.size() == 1));
+           workspace->document.changes().changes.size() == 1));
     CHECK((workspace->document.comparison.alignment.by_hand ==
                std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
            workspace->selection.locked == std::pair(2, 0)));

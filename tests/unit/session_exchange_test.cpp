@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include "helpers.h"
+#include "session/adopt.h"
 #include "session/exchange.h"
+#include "session/settings.h"
+#include "session/trial.h"
 #include "session/workspace.h"
 
 using namespace headlight;
@@ -17,7 +20,23 @@ WorkAnswer answer_of(const char* folder, const std::vector<int>& ids) {
     static_cast<RunAnswer&>(a) =
         *answer_for({trace_of(model, ids, pool), nullptr, nullptr}, {1, 2}, {}, pool);
     a.model_path = "/models/some";
+    a.open = {a.model_path, 0};
     return a;
+}
+
+/// Another model, under a path.
+WorkAnswer opened_as(const char* path, uint64_t attempt) {
+    WorkAnswer a = answer_of("llama", {5, 9, 200});
+    a.model_path = path;
+    a.model_attempt = attempt;
+    a.open = {path, attempt};
+    return a;
+}
+
+Intervention masked(const char* mask) {
+    Intervention out;
+    out.mask = *Mask::parse(mask);
+    return out;
 }
 
 WorkAnswer failed(WorkAnswer a, const char* failure) {
@@ -29,7 +48,7 @@ WorkAnswer failed(WorkAnswer a, const char* failure) {
 
 TEST_CASE("exchange: the session asks for what it holds, and a decoder is asked for one text") {
     Session s;
-    s.document.model_path = "gpt2";
+    s.document.wanted.path = "gpt2";
     s.document.text = "one";
     s.document.second = "two";
     s.selection.locked = std::pair{3, 1};
@@ -76,26 +95,93 @@ TEST_CASE("exchange: another run is asked for where one is compared") {
     CHECK((other_run(d)->text == "one" && other_run(d)->model_path == "gpt2"));
 }
 
-TEST_CASE("exchange: a model that opens ends what was changed in the last one, unless it waited for this") {
-    const WorkAnswer opened = answer_of("gpt2", {5, 9, 200});
+TEST_CASE("exchange: what was changed in a model is kept while another one is open") {
+    const WorkAnswer first = answer_of("gpt2", {5, 9, 200}), second = opened_as("/models/other", 1);
     Session s;
+    s.document.wanted = {"/models/some", 0};
     s.selection.block = s.selection.head = 99;
-    s.document.intervention.mask = *Mask::parse("causal");
-    s.document.sweeping = true;
     s.preferences.recent_models = {"/models/other", "/models/some"};
-    CHECK(take_in(s, nullptr, opened));
-    CHECK((s.document.intervention == Intervention{} && !s.document.sweeping));
+    CHECK(take_in(s, nullptr, first));
+    CHECK((s.document.open == first.open && !s.document.awaits_model()));
     CHECK(s.preferences.recent_models == std::vector<std::string>{"/models/some", "/models/other"});
     CHECK((s.selection.block == 1 && s.selection.head == 2 && !s.selection.choose_head));
     s.selection.block = s.selection.head = 99;
-    CHECK_MESSAGE(!take_in(s, &opened, opened), "the same model");
-    const ModelConfig& c = opened.sentence->model->config;
+    CHECK_MESSAGE(!take_in(s, &first, first), "the same model");
+    const ModelConfig& c = first.sentence->model->config;
     CHECK((s.selection.block == c.blocks() - 1 && s.selection.head == c.heads(c.blocks() - 1) - 1));
-    Session waits;
-    waits.document.mask = "window:2";
-    waits.document.changes_wait = true;
-    CHECK(take_in(waits, nullptr, opened));
-    CHECK((waits.document.intervention.mask == *Mask::parse("window:2") && !waits.document.changes_wait));
+    s.document.intervene(masked("causal"));
+    s.document.sweeping = true;
+    choose_model(s, "/models/other");
+    CHECK_MESSAGE((s.document.intervention == masked("causal") && s.document.awaits_model()),
+                  "what is open stays while another one is opened");
+    CHECK(take_in(s, &first, second));
+    CHECK((s.document.intervention == Intervention{} && !s.document.sweeping));
+    CHECK_MESSAGE(s.document.history.steps() == 2, "the switch is a step of undo");
+    choose_model(s, "/models/some");
+    WorkAnswer back = first;
+    back.open.attempt = back.model_attempt = s.document.wanted.attempt;
+    CHECK(take_in(s, &second, back));
+    CHECK(s.document.intervention == masked("causal"));
+}
+
+TEST_CASE("exchange: what a document says of its model comes into force when that is open") {
+    Session s;
+    s.document.wanted = {"/models/some", 0};
+    s.document.changes().mask = "window:2";
+    CHECK(request_of(s, nullptr).intervention == Intervention{});
+    const WorkAnswer opened = answer_of("gpt2", {5, 9, 200});
+    CHECK(take_in(s, nullptr, opened));
+    CHECK(s.document.intervention == masked("window:2"));
+    CHECK_MESSAGE(s.document.history.steps() == 0, "nobody switched");
+}
+
+TEST_CASE("exchange: a model that cannot be opened changes nothing of the document") {
+    const WorkAnswer fine = answer_of("gpt2", {5, 9, 200});
+    Session s;
+    s.document.wanted = {"/models/some", 0};
+    take_in(s, nullptr, fine);
+    s.document.text = s.document.generation.forced_for = "one";
+    s.document.intervene(masked("causal"));
+    s.document.generation.forced = {7};
+    const Json before = *workspace_document(s);
+    choose_model(s, "/no/such model");
+    WorkAnswer wrong = fine;
+    wrong.model_path = "/no/such model";
+    wrong.model_attempt = s.document.wanted.attempt;
+    wrong.model_error = "There is no such model.";
+    CHECK(!take_in(s, &fine, wrong));
+    CHECK((s.document.wanted == fine.open && s.shows(Sheet::models)));
+    CHECK(*workspace_document(s) == before);
+    CHECK((request_of(s, wrong.sentence.get()).model_path == "/models/some" &&
+           request_of(s, wrong.sentence.get()).generation.wanted.forced == std::vector<int>{7}));
+    choose_model(s, "/no/such model");
+    stay_with_open(s.document);
+    CHECK_MESSAGE(*workspace_document(s) == before, "nor does one that is cancelled");
+}
+
+TEST_CASE(
+    "exchange: in the place of a first model that cannot be opened another one has a state of its own") {
+    Session s;
+    s.document.wanted = {"/gone", 0};
+    s.document.changes().changes = {"ablate:9.9"};
+    s.document.changes().mask = "window:3";
+    WorkAnswer instead = answer_of("gpt2", {5, 9, 200});
+    instead.open = {"stories", 0};
+    instead.model_path = "/gone";
+    instead.model_error = "There is nothing at /gone.";
+    CHECK(!take_in(s, nullptr, instead));
+    CHECK((s.document.wanted.path == "stories" && s.document.intervention == Intervention{}));
+    CHECK((s.notice.empty() && s.shows(Sheet::models)));
+    s.document.intervene(masked("causal"));
+    const Json kept = *settings_fields(s);
+    CHECK((kept["model"] == "stories" && kept["mask"] == "causal"));
+    Session next = read_settings(kept, "it", {});
+    WorkAnswer again = answer_of("gpt2", {5, 9, 200});
+    again.open = {"stories", 0};
+    take_in(next, nullptr, again);
+    CHECK(next.document.intervention == masked("causal"));
+    CHECK((next.document.changes_of.at("/gone").mask == "window:3" &&
+           next.document.changes_of.at("/gone").changes == std::vector<std::string>{"ablate:9.9"}));
 }
 
 TEST_CASE("exchange: a failure is said once and taken back when it is over; a wrong model opens its sheet") {
@@ -121,32 +207,41 @@ TEST_CASE("exchange: a failure is said once and taken back when it is over; a wr
     s.sheet.reset();
     take_in(s, &wrong, wrong);
     CHECK_MESSAGE(!s.sheet, "closed by the person, it stays closed");
-    CHECK(to_remember(s, &wrong).document.model_path == fine.sentence->model->path.string());
-    CHECK(to_remember(s, &fine).document.model_path == s.document.model_path);
 }
 
 TEST_CASE("exchange: a workspace replaces what was open; its model is opened where it is another") {
     const WorkAnswer shown = answer_of("gpt2", {5, 9, 200});
-    Session s, file;
-    s.document.model_path = shown.model_path;
+    const Model* model = shown.sentence->model.get();
+    Session s;
+    s.document.wanted = s.document.open = shown.open;
     s.document.attempts = 4;
+    s.document.trial = std::make_shared<const Trial>(Trial{"mask none", {}, {}});
+    s.document.trial_waits = 0;
+    s.document.intervene(masked("causal"));
     s.sheet = Sheet::models;
     s.notice = "old";
-    file = s;
-    file.document.mask = "window:2";
-    file.document.changes_wait = true;
-    Session same = s;
-    replace_session(same, file, &shown);
-    CHECK((same.document.intervention.mask == *Mask::parse("window:2") && !same.document.changes_wait));
-    CHECK((!same.sheet && same.notice.empty() && same.document.attempts == 4));
-    file.document.model_path = "/models/other";
+    s.presenting = true;
+    s.slide = 5;
+    const auto file = [&](const char* name) {
+        const Json root{
+            {"format", "headlight-workspace"}, {"version", 1}, {"model", name}, {"mask", "window:2"}};
+        return *parse_workspace(json_text(root), "it", s);
+    };
+    Session same = s, read = file("/models/some");
+    adopt(same, &read, Adopted::document, model);
+    CHECK((same.document.intervention == masked("window:2") && same.document.history.steps() == 0));
+    CHECK((!same.sheet && same.notice.empty() && same.document.wanted == shown.open));
+    CHECK_MESSAGE(
+        (!same.document.trial && !same.document.trial_waits && !same.presenting && same.slide == -1),
+        "a try, presenting and the number of a slide end with their workspace");
     Session other = s;
-    replace_session(other, file, &shown);
-    CHECK((other.document.model_path == "/models/other" && other.document.model_attempt == 5));
-    WorkAnswer wrong = shown;
-    wrong.model_error = "There is no such model.";
-    file.document.model_path = s.document.model_path;
-    Session again = s;
-    replace_session(again, file, &wrong);
-    CHECK_MESSAGE(again.document.model_attempt == 5, "it is tried once more");
+    read = file("/models/other");
+    adopt(other, &read, Adopted::document, model);
+    CHECK(other.document.wanted == ModelChoice{"/models/other", 5});
+    CHECK(other.document.intervention == Intervention{});
+    other.document.intervene(masked("none"));
+    CHECK(take_in(other, &shown, opened_as("/models/other", 5)));
+    CHECK((other.document.intervention == masked("window:2") && other.document.history.steps() == 1));
+    CHECK_MESSAGE(other.document.changes_of.at("/models/some").mask == "none",
+                  "what was done to the other one meanwhile is kept");
 }

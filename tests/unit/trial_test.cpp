@@ -2,6 +2,7 @@
 #include "session/trial.h"
 
 #include "command_bench.h"
+#include "session/exchange.h"
 #include "views/learn.h"
 
 using namespace headlight;
@@ -18,6 +19,24 @@ struct TrialBench : Bench {
         return state.words(state.shown());
     }
     size_t steps() const { return session.document.history.steps(); }
+    /// The model that is wanted answers.
+    void come(const std::string& name) {
+        const WorkAnswer before = answer;
+        static_cast<RunAnswer&>(answer) = shown_with(*Model::open(kTests.parent_path() / "models" / name));
+        answer.open = {name, session.document.wanted.attempt};
+        answer.model_error.clear();
+        take_in(session, &before, answer);
+    }
+    void open(const std::string& name) {
+        choose_model(session, name);
+        come(name);
+    }
+    void fail(const std::string& why) {
+        const WorkAnswer before = answer;
+        answer.model_attempt = session.document.wanted.attempt;
+        answer.model_error = why;
+        take_in(session, &before, answer);
+    }
     const Mask& mask() const { return session.document.intervention.mask; }
 };
 
@@ -70,7 +89,7 @@ TEST_CASE("try: what a person did since then stays") {
     CHECK(trial_in_force(b.session, "learn set temperature=0"));  // it stands beside what is new
     REQUIRE(b.act("try learn set temperature=0"));
     CHECK(b.words() == std::vector<std::string>{"similarity=dot product"});
-    CHECK(b.host.texts[0] == "A dog");
+    CHECK(b.host.text(TextName::sentence) == "A dog");
     CHECK(b.mask() == *Mask::parse("none"));
     REQUIRE(b.act("try learn set temperature=1000; learn set temperature=5"));
     CHECK_FALSE(trial_in_force(b.session));
@@ -92,9 +111,9 @@ TEST_CASE("try: a text, a view and a cell come back too; what fails changes noth
     TrialBench b("masks");
     REQUIRE(b.act("text A dog; lock 2,1"));
     REQUIRE(b.act("try text The cat sat"));
-    CHECK(b.host.texts[0] == "The cat sat");
+    CHECK(b.host.text(TextName::sentence) == "The cat sat");
     REQUIRE(b.act("try view steps"));
-    CHECK(b.host.texts[0] == "A dog");
+    CHECK(b.host.text(TextName::sentence) == "A dog");
     CHECK(std::string(views()[*b.session.selection.view].key) == "steps");
     REQUIRE(b.act("undo; undo"));
     CHECK(std::string(views()[*b.session.selection.view].key) == "learn");
@@ -109,10 +128,8 @@ TEST_CASE("try: a text, a view and a cell come back too; what fails changes noth
 TEST_CASE("try: another model forgets what it did to the last one's attention, and nothing else") {
     TrialBench b("qkv");
     REQUIRE(b.attempt("mask none; learn set heads=4"));
-    Document& d = b.session.document;
-    d.intervention = {};
-    d.history.forget_model();
-    forget_model(d.trial);
+    b.open("translator");
+    CHECK(b.mask() == Mask());
     CHECK(trial_in_force(b.session));
     REQUIRE(b.attempt("mask none; learn set heads=4"));
     CHECK(b.words().empty());
@@ -131,10 +148,10 @@ TEST_CASE("try: one that fails at its first command takes nothing of a person's 
 TEST_CASE("try: what only changed the attention of a model that was closed is in force no more") {
     TrialBench b("qkv");
     REQUIRE(b.attempt("mask none"));
-    b.session.document.intervention = {};
-    b.session.document.history.forget_model();
-    forget_model(b.session.document.trial);
+    b.open("translator");
     CHECK_FALSE(trial_in_force(b.session));
+    b.open("stories");
+    CHECK(trial_in_force(b.session, "mask none"));
 }
 
 TEST_CASE("try: what comes behind a model waits until it is open, and comes back in one step with it") {
@@ -142,24 +159,66 @@ TEST_CASE("try: what comes behind a model waits until it is open, and comes back
     const std::string commands = "switch translator; head encoder.1.3; mask none";
     REQUIRE(b.attempt(commands));
     Document& d = b.session.document;
-    CHECK(d.model_path == "translator");
+    CHECK((d.wanted.path == "translator" && d.open.path == "stories"));
     CHECK(b.mask() == Mask());
     CHECK(trial_in_force(b.session, commands));
     CommandContext c = b.context();
     CHECK_FALSE(trial_can_go_on(c));
-    static_cast<RunAnswer&>(b.answer) = shown_with(*Model::open(kTests.parent_path() / "models/translator"));
-    b.answer.model_attempt = d.model_attempt;
-    d.history.forget_model();
-    forget_model(d.trial, d.trial_waits.has_value());
+    b.come("translator");
     REQUIRE(go_on_trying(c));
     CHECK(b.mask() == *Mask::parse("none"));
     CHECK(b.session.selection.block == 1);
     CHECK(b.session.selection.head == 3);
     CHECK(b.steps() == 1);
     REQUIRE(b.attempt(commands));
-    CHECK(d.model_path == "stories");
+    CHECK(d.wanted.path == "stories");
+    b.come("stories");
     CHECK(b.mask() == Mask());
     CHECK_FALSE(trial_in_force(b.session));
+}
+
+TEST_CASE("try: a model that cannot be opened ends what waits for it") {
+    TrialBench b("qkv");
+    REQUIRE(b.attempt("switch missing; mask none"));
+    CHECK(b.session.document.trial_waits);
+    b.fail("There is no model of that name.");
+    CommandContext c = b.context();
+    CHECK_FALSE(trial_can_go_on(c));
+    CHECK((b.mask() == Mask() && b.session.document.wanted.path == "stories"));
+    CHECK_FALSE(trial_in_force(b.session));
+    REQUIRE(b.act("undo"));
+    CHECK(!b.session.document.awaits_model());
+}
+
+TEST_CASE("try: what goes through the history, or ends it, is refused in a sentence") {
+    TrialBench b("qkv");
+    b.host.files["w.headlight.json"] = json_text(*workspace_document(b.session));
+    for (const char* line : {"undo", "redo", "do undo", "try mask none", "open w.headlight.json"}) {
+        for (int filled = 0; filled < 2; ++filled) {
+            if (filled) REQUIRE(b.act("mask none; text A dog"));
+            const size_t steps = b.steps();
+            CHECK_MESSAGE(b.refused(std::string("try ") + line).find("one step of undo") != std::string::npos,
+                          line);
+            CHECK_MESSAGE(b.steps() == steps, line);
+            CHECK_FALSE(b.session.document.history.grouping());
+        }
+    }
+    CHECK(b.session.document.history.steps() > 0);
+    REQUIRE(b.act("try mask causal"));
+    CHECK(!b.refused("try undo").empty());
+    CHECK_MESSAGE(b.mask() == *Mask::parse("causal"), "what fails changes nothing");
+}
+
+TEST_CASE("try: resetting a station is one step, and leaves none that does nothing") {
+    TrialBench b("qkv");
+    REQUIRE(b.act("learn set heads=4"));
+    REQUIRE(b.act("try learn reset"));
+    CHECK(b.words().empty());
+    CHECK(b.steps() == 2);
+    REQUIRE(b.act("undo"));
+    CHECK(b.words() == std::vector<std::string>{"heads=4"});
+    REQUIRE(b.act("undo"));
+    CHECK((b.words().empty() && b.steps() == 0));
 }
 
 TEST_CASE("try: what was only looked at is taken back as far as it is still so") {

@@ -2,6 +2,7 @@
 #include "session/workspace.h"
 
 #include "helpers.h"
+#include "session/adopt.h"
 #include "session/remembering.h"
 #include "trace/trace_file.h"
 #include "views/views.h"
@@ -15,40 +16,40 @@ TEST_CASE(
     const auto path = folder.path / "a b é.headlight.json";
     const auto model = reference_model("gpt2");
     Session s;
-    s.document.model_path = "some model";
+    s.document.wanted = s.document.open = {"some model", 0};
     s.document.text = "naïve 😀";
     s.document.comparison.text = "B";
     s.selection.view_name = "compare";
     s.selection.locked = std::pair{3, 1};
     s.document.comparison.what = Compared::sentences;
     s.document.comparison.alignment = {AlignBy::position, {{1, 2}, {3, -1}}};
+    adopt(s, nullptr, Adopted::changes, model.get());
     s.document.intervention.mask = *Mask::parse("window:4");
     for (const char* text : {"mask:3-5>1-2@0.1", "temperature:0.5", "score:4>1@0.3=12.5",
                              "freeze:1.2=Another text", "ablate:1.0:keep", "skip-mlp:1"})
         s.document.intervention.changes.push_back(*parse_change(model->config, text));
-    note_changes(s.document, model->config);
     s.document.metric = {"p #17@3", {MetricKind::probability, 17, -1, 3}};
     REQUIRE(save_workspace(s, path));
     Session before;
     before.preferences.dark = false;
     before.preferences.recent_texts = {"mine"};
-    before.document.changes = {"mask:1>0"};
+    before.document.changes().changes = {"mask:1>0"};
     auto back = open_workspace(path, before);
     REQUIRE(back);
     CHECK((back->document.text == s.document.text && back->document.comparison.text == "B" &&
-           back->selection.view_name == "compare" && back->document.model_path == "some model"));
+           back->selection.view_name == "compare" && back->document.wanted.path == "some model"));
     CHECK((back->selection.locked == s.selection.locked &&
            back->document.comparison.alignment == s.document.comparison.alignment &&
            back->document.comparison.what == s.document.comparison.what));
     CHECK((!back->preferences.dark && back->preferences.recent_texts == before.preferences.recent_texts &&
-           back->document.changes_wait));
-    restore_changes(*back, model->config);
+           back->document.intervention == Intervention{}));
+    back->document.open = back->document.wanted;
+    adopt(*back, nullptr, Adopted::changes, model.get());
     CHECK(back->document.intervention == s.document.intervention);
-    restore_metric(*back, *model);
     CHECK(back->document.metric.metric == s.document.metric.metric);
-    CHECK((back->notice.empty() && !back->document.changes_wait));
-    back->document.changes = {"ablate:99.0"};
-    restore_changes(*back, model->config);
+    CHECK(back->notice.empty());
+    back->document.changes().changes = {"ablate:99.0"};
+    adopt(*back, nullptr, Adopted::changes, model.get());
     CHECK((back->document.intervention.changes.empty() && !back->notice.empty()));
     for (const char* broken : {"", "{", "[]", "{}", "{\"format\": \"other\"}",
                                "{\"format\": \"headlight-workspace\", \"version\": 99}",
@@ -64,10 +65,9 @@ TEST_CASE(
            open_workspace(path, {})->document.generation.decoding.temperature == 10));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");
-    s.document.model_path = "model";  // beside the file, wherever that is moved
-    note_changes(s.document, model->config);
+    s.document.wanted = {"model", 0};  // beside the file, wherever that is moved
     REQUIRE(save_workspace(s, path));
-    CHECK(open_workspace(path, {})->document.model_path ==
+    CHECK(open_workspace(path, {})->document.wanted.path ==
           std::filesystem::weakly_canonical(folder.path / "model").string());
 }
 
@@ -121,9 +121,35 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["map_of"] = written["map_from"] = 0;
     written["map_heads"] = written["slides"] = Json::array();
     written["metric"] = "";
+    written["other_models"] = written["written_forced"] = Json::array();
+    written["written_step"] = -1;
     written["head_chosen"] = true;  // a head that was saved was wanted
     CHECK(*workspace_document(named) == written);
     CHECK(*workspace_document(session) != old);
+}
+
+TEST_CASE("workspace: what is changed in other models, and the tokens that were forced, come back with it") {
+    Session s;
+    Document& d = s.document;
+    d.text = d.changes().forced_for = "one";
+    d.changes().forced = {7, 300};
+    d.changes_of["/models/other"].mask = "window:3";
+    d.changes_of["/models/other"].changes = {"ablate:0.1:zero"};
+    d.changes_of["/models/third"].metric = "p #17";
+    d.changes_of["/models/untouched"];
+    d.generation.step = 3;
+    const Json kept = *workspace_document(s);
+    CHECK(kept["other_models"].size() == 2);
+    auto back = parse_workspace(json_text(kept), "it", {});
+    REQUIRE(back);
+    CHECK((back->document.changes() == d.changes() && back->document.generation.step == 3));
+    CHECK((back->document.changes_of.at("/models/other") == d.changes_of.at("/models/other") &&
+           back->document.changes_of.at("/models/third").metric == "p #17"));
+    CHECK(*workspace_document(*back) == kept);
+    const auto wrong = parse_workspace(
+        R"({"format": "headlight-workspace", "version": 1, "other_models": ["{", "[]", "{\"mask\": \"none\"}"]})",
+        "it", {});
+    CHECK((wrong && wrong->document.changes_of.size() == 1));
 }
 
 TEST_CASE("a long text is saved whole in a workspace, and refused where it could not be read back") {
@@ -131,11 +157,12 @@ TEST_CASE("a long text is saved whole in a workspace, and refused where it could
     const auto path = folder.path / "long.headlight.json";
     Session s;
     for (int i = 0; i < 40'000; ++i) s.document.text += "naïve 😀 ";
-    s.document.changes = {"freeze:1.2=" + s.document.text};
+    s.document.changes().changes = {"freeze:1.2=" + s.document.text};
     REQUIRE(save_workspace(s, path));
-    const auto back = open_workspace(path, {});
+    auto back = open_workspace(path, {});
     REQUIRE(back);
-    CHECK((back->document.text == s.document.text && back->document.changes == s.document.changes));
+    CHECK((back->document.text == s.document.text &&
+           back->document.changes().changes == s.document.changes().changes));
     const std::string before = read_bytes(path);
     s.document.text = std::string(5 << 20, 'x');
     const Status refused = save_workspace(s, path);
