@@ -15,6 +15,7 @@ void Worker::see_to_other_model(const OtherRun& other) {
     if (other.model_path == other_opened_.model_path && other.model_attempt == other_opened_.model_attempt)
         return other_opener_.give_up();
     other_opener_.want(other.model_path, other.model_attempt);
+    state_.other_error.clear();  // of the last one
     if (!other_opener_.ended()) return;
     const auto ended = other_opener_.take();
     other_opened_ = {ended->path, ended->attempt, ""};
