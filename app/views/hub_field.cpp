@@ -60,11 +60,20 @@ void draw_going(Scene& s, const Fetching& going, Rect rest) {
     ui.name("hub/progress", foot);
 }
 
+/// What has come, to be opened.
+void draw_fetched(Scene& s, const FetchState& state, Rect line) {
+    Ui& ui = s.ui;
+    const Rect open = take_right(line, kHubButton, gap::small);
+    write(ui, line, kBody, ui.colors->t1, state.name + " is here.");
+    if (ui.button("hub/open", open, "Open", Ui::Look::primary)) s.send("open fetched");
+}
+
 }  // namespace
 
 float hub_field_height(const Scene& s) {
     const FetchState& state = s.session.of<FetchState>();
-    return kHubHeading + size::button + gap::small + kHubRow * kRows + (state.said.empty() ? 0 : 2 * kHubRow);
+    return kHubHeading + size::button + gap::small + kHubRow * kRows +
+           (state.said.empty() ? 0 : 2 * kHubRow) + (state.fetched.empty() ? 0 : size::button + gap::small);
 }
 
 void draw_hub_field(Scene& s, Rect rest) {
@@ -85,6 +94,7 @@ void draw_hub_field(Scene& s, Rect rest) {
         ui.text.draw_wrapped(said.x, said.y, said.w, kCaption, ui.colors->warning, state.said);
         ui.name("hub/said", said);
     }
+    if (!state.fetched.empty()) draw_fetched(s, state, take_top(rest, size::button, gap::small));
     draw_suggestions(s, rest);
 }
 

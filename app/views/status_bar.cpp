@@ -1,7 +1,9 @@
 // The lowest line: what is open, which mask is in force, and what the person should know.
 #include <algorithm>
+#include <initializer_list>
 
 #include "model/parameters.h"
+#include "session/fetching.h"
 #include "views/panels.h"
 #include "views/views.h"
 
@@ -23,18 +25,35 @@ std::string shown_notice(const Scene& s) {
 
 namespace {
 
-/// A line for what a window left that did not end as it should; returns where it ends.
-float draw_left_workspace(Scene& s, float x, float y) {
+struct OfferLink {
+    const char *path, *label, *command;
+};
+
+/// A line with what can be done about it; returns where it ends.
+float draw_offer(Scene& s, float x, float y, const std::string& line,
+                 std::initializer_list<OfferLink> links) {
     Ui& ui = s.ui;
-    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, "Headlight did not close properly.") + 12;
-    const auto link = [&](const char* path, const char* label) {
-        const float right = x + ui.text.width(kCaption, label);
+    x += ui.text.draw(x, y, kCaption, ui.colors->accent_text, line) + 12;
+    for (const OfferLink& link : links) {
+        const float right = x + ui.text.width(kCaption, link.label);
+        if (ui.link(link.path, right, y, link.label)) s.send(link.command);
         x = right + 16;
-        return ui.link(path, right, y, label);
-    };
-    if (link("left/open", "Open its workspace")) s.send("open left workspace");
-    if (link("left/dismiss", "Dismiss")) s.send("dismiss left workspace");
+    }
     return x + 16;
+}
+
+/// What a window left that did not end as it should, and a model that has come from the hub.
+float draw_offers(Scene& s, float x, float y) {
+    if (!s.session.document.left_workspace.empty())
+        x = draw_offer(s, x, y, "Headlight did not close properly.",
+                       {{"left/open", "Open its workspace", "open left workspace"},
+                        {"left/dismiss", "Dismiss", "dismiss left workspace"}});
+    const FetchState& fetch = s.session.of<FetchState>();
+    if (!fetch.fetched.empty())
+        x = draw_offer(s, x, y, fetch.name + " is here.",
+                       {{"fetched/open", fetch.to_compare ? "Open as B" : "Open", "open fetched"},
+                        {"fetched/dismiss", "Not now", "dismiss fetched"}});
+    return x;
 }
 
 }  // namespace
@@ -82,7 +101,7 @@ void draw_status_bar(Scene& s, Rect area) {
                       (window ? ", window " + std::to_string(window) : "") + changes;
         ui.text.draw_right(right - 14, y, kCaption, ui.colors->t2, mask);
     }
-    if (!s.session.document.left_workspace.empty()) x = draw_left_workspace(s, x, y);
+    x = draw_offers(s, x, y);
     if (const std::string notice = shown_notice(s); !notice.empty()) {
         ui.name("notice", {x, area.y, 400, area.h});
         ui.text.draw(x, y, kCaption, ui.colors->accent_text,

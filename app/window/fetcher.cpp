@@ -43,9 +43,8 @@ void Fetcher::take() {
     }
     state.typed.clear();
     if (!fetched->note.empty()) desk_.session.notice = fetched->note;
-    if (!state.to_compare) return choose_model(desk_.session, fetched->path.string());
-    desk_.session.document.compare_with_model(fetched->path.string());
-    if (desk_.session.shows(Sheet::compared_models)) desk_.session.sheet.reset();
+    state.fetched = fetched->path.string();
+    state.name = ended->wanted().name.repository;
 }
 
 void Fetcher::close() {

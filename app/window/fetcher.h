@@ -12,7 +12,7 @@ class Fetcher {
 public:
     explicit Fetcher(Desk& desk) : desk_(desk) {}
 
-    /// In each turn of the loop: what was asked for begins, what has ended opens or says why not.
+    /// In each turn of the loop: what was asked for begins, what has ended is offered, or says why not.
     void update();
     bool busy() const { return going_ != nullptr; }
     /// Cancels what goes on; what has come is kept.

@@ -71,6 +71,7 @@ Json window_report(Desk& desk) {
         {"fetching", desk.session.of<FetchState>().going != nullptr},
         {"hub_typed", desk.session.of<FetchState>().typed},
         {"fetch_said", desk.session.of<FetchState>().said},
+        {"fetched", desk.session.of<FetchState>().fetched},
         {"path_typed", desk.session.of<ModelMenu>().path},
         {"preset_typed", desk.session.of<SaveMenu>().preset_typed},
         {"head_labels", desk.session.document.head_labels},
@@ -96,6 +97,7 @@ Json window_report(Desk& desk) {
     if (desk.answer) {
         root["model_error"] = desk.answer->model_error;
         root["failure"] = desk.answer->failure;
+        root["other_error"] = desk.answer->other_error;
         root["shown_text_b"] = desk.answer->other ? desk.answer->other->text : "";
         root["swept"] = desk.answer->sweep ? desk.answer->sweep->ended() ? "ended" : "going on" : "";
         if (const auto& patching = desk.answer->patching) {

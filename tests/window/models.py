@@ -218,18 +218,25 @@ def a_model_comes_from_the_hub(display):
             assert part() > 30_000 and not w.report()["fetch_said"], "what came is kept, and nobody is told what they did themselves"
             hub.slow = 0
             w.click("hub/EleutherAI/pythia-70m")
-            r = w.wait(lambda r: r["model"] == "EleutherAI/pythia-70m" and not r["busy"] and not r["model_menu"])
+            r = w.wait(lambda r: r["fetched"] and "hub/open" in r["widgets"])
+            assert r["model"] == "stories" and not r["opening"], "nothing is opened before that is asked for"
+            w.click("hub/open")
+            r = w.wait(lambda r: r["model"] == "EleutherAI/pythia-70m" and not r["busy"] and not r["model_menu"] and not r["fetched"])
             assert any("Range" in headers for _, _, path, headers in hub.requests if "safetensors" in path)
             w.key("ctrl+o")
             w.wait(lambda r: r["model_menu"] and r["typing"] and "hub/get" in r["widgets"])
             w.fill("hub", "tiny/gpt2", lambda r: r["hub_typed"] == "tiny/gpt2")
             w.key("Return")
-            w.wait(lambda r: r["model"] == "tiny/gpt2" and not r["busy"] and "refs/pr/2" in r["notice"])
+            w.wait(lambda r: r["fetched"] and "refs/pr/2" in r["notice"])
+            w.key("Escape")
+            w.wait(lambda r: not r["model_menu"] and "fetched/dismiss" in r["widgets"])
+            w.click("fetched/open")
+            w.wait(lambda r: r["model"] == "tiny/gpt2" and not r["busy"] and "fetched/open" not in r["widgets"])
             w.key("ctrl+o")
             w.wait(lambda r: {"models/EleutherAI/pythia-70m", "models/tiny/gpt2"} <= set(r["widgets"]))
             w.key("Escape")
             hub.slow = 0.1
-        with Window(PROGRAM, display, "--text", "Lily had", "--model", "tiny/gpt2", "--do", "fetch EleutherAI/pythia-70m", environment=place) as w:
+        with Window(PROGRAM, display, "--text", "Lily had", "--model", "tiny/gpt2", "--do", "fetch EleutherAI/pythia-70m; open fetched", environment=place) as w:
             assert w.wait(lambda r: r["model"] == "EleutherAI/pythia-70m" and not r["busy"])["model"]
             shutil.rmtree(home)
             w.key("ctrl+o")
