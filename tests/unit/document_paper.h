@@ -1,0 +1,128 @@
+// What a document should say after what was done to it, kept as a person would on paper: fields by name, and
+// steps that can be taken back. It knows no session.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headlight {
+
+/// Fields of a document as JSON texts: "text", "compare" …, and "mask@MODEL", "changes@MODEL" and
+/// "metric@MODEL" of each model that something was changed in.
+using Said = std::map<std::string, std::string>;
+
+inline void say(Said& said, const std::string& key, const std::string& value, const std::string& nothing) {
+    if (value == nothing)
+        said.erase(key);
+    else
+        said[key] = value;
+}
+
+struct Paper {
+    struct Change {
+        std::string key;
+        std::optional<std::string> before, after;
+    };
+    using Step = std::vector<Change>;
+    struct Opening {
+        std::string path;
+        bool is_step;  // a person's wish; not what undo or a workspace brings
+    };
+
+    Said now;                        // but for a model that is wanted and not open
+    std::string open;                // the model that answers; "": none yet
+    std::optional<Opening> opening;  // what is wanted in its place
+    std::vector<Step> past, future;
+
+    static std::string quoted(const std::string& text) { return '"' + text + '"'; }
+    static Step difference(const Said& before, const Said& after) {
+        Step out;
+        for (const auto& [key, value] : before) {
+            const auto then = after.find(key);
+            if (then == after.end())
+                out.push_back({key, value, std::nullopt});
+            else if (then->second != value)
+                out.push_back({key, value, then->second});
+        }
+        for (const auto& [key, value] : after)
+            if (!before.count(key)) out.push_back({key, std::nullopt, value});
+        return out;
+    }
+
+    Said visible() const {
+        Said out = now;
+        if (opening) out["model"] = quoted(opening->path);
+        return out;
+    }
+    /// A person made it say that, as a step of undo or as a part of the last one.
+    void say_as_step(const Said& after, bool joins = false) {
+        const Step step = difference(now, after);
+        now = after;
+        if (!joins) past.emplace_back();
+        past.back().insert(past.back().end(), step.begin(), step.end());
+        future.clear();
+    }
+    /// A person wants a model; one that undo was bringing back is given up for it.
+    void want(const std::string& path) {
+        if (!open.empty()) now["model"] = quoted(open);
+        opening = Opening{path, true};
+    }
+    void stay() {
+        if (open.empty()) return;
+        opening.reset();
+        now["model"] = quoted(open);
+    }
+    /// What is wanted is open, or `instead` of it that which is open already or is opened for it.
+    void opened(const std::string& path) {
+        if (!opening) return;
+        const bool is_step = opening->is_step && !open.empty() && now["model"] != quoted(path);
+        opening.reset();
+        open = path;
+        Said after = now;
+        after["model"] = quoted(path);
+        if (is_step)
+            say_as_step(after);
+        else
+            now = after;
+    }
+    void replace(const Said& file, const std::string& model, bool running) {
+        now = file;
+        past.clear();
+        future.clear();
+        if (!running) open.clear();
+        opening.reset();
+        if (model != open) opening = Opening{model, false};
+    }
+    void undo() { move(past, future, true); }
+    void redo() { move(future, past, false); }
+
+private:
+    void move(std::vector<Step>& from, std::vector<Step>& to, bool back) {
+        if (from.empty()) return;
+        Step step = std::move(from.back());
+        from.pop_back();
+        if (back)
+            for (auto change = step.rbegin(); change != step.rend(); ++change)
+                put(change->key, change->before);
+        else
+            for (const Change& change : step) put(change.key, change.after);
+        to.push_back(std::move(step));
+    }
+    void put(const std::string& key, const std::optional<std::string>& value) {
+        if (value)
+            now[key] = *value;
+        else
+            now.erase(key);
+        if (key != "model") return;
+        const std::string path = value->substr(1, value->size() - 2);
+        if (path == open)
+            opening.reset();
+        else
+            opening = Opening{path, false};
+    }
+};
+
+}  // namespace headlight
