@@ -61,12 +61,12 @@ struct ModelChanges {
 /// What is worked on: a model, texts, what is changed in its attention, and what it is compared with.
 struct Document {
     ModelChoice wanted{"stories",
-                       0};     // the document's model; until it is open, or cannot be, another one than …
-    ModelChoice open;          // … the one that answers; without a path: none does yet
-    uint64_t attempts = 0;     // to open a model, so far: each new one has a number of its own
-    uint64_t noted_attempt = 0;   // one that is no step of undo, or has its step already
-    std::string text, second;  // the second sentence, or the target
-    std::string picture;       // the path of what vision models read in place of a text
+                       0};       // the document's model; until it is open, or cannot be, another one than …
+    ModelChoice open;            // … the one that answers; without a path: none does yet
+    uint64_t attempts = 0;       // to open a model, so far: each new one has a number of its own
+    uint64_t noted_attempt = 0;  // one that is no step of undo, or has its step already
+    std::string text, second;    // the second sentence, or the target
+    std::string picture;         // the path of what vision models read in place of a text
     std::map<std::string, ModelChanges> changes_of;  // by path; the open model's are those …
     Intervention intervention;                       // … in force, which note_changes() spells there
     History history;                                 // of texts, interventions, models

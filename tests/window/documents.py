@@ -1,0 +1,153 @@
+"""What a person did stays: over failed openings, other models, slides, undo and the next start."""
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from drive import Window
+from places import GPT2, LILY, PROGRAM, REFERENCE, SENTENCE
+
+
+def _in_folder(test):
+    folder = Path(tempfile.mkdtemp(prefix="headlight-documents-"))
+    try:
+        return test(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def a_workspace_saved_after_a_failed_opening_names_the_open_model(display):
+    def test(folder):
+        file = folder / "kept.headlight.json"
+        with Window(PROGRAM, display, "--text", LILY, "--do", f"mask none; open {folder}/nothing; escape; save workspace {file}") as w:
+            w.wait(lambda r: r["save_path"] == str(file) and r["model"] == "stories")
+            w.key("Return")
+            w.wait(lambda r: r["save_result"] == f"Saved {file}")
+        saved = json.loads(file.read_text())
+        assert (saved["model"], saved["mask"], saved["text"]) == ("stories", "none", LILY), saved
+        with Window(PROGRAM, display, file) as w:
+            w.wait(lambda r: r["model"] == "stories" and r["mask"] == "none" and not r["model_error"] and not r["busy"])
+    _in_folder(test)
+
+
+def slides_show_what_they_kept(display):
+    """The sentence that is compared, the metric, what the model wrote: each slide its own."""
+    commands = ("compare sentences; compare text Tom had a car; metric ball; view compare; slide add; "
+                "compare text Mia had a cat; metric default; generate on; seed 3; length 4; slide add; generate off; slide go 1")
+    with Window(PROGRAM, display, "--text", SENTENCE, "--do", commands) as w:
+        w.wait(lambda r: r["slides"] == 2 and r["slide"] == 0 and r["text_b"] == "Tom had a car" and r["shown_text_b"] == "Tom had a car" and "ball" in r["metric"])
+        w.key("F5")
+        w.wait(lambda r: r["presenting"])
+        w.key("Right")
+        w.wait(lambda r: r["slide"] == 1 and r["text_b"] == "Mia had a cat" and not r["metric"] and len(r.get("written", {"labels": []})["labels"]) == 4)
+        w.key("Escape")
+        w.wait(lambda r: not r["presenting"])
+        w.key("ctrl+z")
+        w.wait(lambda r: r["text_b"] == "Tom had a car" and "ball" in r["metric"])
+
+
+def undo_goes_back_through_models_and_leaves_their_texts_apart(display):
+    with Window(PROGRAM, display, "--text", LILY) as w:
+        w.settled()
+        w.key("ctrl+BackSpace")
+        w.wait(lambda r: r["text"] == LILY[:-3])
+        w.drop(REFERENCE / "vit")
+        w.wait(lambda r: r.get("model") == "vit" and not r["busy"])
+        w.key("ctrl+z")
+        r = w.wait(lambda r: r.get("model") == "stories" and not r["busy"])
+        assert r["text"] == LILY[:-3], r["text"]
+        w.key("ctrl+z")
+        w.wait(lambda r: r["text"] == LILY and not r["notice"])
+        w.key("ctrl+y", "ctrl+y")
+        r = w.wait(lambda r: r.get("model") == "vit" and not r["busy"])
+        assert r["text"] == "", "no word of the sentence stands in the path of the picture"
+
+
+def a_model_comes_back_with_what_was_changed_in_it(display):
+    def test(folder):
+        home = folder / "home"
+        with Window(PROGRAM, display, "--text", LILY, "--do", f"ablate 1.2; mask none; open {GPT2}; mask causal; switch stories", home=home) as w:
+            w.wait(lambda r: r["model"] == "stories" and r["mask"] == "none" and r.get("change_list") == ["ablate:1.2:zero"] and not r["busy"])
+            w.key("Escape", "ctrl+z")
+            w.wait(lambda r: r["model"] == "gpt2" and r["mask"] == "causal" and r["changes"] == 0 and not r["busy"])
+            assert w.close()[0] == 0
+        with Window(PROGRAM, display, "--do", "switch stories", home=home) as w:  # and over the next start
+            w.wait(lambda r: r["model"] == "stories" and r["mask"] == "none" and r["changes"] == 1 and not r["busy"])
+    _in_folder(test)
+
+
+def a_try_refuses_what_goes_through_the_history(display):
+    with Window(PROGRAM, display, "--text", LILY) as w:
+        w.settled()
+        for command in ("try undo", "try redo"):
+            w.key("ctrl+k")
+            w.wait(lambda r: "palette/row/0" in r["widgets"])
+            w.type(command)
+            w.wait(lambda r: r["palette"])
+            w.key("Return")
+            w.wait(lambda r: "one step of undo" in r["notice"])
+            w.key("Escape", "Escape")
+            w.type("x")
+            w.wait(lambda r: r["text"].endswith("x") and not r["notice"])
+
+
+def what_is_of_a_workspace_ends_with_it(display):
+    """Presenting, the number of a slide, and what was tried."""
+    def test(folder):
+        file = folder / "other.headlight.json"
+        file.write_text(json.dumps({"format": "headlight-workspace", "version": 1, "model": "stories", "text": "A dog", "slides": []}))
+        with Window(PROGRAM, display, "--text", LILY, "--do", "slide add; slide add; try mask none; present") as w:
+            w.wait(lambda r: r["presenting"] and r["slide"] == 1 and r["trial"])
+            w.drop(file)
+            w.wait(lambda r: r["text"] == "A dog" and not r["presenting"] and r["slide"] == -1 and not r["trial"] and r["mask"] == "own")
+    _in_folder(test)
+
+
+def what_is_done_in_place_of_a_missing_model_is_remembered_as_its_own(display):
+    def test(folder):
+        home = folder / "home"
+        (home / "headlight").mkdir(parents=True)
+        settings = {"model": str(folder / "gone"), "text": LILY, "mask": "window:2", "changes": ["ablate:0.1:mean"], "hints_seen": True}
+        (home / "headlight/settings.json").write_text(json.dumps(settings))
+        with Window(PROGRAM, display, home=home) as w:
+            w.wait(lambda r: r.get("model") == "stories" and r["model_error"] and r["mask"] == "own")
+            w.key("Escape")
+            w.wait(lambda r: not r["model_menu"])
+            w.key("ctrl+k")
+            w.wait(lambda r: "palette/row/0" in r["widgets"])
+            w.type("mask none")
+            w.key("Return")
+            w.wait(lambda r: r["mask"] == "none")
+            assert w.close()[0] == 0
+        kept = json.loads((home / "headlight/settings.json").read_text())
+        assert (kept["model"], kept["mask"], kept["changes"]) == ("stories", "none", []), kept
+        other = json.loads(kept["other_models"][0])
+        assert (other["model"], other["mask"], other["changes"]) == (settings["model"], "window:2", ["ablate:0.1:mean"]), other
+        with Window(PROGRAM, display, home=home) as w:
+            w.wait(lambda r: r.get("model") == "stories" and r["mask"] == "none" and r["changes"] == 0 and not r["model_error"])
+    _in_folder(test)
+
+
+def a_lock_does_not_outlive_typing(display):
+    with Window(PROGRAM, display, "--text", SENTENCE) as w:
+        w.settled()
+        w.type(" a")
+        w.key("ctrl+k")  # a cell of the text that is still being read
+        w.wait(lambda r: "palette/row/0" in r["widgets"])
+        w.type("lock 3,1")
+        w.key("Return")
+        w.wait(lambda r: r["locked"] == [3, 1] and r.get("shown_text") == r["text"])
+        w.type("x")
+        w.wait(lambda r: r["text"] == SENTENCE + " ax" and r["locked"] is None and r.get("shown_text") == r["text"])
+        w.type("y")
+        w.wait(lambda r: r["text"] == SENTENCE + " axy" and r["locked"] is None and r.get("shown_text") == r["text"])
+
+
+def why_another_model_is_not_compared_is_of_that_model(display):
+    with Window(PROGRAM, display, "--text", SENTENCE, "--view", "compare", "--do", "compare models; compare model /nothing here") as w:
+        w.wait(lambda r: "/nothing here" in r["other_error"] and not r["busy"])
+        w.key("ctrl+k")
+        w.wait(lambda r: "palette/row/0" in r["widgets"])
+        w.type(f"compare model {GPT2}")
+        w.key("Return")
+        w.wait(lambda r: not r["other_error"] and r["shown_text_b"] == SENTENCE and not r["busy"])
