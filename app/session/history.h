@@ -154,6 +154,8 @@ public:
     /// where there is none. Never within a group.
     std::vector<Edit> undo();
     std::vector<Edit> redo();
+    /// What was taken back can no longer be done again.
+    void forget_undone() { future_.clear(); }
 
     size_t steps() const { return past_.size(); }
     size_t bytes() const { return bytes_; }

@@ -96,7 +96,10 @@ void Document::put_label(const std::string& model, const std::string& head, cons
 void choose_model(Session& session, const std::string& path) {
     Document& d = session.document;
     d.wanted = {path, ++d.attempts};
-    if (d.history.grouping()) d.noted_attempt = d.attempts;  // a part of what is tried
+    if (d.history.grouping())
+        d.noted_attempt = d.attempts;  // a part of what is tried
+    else
+        d.trial_waits.reset();  // for another model
     session.selection.hovered.cell.reset();
     session.selection.locked.reset();
 }

@@ -190,7 +190,10 @@ Status as_one_step(CommandContext& c, bool goes_on, Act act) {
     }
     if (done || !noted) return done;
     undo(c.session, c.host);
-    if (!goes_on) history = before;  // nor can it be done again
+    if (goes_on)
+        history.forget_undone();
+    else
+        history = before;
     return done;
 }
 

@@ -38,9 +38,7 @@ inline std::vector<KnownModel> known_models() {
         trace{"/m/trace", {recorded_answer(), recorded_answer()}};
     out.push_back(std::move(both));
     out.push_back(std::move(trace));
-    KnownModel built_in = out[0];
-    built_in.path = "stories";
-    out.push_back(std::move(built_in));
+    out.push_back({"stories", {shown_with(reference_model("gpt2")), shown_with(reference_model("gpt2"))}});
     return out;
 }
 

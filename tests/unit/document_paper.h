@@ -96,6 +96,11 @@ struct Paper {
         opening.reset();
         if (model != open) opening = Opening{model, false};
     }
+    /// Takes a step back for good.
+    void drop_last() {
+        undo();
+        future.clear();
+    }
     void undo() { move(past, future, true); }
     void redo() { move(future, past, false); }
 

@@ -103,7 +103,8 @@ private:
         sitting->come(models);
         if (paper.opening) take_model();
         if (!waits) return;
-        Said after = said_by(session());  // what was tried went on
+        if (steps() < paper.past.size()) return paper.drop_last();  // it failed
+        Said after = said_by(session());                            // what was tried went on
         after["model"] = paper.now["model"];
         if (steps() > paper.past.size())
             paper.say_as_step(after);
