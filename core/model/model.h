@@ -241,11 +241,10 @@ struct AttentionActivations {
 
 struct LayerActivations {
     Rows resid_pre;         // [n, d_model], as the layer reads it
-    ReplacedRows replaced;  // of resid_pre: what was computed where a person's rows stand in it
+    ReplacedRows replaced;  // of resid_pre: what was computed where rows were put in place
     AttentionActivations self, cross;
     LayerChanges changed;
-    /// [n, d_model], what left the layer below, or the embeddings.
-    Rows entering() const;
+    Rows entering() const;  // [n, d_model], what left the layer below, or the embeddings
     Eigen::Map<const Eigen::RowVectorXf> entering_row(Index row) const;
     LayerRules rules() const;
 };
