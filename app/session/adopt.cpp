@@ -21,7 +21,7 @@ ChosenMetric metric_of(const std::string& name, const Model& model, std::string&
 }
 
 /// The tokens that were forced, in the text that they were chosen for.
-void force(Document& d, const ModelChanges& kept, const ModelConfig& config) {
+void put_forced(Document& d, const ModelChanges& kept, const ModelConfig& config) {
     GenerationState& g = d.generation;
     const int vocab = config.stacks.back().vocab;
     const bool fits = kept.forced_for == d.text &&
@@ -39,7 +39,7 @@ void put_changes(Session& session, const Model& model) {
     kept.config = std::make_shared<const ModelConfig>(model.config);
     d.intervention = intervention_of(kept, model.config, session.notice);
     d.metric = metric_of(kept.metric, model, session.notice);
-    force(d, kept, model.config);
+    put_forced(d, kept, model.config);
     d.sweeping = false;
 }
 
@@ -61,7 +61,7 @@ void put_slide(Session& session, Session&& from, const Model& model) {
     d.intervene(intervention_of(kept.changes(), model.config, session.notice));
     d.explain(metric_of(kept.changes().metric, model, session.notice));
     d.generation = kept.generation;
-    force(d, kept.changes(), model.config);
+    put_forced(d, kept.changes(), model.config);
     session.views = std::move(from.views);
     session.preferences = from.preferences;
     Selection& s = session.selection;

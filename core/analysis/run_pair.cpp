@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr Index kMaxCells = 96;
+constexpr Index kMaxSide = 96;
 constexpr size_t kListed = 7;
 constexpr int kChangedTokens = 16;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
@@ -68,7 +68,7 @@ void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
     m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent)
                        .select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
-    m.step = narrow<int>((std::max(m.a.rows(), m.a.cols()) + kMaxCells - 1) / kMaxCells);
+    m.step = narrow<int>((std::max(m.a.rows(), m.a.cols()) + kMaxSide - 1) / kMaxSide);
     m.small_a = reduced(m.a, m.step, false);
     m.small_b = reduced(m.b, m.step, false);
     m.small_difference = reduced(m.difference, m.step, true);

@@ -86,19 +86,19 @@ void add_tokens(const TokenizerFolder& folder, const Tokens& extra, AddedVocabul
 }
 
 /// A part of a template: a token, or $A or $B; some classes show a fixed spelling in place of the token's.
-struct Part {
+struct TemplatePart {
     std::string text;
     int type = 0;
     std::string shown = {};
 };
 
 /// A template for one text and one for two.
-Result<Json> template_of(const std::vector<Part>& single, const std::vector<Part>& pair,
+Result<Json> template_of(const std::vector<TemplatePart>& single, const std::vector<TemplatePart>& pair,
                          const AddedVocabulary& added, const std::string& name) {
     Json tokens = Json::object(), slots[2] = {Json::array(), Json::array()};
-    const std::vector<Part>* wanted[] = {&single, &pair};
+    const std::vector<TemplatePart>* wanted[] = {&single, &pair};
     for (int i = 0; i < 2; ++i)
-        for (const Part& part : *wanted[i]) {
+        for (const TemplatePart& part : *wanted[i]) {
             const bool text = part.text == "$A" || part.text == "$B";
             const std::string label = part.shown.empty() ? part.text : part.shown;
             const Json place{{"id", text ? part.text.substr(1) : label}, {"type_id", part.type}};
@@ -134,7 +134,7 @@ Result<Json> around_by_flags(const TokenizerFolder& folder, const Flags& flags,
                              const AddedVocabulary& added) {
     const auto begin = flags.begin ? folder.token("bos_token") : std::nullopt,
                end = flags.end ? folder.token("eos_token") : std::nullopt;
-    std::vector<Part> single, pair;
+    std::vector<TemplatePart> single, pair;
     if (begin) single.push_back({begin->content});
     single.push_back({"$A"});
     if (end) single.push_back({end->content});
@@ -157,14 +157,15 @@ Result<Json> around_roberta(const TokenizerFolder& folder, const AddedVocabulary
                 {"add_prefix_space", prefix}};
 }
 
-Result<Json> around_t5(const Part& end, const AddedVocabulary& added, const std::string& name) {
+Result<Json> around_t5(const TemplatePart& end, const AddedVocabulary& added, const std::string& name) {
     return template_of({{"$A"}, end}, {{"$A"}, end, {"$B"}, end}, added, name);
 }
 
 /// BERT's and ALBERT's.
-Result<Json> around_bert(const Part& cls, Part sep, const AddedVocabulary& added, const std::string& name) {
-    std::vector<Part> pair{cls, {"$A"}, sep};
-    const std::vector<Part> single = pair;
+Result<Json> around_bert(const TemplatePart& cls, TemplatePart sep, const AddedVocabulary& added,
+                         const std::string& name) {
+    std::vector<TemplatePart> pair{cls, {"$A"}, sep};
+    const std::vector<TemplatePart> single = pair;
     pair.push_back({"$B", 1});
     sep.type = 1;
     pair.push_back(sep);

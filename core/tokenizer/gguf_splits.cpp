@@ -21,7 +21,7 @@ using Patterns = std::span<const char* const>;
 #define CASED(ending) R"([^\r\n\p{L}\p{N}]?)" UPPER "*" LOWER "+" ending R"(|[^\r\n\p{L}\p{N}]?)" UPPER "+" LOWER "*" ending
 constexpr const char
     *kLlama3 = CONTRACTIONS "|" LETTERS R"(|\p{N}{1,3})" SIGNS SPACES,
-    *kQwen2 = CONTRACTIONS "|" LETTERS R"(|\p{N})" SIGNS SPACES,
+    *kQwen2Split = CONTRACTIONS "|" LETTERS R"(|\p{N})" SIGNS SPACES,
     *kQwen35 = CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*)" SPACES,
     *kUfakzeka = LETTERS R"(|\p{N})" SIGNS SPACES,
     *kTekken = CASED("") R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*)" SPACES,
@@ -44,7 +44,7 @@ constexpr const char* kDefaultRow[] = {R"([\p{P}\$\+<=>\^~\|]+)", kGpt2Pattern, 
 constexpr const char* kFalconRow[] = {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2Pattern, kTriples};
 constexpr const char* kDigitsRow[] = {kDigit, kGpt2Pattern};
 constexpr const char* kLlama3Row[] = {kLlama3};
-constexpr const char* kQwen2Row[] = {kQwen2};
+constexpr const char* kQwen2Row[] = {kQwen2Split};
 constexpr const char* kQwen35Row[] = {kQwen35};
 constexpr const char* kUfakzekaRow[] = {kUfakzeka};
 constexpr const char* kTekkenRow[] = {kTekken};
@@ -64,7 +64,7 @@ constexpr const char* kVikingRow[] = {kBloom, kDigit};
 constexpr const char* kDeepSeek3Row[] = {kThreeDigits, kCjk, kDeepSeek3};
 constexpr const char* kDeepSeekCoderRow[] = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kIdeographs,
                                              kDigit};
-constexpr const char* kLagunaRow[] = {kLines, kQwen2};
+constexpr const char* kLagunaRow[] = {kLines, kQwen2Split};
 
 /// Names in one string, each between blanks.
 struct NamedRow {

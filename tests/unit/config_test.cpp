@@ -10,10 +10,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool says(const std::string& message, const std::string& part) {
-    return message.find(part) != std::string::npos;
-}
-
 std::string problem_of(const Json& config) {
     const auto parsed = parse_config(config, "x");
     return parsed ? "" : parsed.error().message;

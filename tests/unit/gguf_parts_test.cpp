@@ -10,10 +10,6 @@ using namespace headlight;
 
 namespace {
 
-bool says(const std::string& message, const std::string& part) {
-    return message.find(part) != std::string::npos;
-}
-
 template <class T>
 std::string message_of(const Result<T>& result) {
     return result ? "" : result.error().message;

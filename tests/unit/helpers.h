@@ -120,4 +120,9 @@ inline std::shared_ptr<const Trace> trace_of(const std::shared_ptr<const Model>&
     return *run_trace(model, request_of(std::move(ids), mask), pool);
 }
 
+/// Whether a message holds these words.
+inline bool says(const std::string& message, const std::string& part) {
+    return message.find(part) != std::string::npos;
+}
+
 }  // namespace headlight

@@ -18,10 +18,6 @@ std::string message_of(const Result<T>& result) {
     return result ? "" : result.error().message;
 }
 
-bool says(const std::string& message, const std::string& part) {
-    return message.find(part) != std::string::npos;
-}
-
 std::string config_problem(const std::string& key, const auto& value) {
     GgufBytes file = decoder_header("phi2");
     file.set(key, value);

@@ -81,7 +81,7 @@ TEST_CASE("recomputed: the whole block around a query ends in what its stream be
             const ChainStage* added = chain->find(ChainStep::added_norm);
             if (!added) added = chain->find(ChainStep::projected);
             if (added) CHECK((added->values - out.row(query).transpose()).cwiseAbs().maxCoeff() < 1e-5f);
-            const Steps s = *answer(trace, StepsWanted{at.block, at.head, query}, pool, nullptr);
+            const headlight::Steps s = *answer(trace, StepsWanted{at.block, at.head, query}, pool, nullptr);
             CHECK((chain->find(ChainStep::z)->values - s.z).cwiseAbs().maxCoeff() < 1e-6f);
             Vector weighed = Vector::Zero(s.z.size());
             for (int k = 0; k < isize(s.keys); ++k)

@@ -14,7 +14,7 @@ using namespace headlight;
 namespace {
 
 /// The largest gap between a weight and e^score over its sum.
-double gap_of_softmax(const Steps& s) {
+double gap_of_softmax(const headlight::Steps& s) {
     double worst = 0, sum = 0, largest = -1e300;
     for (const KeyStep& k : s.keys)
         if (k.allowed) largest = std::max(largest, double(k.score));
@@ -30,7 +30,7 @@ double gap_of_softmax(const Steps& s) {
     return worst;
 }
 
-void check_chain_of_scores(const Steps& s) {
+void check_chain_of_scores(const headlight::Steps& s) {
     for (const KeyStep& k : s.keys) {
         if (!k.edited) CHECK(k.before == doctest::Approx(k.capped + k.bias).epsilon(1e-4));
         const bool divided = is_tempered(s);

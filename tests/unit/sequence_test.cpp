@@ -25,10 +25,6 @@ std::string refused_ids(const std::shared_ptr<const Model>& model, std::vector<i
     return refusal(model, {of(std::move(ids), std::move(types))});
 }
 
-bool says(const std::string& message, const std::string& part) {
-    return message.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("no pass is run on ids or lengths that a model does not have") {

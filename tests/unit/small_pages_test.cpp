@@ -94,9 +94,9 @@ TEST_CASE("labels, cells and bounds where there is no room") {
     CHECK((int_of(kNone) == 0 && int_of(kEndless) == std::numeric_limits<int>::max() && int_of(-2.7) == -2));
     CHECK((between(5, 1, 3) == 3 && between(0, 1, 3) == 1 && between(5.0f, 3.0f, 1.0f) == 3.0f));
     for (const float side : {0.0f, -4.0f, 1e-38f}) {
-        const Grid flat{{0, 0, 100, 100}, 7, 3, side, side, 0, 0};
+        const headlight::Grid flat{{0, 0, 100, 100}, 7, 3, side, side, 0, 0};
         const auto [row, column] = flat.at({50, -50});
         CHECK((row >= 0 && row < 7 && column >= 0 && column < 3));
     }
-    CHECK(Grid{}.at({1, 1}) == std::pair(0, 0));
+    CHECK(headlight::Grid{}.at({1, 1}) == std::pair(0, 0));
 }

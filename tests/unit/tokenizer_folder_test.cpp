@@ -14,10 +14,6 @@ template <class T>
 std::string message_of(const Result<T>& result) {
     return result ? "" : result.error().message;
 }
-bool says(const std::string& message, const std::string& part) {
-    return message.find(part) != std::string::npos;
-}
-
 /// A folder with a small byte-level vocabulary and what else is written into it.
 struct WordsFolder {
     TemporaryFolder folder;

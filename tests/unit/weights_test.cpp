@@ -10,10 +10,6 @@ using namespace headlight;
 
 namespace {
 
-bool says(const std::string& message, const std::string& part) {
-    return message.find(part) != std::string::npos;
-}
-
 std::string problem_of(const Checkpoint& files) {
     const auto model = files.open();
     return model ? "" : model.error().message;
