@@ -62,7 +62,7 @@ constexpr HeardRow kHeard[] = {
     {"part", "model", "model"},
     {"steps", "steps", "steps"},
     {"size", "*", ""},
-    {"preset", "*", ""},
+    {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
     {"width-mm", "*", ""},
     {"height-mm", "*", ""},
     {"width-px", "*", ""},

@@ -14,7 +14,7 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--animate": ["layers"], "--generate": ["2"], "--delay": ["100"], "--numbered": [], "--all-heads": [], "--one-text": [], "--view": ["head"], "--layer": ["1"], "--head": ["1"], "--cell": ["2,1"], "--with": ["1.1"],
     "--text-b": ["Lily had an unbelievable dog"], "--model-b": [MODELS / "gpt2"], "--show": ["next"], "--what": ["attn_out"], "--mean": ["all"], "--max": ["all"], "--hard": [], "--as-lines": [], "--origins": ["flow"], "--flow": [],
     "--sink-apart": [], "--corpus": ["other.json"], "--graph": [], "--strongest": ["7"], "--influence": ["metric"], "--after": ["1"], "--probes": ["8"], "--beside": ["layer"], "--method": ["contribution"], "--baseline": ["zero"],
-    "--points": ["5"], "--parts": ["sentences"], "--heads": ["0.0,0.1"], "--share": ["30"], "--architecture": ["gpt-3"], "--part": ["mlp"], "--steps": ["block"], "--size": ["700x500"], "--preset": ["column"], "--width-mm": ["120"],
+    "--points": ["5"], "--parts": ["sentences"], "--heads": ["0.0,0.1"], "--share": ["30"], "--architecture": ["gpt-3"], "--part": ["mlp"], "--steps": ["block"], "--size": ["700x500"], "--preset": ["words.json"], "--width-mm": ["120"],
     "--height-mm": ["100"], "--width-px": ["500"], "--height-px": ["400"], "--dpi": ["200"], "--font-pt": ["12"], "--colormap": ["viridis"], "--contrast": ["log"], "--queries": ["columns"], "--marks": ["dots"], "--turn-labels": ["always"],
     "--title": ["A title"], "--caption": ["A caption"], "--no-labels": [], "--no-axis-titles": [], "--methods": [], "--no-color-bar": [], "--grid-lines": [], "--values": [], "--join-words": [], "--transparent": [], "--drop-sink": [],
     "--tokens": ["0-3"], "--keys": ["0-2"], "--only-heads": ["1.0,1.1"]}
@@ -51,6 +51,7 @@ def written_before():
     for name, texts in (("these", "The cat sat on the mat."), ("other", "Tom had a car.")):
         (FOLDER / f"{name}.txt").write_text(texts)
         run("heads", "--corpus", f"{name}.txt", "-o", f"{name}.json")
+    (FOLDER / "words.json").write_text('{"format": "headlight-figure", "version": 1, "name": "words", "join-words": "true", "drop-sink": "true"}')
     run("trace", "--text", OTHER, "-o", "t.safetensors")
 
 

@@ -31,7 +31,7 @@ Change change_at(const Model& model, ChangeKind kind, int layer, int head, int p
     Change out;
     out.kind = kind;
     const int stack = kind == ChangeKind::noise ? 0 : isize(c.stacks) - 1;
-    out.block = c.blocks_of(stack, layer).front();
+    out.block = c.blocks_of(stack, kind == ChangeKind::noise ? 0 : layer).front();
     switch (change_row(kind).target) {
         case ChangeTarget::head:
             out.head = head;
@@ -218,7 +218,7 @@ TEST_CASE("paths: every view of a rollout agrees under every kind of change, in 
                 const Change change = change_at(*model, row.kind, layer, head, position, seed);
                 changed.intervention.changes.push_back(change);
                 const auto trace = run_trace(model, changed, pool);
-                REQUIRE(trace);
+                REQUIRE_MESSAGE(trace, (trace ? std::string() : trace.error().message));
                 for (int stack = 0; stack < isize(c.stacks); ++stack) {
                     const Case of{*trace, change, stack, std::min(kTokens - 1, position + int(random() % 3))};
                     const float rollouts = rollouts_apart(of, pool);
@@ -247,7 +247,7 @@ TEST_CASE("paths: a graph's links and what stays carry what is reached, under ev
         request.intervention.changes.push_back(
             change_at(*model, row.kind, 1, int(random() % 3), kTokens - 2, seed));
         const auto trace = run_trace(model, request, pool);
-        REQUIRE(trace);
+        REQUIRE_MESSAGE(trace, (trace ? std::string() : trace.error().message));
         for (const Origins by : {Origins::rollout, Origins::contribution}) {
             const Graph graph = *answer(Runs{**trace}, GraphWanted{{}, 1.0f, by, {}}, pool, nullptr);
             const Rollout o = *answer(Runs{**trace}, RolloutWanted{{}, kTokens - 1, by, {}}, pool, nullptr);
