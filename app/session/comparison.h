@@ -18,7 +18,7 @@ struct Comparison {
     Compared what = Compared::heads;
     std::pair<int, int> head{0, 1};  // block, head
     std::string text, model;
-    uint64_t attempt = 0;  // as Document::model_attempt, of B's model
+    uint64_t attempt = 0;  // as ModelChoice::attempt, of B's model
     Alignment alignment;   // of two sentences
     bool operator==(const Comparison&) const = default;
 };

@@ -27,12 +27,22 @@ Worker::~Worker() {
     if (dossier_) dossier_->stop();
 }
 
+namespace {
+
+/// Whether what is asked holds for one model alone: a pass without it is not the one that is wanted.
+bool changes_something(const WorkRequest& r) {
+    return r.intervention != Intervention{} || !r.generation.wanted.forced.empty();
+}
+
+}  // namespace
+
 void Worker::ask(WorkRequest request) {
     const WorkRequest& last = last_asked_;
     const bool everything = request.text != last.text || request.picture != last.picture ||
                             request.second != last.second || request.intervention != last.intervention ||
                             request.generation != last.generation || request.model_path != last.model_path ||
-                            request.model_attempt != last.model_attempt || request.other != last.other;
+                            request.model_attempt != last.model_attempt || request.other != last.other ||
+                            (request.asked_of != last.asked_of && changes_something(request));
     const Supersedes supersedes = everything                            ? Supersedes::everything
                                   : request.questions != last.questions ? Supersedes::questions
                                                                         : Supersedes::nothing;
@@ -172,6 +182,8 @@ WorkRequest Worker::of_model(WorkRequest r) const {
         r.patch.reset();
         r.influence = {};
         r.group.reset();
+        r.composition = false;
+        if (r.dossier) r.dossier->begins = false;
     }
     if (!model_->config.can.read_image) return r;
     r.text = r.picture;

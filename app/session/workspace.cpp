@@ -31,12 +31,16 @@ void make_absolute(std::string& model) {
         model = fs::absolute(model, ignored).lexically_normal().string();
 }
 
-/// Changes the paths of all models of a document.
+/// Changes the paths of all models of a document. Of two that become one, the one that is wanted keeps what
+/// is in force.
 template <class F>
 void for_each_model(Document& d, const F& change) {
+    auto all = std::exchange(d.changes_of, {});
+    auto own = all.extract(d.wanted.path);
     change(d.wanted.path);
     change(d.comparison.model);
-    for (auto& [model, changes] : std::exchange(d.changes_of, {})) {
+    if (own) d.changes_of.emplace(d.wanted.path, std::move(own.mapped()));
+    for (auto& [model, changes] : all) {
         std::string path = model;
         change(path);
         d.changes_of.emplace(std::move(path), std::move(changes));

@@ -36,6 +36,7 @@ Status show_slide(CommandContext& c, int number) {
     Session& now = c.session;
     TRY(const Json root, parse_json(now.document.slides[number], "The slide"));
     Session kept = now;
+    note_changes(kept.document);  // what an older slide does not say stays as it is
     kept.document.wanted = kept.document.open;
     kept.selection.locked.reset();
     FieldReader reader(root, "The slide", true);

@@ -134,6 +134,7 @@ Status Application::apply_options() {
         s.locked.reset();
         d.changes().mask = "own";
         d.changes().changes.clear();
+        d.changes().forced.clear();
     }
     open_named_view(session, o.view.empty() ? s.view_name : o.view);
     if (o.hints || (first && o.screenshot.empty())) session.guide = Guide::hints;

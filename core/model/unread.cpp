@@ -58,6 +58,12 @@ constexpr Spare kSpares[] = {
     {"", At::begin, "value_head"},
     {"", At::begin, "reward_head"},
     {"", At::begin, "regression_head"},
+    {"", At::begin, "score_head"},
+    {"", At::begin, "normalizer"},
+    {"", At::begin, "regression_layer"},
+    {"", At::begin, "gating"},
+    {"", At::begin, "reward_transform_matrix"},
+    {"", At::begin, "fit_denses"},  // TinyBERT's, which its teacher's layers were met through
     {"", At::begin, "summary"},
     {"", At::begin, "sequence_summary"},
     {"", At::begin, "linear"},
@@ -94,12 +100,13 @@ bool matches(const Spare& spare, const ModelConfig& c, std::string_view name) {
                                  : name.ends_with(part) && name[name.size() - part.size() - 1] == '.';
 }
 
-/// Whole numbers hold masks and positions; weights in an integer format are missed by their names.
+/// Whole numbers hold masks and positions, where they are not called weights or biases.
 bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string& name,
               const StoredTensor& tensor) {
     const std::string_view type = tensor.dtype->name;
     const bool whole = type == "BOOL" || type.starts_with('U') || (type[0] == 'I' && type[1] != 'Q');
-    if (whole || element_count(tensor.shape) == 0) return true;
+    const bool weighs = name.ends_with(".weight") || name.ends_with(".bias");
+    if ((whole && !weighs) || element_count(tensor.shape) == 0) return true;
     const std::string own = store.without_prefix(name);
     return std::any_of(std::begin(kSpares), std::end(kSpares),
                        [&](const Spare& spare) { return matches(spare, c, own); });

@@ -200,3 +200,10 @@ def keys_that_are_no_tokens_are_said():
     """As of a prefix: more keys than queries, which no text has that attends to itself."""
     for blocks in ({"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][:, -3:]}, {"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][None, :, -3:]}):
         assert "3 queries and 8 keys" in sentence_of(lambda: headlight.trace(blocks))
+
+
+def a_figure_has_numbers_whatever_its_picture_alone_hears():
+    figure = {"delta": {"head": (1, 2)}, "lines": {"share": 90}, "graph": {"sink_apart": True}, "circuits": {"head": (1, 2), "graph": True, "strongest": 5}, "heads": {"only_heads": [(1, 2)]}, "head": {"head": (1, 2), "preset": "column"},
+              "lens": {"preset": "column"}}
+    for view, options in figure.items():
+        assert headlight.figure("stories", text="Lily had a red ball", view=view, **options).numbers(), view

@@ -253,6 +253,7 @@ TEST_CASE("circuits: the vocabulary's mean and deviation do not depend on thread
 }
 
 TEST_CASE("circuits: pairs that memory has no room for are refused before they are taken") {
+    if (kSanitized) return;  // its memory has no limit, and all pairs would be met
     ThreadPool pool(1);
     const Matrix many = Matrix::Zero(100'000, 1);
     constexpr int64_t kRoom = 512 << 20;
@@ -264,7 +265,7 @@ TEST_CASE("circuits: pairs that memory has no room for are refused before they a
         }
         return false;
     });
-    if (!kSanitized) CHECK(refused);
+    CHECK(refused);
 }
 
 TEST_CASE("circuits: a cancelled search ends with nothing") {

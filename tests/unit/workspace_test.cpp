@@ -171,4 +171,19 @@ TEST_CASE("a long text is saved whole in a workspace, and refused where it could
     CHECK(read_bytes(path) == before);
 }
 
+TEST_CASE("workspace: of two spellings of a model the one in use keeps what is in force") {
+    const TemporaryFolder folder;
+    const std::filesystem::path model = folder.path / "m", file = folder.path / "a.headlight.json";
+    std::filesystem::create_directory(model);
+    Session session;
+    session.document.changes_of[model.string()].mask = "causal";
+    session.document.wanted.path = std::filesystem::relative(model).string();
+    session.document.changes().mask = "window:4";
+    REQUIRE(save_workspace(session, file));
+    auto opened = open_workspace(file, Session());
+    REQUIRE(opened);
+    CHECK(opened->document.wanted.path == model.string());
+    CHECK(opened->document.changes().mask == "window:4");
+}
+
 }  // namespace headlight

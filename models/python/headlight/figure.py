@@ -19,7 +19,9 @@ from .window import Window, open_window
 
 NUMBERS = ("csv", "tsv", "json", "npy", "safetensors")
 LOOKS = ("width_mm", "height_mm", "width_px", "height_px", "dpi", "font_pt", "colormap", "contrast", "scale", "queries", "marks", "turn_labels", "title", "caption", "labels", "axis_titles",
-         "methods", "color_bar", "grid_lines", "values", "transparent", "size", "preset")  # what changes a picture and not its numbers, where the program hears of no such thing
+         "methods", "color_bar", "grid_lines", "values", "transparent", "size", "share", "sink_apart", "hard", "as_lines", "graph", "strongest", "only_heads")  # what changes a picture and not its numbers
+PRESET_IN_NUMBERS = ("head", "text", "alignment", "picture")  # whose words it may join, or whose sink it may drop
+WITHOUT_HEAD_IN_NUMBERS = ("delta", "positions")
 WITHOUT_CELL = ("head", "heads")  # figures that mark no cell; the window that show() opens does
 WITHOUT_CELL_IN_NUMBERS = ("lines", "compare", "alignment", "picture")
 SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # who gives one of them chooses the pixels too
@@ -66,10 +68,15 @@ class Figure:
 
     def _drawing(self, format: str, more: Sequence[str], output: str) -> bytes:
         """What render writes in a format."""
-        options = {name: value for name, value in self._options.items() if format not in NUMBERS or name not in LOOKS}
+        options, head = dict(self._options), head_options(self._head)
+        if format in NUMBERS:
+            unheard = {*LOOKS, *(() if self._view in PRESET_IN_NUMBERS else ("preset",)), *(("all_heads",) if self._view in WITHOUT_HEAD_IN_NUMBERS else ())}
+            options = {name: value for name, value in options.items() if name not in unheard}
+            if self._view in WITHOUT_HEAD_IN_NUMBERS:
+                head.pop("head", None)
         if self._view in (WITHOUT_CELL if format not in NUMBERS else (*WITHOUT_CELL, *WITHOUT_CELL_IN_NUMBERS)):
             options.pop("cell", None)
-        return self._source.run("render", [*spelled({"view": self._view, **head_options(self._head), **options}), *more, "-o", output])
+        return self._source.run("render", [*spelled({"view": self._view, **head, **options}), *more, "-o", output])
 
     def data(self, format: str) -> bytes:
         """The figure as "png", "svg" or "pdf", or its numbers as "csv", "tsv", "json", "npy" or "safetensors"."""
