@@ -36,7 +36,7 @@ constexpr HeardRow kHeard[] = {
     {"text-b", "compare,patch,influence", "compare,patch,influence"},
     {"model-b", "compare", "compare"},
     {"show", "compare", "compare"},
-    {"metric", "delta,lens,patch,influence", "delta,lens,patch,influence"},
+    {"metric", "delta,lens,graph,patch,influence", "delta,lens,graph,patch,influence"},
     {"what", "patch", "patch"},
     {"mean", "head,text,alignment,picture", "head,text,alignment,picture"},
     {"max", "head,text,picture", "head,text,picture"},
@@ -123,6 +123,9 @@ Status check_heard(const RenderOptions& o) {
         return Error{option + " changes the figure of --view " + o.view +
                      " and not its numbers; leave it out, or end -o in .png, .svg or .pdf."};
     }
+    if (o.view == "graph" && o.given.count("metric") && o.origins != "relevance")
+        return Error{
+            "--metric acts on --view graph with --origins relevance alone; add that, or leave it out."};
     return success();
 }
 

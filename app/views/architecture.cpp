@@ -138,8 +138,8 @@ Status take_config(Session& session, const std::string& path) {
         state.config = ArchitectureState::Of::gpt3;
         return success();
     }
-    TRY(ModelConfig config, open_config(path));
-    const auto file = absolute_path(path);
+    TRY(ModelConfig config, open_config(expand_home(path)));
+    const auto file = absolute_path(expand_home(path));
     const bool named = file.filename() == "config.json";
     state.file =
         NamedConfig{(named ? file.parent_path().filename() : file.stem()).string(), std::move(config)};

@@ -70,8 +70,22 @@ bool is_stream(const fs::path& path) {
     return ::stat(path.c_str(), &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode));
 }
 
+namespace {
+
+/// Whether a path names what the program was started with: standard input, a shell's <(…).
+bool is_inherited(const std::string& path) {
+    return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
+}  // namespace
+
 Result<Descriptor> open_stream(const std::string& path) {
     if (path == "-") return Descriptor(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+    struct stat info {};
+    if (!is_inherited(path) && stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode))
+        return Error{display_path(path) +
+                     " is a named pipe, not a regular file, and would be waited for; give - and redirect "
+                     "standard input from it."};
     Descriptor stream(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (stream.number() < 0) return cannot_open(display_path(path));
     return stream;

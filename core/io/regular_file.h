@@ -35,7 +35,8 @@ std::string beginning_of(const std::filesystem::path& path, size_t most);
 /// Whether a path leads to what has no end of its own, but can be read as it comes: a pipe, a terminal.
 bool is_stream(const std::filesystem::path& path);
 
-/// Standard input for "-", else what is_stream() says can be read so; it waits for who writes into it.
+/// Standard input for "-", else what is_stream() says can be read so. A named pipe is refused: opening it
+/// waits until somebody writes into it, perhaps for ever.
 Result<Descriptor> open_stream(const std::string& path);
 
 /// All that comes, of at most `most` bytes; `name` begins the sentence that says why not.

@@ -35,6 +35,8 @@ def no_pipe_is_waited_for_in_the_place_of_a_file():
             assert "regular file" in run(*command, status=1).err, command
         run("info", "--model", other, status=1)
     run("info", "--model", gguf, status=1)
+    for command in (("render", "--text-file", pipe, "-o", FOLDER / "x.png"), ("heads", "--corpus", pipe, "-o", FOLDER / "x.csv")):
+        assert "named pipe" in run(*command, status=1).err, command
 
 
 def no_pipe_is_waited_for_in_the_cache_of_the_hub():

@@ -57,7 +57,7 @@ def written_before():
 
 INTEGRATED = ["--influence", "metric", "--method", "integrated-gradients"]
 WITH = {  # what an option needs beside it to act
-    ("patch", "--head"): ["--what", "head"], ("influence", "--baseline"): INTEGRATED, ("influence", "--points"): INTEGRATED, ("influence", "--text-b"): [*INTEGRATED, "--baseline", "text"],
+    ("patch", "--head"): ["--what", "head"], ("graph", "--metric"): ["--origins", "relevance"], ("influence", "--baseline"): INTEGRATED, ("influence", "--points"): INTEGRATED, ("influence", "--text-b"): [*INTEGRATED, "--baseline", "text"],
     ("influence", "--method"): ["--influence", "metric"], ("influence", "--parts"): ["--influence", "metric"], ("influence", "--metric"): ["--influence", "metric"]}
 OF_VIEWS = {("influence", "--text-b"): ["The dog sat"]}
 ELSEWHERE = {("positions", "--layer")}  # acts where layers have rotations of their own

@@ -207,3 +207,15 @@ def a_figure_has_numbers_whatever_its_picture_alone_hears():
               "lens": {"preset": "column"}}
     for view, options in figure.items():
         assert headlight.figure("stories", text="Lily had a red ball", view=view, **options).numbers(), view
+
+
+def what_was_read_of_a_corpus_is_no_corpus_and_a_recording_takes_no_changes():
+    with tempfile.TemporaryDirectory() as folder:
+        texts, dossier, latin = Path(folder) / "texts.txt", Path(folder) / "read.json", Path(folder) / "latin.txt"
+        texts.write_text("The cat sat.\n")
+        headlight.corpus(str(texts)).save(dossier)
+        assert "not its texts" in sentence_of(lambda: headlight.corpus(str(dossier)))
+        latin.write_bytes(b"The cat\ncaf\xe9 au lait\n")
+        assert "UTF-8" in sentence_of(lambda: headlight.corpus(str(latin)))
+    model = gpt2(1)
+    assert "ablate=" in sentence_of(lambda: headlight.trace(model, inputs={"input_ids": torch.tensor([[5, 9, 7]])}, ablate="0.1"))

@@ -70,6 +70,8 @@ def trace(model: Any = None, tokenizer: Any = None, text: Any = None, *, path: s
     `headlight --trace FILE`. A model that is spread over several devices (device_map) is recorded where it is."""
     source = open_source(model, tokenizer, text, options, path)
     if source.trace is not None:
+        if options:
+            raise HeadlightError(f"{', '.join(f'{name}=' for name in options)}: a model in memory is recorded as it runs; leave that out, or save_pretrained it and give the folder.")
         if path is not None and source.trace.path != Path(path):
             source.trace.save(path)
             return Trace(path)

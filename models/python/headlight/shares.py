@@ -70,13 +70,19 @@ def _checked(texts: Any) -> Iterator[str]:
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
     """As the program reads them."""
+    line = 0
     try:
-        with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
+        with open(path, "rb") as file:
+            if b'"headlight-dossier"' in file.read(64):
+                raise HeadlightError(f'{path} is what was read of a corpus, not its texts; headlight.figure(view="corpus", corpus="{path}") draws it.')
+        with open(path, encoding="utf-8", newline="\n") as file:
             for line, written in enumerate(file, 1):
                 written = written.removesuffix("\n").rstrip("\r ")
                 yield written if not written or Path(path).suffix != ".jsonl" else _text_of_json(written, line, path)
     except OSError as problem:
         raise HeadlightError(f"{path} cannot be read ({problem.strerror}); check its name, or give a list of texts.") from None
+    except UnicodeDecodeError:
+        raise HeadlightError(f"{path} is not text in UTF-8 (after line {line}); save it as UTF-8, with iconv for example.") from None
 
 
 def _text_of_json(written: str, line: int, path: str | os.PathLike[str]) -> str:
