@@ -1,4 +1,5 @@
 """What is wrong with input, files, disk or memory is said in one sentence, and nothing is half written."""
+import contextlib
 import json
 import os
 import re
@@ -211,7 +212,12 @@ def a_figure_that_is_drawn_of_a_file_that_was_cut_fails():
     while p.poll() is None and trace.name not in Path(f"/proc/{p.pid}/maps").read_text():
         time.sleep(0.005)
     os.truncate(trace, 4096)
-    pipe.read_bytes()
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # it may have failed before it opened the pipe
+    while p.poll() is None:
+        time.sleep(0.005)
+        with contextlib.suppress(BlockingIOError):
+            os.read(reader, 65536)
+    os.close(reader)
     assert p.wait(60) == 1 and p.stderr.read().decode() == f"headlight: {trace} changed on the disk; open it again.\n"
 
 
