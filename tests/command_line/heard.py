@@ -45,7 +45,7 @@ def unheard(base, option, values, also=()):
     return out == plain
 
 
-def written_before():
+def _written_before():
     """What samples name."""
     (FOLDER / "line.txt").write_text("Tom had a car")
     for name, texts in (("these", "The cat sat on the mat."), ("other", "Tom had a car.")):
@@ -68,7 +68,7 @@ SHOWN = {"alignment": ["--model", "translator", "--text", "The unbelievable xylo
 
 def every_option_changes_the_numbers_of_a_view_or_is_refused():
     """render --view V × every option, where numbers are written."""
-    written_before()
+    _written_before()
     views = [row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")]
     options = [option for option in declared("render") if option not in ONE_RUN]
     assert len(views) > 15 and not set(options) - SAMPLES.keys(), f"no sample of {set(options) - SAMPLES.keys()}"
@@ -99,7 +99,7 @@ BESIDE = [(["attribute", "--text", TEXT, "--method", method, "--json"], {}) for 
 
 
 def every_option_of_a_verb_changes_what_it_says_or_is_refused():
-    written_before()
+    _written_before()
     wrong, commands = [], [([verb, *base], needs) for verb, (base, needs) in VERBS.items()] + BESIDE
     for base, needs in commands:
         for option in declared(base[0]):

@@ -30,7 +30,7 @@ from program import FOLDER
 SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, endless, learning, models, fetching, conversions, instruction_sets, helping, heard]
 
 
-TESTS = {t.__name__: t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount}
+TESTS = {t.__name__: t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__name__.startswith("_") and not t.__code__.co_argcount}
 
 
 def outcome(name):
