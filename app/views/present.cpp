@@ -16,7 +16,9 @@ namespace {
 
 constexpr float kPresentHead = 56, kHintLine = 36;
 
-/// What is looked at, as a workspace names it, without the model: a slide is of the one that is open.
+constexpr const char* kSlideOf = "slide_of";  // the name of the model whose interventions a slide holds
+
+/// What is looked at, as a workspace names it; of the model only its name.
 Result<std::string> slide_of(const CommandContext& c) {
     Session s = c.session;
     note_changes(s.document);
@@ -28,10 +30,19 @@ Result<std::string> slide_of(const CommandContext& c) {
     visit_workspace(s, writer);
     TRY_STATUS(writer.status());
     for (const char* not_its : {"slides", "model", "other_models"}) root.erase(not_its);
+    root[kSlideOf] = c.model()->name;
     return json_text(root);
 }
 
-/// What a slide keeps becomes what is looked at, as one step of undo.
+/// The model that a slide is of, where that is another one than the one that is open; else "".
+std::string other_model_of(const Json& slide, const Model& open) {
+    const auto of = slide.is_object() ? slide.find(kSlideOf) : slide.end();
+    const bool named = slide.is_object() && of != slide.end() && of->is_string();
+    return named && of->get<std::string>() != open.name ? of->get<std::string>() : "";
+}
+
+/// What a slide keeps becomes what is looked at, as one step of undo. What it changes in another model than
+/// the one that is open is left out.
 Status show_slide(CommandContext& c, int number) {
     Session& now = c.session;
     TRY(const Json root, parse_json(now.document.slides[number], "The slide"));
@@ -41,7 +52,11 @@ Status show_slide(CommandContext& c, int number) {
     kept.selection.locked.reset();
     FieldReader reader(root, "The slide", true);
     visit_workspace(kept, reader);
+    const std::string other = other_model_of(root, *c.model());
+    if (!other.empty()) kept.document.changes() = {};
     adopt(now, &kept, Adopted::slide, c.model());
+    if (!other.empty())
+        now.notice = "The slide is of " + other + ": what it changes there is left out; open that model.";
     open_named_view(now, now.selection.view_name);
     c.host.show_texts();
     now.slide = number;

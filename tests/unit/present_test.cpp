@@ -67,6 +67,22 @@ TEST_CASE("a slide keeps texts, comparison, metric and what is generated, and is
     CHECK(Json::diff(second, said()).dump() == "[]");
 }
 
+TEST_CASE("a slide of another model changes nothing in the one that is open, and says so") {
+    Bench b;
+    b.session.visits = view_visits();
+    REQUIRE(b.act("mask 3>2; slide add; remove interventions"));
+    Json slide = Json::parse(b.session.document.slides[0]);
+    CHECK(slide["slide_of"] == b.answer.sentence->model->name);
+    REQUIRE(b.act("slide go 1"));
+    CHECK(b.session.document.intervention.changes.size() == 1);
+    CHECK(b.session.notice.find("another") == std::string::npos);
+    slide["slide_of"] = "another";
+    b.session.document.slides[0] = slide.dump();
+    REQUIRE(b.act("remove interventions; slide go 1"));
+    CHECK(b.session.document.intervention == Intervention{});
+    CHECK(b.session.notice.find("another") != std::string::npos);
+}
+
 TEST_CASE("slides are in the workspace, and of another workspace no more") {
     Bench b;
     b.session.visits = view_visits();
