@@ -49,7 +49,8 @@ bool Harness::settled() const {
 const CommandLine* Harness::next_command() {
     if (gave_all()) return nullptr;
     desk_.want_frames(1);
-    return quiet() && desk_.frames_drawn > 1 ? &lines_[taken_] : nullptr;
+    if (!quiet() || desk_.frames_drawn <= 1) return nullptr;
+    return conversation_.take_answer() ? nullptr : &lines_[taken_];  // what came since is drawn first
 }
 
 Result<bool> Harness::screenshot() {
