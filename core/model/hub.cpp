@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/quoted.h"
+#include "io/folder.h"
 #include "io/gguf_parts.h"
 #include "io/http.h"
 #include "io/regular_file.h"
@@ -183,21 +184,6 @@ std::string hub_repository(std::string folder) {
 
 namespace {
 
-std::vector<fs::path> sorted_entries(const fs::path& folder) {
-    constexpr size_t kMost = 2000;
-    std::vector<fs::path> out;
-    std::error_code error;
-    for (auto it = fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
-         !error && it != fs::directory_iterator() && out.size() < kMost; it.increment(error))
-        out.push_back(it->path());
-    std::sort(out.begin(), out.end());
-    return out;
-}
-
-}  // namespace
-
-namespace {
-
 bool has_safetensors(const fs::path& snapshot) {
     std::error_code ignored;
     return fs::exists(snapshot / "model.safetensors", ignored) ||
@@ -219,7 +205,7 @@ fs::path named_snapshot(const fs::path& folder, const std::string& revision) {
 
 /// What the hub's converter made of a pickle (fetch_model). Empty: nothing.
 fs::path converted_snapshot(const fs::path& folder) {
-    for (const fs::path& ref : sorted_entries(folder / "refs/refs/pr"))
+    for (const fs::path& ref : folder_entries(folder / "refs/refs/pr"))
         if (fs::path found = named_snapshot(folder, "refs/pr/" + ref.filename().string());
             has_safetensors(found))
             return found;
@@ -233,7 +219,7 @@ fs::path hub_snapshot(const fs::path& folder, const std::string& revision) {
     if (revision != "main" || has_safetensors(named)) return named;
     if (const fs::path converted = converted_snapshot(folder); !converted.empty()) return converted;
     if (!named.empty()) return named;
-    const auto snapshots = sorted_entries(folder / "snapshots");
+    const auto snapshots = folder_entries(folder / "snapshots");
     const auto last = std::find_if(snapshots.rbegin(), snapshots.rend(),
                                    [](const fs::path& snapshot) { return !hub_model(snapshot).empty(); });
     return last != snapshots.rend() ? *last : snapshots.empty() ? fs::path() : snapshots.back();
@@ -244,7 +230,7 @@ fs::path hub_model(const fs::path& snapshot) {
     std::error_code ignored;
     for (const char* name : {"config.json", "modules.json"})
         if (fs::exists(snapshot / name, ignored)) return snapshot;
-    std::vector<fs::path> files = sorted_entries(snapshot);
+    std::vector<fs::path> files = folder_entries(snapshot);
     std::erase_if(files, [](const fs::path& file) {
         return file.extension() != ".gguf" || gguf_part_paths(file)[0] != file;
     });

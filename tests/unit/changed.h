@@ -22,6 +22,19 @@ inline std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& 
     return *run_trace(model, request, pool, nullptr, past);
 }
 
+/// A run of a reference model with kIds; of a decoder beside an encoder with the first seven.
+inline std::shared_ptr<const Trace> any_trace(const std::string& name, ThreadPool& pool) {
+    const auto model = reference_model(name);
+    ForwardRequest request;
+    for (size_t i = 0; i < model->config.stacks.size(); ++i) {
+        Sequence s{kIds, {}, {}, nullptr};
+        if (i) s.ids.resize(7);
+        s.tokens.resize(s.ids.size());
+        request.inputs.push_back(std::move(s));
+    }
+    return *run_trace(model, std::move(request), pool);
+}
+
 inline const std::shared_ptr<const Model>& story_model() {
     static const auto model = *Model::open(kTests.parent_path() / "models/stories");
     return model;

@@ -10,18 +10,6 @@ using namespace headlight;
 
 namespace {
 
-std::shared_ptr<const Trace> any_trace(const std::string& name, ThreadPool& pool) {
-    const auto model = reference_model(name);
-    ForwardRequest request;
-    for (size_t i = 0; i < model->config.stacks.size(); ++i) {
-        Sequence s{kIds, {}, {}, nullptr};
-        if (i) s.ids.resize(7);
-        s.tokens.resize(s.ids.size());
-        request.inputs.push_back(std::move(s));
-    }
-    return *run_trace(model, std::move(request), pool);
-}
-
 float difference(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
 /// Of every token of the first stack.

@@ -1,31 +1,12 @@
 // What a window asked of one model meets the next.
-#include <thread>
-
 #include "helpers.h"
-#include "session/worker.h"
+#include "worker_bench.h"
 
 using namespace headlight;
 
-namespace {
-
-/// Asks, and waits for the first answer that the condition holds for.
-template <class Condition>
-std::shared_ptr<const WorkAnswer> answered(Worker& worker, const WorkRequest& request,
-                                           const Condition& condition) {
-    worker.ask(request);
-    for (int i = 0; i < 2000; ++i) {
-        if (const auto a = worker.poll(); a && condition(*a)) return a;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    FAIL("no answer");
-    return nullptr;
-}
-
-}  // namespace
-
 TEST_CASE("worker: what was asked of one model is not put to the next") {
     Worker worker(2, [] {});
-    const auto answer = [&](const WorkRequest& r, auto condition) { return answered(worker, r, condition); };
+    const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;
     r.model_path = (kTests / "reference/models/llama").string();
     r.text = "The cat sat";

@@ -12,25 +12,9 @@
 #include "helpers.h"
 #include "session/mailbox.h"
 #include "session/session.h"
+#include "worker_bench.h"
 
 using namespace headlight;
-
-namespace {
-
-/// Asks, and waits for the first answer that the condition holds for.
-template <class Condition>
-std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request,
-                                            const Condition& condition) {
-    worker.ask(request);
-    for (int i = 0; i < 2000; ++i) {
-        if (const auto a = worker.poll(); a && condition(*a)) return a;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    FAIL("no answer");
-    return nullptr;
-}
-
-}  // namespace
 
 TEST_CASE("the mailbox: the latest request wins, and a newer one cancels") {
     Mailbox<int, int> box;
