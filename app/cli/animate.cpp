@@ -1,7 +1,7 @@
 // Layer by layer, or token by token while the text grows.
 #include <algorithm>
 
-#include "analysis/generate.h"
+#include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "cli/progress.h"
 #include "cli/render.h"

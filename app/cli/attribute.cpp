@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "analysis/generate.h"
+#include "analysis/prediction/generate.h"
 #include "base/quoted.h"
 #include "cli/progress.h"
 #include "cli/usage.h"

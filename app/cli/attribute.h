@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/influence_map.h"
+#include "analysis/attribution/influence_map.h"
 #include "cli/options.h"
 
 namespace headlight {

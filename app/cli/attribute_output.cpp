@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/contribution.h"
-#include "analysis/text_parts.h"
+#include "analysis/attribution/contribution.h"
+#include "analysis/comparison/text_parts.h"
 #include "cli/attribute.h"
 #include "cli/progress.h"
 #include "io/json.h"

@@ -1,13 +1,13 @@
 // Circuits from the command line: what heads do by their weights alone.
-#include "analysis/circuits.h"
+#include "analysis/circuits/circuits.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
 
-#include "analysis/circuit_factors.h"
-#include "analysis/composition.h"
-#include "analysis/predict.h"
+#include "analysis/circuits/circuit_factors.h"
+#include "analysis/circuits/composition.h"
+#include "analysis/prediction/predict.h"
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/progress.h"

@@ -1,11 +1,11 @@
-#include "analysis/compare.h"
+#include "analysis/comparison/compare.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <optional>
 
-#include "analysis/head_stats.h"
-#include "analysis/metric.h"
+#include "analysis/attention/head_stats.h"
+#include "analysis/prediction/metric.h"
 #include "cli/options.h"
 #include "cli/usage.h"
 #include "cli/validators.h"

@@ -1,7 +1,7 @@
 #include "cli/corpus.h"
 
-#include "analysis/corpus_file.h"
-#include "analysis/dossier_heads.h"
+#include "analysis/corpus/corpus_file.h"
+#include "analysis/corpus/dossier_heads.h"
 #include "base/quoted.h"
 #include "cli/progress.h"
 #include "io/output_file.h"

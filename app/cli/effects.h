@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "analysis/effects.h"
+#include "analysis/patching/effects.h"
 
 namespace headlight {
 

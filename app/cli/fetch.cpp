@@ -1,3 +1,5 @@
+#include "hub/fetch.h"
+
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -5,12 +7,12 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/memory.h"
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "hub/library.h"
 #include "io/json.h"
-#include "model/hub_fetch.h"
-#include "model/library.h"
 
 namespace headlight {
 

@@ -1,4 +1,4 @@
-#include "analysis/generate.h"
+#include "analysis/prediction/generate.h"
 
 #include <CLI/CLI.hpp>
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/dossier.h"
-#include "analysis/head_summary.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/corpus/dossier.h"
 #include "cli/corpus.h"
 #include "cli/effects.h"
 #include "cli/options.h"

@@ -1,13 +1,14 @@
 #include <CLI/CLI.hpp>
 
 #include "base/cast.h"
+#include "base/memory.h"
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "hub/library.h"
 #include "io/json.h"
 #include "model/activation.h"
-#include "model/library.h"
-#include "model/parameter_counts.h"
+#include "model/loading/parameter_counts.h"
 #include "model/position_scheme.h"
 
 namespace headlight {

@@ -6,8 +6,8 @@
 #include "cli/verbs.h"
 #include "learn/controls.h"
 #include "learn/numbers.h"
-#include "learn/pictures.h"
-#include "views/learn_page.h"
+#include "learn/stations/pictures.h"
+#include "views/learn/learn_page.h"
 
 namespace headlight {
 

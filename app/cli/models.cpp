@@ -1,10 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/memory.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "hub/library.h"
 #include "io/json.h"
-#include "model/library.h"
 #include "session/settings.h"
 
 namespace headlight {

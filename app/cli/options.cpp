@@ -7,17 +7,17 @@
 #include <iostream>
 #include <iterator>
 
-#include "analysis/patch.h"
+#include "analysis/patching/patch.h"
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/validators.h"
+#include "hub/library.h"
 #include "io/mapped_file.h"
 #include "io/regular_file.h"
 #include "io/text_file.h"
-#include "model/change_place.h"
-#include "model/library.h"
-#include "model/parameters.h"
+#include "model/interventions/change_place.h"
+#include "model/loading/parameters.h"
 #include "trace/trace_file.h"
 
 namespace headlight {
@@ -142,10 +142,7 @@ void clear_changes(InputOptions& o) {
     o.temperature = none.temperature;
 }
 
-Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) {
-    TRY(const auto path, find_model(o.model));
-    return Model::open(path);
-}
+Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) { return open_model(o.model); }
 
 Result<std::string> read_text(const std::string& file) {
     constexpr size_t kMostStreamed = 64'000'000;  // bytes

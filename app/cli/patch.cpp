@@ -1,9 +1,9 @@
 // Activation patching from the command line: the map of cells as numbers.
-#include "analysis/patch.h"
+#include "analysis/patching/patch.h"
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/patch_estimate.h"
+#include "analysis/patching/patch_estimate.h"
 #include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -11,7 +11,7 @@
 #include "cli/verbs.h"
 #include "io/numbers.h"
 #include "io/output_file.h"
-#include "model/change_place.h"
+#include "model/interventions/change_place.h"
 
 namespace headlight {
 

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <sstream>
 
-#include "analysis/dossier.h"
-#include "analysis/dossier_heads.h"
-#include "analysis/patch_map.h"
+#include "analysis/corpus/dossier.h"
+#include "analysis/corpus/dossier_heads.h"
+#include "analysis/patching/patch_map.h"
 #include "base/cast.h"
 #include "cli/progress.h"
 #include "cli/usage.h"

@@ -1,8 +1,8 @@
 // Options of render for the views that tell where an answer comes from, for circuits, and for a corpus.
 #include <CLI/CLI.hpp>
 
-#include "analysis/composition.h"
-#include "analysis/influence.h"
+#include "analysis/attribution/influence.h"
+#include "analysis/circuits/composition.h"
 #include "cli/render.h"
 #include "cli/validators.h"
 

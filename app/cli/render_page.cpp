@@ -3,15 +3,15 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/dossier.h"
-#include "analysis/generate.h"
-#include "analysis/influence.h"
+#include "analysis/attribution/influence.h"
+#include "analysis/corpus/dossier.h"
+#include "analysis/prediction/generate.h"
 #include "base/quoted.h"
 #include "cli/render.h"
 #include "io/json.h"
+#include "parts/layer_heads.h"
 #include "trace/trace_file.h"
 #include "views/combined_heads.h"
-#include "views/layer_heads.h"
 #include "views/page.h"
 #include "views/views.h"
 

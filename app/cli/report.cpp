@@ -5,15 +5,15 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/compare.h"
-#include "analysis/head_summary.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/comparison/compare.h"
 #include "base/cast.h"
 #include "cli/effects.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "figure/figure.h"
 #include "io/output_file.h"
-#include "model/parameters.h"
+#include "model/loading/parameters.h"
 #include "session/html.h"
 
 namespace headlight {

@@ -2,9 +2,9 @@
 
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "hub/library.h"
 #include "io/json.h"
 #include "io/regular_file.h"
-#include "model/library.h"
 
 namespace headlight {
 

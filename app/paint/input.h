@@ -8,8 +8,8 @@
 namespace headlight {
 
 struct KeyPress {
-    int key;  // GLFW_KEY_… that the person's layout means (session/keys.h); −1: none, a text that came
-              // without a key
+    int key;  // GLFW_KEY_… that the person's layout means (session/commands/keys.h); −1: none, a text that
+              // came without a key
     bool control = false, shift = false, alt = false;
     std::string text{};  // what it types, UTF-8
     int after = 0;       // changes of the mouse's buttons that came before it

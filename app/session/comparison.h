@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/align.h"
+#include "analysis/comparison/align.h"
 
 namespace headlight {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/dossier.h"
+#include "analysis/corpus/dossier.h"
 
 namespace headlight {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "model/hub_fetch.h"
+#include "hub/fetch.h"
 
 namespace headlight {
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "analysis/dossier.h"
+#include "analysis/corpus/dossier.h"
 #include "base/utf8.h"
 #include "session/dropped_text.h"
 #include "session/samples.h"

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "session/trial.h"
+#include "session/commands/try_out.h"
 
 namespace headlight {
 

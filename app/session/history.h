@@ -9,14 +9,14 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/metric.h"
+#include "analysis/prediction/metric.h"
 #include "model/forward.h"
 #include "session/comparison.h"
 
 namespace headlight {
 
 struct Session;
-struct Trial;  // session/trial.h
+struct Trial;  // session/commands/try_out.h
 
 /// The texts that are typed into the window. The sentence and the path of the picture that a vision model
 /// reads in its place share the first field.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "analysis/head_stats.h"
+#include "analysis/attention/head_stats.h"
 #include "base/cast.h"
 #include "io/json.h"
-#include "session/words.h"
+#include "session/commands/word_parsers.h"
 
 namespace headlight {
 

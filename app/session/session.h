@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/generate.h"
+#include "analysis/prediction/generate.h"
 #include "figure/colormap.h"
 #include "figure/figure.h"
 #include "session/history.h"

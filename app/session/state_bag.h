@@ -6,7 +6,7 @@
 #include <span>
 #include <typeindex>
 
-#include "session/fields.h"
+#include "session/field_visitors.h"
 
 namespace headlight {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <sstream>
 
-#include "session/commands.h"
-#include "views/parts.h"
-#include "views/side_panel.h"
+#include "parts/controls.h"
+#include "parts/side_panel.h"
+#include "session/commands/commands.h"
 #include "views/views.h"
 
 namespace headlight {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "paint/toolbar.h"
-#include "session/command.h"
-#include "views/scene.h"
+#include "parts/scene.h"
+#include "session/commands/command.h"
 
 namespace headlight {
 

@@ -1,5 +1,6 @@
 // The rows of the table of commands that enlarge and scroll what a view shows.
-#include "views/commands.h"
+#include "views/viewport_commands.h"
+
 #include "views/views.h"
 
 namespace headlight {

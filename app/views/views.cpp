@@ -3,36 +3,31 @@
 #include <algorithm>
 
 #include "io/folder.h"
-#include "session/commands.h"
+#include "parts/layer_heads.h"
+#include "session/commands/commands.h"
+#include "session/commands/word_parsers.h"
 #include "session/save_path.h"
-#include "session/words.h"
-#include "views/align.h"
-#include "views/all_heads.h"
-#include "views/architecture.h"
-#include "views/circuits.h"
-#include "views/compare.h"
-#include "views/corpus.h"
-#include "views/delta.h"
-#include "views/graph.h"
-#include "views/heat_map.h"
-#include "views/influence.h"
-#include "views/layer_heads.h"
-#include "views/learn.h"
-#include "views/lens.h"
-#include "views/lines.h"
-#include "views/origins.h"
-#include "views/patch.h"
-#include "views/picture.h"
-#include "views/positions.h"
-#include "views/running_text.h"
-#include "views/steps.h"
+#include "views/align/align.h"
+#include "views/all_heads/all_heads.h"
+#include "views/architecture/architecture.h"
+#include "views/circuits/circuits.h"
+#include "views/compare/compare.h"
+#include "views/corpus/corpus.h"
+#include "views/delta/delta.h"
+#include "views/graph/graph.h"
+#include "views/heat_map/heat_map.h"
+#include "views/influence/influence.h"
+#include "views/learn/learn.h"
+#include "views/lens/lens.h"
+#include "views/lines/lines.h"
+#include "views/origins/origins.h"
+#include "views/patch/patch.h"
+#include "views/picture/image_patches.h"
+#include "views/positions/positions.h"
+#include "views/steps/steps.h"
+#include "views/text/running_text.h"
 
 namespace headlight {
-
-bool reads_text(const Model& m) { return !m.config.can.read_image; }
-const char* no_weights(const Model& m) {
-    return m.weights.stacks.empty() ? "A trace holds no weights, which this view needs." : nullptr;
-}
 
 std::span<const View> views() {
     static const View table[] = {picture_view(),   heat_map_view(),     alignment_view(), lines_view(),
@@ -131,19 +126,11 @@ void open_named_view(Session& session, const std::string& name) {
 
 void close_view(Session& session) { session.selection.view = session.selection.view_before; }
 
-float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
-
-void Scene::select(int block, int head) const { send("head", head_path(model()->config, block, head)); }
-
 void show_head(const Scene& s, int block, int head) {
     s.select(block, head);
     const View& view = shown_view(s.session, *s.model());
     if (view.to_head && view.of_layer(s.session)) s.send(view.to_head, "head");
     s.leave_text();
-}
-
-void Scene::select_block(int block) const {
-    select(block, std::min(session.selection.head, model()->config.heads(block) - 1));
 }
 
 void show_heads_alone(Session& s, const ModelConfig& c, int block, const std::set<AttentionHead>& heads) {
@@ -153,25 +140,6 @@ void show_heads_alone(Session& s, const ModelConfig& c, int block, const std::se
         s.of<GraphState>().included.left_out.insert({head.block, head.head});
         if (head.block == block) s.of<LayerHeads>().hidden.insert(head.head);
     }
-}
-
-/// A change is spelled "mask:16>10@2.0": its command, and the words behind it.
-void Scene::change(const Change& change, bool joins) const {
-    const std::string text = change_name(model()->config, change);
-    const size_t colon = text.find(':');
-    send(text.substr(0, colon), text.substr(colon + 1), joins);
-}
-
-void Scene::lock(std::optional<std::pair<int, int>> cell) const {
-    if (!cell) return send("unlock");
-    send("lock", std::to_string(cell->first) + "," + std::to_string(cell->second));
-}
-
-int Scene::heaviest_key(int query) const { return answer->picture->heaviest_key(query); }
-int Scene::heaviest_query(int key) const { return answer->picture->heaviest_query(key); }
-
-std::optional<std::pair<int, int>> Scene::shown_cell() const {
-    return headlight::shown_cell(session, answer);
 }
 
 }  // namespace headlight

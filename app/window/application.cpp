@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "panels/save_menu.h"
 #include "session/examples.h"
 #include "session/file_kind.h"
 #include "session/samples.h"
 #include "session/workspace.h"
-#include "views/save_menu.h"
 #include "views/views.h"
 #include "window/commands.h"
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "session/command.h"
+#include "session/commands/command.h"
 
 namespace headlight {
 

@@ -7,11 +7,11 @@
 #include "base/check.h"
 #include "session/save_path.h"
 #include "session/workspace.h"
-#include "views/numbers.h"
+#include "views/tables.h"
 #include "views/views.h"
-#include "window/beside.h"
-#include "window/conversation.h"
+#include "window/background_task.h"
 #include "window/layout.h"
+#include "window/worker_link.h"
 
 namespace headlight {
 

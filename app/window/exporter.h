@@ -7,10 +7,10 @@
 #include <string>
 #include <tuple>
 
+#include "panels/save_menu.h"
 #include "session/file_dialog.h"
 #include "views/page.h"
-#include "views/save_menu.h"
-#include "window/desk.h"
+#include "window/window_state.h"
 
 namespace headlight {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "views/menus.h"
+#include "panels/menus.h"
 
 namespace headlight {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "session/fetching.h"
-#include "window/desk.h"
+#include "window/window_state.h"
 
 namespace headlight {
 

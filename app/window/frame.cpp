@@ -10,9 +10,9 @@
 
 #include "base/cast.h"
 #include "io/folder.h"
+#include "panels/menus.h"
+#include "panels/panels.h"
 #include "session/samples.h"
-#include "views/menus.h"
-#include "views/panels.h"
 #include "window/help.h"
 #include "window/layout.h"
 

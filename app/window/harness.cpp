@@ -9,7 +9,7 @@
 #include "gpu/framebuffer.h"
 #include "io/output_file.h"
 #include "paint/layout.h"
-#include "views/menus.h"
+#include "panels/menus.h"
 #include "window/report.h"
 
 namespace headlight {

@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "window/conversation.h"
 #include "window/exporter.h"
 #include "window/fetcher.h"
 #include "window/frame.h"
+#include "window/worker_link.h"
 
 namespace headlight {
 

@@ -6,8 +6,8 @@
 
 #include "base/cast.h"
 #include "paint/layout.h"
-#include "views/changes.h"
-#include "views/generation.h"
+#include "parts/generation.h"
+#include "parts/interventions.h"
 #include "views/page.h"
 #include "views/views.h"
 

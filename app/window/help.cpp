@@ -4,8 +4,8 @@
 #include <cmath>
 #include <span>
 
-#include "session/command.h"
-#include "views/sheet_frame.h"
+#include "parts/sheet_frame.h"
+#include "session/commands/command.h"
 #include "window/commands.h"
 
 namespace headlight {

@@ -1,7 +1,7 @@
 // F1: what keys do, from the table of commands.
 #pragma once
 
-#include "views/scene.h"
+#include "parts/scene.h"
 
 namespace headlight {
 

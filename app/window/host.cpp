@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "session/exchange.h"
+#include "session/work/requests.h"
 #include "views/views.h"
 #include "window/texts.h"
 

@@ -1,9 +1,9 @@
 // What commands need of the window.
 #pragma once
 
-#include "window/conversation.h"
+#include "window/autosave.h"
 #include "window/exporter.h"
-#include "window/keeper.h"
+#include "window/worker_link.h"
 
 namespace headlight {
 

@@ -5,13 +5,15 @@
 #include <array>
 #include <functional>
 
-#include "views/changes.h"
-#include "views/generation.h"
-#include "views/head_list.h"
+#include "panels/generation_bar.h"
+#include "panels/head_list.h"
+#include "panels/intervention_bar.h"
+#include "panels/panels.h"
+#include "panels/present.h"
+#include "parts/controls.h"
+#include "parts/generation.h"
+#include "parts/interventions.h"
 #include "views/page.h"
-#include "views/panels.h"
-#include "views/parts.h"
-#include "views/present.h"
 #include "views/views.h"
 #include "window/header.h"
 
@@ -87,7 +89,8 @@ void draw_parts(Scene& s, Rect w) {
     const auto draw_panel = [&] {
         ui.fill(panel, ui.colors->bg1);
         ui.hairline(panel.x, top, panel.x, panel.bottom());
-        (s.sentence() && view->beside.inspect ? view->beside.inspect : draw_inspector)(s, panel);
+        const auto inspect = s.sentence() ? view->beside.inspect : nullptr;
+        if (!inspect || !inspect(s, panel)) draw_inspector(s, panel);
         fade_old("inspector", panel);
     };
     if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);

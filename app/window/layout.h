@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "views/scene.h"
+#include "parts/scene.h"
 
 namespace headlight {
 

@@ -7,8 +7,9 @@
 #include "base/cast.h"
 #include "paint/chip.h"
 #include "paint/layout.h"
-#include "views/panels.h"
-#include "views/sheet_frame.h"
+#include "panels/panels.h"
+#include "parts/sheet_frame.h"
+#include "parts/text_entry.h"
 #include "window/commands.h"
 
 namespace headlight {

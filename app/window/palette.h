@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "session/palette.h"
-#include "window/desk.h"
+#include "session/commands/palette.h"
+#include "window/window_state.h"
 
 namespace headlight {
 

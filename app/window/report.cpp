@@ -3,15 +3,15 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
+#include "panels/menus.h"
+#include "panels/panels.h"
+#include "panels/save_menu.h"
+#include "panels/token_chips.h"
+#include "parts/interventions.h"
+#include "parts/metric.h"
+#include "session/commands/try_out.h"
 #include "session/fetching.h"
-#include "session/trial.h"
-#include "views/changes.h"
-#include "views/chips.h"
-#include "views/menus.h"
-#include "views/metric.h"
 #include "views/page.h"
-#include "views/panels.h"
-#include "views/save_menu.h"
 #include "views/views.h"
 
 namespace headlight {

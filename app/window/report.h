@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/json.h"
-#include "window/desk.h"
+#include "window/window_state.h"
 
 namespace headlight {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "session/keys.h"
-#include "views/present.h"
+#include "panels/present.h"
+#include "session/commands/keys.h"
 #include "window/icon.h"
 
 namespace headlight {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/result.h"
-#include "window/desk.h"
 #include "window/key_gate.h"
+#include "window/window_state.h"
 
 namespace headlight {
 

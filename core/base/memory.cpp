@@ -78,4 +78,16 @@ int64_t available_memory() {
     return memory_left("/", limited ? static_cast<int64_t>(limit.rlim_cur) : 0);
 }
 
+std::string short_bytes(int64_t bytes) {
+    char text[32];
+    const auto value = double(bytes);
+    if (bytes >= 1'000'000'000)
+        std::snprintf(text, sizeof text, "%.1f GB", value / 1e9);
+    else if (bytes >= 1'000'000)
+        std::snprintf(text, sizeof text, "%.0f MB", value / 1e6);
+    else
+        std::snprintf(text, sizeof text, "%.0f kB", value / 1e3);
+    return text;
+}
+
 }  // namespace headlight

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace headlight {
@@ -45,5 +46,8 @@ void check_fits(int64_t bytes);
 
 /// Most bytes that this process has held at once, mapped files it read included; 0 where nobody says.
 int64_t peak_memory();
+
+/// "4.9 GB", "12 MB".
+std::string short_bytes(int64_t bytes);
 
 }  // namespace headlight

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "analysis/words.h"
+#include "analysis/comparison/words.h"
 #include "base/cast.h"
 
 namespace headlight {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "analysis/head_stats.h"
+#include "analysis/attention/head_stats.h"
 #include "base/quoted.h"
 #include "figure/canvas.h"
 #include "figure/colormap.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "analysis/predict.h"
+#include "analysis/prediction/predict.h"
 #include "base/cast.h"
 #include "base/memory.h"
 #include "base/utf8.h"

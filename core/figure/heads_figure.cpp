@@ -3,7 +3,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "analysis/head_summary.h"
+#include "analysis/attention/head_summary.h"
 #include "base/cast.h"
 #include "figure/figure.h"
 #include "figure/methods.h"

@@ -40,7 +40,7 @@ std::vector<float> numbers_in(std::string text) {
 }
 
 /// The cells that are words, "" where a number stands; empty where there are numbers alone.
-std::vector<std::string> words_of(const Table& table, int first) {
+std::vector<std::string> words_in_table(const Table& table, int first) {
     const int columns = isize(table.columns) - first;
     std::vector<std::string> out(table.values.size() * size_t(std::max(0, columns)));
     bool any = false;
@@ -129,7 +129,7 @@ struct Collector {
             for (int c = 0; c < std::min(columns, isize(table.values[r]) - first); ++c)
                 out.exact(r, c) = table.values[r][first + c];
         }
-        out.texts = words_of(table, first);
+        out.texts = words_in_table(table, first);
         out.values = out.exact.cast<float>();
         for (int c = first; c < isize(table.columns); ++c) out.columns.push_back(table.columns[c]);
         if (!table.values.empty()) add(table.title, std::move(out));

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/predict.h"
+#include "analysis/prediction/predict.h"
 #include "base/quoted.h"
 #include "model/attention.h"
-#include "model/parameters.h"
+#include "model/loading/parameters.h"
 
 namespace headlight::learn {
 

@@ -1,6 +1,5 @@
-#include "analysis/page_wanted.h"
-
 #include "learn/controls.h"
+#include "learn/page_request.h"
 
 namespace headlight {
 

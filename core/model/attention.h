@@ -12,7 +12,7 @@
 #include "base/matrix.h"
 #include "base/rows.h"
 #include "base/threads.h"
-#include "model/mask.h"
+#include "model/interventions/mask.h"
 #include "model/model.h"
 #include "model/position_bias.h"
 

@@ -11,9 +11,9 @@
 #include "base/spare.h"
 #include "kernels/choice.h"
 #include "model/activation.h"
+#include "model/loading/table_sums.h"
 #include "model/pass.h"
 #include "model/sinusoids.h"
-#include "model/table_sums.h"
 
 namespace headlight {
 

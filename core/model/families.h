@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "model/binder.h"
-#include "model/config_reader.h"
+#include "model/loading/binder.h"
+#include "model/loading/config_reader.h"
 
 namespace headlight {
 

@@ -7,7 +7,7 @@
 #include "base/matrix.h"
 #include "base/threads.h"
 #include "model/attention.h"
-#include "model/change.h"
+#include "model/interventions/change.h"
 #include "model/sequence.h"
 
 namespace headlight {

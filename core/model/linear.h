@@ -26,8 +26,8 @@ struct Linear {
     const DType* dtype = &float32();      // in_out: one of single values
     int64_t group = 0, group_stride = 0;  // out_in: rows come in groups this far (bytes) apart, as in
                                           // matrices that mix q, k and v; 0: they do not
-    /// Where all of them lie laid out once, [panel][in][kPanel] of dtype (model/packed.h); null: nowhere, or
-    /// not yet.
+    /// Where all of them lie laid out once, [panel][in][kPanel] of dtype (model/loading/packed.h); null:
+    /// nowhere, or not yet.
     const std::atomic<const std::byte*>* packed = nullptr;
     /// Float32 weights in memory, [out, in] or [in, out] one after another.
     static Linear of_floats(const float* weight, const float* bias, int64_t in, int64_t out,

@@ -6,12 +6,10 @@
 #include "base/memory.h"
 #include "base/quoted.h"
 #include "io/gguf_parts.h"
-#include "model/config.h"
 #include "model/families.h"
-#include "model/gguf_model.h"
-#include "model/hub.h"
-#include "model/library.h"
-#include "model/quantized.h"
+#include "model/loading/config.h"
+#include "model/loading/gguf_model.h"
+#include "model/loading/quantized.h"
 #include "tokenizer/files.h"
 #include "tokenizer/gguf_tokenizer.h"
 
@@ -130,22 +128,15 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
     return success();
 }
 
-/// A path that may be the name of a model on the hub, owner/name, is told how to get it.
-Error absent(const fs::path& path) {
-    const std::string name = path.string();
-    const bool is_file = path.extension() == ".gguf" || path.extension() == ".safetensors";
-    const bool may_be_named =
-        !is_file && std::count(name.begin(), name.end(), '/') == 1 && parse_hub_name(name);
-    return {display_path(path) + " does not exist; check the path, or " +
-            (may_be_named
-                 ? "get the model of that name from the Hugging Face hub: headlight fetch " + name + "."
-                 : "use the built-in model stories (headlight models lists what is on this computer, "
-                   "headlight fetch OWNER/NAME gets a model from the Hugging Face hub).")};
+std::string file_name(const fs::path& path) {
+    std::error_code ignored;
+    const fs::path full = fs::weakly_canonical(path, ignored);
+    return (full.extension() == ".gguf" ? full.stem() : full.filename()).string();
 }
 
 Status check_exists(const fs::path& path) {
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) return absent(path);
+    if (!fs::exists(path, ignored)) return Error{display_path(path) + " does not exist; check the path."};
     if (!fs::is_directory(path, ignored) && !is_gguf(path))
         return Error{display_path(path) +
                      " is not a GGUF file; Headlight opens GGUF files and Hugging Face folders (config.json "
@@ -156,18 +147,18 @@ Status check_exists(const fs::path& path) {
 }  // namespace
 
 Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const CancelFlag* cancel,
-                                                 OpeningProgress* progress) {
+                                                 OpeningProgress* progress, const std::string& name) {
     OpeningSteps steps(cancel, progress);
     TRY_STATUS(check_exists(path));
     TRY_STATUS(steps.begin("reading the configuration"));
     std::error_code ignored;
     auto model = std::make_shared<Model>();
     model->path = path;
-    if (const fs::path at = out_of_hub_cache(path); fs::is_directory(at, ignored)) {
-        TRY(const fs::path folder, model_folder(at));
+    if (fs::is_directory(path, ignored)) {
+        TRY(const fs::path folder, model_folder(path));
         TRY_STATUS(fill_from_folder(*model, folder, steps));
     } else {
-        TRY_STATUS(fill_from_gguf(*model, at, steps));
+        TRY_STATUS(fill_from_gguf(*model, path, steps));
     }
     if (model->config.mask_id < 0 && model->tokenizer) model->config.mask_id = mask_of(**model->tokenizer);
     TRY_STATUS(check_memory(model->store, path));
@@ -180,14 +171,13 @@ Result<std::shared_ptr<const Model>> Model::open(const fs::path& path, const Can
     say_what_is_stored(model->config, model->weights);
     model->packed = std::make_unique<PackedWeights>(matrices_of(model->weights));
     TRY_STATUS(model->store.check_unchanged());
-    model->name = printable(model_name(path));
+    model->name = printable(name.empty() ? file_name(path) : name);
     return std::shared_ptr<const Model>(model);
 }
 
-Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& given) {
-    TRY_STATUS(check_exists(given));
+Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& path) {
+    TRY_STATUS(check_exists(path));
     std::error_code ignored;
-    const fs::path path = out_of_hub_cache(given);
     if (!fs::is_directory(path, ignored)) {
         TRY(const Gguf file, open_gguf(gguf_part_paths(path)[0]));
         return gguf_tokenizer(file, display_path(path));
@@ -197,8 +187,7 @@ Result<std::shared_ptr<const Tokenizer>> open_tokenizer(const fs::path& given) {
     return files.source;
 }
 
-Result<ModelConfig> open_config(const fs::path& given) {
-    const fs::path path = out_of_hub_cache(given);
+Result<ModelConfig> open_config(const fs::path& path) {
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored) && path.extension() == ".json") {
         if (path.filename() == "config.json") return headlight::read_config(path.parent_path());

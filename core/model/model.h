@@ -12,11 +12,11 @@
 #include "base/rows.h"
 #include "base/threads.h"
 #include "io/image.h"
-#include "model/given_rows.h"
+#include "model/interventions/given_rows.h"
 #include "model/linear.h"
-#include "model/packed.h"
+#include "model/loading/packed.h"
+#include "model/loading/weights.h"
 #include "model/rope.h"
-#include "model/weights.h"
 #include "tokenizer/tokenizer.h"
 
 namespace headlight {
@@ -277,12 +277,13 @@ struct Model {
     Result<std::shared_ptr<const Tokenizer>> tokenizer = Error{"No tokenizer was opened."};
     Result<std::shared_ptr<const Tokenizer>> separate_target = Error{""};  // Marian's, for the target
 
-    /// Opens a Hugging Face folder (or a sentence-transformers folder, or a snapshot of the cache) or a GGUF
-    /// file. A missing or broken tokenizer is not an error yet: ids still work without one. `cancel` is read
-    /// between steps.
+    /// Opens a Hugging Face folder (or a sentence-transformers folder) or a GGUF file; hub/library.h finds
+    /// them by name. A missing or broken tokenizer is not an error yet: ids still work without one. `cancel`
+    /// is read between steps. `name`: what people call it, where that is not the folder's or file's name.
     static Result<std::shared_ptr<const Model>> open(const std::filesystem::path& path,
                                                      const CancelFlag* cancel = nullptr,
-                                                     OpeningProgress* progress = nullptr);
+                                                     OpeningProgress* progress = nullptr,
+                                                     const std::string& name = "");
 
     /// The tokenizer of the decoder's side; only where `tokenizer` was opened.
     const std::shared_ptr<const Tokenizer>& target_tokenizer() const {

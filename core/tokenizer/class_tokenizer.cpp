@@ -61,16 +61,18 @@ Result<std::optional<Tokens>> additional_tokens(const TokenizerFolder& folder, s
     return out;
 }
 
-/// Added tokens first, then the named ones that are not among them, then the extra ones.
-void add_tokens(const TokenizerFolder& folder, const Tokens& extra, AddedVocabulary& added) {
+/// Adds listed tokens first, then the named ones that are not among them, then the extra ones. `described`:
+/// these are tokens with flags, which transformers takes for others than names of the same spelling.
+void add_tokens(const TokenizerFolder& folder, const Tokens& extra, bool described, AddedVocabulary& added) {
     Tokens out = folder.added;
     std::set<std::string> listed, named;
     std::map<std::string, Tokens> ways;  // by spelling: how it was put
     for (const AddedToken& t : out) listed.insert(t.content);
-    const auto put = [&](const AddedToken& t) {
+    const auto put = [&](const AddedToken& t, bool differs = false) {
         if (added.has(t.content) || listed.contains(t.content)) return;
         Tokens& mine = ways[t.content];
-        if (std::find(mine.begin(), mine.end(), t) != mine.end()) return;
+        const std::ptrdiff_t from = differs && !mine.empty() ? std::ssize(mine) - 1 : 0;
+        if (std::find(mine.begin() + from, mine.end(), t) != mine.end()) return;
         mine.push_back(t);
         out.push_back(t);
     };
@@ -80,7 +82,7 @@ void add_tokens(const TokenizerFolder& folder, const Tokens& extra, AddedVocabul
             put(*token);
         }
     for (const AddedToken& t : folder.others) put(t);
-    for (const AddedToken& t : extra) put(t);
+    for (const AddedToken& t : extra) put(t, described);
     for (AddedToken& t : out) t.special = t.special || named.contains(t.content);
     added.add(out);
 }
@@ -241,7 +243,7 @@ Result<Json> class_description(const TokenizerFolder& folder, const TokenizerCla
 }  // namespace
 
 void add_folder_tokens(const TokenizerFolder& folder, AddedVocabulary& added) {
-    add_tokens(folder, folder.extra ? *folder.extra : folder.additional.value_or(Tokens{}), added);
+    add_tokens(folder, folder.extra ? *folder.extra : folder.additional.value_or(Tokens{}), false, added);
 }
 
 Result<TokenizerParts> class_parts(const TokenizerFolder& said, const TokenizerClass& row) {
@@ -257,7 +259,7 @@ Result<TokenizerParts> class_parts(const TokenizerFolder& said, const TokenizerC
     TRY(const auto additional, additional_tokens(folder, row.name, native));
     AddedVocabulary added(parts.model->vocabulary());
     const Tokens extra = folder.extra ? *folder.extra : additional.value_or(Tokens{});
-    add_tokens(folder, extra, added);
+    add_tokens(folder, extra, !folder.extra && native.source, added);
     if (row.name == std::string_view("Qwen2Tokenizer")) {
         Tokens again;
         for (const char* key : kSpecialNames)

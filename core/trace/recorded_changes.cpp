@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/cast.h"
-#include "model/patch_change.h"
+#include "model/interventions/patch_change.h"
 
 namespace headlight {
 

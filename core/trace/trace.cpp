@@ -6,7 +6,7 @@
 #include "base/cast.h"
 #include "base/check.h"
 #include "base/memory.h"
-#include "model/rules.h"
+#include "model/interventions/rules.h"
 #include "trace/reuse.h"
 
 namespace headlight {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "model/backward.h"
+#include "model/backward/backward.h"
 #include "trace/trace.h"
 
 namespace headlight {

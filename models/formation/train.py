@@ -91,7 +91,7 @@ def loss_of(model, x):
 @torch.no_grad()
 def measure(model, valid):
     """Loss on held-out stories; of each head the mean weight on the token before (stories) and, in 48 random tokens said
-    twice, on the token after the earlier copy; the loss on both halves (core/analysis/head_stats.cpp, Olsson et al. 2022)."""
+    twice, on the token after the earlier copy; the loss on both halves (core/analysis/attention/head_stats.cpp, Olsson et al. 2022)."""
     model.eval()
     model.set_attn_implementation("eager")
     attention = torch.stack([a.mean(0) for a in model(valid[:16, :-1], output_attentions=True).attentions])
@@ -168,7 +168,7 @@ def train(model, rows, valid, a):
 
 def chosen_steps(curve):
     """Twelve measured steps: the first, the last, and the more of them the nearer to the step at which the best induction
-    head is half way (core/learn/formation_run.h says the same of run.json)."""
+    head is half way (core/learn/stations/formation_run.h says the same of run.json)."""
     best = int(np.argmax(curve[-1]["induction"]))
     scores = [m["induction"][best] for m in curve]
     t = next(i for i, s in enumerate(scores) if s >= (scores[0] + max(scores)) / 2)

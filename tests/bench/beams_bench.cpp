@@ -1,5 +1,5 @@
 // A step of a beam search: its texts together, and one after another.
-#include "analysis/predict.h"
+#include "analysis/prediction/predict.h"
 #include "bench_model.h"
 
 using namespace headlight;

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "session/worker.h"
+#include "session/work/worker.h"
 
 using namespace headlight;
 

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <iostream>
 
-#include "analysis/effects.h"
-#include "analysis/generate.h"
-#include "analysis/head_summary.h"
-#include "analysis/influence.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/attribution/influence.h"
+#include "analysis/patching/effects.h"
+#include "analysis/prediction/generate.h"
 #include "bench_model.h"
 #include "machine.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "analysis/influence.h"
+#include "analysis/attribution/influence.h"
 #include "base/memory.h"
 #include "trace/large_pattern.h"
 

@@ -14,9 +14,9 @@
 #include <malloc.h>
 #endif
 
-#include "analysis/head_summary.h"
-#include "analysis/predict.h"
-#include "model/packed.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/prediction/predict.h"
+#include "model/loading/packed.h"
 
 using namespace headlight;
 

@@ -1,5 +1,5 @@
-#include "model/config.h"
-#include "model/parameters.h"
+#include "model/loading/config.h"
+#include "model/loading/parameters.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto root = headlight::parse_json({reinterpret_cast<const char*>(data), size}, "input");

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/corpus_file.h"
+#include "analysis/corpus/corpus_file.h"
 
 using namespace headlight;
 

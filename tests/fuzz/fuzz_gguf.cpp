@@ -1,6 +1,6 @@
 #include "io/gguf.h"
-#include "model/gguf_model.h"
-#include "model/parameters.h"
+#include "model/loading/gguf_model.h"
+#include "model/loading/parameters.h"
 #include "tokenizer/gguf_tokenizer.h"
 
 /// A whole file: its header, every tensor decoded, its configuration and tokenizer.

@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "model/hub_files.h"
+#include "hub/files.h"
 
 /// What a hub says of a repository and of its pull requests: no name leaves its folder, no hash names another
 /// file than a blob.

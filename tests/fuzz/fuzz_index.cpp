@@ -1,4 +1,4 @@
-#include "model/weights.h"
+#include "model/loading/weights.h"
 
 /// The text of a model.safetensors.index.json.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "model/change.h"
-#include "model/mask.h"
+#include "model/interventions/change.h"
+#include "model/interventions/mask.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace headlight;

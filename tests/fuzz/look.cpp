@@ -8,13 +8,13 @@
 #include <optional>
 #include <utility>
 
-#include "analysis/generate.h"
-#include "analysis/head_summary.h"
-#include "analysis/questions.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/prediction/generate.h"
 #include "base/check.h"
 #include "cli/render.h"
 #include "learn/station.h"
-#include "session/worker.h"
+#include "questions/questions.h"
+#include "session/work/worker.h"
 #include "trace/trace_file.h"
 #include "views/views.h"
 

@@ -1,9 +1,9 @@
 // Word alignments, layer patterns and positions, by hand.
 #include <cmath>
 
-#include "analysis/layer_patterns.h"
-#include "analysis/positions.h"
-#include "analysis/word_alignment.h"
+#include "analysis/attention/layer_patterns.h"
+#include "analysis/attention/positions.h"
+#include "analysis/comparison/word_alignment.h"
 #include "base/cast.h"
 #include "helpers.h"
 #include "model/input.h"

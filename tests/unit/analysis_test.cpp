@@ -1,16 +1,16 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/answer.h"
-#include "analysis/cell.h"
-#include "analysis/delta.h"
-#include "analysis/generate.h"
-#include "analysis/head_summary.h"
-#include "analysis/links.h"
+#include "analysis/attention/cell.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/attention/links.h"
+#include "analysis/attribution/delta.h"
+#include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "base/check.h"
 #include "figure/figure.h"
 #include "helpers.h"
+#include "questions/answering.h"
 
 using namespace headlight;
 

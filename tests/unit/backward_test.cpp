@@ -1,15 +1,15 @@
 // The reverse pass: by hand, against finite differences under masks and changes, cancelled, on any number of
 // threads. tests/reference/gradients.py holds every gradient of every family against torch.autograd.
-#include "model/backward.h"
+#include "model/backward/backward.h"
 
 #include <cmath>
 #include <set>
 
-#include "analysis/patch.h"
+#include "analysis/patching/patch.h"
 #include "changed.h"
 #include "helpers.h"
 #include "model/activation.h"
-#include "model/vector_jacobian.h"
+#include "model/backward/vector_jacobian.h"
 #include "trace/trace_gradients.h"
 
 using namespace headlight;

@@ -1,10 +1,10 @@
 // The whole block around a query, vector by vector, against plain products with the weights and the trace.
-#include "analysis/block_chain.h"
+#include "analysis/attention/block_chain.h"
 
 #include <cmath>
 #include <iostream>
 
-#include "analysis/head_matrices.h"
+#include "analysis/circuits/head_matrices.h"
 #include "helpers.h"
 
 using namespace headlight;

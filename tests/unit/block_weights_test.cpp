@@ -1,9 +1,9 @@
 // Pictures of a block's matrices and their singular values, against the matrices themselves.
-#include "analysis/block_weights.h"
+#include "analysis/attention/block_weights.h"
 
 #include <cmath>
 
-#include "analysis/head_matrices.h"
+#include "analysis/circuits/head_matrices.h"
 #include "helpers.h"
 #include "io/json.h"
 #include "model/sinusoids.h"

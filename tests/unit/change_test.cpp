@@ -1,8 +1,8 @@
 // Masks and changes: hand-checked cases, and what must follow from what.
 #include <cmath>
 
-#include "analysis/effects.h"
-#include "analysis/patch.h"
+#include "analysis/patching/effects.h"
+#include "analysis/patching/patch.h"
 #include "base/cast.h"
 #include "changed.h"
 #include "helpers.h"

@@ -1,10 +1,10 @@
 // Changes meet the model that runs them: what it lacks is a sentence, never an index.
-#include "model/check_changes.h"
+#include "model/interventions/check_changes.h"
 
-#include "analysis/patch.h"
+#include "analysis/patching/patch.h"
 #include "changed.h"
 #include "helpers.h"
-#include "model/change_place.h"
+#include "model/interventions/change_place.h"
 
 using namespace headlight;
 

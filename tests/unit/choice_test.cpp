@@ -3,9 +3,9 @@
 
 #include "command_bench.h"
 #include "io/json.h"
-#include "session/choices.h"
-#include "views/delta.h"
-#include "views/layer_heads.h"
+#include "parts/layer_heads.h"
+#include "session/commands/choices.h"
+#include "views/delta/delta.h"
 #include "views/views.h"
 
 using namespace headlight;

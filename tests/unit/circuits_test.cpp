@@ -1,15 +1,15 @@
 // What heads do by their weights alone, against the dense matrices that the factored way never makes.
-#include "analysis/circuits.h"
+#include "analysis/circuits/circuits.h"
 
 #include <cmath>
 
-#include "analysis/circuit_factors.h"
-#include "analysis/composition.h"
-#include "analysis/questions.h"
+#include "analysis/circuits/circuit_factors.h"
+#include "analysis/circuits/composition.h"
 #include "base/cast.h"
 #include "base/spectrum.h"
 #include "helpers.h"
-#include "model/table_sums.h"
+#include "model/loading/table_sums.h"
+#include "questions/questions.h"
 
 using namespace headlight;
 

@@ -6,8 +6,8 @@
 
 #include "helpers.h"
 #include "session/adopt.h"
-#include "session/commands.h"
-#include "session/palette.h"
+#include "session/commands/commands.h"
+#include "session/commands/palette.h"
 #include "session/workspace.h"
 #include "views/views.h"
 #include "window/commands.h"

@@ -4,12 +4,12 @@
 #include <set>
 
 #include "command_bench.h"
-#include "views/all_heads.h"
-#include "views/changes.h"
-#include "views/chips.h"
-#include "views/graph.h"
-#include "views/layer_heads.h"
-#include "views/steps.h"
+#include "panels/token_chips.h"
+#include "parts/interventions.h"
+#include "parts/layer_heads.h"
+#include "views/all_heads/all_heads.h"
+#include "views/graph/graph.h"
+#include "views/steps/steps.h"
 #include "views/views.h"
 
 using namespace headlight;

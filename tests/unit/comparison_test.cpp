@@ -1,7 +1,7 @@
 // Two texts, two models, and a run with changes beside the model's own.
 #include <cmath>
 
-#include "analysis/effects.h"
+#include "analysis/patching/effects.h"
 #include "base/cast.h"
 #include "changed.h"
 #include "helpers.h"

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/composition.h"
-#include "analysis/corpus_file.h"
+#include "analysis/circuits/composition.h"
+#include "analysis/corpus/corpus_file.h"
 #include "helpers.h"
 #include "io/json.h"
-#include "session/composition_sweep.h"
-#include "session/dossier_sweep.h"
+#include "session/work/composition_sweep.h"
+#include "session/work/dossier_sweep.h"
 
 using namespace headlight;
 

@@ -4,8 +4,8 @@
 #include "command_bench.h"
 #include "document_paper.h"
 #include "paint/input.h"
-#include "session/exchange.h"
 #include "session/settings.h"
+#include "session/work/requests.h"
 #include "trace/trace_file.h"
 
 namespace headlight {

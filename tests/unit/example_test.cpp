@@ -1,14 +1,14 @@
 // The sentences of the start screen show what they are there for.
-#include "analysis/translation_choices.h"
 #include "base/cast.h"
 #include "helpers.h"
+#include "learn/translation_choices.h"
 #include "model/heads.h"
 #include "model/input.h"
 #include "paint/explanations.h"
+#include "session/commands/experiments.h"
 #include "session/examples.h"
 #include "session/samples.h"
 #include "session/session.h"
-#include "session/tries.h"
 #include "window/commands.h"
 
 using namespace headlight;

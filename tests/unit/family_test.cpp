@@ -1,20 +1,20 @@
 // What families differ in, by hand.
 #include <cmath>
 
-#include "analysis/cell.h"
-#include "analysis/compare.h"
-#include "analysis/effects.h"
-#include "analysis/generate.h"
-#include "analysis/head_summary.h"
+#include "analysis/attention/cell.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/comparison/compare.h"
+#include "analysis/patching/effects.h"
+#include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "figure/figure.h"
 #include "helpers.h"
 #include "model/activation.h"
 #include "model/attention.h"
-#include "model/change.h"
-#include "model/config.h"
 #include "model/input.h"
-#include "model/parameters.h"
+#include "model/interventions/change.h"
+#include "model/loading/config.h"
+#include "model/loading/parameters.h"
 #include "model/position_scheme.h"
 #include "model/rope.h"
 

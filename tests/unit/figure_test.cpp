@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/words.h"
+#include "analysis/comparison/words.h"
 #include "base/check.h"
 #include "figure/colormap.h"
 #include "helpers.h"

@@ -1,9 +1,9 @@
 // Folders that other programs leave: quantized weights, names with something in front, numbers that JSON
 // lacks.
 #include "helpers.h"
-#include "model/foreign_prefix.h"
-#include "model/library.h"
-#include "model/quantized.h"
+#include "hub/library.h"
+#include "model/loading/foreign_prefix.h"
+#include "model/loading/quantized.h"
 #include "tokenizer/files.h"
 
 using namespace headlight;

@@ -2,13 +2,13 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analysis/patch_map.h"
+#include "analysis/patching/patch_map.h"
 #include "helpers.h"
+#include "hub/library.h"
 #include "io/gguf.h"
 #include "io/image.h"
 #include "io/json.h"
 #include "io/safetensors.h"
-#include "model/library.h"
 #include "model/model.h"
 
 using namespace headlight;
@@ -165,13 +165,11 @@ TEST_CASE("models of other programs are found and examined") {
         CAPTURE(name);
         CHECK(found.at(name).family == "Llama");
         CHECK(found.at(name).problem.empty());
-        const auto path = find_model(name);
-        REQUIRE(path);
-        const auto model = Model::open(*path);
+        const auto model = open_model(name);
         REQUIRE(model);
         CHECK((*model)->name == name);
     }
-    CHECK((*Model::open(*find_model("some-org/tiny bert")))->name == "some-org/tiny bert");
+    CHECK((*open_model("some-org/tiny bert"))->name == "some-org/tiny bert");
 }
 
 TEST_CASE("a model that does not fit says what it needs before anything is read") {

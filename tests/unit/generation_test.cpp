@@ -3,14 +3,14 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/generate.h"
-#include "analysis/layer_patterns.h"
-#include "analysis/positions.h"
-#include "analysis/word_alignment.h"
+#include "analysis/attention/layer_patterns.h"
+#include "analysis/attention/positions.h"
+#include "analysis/comparison/word_alignment.h"
+#include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "helpers.h"
 #include "model/input.h"
-#include "session/worker.h"
+#include "session/work/worker.h"
 
 using namespace headlight;
 

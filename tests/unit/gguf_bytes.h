@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/gguf.h"
-#include "model/gguf_model.h"
+#include "model/loading/gguf_model.h"
 
 namespace headlight {
 

@@ -4,7 +4,7 @@
 
 #include "gguf_bytes.h"
 #include "helpers.h"
-#include "model/library.h"
+#include "hub/library.h"
 
 using namespace headlight;
 

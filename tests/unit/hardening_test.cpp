@@ -6,9 +6,9 @@
 #include "base/draws.h"
 #include "base/lru_cache.h"
 #include "helpers.h"
+#include "hub/library.h"
 #include "io/numbers.h"
 #include "io/png.h"
-#include "model/library.h"
 
 using namespace headlight;
 

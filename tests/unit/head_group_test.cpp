@@ -1,9 +1,9 @@
 // The mean and the largest of several heads' patterns.
 #include "trace/head_group.h"
 
-#include "analysis/answer.h"
 #include "helpers.h"
-#include "model/change.h"
+#include "model/interventions/change.h"
+#include "questions/answering.h"
 
 using namespace headlight;
 

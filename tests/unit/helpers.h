@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/matrix.h"
-#include "model/config.h"
+#include "model/loading/config.h"
 #include "trace/trace.h"
 
 namespace headlight {

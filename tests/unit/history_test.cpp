@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "session/trial.h"
+#include "session/commands/try_out.h"
 
 using namespace headlight;
 

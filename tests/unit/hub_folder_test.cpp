@@ -1,7 +1,7 @@
 // Folders of the hub's cache, opened by their own path.
 #include "helpers.h"
-#include "model/hub.h"
-#include "model/library.h"
+#include "hub/hub.h"
+#include "hub/library.h"
 
 using namespace headlight;
 namespace fs = std::filesystem;
@@ -33,18 +33,19 @@ TEST_CASE("a folder of the hub's cache opens at its refs/main") {
     fs::create_directories(folder / "refs");
     for (const char* main : {"bbb", "bbb\n"}) {
         write_bytes(folder / "refs/main", main);
-        CHECK(open_config(folder)->norm_eps == 0.5f);
-        CHECK((*Model::open(folder))->config.norm_eps == 0.5f);
-        CHECK(open_tokenizer(folder));
+        CHECK(open_config(out_of_hub_cache(folder))->norm_eps == 0.5f);
+        CHECK((*open_model(folder.string()))->config.norm_eps == 0.5f);
+        CHECK(open_tokenizer(out_of_hub_cache(folder)));
         CHECK(examine_model(folder, "x", "y").problem.empty());
     }
     write_bytes(folder / "refs/main", "aaa");
-    CHECK((*Model::open(folder))->config.norm_eps == 0.25f);
+    CHECK((*open_model(folder.string()))->config.norm_eps == 0.25f);
     fs::remove(folder / "refs/main");
     fs::remove(folder / "snapshots/ccc/config.json");  // nothing to open there
-    CHECK((*Model::open(folder))->config.norm_eps == 0.5f);
+    CHECK((*open_model(folder.string()))->config.norm_eps == 0.5f);
     write_bytes(folder / "config.json", read_bytes(folder / "snapshots/aaa/config.json"));
-    CHECK(open_config(folder)->norm_eps == 0.25f);  // a model's own folder, whatever lies in it
+    CHECK(open_config(out_of_hub_cache(folder))->norm_eps ==
+          0.25f);  // a model's own folder, whatever lies in it
 }
 
 TEST_CASE("a snapshot that holds a GGUF file alone opens by its folder") {
@@ -55,7 +56,7 @@ TEST_CASE("a snapshot that holds a GGUF file alone opens by its folder") {
     write_bytes(folder / "refs/main", "aaa");
     for (const auto& file : fs::directory_iterator(kTests / "reference/models/gpt2_gguf"))
         if (file.path().extension() == ".gguf") fs::copy(file.path(), folder / "snapshots/aaa/model.gguf");
-    REQUIRE(Model::open(folder));
-    CHECK(open_config(folder)->family == "gpt2");
-    CHECK(open_tokenizer(folder));
+    REQUIRE(open_model(folder.string()));
+    CHECK(open_config(out_of_hub_cache(folder))->family == "gpt2");
+    CHECK(open_tokenizer(out_of_hub_cache(folder)));
 }

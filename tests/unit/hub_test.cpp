@@ -1,13 +1,13 @@
 // The Hugging Face hub without a network: hashes, names, what a list of files says and which of them are
 // needed.
-#include "model/hub.h"
+#include "hub/hub.h"
 
 #include <set>
 
 #include "base/digest.h"
 #include "helpers.h"
+#include "hub/files.h"
 #include "io/http.h"
-#include "model/hub_files.h"
 
 using namespace headlight;
 

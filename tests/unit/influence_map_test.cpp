@@ -1,13 +1,13 @@
 // Maps of influence and the attention beside them; scores of what was written; parts of a text; a graph's
 // origins.
-#include "analysis/influence_map.h"
+#include "analysis/attribution/influence_map.h"
 
 #include <array>
 #include <cmath>
 
-#include "analysis/contribution.h"
-#include "analysis/flow.h"
-#include "analysis/text_parts.h"
+#include "analysis/attribution/contribution.h"
+#include "analysis/attribution/flow.h"
+#include "analysis/comparison/text_parts.h"
 #include "changed.h"
 
 using namespace headlight;

@@ -1,12 +1,12 @@
 // How much tokens count: completeness of integrated gradients, each method against its own definition.
-#include "analysis/influence.h"
+#include "analysis/attribution/influence.h"
 
 #include <array>
 #include <cmath>
 
-#include "analysis/contribution.h"
-#include "analysis/delta.h"
-#include "analysis/flow.h"
+#include "analysis/attribution/contribution.h"
+#include "analysis/attribution/delta.h"
+#include "analysis/attribution/flow.h"
 #include "changed.h"
 #include "helpers.h"
 #include "model/input.h"

@@ -1,9 +1,9 @@
 // The cells of the chosen head that bars stand for: tokens, and the first ones of words.
 #include <algorithm>
 
-#include "learn/no_weights.h"
-#include "learn/query_key.h"
-#include "learn/small_vectors.h"
+#include "learn/stations/no_weights.h"
+#include "learn/stations/query_key.h"
+#include "learn/stations/small_vectors.h"
 #include "learn_bench.h"
 
 using namespace headlight;

@@ -1,7 +1,7 @@
 // The heads that stations begin with.
 #include <cmath>
 
-#include "learn/first_head.h"
+#include "learn/stations/first_head.h"
 #include "learn_bench.h"
 
 using namespace headlight;

@@ -1,11 +1,11 @@
 // The stations no-weights, database and score-functions: by hand, and on reference models.
 #include <cmath>
 
-#include "learn/database.h"
-#include "learn/embedding_space.h"
-#include "learn/no_weights.h"
-#include "learn/score_functions.h"
-#include "learn/small_vectors.h"
+#include "learn/stations/database.h"
+#include "learn/stations/embedding_space.h"
+#include "learn/stations/no_weights.h"
+#include "learn/stations/score_functions.h"
+#include "learn/stations/small_vectors.h"
 #include "learn_bench.h"
 
 using namespace headlight;

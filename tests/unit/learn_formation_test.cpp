@@ -1,6 +1,6 @@
 // Station "Watch heads form": its run, and what it shows of a sentence at each step.
-#include "analysis/head_summary.h"
-#include "learn/formation.h"
+#include "analysis/attention/head_summary.h"
+#include "learn/stations/formation.h"
 #include "learn_bench.h"
 
 using namespace headlight;

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/attention_reach.h"
-#include "analysis/hard_attention.h"
 #include "helpers.h"
-#include "learn/hard_soft.h"
+#include "learn/attention_reach.h"
+#include "learn/hard_attention.h"
+#include "learn/stations/hard_soft.h"
 
 using namespace headlight;
 using namespace headlight::learn;

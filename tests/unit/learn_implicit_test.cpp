@@ -1,8 +1,8 @@
 // The station "Implicit attention": its rows against what they are made of.
-#include "analysis/contribution.h"
-#include "analysis/influence_map.h"
+#include "analysis/attribution/contribution.h"
+#include "analysis/attribution/influence_map.h"
 #include "helpers.h"
-#include "learn/implicit.h"
+#include "learn/stations/implicit.h"
 #include "model/input.h"
 
 using namespace headlight;

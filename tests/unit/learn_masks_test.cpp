@@ -1,9 +1,9 @@
 // Where a mask is laid: before the softmax or after it.
 #include <cmath>
 
-#include "analysis/mask_ways.h"
 #include "helpers.h"
-#include "learn/masks.h"
+#include "learn/mask_ways.h"
+#include "learn/stations/masks.h"
 
 using namespace headlight;
 using namespace headlight::learn;

@@ -1,5 +1,5 @@
 // Stations as rows of a table, and what every kind of block becomes: a drawing and numbers.
-#include "views/learn_page.h"
+#include "views/learn/learn_page.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,10 +1,10 @@
 // Counts of attention's weights, GPT-3's exactly, and a value matrix as a product of two thin ones.
 #include <cmath>
 
-#include "analysis/head_matrices.h"
+#include "analysis/circuits/head_matrices.h"
 #include "helpers.h"
-#include "learn/parameters.h"
-#include "model/parameter_counts.h"
+#include "learn/stations/parameters.h"
+#include "model/loading/parameter_counts.h"
 
 using namespace headlight;
 using namespace headlight::learn;

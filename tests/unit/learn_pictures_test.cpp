@@ -1,5 +1,5 @@
 // Pictures as patches, with and without a vision model.
-#include "learn/pictures.h"
+#include "learn/stations/pictures.h"
 #include "learn_bench.h"
 #include "model/input.h"
 

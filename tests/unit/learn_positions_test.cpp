@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "helpers.h"
-#include "learn/positions.h"
+#include "learn/stations/positions.h"
 #include "model/sinusoids.h"
 
 using namespace headlight;

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "learn/no_weights.h"
-#include "learn/qkv.h"
-#include "learn/score_functions.h"
+#include "learn/stations/no_weights.h"
+#include "learn/stations/qkv.h"
+#include "learn/stations/score_functions.h"
 #include "learn_bench.h"
 
 using namespace headlight;

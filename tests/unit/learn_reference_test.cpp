@@ -6,16 +6,16 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/dot_products.h"
-#include "analysis/hard_attention.h"
-#include "analysis/head_matrices.h"
-#include "analysis/mask_ways.h"
-#include "analysis/normalizers.h"
-#include "analysis/score_functions.h"
-#include "analysis/worked_attention.h"
+#include "analysis/circuits/head_matrices.h"
 #include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"
+#include "learn/dot_products.h"
+#include "learn/hard_attention.h"
+#include "learn/mask_ways.h"
+#include "learn/normalizers.h"
+#include "learn/score_function_table.h"
+#include "learn/worked_attention.h"
 
 using namespace headlight;
 

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "analysis/dot_products.h"
-#include "analysis/normalizers.h"
 #include "base/draws.h"
 #include "helpers.h"
-#include "learn/scale.h"
+#include "learn/dot_products.h"
+#include "learn/normalizers.h"
+#include "learn/stations/scale.h"
 
 using namespace headlight;
 using namespace headlight::learn;

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/neighbors.h"
-#include "analysis/normalizers.h"
-#include "analysis/score_functions.h"
 #include "base/draws.h"
 #include "helpers.h"
+#include "learn/nearest_tokens.h"
+#include "learn/normalizers.h"
+#include "learn/score_function_table.h"
 
 using namespace headlight;
 

@@ -3,10 +3,10 @@
 #include <fstream>
 #include <set>
 
-#include "analysis/bottleneck.h"
-#include "analysis/generate.h"
+#include "analysis/prediction/generate.h"
 #include "helpers.h"
-#include "learn/seq2seq.h"
+#include "learn/bottleneck.h"
+#include "learn/stations/seq2seq.h"
 #include "model/input.h"
 
 using namespace headlight;

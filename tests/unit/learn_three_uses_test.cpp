@@ -1,10 +1,10 @@
 // A block part by part, and what a translator's choices rest on.
 #include <cmath>
 
-#include "analysis/block_parts.h"
-#include "analysis/translation_choices.h"
 #include "helpers.h"
-#include "learn/three_uses.h"
+#include "learn/block_parts.h"
+#include "learn/stations/three_uses.h"
+#include "learn/translation_choices.h"
 
 using namespace headlight;
 using namespace headlight::learn;

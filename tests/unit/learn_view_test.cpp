@@ -1,11 +1,11 @@
 // Learn in the window: what is chosen there, what is asked of the worker, what can be tried.
 #include <set>
 
-#include "analysis/answer.h"
 #include "command_bench.h"
 #include "learn/controls.h"
 #include "learn/station.h"
-#include "views/learn.h"
+#include "questions/answering.h"
+#include "views/learn/learn.h"
 #include "views/views.h"
 
 using namespace headlight;

@@ -5,8 +5,8 @@
 #include "base/quoted.h"
 #include "helpers.h"
 #include "learn/page_parts.h"
-#include "learn/worked_example.h"
-#include "model/parameters.h"
+#include "learn/stations/worked_example.h"
+#include "model/loading/parameters.h"
 
 using namespace headlight;
 using namespace headlight::learn;

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "gguf_bytes.h"
 #include "helpers.h"
-#include "model/mask.h"
+#include "model/interventions/mask.h"
 #include "tokenizer/gguf_tokenizer.h"
 #include "tokenizer/tokenizer.h"
 

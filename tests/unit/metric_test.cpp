@@ -1,10 +1,10 @@
 // What is explained: each kind by hand, how it is spelled, and what ablating heads does to it.
-#include "analysis/metric.h"
+#include "analysis/prediction/metric.h"
 
 #include <cmath>
 
-#include "analysis/effects.h"
-#include "analysis/lens.h"
+#include "analysis/patching/effects.h"
+#include "analysis/prediction/lens.h"
 #include "base/cast.h"
 #include "changed.h"
 #include "helpers.h"

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <limits>
 
-#include "analysis/predict.h"
+#include "analysis/prediction/predict.h"
 #include "base/cast.h"
 #include "base/check.h"
 #include "helpers.h"
@@ -10,7 +10,7 @@
 #include "io/safetensors.h"
 #include "model/attention.h"
 #include "model/input.h"
-#include "model/parameters.h"
+#include "model/loading/parameters.h"
 #include "trace/trace_file.h"
 
 using namespace headlight;

@@ -2,13 +2,13 @@
 #include <span>
 #include <sstream>
 
-#include "analysis/answer.h"
 #include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"
 #include "io/safetensors.h"
 #include "model/input.h"
-#include "model/parameters.h"
+#include "model/loading/parameters.h"
+#include "questions/answering.h"
 #include "trace/trace_file.h"
 
 using namespace headlight;

@@ -1,7 +1,7 @@
 // Where scores come from: the parts sum to the score in every family, whatever a person changed.
 #include <cmath>
 
-#include "analysis/score_origins.h"
+#include "analysis/attention/score_origins.h"
 #include "base/cast.h"
 #include "changed.h"
 

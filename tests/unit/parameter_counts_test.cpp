@@ -1,5 +1,5 @@
 // How many numbers a model holds, by name, against what is published and what files hold.
-#include "model/parameter_counts.h"
+#include "model/loading/parameter_counts.h"
 
 #include "helpers.h"
 

@@ -1,8 +1,8 @@
 // Two runs to patch between, and what is asked of them.
 #pragma once
 
-#include "analysis/patch.h"
-#include "analysis/patch_map.h"
+#include "analysis/patching/patch.h"
+#include "analysis/patching/patch_map.h"
 #include "helpers.h"
 
 namespace headlight {

@@ -1,16 +1,16 @@
 // Activation patching: cases by hand, what follows from what, and what is refused.
-#include "analysis/patch.h"
+#include "analysis/patching/patch.h"
 
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <thread>
 
-#include "analysis/patch_estimate.h"
+#include "analysis/patching/patch_estimate.h"
 #include "changed.h"
 #include "helpers.h"
 #include "patch_pair.h"
-#include "session/patch_sweep.h"
+#include "session/work/patch_sweep.h"
 
 using namespace headlight;
 

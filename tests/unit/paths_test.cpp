@@ -1,13 +1,13 @@
 // Paths of attention under every kind of change: Graph, Influence, attribute and the map beside a text tell
 // one token's origins alike, and as a plain product of matrices has them. New seeds each run.
-#include "analysis/paths.h"
+#include "analysis/attribution/paths.h"
 
 #include <array>
 #include <functional>
 
-#include "analysis/contribution.h"
-#include "analysis/flow.h"
-#include "analysis/influence.h"
+#include "analysis/attribution/contribution.h"
+#include "analysis/attribution/flow.h"
+#include "analysis/attribution/influence.h"
 #include "changed.h"
 #include "person.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/cast.h"
 #include "helpers.h"
-#include "model/change_place.h"
 #include "model/input.h"
+#include "model/interventions/change_place.h"
 
 namespace headlight {
 

@@ -2,14 +2,14 @@
 #include <chrono>
 #include <cmath>
 
-#include "analysis/cell.h"
-#include "analysis/generate.h"
-#include "analysis/head_summary.h"
-#include "analysis/links.h"
-#include "analysis/steps.h"
+#include "analysis/attention/cell.h"
+#include "analysis/attention/head_summary.h"
+#include "analysis/attention/links.h"
+#include "analysis/attention/steps.h"
+#include "analysis/prediction/generate.h"
 #include "figure/figure.h"
 #include "helpers.h"
-#include "model/rules.h"
+#include "model/interventions/rules.h"
 
 using namespace headlight;
 

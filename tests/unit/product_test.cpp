@@ -2,7 +2,7 @@
 #include "helpers.h"
 #include "io/dtype.h"
 #include "kernels/kernels.h"
-#include "model/packed.h"
+#include "model/loading/packed.h"
 
 using namespace headlight;
 

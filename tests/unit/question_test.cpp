@@ -1,12 +1,12 @@
 // What views ask of a trace, against hand-checked cases, expected tensors and the sums that must come out.
 #include <cmath>
 
-#include "analysis/direct.h"
-#include "analysis/pca.h"
-#include "analysis/questions.h"
+#include "analysis/attribution/pca.h"
+#include "analysis/circuits/direct.h"
 #include "base/cast.h"
 #include "base/spectrum.h"
 #include "changed.h"
+#include "questions/questions.h"
 
 using namespace headlight;
 

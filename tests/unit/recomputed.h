@@ -7,7 +7,7 @@
 #include <random>
 
 #include "changed.h"
-#include "model/patch_change.h"
+#include "model/interventions/patch_change.h"
 #include "model/position_scheme.h"
 
 namespace headlight {

@@ -1,8 +1,8 @@
 // The residual stream under every kind of change: what leaves a layer, and the whole block around a query.
 #include <cstring>
 
-#include "analysis/block_chain.h"
-#include "analysis/steps.h"
+#include "analysis/attention/block_chain.h"
+#include "analysis/attention/steps.h"
 #include "io/safetensors.h"
 #include "person.h"
 #include "recomputed.h"

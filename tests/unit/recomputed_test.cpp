@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "analysis/cell.h"
-#include "analysis/direct.h"
-#include "analysis/lens.h"
-#include "analysis/steps.h"
-#include "analysis/stream_parts.h"
+#include "analysis/attention/cell.h"
+#include "analysis/attention/steps.h"
+#include "analysis/attribution/stream_parts.h"
+#include "analysis/circuits/direct.h"
+#include "analysis/prediction/lens.h"
 
 using namespace headlight;
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "analysis/predict.h"
+#include "analysis/prediction/predict.h"
 #include "base/cast.h"
 #include "helpers.h"
 #include "io/json.h"

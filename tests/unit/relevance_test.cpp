@@ -1,6 +1,6 @@
 // Relevance of every output, and attribution patching as scores of tokens.
-#include "analysis/influence_map.h"
-#include "analysis/patch_estimate.h"
+#include "analysis/attribution/influence_map.h"
+#include "analysis/patching/patch_estimate.h"
 #include "changed.h"
 
 using namespace headlight;

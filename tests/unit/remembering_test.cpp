@@ -7,7 +7,7 @@
 #include <csignal>
 #include <thread>
 
-#include "analysis/head_stats.h"
+#include "analysis/attention/head_stats.h"
 #include "figure/style.h"
 #include "helpers.h"
 #include "io/output_file.h"

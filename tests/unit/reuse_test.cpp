@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "io/json.h"
-#include "model/rules.h"
+#include "model/interventions/rules.h"
 #include "person.h"
 #include "summaries.h"
 

@@ -1,9 +1,9 @@
 // Rollout and flow without changes, against products by hand.
-#include "analysis/flow.h"
-#include "analysis/paths.h"
+#include "analysis/attribution/flow.h"
+#include "analysis/attribution/paths.h"
 #include "base/cast.h"
 #include "changed.h"
-#include "model/patch_change.h"
+#include "model/interventions/patch_change.h"
 #include "trace/trace_file.h"
 
 using namespace headlight;

@@ -1,9 +1,8 @@
 // Rules that a click makes: which cells, in which layers, and how they are spelled.
-#include "views/rules.h"
-
 #include <algorithm>
 
 #include "helpers.h"
+#include "parts/intervention_rules.h"
 
 using namespace headlight;
 

@@ -1,5 +1,5 @@
 // Which sequences a model may read, wherever they come from.
-#include "analysis/generate.h"
+#include "analysis/prediction/generate.h"
 #include "helpers.h"
 #include "model/input.h"
 

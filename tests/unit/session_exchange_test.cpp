@@ -3,9 +3,9 @@
 
 #include "helpers.h"
 #include "session/adopt.h"
-#include "session/exchange.h"
+#include "session/commands/try_out.h"
 #include "session/settings.h"
-#include "session/trial.h"
+#include "session/work/requests.h"
 #include "session/workspace.h"
 
 using namespace headlight;

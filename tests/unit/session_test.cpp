@@ -12,8 +12,8 @@
 #include "figure/text_pieces.h"
 #include "paint/input.h"
 #include "paint/text.h"
+#include "session/commands/keys.h"
 #include "session/file_dialog.h"
-#include "session/keys.h"
 #include "session/save_path.h"
 
 using namespace headlight;

@@ -6,7 +6,7 @@
 #include "figure/figure.h"
 #include "learn/station.h"
 #include "paint/layout.h"
-#include "views/learn.h"
+#include "views/learn/learn.h"
 #include "views/page.h"
 
 using namespace headlight;

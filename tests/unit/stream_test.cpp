@@ -6,11 +6,11 @@
 
 #include <thread>
 
-#include "analysis/corpus_file.h"
+#include "analysis/corpus/corpus_file.h"
 #include "helpers.h"
+#include "hub/hub.h"
 #include "io/image.h"
 #include "io/text_file.h"
-#include "model/hub.h"
 
 using namespace headlight;
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "analysis/head_summary.h"
+#include "analysis/attention/head_summary.h"
 #include "base/cast.h"
 #include "helpers.h"
 

@@ -2,7 +2,7 @@
 // and whatever an earlier pass had.
 #include <cmath>
 
-#include "analysis/head_summary.h"
+#include "analysis/attention/head_summary.h"
 #include "helpers.h"
 #include "kernels/choice.h"
 #include "summaries.h"

@@ -3,11 +3,11 @@
 #include <array>
 #include <bit>
 
-#include "analysis/contribution.h"
-#include "analysis/flow.h"
-#include "analysis/head_map.h"
-#include "analysis/influence_map.h"
-#include "analysis/paths.h"
+#include "analysis/attention/head_map.h"
+#include "analysis/attribution/contribution.h"
+#include "analysis/attribution/flow.h"
+#include "analysis/attribution/influence_map.h"
+#include "analysis/attribution/paths.h"
 #include "changed.h"
 #include "person.h"
 #include "summaries.h"

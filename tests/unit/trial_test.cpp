@@ -1,9 +1,8 @@
 // What a click tries out: one step of undo, in force while nothing of it was changed, taken back by the next.
-#include "session/trial.h"
-
 #include "command_bench.h"
-#include "session/exchange.h"
-#include "views/learn.h"
+#include "session/commands/try_out.h"
+#include "session/work/requests.h"
+#include "views/learn/learn.h"
 
 using namespace headlight;
 

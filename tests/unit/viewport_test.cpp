@@ -1,9 +1,9 @@
 // What a view shows of a picture that is larger than its room, and the commands that move it.
 #include "command_bench.h"
-#include "views/all_heads.h"
-#include "views/heat_map.h"
-#include "views/learn.h"
-#include "views/lens.h"
+#include "views/all_heads/all_heads.h"
+#include "views/heat_map/heat_map.h"
+#include "views/learn/learn.h"
+#include "views/lens/lens.h"
 #include "views/views.h"
 
 using namespace headlight;

@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "helpers.h"
+#include "hub/library.h"
 #include "io/folder.h"
-#include "model/library.h"
 #include "session/file_kind.h"
 #include "session/presets.h"
 #include "session/recovery.h"
@@ -53,7 +53,7 @@ TEST_CASE("paths: a folder that is gone is empty, and a path in it stays what it
         fs::create_directories(gone, ignored);
         const bool moved = chdir(gone.c_str()) == 0;
         fs::remove(gone, ignored);
-        _exit(moved && absolute_path("x/../y") == "y" && bool(find_model("y")) ? 0 : 1);
+        _exit(moved && absolute_path("x/../y") == "y" && !find_model("y") ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "helpers.h"
-#include "session/worker.h"
+#include "session/work/worker.h"
 
 namespace headlight {
 

@@ -1,17 +1,17 @@
 // The worker and its mailbox: the latest request wins, and what fails becomes a sentence.
-#include "session/worker.h"
+#include "session/work/worker.h"
 
 #include <cmath>
 #include <limits>
 #include <mutex>
 #include <thread>
 
-#include "analysis/generate.h"
+#include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "base/check.h"
 #include "helpers.h"
-#include "session/mailbox.h"
 #include "session/session.h"
+#include "session/work/mailbox.h"
 #include "worker_bench.h"
 
 using namespace headlight;

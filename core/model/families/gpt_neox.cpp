@@ -1,7 +1,7 @@
 // GPT-NeoX and Pythia (Black et al. 2022): attention and MLP side by side, q, k and v in turn for each head,
 // partly rotary.
 #include "model/families.h"
-#include "model/rope_config.h"
+#include "model/loading/rope_config.h"
 
 namespace headlight {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "model/families.h"
-#include "model/rope_config.h"
+#include "model/loading/rope_config.h"
 
 namespace headlight {
 

@@ -1,7 +1,7 @@
 // ModernBERT (Warner et al. 2024): pre-norm encoder, rotary positions, every third layer global and the
 // others local.
 #include "model/families.h"
-#include "model/rope_config.h"
+#include "model/loading/rope_config.h"
 
 namespace headlight {
 

@@ -1,7 +1,7 @@
 // Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP side by side, partly rotary, biases
 // everywhere.
 #include "model/families.h"
-#include "model/rope_config.h"
+#include "model/loading/rope_config.h"
 
 namespace headlight {
 

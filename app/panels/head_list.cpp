@@ -1,0 +1,246 @@
+// The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
+#include "panels/head_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/cast.h"
+#include "parts/controls.h"
+#include "parts/token_axis.h"
+#include "session/commands/commands.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kBetweenHeads = 3, kLeastCell = 14, kLargestCellOfTwo = 36, kOutline = 2;
+constexpr float kListTitle = 44, kNumbers = 16, kLeastNames = 24;
+constexpr float kRanking = 108 + 6 * size::row;  // what the list under the grid keeps: its head and six rows
+constexpr int kLeastRows = 3, kRowsPerTurn = 2;
+
+/// Cells with a square thumbnail each: layers down, heads across.
+struct HeadGrid : Grid {
+    float side = 0;
+    int shared = 1;  // query heads that read one key/value head
+
+    Rect thumb(int layer, int head) const { return {x(head), y(layer), side, side}; }
+    /// The same with the thumbnails in the middle of their cells, for the names along them.
+    Grid of_names() const {
+        Grid out = *this;
+        out.x0 += kBetweenHeads / 2;
+        out.y0 += kBetweenHeads / 2;
+        return out;
+    }
+};
+
+float width_of_names(Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    std::vector<std::string> names;
+    for (int l = 0; l < c.blocks(); ++l) names.push_back(short_block_name(c, l));
+    return std::max(kLeastNames, widest_of(s.ui, kCaptionMono, names) + gap::medium);
+}
+
+/// As many whole rows and columns of the grid as the panel has room for, under its title.
+HeadGrid arrange(Scene& s, Rect panel, float names) {
+    const ModelConfig& c = s.model()->config;
+    HeadGrid g;
+    g.rows = c.blocks();
+    g.columns = c.max_heads();
+    g.shared = c.heads(0) / c.kv_heads(0);
+    Rect room = panel;
+    take_top(room, kListTitle + kNumbers);
+    const float high = std::max(0.0f, room.h - kRanking);
+    take_left(room, names);
+    g.w = std::max(kLeastCell, s.ui.whole(room.w / float(g.columns)));
+    if (c.stacks.size() > 1)
+        g.w = std::min(g.w, kLargestCellOfTwo);  // three kinds of attention stand under each other
+    g.h = g.w;
+    g.side = g.w - kBetweenHeads;
+    const auto whole_cells = [&](float room, int count) {
+        return g.w * std::min(float(count), std::floor(room / g.w));
+    };
+    g.view = {room.x, room.y, whole_cells(room.w, g.columns),
+              whole_cells(std::max(g.h * kLeastRows, high), g.rows)};
+    return g;
+}
+
+/// Scrolls by the wheel, and to a head that was chosen by key or from the list, once.
+void scroll(Scene& s, HeadGrid& g) {
+    auto& state = s.of<HeadListState>();
+    const std::pair chosen{s.session.selection.block, s.session.selection.head};
+    const Rect whole = g.whole();
+    state.seen.across = state.seen.down = kRowsPerTurn * g.h;
+    if (std::exchange(state.followed, chosen) != chosen) {
+        const float column = g.w * float(chosen.second), row = g.h * float(chosen.first);
+        state.seen.x = scrolled_to(state.seen.x, column, column + g.w, g.view.w);
+        state.seen.y = scrolled_to(state.seen.y, row, row + g.h, g.view.h);
+    }
+    scrolled_across(s.ui, g.view, whole.w, state.seen);
+    scrolled(s.ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, whole.h, state.seen);
+    g.x0 = state.seen.x;
+    g.y0 = state.seen.y;
+}
+
+/// Brackets over the query heads that share one key/value head.
+void draw_groups(Scene& s, const HeadGrid& g) {
+    constexpr float kRaised = 23, kEnds = 4, kReach = 10;
+    Ui& ui = s.ui;
+    if (g.shared == 1) return;
+    ui.clip({g.view.x - kOutline, g.view.y - 2 * kRaised, g.view.w + 2 * kOutline, 2 * kRaised});
+    for (int first = 0; first < g.columns; first += g.shared) {
+        const float x = g.x(first), w = g.w * float(g.shared) - kBetweenHeads, y = g.view.y - kRaised;
+        const int group = first / g.shared;
+        const ImU32 color = s.session.selection.head / g.shared == group ? ui.colors->accent : ui.colors->t3;
+        ui.fill({x, y, w, ui.line()}, color);
+        for (const float end : {x, x + w - ui.line()}) ui.fill({end, y, ui.line(), kEnds}, color);
+        if (x < g.view.x || x + w > g.view.right() + gap::tight) continue;
+        const std::string path = "group/" + std::to_string(group);
+        ui.tooltip(path, ui.hit(path, line_at({x, y, w, 0}, y, kReach)),
+                   "Query heads " + std::to_string(first) + " … " + std::to_string(first + g.shared - 1) +
+                       " share key/value head " + std::to_string(group) + ".");
+    }
+    ui.unclip();
+}
+
+void draw_names(Scene& s, const HeadGrid& g, float names) {
+    draw_head_names(s, g.of_names(), names,
+                    [&](int layer) { return short_block_name(s.model()->config, layer); });
+    draw_groups(s, g);
+}
+
+/// All thumbnails in one draw; frames in their places while there are none.
+void draw_thumbnails(Scene& s, const HeadGrid& g) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    if (!s.sentence() || !s.pictures.thumbnails) {
+        for (int i = 0; i < c.head_count(); ++i) {
+            const auto [block, head] = c.head_at(i);
+            ui.fill(g.thumb(block, head), ui.colors->bg0);
+            ui.frame(g.thumb(block, head), ui.colors->l1);
+        }
+        return;
+    }
+    GridDraw d = thumbnail_grid(s, g.side);
+    d.across = g.columns;
+    for (int i = 0; i < g.rows * g.columns; ++i) {
+        const AttentionHead at{i / g.columns, i % g.columns};
+        d.slots.push_back({c.has_head(at) ? c.head_index(at) : -1, 0, s.pictures.largest});
+    }
+    d.pitch = ui.pixels(ImVec2{g.w, g.h});
+    const Rect r = ui.pixels(g.whole());
+    d.rect = {r.x, r.y, r.w, r.h};
+    ui.heat->draw(*ui.list, d);
+}
+
+/// The head or layer that is shown, the one that is compared with it, the one under the mouse.
+void draw_outlines(Scene& s, const HeadGrid& g) {
+    Ui& ui = s.ui;
+    const View& view = shown_view(s.session, *s.model());
+    const auto& selection = s.session.selection;
+    const auto outline = [&](Rect r, ImU32 color, float width) {
+        ui.frame(inset(r, -kOutline, -kOutline), color, width);
+    };
+    const auto outline_head = [&](std::pair<int, int> head, ImU32 color, float width) {
+        outline(g.thumb(head.first, head.second), color, width);
+    };
+    if (view.second_head && s.session.document.comparison.what == Compared::heads)
+        outline_head(s.session.document.comparison.head, ui.colors->t1, 1);
+    if (selection.hovered.head) outline_head(*selection.hovered.head, ui.colors->hover, 1);
+    if (view.group)
+        if (const auto group = view.group(s.session, s.model()->config)) {
+            for (const auto& [block, head] : group->heads) outline_head({block, head}, ui.colors->accent, 1);
+            return;
+        }
+    const bool of_layer = view.shows == View::Shows::layer || (view.of_layer && view.of_layer(s.session));
+    if (!of_layer) return outline_head({selection.block, selection.head}, ui.colors->accent, 2);
+    Rect layer = g.thumb(selection.block, 0);
+    layer.w = g.w * float(s.model()->config.heads(selection.block)) - kBetweenHeads;
+    outline(layer, ui.colors->accent, 2);
+}
+
+void name_thumbnails(Scene& s, const HeadGrid& g) {
+    const Rect around = inset(g.view, -1, -1);
+    for (int l = 0; l < g.rows; ++l)
+        for (int head = 0; head < s.model()->config.heads(l); ++head) {
+            const Rect r = g.thumb(l, head);
+            const bool seen =
+                around.contains(r.min()) && r.right() <= around.right() && r.bottom() <= around.bottom();
+            if (seen) s.ui.name("grid/" + head_name(s.model()->config, l, head), r);
+        }
+}
+
+/// "2.0: layer 2, head 0; entropy 1.20, …".
+std::string said_of(const Scene& s, AttentionHead head) {
+    constexpr size_t kSaid = 4;  // statistics
+    const auto& stats = s.sentence()->heads[head].statistics;
+    std::string out = head_legend(s.model()->config, head);
+    for (size_t i = 0; i < kSaid; ++i)
+        out += (i ? ", " : "; ") + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
+    return out;
+}
+
+void answer_grid(Scene& s, const HeadGrid& g) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const Hit h = ui.hit("grid", g.view);
+    name_thumbnails(s, g);
+    if (!h.hovered) return;
+    const auto [layer, head] = g.at(h.mouse);
+    if (!c.has_head({layer, head})) return;
+    s.pointed.head = std::pair{layer, head};
+    if (h.clicked && ui.ctrl) {
+        s.send("map toggle", head_path(c, layer, head));
+    } else if (h.clicked && ui.shift) {
+        s.send("compare", head_path(c, layer, head));
+        s.send("view compare");
+    } else if (h.clicked) {
+        show_head(s, layer, head);
+    }
+    if (s.sentence()) ui.tooltip("grid/" + head_name(c, layer, head), h, said_of(s, {layer, head}));
+}
+
+/// "Heads  4 × 8 · 2 key/value", and the way to all of them.
+void draw_title(Scene& s, Rect line, const HeadGrid& g) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    if (s.sentence() && ui.link("tab/All heads", line.right(), line.middle_y(), "All heads"))
+        s.send("view heads");
+    take_right(line, ui.text.width(kCaption, "All heads"), gap::small);
+    take_left(line, write(ui, line, kBody, ui.colors->t1, "Heads"), gap::small + 2);
+    const std::string heads = std::to_string(g.rows) + " × " + per_stack(c, &StackConfig::heads),
+                      shared = g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : "";
+    const bool fits = ui.text.width(kCaptionMono, heads + shared) <= line.w;  // else brackets say it
+    write(ui, line, kCaptionMono, ui.colors->t3, fits ? heads + shared : heads);
+}
+
+}  // namespace
+
+void draw_head_list(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    if (!s.model()) return;
+    Rect rest = inset(area, size::panel_pad, 0);
+    const float names = width_of_names(s);
+    HeadGrid g = arrange(s, rest, names);
+    scroll(s, g);
+    draw_title(s, take_top(rest, kListTitle), g);
+    ui.clip(area);
+    draw_names(s, g, names);
+    answer_grid(s, g);
+    ui.clip(inset(g.view, -kOutline, -kOutline));
+    draw_thumbnails(s, g);
+    draw_outlines(s, g);
+    ui.unclip();
+    ui.unclip();
+    take_top(rest, g.view.bottom() - rest.y, gap::medium);
+    ui.hairline(rest.x, rest.y, rest.right(), rest.y);
+    if (!s.sentence())
+        return caption(
+            ui, {rest.x, rest.y, rest.w, kListTitle},
+            s.model()->config.can.read_image ? "Ranking needs a picture." : "Ranking needs a sentence.");
+    const View& view = shown_view(s.session, *s.model());
+    if (!view.beside.list || !view.beside.list(s, rest)) draw_head_ranking(s, rest);
+}
+
+}  // namespace headlight

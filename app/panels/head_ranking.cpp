@@ -1,0 +1,130 @@
+// Heads in the order of a statistic, of the focused cell, or of what changes and ablations do.
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "panels/head_list.h"
+#include "parts/interventions.h"
+#include "parts/metric.h"
+#include "session/commands/commands.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+/// A way of ranking heads that the list offers.
+struct RankChoice {
+    int rank;
+    std::string label;
+};
+
+std::vector<RankChoice> rank_choices(const Scene& s) {
+    Ui& ui = s.ui;
+    std::vector<RankChoice> out;
+    for (int i = 0; i < kStatistics; ++i) out.push_back({i, head_statistics()[i].label});
+    if (const auto cell = s.shown_cell()) {
+        const auto label = [&](const std::vector<std::string>& labels, int i) {
+            return ui.text.fitted(kCaption, labels[i], 56) + " " + std::to_string(i);
+        };
+        out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
+                                        label(s.key_labels(), cell->second)});
+    }
+    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "affected by interventions"});
+    if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on " + metric_text(s)});
+    return out;
+}
+
+/// The rank in force: the chosen one where it says something, else the first statistic.
+int rank_of(const Scene& s) {
+    const auto choices = rank_choices(s);
+    const auto it = std::find_if(choices.begin(), choices.end(),
+                                 [&](const RankChoice& c) { return c.rank == s.session.preferences.rank; });
+    return it == choices.end() ? 0 : it->rank;
+}
+
+std::vector<float> rank_values(const Scene& s, int rank) {
+    std::vector<float> out;
+    if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
+    if (rank == kRankByMoved) return s.found<MovedWanted>() ? s.found<MovedWanted>()->answer.distances : out;
+    if (rank == kRankBySweep) return s.sweep() && s.sweep()->ended() ? s.sweep()->effects().change : out;
+    for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[rank]);
+    return out;
+}
+
+constexpr float kRankTitle = 40;
+
+void draw_rank_choice(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    const Rect title = take_left(line, kRankTitle);
+    const auto choices = rank_choices(s);
+    std::vector<std::string> items;
+    int current = 0;
+    for (int i = 0; i < isize(choices); ++i) {
+        items.push_back(choices[i].label);
+        if (choices[i].rank == rank_of(s)) current = i;
+    }
+    caption(ui, title, "Rank");
+    float width = 0;
+    if (const int chosen = ui.drop_down("rank", line.x, line.middle_y(), items, current, width, line.w);
+        chosen >= 0) {
+        const int wanted = choices[chosen].rank;
+        s.send("rank", rank_word(wanted));
+        if (wanted == kRankBySweep) s.send("sweep", "on");
+    }
+    const int rank = rank_of(s);
+    const char* help = rank >= 0 ? head_statistics()[rank].definition
+                       : rank == kRankByMoved
+                           ? "Jensen–Shannon divergence of each head’s rows before and "
+                             "after the interventions, averaged over the queries; 0 to 1 bit."
+                       : rank == kRankBySweep ? "Change of the metric when the head is ablated (its z is 0)."
+                                              : "Weight of the shown cell in each head.";
+    ui.tooltip("rank/help", ui.hit("rank/help", title), help);
+}
+
+enum class Among { all, cross_attention };
+
+/// In the order of a rank: those that it ranks among.
+std::vector<int> ordered(const ModelConfig& c, const std::vector<float>& strength, bool ascending,
+                         Among among) {
+    std::vector<int> order = order_by(strength, ascending);
+    const auto other = [&](int i) { return c.block(c.head_at(i).block).kind != AttentionKind::cross; };
+    if (among == Among::cross_attention)
+        order.erase(std::remove_if(order.begin(), order.end(), other), order.end());
+    return order;
+}
+
+void draw_ranked_heads(Scene& s, Rect area, Among among) {
+    const int rank = rank_of(s);
+    if (rank == kRankBySweep) {
+        Rect line = take_top(area, size::row, gap::small);
+        caption(s.ui, take_left(line, kRankTitle), "Of");
+        draw_metric_chip(s, "rank", line);
+        if (!draw_sweep_state(s, area)) return;
+    }
+    RankedHeads heads{"ranked/",
+                      {},
+                      rank_values(s, rank),
+                      std::pair{s.session.selection.block, s.session.selection.head},
+                      true,
+                      rank == kRankBySweep};
+    std::vector<float> strength = heads.values;
+    if (rank == kRankBySweep)
+        for (float& v : strength) v = std::abs(v);
+    heads.order = ordered(s.model()->config, strength, rank >= 0 && head_statistics()[rank].ascending, among);
+    heads.previews = shown_view(s.session, *s.model()).shows != View::Shows::model;
+    if (rank == kRankBySweep) heads.detail = sweep_details(s);
+    const auto pressed = draw_ranked(s, area, s.model()->config, heads);
+    if (pressed) show_head(s, pressed->first, pressed->second);
+}
+
+}  // namespace
+
+void draw_head_ranking(Scene& s, Rect area) {
+    const bool cross = shown_view(s.session, *s.model()).of_target;
+    take_top(area, 0, gap::small);
+    draw_rank_choice(s, take_top(area, size::row, gap::small));
+    draw_ranked_heads(s, area, cross ? Among::cross_attention : Among::all);
+}
+
+}  // namespace headlight

@@ -1,0 +1,273 @@
+#include "panels/intervention_bar.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/cast.h"
+#include "parts/controls.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kLine = 40, kLineOfMore = 36;
+
+/// What a mask with numbers is offered with, by how many it takes; pressed again, the next.
+constexpr std::array<std::array<const char*, 3>, 3> kMaskNumbers{
+    {{"", "", ""}, {":4", ":8", ":2"}, {":1:4", ":1:8", ":2:4"}}};
+
+/// A kind of mask, as it stands in the bar.
+struct MaskOption {
+    const MaskKind* kind;  // null: the one from a file
+    std::string label, help;
+};
+
+/// "window", "global"; with its numbers where it is in force.
+std::string short_label(const MaskKind& kind) {
+    if (std::string_view(kind.name) == "own") return "default";
+    if (std::string_view(kind.name) == "block") return "sentence";
+    return kind.name;
+}
+
+/// What a mask does, without its spelling ("window:W, a query sees …").
+std::string help_of_mask(const MaskKind& kind) {
+    const std::string help = kind.help;
+    return kind.numbers ? help.substr(help.find(", ") + 2) : help;
+}
+
+std::vector<MaskOption> mask_options(const Scene& s, int& current) {
+    const Mask& now = s.session.document.intervention.mask;
+    const std::string name = now.name();
+    std::vector<MaskOption> out;
+    for (const MaskKind& kind : mask_kinds()) {
+        const bool on = name == kind.name || name.starts_with(std::string(kind.name) + ":");
+        if (std::string_view(kind.name) == "block" && !s.model()->config.can.read_pair && !on) continue;
+        if (on) current = isize(out);
+        std::string label = short_label(kind);
+        if (on && kind.numbers > 0) label += " " + name.substr(name.find(':') + 1);
+        std::replace(label.begin(), label.end(), ':', '+');
+        out.push_back(
+            {&kind, label,
+             "Mask: " + help_of_mask(kind) + (kind.numbers ? ". Press again for other numbers." : ".")});
+    }
+    if (current >= 0) return out;
+    current = isize(out);
+    out.push_back({nullptr, now.label(), "Mask: " + now.label() + "."});
+    return out;
+}
+
+/// The mask that a press on an option asks for: where it is in force, with its next numbers.
+std::string wanted_mask(const MaskKind& kind, const std::string& now) {
+    const auto& numbers = kMaskNumbers[kind.numbers];
+    const std::string name = kind.name;
+    for (size_t i = 0; i < numbers.size(); ++i)
+        if (now == name + numbers[i]) return name + numbers[(i + 1) % numbers.size()];
+    return name + numbers[0];
+}
+
+/// Side by side where there is room, else a list.
+void choose_mask(Scene& s, Toolbar& bar, float room) {
+    int current = -1;
+    const auto options = mask_options(s, current);
+    Ui::Segments segments{{}, {}, current};
+    for (const MaskOption& option : options) {
+        segments.labels.push_back(option.label);
+        segments.helps.push_back(option.help);
+    }
+    const char* label = bar.labels ? "Mask" : "";
+    const int chosen = bar.segments_width(label, segments.labels) <= room
+                           ? bar.segments(label, "mask", segments)
+                           : bar.choice("Mask", "mask", segments.labels, current);
+    if (chosen >= 0 && options[chosen].kind)
+        s.send("mask", wanted_mask(*options[chosen].kind, s.session.document.intervention.mask.name()));
+}
+
+/// Mask and unmask, and whether a drag paints cells or a rectangle; what is on is pressed off.
+void choose_brush(Scene& s, Toolbar& bar) {
+    Brush& brush = s.of<Painting>().brush;
+    const Brush before = brush;
+    const bool rectangles = paints_rectangles(s.session);
+    const int current = brush == Brush::off                                      ? -1
+                        : brush == Brush::mask || brush == Brush::mask_rectangle ? 0
+                                                                                 : 1;
+    const int chosen =
+        bar.segments(bar.labels ? "Brush" : "", "brush",
+                     {{"mask", "unmask"},
+                      {"Drag over the heat map to mask cells; press again to put the brush away.",
+                       "Drag over the heat map to unmask cells; press again to put the brush away."},
+                      current});
+    constexpr Brush kCells[] = {Brush::mask, Brush::unmask},
+                    kRectangles[] = {Brush::mask_rectangle, Brush::unmask_rectangle};
+    if (chosen >= 0) brush = chosen == current ? Brush::off : (rectangles ? kRectangles : kCells)[chosen];
+    const Rect at = band(bar.take(size::chip, gap::medium), size::chip);
+    const Hit h = s.ui.control("brush/rectangle", at);
+    s.ui.fill(at,
+              rectangles  ? s.ui.colors->bg4
+              : h.hovered ? s.ui.colors->bg3
+                          : s.ui.colors->bg2,
+              size::corner);
+    s.ui.frame(at, s.ui.colors->l2, 1, size::corner);
+    s.ui.frame(inset(at, 7, 9), rectangles ? s.ui.colors->t1 : s.ui.colors->t2);
+    s.ui.tooltip("brush/rectangle", h,
+                 "A drag paints the rectangle between its ends, not the cells under it.");
+    if (h.clicked) brush = (rectangles ? kCells : kRectangles)[std::max(current, 0)];
+    if (brush != before && brush != Brush::off) s.send("view head");
+}
+
+constexpr std::pair<float, const char*> kTemperatures[] = {
+    {1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"},         {0.5f, "0.5"},
+    {2.0f, "2"}, {4.0f, "4"},       {INFINITY, "∞, uniform"}};
+
+/// The change of some kinds with exactly this place, or null.
+const Change* change_at(const Session& session, std::initializer_list<ChangeKind> kinds, int block,
+                        int head) {
+    for (const Change& c : session.document.intervention.changes)
+        if (c.block == block && c.head == head && c.blocks == Blocks::usual &&
+            std::find(kinds.begin(), kinds.end(), c.kind) != kinds.end())
+            return &c;
+    return nullptr;
+}
+
+void choose_temperature(Scene& s, Toolbar& bar) {
+    const BrushScope scope = s.of<Painting>().scope;
+    const int block = scope == BrushScope::all_heads ? -1 : s.session.selection.block,
+              head = scope == BrushScope::this_head ? s.session.selection.head : -1;
+    const Change* set = change_at(s.session, {ChangeKind::temperature}, block, head);
+    const float now = set ? set->value : 1;
+    std::vector<std::string> items;
+    int current = -1;
+    for (const auto& [value, name] : kTemperatures) {
+        if (value == now) current = isize(items);
+        items.push_back(name);
+    }
+    if (current < 0) {
+        current = isize(items);
+        items.push_back(decimals(now, 2));
+    }
+    const int chosen = bar.choice("Temperature", "temperature", items, current);
+    if (chosen < 0 || chosen == current || chosen >= std::ssize(kTemperatures)) return;
+    Change change;
+    change.kind = ChangeKind::temperature;
+    change.block = block;
+    change.head = head;
+    change.value = kTemperatures[chosen].first;
+    s.change(change);
+}
+
+void choose_ablation(Scene& s, Toolbar& bar) {
+    const auto [block, head] = std::pair{s.session.selection.block, s.session.selection.head};
+    const Change* set = change_at(s.session,
+                                  {ChangeKind::zero, ChangeKind::mean, ChangeKind::uniform, ChangeKind::hard,
+                                   ChangeKind::keep, ChangeKind::freeze},
+                                  block, head);
+    std::vector<std::string> items{"unchanged"};
+    int current = 0;
+    for (const ChangeRow& row : ablations()) {
+        if (set && set->kind == row.kind) current = isize(items);
+        items.push_back(row.kind == ChangeKind::keep ? "keep only this head" : row.name);
+    }
+    if (set && set->kind == ChangeKind::freeze) {
+        current = isize(items);
+        items.push_back("frozen");
+    }
+    const std::string label = "Head " + head_name(s.model()->config, block, head);
+    const int chosen = bar.choice(label, "ablation", items, current);
+    if (chosen < 0 || chosen == current) return;
+    if (chosen == 0) return s.change(*set);  // which takes it away
+    if (chosen > std::ssize(ablations())) return;
+    Change change;
+    change.kind = ablations()[chosen - 1].kind;
+    std::tie(change.block, change.head) = std::tie(block, head);
+    s.change(change);
+}
+
+void choose_skips(Scene& s, Toolbar& bar) {
+    const int block = s.session.selection.block;
+    const bool attention = change_at(s.session, {ChangeKind::skip_attention}, block, -1),
+               mlp = change_at(s.session, {ChangeKind::skip_mlp}, block, -1);
+    const bool cross = s.model()->config.block(block).kind ==
+                       AttentionKind::cross;  // the MLP belongs to self-attention's layer
+    const std::string label = "Layer " + block_name(s.model()->config, block);
+    std::vector<std::string> items{"unchanged", "skip attention"};
+    if (!cross) items.insert(items.end(), {"skip MLP", "skip both"});
+    const int chosen = bar.choice(label, "skip", items, (attention ? 1 : 0) + (mlp ? 2 : 0));
+    if (chosen < 0) return;
+    Change change;
+    change.block = block;
+    change.kind = ChangeKind::skip_attention;
+    const bool other_attention = attention != ((chosen & 1) != 0), other_mlp = mlp != ((chosen & 2) != 0);
+    if (other_attention) s.change(change);
+    change.kind = ChangeKind::skip_mlp;
+    if (other_mlp) s.change(change, other_attention);
+}
+
+/// The last change of positions that concerns every text.
+void choose_positions(Scene& s, Toolbar& bar) {
+    if (s.model()->config.positions == PositionScheme::none) return;
+    const Change* set = change_at(s.session, {ChangeKind::positions}, -1, -1);
+    const int current = !set ? 0 : set->value == kNoPositions ? 1 : 2;
+    const int chosen = bar.choice("Positions", "positions", {"own", "off", "shuffled"}, current);
+    if (chosen < 0 || chosen == current) return;
+    if (chosen == 0) return s.change(*set);  // which takes it away
+    Change change;
+    change.kind = ChangeKind::positions;
+    change.value = chosen == 1 ? kNoPositions : 1;
+    s.change(change);
+}
+
+/// What is changed of a head, a layer and the positions, under one another.
+void draw_more(Scene& s, Rect inside) {
+    Rect rest = inset(inside, gap::large, gap::medium);
+    for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions}) {
+        Toolbar line(s.ui, take_top(rest, kLineOfMore));
+        choose(s, line);
+    }
+}
+
+/// Behind one button: what has no room beside masks and brush.
+void draw_more_button(Scene& s, Toolbar& bar) {
+    constexpr float kWide = 300;
+    const bool open = ImGui::IsPopupOpen("change/more/panel");
+    const Hit h = bar.press("change/more", "More…", open);
+    s.ui.tooltip("change/more", h,
+                 "Ablate the head, set the temperature of its softmax, skip parts of the layer, switch "
+                 "positions off.");
+    s.ui.pop_up("change/more", bar.last(), h.clicked, {kWide, 4 * kLineOfMore + 2 * gap::medium},
+                [&](Rect inside) { draw_more(s, inside); });
+}
+
+/// What the four choices of a head, a layer and the positions need beside one another; roughly.
+float width_of_rest(Scene& s) {
+    float all = 0;
+    for (const char* label : {"Temperature", "Head 10.10", "Layer cross.2", "Positions"})
+        all += s.ui.choice_width(label, {"keep only this head"});
+    return all;
+}
+
+}  // namespace
+
+float draw_change_bar(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    if (!s.session.preferences.change_bar || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
+    constexpr float kRoomy = 700;
+    const Rect line = take_top(area, kLine);
+    Toolbar bar(ui, {line.x + size::center_pad, line.y, line.w - size::center_pad - gap::small, kLine});
+    bar.labels = bar.rest().w > kRoomy;
+    const float others = bar.segments_width("Brush", {"mask", "unmask"}) + size::chip + 3 * gap::medium +
+                         ui.choice_width("", {"all heads"}) + ui.text.width(kCaption, "More…") + 24;
+    if (!s.model()->config.can.read_image) choose_mask(s, bar, bar.rest().w - others);
+    choose_brush(s, bar);
+    bar.choose("", "scope", {"all heads", "this layer", "this head"}, s.of<Painting>().scope);
+    if (bar.rest().w > width_of_rest(s)) {
+        for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions})
+            choose(s, bar);
+    } else {
+        draw_more_button(s, bar);
+    }
+    ui.hairline(line.x, line.bottom(), line.right(), line.bottom());
+    return kLine;
+}
+
+}  // namespace headlight

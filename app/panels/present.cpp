@@ -1,0 +1,184 @@
+#include "panels/present.h"
+
+#include <algorithm>
+
+#include "io/json.h"
+#include "paint/layout.h"
+#include "parts/controls.h"
+#include "session/adopt.h"
+#include "session/commands/commands.h"
+#include "views/page.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kPresentHead = 56, kHintLine = 36;
+
+constexpr const char* kSlideOf = "slide_of";  // the name of the model whose interventions a slide holds
+
+/// What is looked at, as a workspace names it; of the model only its name.
+Result<std::string> slide_of(const CommandContext& c) {
+    Session s = c.session;
+    note_changes(s.document);
+    s.document.wanted = s.document.open;
+    s.selection.view_name = shown_view(c.session, *c.model()).key;
+    s.document.slides.clear();
+    Json root = Json::object();
+    FieldWriter writer(root);
+    visit_workspace(s, writer);
+    TRY_STATUS(writer.status());
+    for (const char* not_its : {"slides", "model", "other_models"}) root.erase(not_its);
+    root[kSlideOf] = c.model()->name;
+    return json_text(root);
+}
+
+/// The model that a slide is of, where that is another one than the one that is open; else "".
+std::string other_model_of(const Json& slide, const Model& open) {
+    const auto of = slide.is_object() ? slide.find(kSlideOf) : slide.end();
+    const bool named = slide.is_object() && of != slide.end() && of->is_string();
+    return named && of->get<std::string>() != open.name ? of->get<std::string>() : "";
+}
+
+/// What a slide keeps becomes what is looked at, as one step of undo. What it changes in another model than
+/// the one that is open is left out.
+Status show_slide(CommandContext& c, int number) {
+    Session& now = c.session;
+    TRY(const Json root, parse_json(now.document.slides[number], "The slide"));
+    Session kept = now;
+    note_changes(kept.document);  // what an older slide does not say stays as it is
+    kept.document.wanted = kept.document.open;
+    kept.selection.locked.reset();
+    FieldReader reader(root, "The slide", true);
+    visit_workspace(kept, reader);
+    const std::string other = other_model_of(root, *c.model());
+    if (!other.empty()) kept.document.changes() = {};
+    adopt(now, &kept, Adopted::slide, c.model());
+    if (!other.empty())
+        now.notice = "The slide is of " + other + ": what it changes there is left out; open that model.";
+    open_named_view(now, now.selection.view_name);
+    c.host.show_texts();
+    now.slide = number;
+    return success();
+}
+
+Status step_slide(CommandContext& c, int by) {
+    const int count = isize(c.session.document.slides);
+    return show_slide(c, std::clamp(c.session.slide + by, 0, count - 1));
+}
+
+void present(CommandContext& c) {
+    c.session.presenting = !c.session.presenting;
+    c.session.preferences.hints_seen = true;
+    c.session.sheet.reset();
+    c.host.leave_texts();
+}
+
+Status add_slide(CommandContext& c, const std::string&) {
+    auto& slides = c.session.document.slides;
+    if (slides.size() >= kMaxSlides) return Error{"A workspace holds 200 slides; remove some first."};
+    TRY(std::string slide, slide_of(c));
+    const int at = c.session.slide < 0 ? isize(slides) : std::min(c.session.slide + 1, isize(slides));
+    slides.insert(slides.begin() + at, std::move(slide));
+    c.session.slide = at;
+    c.session.notice = "Kept as slide " + std::to_string(at + 1) + " of " + std::to_string(slides.size()) +
+                       ". F5 presents; the workspace holds the slides.";
+    return success();
+}
+
+Status remove_slide(CommandContext& c, const std::string&) {
+    auto& slides = c.session.document.slides;
+    const int at = c.session.slide < 0 ? isize(slides) - 1 : std::min(c.session.slide, isize(slides) - 1);
+    slides.erase(slides.begin() + at);
+    c.session.slide = std::min(at, isize(slides) - 1);
+    c.session.notice =
+        std::to_string(slides.size()) + (slides.size() == 1 ? " slide is left." : " slides are left.");
+    return success();
+}
+
+Status go_to_slide(CommandContext& c, const std::string& words) {
+    const double count = double(c.session.document.slides.size());
+    TRY(const double number, number_within("slide go", words, 1, count, true));
+    return show_slide(c, int(number) - 1);
+}
+
+const char* has_slides(const CommandContext& c) {
+    if (!c.sentence()) return needs_sentence(c);
+    return c.session.document.slides.empty() ? "There are no slides yet: keep a view with Shift+F5."
+                                             : nullptr;
+}
+
+/// The arrows walk through slides only where these are presented.
+const char* walks(const CommandContext& c) {
+    const bool on = c.session.presenting && !c.session.sheet && c.sentence();
+    return on && !c.session.document.slides.empty() ? nullptr : "";
+}
+
+}  // namespace
+
+std::vector<Command> present_commands() {
+    const char* walk = "while presenting: previous or next slide";
+    return in_group(
+        "Display",
+        {row({"present", "Present", "the view alone and large; Esc leaves", "F5"}, present, needs_sentence),
+         row({"slide add", "Keep the view as a slide", "keep what is shown as a slide", "Shift+F5"},
+             add_slide, needs_sentence),
+         row({"slide remove", "Remove the slide", "remove the slide that was shown last"}, remove_slide,
+             has_slides),
+         row({"slide go NUMBER", "Go to a slide", "show a slide by its number"}, go_to_slide, has_slides),
+         row(
+             {"slide previous", "Previous slide", walk, "←, PgUp"},
+             [](CommandContext& c, const std::string&) { return step_slide(c, -1); }, walks),
+         row(
+             {"slide next", "Next slide", walk, "→, PgDn"},
+             [](CommandContext& c, const std::string&) { return step_slide(c, 1); }, walks)});
+}
+
+namespace {
+
+/// "red 16 → ball 10", and its weight in amber.
+void draw_pointed(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    const auto cell = s.shown_cell();
+    if (!cell || !s.answer->picture) return;
+    const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
+    const std::string weight = masked ? "masked" : number(s.weight(cell->first, cell->second), 3);
+    const float wide = write(ui, line, kTitleMono, ui.colors->accent_text, weight, Flush::right);
+    take_right(line, wide, gap::wide);
+    write(ui, line, kTitleMono, ui.colors->t1,
+          token_at(s.query_labels(), cell->first) + " → " + token_at(s.key_labels(), cell->second),
+          Flush::right);
+    ui.name("present/value", line);
+}
+
+/// Which slide it is, and how to leave.
+void draw_hint(Scene& s, Rect line) {
+    Ui& ui = s.ui;
+    const auto count = s.session.document.slides.size();
+    const std::string slides =
+        count == 0 ? "Shift+F5 keeps a view as a slide"
+        : s.session.slide < 0
+            ? std::to_string(count) + (count == 1 ? " slide" : " slides") + ", → begins"
+            : "Slide " + std::to_string(s.session.slide + 1) + " of " + std::to_string(count) + ", ← → go on";
+    write(ui, line, kCaption, ui.colors->t2, slides);
+    if (ui.link("present/leave", line.right(), line.middle_y(), "Esc leaves")) s.send("present");
+}
+
+}  // namespace
+
+Rect draw_presentation(Scene& s, Rect window, const View& view) {
+    Ui& ui = s.ui;
+    Rect rest = window;
+    const Rect head = inset(take_top(rest, kPresentHead), size::center_pad, 0),
+               hint = inset(take_bottom(rest, kHintLine), size::center_pad, 0);
+    const std::string title = view.fills_window ? "" : view_title(s, view);
+    const float wide = write(ui, head, kTitle, ui.colors->t1, title);
+    Rect value = head;
+    take_left(value, wide, gap::wide);
+    if (view.shows == View::Shows::head) draw_pointed(s, value);
+    draw_hint(s, hint);
+    return rest;
+}
+
+}  // namespace headlight

@@ -1,0 +1,226 @@
+#include "panels/view_commands.h"
+
+#include <algorithm>
+
+#include "base/cast.h"
+#include "base/utf8.h"
+#include "panels/head_list.h"
+#include "panels/menus.h"
+#include "panels/save_menu.h"
+#include "panels/token_menu.h"
+#include "parts/interventions.h"
+#include "parts/layer_heads.h"
+#include "session/commands/choices.h"
+#include "session/commands/word_parsers.h"
+#include "views/viewport_commands.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+const char *kViews = "Views", *kSelection = "Heads and cells";
+
+const View& shown_view(const CommandContext& c) { return shown_view(c.session, *c.model()); }
+
+/// Why a view cannot be opened now; "" where the model has none.
+const char* missing(const View& v, const CommandContext& c) {
+    if (!c.model()) return "No model is open yet.";
+    return v.offered(*c.model()) ? v.missing(*c.model()) : "";
+}
+
+Command view_row(const View& v) {
+    const std::string digit(1, v.digit);
+    Command out = row(
+        {std::string("view ") + v.key, std::string("View ") + v.name, v.name,
+         v.digit <= '9' ? digit + ", Ctrl+" + digit : "Ctrl+" + digit},
+        [&v](CommandContext& c) { open_view(c.session, v.key); },
+        [&v](const CommandContext& c) { return missing(v, c); });
+    out.alias = "view " + lower_case(v.name);
+    return out;
+}
+
+/// A row for what can be chosen of a view's state; the view opens, unless others show that state too.
+Command choice_of_view(const View& v, const Choice& choice) {
+    const auto run = [&v, choice](CommandContext& c, const std::string& words) {
+        choose(c.session.views, v.visit, choice.command, words);
+        return success();
+    };
+    Command out = row({choice.command, choice.title, choice.help}, run,
+                      [&v](const CommandContext& c) { return missing(v, c); });
+    out.words = optional_words(choice.words);
+    return choice.shared ? out : opens_view(v.key, out);
+}
+
+/// What a view adds itself: under its heading and where it can be opened, unless it says otherwise.
+std::vector<Command> own_rows(const View& v) {
+    std::vector<Command> rows = v.commands ? v.commands() : std::vector<Command>{};
+    for (Command& row : rows) {
+        if (row.group.empty()) row.group = kViews;
+        if (!row.when) row.when = [&v](const CommandContext& c) { return missing(v, c); };
+    }
+    return rows;
+}
+
+/// What can be chosen of the states of all views.
+std::vector<Command> choice_commands() {
+    std::vector<Command> out;
+    for (const View& v : views())
+        for (const Choice& choice : v.visit ? choices_of(v.visit) : std::vector<Choice>{})
+            out.push_back(choice_of_view(v, choice));
+    return out;
+}
+
+/// A view that lists the choices of a step stays within cross-attention.
+void move_head(CommandContext& c, int layers, int heads) {
+    Selection& s = c.session.selection;
+    const ModelConfig& config = c.model()->config;
+    s.choose(std::clamp(s.block + layers, shown_view(c).lists_choices ? cross_block(config, 0) : 0,
+                        config.blocks() - 1),
+             s.head + heads);
+    fit_head(s, config);
+}
+
+Command moves_head(const CommandText& text, int layers, int heads) {
+    return row(
+        text, [layers, heads](CommandContext& c) { move_head(c, layers, heads); },
+        [](const CommandContext& c) { return c.model() && !behind_sheet(c) ? nullptr : ""; });
+}
+
+/// The locked cell (or the one that is shown) by rows and columns of the picture.
+void move_cell(CommandContext& c, int down, int across) {
+    const auto [query, key] = *shown_cell(c.session, c.answer);
+    const bool turned = c.session.preferences.queries == Axis::columns;
+    const int block = c.answer->shown().block;
+    const auto queries = isize(c.sentence()->query_labels(block)),
+               keys = isize(c.sentence()->key_labels(block));
+    c.session.selection.locked = std::pair{std::clamp(query + (turned ? across : down), 0, queries - 1),
+                                           std::clamp(key + (turned ? down : across), 0, keys - 1)};
+}
+
+Command moves_cell(const char* name, const char* title, const char* keys, int down, int across) {
+    return row(
+        {name, title, "move the locked cell", keys},
+        [down, across](CommandContext& c) { move_cell(c, down, across); },
+        [](const CommandContext& c) {
+            return shown_cell(c.session, c.answer) && !behind_sheet(c) ? nullptr : "";
+        });
+}
+
+/// Steps through what is written, in a view that lists the choices.
+Command moves_step(const char* name, const char* title, const char* keys, int by) {
+    const auto move = [by](CommandContext& c) {
+        const WrittenText& written = *c.sentence()->written;
+        const int wanted = c.session.document.generation.step;  // its answer may still be coming
+        show_step(c.session, written, (wanted < 0 ? written.steps() : wanted) + by);
+    };
+    const auto when = [](const CommandContext& c) {
+        const bool lists = c.sentence() && c.sentence()->written && shown_view(c).lists_choices;
+        return lists && !behind_sheet(c) ? nullptr : "";
+    };
+    return row({name, title, "in Alignment: previous or next step", keys}, move, when);
+}
+
+std::vector<Command> move_commands() {
+    const char *head = "previous or next head", *layer = "layer above or below";
+    return {moves_head({"previous head", "Previous head", head, "←"}, 0, -1),
+            moves_head({"next head", "Next head", head, "→"}, 0, 1),
+            moves_head({"previous layer", "Previous layer", layer, "↑, PgUp"}, -1, 0),
+            moves_head({"next layer", "Next layer", layer, "↓, PgDn"}, 1, 0),
+            moves_cell("cell up", "Move the cell up", "Shift+↑", -1, 0),
+            moves_cell("cell down", "Move the cell down", "Shift+↓", 1, 0),
+            moves_cell("cell left", "Move the cell left", "Shift+←", 0, -1),
+            moves_cell("cell right", "Move the cell right", "Shift+→", 0, 1)};
+}
+
+std::vector<Command> brush_commands() {
+    return {choice_row({"brush", "Brush", "what dragging over the heat map does"},
+                       {{"off", Brush::off},
+                        {"mask", Brush::mask},
+                        {"unmask", Brush::unmask},
+                        {"mask rectangle", Brush::mask_rectangle},
+                        {"unmask rectangle", Brush::unmask_rectangle}},
+                       of_state(&Painting::brush), needs_weights),
+            choice_row({"brush on", "Brush and temperature on", "what the brush and the temperature act on"},
+                       {{"all heads", BrushScope::all_heads},
+                        {"this layer", BrushScope::this_layer},
+                        {"this head", BrushScope::this_head}},
+                       of_state(&Painting::scope))};
+}
+
+const char* fills_window(const CommandContext& c) {
+    return c.model() && shown_view(c).fills_window ? nullptr : "";
+}
+
+/// Without words a sheet asks for the label.
+Status label_head(CommandContext& c, const std::string& words) {
+    Session& s = c.session;
+    const ModelConfig& config = c.model()->config;
+    const std::string head = head_path(config, s.selection.block, s.selection.head);
+    if (!words.empty()) {
+        s.document.label(c.model()->name, head, valid_utf8(words.substr(0, 100)));
+        return success();
+    }
+    const auto model = s.document.head_labels.find(c.model()->name);
+    const bool known = model != s.document.head_labels.end() && model->second.count(head);
+    s.of<LabelMenu>().typed = known ? model->second.at(head) : "";
+    s.sheet = Sheet::label;
+    open_view(s, "heads");
+    return success();
+}
+
+Status remove_label(CommandContext& c, const std::string&) {
+    const Selection& s = c.session.selection;
+    c.session.document.label(c.model()->name, head_path(c.model()->config, s.block, s.head), "");
+    return success();
+}
+
+/// Without a path the sheet opens that shows what is saved, and how.
+Command saves(const CommandText& text, bool workspace) {
+    const auto run = [workspace](CommandContext& c, const std::string& words) -> Status {
+        open_save_menu(c.session, workspace);
+        if (words.empty()) return success();
+        SaveMenu& menu = c.session.of<SaveMenu>();
+        menu.path = words;
+        c.session.sheet.reset();
+        c.host.save();
+        return menu.failed ? Status(Error{menu.result}) : success();
+    };
+    return row(text, run, needs_sentence);
+}
+
+}  // namespace
+
+std::vector<Command> view_commands() {
+    std::vector<Command> tabs, own;
+    for (const View& v : views()) tabs.push_back(view_row(v));
+    for (const View& v : views()) own = joined({own, own_rows(v)});
+    const std::vector<Command> back{row(
+        {"back", "Back", "leave a view that fills the window"},
+        [](CommandContext& c) { close_view(c.session); }, fills_window)};
+    return joined({in_group(kViews, joined({tabs, choice_commands(), layer_heads_commands(), back})), own,
+                   in_group("Generate", {moves_step("previous step", "Previous step", "←", -1),
+                                         moves_step("next step", "Next step", "→", 1)}),
+                   in_group(kSelection, joined({move_commands(), token_commands()})),
+                   in_group("Intervene", brush_commands()), in_group("Display", viewport_commands())});
+}
+
+std::vector<Command> label_commands() {
+    return in_group(
+        kSelection,
+        {row({"label [TEXT]", "Label head", "label the selected head", "F2"}, label_head, needs_sentence),
+         row({"remove label", "Remove the head's label", "remove the selected head's label"}, remove_label,
+             needs_sentence)});
+}
+
+std::vector<Command> save_commands() {
+    Command figure =
+        saves({"save figure [PATH]", "Save figure…", "save the figure or its numbers", "Ctrl+S"}, false);
+    figure.alias = "save picture";
+    return in_group(
+        "Files",
+        {figure,
+         saves({"save workspace [PATH]", "Save workspace…", "save the workspace", "Ctrl+Shift+S"}, true)});
+}
+
+}  // namespace headlight

@@ -1,0 +1,157 @@
+#include "parts/metric.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/quoted.h"
+#include "parts/interventions.h"
+#include "parts/view.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kDigits = 2;
+
+}  // namespace
+
+const MetricReport* metric_report(const Scene& s) {
+    const auto* found = s.found<MetricWanted>();
+    return found && found->asked.metric == s.session.document.metric.metric ? &found->answer : nullptr;
+}
+
+std::pair<int, int> explained_tokens(const Scene& s) {
+    const Metric& metric = s.session.document.metric.metric;
+    return {metric.a, metric.kind == MetricKind::difference ? metric.b : -1};
+}
+
+std::string explained_text(const Model& model, int token, int against) {
+    return listed_label(model, token) + (against < 0 ? "" : " − " + listed_label(model, against));
+}
+
+/// The default of an unchanged run is among its predictions.
+std::vector<Question> ask_about_metric(const Scene& s) {
+    const Metric& metric = s.session.document.metric.metric;
+    std::vector<Question> out;
+    if (!s.model()->has_logits() || s.of<Painting>().begun) return out;
+    if (metric != Metric{} || s.sentence()->unchanged) out.push_back(MetricWanted{metric});
+    if (s.session.shows(Sheet::metric))
+        out.push_back(TokenChoicesWanted{metric.position, s.of<MetricMenu>().typed});
+    return out;
+}
+
+Metric shown_metric(const Scene& s) {
+    Metric metric = s.session.document.metric.metric;
+    if (const MetricReport* report = metric_report(s); report && report->metric.a >= 0) return report->metric;
+    const auto& predicted = s.sentence()->predictions;
+    if (std::max(metric.a, metric.b) >= s.model()->config.vocab) metric = {};  // of the model before
+    if (metric.a < 0 && metric.position < 0 && !predicted.empty() && !predicted[0].tokens.empty())
+        metric.a = predicted[0].tokens[0].id;
+    return metric;
+}
+
+std::string metric_text(const Scene& s) {
+    const int position = s.session.document.metric.metric.position;
+    if (position < 0) return metric_label(*s.model(), shown_metric(s));
+    const auto& labels = s.sentence()->labels;  // none where a figure needs none
+    const bool named = !labels.empty() && position < isize(labels.back());
+    const std::string at = " at " + (named ? token_at(labels.back(), position) : std::to_string(position));
+    return metric_label(*s.model(), shown_metric(s)) + at;
+}
+
+bool shows_percents(MetricKind kind) {
+    return kind == MetricKind::log_probability || kind == MetricKind::probability;
+}
+
+std::string metric_value(MetricKind kind, const MetricValues& values) {
+    return shows_percents(kind) ? percent(values.probability) : number(values.value, kDigits);
+}
+
+std::string effect_text(MetricKind kind, float change) {
+    return kind == MetricKind::probability ? points_text(change) : signed_number(change, kDigits);
+}
+
+std::string effect_details(const MetricValues& change) {
+    return "Δ log p " + signed_number(change.log_probability, kDigits) + "   Δ logit " +
+           signed_number(change.logit, kDigits) + "   " + points_text(change.probability) + " points";
+}
+
+std::function<std::string(int)> sweep_details(const Scene& s) {
+    if (!s.sweep() || !s.sweep()->ended() || s.sweep()->effects().empty()) return nullptr;
+    return [sweep = s.answer->sweep, name = metric_text(s)](int head) {
+        const HeadEffects& effects = sweep->effects();
+        const MetricValues change = effects.of(head);
+        const MetricKind kind = effects.metric.kind;
+        return (shows_percents(kind) ? "" : name + " " + effect_text(kind, change.value) + "   ") +
+               effect_details(change);
+    };
+}
+
+namespace {
+
+constexpr float kMetricSign = 22, kArm = 3.5f, kMostChip = 260;
+
+Chip metric_chip(const Scene& s, const std::string& text) {
+    const bool chosen = !s.session.document.metric.name.empty();
+    Chip chip{text.empty() ? metric_text(s) : text, chosen ? s.ui.colors->accent_text : s.ui.colors->t1};
+    chip.edge = chosen ? s.ui.colors->accent : s.ui.colors->l2;
+    chip.back = chosen ? s.ui.colors->accent_fill : s.ui.colors->bg2;
+    return chip;
+}
+
+/// "Metric, what is explained: log-probability of a token, in nats. 80.4 % now."
+std::string explanation(const Scene& s) {
+    const MetricReport* report = metric_report(s);
+    std::string out = std::string("Metric, what is explained: ") +
+                      metric_row(s.session.document.metric.metric.kind).help + ".";
+    if (report && !report->refusal.empty()) return out + " " + report->refusal;
+    return out + " Click to choose another; every view uses it.";
+}
+
+}  // namespace
+
+float metric_chip_width(const Scene& s, const std::string& text) {
+    return std::min(kMostChip, chip_width(s.ui, metric_chip(s, text)) + kMetricSign);
+}
+
+float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std::string& text) {
+    Ui& ui = s.ui;
+    if (ui.on_page() || line.w < 2 * kMetricSign) return 0;
+    const Chip chip = metric_chip(s, text);
+    const Rect r = band({line.x, line.y, std::min(line.w, metric_chip_width(s, text)), line.h}, size::chip);
+    Rect words = r;
+    const Rect sign = take_right(words, kMetricSign);
+    const bool chosen = !s.session.document.metric.name.empty();
+    const std::string path = "metric/" + where;
+    const Hit h = ui.control(path, chosen ? words : r);
+    Chip back = chip;
+    back.label.clear();
+    if (h.hovered) back.back = ui.colors->bg3;
+    draw_chip(ui, r, back);
+    take_left(words, size::chip_pad);
+    write(ui, words, kCaptionMono, chip.ink, chip.label);
+    ui.tooltip(path, h, explanation(s));
+    if (h.clicked) {
+        s.of<MetricMenu>() = {r, "", false};
+        s.send("metric menu", "here");
+    }
+    if (!chosen) {
+        ui.chevron(sign.middle(), kArm, ui.colors->t3);
+        return r.w;
+    }
+    const Hit off = ui.control(path + "/default", sign);
+    ui.cross(sign.middle(), kArm, off.hovered ? ui.colors->t1 : chip.ink);
+    ui.tooltip(path + "/default", off, "Back to the default: log p of the most probable token.");
+    if (off.clicked) s.send("metric", "default");
+    return r.w;
+}
+
+void put_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label,
+                     const std::string& text) {
+    const float named = s.ui.text.width(kCaption, label) + gap::small;
+    Rect both = bar.take(named + metric_chip_width(s, text));
+    write(s.ui, take_left(both, named), kCaption, s.ui.colors->t3, label);
+    draw_metric_chip(s, where, both, text);
+}
+
+}  // namespace headlight

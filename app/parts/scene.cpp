@@ -1,0 +1,34 @@
+#include "parts/scene.h"
+
+#include <algorithm>
+
+namespace headlight {
+
+float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
+
+void Scene::select(int block, int head) const { send("head", head_path(model()->config, block, head)); }
+
+void Scene::select_block(int block) const {
+    select(block, std::min(session.selection.head, model()->config.heads(block) - 1));
+}
+
+/// A change is spelled "mask:16>10@2.0": its command, and the words behind it.
+void Scene::change(const Change& change, bool joins) const {
+    const std::string text = change_name(model()->config, change);
+    const size_t colon = text.find(':');
+    send(text.substr(0, colon), text.substr(colon + 1), joins);
+}
+
+void Scene::lock(std::optional<std::pair<int, int>> cell) const {
+    if (!cell) return send("unlock");
+    send("lock", std::to_string(cell->first) + "," + std::to_string(cell->second));
+}
+
+int Scene::heaviest_key(int query) const { return answer->picture->heaviest_key(query); }
+int Scene::heaviest_query(int key) const { return answer->picture->heaviest_query(key); }
+
+std::optional<std::pair<int, int>> Scene::shown_cell() const {
+    return headlight::shown_cell(session, answer);
+}
+
+}  // namespace headlight

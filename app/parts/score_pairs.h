@@ -1,0 +1,30 @@
+// From q·k to what softmax takes, number by number, in the column beside a view.
+#pragma once
+
+#include <string>
+
+#include "analysis/attention/score_steps.h"
+#include "paint/layout.h"
+
+namespace headlight {
+
+/// In the order of ScoreSteps.
+enum class ScoreStep { dot, scaled, capped, bias, edited, tempered, none };
+
+/// The score of one head, query and key, with what makes weights of the row.
+struct ScoreShown {
+    const ModelConfig& config;
+    const AttentionRule& rule;
+    int block = 0;
+    const ScoreSteps& steps;
+    WeightsBy weights_by = WeightsBy::softmax;
+    float temperature = 1;
+};
+
+/// What scores are divided by: "÷ 0.5", "÷ ∞".
+std::string divided_by(float temperature);
+
+/// Only the steps that this run takes; `on` is emphasized. root_value: "÷ √32 = 5.66".
+void draw_score_steps(Column& column, const ScoreShown& shown, ScoreStep on, bool root_value);
+
+}  // namespace headlight

@@ -1,0 +1,100 @@
+// What is compared.
+#include "base/quoted.h"
+#include "session/commands/commands.h"
+
+namespace headlight {
+
+namespace {
+
+/// Puts a comparison in force that differs from the one in force by `change`.
+template <class Change>
+Status compare(CommandContext& c, Change change) {
+    Comparison next = c.session.document.comparison;
+    change(next);
+    c.session.document.compare(std::move(next));
+    return success();
+}
+
+/// B's sentence begins as A's, so that one edits it.
+Status choose_compared(CommandContext& c, const std::string& words) {
+    const HistoryGroup one_step(c.session.document.history);
+    constexpr std::pair<const char*, Compared> kWhat[] = {{"heads", Compared::heads},
+                                                          {"changes", Compared::changes},
+                                                          {"sentences", Compared::sentences},
+                                                          {"models", Compared::models}};
+    if (words == "sentences") {
+        if (c.host.text(TextName::other).empty())
+            c.host.set_text(TextName::other, c.host.text(TextName::sentence));
+        c.host.focus_text(TextName::other);
+    }
+    for (const auto& [name, what] : kWhat)
+        if (words == name) return compare(c, [what = what](Comparison& next) { next.what = what; });
+    TRY(const AttentionHead head, parse_head(c.model()->config, words, "it"));
+    return compare(c, [&](Comparison& next) {
+        next.what = Compared::heads;
+        next.head = {head.block, head.head};
+    });
+}
+
+Status choose_model_b(CommandContext& c, const std::string& words) {
+    c.session.sheet = words.empty() ? std::optional(Sheet::compared_models) : std::nullopt;
+    if (words.empty()) return success();
+    c.session.document.compare_with_model(words);
+    return success();
+}
+
+Status set_text_b(CommandContext& c, const std::string& words) {
+    const HistoryGroup one_step(c.session.document.history);
+    c.host.set_text(TextName::other, words);
+    return compare(c, [&](Comparison& next) {
+        next.what = Compared::sentences;
+        next.text = words;  // as the field says it from the next frame on: else a try would not know it again
+    });
+}
+
+Status align_by(CommandContext& c, const std::string& words) {
+    return compare(c, [&](Comparison& next) {
+        next.alignment = {words == "position" ? AlignBy::position : AlignBy::token, {}};
+    });
+}
+
+/// "3,4" ties a token of A to one of B, "3,-1" parts it; others that either was tied to are alone then.
+Status tie(CommandContext& c, const std::string& words) {
+    const auto tokens = pair_of(words);
+    if (!tokens) return Error{"There are no tokens " + in_quotes(words) + " to tie; write A,B."};
+    return compare(c, [&](Comparison& next) {
+        auto& hand = next.alignment.by_hand;
+        const int a = tokens->first, b = tokens->second;
+        std::erase_if(hand,
+                      [&](const auto& pair) { return pair.first == a || (b >= 0 && pair.second == b); });
+        hand.push_back(*tokens);
+    });
+}
+
+Status reset_alignment(CommandContext& c, const std::string&) {
+    return compare(c, [](Comparison& next) { next.alignment.by_hand.clear(); });
+}
+
+const char* needs_ties(const CommandContext& c) {
+    return c.session.document.comparison.alignment.by_hand.empty() ? "No tokens are tied by hand." : nullptr;
+}
+
+}  // namespace
+
+std::vector<Command> comparison_commands() {
+    return in_group(
+        "Compare",
+        {row({"compare heads|changes|sentences|models|LAYER.HEAD", "Compare",
+              "what to compare the shown head with: compare sentences, compare 1.2"},
+             choose_compared, needs_sentence),
+         row({"compare model [PATH]", "Compare with a model", "the model that is compared"}, choose_model_b),
+         row({"compare text TEXT", "Compare with a text", "the sentence that is compared"}, set_text_b,
+             needs_sentence),
+         row({"align by token|position", "Align sentences by", "how the tokens of two sentences are paired"},
+             align_by),
+         row({"tie A,B", "Pair two tokens", "pair a token of A with one of B"}, tie),
+         row({"reset alignment", "Reset alignment", "undo the pairs made by hand"}, reset_alignment,
+             needs_ties)});
+}
+
+}  // namespace headlight

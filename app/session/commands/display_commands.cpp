@@ -1,0 +1,53 @@
+// How it is shown.
+#include "session/commands/commands.h"
+
+namespace headlight {
+
+namespace {
+
+Command colormap_row() {
+    std::vector<std::pair<std::string, std::string>> values;
+    for (const char* name : colormap_names()) values.emplace_back(name, name);
+    return choice_row({"colormap", "Color map", "next color map", "Ctrl+Shift+K"}, std::move(values),
+                      preference(&Preferences::colormap));
+}
+
+Command contrast_choice() {
+    std::vector<std::pair<std::string, Contrast>> values;
+    for (size_t i = 0; i < contrasts().size(); ++i)
+        values.emplace_back(contrasts()[i].name, static_cast<Contrast>(i));
+    Command out = choice_row({"contrast", "Contrast", "next contrast: how weights become colors", "Ctrl+L"},
+                             std::move(values), preference(&Preferences::contrast));
+    out.alias = "scale";
+    return out;
+}
+
+void show_hints(CommandContext& c) {
+    c.session.guide = Guide::hints;
+    c.session.sheet.reset();
+}
+
+}  // namespace
+
+std::vector<Command> display_commands() {
+    return in_group(
+        "Display",
+        {colormap_row(), contrast_choice(),
+         choice_row({"queries", "Queries as", "queries as rows or as columns", "Ctrl+T"},
+                    {{"rows", Axis::rows}, {"columns", Axis::columns}}, preference(&Preferences::queries)),
+         choice_row({"marks", "Draw cells as", "cells as squares or as dots"},
+                    {{"squares", Marks::squares}, {"dots", Marks::dots}}, preference(&Preferences::marks)),
+         switch_row({"drop sink", "Leave out the first key", "heat maps leave the first key out"},
+                    preference(&Preferences::drop_sink)),
+         choice_row({"theme", "Theme", "dark or light", "Ctrl+D"}, {{"dark", true}, {"light", false}},
+                    preference(&Preferences::dark)),
+         choice_row({"text size", "Text size", "size of the window's text in percent"},
+                    {{"100", 1.0f}, {"125", 1.25f}, {"150", 1.5f}}, preference(&Preferences::text_size)),
+         row({"hints", "Show the hints again", "show the hints of the first start"}, show_hints),
+         choice_row(
+             {"guide", "Things to try", "what stands under the views: hints, things to try, or nothing"},
+             {{"tries", Guide::tries}, {"off", Guide::none}, {"hints", Guide::hints}},
+             [](Session& s) -> Guide& { return s.guide; })});
+}
+
+}  // namespace headlight

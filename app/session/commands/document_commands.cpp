@@ -1,0 +1,229 @@
+// Models, texts and files.
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "base/quoted.h"
+#include "base/utf8.h"
+#include "io/folder.h"
+#include "io/mapped_file.h"
+#include "io/text_file.h"
+#include "model/heads.h"
+#include "session/adopt.h"
+#include "session/commands/commands.h"
+#include "session/dropped_text.h"
+#include "session/examples.h"
+#include "session/fetching.h"
+#include "session/file_kind.h"
+#include "session/samples.h"
+#include "session/workspace.h"
+
+namespace headlight {
+
+namespace {
+
+/// A picture goes to the vision model that is open, or to the view that shows one without.
+Status open_picture(CommandContext& c, const std::string& path) {
+    if (c.model() && c.model()->config.can.read_image)
+        c.host.set_text(TextName::sentence, path);
+    else if (!c.host.show_picture(path))
+        return Error{
+            "An image needs a vision model: open a ViT and drop it again, or drop it at Learn's “Beyond "
+            "language”, which needs none."};
+    return success();
+}
+
+/// The model's text from a file.
+Status read_text_file(CommandContext& c, const std::string& path) {
+    TRY(const auto file, MappedFile::open(path));
+    TRY(const std::string_view read,
+        text_of_file(beginning_of_text(file->text(), kLongestText), display_path(path)));
+    std::string text(read);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    TRY_STATUS(file->check_unchanged());
+    c.host.set_text(TextName::sentence, text);
+    c.host.focus_text(TextName::sentence);
+    return success();
+}
+
+/// A model is the one that is shown, or, while that is what is chosen, the one it is compared with.
+Status open_model(Session& s, const std::string& path) {
+    if (s.shows(Sheet::compared_models))
+        s.document.compare_with_model(path);
+    else
+        choose_model(s, path);
+    s.sheet.reset();
+    return success();
+}
+
+/// A workspace is opened, the parameters of a config.json are counted, a corpus is read, of a text file the
+/// person says what it is to be.
+Status open_path(CommandContext& c, const std::string& typed) {
+    const std::string path = expand_home(typed).string();
+    if (path.empty()) {
+        c.session.toggle(Sheet::models);
+        return success();
+    }
+    switch (kind_of_file(path)) {
+        case FileKind::workspace:
+            if (const char* why_not = outside_group(c)) return Error{why_not};
+            c.host.open_workspace(path);
+            return success();
+        case FileKind::corpus:
+            return c.host.show_corpus(path);
+        case FileKind::config:
+            return c.host.show_config(path);
+        case FileKind::text:
+            c.session.of<DroppedText>().path = path;
+            c.session.sheet = Sheet::text_file;
+            return success();
+        case FileKind::picture:
+            return open_picture(c, path);
+        case FileKind::model:
+            return open_model(c.session, path);
+    }
+    return success();
+}
+
+/// Opens a model, unless it is the one that is open or is being opened.
+Status switch_model(CommandContext& c, const std::string& name) {
+    const Document& d = c.session.document;
+    const bool is_open = c.model() && c.model()->name == name && !d.awaits_model();
+    if (!is_open && d.wanted.path != name) choose_model(c.session, name);
+    return success();
+}
+
+/// Goes back to the model that is open; or, where B's is being opened, to none.
+Status cancel_opening(CommandContext& c, const std::string& words) {
+    Comparison& compared = c.session.document.comparison;
+    if (words == "b")
+        compared.model.clear();
+    else
+        stay_with_open(c.session.document);
+    return success();
+}
+
+/// Gets a model from the Hugging Face hub, which is then offered; in the sheet of compared models as B.
+Status fetch_named(CommandContext& c, const std::string& words) {
+    FetchState& state = c.session.of<FetchState>();
+    if (state.going || state.wanted)
+        return Error{"A model is being fetched already; wait for it, or cancel that first."};
+    TRY(const HubName name, parse_hub_name(words));
+    state.wanted = FetchWanted{name, ""};
+    state.to_compare = c.session.shows(Sheet::compared_models);
+    state.fetched.clear();
+    return success();
+}
+
+const char* fetches(const CommandContext& c) {
+    const FetchState& state = c.session.of<FetchState>();
+    return state.going || state.wanted ? nullptr : "";
+}
+
+void cancel_fetch(CommandContext& c) {
+    FetchState& state = c.session.of<FetchState>();
+    state.cancel = state.going != nullptr;
+    state.wanted.reset();
+}
+
+const char* has_fetched(const CommandContext& c) {
+    return c.session.of<FetchState>().fetched.empty() ? "" : nullptr;
+}
+
+/// The model that is shown, or the one it is compared with: as it was asked for.
+void open_fetched(CommandContext& c) {
+    FetchState& state = c.session.of<FetchState>();
+    const std::string path = std::exchange(state.fetched, {});
+    if (state.to_compare)
+        c.session.document.compare_with_model(path);
+    else
+        choose_model(c.session, path);
+    if (c.session.shows(Sheet::models) || c.session.shows(Sheet::compared_models)) c.session.sheet.reset();
+}
+
+void dismiss_fetched(CommandContext& c) { c.session.of<FetchState>().fetched.clear(); }
+
+Command text_row(const CommandText& text, TextName which) {
+    return row(text, [which](CommandContext& c, const std::string& words) {
+        c.host.set_text(which, words);
+        c.host.focus_text(TextName::sentence);
+        return success();
+    });
+}
+
+const char* reads_words(const CommandContext& c) {
+    if (!c.model()) return "No model is open yet.";
+    return c.model()->config.can.read_image ? "This model reads pictures, not sentences." : nullptr;
+}
+
+/// Puts a sentence to start from in the field, and shows the head and cell that answer it in the model that
+/// is open.
+Status start_example(CommandContext& c, const std::string& words) {
+    const auto all = examples_for(*c.model());
+    size_t number = all.size();
+    const auto read = std::from_chars(words.data(), words.data() + words.size(), number);
+    if (read.ptr != words.data() + words.size() || number >= all.size())
+        return Error{"There is no example " + in_quotes(words) + " for " + c.model()->name +
+                     "; they are numbered 0 … " + std::to_string(all.size() - 1) + "."};
+    const Example& example = all[number];
+    Selection& selection = c.session.selection;
+    const bool same_text = c.host.text(TextName::sentence) == example.text;
+    c.host.set_text(TextName::sentence, example.text);
+    c.host.focus_text(TextName::sentence);
+    if (c.model()->name != example.model) return success();
+    TRY(const AttentionHead head, parse_head(c.model()->config, example.head, "example"));
+    selection.choose(head.block, head.head);
+    if (same_text)
+        selection.locked = example.cell;
+    else
+        selection.lock_in(c.host.text(TextName::sentence), example.cell);
+    return success();
+}
+
+const char* needs_left(const CommandContext& c) {
+    if (const char* why_not = outside_group(c)) return why_not;
+    return c.session.document.left_workspace.empty() ? "" : nullptr;
+}
+
+void open_left(CommandContext& c) { c.host.open_workspace(std::string(c.session.document.left_workspace)); }
+void dismiss_left(CommandContext& c) { c.host.drop_left_workspace(); }
+
+}  // namespace
+
+std::vector<Command> document_commands() {
+    const auto files = in_group(
+        "Files",
+        {row({"open [PATH]", "Open a model or workspace", "open a model, trace or workspace", "Ctrl+O"},
+             open_path),
+         row({"switch MODEL", "Switch to a model", "open a model unless it is the one that is open"},
+             switch_model),
+         row({"cancel opening [b]", "Cancel opening", "stay with the model that is open"}, cancel_opening),
+         row({"fetch NAME", "Get a model from the Hugging Face hub",
+              "fetch a model by its name on the hub, openai-community/gpt2; 'open fetched' opens it"},
+             fetch_named),
+         row({"open fetched", "Open the fetched model", "open the model that was fetched from the hub"},
+             open_fetched, has_fetched),
+         row({"dismiss fetched", "Dismiss the fetched model", "not now: it stays in the list of models"},
+             dismiss_fetched, has_fetched),
+         row({"cancel fetch", "Cancel fetching", "stop what is fetched; what has come is kept"}, cancel_fetch,
+             fetches),
+         row({"open left workspace", "Open what was left",
+              "open the workspace of a window that did not close properly"},
+             open_left, needs_left),
+         row({"dismiss left workspace", "Dismiss what was left",
+              "forget the workspace of a window that did not close properly"},
+             dismiss_left, needs_left)});
+    const auto texts = in_group(
+        "Edit",
+        {text_row({"text [TEXT]", "Set the text", "the sentence that is read"}, TextName::sentence),
+         row({"read text FILE", "Read the text from a file", "what a file of text holds as the sentence"},
+             read_text_file, reads_words),
+         row({"example NUMBER", "Start from an example",
+              "a sentence that the start screen offers for the open model, with what answers it"},
+             start_example, reads_words),
+         text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
+                  TextName::second)});
+    return joined({files, texts});
+}
+
+}  // namespace headlight

@@ -1,0 +1,259 @@
+// What is changed in the pass, as the command line spells it; and undo.
+#include <algorithm>
+#include <tuple>
+
+#include "base/quoted.h"
+#include "session/adopt.h"
+#include "session/commands/commands.h"
+
+namespace headlight {
+
+namespace {
+
+/// What only one change of can be in force at a place: each ablation and freezing say what a head does,
+/// masking and unmasking whether cells are seen.
+bool same_concern(ChangeKind a, ChangeKind b) {
+    const auto of_head = [](ChangeKind k) { return change_row(k).ablates || k == ChangeKind::freeze; };
+    const auto of_cells = [](ChangeKind k) { return change_row(k).target == ChangeTarget::cells; };
+    return a == b || (of_head(a) && of_head(b)) || (of_cells(a) && of_cells(b));
+}
+
+bool excludes(const Change& a, const Change& b) {
+    const auto place = [](const Change& c) {
+        return std::tie(c.block, c.head, c.blocks, c.query, c.key, c.queries, c.keys);
+    };
+    return same_concern(a.kind, b.kind) && place(a) == place(b);
+}
+
+}  // namespace
+
+void put_change(Document& document, const Change& change) {
+    Intervention next = document.intervention;
+    const bool in_force = std::find(next.changes.begin(), next.changes.end(), change) != next.changes.end();
+    std::erase_if(next.changes, [&](const Change& other) { return excludes(other, change); });
+    const bool changes_nothing = change.kind == ChangeKind::temperature && change.value == 1;
+    if (!in_force && !changes_nothing) next.changes.push_back(change);
+    document.intervene(std::move(next));
+}
+
+namespace {
+
+const char* needs_changes(const CommandContext& c) {
+    return c.session.document.intervention == Intervention{} ? "There are no interventions to remove."
+                                                             : nullptr;
+}
+
+/// A row whose words are those behind the colon of --change.
+Command change_command(const CommandText& text) {
+    Command out = row(text, CommandRun(), needs_weights);
+    out.run = [kind = out.name](CommandContext& c, const std::string& words) -> Status {
+        TRY(const Change change, parse_change(c.model()->config, kind + ":" + words));
+        put_change(c.session.document, change);
+        return success();
+    };
+    return out;
+}
+
+/// "16>10@2.0" masks cells, "window:4" puts a mask in force.
+Status set_mask(CommandContext& c, const std::string& words) {
+    Intervention next = c.session.document.intervention;
+    if (words.find('>') != std::string::npos) {
+        TRY(const Change change, parse_change(c.model()->config, "mask:" + words));
+        put_change(c.session.document, change);
+        return success();
+    }
+    TRY(next.mask, Mask::parse(words));
+    c.session.document.intervene(std::move(next));
+    return success();
+}
+
+/// "own|none|…|window:N|QUERY>KEY@PLACE"
+std::string mask_words() {
+    std::string out;
+    for (const MaskKind& kind : mask_kinds()) {
+        out += kind.name;
+        for (int i = 0; i < kind.numbers; ++i) out += ":N";
+        out += '|';
+    }
+    return out + "QUERY>KEY@PLACE";
+}
+
+/// The selected head, or one that is named with how: "3.5:mean".
+Status ablate(CommandContext& c, const std::string& words) {
+    const Selection& s = c.session.selection;
+    Change change;
+    std::tie(change.block, change.head) = std::pair{s.block, s.head};
+    if (!words.empty()) {
+        TRY(change, parse_ablation(c.model()->config, words));
+    }
+    put_change(c.session.document, change);
+    return success();
+}
+
+/// Makes what an edit is about as it is after it; false where that has become another thing than what was
+/// edited. What a model keeps while another one is open is changed there.
+struct PutEdit {
+    Session& session;
+    Host& host;
+
+    ModelChanges* kept(const std::string& model) {
+        auto& all = session.document.changes_of;
+        const auto found = all.find(model);
+        return found == all.end() || !found->second.config ? nullptr : &found->second;
+    }
+    bool operator()(const TextEdit& edit) { return host.apply(edit); }
+    bool operator()(const InterventionEdit& edit) {
+        Document& d = session.document;
+        if (edit.model == d.open.path) {
+            d.intervention = edit.after;
+            return true;
+        }
+        ModelChanges* of = kept(edit.model);
+        if (!of) return false;
+        of->mask = edit.after.mask.name();
+        of->changes.clear();
+        for (const Change& change : edit.after.changes)
+            of->changes.push_back(change_name(*of->config, change));
+        return true;
+    }
+    bool operator()(const ComparisonEdit& edit) {
+        Comparison& now = session.document.comparison;
+        const uint64_t attempt = now.attempt + (edit.after.model != now.model ? 1 : 0);
+        std::string text = std::move(now.text);  // which has steps of its own
+        now = edit.after;
+        now.text = std::move(text);
+        now.attempt = attempt;
+        return true;
+    }
+    bool operator()(const MetricEdit& edit) {
+        Document& d = session.document;
+        if (edit.model == d.open.path) {
+            d.metric = edit.after;
+            return true;
+        }
+        ModelChanges* of = kept(edit.model);
+        if (of) of->metric = edit.after.name;
+        return of != nullptr;
+    }
+    bool operator()(const HeadLabelEdit& edit) {
+        session.document.put_label(edit.model, edit.head, edit.after);
+        return true;
+    }
+    bool operator()(const ViewEdit& edit) {
+        if (edit.view->read(session, edit.part) != edit.before) return false;
+        edit.view->put(session, edit.part, edit.after);
+        return true;
+    }
+    bool operator()(const LookEdit& edit) {
+        const Look &from = edit.before, &to = edit.after;
+        Selection& s = session.selection;
+        if (from.model != to.model) open_again(to.model);
+        if (from.view != to.view) s.view = to.view;
+        if (from.block != to.block || from.head != to.head) s.choose(to.block, to.head);
+        if (from.head_chosen != to.head_chosen) s.head_chosen = to.head_chosen;
+        if (from.sweeping != to.sweeping) session.document.sweeping = to.sweeping;
+        if (from.locked != to.locked) s.locked = to.locked;
+        if (from.rank != to.rank) session.preferences.rank = to.rank;
+        return true;
+    }
+    bool operator()(const ModelEdit& edit) {
+        open_again(edit.after);
+        return true;
+    }
+    bool operator()(const TrialEdit& edit) {
+        session.document.trial = edit.after;
+        session.document.trial_waits.reset();
+        return true;
+    }
+    /// The step that this belongs to stands already.
+    void open_again(const std::string& model) {
+        Document& d = session.document;
+        if (d.open.path == model) return stay_with_open(d);
+        if (d.wanted.path != model) choose_model(session, model);
+        d.noted_attempt = d.wanted.attempt;
+    }
+};
+
+const char* what_is_another(const Edit& edit) {
+    if (const auto* e = std::get_if<TextEdit>(&edit))
+        return e->text == TextName::sentence  ? "the sentence has changed since"
+               : e->text == TextName::picture ? "the picture is another one now"
+                                              : "the second text has changed since";
+    return std::holds_alternative<ViewEdit>(edit) ? "what was chosen there has changed since"
+                                                  : "its model was not open in this workspace";
+}
+
+/// What does not fit is left out, and said.
+void put_in_sight(const std::vector<Edit>& edits, Session& session, Host& host) {
+    for (const Edit& edit : edits) {
+        if (!put_edit(edit, session, host)) {
+            session.notice = std::string("A step was left out: ") + what_is_another(edit) + ".";
+            continue;
+        }
+        if (const auto* of_view = std::get_if<ViewEdit>(&edit)) of_view->view->show(session, of_view->part);
+    }
+}
+
+}  // namespace
+
+const char* outside_group(const CommandContext& c) {
+    return c.session.document.history.grouping()
+               ? "What is tried out is one step of undo: this command cannot be a part of it."
+               : nullptr;
+}
+
+bool put_edit(const Edit& edit, Session& session, Host& host) {
+    return std::visit(PutEdit{session, host}, edit);
+}
+
+void undo(Session& session, Host& host) { put_in_sight(session.document.history.undo(), session, host); }
+void redo(Session& session, Host& host) { put_in_sight(session.document.history.redo(), session, host); }
+
+std::vector<Command> intervention_commands() {
+    const auto edit = in_group(
+        "Edit", {row(
+                     {"undo", "Undo", "undo: text, model, interventions, comparison, labels", "Ctrl+Z"},
+                     [](CommandContext& c) { undo(c.session, c.host); }, outside_group),
+                 row(
+                     {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
+                     [](CommandContext& c) { redo(c.session, c.host); }, outside_group)});
+    const auto intervene = in_group(
+        "Intervene",
+        {row({"mask " + mask_words(), "Mask", "set the mask, or mask cells: mask window:4, mask 16>10@2.0"},
+             set_mask, needs_weights),
+         change_command({"unmask QUERY>KEY@PLACE", "Unmask a cell", "let a query see a key: unmask 3>9"}),
+         change_command(
+             {"score QUERY>KEY@PLACE=NUMBER", "Set a score", "what enters the softmax: score 16>10@2.0=4.5"}),
+         change_command(
+             {"temperature NUMBER@PLACE", "Temperature", "divide the scores: temperature 0.5@2.0"}),
+         change_command(
+             {"freeze LAYER.HEAD=TEXT", "Freeze a head", "give a head the pattern it has on another text"}),
+         change_command({"skip-attention LAYER", "Skip attention", "leave a layer's attention out"}),
+         change_command({"skip-mlp LAYER", "Skip the MLP", "leave a layer's MLP out"}),
+         change_command({"positions off|shuffle:SEED@PLACE", "Positions",
+                         "switch positions off, or shuffle them: positions off, positions shuffle:7"}),
+         change_command({"patch-resid POSITIONS@LAYER=TEXT", "Patch the residual stream",
+                         "put in what enters a layer there on another text: patch-resid 4@2=TEXT"}),
+         change_command({"patch-attention POSITIONS@LAYER=TEXT", "Patch attention",
+                         "put in what a layer's attention adds there on another text"}),
+         change_command({"patch-mlp POSITIONS@LAYER=TEXT", "Patch the MLP",
+                         "put in what a layer's MLP adds there on another text"}),
+         change_command({"patch-head POSITIONS@LAYER.HEAD=TEXT", "Patch a head",
+                         "put in a head's z there on another text: patch-head *@2.0=TEXT"}),
+         change_command({"noise POSITIONS=SEED", "Noise", "add noise to tokens' embeddings: noise 3-5=7"}),
+         row({"ablate [LAYER.HEAD:HOW]", "Ablate head",
+              "ablate the selected head, or another one: ablate 3.5:mean"},
+             ablate, needs_weights),
+         row(
+             {"remove interventions", "Remove all interventions", "remove all interventions"},
+             [](CommandContext& c) { c.session.document.intervene({}); }, needs_changes),
+         switch_row(
+             {"intervene", "Show the intervention bar", "the row of masks, brush, temperature and ablations"},
+             preference(&Preferences::change_bar)),
+         switch_row(
+             {"sweep", "Ablate each head in turn", "ablate each head in turn and watch the metric"},
+             [](Session& s) -> bool& { return s.document.sweeping; }, needs_weights)});
+    return joined({edit, intervene});
+}
+
+}  // namespace headlight

@@ -1,0 +1,106 @@
+#include "session/work/requests.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/cast.h"
+#include "session/adopt.h"
+#include "session/fetching.h"
+
+namespace headlight {
+
+bool reads_two_texts(const ModelConfig& config) { return config.can.read_pair || config.can.write_target; }
+
+namespace {
+
+GenerationAsked generation_asked(Document& d) {
+    GenerationState& g = d.generation;
+    if (g.forced_for != d.text) {
+        g.forced_for = d.text;
+        g.unforce();
+        g.playing = false;
+    }
+    GenerationAsked asked{{g.decoding, g.length, g.forced}, g.bar, g.step};
+    asked.wanted.length = std::max(asked.wanted.length, isize(g.forced));
+    return asked;
+}
+
+/// What was changed in the last model is kept for when it is open again; what was changed in this one, as
+/// the document says, comes into force. A person's switch is a step of undo.
+void take_model(Session& session, const WorkAnswer& now) {
+    Document& d = session.document;
+    note_changes(d);
+    const ModelChoice before = std::exchange(d.open, now.open);
+    if (d.wanted.attempt == d.open.attempt) d.wanted = d.open;  // also where that is another one's place
+    if (!before.path.empty() && d.open.attempt != d.noted_attempt)
+        d.history.note(Edit(ModelEdit{before.path, d.open.path}));
+    adopt(session, nullptr, Adopted::changes, now.sentence->model.get());
+    FetchState& fetch = session.of<FetchState>();
+    if (fetch.fetched == d.open.path) fetch.fetched.clear();
+    auto& recent = session.preferences.recent_models;
+    if (d.open.path.find('/') != std::string::npos)
+        note_recent(recent, d.open.path);
+    else
+        recent.erase(std::remove(recent.begin(), recent.end(), d.open.path), recent.end());
+}
+
+void take_failures(Session& session, const WorkAnswer* before, const WorkAnswer& now) {
+    const bool anew =
+        !before || before->model_attempt != now.model_attempt || before->model_error != now.model_error;
+    if (!now.model_error.empty() && anew) {
+        session.sheet = Sheet::models;
+        if (session.document.wanted.attempt == now.model_attempt) stay_with_open(session.document);
+    }
+    const std::string was = before ? before->failure : "";
+    if (!was.empty() && now.failure.empty() && session.notice == was) session.notice.clear();
+    if (!now.failure.empty() && (now.failure != was || session.notice.empty())) session.notice = now.failure;
+}
+
+}  // namespace
+
+WorkRequest request_of(Session& session, const SentenceResult* shown) {
+    Document& d = session.document;
+    const Selection& s = session.selection;
+    WorkRequest r;
+    r.model_path = d.wanted.path;
+    r.model_attempt = d.wanted.attempt;
+    r.text = d.text;
+    r.picture = d.picture;
+    if (!shown || reads_two_texts(shown->model->config)) r.second = d.second;
+    r.generation = generation_asked(d);
+    std::tie(r.block, r.head) = s.shown_head();
+    r.cell = s.focused();
+    r.choose_head = s.choose_head;
+    if (shown) {
+        r.asked_of = shown->model;
+        r.intervention = d.intervention;
+    }
+    r.drop_sink = session.preferences.drop_sink;
+    if (shown && shown->trace && d.sweeping) r.sweep = d.metric.metric;
+    return r;
+}
+
+std::optional<OtherRun> other_run(const Document& d) {
+    const Comparison& c = d.comparison;
+    if (c.what == Compared::sentences) return OtherRun{"", 0, c.text};
+    if (c.what == Compared::models && !c.model.empty()) return OtherRun{c.model, c.attempt, d.text};
+    return std::nullopt;
+}
+
+bool take_in(Session& session, const WorkAnswer* before, const WorkAnswer& now) {
+    const bool opened =
+        now.sentence && (!before || !before->sentence || before->sentence->model != now.sentence->model);
+    if (opened) take_model(session, now);
+    take_failures(session, before, now);
+    Selection& s = session.selection;
+    if (s.choose_head && now.sentence && now.sentence->trace) {
+        s.block = now.block;
+        s.head = now.head;
+        s.choose_head = false;
+    }
+    if (now.sentence) fit_head(s, now.sentence->model->config);
+    return opened && now.model_error.empty();
+}
+
+}  // namespace headlight

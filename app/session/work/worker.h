@@ -1,0 +1,90 @@
+// Everything that is computed for the window, on one thread of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "model/input.h"
+#include "session/work/mailbox.h"
+#include "session/work/opener.h"
+#include "session/work/work.h"
+
+namespace headlight {
+
+class Worker {
+public:
+    /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: the longest
+    /// side of a map that it can show. `first_tokens`: how many of a long text are shown before the rest.
+    Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide, int first_tokens = 1024);
+    ~Worker();
+
+    void ask(WorkRequest request);
+    std::shared_ptr<const WorkAnswer> poll() { return mailbox_.poll(); }
+    bool busy() const { return mailbox_.busy(); }
+    /// What is being opened at the moment, or null.
+    std::shared_ptr<const Opening> opening() const {
+        const auto first = opener_.opening();
+        return first ? first : other_opener_.opening();
+    }
+
+private:
+    void work();
+    Status handle(const WorkRequest& asked);
+    WorkRequest of_model(WorkRequest asked) const;
+    Status see_to_sentence(const WorkRequest& request);
+    void tell(const Error& error);
+    void show(std::shared_ptr<const SentenceResult> sentence);
+    void update_model(const WorkRequest& request);
+    void finish_opening();
+    Result<ModelInput> recorded_input(const Model& model) const;
+    Result<ModelInput> read_input(const Model& model, const std::string& text, const std::string& second);
+    Status read_sentence(const WorkRequest& request);
+    std::vector<int> beginnings(const WorkRequest& request, const Sequence& whole) const;
+    Status show_beginnings(const WorkRequest& request, const ModelInput& input);
+    Result<SentenceResult> run_described(const WorkRequest& request, std::vector<Sequence> inputs,
+                                         const WrittenText* written);
+    Status show_recorded(const WorkRequest& request);
+    void see_to_other_model(const OtherRun& other);
+    Status read_other(const WorkRequest& request);
+    void see_to_sweep(const WorkRequest& request);
+    void see_to_patching(const WorkRequest& request);
+    void see_to_influence(const WorkRequest& request);
+    void see_to_composition(const WorkRequest& request);
+    void see_to_dossier(const WorkRequest& request);
+    Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
+                                             const WrittenText* written, HeadObserver& heads,
+                                             std::shared_ptr<const Trace>& unchanged);
+    bool writes(const WorkRequest& request) const;
+    Result<std::shared_ptr<const WrittenText>> write_on(const WorkRequest& request,
+                                                        std::vector<Sequence>& inputs);
+    Status show_head(const WorkRequest& request, bool last);
+    void report_focus(const WorkRequest& request);
+    void publish(bool last);
+
+    ThreadPool pool_;
+    std::function<void()> done_;
+    const int map_side_, first_tokens_;
+    Mailbox<WorkRequest, WorkAnswer> mailbox_;
+    WorkRequest last_asked_;                 // the window's thread
+    std::shared_ptr<const Model> model_;     // the worker's thread, as all below
+    std::shared_ptr<const Trace> recorded_;  // where a trace file is open in place of a model
+    WorkAnswer state_;
+    std::optional<WorkRequest> refused_;  // whose sentence could not be computed: it is not tried again
+    std::string image_path_;
+    std::shared_ptr<const RgbImage> image_;
+    Opener opener_, other_opener_;
+    std::shared_ptr<const Model> other_model_;
+    OtherRun other_opened_;  // whose model that is
+    std::shared_ptr<Sweep> sweep_;
+    std::shared_ptr<PatchSweep> patching_;
+    std::shared_ptr<InfluenceMapSweep> influence_map_;
+    std::shared_ptr<TokenScoresSweep> token_scores_;
+    std::shared_ptr<CompositionSweep> composition_;
+    std::shared_ptr<DossierSweep> dossier_;
+    std::thread thread_;  // last: starts when the rest stands
+};
+
+}  // namespace headlight

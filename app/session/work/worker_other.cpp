@@ -1,0 +1,97 @@
+// The worker's other run: another text, or another model, beside the one that is shown.
+#include "base/check.h"
+#include "session/work/worker.h"
+#include "trace/trace_file.h"
+
+namespace headlight {
+
+void Worker::see_to_other_model(const OtherRun& other) {
+    if (other.model_path.empty()) {
+        other_opener_.give_up();
+        other_model_ = model_;
+        other_opened_ = {};
+        return;
+    }
+    if (other.model_path == other_opened_.model_path && other.model_attempt == other_opened_.model_attempt)
+        return other_opener_.give_up();
+    other_opener_.want(other.model_path, other.model_attempt);
+    state_.other_error.clear();  // of the last one
+    if (!other_opener_.ended()) return;
+    const auto ended = other_opener_.take();
+    other_opened_ = {ended->path, ended->attempt, ""};
+    other_model_ = nullptr;
+    if (ended->trace)
+        state_.other_error =
+            "A trace is compared with a model, not a model with a trace: open the trace, then choose the "
+            "model as B.";
+    else if (ended->result)
+        other_model_ = *ended->result;
+    else
+        state_.other_error = ended->result.error().message;
+}
+
+/// The tokens of the trace that is open, for a live run of the model that it came from.
+Result<ModelInput> Worker::recorded_input(const Model& model) const {
+    ModelInput input;
+    TRY(input.sequences, recorded_sequences(*recorded_));
+    TRY_STATUS(check_sequences(model, input.sequences));
+    return input;
+}
+
+/// Runs what is compared with.
+Status Worker::read_other(const WorkRequest& r) {
+    if (!r.other) {
+        state_.other = nullptr;
+        state_.other_error.clear();
+        other_model_ = nullptr;
+        other_opened_ = {};
+        other_opener_.give_up();
+        return success();
+    }
+    if (r.other->model_path.empty() && recorded_) {
+        state_.other = nullptr;
+        state_.other_error = "A trace cannot read another sentence; compare it with a model.";
+        return success();
+    }
+    see_to_other_model(*r.other);
+    const bool failed = !other_model_ && !other_opener_.opening();
+    const WrittenText* written = state_.sentence->written.get();
+    const std::string second = r.second.empty() && written && model_->config.stacks.size() > 1
+                                   ? written->text
+                                   : r.second;  // B reads the target that A wrote
+    const bool same = state_.other && state_.other->model == other_model_ &&
+                      state_.other->text == r.other->text && state_.other->second == second;
+    if (same || (!other_model_ && !failed)) return success();
+    auto s = std::make_shared<SentenceResult>();
+    s->text = r.other->text;
+    s->second = second;
+    state_.answers.drop_pairs();
+    if (failed) {
+        state_.other = nullptr;
+        return success();
+    }
+    state_.other_error.clear();
+    auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, r.other->text, second);
+    if (!input) state_.other_error = input.error().message;
+    if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
+        auto described = guarded([&]() -> Result<SentenceResult> {
+            HeadObserver heads(other_model_->config, input->sequences);
+            TRY(auto trace,
+                run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(),
+                          state_.other ? state_.other->trace.get() : nullptr, &heads));
+            return describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.other.get(), &heads);
+        });
+        if (!described && described.error().cancelled) return described.error();
+        if (described)
+            *s = *std::move(described);
+        else
+            state_.other_error = described.error().message;
+        s->text = r.other->text;
+        s->second = second;
+    }
+    s->model = other_model_;
+    state_.other = std::move(s);
+    return success();
+}
+
+}  // namespace headlight

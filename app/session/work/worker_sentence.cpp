@@ -1,0 +1,242 @@
+// The worker's run: what is typed is read, written on, and described.
+#include <algorithm>
+#include <chrono>
+
+#include "analysis/patching/patch.h"
+#include "base/check.h"
+#include "base/utf8.h"
+#include "session/work/worker.h"
+
+namespace headlight {
+
+namespace {
+
+size_t byte_of_code_point(std::string_view text, int index) {
+    size_t at = 0;
+    for (int i = 0; i < index && at < text.size(); ++i) at += decode_utf8(text, at).length;
+    return at;
+}
+
+/// How far the tokens that were kept reach in the text and in the second one, which begins after a separator
+/// (a token of no text).
+std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span> kept) {
+    int text = 0, second = 0;
+    bool in_second = false;
+    for (const Span& span : kept) {
+        if (span.end == 0 && text > 0) in_second = !r.second.empty();
+        (in_second ? second : text) = std::max(in_second ? second : text, span.end);
+    }
+    return {in_second ? r.text.size() : byte_of_code_point(r.text, text),
+            byte_of_code_point(r.second, second)};
+}
+
+bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) {
+    return a.text == b.text && a.second == b.second && a.intervention == b.intervention &&
+           a.generation == b.generation;
+}
+
+/// What was asked for with a sentence.
+void note_request(SentenceResult& s, const WorkRequest& r) {
+    s.text = r.text;
+    s.second = r.second;
+    s.intervention = r.intervention;
+    s.asked = r.generation;
+}
+
+}  // namespace
+
+/// Whether the model writes behind what was typed.
+bool Worker::writes(const WorkRequest& r) const {
+    if (recorded_ || !model_->has_logits() || !model_->tokenizer) return false;
+    const Capabilities& can = model_->config.can;
+    return can.write_target || (can.continue_text && r.generation.continues);
+}
+
+/// What it writes, with what the person changed; what was written last where nothing that matters is new. A
+/// target that was typed is what it is made to write, so that each of its tokens has a probability and
+/// alternatives too.
+Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
+                                                            std::vector<Sequence>& inputs) {
+    constexpr int kLongestTarget = 256;
+    GenerationWanted wanted = r.generation.wanted;
+    if (model_->config.can.write_target) wanted.length = kLongestTarget;
+    if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
+        wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
+        target.ids.resize(1);
+        target.tokens.resize(1);
+    }
+    ForwardRequest request{inputs, r.intervention};
+    auto& changes =
+        request.intervention.changes;  // a pattern from another text is made to the measure of one pass
+    changes.erase(
+        std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }),
+        changes.end());
+    const SentenceResult* last = state_.sentence.get();
+    const bool same = last && last->written && last->model == model_ && last->text == r.text &&
+                      last->intervention == r.intervention && last->written->wanted == wanted;
+    if (same) return last->written;
+    return written_text(model_, request, wanted, pool_, &mailbox_.cancel(),
+                        last ? last->trace.get() : nullptr);
+}
+
+/// The pass with what the person changed, which `heads` observes; then also the model's own, which the
+/// changed one shares its first layers with.
+Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs,
+                                                 const WrittenText* written, HeadObserver& heads,
+                                                 std::shared_ptr<const Trace>& unchanged) {
+    const SentenceResult* last = state_.sentence.get();
+    const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
+    const Trace* read = written ? written->generation.trace.get() : nullptr;  // under the same changes
+    if (r.intervention == Intervention{})
+        return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past,
+                         &heads);
+    TRY(unchanged, run_trace(model_, {inputs, {}}, pool_, &mailbox_.cancel(), past));
+    Intervention intervention = r.intervention;
+    if (needs_patching(intervention)) {
+        auto whole = patched(intervention, *unchanged, pool_, &mailbox_.cancel());
+        if (!whole && whole.error().cancelled) return whole.error();
+        if (whole)
+            intervention = *std::move(whole);
+        else
+            state_.text_error = whole.error().message;
+    }
+    return run_trace(model_, {std::move(inputs), std::move(intervention)}, pool_, &mailbox_.cancel(),
+                     unchanged.get(), &heads);
+}
+
+/// The pass, described, beside the model's own where something is changed.
+Result<SentenceResult> Worker::run_described(const WorkRequest& r, std::vector<Sequence> inputs,
+                                             const WrittenText* written) {
+    HeadObserver heads(model_->config, inputs);
+    std::shared_ptr<const Trace> unchanged;
+    TRY(auto trace, run(r, std::move(inputs), written, heads, unchanged));
+    TRY(SentenceResult s,
+        describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.sentence.get(), &heads));
+    compare_with_own(s, std::move(unchanged), pool_);
+    return s;
+}
+
+/// How many tokens of a new text are shown before all are: each time twice as many, beyond those that are
+/// known and the cell that is looked at. None where a row may rest on later ones, so that it would be
+/// computed anew, nor of a text whose larger part is shown: it would shrink and grow while it is edited.
+std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole) const {
+    const ModelConfig& c = model_->config;
+    const int n = whole.size();
+    const bool rows_stand = c.stacks.size() == 1 && c.stacks[0].causal && r.intervention == Intervention{} &&
+                            !c.rope.depends_on_length(n) && !c.local_rope.depends_on_length(n);
+    if (!rows_stand || n <= first_tokens_) return {};
+    int seen = r.cell ? std::max(r.cell->first, r.cell->second) : 0;
+    if (const SentenceResult* last = state_.sentence.get(); last && last->trace && last->model == model_) {
+        const std::vector<int>& ids = last->trace->output().ids;
+        const auto differs = std::mismatch(ids.begin(), ids.end(), whole.ids.begin(), whole.ids.end());
+        const int known = static_cast<int>(differs.first - ids.begin());
+        if (2 * known > n) return {};
+        seen = std::max(seen, known);
+    }
+    std::vector<int> out;
+    for (int64_t count = first_tokens_; 4 * count <= 3 * int64_t{n}; count *= 2)
+        if (count > seen) out.push_back(static_cast<int>(count));
+    return out;
+}
+
+/// Shows a long text from its beginning on; the rows of each pass are those of the next.
+Status Worker::show_beginnings(const WorkRequest& r, const ModelInput& input) {
+    const Sequence& whole = input.sequences[0];
+    for (const int n : beginnings(r, whole)) {
+        Sequence part = whole;
+        part.ids.resize(n);
+        part.tokens.resize(n);
+        if (!part.types.empty()) part.types.resize(n);
+        TRY(SentenceResult s, run_described(r, {std::move(part)}, nullptr));
+        s.complete = false;
+        s.tokens_in_all = input.tokens_in_all;
+        std::tie(s.bytes_read, s.second_read) =
+            bytes_read(r, std::span(input.offsets).first(std::min<size_t>(n, input.offsets.size())));
+        note_request(s, r);
+        show(std::make_shared<const SentenceResult>(std::move(s)));
+        TRY_STATUS(show_head(r, false));
+    }
+    return success();
+}
+
+/// Puts a sentence in the place of the last one, of which only what is true of the model stays.
+void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
+    const bool same_model = state_.sentence && state_.sentence->model == sentence->model;
+    state_.sentence = std::move(sentence);
+    state_.picture = nullptr;
+    state_.cell = nullptr;
+    state_.answers = same_model ? state_.answers.about_model() : Answers();
+}
+
+/// What a trace file holds, whatever is typed; it cannot be run again.
+Status Worker::show_recorded(const WorkRequest& r) {
+    TRY(SentenceResult described,
+        describe_trace(recorded_, pool_, &mailbox_.cancel(), state_.sentence.get()));
+    note_request(described, r);
+    described.bytes_read = r.text.size();
+    described.second_read = r.second.size();
+    state_.text_error.clear();
+    show(std::make_shared<const SentenceResult>(std::move(described)));
+    return success();
+}
+
+/// The old sentence stays where it ends in an error.
+Status Worker::read_sentence(const WorkRequest& r) {
+    if (recorded_) return show_recorded(r);
+    const auto start = std::chrono::steady_clock::now();
+    auto s = std::make_shared<SentenceResult>();
+    s->model = model_;
+    state_.text_error.clear();
+    auto input = read_input(*model_, r.text, r.second);
+    if (!input) state_.text_error = input.error().message;
+    if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
+        TRY_STATUS(show_beginnings(r, *input));
+        const size_t kept = input->sequences[0].ids.size(), in_all = input->tokens_in_all;
+        const auto read =
+            in_all > kept ? bytes_read(r, input->offsets) : std::pair{r.text.size(), r.second.size()};
+        std::shared_ptr<const WrittenText> written;
+        int step = 0;
+        if (writes(r)) {
+            TRY(written, write_on(r, input->sequences));
+            step = r.generation.step < 0 ? written->steps() : std::min(r.generation.step, written->steps());
+            for (int i = 0; i < step; ++i)
+                append_token(*model_, input->sequences.back(), written->generation.tokens[i].id);
+        }
+        TRY(*s, run_described(r, std::move(input->sequences), written.get()));
+        s->written = std::move(written);
+        s->step = step;
+        s->tokens_in_all = in_all;
+        std::tie(s->bytes_read, s->second_read) = read;
+    } else if (model_->tokenizer && model_->config.mask_id >= 0) {
+        s->mask = (*model_->tokenizer)->spelling(model_->config.mask_id);
+    }
+    note_request(*s, r);
+    s->milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    show(std::move(s));
+    return success();
+}
+
+/// Reads the sentence where it is new. One that cannot be computed leaves the old one, with the reason.
+Status Worker::see_to_sentence(const WorkRequest& r) {
+    const SentenceResult* s = state_.sentence.get();
+    const bool fresh = !s || !s->complete || s->model != model_ || s->text != r.text ||
+                       s->second != r.second || s->intervention != r.intervention || s->asked != r.generation;
+    if (refused_ && asks_for_the_same(*refused_, r)) return success();
+    refused_.reset();
+    state_.failure.clear();
+    if (!fresh) return success();
+    Status read = guarded([&] { return read_sentence(r); });
+    if (read || read.error().cancelled) return read;
+    refused_ = r;
+    state_.failure = read.error().message;
+    if (state_.sentence && state_.sentence->model == model_) return success();
+    auto empty = std::make_shared<SentenceResult>();  // there is nothing older to show
+    empty->model = model_;
+    note_request(*empty, r);
+    state_.text_error = state_.failure;
+    show(std::move(empty));
+    return success();
+}
+
+}  // namespace headlight

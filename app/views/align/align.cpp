@@ -1,0 +1,252 @@
+// Source × target: which words each written word looks at, soft and hard, while the translation grows.
+#include "views/align/align.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/comparison/words.h"
+#include "base/cast.h"
+#include "base/utf8.h"
+#include "paint/matrix.h"
+#include "parts/layer_heads.h"
+#include "parts/map_parts.h"
+#include "parts/token_axis.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kRight = 176, kWidest = 76, kHighest = 64, kAboveNames = 56, kSlantedTitle = 40,
+                kAlignFoot = 56;
+
+AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
+    AlignLayout l;
+    l.rows = isize(a.rows);
+    l.columns = isize(a.columns);
+    l.coming = coming;
+    float widest = 0;
+    for (const auto& label : a.columns)
+        widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
+    Rect room = area;
+    take_left(room, size::center_pad - gap::tight + kAlignNames, gap::tight);
+    take_right(room, kRight);
+    l.w = std::min(room.w / float(l.columns), kWidest);
+    l.turned = widest + gap::small > l.w;
+    take_top(room, l.turned ? kSlantedTitle + slanted_names(widest) : kAboveNames + kNumberedNames);
+    take_bottom(room, kAlignFoot);
+    l.h = std::min(room.h / float(l.rows + coming), kHighest);
+    if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);
+    l.view = {room.x, room.y, l.w * float(l.columns), l.h * float(l.rows)};
+    return l;
+}
+
+void draw_align_toolbar(Scene& s, Toolbar bar) {
+    constexpr float kRoomy = 852;
+    const bool roomy = bar.labels = bar.rest().w > kRoomy;
+    AlignState& state = s.of<AlignState>();
+    using Names = std::vector<std::string>;
+    bar.choose(
+        "Of", "align/of",
+        roomy ? Names{"this head", "mean of the layer", "chosen heads"} : Names{"head", "mean", "chosen"},
+        state.of);
+    bar.choose("Links", "align/marks",
+               roomy ? Names{"soft", "soft, strongest marked", "hard"} : Names{"soft", "marked", "hard"},
+               state.marks);
+    bar.choose(
+        "Rows", "align/rows",
+        roomy ? Names{"the word being chosen", "the word being read"} : Names{"chosen word", "read word"},
+        state.by_reading);
+    bar.choose("", "align/words", {"tokens", "words"}, state.words);
+    bar.choose("", "align/lines", {"map", "lines"}, state.lines);
+}
+
+/// What is drawn of a row: its weights, or its strongest column alone.
+float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) {
+    if (s.of<AlignState>().marks == AlignMarks::hard) return a.strongest[row] == column ? 1.0f : 0.0f;
+    return a.weights(row, column);
+}
+
+void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
+    Ui& ui = s.ui;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    Shades shades = shades_of(s.session.preferences.contrast, a.weights);
+    if (s.of<AlignState>().marks == AlignMarks::hard) shades.largest = shades.percentile = 1;
+    Matrix places(l.rows, l.columns);
+    for (int r = 0; r < l.rows; ++r) {
+        const float row_largest = a.weights.row(r).maxCoeff();
+        for (int c = 0; c < l.columns; ++c) {
+            const float w = drawn_weight(s, a, r, c);
+            places(r, c) = w < 0 ? kMaskedCell : shades.place(w, row_largest);
+        }
+    }
+    draw_matrix(ui, l.view, {places, map});
+    for (int r = 0; r < l.rows && l.w >= 44 && l.h >= 18; ++r)
+        for (int c = 0; c < l.columns; ++c)
+            if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
+                write(ui, l.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))), decimals(w, 2),
+                      Flush::center);
+}
+
+/// A corner in the strongest cell of each row: the hard alignment.
+void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
+    Ui& ui = s.ui;
+    if (s.of<AlignState>().marks != AlignMarks::both || std::min(l.w, l.h) < 8) return;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const Shades shades = shades_of(s.session.preferences.contrast, a.weights);
+    for (int r = 0; r < l.rows; ++r) {
+        const int c = a.strongest[r];
+        const Rect cell = l.cell(r, c);
+        const float side = std::min(10.0f, std::min(l.w, l.h) / 2);
+        const ImU32 ink = ink_on(color_at(map, shades.place(a.weights(r, c), a.weights.row(r).maxCoeff())));
+        ui.polygon(
+            std::array<ImVec2, 3>{{{cell.x, cell.y}, {cell.x + side, cell.y}, {cell.x, cell.y + side}}}, ink);
+    }
+}
+
+void draw_focus(Scene& s, const AlignLayout& l, std::pair<int, int> cell) {
+    Ui& ui = s.ui;
+    const ImU32 ink = s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent;
+    draw_crosshair(ui, {l.view, l.cell(cell.first, cell.second), ink, 0, ink, 3});
+}
+
+void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
+    const float names = kAlignNames + gap::tight;
+    const Hit h = s.ui.hit("align/map", {l.view.x - names, l.view.y, l.view.w + names, l.view.h});
+    if (!h.hovered) return;
+    const int row = l.row_at(h.mouse.y),
+              column = h.mouse.x >= l.view.x ? l.column_at(h.mouse.x) : a.strongest[row];
+    point_at_words(s, a, row, column);
+    if (h.mouse.x >= l.view.x)
+        tell_at_pointer(s, "align/map", h,
+                        a.rows[row] + " " + std::to_string(row) + " → " + a.columns[column] + " " +
+                            std::to_string(column) + "  " +
+                            fine_number(std::max(0.0f, a.weights(row, column)), 3));
+    if (h.clicked) lock_words(s, a, row, column);
+}
+
+std::string caption_of(const Scene& s, const AlignLayout& l, const WordAlignment& a) {
+    const int crossings = count_crossings(a.strongest);
+    const std::string order =
+        crossings ? std::to_string(crossings) +
+                        (crossings == 1 ? " pair of links crosses" : " pairs of links cross") +
+                        ": the order changes."
+                  : "No links cross: the target keeps the source’s order.";
+    const std::string marked =
+        s.of<AlignState>().marks == AlignMarks::both   ? " Corner: strongest link of the row."
+        : s.of<AlignState>().marks == AlignMarks::hard ? " Hard: all weight on each row’s strongest link."
+                                                       : "";
+    return "Each row sums to 1." + marked + " " + order +
+           (l.h < 1 || l.w < 1 ? " Cells are smaller than a pixel." : "");
+}
+
+}  // namespace
+
+const Found<WordAlignmentWanted>* shown_alignment(const Scene& s) { return s.found<WordAlignmentWanted>(); }
+
+std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignmentWanted>& found) {
+    const auto& written = s.sentence()->written;
+    if (!written || s.model()->config.stacks.size() < 2) return {};
+    const size_t done = s.sentence()->step + (found.asked.as_read ? 0 : 1);
+    if (done >= written->labels.size()) return {};
+    std::vector<std::string> labels(written->labels.begin() + done, written->labels.end()), tokens;
+    if (!found.asked.by_words) return labels;
+    for (size_t i = done; i < written->generation.tokens.size(); ++i)
+        tokens.push_back(s.model()->target_tokenizer()->spelling(written->generation.tokens[i].id));
+    return join_labels(labels, word_numbers(tokens));
+}
+
+std::pair<int, int> focused_words(const Scene& s, const WordAlignment& a) {
+    const auto cell = s.shown_cell();
+    if (!cell || (s.ui.on_page() && !s.session.selection.focused())) return {-1, -1};
+    const int row = a.row_of_token[std::min<int>(cell->first, isize(a.row_of_token) - 1)];
+    if (s.session.selection.focused())
+        return {row, a.column_of_token[std::min<int>(cell->second, isize(a.column_of_token) - 1)]};
+    return {row, a.strongest[row]};
+}
+
+void point_at_words(Scene& s, const WordAlignment& a, int row, int column) {
+    s.point_at(std::pair{a.first_token(true, row), a.first_token(false, column)});
+}
+
+void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
+    s.lock(std::pair{a.first_token(true, row), a.first_token(false, column)});
+    s.leave_text();
+}
+
+std::vector<Question> ask_alignment(const Scene& s) {
+    const auto [block, head] = s.session.selection.shown_head();
+    const AlignOf of = s.session.selection.hovered.preview ? AlignOf::head : s.of<AlignState>().of;
+    WordAlignmentWanted w;
+    w.block = cross_block(s.model()->config, block);
+    const int heads = s.model()->config.heads(w.block);
+    if (of == AlignOf::head) w.heads = {std::min(head, heads - 1)};
+    for (int h = 0; of == AlignOf::chosen && h < heads; ++h)
+        if (!s.of<LayerHeads>().hidden.count(h)) w.heads.push_back(h);
+    w.by_words = s.of<AlignState>().words;
+    w.as_read = s.of<AlignState>().by_reading;
+    const auto& written = s.sentence()->written;
+    const size_t step = s.sentence()->step;
+    if (written && step < written->generation.tokens.size()) w.last = written->generation.tokens[step].id;
+    std::vector<Question> out{w};
+    if (s.of<AlignState>().of == AlignOf::chosen)
+        out.emplace_back(LinksWanted{w.block, s.of<LayerHeads>().share});
+    return out;
+}
+
+void draw_alignment(Scene& s, Rect area) {
+    if (const int cross = cross_block(s.model()->config, s.session.selection.block);
+        cross != s.session.selection.block)
+        s.select_block(cross);
+    Rect rest = area;
+    if (!s.ui.on_page()) draw_align_toolbar(s, view_toolbar(s.ui, rest));
+    const auto* found = shown_alignment(s);
+    if (!found || !s.answer->picture || s.answer->picture->block != found->asked.block) return;
+    const WordAlignment& a = found->answer;
+    if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
+    const auto coming = words_to_come(s, *found);
+    const AlignLayout l = arrange(s.ui, area, a, isize(coming));
+    answer_map(s, l, a);
+    const auto cell = focused_words(s, a);
+    draw_cells(s, l, a);
+    mark_strongest(s, l, a);
+    draw_coming(s, l);
+    draw_word_axes(s, area, l, a, coming, cell);
+    draw_entropy(s, l, a, cell.first);
+    draw_bar(s, l, a);
+    if (cell.first >= 0) draw_focus(s, l, cell);
+    const Rect below{l.view.x, l.y(l.rows + l.coming) + gap::medium, area.right() - l.view.x - gap::medium,
+                     kAlignFoot};
+    caption_lines(s.ui, below, caption_of(s, l, a));
+}
+
+namespace {
+
+const char* no_cross(const Model& m) {
+    return m.config.decoder().cross
+               ? nullptr
+               : "Only a model with an encoder and a decoder aligns a source with a target.";
+}
+bool aligns_layer(const Session& s) { return s.of<AlignState>().of != AlignOf::head; }
+
+}  // namespace
+
+View alignment_view() {
+    return {.key = "alignment",
+            .name = "Alignment",
+            .former = "align",
+            .digit = '8',
+            .draw = draw_alignment,
+            .offered = reads_text,
+            .missing = no_cross,
+            .ask = ask_alignment,
+            .beside = {draw_alignment_list, always<draw_alignment_inspector>},
+            .of_target = true,
+            .lists_choices = true,
+            .of_layer = aligns_layer,
+            .to_head = "alignment of",
+            .numbers = alignment_numbers,
+            .visit = visit_state<AlignState>};
+}
+
+}  // namespace headlight

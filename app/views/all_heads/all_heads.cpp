@@ -1,0 +1,142 @@
+// All heads, filling the window: thumbnails by layer or in order, a table, a map of like heads.
+#include "views/all_heads/all_heads.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/cast.h"
+#include "paint/layout.h"
+#include "parts/interventions.h"
+#include "parts/metric.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+const char* kLayouts[] = {"by layer", "sorted", "table", "map", "values"};
+
+/// Labels in use for this model, once each.
+std::vector<std::string> labels_in_use(const Scene& s) {
+    std::set<std::string> all;
+    const auto of_model = s.session.document.head_labels.find(s.model()->name);
+    if (of_model != s.session.document.head_labels.end())
+        for (const auto& [head, label] : of_model->second) all.insert(label);
+    return {all.begin(), all.end()};
+}
+
+/// By which label heads are left out, where there are labels.
+void choose_label(Scene& s, Toolbar& bar) {
+    std::string& chosen = s.of<AllHeadsState>().label;
+    std::vector<std::string> labels = labels_in_use(s);
+    if (labels.empty()) return;
+    labels.insert(labels.begin(), "any label or none");
+    const auto now = std::find(labels.begin() + 1, labels.end(), chosen);
+    const int current = now == labels.end() || chosen.empty() ? 0 : narrow<int>(now - labels.begin());
+    if (const int c = bar.choice("", "heads/label", labels, current); c >= 0) chosen = c ? labels[c] : "";
+}
+
+void draw_all_heads_toolbar(Scene& s, Rect& rest, const HeadChoice& choice) {
+    constexpr float kSave = 136, kLeastFilter = 260, kWide = 1400;
+    Ui& ui = s.ui;
+    auto& state = s.of<AllHeadsState>();
+    const bool wide = rest.w > kWide;
+    Toolbar bar = title_toolbar(s, rest, "heads/back", "All heads");
+    bar.say(kCaptionMono, ui.colors->t3, std::to_string(choice.kept.size()));
+    std::vector<std::string> names;
+    for (const HeadColumn& c : choice.columns) names.push_back(c.label);
+    if (const int c = bar.choice("Sort by", "heads/sort", names, state.sort); c >= 0)
+        s.send("heads sort", sort_words()[c]);
+    bar.choose("Layout", "heads/layout", {std::begin(kLayouts), std::end(kLayouts)}, state.layout);
+    bar.labels = wide;
+    bar.choose("Scale", "heads/scale",
+               {"per head, square root", "all heads, square root", "all heads, linear"}, state.scale);
+    choose_label(s, bar);
+    const bool save = bar.rest().w > kSave + kLeastFilter;
+    const Rect button = save ? band(bar.take_end(kSave, gap::large), size::button) : Rect{};
+    draw_heads_filter(s, bar, choice);
+    if (save && ui.button("save", button, "Save figure…")) s.send("save figure");
+}
+
+}  // namespace
+
+void open_head(Scene& s, int block, int head) {
+    s.select(block, head);
+    s.leave_text();
+    s.send("view head");
+}
+
+std::vector<Question> ask_all_heads(const Scene& s) {
+    std::vector<Question> out{RandomStatisticsWanted{}};
+    if (s.of<AllHeadsState>().layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
+    return out;
+}
+
+namespace {
+
+/// The layer × head grid of the chosen column.
+void draw_values(Scene& s, Rect area, const HeadChoice& choice) {
+    constexpr float kDefinition = 36;
+    Ui& ui = s.ui;
+    const HeadColumn& column = choice.column();
+    Rect inside = inset(area, size::center_pad, gap::large);
+    write(ui, take_top(inside, size::line, gap::close), kBody, ui.colors->t1, column.label);
+    caption_lines(ui, take_top(inside, kDefinition, 2), column.definition);
+    if (const auto pressed = draw_head_values(
+            s, inside, s.model()->config,
+            {choice.values, column.by_sweep, "values/", column.by_sweep ? sweep_details(s) : nullptr}))
+        open_head(s, pressed->first, pressed->second);
+}
+
+/// The metric; while a sweep goes on, its progress and a way to end it.
+void draw_sweep_bar(Scene& s, Rect& rest) {
+    if (s.ui.on_page() || s.sentence()->predictions.empty()) return;
+    Toolbar bar = view_toolbar(s.ui, rest);
+    put_metric_chip(s, "heads", bar, "Effect on");
+    draw_sweep_state(s, band(bar.rest(), size::button));
+}
+
+}  // namespace
+
+void draw_all_heads(Scene& s, Rect area) {
+    if (!s.sentence()) return;
+    const HeadChoice choice = choose_heads(s);
+    Rect rest = area;
+    if (s.ui.on_page())
+        take_top(rest, size::title_bar, 1);
+    else
+        draw_all_heads_toolbar(s, rest, choice);
+    if (choice.column().by_sweep) draw_sweep_bar(s, rest);
+    switch (s.of<AllHeadsState>().layout) {
+        case HeadsLayout::table:
+            draw_head_table(s, rest, choice);
+            break;
+        case HeadsLayout::map:
+            draw_head_map(s, rest, choice);
+            break;
+        case HeadsLayout::values:
+            draw_values(s, rest, choice);
+            break;
+        default:
+            draw_head_grid(s, rest, choice);
+    }
+}
+
+View all_heads_view() {
+    return {.key = "heads",
+            .name = "All heads",
+            .digit = '9',
+            .draw = draw_all_heads,
+            .shows = View::Shows::model,
+            .ask = ask_all_heads,
+            .page_w = 1280,
+            .fills_window = true,
+            .figure = heads_page_figure,
+            .numbers = heads_numbers,
+            .visit = visit_state<AllHeadsState>,
+            .seen = seen_of<AllHeadsState>,
+            .commands = all_heads_commands};
+}
+
+}  // namespace headlight

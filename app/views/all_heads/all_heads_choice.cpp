@@ -1,0 +1,139 @@
+// Which heads are shown, and in what order: columns of their table, filter, labels.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "base/cast.h"
+#include "parts/metric.h"
+#include "session/commands/commands.h"
+#include "views/all_heads/all_heads.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kOnRandomTokens[] = {"previous", "duplicate", "induction"};
+
+std::vector<float> column_of(const Scene& s, size_t statistic) {
+    std::vector<float> out;
+    for (const HeadSummary& h : s.sentence()->heads) out.push_back(h.statistics[statistic]);
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::string> sort_words() {
+    std::vector<std::string> out;
+    for (const HeadStatistic& statistic : head_statistics()) out.emplace_back(statistic.key);
+    for (const char* key : kOnRandomTokens) out.push_back(std::string(key) + " random");
+    out.emplace_back("effect");
+    return out;
+}
+
+namespace {
+
+/// Another statistic has another range, so the filter and the order begin anew; the effects are measured
+/// where they are asked for.
+Command sort_row() {
+    std::vector<std::pair<std::string, int>> columns;
+    for (const std::string& word : sort_words()) columns.emplace_back(word, isize(columns));
+    Command out = choice_row({"heads sort", "All heads: sort by", "the statistic that orders all heads"},
+                             std::move(columns), of_state(&AllHeadsState::sort));
+    out.run = [choose = out.run](CommandContext& c, const std::string& words) {
+        AllHeadsState& state = c.session.of<AllHeadsState>();
+        std::tie(state.kept, state.turned) = std::pair{1.0f, false};
+        Status done = choose(c, words);
+        const bool by_effect = state.sort == isize(sort_words()) - 1;
+        if (by_effect && !needs_weights(c)) c.session.document.sweeping = true;
+        return done;
+    };
+    return out;
+}
+
+Status filter_by_label(CommandContext& c, const std::string& words) {
+    c.session.of<AllHeadsState>().label = words;
+    return success();
+}
+
+}  // namespace
+
+std::vector<Command> all_heads_commands() {
+    std::vector<Command> rows{
+        sort_row(),
+        number_row(
+            {"heads filter", "All heads: filter", "the part of the statistic's range that is kept, 0 to 1"},
+            0, 1, of_state(&AllHeadsState::kept)),
+        row({"heads labeled [LABEL]", "All heads: with a label", "only the heads with this label"},
+            filter_by_label)};
+    for (Command& row : rows) row = opens_view("heads", row);
+    return rows;
+}
+
+std::vector<HeadColumn> head_columns(const Scene& s) {
+    std::vector<HeadColumn> out;
+    for (int i = 0; i < kStatistics; ++i) {
+        const HeadStatistic& st = head_statistics()[i];
+        out.push_back({st.label, st.definition, st.unit, st.ascending, column_of(s, i)});
+    }
+    const auto* random = s.found<RandomStatisticsWanted>();
+    for (const char* key : kOnRandomTokens) {
+        const HeadStatistic& st = *find_statistic(key);
+        HeadColumn c{
+            std::string(st.key) + ", random",
+            std::string(st.definition) + " Measured on random tokens that repeat, so that no meaning helps.",
+            "",
+            false,
+            {}};
+        if (random)
+            for (const auto& head : random->answer.heads)
+                c.values.push_back(head[&st - head_statistics().data()]);
+        out.push_back(std::move(c));
+    }
+    if (!s.model()->has_logits()) return out;
+    const Sweep* sweep = s.sweep() && s.sweep()->ended() ? s.sweep() : nullptr;
+    const std::string of = metric_text(s);
+    out.push_back(
+        {"effect on " + of,
+         "How much ablating the head (its z is 0) changes " + of + ". Every head in turn, in the background.",
+         "", true, sweep ? sweep->effects().change : std::vector<float>(), true});
+    return out;
+}
+
+std::string head_label(const Scene& s, int block, int head) {
+    const auto of_model = s.session.document.head_labels.find(s.model()->name);
+    if (of_model == s.session.document.head_labels.end()) return "";
+    const auto it = of_model->second.find(head_path(s.model()->config, block, head));
+    return it == of_model->second.end() ? "" : it->second;
+}
+
+HeadChoice choose_heads(const Scene& s) {
+    HeadChoice c;
+    c.columns = head_columns(s);
+    c.sorted_by = std::clamp<int>(s.of<AllHeadsState>().sort, 0, isize(c.columns) - 1);
+    const int heads = isize(s.sentence()->heads);
+    c.values = c.column().values;
+    c.values.resize(heads, std::numeric_limits<float>::quiet_NaN());
+    c.order = order_by(c.values, c.column().ascending != s.of<AllHeadsState>().turned);
+    c.low = std::numeric_limits<float>::max();
+    c.high = std::numeric_limits<float>::lowest();
+    for (const float v : c.values)
+        if (!std::isnan(v)) c.low = std::min(c.low, v), c.high = std::max(c.high, v);
+    if (c.low > c.high) c.low = c.high = 0;
+    const float share = c.column().ascending ? s.of<AllHeadsState>().kept : 1 - s.of<AllHeadsState>().kept;
+    c.threshold = c.low + share * (c.high - c.low);
+    const bool all = s.of<AllHeadsState>().kept >= 0.999f;
+    for (int i = 0; i < heads; ++i) {
+        const float v = c.values[i];
+        bool kept = all || (!std::isnan(v) && (c.column().ascending ? v <= c.threshold : v >= c.threshold));
+        const AttentionHead head = s.model()->config.head_at(i);
+        if (!s.of<AllHeadsState>().label.empty())
+            kept = kept && head_label(s, head.block, head.head) == s.of<AllHeadsState>().label;
+        c.kept.push_back(kept);
+        c.count += kept;
+    }
+    return c;
+}
+
+}  // namespace headlight

@@ -1,0 +1,295 @@
+// All heads as thumbnails: by layer, or in the order of a statistic.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <tuple>
+
+#include "base/cast.h"
+#include "parts/token_axis.h"
+#include "views/all_heads/all_heads.h"
+
+namespace headlight {
+
+namespace {
+
+/// The sides of a cell: what fits is drawn between the first two, enlarged it may be the others.
+constexpr float kLeastByLayer = 26, kCaptioned = 56, kLargest = 420, kLeastEnlarged = 14,
+                kLargestEnlarged = 640;
+constexpr float kCaptionLine = 20, kNarrowGap = 3, kRoomy = 40;  // under a thumbnail; between close ones
+constexpr float kAside = 20, kNumbers = 30, kAbove = 12, kBelow = 8;
+
+/// Layers under one another, in as many folds beside one another as make the thumbnails largest; between
+/// folds are empty cells with the names of layers.
+struct Folds {
+    int layers = 1, heads = 1;
+    float name = 0;  // how wide the names of layers are, in points
+
+    int between(float cell) const { return int(std::ceil(name / cell)); }
+    /// From the first column of a fold to the first of the next.
+    int pitch(float cell) const { return heads + between(cell); }
+    std::pair<int, int> rows_and_columns(float cell, float room) const {
+        const int fit = (int(room / cell) + between(cell)) / pitch(cell), most = std::clamp(fit, 1, layers);
+        const int rows = (layers + most - 1) / most, count = (layers + rows - 1) / rows;
+        return {rows, count * pitch(cell) - between(cell)};
+    }
+};
+
+/// Cells with a square thumbnail each, at their upper left.
+struct ThumbGrid : Grid {
+    float side = 0;
+    bool by_layer = false, captions = false;
+    int pitch = 0;  // by layer: columns from one fold to the next
+
+    int place_of(AttentionHead head) const {
+        return head.block % rows * columns + head.block / rows * pitch + head.head;
+    }
+
+    Rect slot(int place) const {
+        const Rect r = cell(place / columns, place % columns);
+        return {r.x, r.y, side, side};
+    }
+    bool sees(Rect r) const {
+        return r.bottom() >= view.y && r.y <= view.bottom() && r.right() >= view.x && r.x <= view.right();
+    }
+    /// The same with the thumbnails in the middle of their cells, for the names along them.
+    Grid of_names() const {
+        Grid out = *this;
+        out.x0 += (w - side) / 2;
+        out.y0 += (h - side) / 2;
+        return out;
+    }
+};
+
+/// What thumbnails fill: under and beside the numbers of heads and the names of layers.
+Rect room_for_thumbs(Scene& s, Rect area, bool by_layer) {
+    const ModelConfig& c = s.model()->config;
+    Rect room = inset(area, kAside, 0);
+    take_top(room, by_layer ? kNumbers : kAbove);
+    take_bottom(room, kBelow);
+    if (!by_layer) return room;
+    std::vector<std::string> names;
+    for (int block = 0; block < c.blocks(); ++block) names.push_back(block_name(c, block));
+    take_left(room, widest_of(s.ui, kCaptionMono, names), gap::medium);
+    return room;
+}
+
+/// All layers of the model, with room for their names.
+Folds folds_of(Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    std::vector<std::string> names;
+    for (int block = 0; block < c.blocks(); ++block) names.push_back(block_name(c, block));
+    return {c.blocks(), c.max_heads(), widest_of(s.ui, kCaptionMono, names) + 2 * gap::medium};
+}
+
+/// From one thumbnail to the next, and how high a cell so wide is with what stands under its thumbnail.
+float apart_in(float cell) { return cell >= kRoomy ? gap::small : kNarrowGap; }
+float cell_height(float cell) { return cell >= kCaptioned ? cell - apart_in(cell) + kCaptionLine : cell; }
+
+/// The largest cells with which all heads are seen at once, within limits.
+float fitting_cell(const Ui& ui, Rect room, bool by_layer,
+                   const std::function<std::pair<int, int>(float)>& rows_and_columns) {
+    const auto fits = [&](float w) {
+        const auto [rows, columns] = rows_and_columns(w);
+        return w * float(columns) <= room.w + 1 && cell_height(w) * float(rows) <= room.h;
+    };
+    float w = kLargest;
+    while (w > (by_layer ? kLeastByLayer : kCaptioned) && !fits(w)) w -= 1 / ui.scale;
+    return w;
+}
+
+/// What is left below all layers becomes room for captions and air between the layers.
+void take_height(const Ui& ui, ThumbGrid& g) {
+    constexpr float kLeastCaptioned = 44, kMostAir = 14;
+    const float each = g.view.h / float(g.rows);
+    if (!g.captions && g.w >= kLeastCaptioned && g.side + kCaptionLine <= each) {
+        g.captions = true;
+        g.h = g.side + kCaptionLine;
+    }
+    g.h += ui.whole(std::clamp(each - g.h, 0.0f, kMostAir));
+}
+
+/// All heads at once, then the zoom.
+ThumbGrid arrange(Scene& s, Rect area, int heads) {
+    auto& state = s.of<AllHeadsState>();
+    ThumbGrid g;
+    g.by_layer = state.layout == HeadsLayout::by_layer;
+    g.view = room_for_thumbs(s, area, g.by_layer);
+    const Folds folds = folds_of(s);
+    const auto rows_and_columns = [&](float w) {
+        if (g.by_layer) return folds.rows_and_columns(w, g.view.w);
+        const int across = std::max(1, int(g.view.w / w));
+        return std::pair{(heads + across - 1) / across, across};
+    };
+    const float fitting = fitting_cell(s.ui, g.view, g.by_layer, rows_and_columns);
+    Viewport& seen = state.seen;
+    seen.least = kLeastEnlarged / fitting;
+    seen.most = std::max(seen.least, kLargestEnlarged / fitting);
+    seen.zoom = std::clamp(seen.zoom, seen.least, seen.most);
+    g.w = s.ui.whole(fitting * seen.zoom);
+    g.captions = g.w >= kCaptioned;
+    g.side = g.w - apart_in(g.w);
+    g.h = cell_height(g.w);
+    std::tie(g.rows, g.columns) = rows_and_columns(g.by_layer ? fitting : g.w);
+    g.pitch = folds.pitch(fitting);
+    if (g.by_layer) take_height(s.ui, g);
+    return g;
+}
+
+void scroll(Scene& s, ThumbGrid& g) {
+    Ui& ui = s.ui;
+    Viewport& seen = s.of<AllHeadsState>().seen;
+    if (ui.ctrl) enlarged(ui, g.view, seen);
+    scrolled_across(ui, g.view, g.w * float(g.columns), seen);
+    scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::large, g.view.h}, g.h * float(g.rows), seen);
+    g.x0 = ui.snapped(seen.x);
+    g.y0 = ui.snapped(seen.y);
+}
+
+/// A place of the grid and the head that stands in it, by number.
+struct Slot {
+    int place, number;
+    AttentionHead head;
+};
+
+/// Every head in its place; by layer, the row of a block with fewer heads than others ends sooner.
+std::vector<Slot> slots_of(const ThumbGrid& g, const ModelConfig& c, const HeadChoice& choice) {
+    std::vector<Slot> out;
+    for (int i = 0; i < isize(choice.order); ++i) {
+        const int number = g.by_layer ? i : choice.order[i];
+        const AttentionHead head = c.head_at(number);
+        out.push_back({g.by_layer ? g.place_of(head) : i, number, head});
+    }
+    return out;
+}
+
+bool is_selected(const Scene& s, AttentionHead head) {
+    return head == AttentionHead{s.session.selection.block, s.session.selection.head};
+}
+
+float largest_of(const Scene& s, int head) {
+    constexpr float kLeast = 1e-6f;
+    return s.of<AllHeadsState>().scale == 0 ? std::max(kLeast, s.sentence()->heads[head].thumbnail.maxCoeff())
+                                            : s.pictures.largest;
+}
+
+void draw_pictures(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
+    constexpr float kFaded = 0.55f;  // what the filter leaves out
+    Ui& ui = s.ui;
+    if (!s.pictures.thumbnails) return;
+    GridDraw d = thumbnail_grid(s, g.side);
+    d.across = g.columns;
+    d.linear = s.of<AllHeadsState>().scale == 2;
+    d.slots.assign(g.rows * g.columns, GridSlot{-1, 0, 1});
+    for (const Slot& slot : slots)
+        d.slots[slot.place] = {slot.number, choice.kept[slot.number] ? 0 : kFaded,
+                               largest_of(s, slot.number)};
+    d.pitch = ui.pixels(ImVec2{g.w, g.h});
+    const Rect r = ui.pixels(g.whole());
+    d.rect = {r.x, r.y, r.w, r.h};
+    ui.heat->draw(*ui.list, d);
+}
+
+/// The head's name, and behind it its label, or else at the right its value.
+void draw_caption(Scene& s, Rect line, const HeadChoice& choice, const Slot& slot, bool by_layer) {
+    Ui& ui = s.ui;
+    const auto [block, head] = slot.head;
+    const bool selected = is_selected(s, slot.head);
+    const std::string label = head_label(s, block, head);
+    const float statistic = choice.values[slot.number];
+    const ImU32 faint = selected ? ui.colors->accent_text : ui.colors->t3,
+                ink = choice.kept[slot.number] && !selected ? ui.colors->t1 : faint;
+    const ModelConfig& c = s.model()->config;
+    const std::string name = head_name(c, block, head),  // rows by layer name the stack too
+        shorter = by_layer ? std::to_string(c.block(block).layer) + "." + std::to_string(head) : name;
+    const std::string exact = number(statistic, 2);
+    const float both = ui.text.width(kCaptionMono, shorter) + gap::tight + ui.text.width(kCaptionMono, exact);
+    if (by_layer && label.empty() && both > line.w)  // rows and columns say which head it is
+        return void(write(ui, line, kCaptionMono, faint, exact));
+    const float room =
+        line.w - (label.empty() ? ui.text.width(kCaptionMono, number(statistic, 2)) + gap::close : 0);
+    take_left(line,
+              write(ui, line, kCaptionMono, ink, first_that_fits(ui, kCaptionMono, {name, shorter}, room)),
+              gap::tight);
+    if (!label.empty() && line.w > gap::medium) return void(write(ui, line, kCaption, ui.colors->t2, label));
+    const std::string value =
+        first_that_fits(ui, kCaptionMono, {number(statistic, 2), number(statistic, 1)}, line.w);
+    if (ui.text.width(kCaptionMono, value) <= line.w)
+        write(ui, line, kCaptionMono, faint, value, Flush::right);
+}
+
+void draw_captions(Scene& s, const ThumbGrid& g, const HeadChoice& choice, const std::vector<Slot>& slots) {
+    if (!g.captions) return;
+    for (const Slot& slot : slots)
+        if (const Rect r = g.slot(slot.place); g.sees(r))
+            draw_caption(s, {r.x, r.bottom(), r.w, g.h - g.side - 2}, choice, slot, g.by_layer);
+}
+
+/// Layer and head numbers, which stay while the grid scrolls.
+void draw_axes(Scene& s, const ThumbGrid& g, Rect area) {
+    if (!g.by_layer) return;
+    const ModelConfig& c = s.model()->config;
+    const bool folded = g.rows < c.blocks();
+    s.ui.clip(area);
+    for (int first = 0, column = 0; first < c.blocks(); first += g.rows, column += g.pitch) {
+        Grid fold = g.of_names();
+        fold.rows = std::min(g.rows, c.blocks() - first);
+        fold.columns = c.max_heads();
+        if (folded) {  // its names go with it
+            fold.view = {g.x(column), g.view.y, g.w * float(fold.columns), g.view.h};
+            fold.x0 = (g.w - g.side) / 2;
+        }
+        draw_head_names(
+            s, fold, g.view.x - area.x - 2 * gap::tight, [&](int block) { return block_name(c, block); },
+            first);
+    }
+    s.ui.unclip();
+}
+
+/// The slot under the mouse.
+const Slot* answer(Scene& s, const ThumbGrid& g, const std::vector<Slot>& slots) {
+    Ui& ui = s.ui;
+    for (const Slot& slot : slots)
+        if (const Rect r = g.slot(slot.place); g.sees(r))
+            ui.name("heads/" + head_name(s.model()->config, slot.head), r);
+    const Hit h = ui.hit("heads/grid", g.view);
+    if (!h.hovered || s.session.shows(Sheet::label) || !g.whole().contains(h.mouse)) return nullptr;
+    const auto [row, column] = g.at(h.mouse);
+    const auto slot =
+        std::find_if(slots.begin(), slots.end(),
+                     [place = row * g.columns + column](const Slot& x) { return x.place == place; });
+    if (slot == slots.end()) return nullptr;
+    const auto [block, head] = slot->head;
+    s.pointed.head = std::pair{block, head};
+    if (h.clicked) open_head(s, block, head);
+    if (ImGui::IsMouseClicked(1)) {
+        s.select(block, head);
+        s.send("label");
+    }
+    return &*slot;
+}
+
+}  // namespace
+
+void draw_head_grid(Scene& s, Rect area, const HeadChoice& choice) {
+    constexpr float kOutline = 2;
+    Ui& ui = s.ui;
+    ThumbGrid g = arrange(s, area, isize(choice.order));
+    scroll(s, g);
+    const auto slots = slots_of(g, s.model()->config, choice);
+    if (slots.empty()) return;
+    const Slot* pointed = answer(s, g, slots);
+    ui.clip(inset(g.view, -kOutline - 1, -kOutline - 1));
+    draw_pictures(s, g, choice, slots);
+    draw_captions(s, g, choice, slots);
+    const auto outline = [&](const Slot& slot, ImU32 ink) {
+        ui.frame(inset(g.slot(slot.place), -kOutline, -kOutline), ink, kOutline);
+    };
+    for (const Slot& slot : slots)
+        if (is_selected(s, slot.head)) outline(slot, ui.colors->accent);
+    if (pointed) outline(*pointed, ui.colors->hover);
+    ui.unclip();
+    draw_axes(s, g, area);
+    if (pointed) draw_head_card(s, area, g.slot(pointed->place), pointed->head.block, pointed->head.head);
+}
+
+}  // namespace headlight

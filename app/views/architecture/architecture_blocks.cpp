@@ -1,0 +1,134 @@
+// What the diagram of a model is made of.
+#include "base/cast.h"
+#include "model/position_scheme.h"
+#include "views/architecture/architecture.h"
+
+namespace headlight {
+
+namespace {
+
+std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
+
+const char* norm_name(const ModelConfig& c) {
+    return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm";
+}
+
+Block position_block(const ModelConfig& c, const StackConfig& s, const std::string& of) {
+    Block b;
+    b.thin = true;
+    b.rows = {of + "position embedding", of + "distance bias"};
+    const PositionSchemeRow& scheme = position_scheme(c.positions);
+    b.name = scheme.title;
+    b.shapes = {scheme.shape(c, s)};
+    b.part = WeightsPart::positions;
+    b.view = "positions";
+    b.help =
+        "How the model knows where a token stands. A click shows what is learned of it, another its table.";
+    return b;
+}
+
+Block attention_block(const ModelConfig& c, const std::string& of, const StackConfig& stack, bool cross) {
+    Block b;
+    b.name = cross ? "Cross-attention" : stack.causal ? "Masked self-attention" : "Self-attention";
+    const std::string shared =
+        stack.kv_heads < stack.heads ? " (" + std::to_string(stack.kv_heads) + " key/value)" : "";
+    b.shapes = {std::to_string(stack.heads) + " heads" + shared,
+                "W_Q, W_K, W_V " + by(c.d_model, stack.d_head) + " each",
+                "W_O " + by(int64_t{stack.heads} * stack.d_head, c.d_model)};
+    const std::string what = of + (cross ? "cross-attention " : "attention ");
+    b.rows = {what + "query", what + "key", what + "norms", what + "output"};
+    b.view = "head";
+    b.in_layer = b.adds = true;
+    b.from_encoder = cross;
+    b.help =
+        cross
+            ? "Queries from the decoder, keys and values from the encoder. A click shows the head's weights, "
+              "another its heat map."
+            : "softmax(QKᵀ / √d) V for every head, side by side. A click shows the head's weights, another "
+              "its heat map.";
+    return b;
+}
+
+Block norm_block(const ModelConfig& c, const char* where, WeightsPart part, bool from_encoder = false) {
+    Block b;
+    b.name = norm_name(c);
+    b.shapes = {where};
+    b.part = part;
+    b.from_encoder = from_encoder;
+    b.in_layer = b.thin = true;
+    b.help = "Brings every vector to one scale, then multiplies each dimension by a learned gain.";
+    return b;
+}
+
+}  // namespace
+
+std::vector<Block> blocks_of(const ModelConfig& c, int index) {
+    const StackConfig& s = c.stacks[index];
+    const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
+    const bool before = c.norm_place == NormPlace::before;
+    std::vector<Block> out;
+    Block embedding;
+    embedding.name = s.vocab ? "Token embedding" : "Patch embedding";
+    embedding.shapes = {s.vocab
+                            ? by(s.vocab, c.d_embed)
+                            : by(int64_t{c.vision.channels} * c.vision.patch * c.vision.patch, c.d_model)};
+    embedding.rows = {index == 0 || c.shared_embedding ? "token embedding" : "target embedding",
+                      "type embedding",
+                      "embedding projection",
+                      "patch embedding",
+                      "class token",
+                      of + "embedding norm"};
+    embedding.view = "delta";
+    embedding.part = WeightsPart::embedding;
+    embedding.help =
+        "Each id becomes a vector: the row of the table. A click shows the table, another ΔE, where the "
+        "vectors "
+        "move.";
+    out.push_back(embedding);
+    if (const Block positions = position_block(c, s, of); !positions.name.empty()) out.push_back(positions);
+    const auto add = [&](Block block, const std::string& norm_row) {
+        const bool of_mlp = block.part == WeightsPart::mlp;
+        Block norm =
+            norm_block(c, before ? "before" : "after",
+                       of_mlp ? WeightsPart::mlp_norm : WeightsPart::attention_norm, block.from_encoder);
+        norm.rows = {norm_row};
+        if (before && !(c.shared_norm && of_mlp)) out.push_back(norm);
+        out.push_back(std::move(block));
+        if (!before) out.push_back(norm);
+    };
+    add(attention_block(c, of, s, false), of + "attention norm");
+    if (s.cross) add(attention_block(c, of, s, true), of + "cross-attention norm");
+    Block mlp;
+    mlp.name = c.gated ? "Gated MLP" : "MLP";
+    mlp.shapes = {by(c.d_model, s.d_mlp) + (c.gated ? " twice" : ""), "→ " + by(s.d_mlp, c.d_model)};
+    if (c.parallel) mlp.shapes.emplace_back("beside attention");
+    mlp.part = WeightsPart::mlp;
+    mlp.rows = {of + "MLP in", of + "MLP out"};
+    mlp.view = index + 1 == isize(c.stacks) ? "lens" : nullptr;
+    mlp.in_layer = mlp.adds = true;
+    mlp.help =
+        "Each token by itself: wider, a nonlinearity, back. A click shows its weights, another Prediction, "
+        "which "
+        "shows what MLPs add.";
+    add(mlp, of + "MLP norm");
+    if (c.final_norm) {
+        Block norm = norm_block(c, "final", WeightsPart::final_norm);
+        norm.in_layer = false;
+        norm.rows = {of + "final norm"};
+        out.push_back(norm);
+    }
+    const bool has_head = c.can.read_image ? c.vocab > 0 : unembeds(c);
+    if (index + 1 < isize(c.stacks) || !has_head) return out;
+    Block head;
+    head.name = c.can.read_image ? "Classifier" : "Unembedding";
+    head.shapes = {by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab)};
+    if (c.tied_unembedding) head.shapes.emplace_back("the token embedding again");
+    head.part = WeightsPart::unembedding;
+    head.rows = {"unembedding", "head", "output projection"};
+    head.view = "lens";
+    head.help = "A score for every token: the logits. A click shows the matrix, another Prediction.";
+    out.push_back(head);
+    return out;
+}
+
+}  // namespace headlight

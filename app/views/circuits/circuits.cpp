@@ -1,0 +1,262 @@
+#include "views/circuits/circuits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "paint/matrix.h"
+#include "parts/map_parts.h"
+#include "session/commands/command_rows.h"
+#include "views/views.h"
+
+namespace headlight {
+
+void CircuitsState::visit(FieldVisitor& v) {
+    v.choose("circuits_graph", graph,
+             {"circuits as",
+              "Circuits: map or graph",
+              "compositions of all heads as a map, or the strongest ones as a graph",
+              {"map", "graph"}});
+    v.choose("circuits_kind", kind,
+             {"circuits composition",
+              "Circuits: composition",
+              "what of the later head reads: its queries, keys or values",
+              {"q", "k", "v"}});
+    v.integer("circuits_strongest", strongest, kLeastComposed, kMostComposed);
+    constexpr const char *kKeys[] = {"circuits_q", "circuits_k", "circuits_v"},
+                         *kCommands[] = {"circuits q", "circuits k", "circuits v"};
+    for (int k = 0; k < kCompositionKinds; ++k)
+        v.choose(kKeys[k], kinds[k],
+                 {kCommands[k],
+                  std::string("Circuits: ") + kCompositionNames[k] + " in the graph",
+                  std::string(kCompositionNames[k]) + " composition among the edges of the graph",
+                  {"off", "on"}});
+    v.integer("circuits_tokens", tokens, 0, 8192);
+    v.choose_among(tokens, kCircuitTokens,
+                   {"circuits tokens",
+                    "Circuits: tokens",
+                    "the first tokens of the vocabulary, among which pairs are looked for",
+                    {"2048", "8192", "all"}});
+}
+
+std::string composed_text(const ModelConfig& c, int reader, int writer, float value) {
+    return head_name(c, c.head_at(reader).block, c.head_at(reader).head) + " reads " +
+           head_name(c, c.head_at(writer).block, c.head_at(writer).head) + ": " + number(value, 3);
+}
+
+namespace {
+
+constexpr float kComposedNames = 64, kCircuitsFoot = 100, kCircuitsBar = 10, kCircuitsBarLong = 240,
+                kCircuitsNoteAt = 26, kMostHeadCell = 24;
+
+void choose_circuits(Scene& s, Toolbar& bar) {
+    auto& state = s.of<CircuitsState>();
+    choose_head(s, bar, "circuits");
+    if (const int i = bar.segments("", "circuits/as", {{"Map", "Graph"}, {}, state.graph ? 1 : 0}); i >= 0)
+        state.graph = i == 1;
+    if (state.graph)
+        choose_composed(s, bar);
+    else
+        bar.choose("Composition", "circuits/composition", {"into queries", "into keys", "into values"},
+                   state.kind);
+    const auto tokens =
+        std::find(kCircuitTokens.begin(), kCircuitTokens.end(), state.tokens) - kCircuitTokens.begin();
+    if (const int i = bar.choice("Pairs among", "circuits/tokens",
+                                 {"the first 2,048 tokens", "the first 8,192 tokens", "all tokens"},
+                                 narrow<int>(tokens));
+        i >= 0)
+        state.tokens = kCircuitTokens[i];
+}
+
+/// Names of blocks at the middle of their heads, and lines between blocks.
+void name_blocks(Scene& s, const Grid& g) {
+    constexpr float kApart = 14;
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const AttentionHead chosen = chosen_head(s);
+    float written_down = -1e9f, written_across = -1e9f;
+    for (int block = 0, first = 0; block < c.blocks(); first += c.heads(block), ++block) {
+        const auto heads = float(c.heads(block));
+        const Rect rows{g.view.x - kComposedNames, g.y(first), kComposedNames - gap::small, heads * g.h},
+            columns{g.x(first), g.view.y - size::line - gap::tight, heads * g.w, size::line};
+        const ImU32 ink = block == chosen.block ? ui.colors->accent_text : ui.colors->t2;
+        if (rows.middle_y() - written_down >= kApart) {
+            write(ui, rows, kCaptionMono, ink, short_block_name(c, block), Flush::right);
+            written_down = rows.middle_y();
+        }
+        const float needs = ui.text.width(kCaptionMono, short_block_name(c, block)) + gap::small;
+        if (columns.middle_x() - written_across >= needs) {
+            const Rect name{columns.middle_x() - needs / 2, columns.y, needs, columns.h};
+            write(ui, name, kCaptionMono, ink, short_block_name(c, block), Flush::center);
+            written_across = columns.middle_x();
+        }
+        if (first == 0) continue;
+        ui.stroke({g.view.x, g.y(first)}, {g.view.right(), g.y(first)}, ui.colors->l1, ui.line());
+        ui.stroke({g.x(first), g.view.y}, {g.x(first), g.view.bottom()}, ui.colors->l1, ui.line());
+    }
+}
+
+/// The row and the column of the chosen head, which reads in the one and writes in the other.
+void draw_chosen(Scene& s, const Grid& g) {
+    const int at = s.model()->config.head_index(chosen_head(s));
+    const ImU32 ink = faded(s.ui.colors->accent, 0.7f);
+    s.ui.frame(g.row(at), ink, s.ui.line());
+    s.ui.frame({g.x(at), g.view.y, g.w, g.view.h}, ink, s.ui.line());
+}
+
+void answer_composition(Scene& s, const Grid& g, const Matrix& values) {
+    const ModelConfig& c = s.model()->config;
+    auto& pointed = s.of<CircuitsState>().pointed;
+    const Hit hit = s.ui.hit("circuits/map", g.view);
+    if (!s.ui.on_page()) pointed.reset();
+    if (!hit.hovered) return;
+    const auto [reader, writer] = g.at(hit.mouse);
+    if (std::isnan(values(reader, writer))) return;
+    pointed = std::pair{reader, writer};
+    s.ui.frame(inset(g.cell(reader, writer), -1, -1), s.ui.colors->hover, 2);
+    s.ui.tooltip("circuits/map", hit,
+                 composed_text(c, reader, writer, values(reader, writer)) + ". Press to choose the reader.");
+    if (!hit.clicked) return;
+    s.select(c.head_at(reader).block, c.head_at(reader).head);
+    s.leave_text();
+}
+
+void draw_composition_foot(Scene& s, Rect foot, const Composition& of, const Matrix& values, float largest) {
+    Ui& ui = s.ui;
+    const Rect bar{foot.x, foot.y + gap::medium, std::min(foot.w, kCircuitsBarLong), kCircuitsBar};
+    std::optional<float> marked;
+    if (const auto at = s.of<CircuitsState>().pointed) marked = values(at->first, at->second) / largest;
+    draw_range_bar(
+        ui, {bar, colormap(s.session.preferences.colormap, ui.colors->dark), largest, 2, false, marked});
+    const std::string reads = kReadBy[static_cast<int>(s.of<CircuitsState>().kind)],
+                      random = number(of.random, 3);
+    ui.text.draw_wrapped(foot.x, bar.bottom() + kCircuitsNoteAt, foot.w, kCaption, ui.colors->t2,
+                         "How much the " + reads +
+                             " of the head down read of what the head across writes: ‖A B‖ ÷ (‖A‖ ‖B‖); " +
+                             random + ": as matrices that know nothing of each other.");
+}
+
+void draw_composition(Scene& s, Rect area, const Composition& of) {
+    Ui& ui = s.ui;
+    const Matrix& values = of[s.of<CircuitsState>().kind];
+    const int heads = narrow<int>(values.rows());
+    Rect room = area;
+    take_left(room, kComposedNames);
+    const Rect above = take_top(room, 2 * size::line + gap::tight);
+    take_bottom(room, kCircuitsFoot);
+    const float side = std::min({room.w / float(heads), room.h / float(heads), kMostHeadCell});
+    const Grid g = grid_at(room.min(), heads, heads, side, side);
+    caption(ui, {g.view.x, above.y, g.view.w, size::line}, "writes →");
+    caption(ui, {area.x, above.y, kComposedNames - gap::small, size::line}, "reads ↓", Flush::right);
+    float largest = 1e-6f;
+    for (Index i = 0; i < values.size(); ++i)
+        if (const float v = values.data()[i]; v > largest) largest = v;
+    ui.fill(g.view, ui.colors->bg0);
+    draw_matrix(ui, g.whole(),
+                {places_of(values, largest), colormap(s.session.preferences.colormap, ui.colors->dark)});
+    name_blocks(s, g);
+    draw_chosen(s, g);
+    answer_composition(s, g, values);
+    draw_composition_foot(s, {g.view.x, g.view.bottom(), area.right() - g.view.x, kCircuitsFoot}, of, values,
+                          largest);
+}
+
+/// How far the compositions are, where they take long.
+void draw_composing(Scene& s, Rect area) {
+    constexpr float kProgress = 320, kBar = 6;
+    const auto& sweep = s.answer->composition;
+    if (!sweep || !sweep->is_of(s.model()) || sweep->ended()) return;
+    const CompositionFound found = sweep->found();
+    area.w = std::min(area.w, kProgress);
+    write(s.ui, take_top(area, size::row), kCaption, s.ui.colors->t2,
+          "Composing heads: " + std::to_string(found.done) + " of " + std::to_string(found.steps) +
+              " pairs of layers");
+    s.ui.name("circuits/composing", area);
+    s.ui.bar(take_top(area, kBar), float(found.done) / float(std::max(1, found.steps)), s.ui.colors->accent);
+}
+
+}  // namespace
+
+const Composition* composition_found(const Scene& s) {
+    if (const auto* found = s.found<CompositionWanted>()) return &found->answer;
+    const auto& sweep = s.answer->composition;
+    return sweep && sweep->is_of(s.model()) ? sweep->found().composition.get()
+                                            : nullptr;  // the answer holds it
+}
+
+void draw_circuits(Scene& s, Rect area) {
+    constexpr float kRoomy = 1250, kMapShare = 0.455f, kGraphShare = 0.57f, kWide = 1200;
+    Rect rest = area;
+    if (s.ui.on_page()) {
+        take_top(rest, gap::medium);
+    } else {
+        Toolbar bar = title_toolbar(s, rest, "circuits/back", "Circuits");
+        bar.labels = bar.rest().w > kRoomy;
+        choose_circuits(s, bar);
+    }
+    rest = inset(rest, size::center_pad, gap::medium);
+    const bool graph = s.of<CircuitsState>().graph;
+    const Rect map = take_left(rest, rest.w * (graph && rest.w > kWide ? kGraphShare : kMapShare), gap::wide);
+    const Composition* found = composition_found(s);
+    if (found && !found->refusal.empty())
+        s.ui.text.draw_wrapped(map.x, map.y + gap::wide, map.w, kBody, s.ui.colors->t2, found->refusal);
+    else if (found)
+        (graph ? draw_circuits_graph : draw_composition)(s, map, *found);
+    else
+        draw_composing(s, map);
+    draw_circuits_side(s, rest);
+}
+
+namespace {
+
+std::vector<Question> ask_circuits(const Scene& s) {
+    const AttentionHead head = chosen_head(s);
+    std::vector<Question> out{CircuitsWanted{head.block, head.head, s.of<CircuitsState>().tokens}};
+    if (s.ui.on_page())
+        out.emplace_back(CompositionWanted{Patience::long_wait});
+    else if (composes_within(s.model()->config, Patience::some_seconds))
+        out.emplace_back(CompositionWanted{});
+    return out;
+}
+
+std::vector<Command> circuits_commands() {
+    return {opens_view("circuits",
+                       number_row({"circuits strongest", "Circuits: strongest compositions",
+                                   "how many compositions the graph shows: circuits strongest 40"},
+                                  kLeastComposed, kMostComposed, of_state(&CircuitsState::strongest)))};
+}
+
+std::vector<NumberTable> circuits_numbers(const Scene& s) {
+    std::vector<NumberTable> out;
+    if (const Composition* found = composition_found(s); found && found->refusal.empty())
+        out = composition_numbers(*found, s.model()->config);
+    if (const auto* found = s.found<CircuitsWanted>()) {
+        for (NumberTable& table :
+             circuit_numbers(found->answer, *s.model(), {found->asked.block, found->asked.head})) {
+            table.beside = !out.empty();
+            out.push_back(std::move(table));
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+View circuits_view() {
+    return {.key = "circuits",
+            .name = "Circuits",
+            .digit = 'H',
+            .draw = draw_circuits,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_circuits,
+            .page_w = 1280,
+            .page_h = 800,
+            .fills_window = true,
+            .composes = true,
+            .of_model = true,
+            .numbers = circuits_numbers,
+            .visit = visit_state<CircuitsState>,
+            .commands = circuits_commands};
+}
+
+}  // namespace headlight

@@ -1,0 +1,277 @@
+// Two heads, two sentences, two models, or before and after the changes: what is chosen, and where it stands.
+#include "views/compare/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "parts/interventions.h"
+#include "parts/model_names.h"
+#include "parts/text_entry.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr const char* kWhat[] = {"two heads", "before and after", "two sentences", "two models"};
+constexpr const char* kWords[] = {"heads", "changes", "sentences", "models"};  // of the command
+constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
+
+/// Head A with the pattern that it has in sentence B, or as it was.
+void draw_patch(Scene& s, Toolbar& bar) {
+    const bool possible =
+        s.answer->other && s.answer->other->trace && s.answer->other->model == s.sentence()->model;
+    if (s.session.document.comparison.what != Compared::sentences || !possible) return;
+    Change patch;
+    patch.kind = ChangeKind::freeze;
+    std::tie(patch.block, patch.head) = std::pair{s.session.selection.block, s.session.selection.head};
+    patch.from = s.fields.other.text();
+    const auto& changes = s.session.document.intervention.changes;
+    const bool on = std::find(changes.begin(), changes.end(), patch) != changes.end();
+    const Hit h = bar.press("compare/patch", on ? "Unpatch" : "Patch", on);
+    s.ui.tooltip("compare/patch", h,
+                 "Gives head " + head_name(s.model()->config, patch.block, patch.head) +
+                     " in A the pattern that it has in B, along the tokens that both have.");
+    if (h.clicked) s.change(patch);
+}
+
+void draw_model_choice(Scene& s, Toolbar& bar) {
+    constexpr float kMostName = 192;
+    const std::string& path = s.session.document.comparison.model;
+    bar.say(kCaption, s.ui.colors->t3, "Model B", gap::small);
+    const std::string name =
+        s.ui.text.fitted(kCaption, path.empty() ? "choose…" : shown_model_name(s, path), kMostName);
+    if (bar.press("compare/model", name, s.session.shows(Sheet::compared_models)).clicked)
+        s.send("compare model");
+}
+
+/// Sentences, or the texts of two models, which need not have the same tokens.
+bool compares_texts(const Scene& s) {
+    return s.session.document.comparison.what == Compared::sentences ||
+           s.session.document.comparison.what == Compared::models;
+}
+
+void draw_compare_toolbar(Scene& s, Toolbar bar) {
+    constexpr float kSave = 136, kLeastRest = 88;
+    const Comparison& compared = s.session.document.comparison;
+    if (const int c = bar.choice("Compare", "compare/what", {std::begin(kWhat), std::end(kWhat)},
+                                 static_cast<int>(compared.what));
+        c >= 0)
+        s.send("compare", kWords[c]);
+    bar.choose("Show", "compare/show", {std::begin(kShow), std::end(kShow)}, s.of<CompareState>().show);
+    if (compared.what == Compared::models) draw_model_choice(s, bar);
+    if (compares_texts(s))
+        if (const int c = bar.choice("Alignment", "compare/align", {"by token", "by position"},
+                                     static_cast<int>(compared.alignment.by));
+            c >= 0)
+            s.send("align by", c == 0 ? "token" : "position");
+    draw_patch(s, bar);
+    if (compares_texts(s) && !compared.alignment.by_hand.empty() &&
+        bar.link("compare/untie", "Reset alignment"))
+        s.send("reset alignment");
+    if (bar.rest().w < kSave + kLeastRest) return;
+    if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
+}
+
+/// The second sentence under the toolbar.
+void draw_other_field(Scene& s, Rect& rest) {
+    if (s.session.document.comparison.what != Compared::sentences) return;
+    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
+    write(s.ui, take_left(line, gap::large, gap::small), kBody, s.ui.colors->t1, "B");
+    draw_text_field(s, s.fields.other, "other", line, "The sentence to compare with");
+}
+
+/// What stands in place of the maps.
+void say(Scene& s, Rect rest, ImU32 ink, const std::string& text) {
+    const Rect inside = inset(rest, size::center_pad, gap::wide);
+    s.ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, ink, text);
+}
+
+/// Why there is nothing to see yet, or "".
+std::string what_is_missing(const Scene& s) {
+    const WorkAnswer& a = *s.answer;
+    switch (s.session.document.comparison.what) {
+        case Compared::heads:
+            return "";
+        case Compared::changes:
+            return s.sentence()->unchanged ? ""
+                                           : "No interventions yet. Press Intervene above, or paint on the "
+                                             "heat map: before and after appear here side by side.";
+        case Compared::models:
+            if (!s.ui.on_page() && s.session.document.comparison.model.empty())
+                return "Choose the model to compare with: Model B, above.";
+            break;
+        case Compared::sentences:
+            if (!s.ui.on_page() && s.fields.other.text().empty()) return "Type the sentence to compare with.";
+            break;
+    }
+    if (!a.other_error.empty()) return a.other_error;
+    return a.other && a.other->trace ? "" : "Reading B…";
+}
+
+const PairedMap* shown_map(const Scene& s) {
+    if (s.of<CompareState>().show == ComparedShow::delta)
+        return s.found<DeltaPairWanted>() ? &s.found<DeltaPairWanted>()->answer.map : nullptr;
+    return s.found<HeadPairWanted>() ? &s.found<HeadPairWanted>()->answer.map : nullptr;
+}
+
+/// The distance of each head from itself in the other run.
+void draw_distances(Scene& s, Rect area, const std::vector<float>& distances) {
+    Ui& ui = s.ui;
+    const Rect title = take_top(area, size::line, gap::tight);
+    write(ui, title, kBody, ui.colors->t1, "Distance of each head");
+    ui.tooltip("compare/distance", ui.hit("compare/distance", title),
+               "Jensen–Shannon divergence of the head’s rows in A and in B, averaged over the queries that "
+               "both have; 0 alike, 1 nothing in common.");
+    if (const auto pressed =
+            draw_head_values(s, area, s.model()->config, {distances, false, "compare/head/"}))
+        s.select(pressed->first, pressed->second);
+}
+
+/// How wide the grid of distances is: an equal share, or more where its numbers then have three decimals, or
+/// two.
+float width_of_distances(Scene& s, Rect inside, int columns) {
+    constexpr float kMost = 0.45f;
+    const float equal = nth_column(inside, 0, columns, gap::section).w;
+    for (const int digits : {3, 2})
+        if (const float wide = width_of_head_values(s.ui, s.model()->config, digits);
+            wide <= kMost * inside.w)
+            return std::max(equal, wide);
+    return equal;
+}
+
+/// Under the maps: differences, rows, and the grid of distances where heads can be compared one by one.
+void draw_below(Scene& s, Rect area, const PairedMap& map) {
+    constexpr float kWidestAlone = 520;
+    const auto* found = s.found<HeadPairWanted>();
+    const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
+               grid = found && found->answer.each_to_itself;
+    const int count = 1 + pattern + grid;
+    Rect inside = inset(area, size::center_pad, gap::medium);
+    const Rect distances =
+        grid ? take_right(inside, width_of_distances(s, inside, count), gap::section) : Rect();
+    const auto column = [&](int i) { return nth_column(inside, i, 1 + pattern, gap::section); };
+    Rect largest = column(0);
+    if (count == 1) largest.w = std::min(largest.w, kWidestAlone);
+    draw_largest(s, largest, map);
+    if (pattern) {
+        const auto cell = s.shown_cell();
+        draw_by_token(s, column(1), count > 2 ? "Query by query" : "How far apart, query by query",
+                      "Jensen–Shannon bits", found->answer.by_query, map.row_labels,
+                      cell ? index_of(map.rows, cell->first) : -1);
+    }
+    if (grid) draw_distances(s, distances, found->answer.distances);
+}
+
+/// What A and B are, over their maps.
+std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairWanted& asked) {
+    const Compared what = s.session.document.comparison.what;
+    const std::string when = what == Compared::changes ? " after" : "";
+    if (s.of<CompareState>().show == ComparedShow::pattern)
+        return {"Head " + head_name(s.model()->config, asked.block, asked.head) + when, name_of_b(s, asked)};
+    return {"‖ΔE‖ ÷ ‖E‖" + when, what == Compared::changes                     ? "before"
+                                 : what == Compared::sentences                 ? "sentence B"
+                                 : what == Compared::models && s.answer->other ? s.answer->other->model->name
+                                                                               : "the same"};
+}
+
+/// Both maps and their difference, and where there is room what stands out in them.
+void draw_pair(Scene& s, Rect rest) {
+    constexpr float kBelow = 216;  // a title and six lines
+    constexpr float kLow = 460;    // the list at the left has the distances all the same
+    const PairedMap* map = shown_map(s);
+    const auto* pair = s.found<HeadPairWanted>();
+    if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
+    if (map->a.size() == 0)
+        return say(s, rest, s.ui.colors->t2,
+                   "The two models have different layers, so their ΔE cannot stand side by side; choose "
+                   "another of Show.");
+    const bool low = rest.h < kLow;
+    const float below = draw_paired_maps(s, rest, *map, names_of_maps(s, pair->asked),
+                                         low ? rest.h : std::max(rest.h * 0.66f, rest.h - kBelow));
+    if (low) return;
+    s.ui.hairline(rest.x, below, rest.right(), below);
+    draw_below(s, {rest.x, below, rest.w, rest.bottom() - below}, *map);
+}
+
+}  // namespace
+
+RunPair compared_runs(const Session& session) {
+    constexpr Versus kVersus[] = {Versus::head, Versus::unchanged, Versus::other, Versus::other};
+    return {row_of(kVersus, session.document.comparison.what),
+            session.document.comparison.what == Compared::sentences ||
+                    session.document.comparison.what == Compared::models
+                ? session.document.comparison.alignment
+                : Alignment{}};
+}
+
+std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
+    const std::string same = "Head " + head_name(s.model()->config, w.block, w.head);
+    switch (s.session.document.comparison.what) {
+        case Compared::heads:
+            return "Head " + head_name(s.model()->config, w.block_b, w.head_b);
+        case Compared::changes:
+            return same + " before";
+        case Compared::sentences:
+            return same + " in sentence B";
+        case Compared::models:
+            break;
+    }
+    const auto& other = s.answer->other;
+    if (!other || !other->model) return "";
+    const ModelConfig& c = other->model->config;
+    const int block_b = std::min(w.block_b, c.blocks() - 1);
+    return "Head " + head_name(c, block_b, std::min(w.head_b, c.heads(block_b) - 1)) + " of " +
+           other->model->name;
+}
+
+std::vector<Question> ask_compare(const Scene& s) {
+    const RunPair runs = compared_runs(s.session);
+    const auto& other = s.answer->other;
+    const bool heads_apart = s.session.document.comparison.what == Compared::heads ||
+                             (s.session.document.comparison.what == Compared::models && other &&
+                              other->model && !same_heads(s.model()->config, other->model->config));
+    const auto [block, head] = s.session.selection.shown_head();
+    const auto [block_b, head_b] =
+        heads_apart ? s.session.document.comparison.head : s.session.selection.shown_head();
+    std::vector<Question> out{HeadPairWanted{runs, block, head, block_b, head_b}};
+    if (s.of<CompareState>().show == ComparedShow::delta)
+        out.push_back(DeltaPairWanted{runs, s.model()->config.block(block).stack});
+    if (s.of<CompareState>().show == ComparedShow::next)
+        out.push_back(
+            PredictionPairWanted{runs, s.session.selection.locked ? s.session.selection.locked->first : -1});
+    return out;
+}
+
+void draw_compare(Scene& s, Rect area) {
+    Rect rest = area;
+    if (!s.ui.on_page()) {
+        draw_compare_toolbar(s, view_toolbar(s.ui, rest));
+        draw_other_field(s, rest);
+    }
+    const std::string missing = what_is_missing(s);
+    if (!missing.empty())
+        return say(s, rest, s.answer->other_error.empty() ? s.ui.colors->t2 : s.ui.colors->warning, missing);
+    if (s.session.document.comparison.what == Compared::sentences) take_top(rest, draw_ties(s, rest));
+    if (s.of<CompareState>().show != ComparedShow::next) return draw_pair(s, rest);
+    if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);
+}
+
+View compare_view() {
+    return {.key = "compare",
+            .name = "Compare",
+            .former = "difference",
+            .digit = '7',
+            .draw = draw_compare,
+            .ask = ask_compare,
+            .beside = {.list = always<draw_compare_list>},
+            .closes_inspector = true,
+            .second_head = true,
+            .second_run = true,
+            .numbers = compare_numbers,
+            .visit = visit_state<CompareState>,
+            .seen = seen_of<CompareState>};
+}
+
+}  // namespace headlight

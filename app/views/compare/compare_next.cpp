@@ -1,0 +1,126 @@
+// The predictions of two runs as a table, and their divergence position by position.
+#include <algorithm>
+#include <cmath>
+
+#include "parts/metric.h"
+#include "views/compare/compare.h"
+#include "views/tables.h"
+
+namespace headlight {
+
+namespace {
+
+/// The parts of a line of the table.
+struct Line {
+    Rect whole, token, bar_a, value_a, bar_b, value_b, points;
+};
+
+Line line_parts(Rect line) {
+    constexpr float kToken = 150, kValue = 70, kPoints = 70;
+    Line l;
+    l.whole = line;
+    l.token = take_left(line, kToken - gap::small, gap::small);
+    l.points = take_right(line, kPoints, gap::medium);
+    const Rect a = nth_column(line, 0, 2, gap::large), b = nth_column(line, 1, 2, gap::large);
+    l.bar_a = a;
+    l.bar_b = b;
+    l.value_a = take_right(l.bar_a, kValue);
+    l.value_b = take_right(l.bar_b, kValue);
+    return l;
+}
+
+void draw_table(Scene& s, Rect area, const PredictionPair& pair) {
+    Ui& ui = s.ui;
+    const Line head = line_parts(take_top(area, size::row, gap::tight));
+    caption(ui, head.token, "token");
+    const bool changes = s.session.document.comparison.what == Compared::changes;
+    write(ui, head.bar_a, kCaption, ui.colors->accent_text, changes ? "A, after" : "A");
+    write(ui, head.bar_b, kCaption, ui.colors->t1, changes ? "B, before" : "B");
+    caption(ui, {head.value_b.x, head.points.y, head.points.right() - head.value_b.x, head.points.h},
+            "A − B, points", Flush::right);
+    ui.hairline(head.whole.x, head.whole.bottom(), head.whole.right(), head.whole.bottom());
+    float max = 1e-6f;
+    for (const ProbabilityChange& p : pair.tokens) max = std::max({max, p.a, p.b});
+    for (const ProbabilityChange& p : pair.tokens) {
+        if (area.h < size::row) break;
+        const Line l = line_parts(take_top(area, size::row));
+        write(ui, l.token, kBodyMono, ui.colors->t1, p.label);
+        ui.bar(band(l.bar_a, size::bar), p.a / max, ui.colors->accent);
+        write(ui, l.value_a, kBodyMono, ui.colors->t1, percent(p.a), Flush::right);
+        ui.bar(band(l.bar_b, size::bar), p.b / max, ui.colors->t3);
+        write(ui, l.value_b, kBodyMono, ui.colors->t1, percent(p.b), Flush::right);
+        write(ui, l.points, kBodyMono, change_ink(ui, p.a - p.b), points_text(p.a - p.b), Flush::right);
+        if (std::isnan(p.logit)) continue;
+        const std::string path = "compare/next/" + p.label;
+        ui.tooltip(path, ui.hit(path, l.whole),
+                   "A − B: " + effect_details({0, p.a - p.b, -p.logit, -p.log_probability}));
+    }
+}
+
+}  // namespace
+
+void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
+    constexpr float kDivergence = 230, kLeastTable = 130;
+    Ui& ui = s.ui;
+    Rect inside = inset(area, size::center_pad, gap::small);
+    if (pair.tokens.empty()) {
+        ui.text.draw_wrapped(inside.x, inside.y + gap::large, inside.w, kBody, ui.colors->t2,
+                             "One of the two predicts nothing here: an encoder needs a mask token, and some "
+                             "models have no head.");
+        return;
+    }
+    const bool diverges = !pair.divergence.empty() && inside.h > kDivergence + kLeastTable;
+    Rect below = diverges ? take_bottom(inside, kDivergence) : Rect{};
+    draw_table(s, inside, pair);
+    if (!diverges) return;
+    ui.hairline(area.x, below.y, area.right(), below.y);
+    take_top(below, 0, gap::medium);
+    draw_by_token(s, below, "How far apart the predictions are, position by position",
+                  "Kullback–Leibler divergence of B from A in bits", pair.divergence, pair.labels,
+                  index_of(pair.positions, pair.position_a));
+}
+
+std::vector<NumberTable> compare_numbers(const Scene& s) {
+    if (s.of<CompareState>().show == ComparedShow::next) {
+        const auto* found = s.found<PredictionPairWanted>();
+        if (!found) return {};
+        std::vector<std::string> labels;
+        std::vector<float> a, b, logits, log_probabilities;
+        for (const ProbabilityChange& p : found->answer.tokens) {
+            labels.push_back(p.label);
+            a.push_back(p.a);
+            b.push_back(p.b);
+            logits.push_back(-p.logit);
+            log_probabilities.push_back(-p.log_probability);
+        }
+        std::vector<NumberTable> out{
+            {"probability", "token", "run", labels, {"A", "B"}, matrix_of_columns({a, b})}};
+        out.push_back({"A - B",
+                       "token",
+                       "",
+                       std::move(labels),
+                       {"logit", "log p"},
+                       matrix_of_columns({logits, log_probabilities})});
+        if (!found->answer.divergence.empty())
+            out.push_back({"Kullback-Leibler divergence",
+                           "position",
+                           "",
+                           found->answer.labels,
+                           {"bits"},
+                           matrix_of_columns({found->answer.divergence})});
+        return out;
+    }
+    const bool delta = s.of<CompareState>().show == ComparedShow::delta;
+    const auto* pair = s.found<HeadPairWanted>();
+    const auto* lengths = s.found<DeltaPairWanted>();
+    const PairedMap* m = delta  ? lengths ? &lengths->answer.map : nullptr
+                         : pair ? &pair->answer.map
+                                : nullptr;
+    if (!m || m->a.size() == 0) return {};
+    const char *rows = delta ? "block" : "query", *columns = delta ? "token" : "key";
+    return {{"A", rows, columns, m->row_labels, m->column_labels, shown_only(m->a)},
+            {"B", rows, columns, m->row_labels, m->column_labels, shown_only(m->b)},
+            {"A - B", rows, columns, m->row_labels, m->column_labels, m->difference}};
+}
+
+}  // namespace headlight

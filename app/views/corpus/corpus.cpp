@@ -1,0 +1,219 @@
+#include "views/corpus/corpus.h"
+
+#include <algorithm>
+
+#include "base/quoted.h"
+#include "base/utf8.h"
+#include "paint/toolbar.h"
+#include "session/commands/command_rows.h"
+#include "session/commands/commands.h"
+#include "session/dossier_page.h"
+#include "session/file_dialog.h"
+#include "views/page.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kFileField = 420;
+
+std::optional<DossierWish> corpus_wish(const Session& s, bool shown) {
+    const CorpusState& state = s.of<CorpusState>();
+    if (state.file.empty()) return std::nullopt;
+    return DossierWish{state.file, state.attempt, shown, !state.reads};
+}
+
+/// "stories.txt": the file, without its folder.
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+/// A path that is typed in place.
+void draw_file_field(Scene& s, Rect r) {
+    Ui& ui = s.ui;
+    const CorpusState& state = s.of<CorpusState>();
+    const Ui::Entry entry = ui.entry("corpus/file", r, state.file);
+    if (!entry.open) {
+        ui.fill(r, entry.hit.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+        ui.frame(r, ui.colors->l2, 1, size::corner);
+        write(ui, inset(r, gap::small, 0), kCaptionMono, state.file.empty() ? ui.colors->t3 : ui.colors->t1,
+              state.file.empty() ? "path of a .txt, or of a dossier .json" : state.file);
+    }
+    if (entry.typed && !entry.typed->empty()) s.send("corpus", *entry.typed);
+}
+
+bool has_dialog(CorpusState& state) {
+    if (!state.has_dialog) state.has_dialog = !dialog_program().empty();
+    return *state.has_dialog;
+}
+
+void draw_corpus_toolbar(Scene& s, Rect& rest, bool sheet) {
+    constexpr float kButton = 124, kRoom = 360;
+    Toolbar bar = title_toolbar(s, rest, "corpus/back", "Over a corpus");
+    auto& state = s.of<CorpusState>();
+    const auto button = [&](const char* path, const char* label) {
+        return s.ui.button(path, band(bar.take_end(kButton, gap::small), size::button), label);
+    };
+    if (state.chooses) {
+        if (button("corpus/kept", "Back to these")) state.chooses = false;
+        return;
+    }
+    if (sheet) choose_head(s, bar, "corpus");
+    if (sheet && s.sentence() && button("save", "Save…")) s.send("save figure");
+    if (!state.file.empty() && bar.rest().w > kRoom && button("corpus/other", "Other texts…"))
+        state.chooses = true;
+}
+
+/// "120 texts · 3,402 tokens · stories": what the sheet rests on.
+std::string rests_on(const Scene& s, const Dossier& d) {
+    std::string out = std::to_string(d.texts) + (d.texts == 1 ? " text" : " texts") + " · " +
+                      std::to_string(d.tokens) + " tokens";
+    if (const std::string file = file_name(d.file); !file.empty()) out += " · " + shortened(file, 48);
+    return out + (d.model == s.model()->name ? "" : " · of " + shortened(d.model, 48));
+}
+
+/// How far the reading is, with a way to end it and to go on.
+void draw_corpus_progress(Scene& s, Rect line, const DossierFound& found) {
+    constexpr float kProgress = 320, kBar = 6, kButton = 120;
+    Ui& ui = s.ui;
+    const std::string texts = std::to_string(found.done) + " of " + std::to_string(found.texts) + " texts";
+    if (!s.of<CorpusState>().reads) {
+        const Rect button = band(take_left(line, kButton, gap::medium), size::button);
+        if (ui.button("corpus/read", button, found.done > 0 ? "Go on" : "Read")) s.send("corpus read", "on");
+        ui.name("corpus/cancelled", line);
+        return caption(ui, line, found.done > 0 ? "Cancelled at " + texts + "." : std::string("Cancelled."));
+    }
+    line.w = std::min(line.w, kProgress);
+    const Rect words = take_top(line, size::row);
+    write(ui, words, kCaption, ui.colors->t2,
+          found.texts ? "Read " + texts : std::string("Reading the file"));
+    if (ui.link("corpus/cancel", words.right(), words.middle_y(), "Cancel")) s.send("corpus read", "off");
+    ui.bar(take_top(line, kBar), found.texts ? float(found.done) / float(found.texts) : 0.0f,
+           ui.colors->accent);
+}
+
+void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
+    constexpr float kTitleLine = 36, kLeftShare = 0.42f, kLeast = 400, kMost = 620;
+    Ui& ui = s.ui;
+    Rect title = take_top(area, kTitleLine, gap::small);
+    const float wide =
+        write(ui, title, kTitle, ui.colors->t1, "Head " + head_name(s.model()->config, chosen_head(s)));
+    take_left(title, wide + gap::medium);
+    caption(ui, beside_title(title), rests_on(s, dossier));
+    Rect left =
+        take_left(area, std::clamp(area.w * kLeftShare, std::min(kLeast, area.w / 2), kMost), gap::section);
+    draw_corpus_statistics(s, take_top(left, corpus_statistics_height(left.h), gap::large), dossier);
+    draw_corpus_kinds(s, left, dossier);
+    draw_corpus_pairs(s, area, dossier);
+}
+
+}  // namespace
+
+DossierFound corpus_found(const Scene& s) {
+    const CorpusState& state = s.of<CorpusState>();
+    if (const auto* asked = s.found<DossierWanted>();
+        asked && asked->asked.file == state.file && asked->answer)
+        return {asked->answer, asked->answer->texts, asked->answer->texts, ""};
+    const auto wish = corpus_wish(s.session, true);
+    const auto& sweep = s.answer->dossier;
+    return wish && sweep && sweep->is_of(s.model(), *wish) ? sweep->found() : DossierFound{};
+}
+
+void draw_corpus_start(Scene& s, Rect area) {
+    constexpr float kWide = 640, kDown = 0.16f, kButton = 150, kLine = 30;
+    Ui& ui = s.ui;
+    Rect r{area.middle_x() - std::min(kWide, area.w) / 2, area.y + area.h * kDown, std::min(kWide, area.w),
+           area.h};
+    write(ui, take_top(r, kLine, gap::small), kTitle, ui.colors->t1, "Every head over many texts");
+    const std::string what =
+        "A file of texts, one a line: what each head does in all of them, with its spread, the pairs of "
+        "tokens "
+        "that it links most, each with its sentence, and which kinds of tokens it links. The model "
+        "reads them without interventions.";
+    take_top(r, ui.text.draw_wrapped(r.x, r.y, r.w, kBody, ui.colors->t2, what), gap::wide);
+    if (ui.on_page()) return;
+    Rect line = take_top(r, size::button, gap::medium);
+    if (has_dialog(s.of<CorpusState>()) &&
+        ui.button("corpus/browse", take_left(line, kButton, gap::small), "Choose a file…", Ui::Look::primary))
+        s.send("browse corpus");
+    line.w = std::min(line.w, kFileField);
+    draw_file_field(s, line);
+    caption(ui, take_top(r, size::line),
+            "Or drop a .txt on the window, or a dossier (.json) that was saved.");
+}
+
+void draw_corpus(Scene& s, Rect area) {
+    constexpr float kProgressHigh = 38;
+    Rect rest = area;
+    const DossierFound found = corpus_found(s);
+    if (s.ui.on_page())
+        take_top(rest, gap::medium);
+    else
+        draw_corpus_toolbar(s, rest, found.dossier != nullptr);
+    rest = inset(rest, size::center_pad, gap::medium);
+    const CorpusState& state = s.of<CorpusState>();
+    if (state.file.empty() || (state.chooses && !s.ui.on_page())) return draw_corpus_start(s, rest);
+    if (!found.refusal.empty())
+        take_top(rest,
+                 s.ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, s.ui.colors->warning, found.refusal),
+                 gap::medium);
+    else if (!s.ui.on_page() && (found.texts == 0 || found.done < found.texts))
+        draw_corpus_progress(s, take_top(rest, kProgressHigh, gap::small), found);
+    if (found.dossier)
+        draw_corpus_sheet(s, rest, *found.dossier);
+    else if (!found.refusal.empty())
+        draw_corpus_start(s, rest);
+}
+
+namespace {
+
+std::vector<Question> ask_corpus(const Scene& s) {
+    const std::string& file = s.of<CorpusState>().file;
+    return s.ui.on_page() && !file.empty() && !s.answer->dossier ? std::vector<Question>{DossierWanted{file}}
+                                                                 : std::vector<Question>{};
+}
+
+std::vector<NumberTable> corpus_numbers(const Scene& s) {
+    const DossierFound found = corpus_found(s);
+    return found.dossier ? dossier_numbers(s.model()->config, *found.dossier, chosen_head(s))
+                         : std::vector<NumberTable>{};
+}
+
+void take_corpus(Session& session, const std::string& path) {
+    CorpusState& state = session.of<CorpusState>();
+    state.file = path;
+    ++state.attempt;
+    state.reads = true;
+    state.chooses = false;
+    state.seen.y = 0;
+}
+
+std::optional<Status> write_corpus_document(const Scene& s, const std::filesystem::path& path) {
+    const DossierFound found = corpus_found(s);
+    if (!found.dossier || !is_dossier_path(path)) return std::nullopt;
+    return write_dossier(path, *s.model(), *found.dossier);
+}
+
+}  // namespace
+
+View corpus_view() {
+    return {.key = "corpus",
+            .name = "Over a corpus",
+            .digit = 'N',
+            .draw = draw_corpus,
+            .offered = reads_text,
+            .missing = no_weights,
+            .ask = ask_corpus,
+            .page_w = 1280,
+            .page_h = 860,
+            .fills_window = true,
+            .dossier = corpus_wish,
+            .of_model = true,
+            .take_corpus = take_corpus,
+            .write = write_corpus_document,
+            .numbers = corpus_numbers,
+            .visit = visit_state<CorpusState>,
+            .seen = seen_of<CorpusState>,
+            .commands = corpus_commands};
+}
+
+}  // namespace headlight

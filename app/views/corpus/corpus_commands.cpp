@@ -1,0 +1,79 @@
+// What can be done with a corpus: name a file, open the sentence of a pair.
+#include <algorithm>
+
+#include "base/quoted.h"
+#include "session/commands/commands.h"
+#include "views/corpus/corpus.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+/// Without words the view opens as it is; "none" forgets the file.
+Status open_corpus(CommandContext& c, const std::string& words) {
+    c.host.leave_texts();
+    if (words == "none")
+        c.session.of<CorpusState>() = {};
+    else if (!words.empty())
+        return c.host.show_corpus(words);
+    return success();
+}
+
+const Dossier* dossier_in(const CommandContext& c, DossierFound& kept) {
+    if (!c.answer || !c.answer->dossier) return nullptr;
+    kept = c.answer->dossier->found();
+    return kept.dossier.get();
+}
+
+const char* needs_dossier(const CommandContext& c) {
+    DossierFound kept;
+    return c.model() && dossier_in(c, kept) ? nullptr : "No corpus was read yet: 'corpus FILE' reads one.";
+}
+
+/// Types the sentence of one of the head's strongest pairs, and shows its cell in the heat map.
+Status open_pair(CommandContext& c, const std::string& words) {
+    DossierFound kept;
+    const Dossier& dossier = *dossier_in(c, kept);
+    Selection& selection = c.session.selection;
+    const auto& pairs = dossier.heads[AttentionHead{selection.block, selection.head}].strongest;
+    const auto number = whole_of(words);
+    if (!number || *number < 0 || *number >= isize(pairs))
+        return Error{"There is no pair " + in_quotes(words) + "; this head has " +
+                     std::to_string(pairs.size()) + ", numbered from 0."};
+    const CorpusLink& pair = pairs[*number];
+    if (!pair.text->whole)
+        return Error{"Line " + std::to_string(pair.text->line) +
+                     " is longer than what a dossier keeps of a text; open it from its file."};
+    const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7F; };
+    if (std::any_of(pair.text->text.begin(), pair.text->text.end(), is_control))
+        return Error{"The text of line " + std::to_string(pair.text->line) +
+                     " has line breaks or tabs, which the sentence has not: it would be another text."};
+    const std::pair<int, int> cell{pair.query, pair.key};
+    const bool same = c.host.text(TextName::sentence) == pair.text->text;
+    selection.choose(selection.block, selection.head);
+    c.host.set_text(TextName::sentence, pair.text->text);
+    if (same)
+        selection.locked = cell;
+    else
+        selection.lock_in(pair.text->text, cell);
+    c.host.leave_texts();
+    open_view(c.session, "head");
+    return success();
+}
+
+}  // namespace
+
+std::vector<Command> corpus_commands() {
+    return {
+        opens_view("corpus", row({"corpus [FILE]", "Statistics over a corpus…",
+                                  "every head over the texts of a file, one a line: corpus stories.txt"},
+                                 open_corpus)),
+        row({"corpus pair NUMBER", "Corpus: open a pair",
+             "type the sentence of one of the head's strongest pairs and show its cell"},
+            open_pair, needs_dossier),
+        row({"browse corpus", "Corpus: choose a file", "choose a file of texts with the desktop's dialog"},
+            [](CommandContext& c) { c.host.browse_corpus(); })};
+}
+
+}  // namespace headlight

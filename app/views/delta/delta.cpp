@@ -1,0 +1,224 @@
+// ΔE: how far attention moves each token, layer by layer, and what one such step is made of.
+#include "views/delta/delta.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "paint/matrix.h"
+#include "parts/metric.h"
+#include "parts/token_axis.h"
+#include "views/delta/delta.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+/// Where a block stands among those that are shown, or −1.
+int index_in(const std::vector<int>& blocks, int block) {
+    const auto at = std::find(blocks.begin(), blocks.end(), block);
+    return at == blocks.end() ? -1 : narrow<int>(at - blocks.begin());
+}
+
+constexpr const char* kMoles = "American shrew mole. One mole of carbon dioxide. Take a biopsy of the mole.";
+
+void draw_delta_toolbar(Scene& s, Toolbar bar) {
+    constexpr float kRoomy = 812, kLeast = 66;
+    DeltaState& state = s.of<DeltaState>();
+    bar.labels = bar.rest().w > kRoomy;  // else the choices speak for themselves
+    bar.choose("Show", "delta/show", {"‖ΔE‖ ÷ ‖E‖", "‖ΔE‖", "cosine E, E + ΔE"}, state.show);
+    if (const int c =
+            bar.choice("Scale", "delta/scale", {"scale per layer", "shared scale"}, state.per_layer ? 0 : 1);
+        c >= 0)
+        state.per_layer = c == 0;
+    const std::string of_head =
+        "by key, head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
+    bar.choose("Split", "delta/split", {"by head", "by key", of_head}, state.split);
+    bar.choose("Arrows", "delta/arrows", {"this layer", "all layers"}, state.paths);
+    if (s.model()->config.can.read_image || bar.rest().w < kLeast) return;
+    const Hit try_it = bar.press("delta/moles", "Three moles");
+    s.ui.tooltip("delta/moles", try_it,
+                 std::string("Try: ") + kMoles + " Attention moves the three words apart.");
+    if (try_it.clicked) s.send("text", kMoles);
+}
+
+const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
+    if (s.of<DeltaState>().show == DeltaShow::norm) return maps.delta;
+    if (s.of<DeltaState>().show == DeltaShow::cosine) return maps.cosine;
+    ratio = maps.delta.cwiseQuotient(maps.before.cwiseMax(1e-12f));
+    return ratio;
+}
+
+constexpr float kTokenNames = 104, kAbove = 40, kDeltaFoot = 44, kThumbRoom = 10;
+
+Grid arrange(Scene& s, Rect area, const Matrix& values) {
+    constexpr float kWidest = 420, kLeastW = 4, kMostW = 44, kLeastH = 22, kMostH = 40;
+    const auto rows = narrow<int>(values.rows()), columns = narrow<int>(values.cols());
+    area.w = std::min(area.w * 0.46f, kWidest) - gap::small;
+    take_top(area, kAbove);
+    take_bottom(area, kDeltaFoot);
+    take_left(area, size::center_pad - gap::tight + kTokenNames, gap::tight);
+    Grid g{area, rows, columns};
+    g.w = std::clamp(s.ui.whole(area.w / float(columns)), kLeastW, kMostW);
+    g.h = std::clamp(s.ui.whole(area.h / float(rows)), kLeastH, kMostH);
+    g.view = {area.x, area.y, g.w * float(columns), std::min(area.h, g.h * float(rows))};
+    return g;
+}
+
+/// Scrolls by the wheel, and to a token that is focused elsewhere.
+void follow(Scene& s, Grid& g, int token) {
+    auto& state = s.of<DeltaState>();
+    scrolled(s.ui, {g.view.x, g.view.y, g.view.w + kThumbRoom, g.view.h}, g.h * float(g.rows), state.seen);
+    if (state.followed != token && !s.session.selection.hovered.cell) {
+        state.followed = token;
+        state.seen.y = scrolled_to(state.seen.y, g.h * float(token), g.h * float(token + 1), g.view.h);
+    }
+    g.y0 = state.seen.y;
+}
+
+void draw_cells(Scene& s, const Grid& g, const Matrix& values) {
+    constexpr float kLeastNumbered = 38;
+    Ui& ui = s.ui;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const bool cosine = s.of<DeltaState>().show == DeltaShow::cosine;
+    Matrix places(values.rows(), values.cols());
+    for (Index c = 0; c < values.cols(); ++c) {
+        const auto shared =
+            s.of<DeltaState>().per_layer ? values.middleCols(c, 1) : values.leftCols(values.cols());
+        const float high = shared.maxCoeff(), low = cosine ? shared.minCoeff() : 0;
+        for (Index r = 0; r < values.rows(); ++r)
+            places(r, c) = high > low ? std::max(0.0f, (values(r, c) - low) / (high - low)) : 1;
+    }
+    draw_matrix(ui, g.whole(), {places, map});
+    for (int r = 0; r < g.rows && g.w >= kLeastNumbered; ++r)
+        for (int c = 0; c < g.columns && g.touches_row(r); ++c)
+            write(ui, g.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))),
+                  number(values(r, c), values(r, c) < 10 ? 2 : 1), Flush::center);
+}
+
+void draw_labels(Scene& s, const Grid& g, const DeltaMaps& maps, const std::vector<std::string>& labels,
+                 int token) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    TokenAxis layers{g, [&](int i) {
+                         const AttentionBlock block = c.block(maps.blocks[i]);
+                         return (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
+                     }};
+    layers.ink = [&](int) { return ui.colors->t2; };
+    layers.lit = index_in(maps.blocks, delta_block(s));
+    layers.draw_columns(ui);
+    caption(ui, {g.view.x - kTokenNames, g.view.y - kPlainNames, kTokenNames - gap::small, size::line},
+            "layer", Flush::right);
+    TokenAxis tokens{g, names_of(labels), index_name};
+    tokens.room = kTokenNames;
+    tokens.lit = token;
+    tokens.draw_rows(ui);
+}
+
+void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps, const Matrix& values) {
+    const float names = kTokenNames + gap::tight;
+    const Hit h = s.ui.hit("delta/map", {g.view.x - names, g.view.y, g.view.w + names, g.view.h});
+    if (!h.hovered || h.mouse.y >= g.y(g.rows)) return;
+    const auto [row, column] = g.at(h.mouse);
+    const bool on_map = h.mouse.x >= g.view.x;
+    if (on_map) s.pointed.block = maps.blocks[column];
+    if (row < s.queries()) s.point_at(std::pair{row, s.heaviest_key(row)});
+    if (on_map && row < s.queries())
+        tell_at_pointer(s, "delta/map", h,
+                        token_at(s.query_labels(), row) + ", layer " +
+                            block_name(s.model()->config, maps.blocks[column]) + "  " +
+                            fine_number(values(row, column), 3));
+    if (!h.clicked) return;
+    if (on_map) s.select_block(*s.pointed.block);
+    if (row < s.queries()) lock_token(s, row);
+}
+
+std::string scale_note(const Scene& s) {
+    return std::string(s.of<DeltaState>().per_layer ? "Scale per layer." : "Shared scale.") +
+           (s.of<DeltaState>().show == DeltaShow::cosine ? " 1 = direction unchanged." : "");
+}
+
+}  // namespace
+
+int delta_query(const Scene& s) {
+    const auto cell = s.shown_cell();
+    return cell ? cell->first : 0;
+}
+
+int delta_block(const Scene& s) {
+    return s.session.selection.hovered.block.value_or(s.session.selection.shown_head().first);
+}
+
+std::vector<Question> ask_delta(const Scene& s) {
+    const int block = delta_block(s), stack = s.model()->config.block(block).stack;
+    const auto [token, against] = explained_tokens(s);
+    return {DeltaMapsWanted{stack},
+            DeltaSplitWanted{block, delta_query(s),
+                             s.of<DeltaState>().split == DeltaSplitBy::key_of_head
+                                 ? s.session.selection.shown_head().second
+                                 : -1,
+                             token, against},
+            ProjectionWanted{stack, s.of<DeltaState>().paths ? -1 : block}};
+}
+
+float draw_delta_map(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto* found = s.found<DeltaMapsWanted>();
+    if (!found) return area.x;
+    const DeltaMaps& maps = found->answer;
+    Matrix ratio;
+    const Matrix& values = shown_map(s, maps, ratio);
+    Grid g = arrange(s, area, values);
+    const int token = delta_query(s);
+    follow(s, g, token);
+    answer_map(s, g, maps, values);
+    ui.clip(g.view);
+    draw_cells(s, g, values);
+    const bool hovered = s.session.selection.hovered.cell.has_value();
+    if (const int column = index_in(maps.blocks, delta_block(s)); column >= 0) {
+        const Rect cell = g.cell(token, column);
+        ui.frame({cell.x - 1, cell.y - 1, cell.w + 1, cell.h + 1},
+                 hovered ? ui.colors->hover : ui.colors->accent, hovered ? 2 : 3);
+    }
+    ui.unclip();
+    draw_labels(s, g, maps, s.sentence()->labels[found->asked.stack], token);
+    caption(ui, {g.view.x - kTokenNames, g.view.bottom(), g.view.w + kTokenNames + gap::wide, kAbove},
+            scale_note(s));
+    return g.view.right();
+}
+
+void draw_delta(Scene& s, Rect area) {
+    constexpr float kBesideMap = 40, kPartsHigh = 296;
+    Rect rest = area;
+    if (s.ui.on_page())
+        take_top(rest, size::view_header);
+    else
+        draw_delta_toolbar(s, view_toolbar(s.ui, rest));
+    if (!s.answer->picture) return;
+    Rect right = rest;
+    take_left(right, draw_delta_map(s, rest) - rest.x, kBesideMap);
+    take_top(right, 0, gap::tight);
+    take_bottom(right, gap::medium);
+    take_right(right, size::center_pad);
+    const Rect parts = take_top(right, std::min(kPartsHigh, area.h * 0.42f), gap::medium);
+    draw_delta_parts(s, nth_column(parts, 0, 2, gap::section));
+    draw_tokens_moved(s, nth_column(parts, 1, 2, gap::section));
+    draw_projection(s, right);
+}
+
+View delta_view() {
+    return {.key = "delta",
+            .name = "ΔE",
+            .digit = '4',
+            .draw = draw_delta,
+            .missing = no_weights,
+            .shows = View::Shows::layer,
+            .ask = ask_delta,
+            .beside = {always<draw_delta_list>, always<draw_delta_inspector>},
+            .numbers = delta_numbers,
+            .visit = visit_state<DeltaState>,
+            .seen = seen_of<DeltaState>};
+}
+
+}  // namespace headlight

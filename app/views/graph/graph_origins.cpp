@@ -1,0 +1,82 @@
+// Where the graph's token comes from: what is asked, and how it was told.
+#include "base/cast.h"
+#include "parts/controls.h"
+#include "views/graph/graph.h"
+
+namespace headlight {
+
+const char* origins_name(Origins by) {
+    switch (by) {
+        case Origins::flow:
+            return "flow";
+        case Origins::contribution:
+            return "contribution";
+        case Origins::relevance:
+            return "relevance";
+        default:
+            return "rollout";
+    }
+}
+
+const Rollout* shown_origins(const Scene& s) {
+    const auto* found = s.found<RolloutWanted>();
+    return found && found->asked.included.stack == graph_stack(s) ? &found->answer : nullptr;
+}
+
+std::vector<Question> ask_graph(const Scene& s) {
+    const auto& state = s.of<GraphState>();
+    IncludedHeads included = state.included;
+    included.stack = graph_stack(s);
+    const Metric metric = s.session.document.metric.metric;
+    GraphWanted graph{included, state.share, state.by, {metric, graph_token(s)}};
+    if (state.by == Origins::automatic || state.by == Origins::flow) {  // as the origins turned out
+        const auto* found = s.found<RolloutWanted>();
+        const bool moves = state.by == Origins::automatic && found && found->asked.by == state.by &&
+                           found->answer.by == Origins::contribution;
+        graph.by = moves ? Origins::contribution : Origins::rollout;
+    }
+    return {graph, RolloutWanted{included, graph_token(s), state.by, metric}};
+}
+
+namespace {
+
+/// How the origins were told: in full, shorter.
+std::vector<std::string> told(Origins by, bool chosen_for_sink) {
+    switch (by) {
+        case Origins::contribution: {
+            const std::string why =
+                chosen_for_sink ? "contributions, because rollout leaves the first token more than half" : "";
+            const std::string what = "lengths of what attention moves, ‖Σ α v W_O‖, against the residual";
+            return {(why.empty() ? "" : why + "; ") + what + " (Kobayashi et al. 2020, 2021).",
+                    (why.empty() ? "lengths of what attention moves, ‖Σ α v W_O‖" : why) + ".",
+                    "contributions."};
+        }
+        case Origins::relevance:
+            return {"patterns weighted by the metric’s gradients (Chefer et al. 2021), as shares.",
+                    "patterns weighted by the metric’s gradients.", "relevance."};
+        default:
+            return {"each layer counts as half attention, half residual stream (Abnar and Zuidema 2020).",
+                    "each layer counts as half attention, half residual stream.", "rollout."};
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> origins_notes(const Scene& s, const Rollout& r) {
+    const auto& state = s.of<GraphState>();
+    if (r.by == Origins::flow && r.flow.empty())
+        return {"Flow is computed for at most " + std::to_string(kMaxFlowTokens) +
+                    " tokens; this is the rollout.",
+                "More than " + std::to_string(kMaxFlowTokens) + " tokens: rollout in place of flow."};
+    if (!r.refusal.empty()) return {r.refusal};
+    const std::string token = token_at(s.sentence()->labels[graph_stack(s)], graph_token(s));
+    std::vector<std::string> out;
+    for (const std::string& how : told(r.by, state.by == Origins::automatic)) {
+        const std::string note = "Origins of " + token + ": " + how;
+        out.push_back(note + (state.sink_apart ? " The first token stands apart; the others sum to 1." : ""));
+        if (state.sink_apart) out.push_back(note + " First token apart.");
+    }
+    return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,47 @@
+// The parts of the large heat map.
+#pragma once
+
+#include "io/numbers.h"
+#include "parts/controls.h"
+#include "views/combined_heads.h"
+
+namespace headlight {
+
+struct View;
+struct ViewPage;
+
+struct HeatMapState {
+    Viewport seen{.most = 400};
+    bool dragged = false;                  // the button went down to move it, not to lock a cell
+    std::pair<int, int> followed{-1, -1};  // the locked cell that was brought into sight
+    int tokens = -1;                       // … and how many queries there were when the last one was
+    void visit(FieldVisitor& visitor);
+};
+
+/// Where the cells of a head are: as many as fit, or a part of them enlarged.
+struct MapLayout : Grid {
+    bool turned = false;  // labels above lean
+    float bar_height() const { return std::max(view.h, 120.0f); }
+    bool all_seen() const { return w * float(columns) <= view.w + 1 && h * float(rows) <= view.h + 1; }
+};
+
+inline constexpr float kMapNames = 100;  // points for the labels beside rows
+
+/// Tokens along one side of the picture: queries or keys, as the person turned it.
+const std::vector<std::string>& map_labels(const Scene& scene, bool down);
+
+MapLayout arrange_map(Scene& scene, Rect area);
+/// How much of an area is free beside a map with its names and color bar.
+float room_beside_map(Rect area, const MapLayout& map);
+/// Returns how much room its further lines take.
+float draw_heat_map_toolbar(Scene& scene, Rect area);
+void draw_map_labels(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
+void draw_color_scale(Scene& scene, const MapLayout& layout, std::optional<std::pair<int, int>> cell);
+void draw_map_caption(Scene& scene, const MapLayout& layout, Rect area);
+
+void draw_heat_map(Scene& scene, Rect area);
+std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool);
+
+View heat_map_view();
+
+}  // namespace headlight

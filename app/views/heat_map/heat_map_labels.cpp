@@ -1,0 +1,113 @@
+// Token labels, color bar and caption of the large heat map.
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "parts/interventions.h"
+#include "parts/map_parts.h"
+#include "parts/token_axis.h"
+#include "parts/token_place.h"
+#include "views/heat_map/heat_map.h"
+#include "views/page.h"
+
+namespace headlight {
+
+namespace {
+constexpr size_t kMostOfLabel = 14;
+constexpr float kColorBar = 14;
+
+/// The right button on the names beside rows, or above columns.
+void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) {
+    const Rect beside{l.view.x - kMapNames, l.view.y, kMapNames, l.view.h},
+        above{l.view.x, l.view.y - kNumberedNames, l.view.w, kNumberedNames};
+    const Hit over = s.ui.over(down ? beside : above);
+    const AttentionBlock block = s.model()->config.block(s.block());
+    offer_token_menu(s, over.hovered,
+                     {queries ? block.stack : block.key_stack(),
+                      down ? l.row_at(over.mouse.y) : l.column_at(over.mouse.x)});
+}
+
+}  // namespace
+
+void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
+    const Theme& c = *s.ui.colors;
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    for (const bool down : {true, false}) {
+        const bool queries = down == rows;
+        const auto& labels = map_labels(s, down);
+        TokenAxis axis{l, [&](int i) { return shorten_middle(labels[i], kMostOfLabel); }, index_name};
+        axis.lit = !cell ? -1 : queries ? cell->first : cell->second;
+        axis.lit_ink = queries ? c.accent_text : c.t1;
+        axis.lit_back = queries ? c.accent_fill : c.bg3;
+        axis.room = kMapNames;
+        axis.slanted = l.turned;
+        down ? axis.draw_rows(s.ui) : axis.draw_columns(s.ui);
+        offer_menu_of_label(s, l, down, queries);
+    }
+}
+
+void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
+    const HeadPicture& p = *s.answer->picture;
+    const Rect bar{l.view.right() + gap::section, l.view.y, kColorBar, l.bar_height()};
+    const auto place = [&] {
+        return shown_shades(s).place(s.weight(cell->first, cell->second), p.largest_of_row(cell->first));
+    };
+    draw_weight_bar(s, bar, shown_shades(s), cell ? std::optional(place()) : std::nullopt);
+}
+
+namespace {
+
+/// What rows sum to, and what is hatched or painted.
+std::string about_weights(const Scene& s, const MapLayout& l) {
+    const HeadPicture& p = *s.answer->picture;
+    const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any(),
+               dropped = p.sink_dropped, largest = p.group && p.group->by == Combine::max;
+    const std::string line = s.session.preferences.queries == Axis::rows ? "row" : "column",
+                      step = std::to_string(s.answer->picture->step);
+    const std::string sums =
+        largest   ? "The largest weight that any of the heads has; a " + line + " need not sum to 1."
+        : dropped ? "First key left out for display; the rest of each " + line + " made to sum to 1."
+                  : "Each " + line + " sums to 1.";
+    return sums +
+           (s.of<Painting>().brush != Brush::off ? " Drag to paint; Shift+drag inverts. Amber: painted."
+            : !masked                            ? ""
+            : l.w * s.ui.scale >= 12             ? " Hatched: masked."
+                                                 : " Plain: masked.") +
+           (p.group ? "" : fully_masked_note(*s.sentence()->trace, s.block(), s.head())) +
+           (step == "1"
+                ? ""
+                : " Too long to show each weight: an entry is the largest of " + step + " × " + step + ".");
+}
+
+/// How many cells there are, and how many of them are seen.
+std::string about_cells(const Scene& s, const MapLayout& l) {
+    const std::string count = std::to_string(l.rows) + " × " + std::to_string(l.columns),
+                      covered = std::to_string(int_of(std::ceil(1 / double(l.w * s.ui.scale))));
+    if (l.w * s.ui.scale < 1) return count + ", each pixel is the largest of " + covered + " × " + covered;
+    if (l.all_seen()) return count + ", every cell shown";
+    return count + ", enlarged: " + std::to_string(int_of(double(l.view.h / l.h) + 0.5)) + " × " +
+           std::to_string(int_of(double(l.view.w / l.w) + 0.5)) + " cells of it";
+}
+
+}  // namespace
+
+void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
+    constexpr float kLine = 17, kAt = 20, kApart = 20;
+    Ui& ui = s.ui;
+    const std::string weights = about_weights(s, l), cells = about_cells(s, l);
+    const float words = ui.text.width(kCaption, weights + cells);
+    Rect line{l.view.x, 0,
+              std::max(l.view.w, std::min(area.right() - size::center_pad - l.view.x, words + 2 * kApart)),
+              kLine};
+    line.y = l.view.y + std::max(l.view.h, l.bar_height()) + kAt - kLine / 2;
+    const bool one_line = words + kApart <= line.w;
+    ui.text.draw(line.x, line.middle_y(), kCaption, ui.colors->t3, weights);
+    if (one_line) return caption(ui, line, cells, Flush::right);
+    ui.text.draw(line.x, line.middle_y() + kLine, kCaption, ui.colors->t3, cells);
+}
+
+std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool) {
+    return head_figure(page.answer->sentence->trace, figure_options(page), pool);
+}
+
+}  // namespace headlight

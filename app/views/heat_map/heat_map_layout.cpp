@@ -1,0 +1,98 @@
+// Where the cells of the large heat map stand.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/cast.h"
+#include "base/utf8.h"
+#include "parts/token_axis.h"
+#include "views/heat_map/heat_map.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kMapFoot = 42,
+                kAboveNames = 54, kSlantedTitle = 60, kLeastSlanted = 98;
+
+/// How much of the area the map may fill, under so much above it.
+Rect room_for_map(Rect area, float above) {
+    Rect r = area;
+    take_top(r, above);
+    take_bottom(r, kMapFoot);
+    take_left(r, size::center_pad + kMapNames, gap::tight);
+    take_right(r, kColorBarRoom);
+    return r;
+}
+
+/// The side of a cell, such that pixels cover whole cells, or cells whole pixels.
+float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) {
+    constexpr float kLeastFitting = 1e-3f;  // however little room there is
+    const float fits =
+        std::max(kLeastFitting, std::min({room.w / float(columns), room.h / float(rows), kLargestCell}));
+    seen.most = kLargestEnlarged / fits;
+    seen.zoom = std::clamp(seen.zoom, 1.0f, seen.most);
+    const float cell = fits * seen.zoom, pixels = cell * ui.scale;
+    if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;
+    return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding
+}
+
+/// The cell to bring into sight: one that was locked by key, or where a token was typed, once.
+std::optional<std::pair<int, int>> cell_to_follow(Scene& s) {
+    auto& state = s.of<HeatMapState>();
+    const bool typed = std::exchange(state.tokens, s.queries()) != s.queries();
+    const auto locked = s.session.selection.locked;
+    if (!locked || !s.holds(*locked))
+        return typed ? std::optional(std::pair{s.queries() - 1, s.keys() - 1}) : std::nullopt;
+    return std::exchange(state.followed, *locked) == *locked ? std::nullopt : locked;
+}
+
+void follow(Scene& s, const MapLayout& l) {
+    auto& state = s.of<HeatMapState>();
+    const auto cell = cell_to_follow(s);
+    if (!cell) return;
+    const bool rows = s.session.preferences.queries == Axis::rows;
+    const float column = l.w * float(rows ? cell->second : cell->first),
+                row = l.h * float(rows ? cell->first : cell->second);
+    state.seen.x = scrolled_to(state.seen.x, column, column + l.w, l.view.w);
+    state.seen.y = scrolled_to(state.seen.y, row, row + l.h, l.view.h);
+}
+
+}  // namespace
+
+const std::vector<std::string>& map_labels(const Scene& s, bool down) {
+    return down == (s.session.preferences.queries == Axis::rows) ? s.query_labels() : s.key_labels();
+}
+
+float room_beside_map(Rect area, const MapLayout& l) {
+    return std::max(0.0f, std::floor(room_for_map(area, 0).w - l.view.w));
+}
+
+MapLayout arrange_map(Scene& s, Rect area) {
+    auto& state = s.of<HeatMapState>();
+    MapLayout l;
+    l.rows = isize(map_labels(s, true));
+    l.columns = isize(map_labels(s, false));
+    float widest = 0;
+    for (const auto& label : map_labels(s, false))
+        widest = std::max(widest, s.ui.text.width(kCaptionMono, shorten_middle(label, 14)));
+    Rect room = room_for_map(area, kAboveNames + kNumberedNames);
+    l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
+    l.turned = widest + gap::close > l.w;
+    if (l.turned) {
+        room = room_for_map(area, std::max(kSlantedTitle + slanted_names(widest), kLeastSlanted));
+        l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
+    }
+    const Rect whole = l.whole();
+    l.view = {room.x, room.y, std::min(whole.w, room.w), std::min(whole.h, room.h)};
+    follow(s, l);
+    state.seen.wide = l.view.w;
+    state.seen.high = l.view.h;
+    state.seen.keep_within(whole.w, whole.h);
+    l.x0 = state.seen.x;
+    l.y0 = state.seen.y;
+    return l;
+}
+
+}  // namespace headlight

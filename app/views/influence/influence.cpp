@@ -1,0 +1,261 @@
+#include "views/influence/influence.h"
+
+#include <algorithm>
+
+#include "base/cast.h"
+#include "parts/metric.h"
+#include "session/commands/commands.h"
+#include "session/commands/word_parsers.h"
+#include "views/views.h"
+
+namespace headlight {
+
+void InfluenceState::visit(FieldVisitor& v) {
+    v.choose("influence_of", of,
+             {"influence of",
+              "Influence: rows of the map",
+              "what answers to each token: a hidden state, the metric taken at each token, or the metric's "
+              "relevance there: patterns weighted by its gradients",
+              {"hidden", "metric", "relevance"}});
+    v.integer("influence_layer", layer, -1, 4096);
+    v.choose("influence_probes", probes,
+             {"influence probes",
+              "Influence: random directions",
+              "how the map is measured: exact where that takes half a minute at most, exactly, or estimated "
+              "from so many random directions an output",
+              {"auto", "exact", "8", "32"}});
+    v.choose("influence_beside", beside,
+             {"influence beside",
+              "Influence: attention beside the map",
+              "the attention that stands beside the map",
+              {"head", "layer", "rollout", "contribution"}});
+    std::vector<std::string> words;
+    for (const InfluenceMethodRow& row : influence_methods()) words.emplace_back(row.word);
+    v.choose("influence_by", method,
+             {"influence by", "Influence: scores by", "the method that scores the tokens", words});
+    v.choose("influence_baseline", baseline,
+             {"influence baseline",
+              "Influence: baseline",
+              "where integrated gradients begin: every token the mean embedding, zeros, or another text",
+              {"mean", "zero", "text"}});
+    v.integer("influence_steps", steps, 1, 10000);
+    v.choose_among(steps, std::span<const int>(kInfluenceSteps),
+                   {"influence steps",
+                    "Influence: steps",
+                    "points at which integrated gradients are taken",
+                    {"10", "50", "300"}});
+    v.choose("influence_written", written,
+             {"influence over",
+              "Influence: what the scores explain",
+              "the metric, or everything that was written behind the prompt",
+              {"metric", "written"}});
+    v.choose("influence_part", part,
+             {"influence parts",
+              "Influence: parts of the text",
+              "scores of tokens, or added up over words, sentences or paragraphs",
+              {"tokens", "words", "sentences", "paragraphs"}});
+    v.choose(nullptr, measures,
+             {"influence measure", "Influence: measure", "measure map and scores, or cancel", {"off", "on"}});
+}
+
+InfluenceMapWanted influence_map_wanted(const Scene& s) {
+    constexpr int kOf[] = {InfluenceMapWanted::kChosenByCost, 0, 8, 32};
+    const InfluenceState& state = s.of<InfluenceState>();
+    InfluenceMapWanted out;
+    out.of = state.of;
+    out.stack = s.model()->config.block(s.block()).stack;
+    out.layer = state.layer;
+    out.probes = kOf[static_cast<int>(state.probes)];
+    out.metric = s.session.document.metric.metric;
+    out.fit(*s.sentence()->trace);
+    return out;
+}
+
+int written_tokens(const Scene& s) { return s.sentence()->written ? s.sentence()->step : 0; }
+
+TokenScoresWanted token_scores_wanted(const Scene& s) {
+    const InfluenceState& state = s.of<InfluenceState>();
+    TokenScoresWanted out;
+    out.how = {state.method, s.session.document.metric.metric, InfluenceBaseline::mean, 1, 0};
+    if (state.method == InfluenceMethod::integrated_gradients) {
+        out.how.baseline = state.baseline;
+        out.how.steps = state.steps;
+    }
+    const bool of_metric = row_of(influence_methods(), state.method).of_metric;
+    if (of_metric && !s.model()->has_logits()) out.how.method = InfluenceMethod::contribution;
+    if (state.written && written_tokens(s) > 0) {
+        out.how.metric = {};  // log p of each token
+        out.how.written = written_tokens(s);
+    }
+    return out;
+}
+
+InfluenceMapFound influence_map_found(const Scene& s) {
+    if (!s.sentence()) return {};
+    const InfluenceMapWanted wanted = influence_map_wanted(s);
+    if (const auto* asked = s.found<InfluenceMapWanted>(); asked && asked->asked == wanted)
+        return asked->answer;
+    const auto& sweep = s.answer->influence_map;
+    const SentenceResult& now = *s.sentence();
+    return sweep && sweep->is_of({now.trace, now.unchanged, nullptr}, wanted) ? sweep->found()
+                                                                              : InfluenceMapFound{};
+}
+
+TokenScores token_scores_found(const Scene& s) {
+    if (!s.sentence()) return {};
+    const TokenScoresWanted wanted = token_scores_wanted(s);
+    if (const auto* asked = s.found<TokenScoresWanted>(); asked && asked->asked == wanted)
+        return asked->answer;
+    const auto& sweep = s.answer->token_scores;
+    const SentenceResult& now = *s.sentence();
+    const auto other = s.answer->other ? s.answer->other->trace : nullptr;
+    return sweep && sweep->is_of({now.trace, now.unchanged, other}, wanted) ? sweep->found() : TokenScores{};
+}
+
+namespace {
+
+AttentionBesideWanted attention_wanted(const Scene& s) {
+    const InfluenceMapWanted map = influence_map_wanted(s);
+    AttentionBesideWanted out{s.of<InfluenceState>().beside, s.block(), s.head(),
+                              map.of == InfluenceOf::hidden ? map.layer : -1, nullptr};
+    const InfluenceMapFound found = influence_map_found(s);
+    if (found.map && found.map->whole()) out.map = found.map;
+    out.fit(*s.sentence()->trace);
+    return out;
+}
+
+}  // namespace
+
+const AttentionBeside* attention_beside(const Scene& s) {
+    const auto* found = s.found<AttentionBesideWanted>();
+    if (!found || !s.sentence()) return nullptr;
+    const AttentionBesideWanted wanted = attention_wanted(s);
+    const bool same = found->asked.beside == wanted.beside && found->asked.block == wanted.block &&
+                      found->asked.head == wanted.head && found->asked.layer == wanted.layer;
+    return same && found->answer.weights.size() ? &found->answer : nullptr;
+}
+
+std::vector<ScoredPart> shown_parts(const Scene& s, const Influence& found) {
+    return scored_parts(*s.sentence()->trace, found.tokens, s.of<InfluenceState>().part,
+                        token_scores_wanted(s).how.written);
+}
+
+std::string explained_name(const Scene& s) {
+    const TokenScoresWanted wanted = token_scores_wanted(s);
+    if (wanted.how.written > 0) {
+        const int count = wanted.how.written;
+        return std::string(metric_row(wanted.how.metric.kind).word) + " of the " +
+               (count == 1 ? "written token" : std::to_string(count) + " written tokens");
+    }
+    return s.model()->has_logits() ? metric_text(s) : "last token";
+}
+
+std::string influence_map_name(const Scene& s) {
+    const InfluenceMapWanted wanted = influence_map_wanted(s);
+    if (wanted.of != InfluenceOf::hidden) {
+        const bool of_next = wanted.metric.a < 0 && wanted.metric.kind != MetricKind::divergence;
+        return (wanted.of == InfluenceOf::metric ? "Influence on " : "Relevance for ") +
+               (of_next ? metric_row(wanted.metric.kind).word + std::string(" of each next token")
+                        : metric_text(s) + " at each token");
+    }
+    const bool several = s.model()->config.stacks.size() > 1;
+    return "Influence on what leaves " + (several ? s.model()->config.stacks[wanted.stack].name + " " : "") +
+           "layer " + std::to_string(wanted.layer);
+}
+
+const char* influence_word(const Scene& s) {
+    return s.of<InfluenceState>().of == InfluenceOf::relevance ? "relevance" : "influence";
+}
+
+std::string attention_beside_name(const Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    const AttentionBesideWanted wanted = attention_wanted(s);
+    const std::string through = " through layer " + std::to_string(wanted.layer);
+    switch (wanted.beside) {
+        case InfluenceBeside::head:
+            return "Attention of head " + head_name(c, wanted.block, wanted.head);
+        case InfluenceBeside::layer:
+            return "Mean attention of layer " + block_name(c, wanted.block);
+        case InfluenceBeside::rollout:
+            return "Rollout" + through;
+        case InfluenceBeside::contribution:
+            break;
+    }
+    return "Contributions" + through;
+}
+
+void draw_influence(Scene& s, Rect area) {
+    constexpr float kProgressHigh = 34, kStripShare = 0.34f, kLeastStrip = 132, kMostStrip = 260;
+    if (!s.sentence() || !s.answer->picture) return;
+    Rect rest = area;
+    if (!s.ui.on_page()) {
+        Toolbar bar(s.ui, inset(take_top(rest, size::view_header), size::center_pad, 0),
+                    Toolbar::Lines::many);
+        const float before = bar.bottom();
+        draw_influence_toolbar(s, bar);
+        take_top(rest, bar.bottom() - before);
+    }
+    rest = inset(rest, size::center_pad, gap::small);
+    const InfluenceMapFound map = influence_map_found(s);
+    const TokenScores scores = token_scores_found(s);
+    const bool mapped = (map.map && map.map->whole()) || !map.refusal.empty(),
+               scored = scores.found || !scores.refusal.empty();
+    if (!s.ui.on_page() && !(mapped && scored))
+        draw_influence_progress(s, take_top(rest, kProgressHigh, gap::small));
+    Rect strip = take_bottom(rest, std::clamp(rest.h * kStripShare, kLeastStrip, kMostStrip), gap::medium);
+    draw_influence_maps(s, rest);
+    draw_influence_strip(s, strip);
+}
+
+namespace {
+
+std::vector<Question> ask_influence(const Scene& s) {
+    if (!s.sentence()) return {};
+    std::vector<Question> out{attention_wanted(s)};
+    if (!s.ui.on_page()) return out;
+    out.emplace_back(influence_map_wanted(s));
+    out.emplace_back(token_scores_wanted(s));
+    return out;
+}
+
+InfluenceAsked measured_influence(const Scene& s) {
+    if (!s.sentence() || !s.of<InfluenceState>().measures) return {};
+    return {influence_map_wanted(s), token_scores_wanted(s)};
+}
+
+/// "last", or a layer's number.
+Status choose_layer(CommandContext& c, const std::string& words) {
+    const auto layer = whole_of(words);
+    if (words != "last" && (!layer || *layer < 0))
+        return Error{"There is no such layer; write last, or a layer's number from 0."};
+    c.session.of<InfluenceState>().layer = words == "last" ? -1 : *layer;
+    return success();
+}
+
+std::vector<Command> influence_commands() {
+    return {opens_view("influence", row({"influence layer last|LAYER", "Influence: after which layer",
+                                         "the hidden state whose answers are measured: influence layer 2"},
+                                        choose_layer))};
+}
+
+}  // namespace
+
+View influence_view() {
+    return {.key = "influence",
+            .name = "Influence",
+            .digit = 'G',
+            .draw = draw_influence,
+            .offered = reads_text,
+            .missing = no_weights,
+            .ask = ask_influence,
+            .beside = {.inspect = always<draw_influence_inspector>},
+            .page_w = 1000,
+            .page_h = 760,
+            .second_run = true,
+            .influence = measured_influence,
+            .numbers = influence_numbers,
+            .visit = visit_state<InfluenceState>,
+            .commands = influence_commands};
+}
+
+}  // namespace headlight

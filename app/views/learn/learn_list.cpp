@@ -1,0 +1,104 @@
+// The path of stations, and what a station says.
+#include "parts/controls.h"
+#include "views/learn/learn.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kStationRow = 28, kNumber = 26, kSign = 26;
+constexpr float kTextRoom = 280;  // what a text takes
+
+void draw_station_row(Scene& s, Rect r, int number, const learn::Station& station, bool shown) {
+    Ui& ui = s.ui;
+    const std::string path = std::string("learn/") + station.key,
+                      &title = learn::station_text(station.key).title;
+    const Hit h = ui.control(path, r);
+    if (shown || h.hovered) ui.fill(r, shown ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
+    const ImU32 ink = shown ? ui.colors->accent_text : h.hovered ? ui.colors->t1 : ui.colors->t2;
+    Rect line = r;
+    write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, shown ? ink : ui.colors->t3,
+          std::to_string(number), Flush::right);
+    take_right(line, gap::small);
+    write(ui, line, kBody, ink, title);
+    if (ui.text.width(kBody, title) > line.w) ui.tooltip(path, h, title);
+    if (h.clicked) s.send("learn", station.key);
+}
+
+/// Back to the views, where the card of things to try stands.
+void draw_tries_row(Scene& s, Rect r) {
+    Ui& ui = s.ui;
+    const Hit h = ui.control("learn/tries", r);
+    if (h.hovered) ui.fill(r, ui.colors->bg3, size::corner);
+    Rect line = r;
+    write(ui, take_left(line, kNumber, gap::medium), kCaptionMono, ui.colors->t3, "→", Flush::right);
+    write(ui, line, kBody, h.hovered ? ui.colors->t1 : ui.colors->t2, "Things to try");
+    ui.tooltip("learn/tries", h, "Opens the card of things to try, under the views.");
+    if (h.clicked) send_tries(s);
+}
+
+/// The signs as small boxes; what each stands for is said where it is pointed at.
+float draw_signs(Ui& ui, float x, float y, float width, const learn::StationText& text) {
+    if (text.symbols.empty()) return y;
+    Rect rest{x, y, width, 0};
+    caption(ui, take_top(rest, size::line, gap::tight), "Symbols (hover for meaning)");
+    Rect line = take_top(rest, kSign, gap::tight);
+    for (const learn::Symbol& symbol : text.symbols) {
+        const Chip chip{ui.text.fitted(kCaptionMono, symbol.sign, width - gap::large), ui.colors->t1};
+        const float wide = chip_width(ui, chip);
+        if (wide > line.w) line = take_top(rest, kSign, gap::tight);
+        const Rect r = take_left(line, wide, gap::close);
+        const std::string path = "learn/sign/" + symbol.sign;
+        const Hit h = ui.hit(path, r);
+        ui.fill(r, h.hovered ? ui.colors->bg3 : ui.colors->bg2, size::corner);
+        draw_chip(ui, r, chip);
+        ui.tooltip(path, h, symbol.sign + ": " + symbol.meaning);
+    }
+    return rest.y + gap::tight;
+}
+
+}  // namespace
+
+void send_tries(const Scene& s) {
+    s.send("guide", "tries");
+    s.send("back");
+}
+
+float draw_station_words(Scene& s, float x, float y, float width, const learn::Station& station) {
+    Ui& ui = s.ui;
+    const learn::StationText& text = learn::station_text(station.key);
+    caption(ui, {x, y, width, gap::large}, "What to look for");
+    y += gap::wide;
+    y += ui.text.draw_wrapped(x, y, width, kBody, ui.colors->t1, text.text) + gap::large;
+    return draw_signs(ui, x, y, width, text);
+}
+
+bool draw_station_list(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    LearnState& state = s.of<LearnState>();
+    const auto stations = learn::stations();
+    const int shown = narrow<int>(&state.shown() - stations.data());
+    Rect below = area;
+    Toolbar bar = title_toolbar(s, below, "learn/back", "Learn");
+    write(ui, bar.rest(), kCaptionMono, ui.colors->t3,
+          std::to_string(shown + 1) + " of " + std::to_string(stations.size()), Flush::right);
+    ui.scroll_area(below);
+    float y = below.y - state.list_scroll;
+    const Rect inside = inset(area, size::panel_pad, 0);
+    for (int i = 0; i < isize(stations); ++i, y += kStationRow)
+        draw_station_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1), i + 1, stations[i],
+                         i == shown);
+    draw_tries_row(s, inset({area.x, y, area.w, kStationRow}, gap::small, 1));
+    y += kStationRow;
+    const bool room = area.h >= size::title_bar + kStationRow * float(stations.size() + 1) + kTextRoom;
+    if (room) {
+        y += gap::medium;
+        ui.hairline(inside.x, y, inside.right(), y);
+        y = draw_station_words(s, inside.x, y + gap::medium, inside.w, stations[shown]);
+    }
+    ui.end_scroll_area();
+    state.list_scroll = scrolled(ui, below, y + state.list_scroll - below.y, state.list_scroll);
+    return room;
+}
+
+}  // namespace headlight

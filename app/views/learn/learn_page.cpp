@@ -1,0 +1,87 @@
+#include "views/learn/learn_page.h"
+
+#include "figure/figure.h"
+#include "paint/layout.h"
+#include "parts/blocks.h"
+#include "views/page.h"
+
+namespace headlight::learn {
+
+namespace {
+
+constexpr float kPad = 24, kUsualWidth = 944, kLeastWidth = 760;
+
+/// A page and how it is drawn; lengths in points.
+struct LearnSheet {
+    std::shared_ptr<const Page> page;
+    StationText text;
+    FigureStyle style;
+    float width = 0, zoom = 1;
+};
+
+/// The signs that the page uses, one a line; returns where they end.
+float draw_symbols(Ui& ui, float y, const LearnSheet& sheet) {
+    std::vector<std::string> signs;
+    for (const Symbol& symbol : sheet.page->symbols) signs.push_back(symbol.sign);
+    const float meanings = kPad + widest_of(ui, kCaptionMono, signs) + 16;
+    for (const Symbol& symbol : sheet.page->symbols) {
+        ui.text.draw(kPad, y + 10, kCaptionMono, ui.colors->t1, symbol.sign);
+        y += 4 + ui.text.draw_wrapped(meanings, y + 2, sheet.width - kPad - meanings, kCaption, ui.colors->t2,
+                                      symbol.meaning);
+    }
+    return y;
+}
+
+/// Returns the height of the whole.
+float draw_sheet(Ui& ui, const LearnSheet& sheet) {
+    const std::string& title = sheet.style.title == "auto" ? sheet.text.title : sheet.style.title;
+    float y = kPad / 2;
+    if (!title.empty()) {
+        ui.text.draw(kPad, y + 14, kTitle, ui.colors->t1, title);
+        const float room = sheet.width - 2 * kPad - ui.text.width(kTitle, title) - 24;
+        ui.text.draw_right(sheet.width - kPad, y + 14, kCaption, ui.colors->t3,
+                           ui.text.fitted(kCaption, sheet.page->note, room));
+        y += 38;
+    }
+    const std::string& caption = sheet.style.caption == "auto" ? sheet.text.text : sheet.style.caption;
+    if (!caption.empty())
+        y += 20 + ui.text.draw_wrapped(kPad, y, sheet.width - 2 * kPad, kBody, ui.colors->t2, caption);
+    BlockPen pen{ui, colormap(sheet.style.colormap, false)};
+    y = draw_blocks(pen, sheet.page->blocks, kPad, y, sheet.width - 2 * kPad);
+    if (sheet.style.caption == "auto" && !sheet.page->symbols.empty()) y = draw_symbols(ui, y + 20, sheet);
+    return y + kPad;
+}
+
+/// Draws nowhere, to know how high it becomes.
+float measured_height(const LearnSheet& sheet) {
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> nowhere(
+        cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), cairo_surface_destroy);
+    const std::unique_ptr<cairo_t, void (*)(cairo_t*)> cairo(cairo_create(nowhere.get()), cairo_destroy);
+    Canvas canvas(cairo.get());
+    TextPainter text;
+    Ui ui(text, nullptr);
+    ui.begin_page(page_theme(), canvas);
+    return draw_sheet(ui, sheet);
+}
+
+}  // namespace
+
+Drawing draw_learn_page(std::shared_ptr<const Page> page, const StationText& text, const FigureStyle& style) {
+    LearnSheet sheet{std::move(page), text, style, kUsualWidth, float(style_zoom(style))};
+    if (const auto wide = style.width()) {
+        sheet.zoom = std::min(sheet.zoom, float(*wide) / kLeastWidth);
+        sheet.width = float(*wide) / sheet.zoom;
+    }
+    const float height = measured_height(sheet);
+    return {{double(sheet.width * sheet.zoom), double(height * sheet.zoom), style.dpi},
+            [sheet, height](Canvas& canvas) {
+                cairo_scale(canvas.cairo(), sheet.zoom, sheet.zoom);
+                TextPainter painter;
+                Ui ui(painter, nullptr);
+                ui.begin_page(page_theme(), canvas);
+                if (!sheet.style.transparent) ui.fill({0, 0, sheet.width, height}, ui.colors->bg1);
+                draw_sheet(ui, sheet);
+            }};
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,231 @@
+// Next tokens: what the model would say after each layer, and which heads and MLPs make it say so.
+#include "views/lens/lens.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "base/cast.h"
+#include "paint/matrix.h"
+#include "parts/metric.h"
+#include "parts/token_axis.h"
+#include "parts/token_place.h"
+#include "session/commands/commands.h"
+#include "views/lens/lens.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kColumn = 76, kWidestColumn = 120, kRow = 28, kLowestRow = 22, kLayerNames = 88,
+                kPaging = 152;
+
+/// The position whose prediction is explained: the metric's where that was chosen, else the focused query
+/// where it belongs to the stack that predicts.
+int lens_position(const Scene& s) {
+    const int chosen = s.session.document.metric.metric.position;
+    if (chosen >= 0 && !s.session.selection.hovered.cell) return std::min(chosen, output_size(s) - 1);
+    const auto cell = s.shown_cell();
+    const bool of_output = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
+    return cell && of_output ? std::min(cell->first, output_size(s) - 1) : output_size(s) - 1;
+}
+
+/// The positions that are seen, from `first` on.
+struct LensGrid : Grid {
+    int first = 0;
+    int position(int column) const { return first + column; }
+};
+
+/// How many positions there is room for, and from which on they are shown.
+void follow_position(Scene& s, float room) {
+    auto& state = s.of<LensState>();
+    state.columns = std::clamp(int(room / kColumn), 1, output_size(s));
+    if (const int position = lens_position(s);
+        state.followed != position && !s.session.selection.hovered.cell) {
+        state.followed = position;
+        state.seen.x = std::clamp(state.seen.x, float(position - state.columns + 1), float(position));
+    }
+}
+
+/// A deep model opens at its end, where the answer forms.
+void open_at_end(LensState& state, int rows) {
+    if (std::exchange(state.layers, rows) != rows) state.seen.y = state.parts_hidden = 1e9f;
+}
+
+LensGrid arrange(Scene& s, Rect area, int rows) {
+    Ui& ui = s.ui;
+    auto& state = s.of<LensState>();
+    Rect cells = area;
+    take_left(cells, kLayerNames);
+    open_at_end(state, rows);
+    follow_position(s, cells.w);
+    LensGrid g;
+    g.rows = rows;
+    g.columns = state.columns;
+    g.w = std::min(cells.w / float(g.columns), kWidestColumn);
+    g.h = std::clamp(cells.h / float(rows), kLowestRow, kRow);
+    const float whole = g.h * std::floor(cells.h / g.h + 0.01f);  // rows that are seen are seen whole
+    g.view = {cells.x, cells.y, g.w * float(g.columns), std::min(whole, g.h * float(rows))};
+    scrolled_across(ui, g.view, float(output_size(s) - g.columns) + g.view.w, state.seen);
+    scrolled(ui, {g.view.x, g.view.y, g.view.w + gap::medium, g.view.h}, g.h * float(rows), state.seen);
+    state.seen.wide = float(g.columns) + state.seen.across;  // a page is what is seen, and no less
+    g.first = state.first();
+    g.y0 = state.seen.y;
+    return g;
+}
+
+void draw_grid_labels(Scene& s, const LensGrid& g, int position) {
+    Ui& ui = s.ui;
+    const auto& labels = output_labels(s);
+    TokenAxis above{
+        g, [&](int i) { return ui.text.fitted(kCaptionMono, labels[g.position(i)], g.w - gap::close); }};
+    above.number = [&](int i) { return std::to_string(g.position(i)); };
+    above.lit = position - g.first;
+    above.draw_columns(ui);
+    TokenAxis beside{
+        g, [](int i) { return i == 0 ? std::string("embeddings") : "layer " + std::to_string(i - 1); }};
+    beside.ink = [&](int) { return ui.colors->t3; };
+    beside.room = kLayerNames;
+    beside.font = kCaption;
+    beside.draw_rows(ui);
+}
+
+/// What the model would say at a place of the grid; null where it is not known.
+const Prediction* prediction_at(const LensGrid& g, const Lens& lens, int row, int column) {
+    const int at = g.position(column) - lens.first;
+    return at >= 0 && at < isize(lens.top[row]) ? &lens.top[row][at] : nullptr;
+}
+
+void draw_grid(Scene& s, const LensGrid& g, const Lens& lens, int position) {
+    Ui& ui = s.ui;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    Matrix places(g.rows, g.columns);
+    for (int r = 0; r < g.rows; ++r)
+        for (int i = 0; i < g.columns; ++i) {
+            const Prediction* p = prediction_at(g, lens, r, i);
+            places(r, i) = p ? p->probability : kNoCell;
+        }
+    ui.clip(g.view);
+    draw_matrix(ui, g.whole(), {places, map});
+    for (int r = 0; r < g.rows; ++r)
+        for (int i = 0; i < g.columns && g.touches_row(r); ++i)
+            if (const Prediction* p = prediction_at(g, lens, r, i))
+                write(ui, inset(g.cell(r, i), gap::tight, 0), kCaptionMono,
+                      ink_on(color_at(map, p->probability)), listed_label(*s.model(), p->id), Flush::center);
+    if (const int column = position - g.first; column >= 0 && column < g.columns) {
+        const Rect r{g.x(column), g.y(0), g.w, g.h * float(g.rows)};
+        ui.frame({r.x - 1, r.y, r.w + 1, r.h},
+                 s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent, 2);
+    }
+    ui.unclip();
+}
+
+void answer_grid(Scene& s, const LensGrid& g, const Lens& lens) {
+    Ui& ui = s.ui;
+    const Hit h =
+        ui.hit("lens/grid", {g.view.x, g.view.y - kNumberedNames, g.view.w, g.view.h + kNumberedNames});
+    if (!h.hovered) return;
+    const auto [row, column] = g.at(h.mouse);
+    const int at = g.position(column);
+    const bool queries = s.model()->config.block(s.block()).stack + 1 == isize(s.model()->config.stacks);
+    if (queries && at < s.queries()) s.point_at(std::pair{at, s.heaviest_key(at)});
+    if (queries && h.clicked) lock_token(s, at);
+    offer_token_menu(s, h.mouse.y < g.view.y, {isize(s.sentence()->labels) - 1, at});
+    if (h.clicked && s.session.document.metric.metric.position >= 0)
+        s.send("metric position", std::to_string(at));
+    const Prediction* p = g.view.contains(h.mouse) ? prediction_at(g, lens, row, column) : nullptr;
+    if (!p) return;
+    ui.tooltip("lens/" + std::to_string(row) + "," + std::to_string(at), h,
+               (row ? "After layer " + std::to_string(row - 1) : std::string("From the embeddings")) +
+                   " at " + token_at(output_labels(s), at) + ": " + listed_label(*s.model(), p->id) + ", " +
+                   percent(p->probability));
+}
+
+/// What the grid is, in as many words as have room; first which layers are seen, where some are not.
+std::string lens_caption(const Scene& s, const LensGrid& g, float room) {
+    std::string seen;
+    if (g.view.h < g.whole().h - 1) {
+        const auto name = [](int row) {
+            return row == 0 ? std::string("embeddings") : std::to_string(row - 1);
+        };
+        seen = "Shown: " + std::string(g.row_at(g.view.y + 1) ? "layers " : "") +
+               name(g.row_at(g.view.y + g.h / 2)) + " … " + name(g.row_at(g.view.bottom() - g.h / 2)) +
+               " of " + std::to_string(g.rows - 1) + "; scroll for others.  ";
+    }
+    const std::string what = "Logit lens: what the model would predict if it stopped after each layer.";
+    return first_that_fits(s.ui, kCaption,
+                           {seen + what + " The stronger the color, the more probable.", seen + what,
+                            seen + "Logit lens: the prediction after each layer.", seen + "Logit lens"},
+                           room);
+}
+
+/// To positions before and after those that are seen.
+void draw_paging(Scene& s, Rect line, const LensGrid& g) {
+    const int n = output_size(s);
+    if (g.columns >= n) return;
+    if (s.ui.link("lens/later", line.right(), line.middle_y(), "later ›")) s.send("page right");
+    const float earlier = line.right() - s.ui.text.width(kCaption, "later ›") - gap::large;
+    if (s.ui.link("lens/earlier", earlier, line.middle_y(), "‹ earlier")) s.send("page left");
+}
+
+}  // namespace
+
+std::vector<Question> ask_lens(const Scene& s) {
+    constexpr int kListed = 16;
+    AttributionWanted explained{lens_position(s), -1, kListed};
+    if (const auto pointed = s.session.selection.hovered.token)
+        explained.token = *pointed;
+    else
+        std::tie(explained.token, explained.against) = explained_tokens(s);
+    return {LensWanted{s.of<LensState>().first(), s.of<LensState>().columns}, explained};
+}
+
+void draw_lens(Scene& s, Rect area) {
+    const auto* found = s.found<LensWanted>();
+    if (!found || !s.answer->picture) return;
+    const Lens& lens = found->answer;
+    const int rows = isize(lens.top), position = lens_position(s);
+    Rect rest = inset(area, size::center_pad, 0);
+    Rect head = take_top(rest, size::view_header);
+    take_top(rest, kNumberedNames, gap::tight);
+    take_right(rest, size::center_pad);
+    rest.h = std::min(std::max(kRow * 3, area.y + area.h * 0.56f - rest.y), kRow * float(rows));
+    const LensGrid g = arrange(s, rest, rows);
+    answer_grid(s, g, lens);
+    draw_grid_labels(s, g, position);
+    draw_grid(s, g, lens, position);
+    draw_paging(s, take_right(head, kPaging), g);
+    write(s.ui, head, kCaption, s.ui.colors->t2, lens_caption(s, g, head.w));
+    const float below = g.view.bottom() + gap::wide;
+    draw_attribution(s, {area.x, below, area.w, area.bottom() - below});
+}
+
+namespace {
+
+const char* no_logits(const Model& m) {
+    if (const char* missing = no_weights(m)) return missing;
+    return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
+}
+
+}  // namespace
+
+std::vector<Command> lens_commands() { return {opens_view("lens", explain_row())}; }
+
+View lens_view() {
+    return {.key = "lens",
+            .name = "Prediction",
+            .former = "next",
+            .digit = '5',
+            .draw = draw_lens,
+            .missing = no_logits,
+            .shows = View::Shows::model,
+            .ask = ask_lens,
+            .beside = {.inspect = always<draw_lens_inspector>},
+            .numbers = lens_numbers,
+            .seen = seen_of<LensState>,
+            .commands = lens_commands};
+}
+
+}  // namespace headlight

@@ -1,0 +1,277 @@
+// Attention of a whole layer as lines between two columns of tokens, one color a head.
+#include "views/lines/lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/cast.h"
+#include "paint/curve_picture.h"
+#include "paint/layout.h"
+#include "parts/controls.h"
+#include "parts/layer_heads.h"
+#include "parts/token_place.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kRowMost = 54, kRowLeast = 20, kLinesNames = 24, kLinesFoot = 48, kQueries = 264, kKeys = 136,
+                kBar = 18, kBetweenBars = 2, kRowsPerTurn = 3;
+
+struct LinesLayout {
+    Grid rows;  // a token each
+    Rect queries, lines, keys,
+        bars;  // columns; bars: beside the keys, a head each; none where there is no room
+    float y(int row) const { return rows.middle_y(row); }
+    bool sees(int row) const { return y(row) >= rows.view.y && y(row) <= rows.view.bottom(); }
+};
+
+/// Brings the focused query into sight when another one is focused, or when one is typed.
+void follow_query(Scene& s, const Grid& rows) {
+    auto& state = s.of<LinesState>();
+    const auto cell = s.shown_cell();
+    if (!cell || s.session.selection.hovered.cell) return;
+    if (std::exchange(state.followed, cell->first) == cell->first) return;
+    const float top = rows.h * float(cell->first);
+    state.seen.y = scrolled_to(state.seen.y, top, top + rows.h, rows.view.h);
+}
+
+LinesLayout arrange(Scene& s, Rect area) {
+    auto& state = s.of<LinesState>();
+    LinesLayout l{};
+    const auto heads = float(drawn_heads(s).size());
+    const float bars = (kBar + kBetweenBars) * heads;
+    Rect rest = area;
+    take_right(rest, size::center_pad);
+    if (bars < area.w * 0.25f) l.bars = take_right(rest, bars);
+    l.keys = take_right(rest, kKeys);
+    l.queries = take_left(rest, std::min(kQueries, area.w * 0.28f));
+    take_left(l.queries, size::center_pad);
+    l.lines = rest;
+    l.rows.view = area;
+    l.rows.rows = std::max(s.queries(), s.keys());
+    l.rows.h = std::clamp(area.h / float(l.rows.rows), kRowLeast, kRowMost);
+    state.seen.down = kRowsPerTurn * l.rows.h;
+    follow_query(s, l.rows);
+    scrolled(s.ui, area, l.rows.h * float(l.rows.rows), state.seen);
+    l.rows.y0 = state.seen.y;
+    return l;
+}
+
+void draw_lines_toolbar(Scene& s, Toolbar bar) {
+    choose_share(bar, "Show", "keep", s.of<LayerHeads>().share);
+    std::vector<std::string> layers;
+    for (int block = 0; block < s.model()->config.blocks(); ++block)
+        layers.push_back(block_name(s.model()->config, block));
+    if (const int c = bar.choice("Layer", "layer", layers, s.session.selection.block); c >= 0)
+        s.select_block(c);
+}
+
+/// A token at the lines' end, and its position beyond it, which is never cut.
+void draw_token(Ui& ui, Rect line, bool query, bool on, int i, const std::string& label) {
+    constexpr float kWidest = 96;
+    const std::string position = std::to_string(i);
+    Chip chip{"", ui.colors->t1};
+    chip.font = kBodyMono;
+    const float room = line.w - gap::small - ui.text.width(kCaptionMono, position) - chip_width(ui, chip);
+    chip.label = ui.text.fitted(kBodyMono, label, std::min(kWidest, room));
+    if (on && query)
+        chip = {chip.label, ui.colors->accent_text, ui.colors->accent_fill, ui.colors->accent, {}, kBodyMono};
+    if (on && !query) chip.back = ui.colors->bg3;
+    const float wide = chip_width(ui, chip);
+    const Rect r =
+        band(query ? take_right(line, wide, gap::small) : take_left(line, wide, gap::small), size::chip);
+    draw_chip(ui, r, chip);
+    write(ui, line, kCaptionMono, ui.colors->t3, position, Flush::right);
+}
+
+/// One side's tokens; pointing at one focuses it.
+void draw_tokens(Scene& s, const LinesLayout& l, bool queries) {
+    Ui& ui = s.ui;
+    const auto& labels = queries ? s.query_labels() : s.key_labels();
+    const auto cell = s.shown_cell();
+    const bool hovering = s.session.selection.hovered.cell || s.session.selection.locked;
+    for (int i = 0; i < isize(labels); ++i) {
+        if (!l.sees(i)) continue;
+        const Rect r = line_at(queries ? l.queries : l.keys, l.y(i), l.rows.h);
+        const Hit h = ui.hit((queries ? "lines/query/" : "lines/key/") + std::to_string(i), r);
+        const bool on =
+            cell && (queries ? cell->first == i && hovering : s.session.selection.hovered.key == i);
+        draw_token(ui, inset(r, gap::medium, 0), queries, on, i, labels[i]);
+        if (h.hovered && queries) s.point_at(std::pair{i, s.heaviest_key(i)});
+        if (h.hovered && !queries) s.pointed.key = i;
+        if (h.clicked && queries) lock_token(s, i);
+        const AttentionBlock block = s.model()->config.block(s.block());
+        offer_token_menu(s, h.hovered, {queries ? block.stack : block.key_stack(), i});
+    }
+}
+
+/// How many lines there are of something, and the weight under which they are left out.
+struct LineCount {
+    size_t all = 0;
+    float faintest = 0;
+
+    static LineCount of(std::vector<float> weights, size_t most) {
+        const size_t all = weights.size();
+        return {all, faintest_of(weights, most)};
+    }
+};
+
+void add_weights(const Scene& s, const LayerLinks& links, int query, std::vector<float>& out) {
+    for (const int h : drawn_heads(s))
+        for (const Link& link : links.of_head[h][query]) out.push_back(link.weight);
+}
+
+/// The lines of the queries in sight.
+LineCount lines_in_sight(const Scene& s, const LinesLayout& l, const LayerLinks& links) {
+    std::vector<float> weights;
+    for (int q = 0; q < s.queries(); ++q)
+        if (l.sees(q)) add_weights(s, links, q, weights);
+    return LineCount::of(std::move(weights), s.ui.most_lines);
+}
+
+/// The query that is pointed at or locked, whose lines are drawn over the others.
+std::optional<int> focused_query(const Scene& s) {
+    const auto cell = s.shown_cell();
+    const bool focused = s.session.selection.hovered.cell || s.session.selection.locked;
+    return focused && cell ? std::optional(cell->first) : std::nullopt;
+}
+
+LineCount lines_of_query(const Scene& s, const LayerLinks& links, int query) {
+    std::vector<float> weights;
+    add_weights(s, links, query, weights);
+    return LineCount::of(std::move(weights), s.ui.most_lines);
+}
+
+enum class LineLook { plain, highlighted, stepping_back };
+
+float strength_of(LineLook look, float weight) {
+    if (look == LineLook::highlighted) return 0.35f + 0.6f * weight;
+    return look == LineLook::stepping_back ? 0.13f + 0.12f * weight : 0.25f + 0.6f * weight;
+}
+
+/// The lines of one query; those whose key is out of sight lead towards it.
+void add_lines(const Scene& s, const LinesLayout& l, const LayerLinks& links, int query, float faintest,
+               LineLook look, std::vector<LevelCurve>& out) {
+    constexpr float kApart = 1.5f, kThinnest = 0.75f, kPerWeight = 6;
+    const auto heads = drawn_heads(s);
+    const float high = l.lines.y - gap::small, low = l.lines.bottom() + gap::small;
+    for (int i = 0; i < isize(heads); ++i) {
+        const float apart = (float(i) - float(heads.size() - 1) / 2) * kApart;
+        const ImU32 ink = head_ink(s, heads[i]);
+        for (const Link& link : links.of_head[heads[i]][query]) {
+            if (link.weight < faintest) break;  // heaviest first
+            const bool to_focus = s.session.selection.hovered.key == link.key;
+            const float alpha = strength_of(to_focus ? LineLook::highlighted : look, link.weight);
+            out.push_back({l.y(query) + apart, between(l.y(link.key), high, low) + apart, faded(ink, alpha),
+                           std::max(kThinnest, kPerWeight * link.weight)});
+        }
+    }
+}
+
+void draw_all_lines(Scene& s, const LinesLayout& l, const LayerLinks& links, const LineCount& in_sight,
+                    const LineCount& of_query) {
+    const auto focused = focused_query(s);
+    const bool step_back = focused || s.session.selection.hovered.key;
+    const LineLook others = step_back ? LineLook::stepping_back : LineLook::plain;
+    std::vector<LevelCurve> curves;
+    for (int q = 0; q < s.queries(); ++q)
+        if (l.sees(q) && q != focused) add_lines(s, l, links, q, in_sight.faintest, others, curves);
+    if (focused) add_lines(s, l, links, *focused, of_query.faintest, LineLook::highlighted, curves);
+    s.ui.curves(inset(l.lines, 0, -gap::small), curves);
+}
+
+/// Beside each key: how heavily each drawn head of the focused query looks at it.
+void draw_bars(Scene& s, const LinesLayout& l, const LayerLinks& links, Rect names) {
+    constexpr float kHighest = 20;
+    Ui& ui = s.ui;
+    const auto cell = s.shown_cell();
+    if (l.bars.w == 0 || !cell) return;
+    const auto heads = drawn_heads(s);
+    const float high = std::min(kHighest, l.rows.h - gap::tight);
+    for (int i = 0; i < isize(heads); ++i) {
+        Rect column = nth_column(l.bars, i, isize(heads));
+        column.w -= kBetweenBars;
+        const ImU32 ink = head_ink(s, heads[i]);
+        write(ui, {column.x, names.y, column.w, names.h}, kCaptionMono, ink, std::to_string(heads[i]),
+              Flush::center);
+        for (int k = 0; k < s.keys(); ++k)
+            if (l.sees(k)) ui.fill(line_at(column, l.y(k), high), ui.colors->bg2);
+        for (const Link& link : links.of_head[heads[i]][cell->first])
+            if (Rect r = line_at(column, l.y(link.key), high); l.sees(link.key))
+                ui.fill(take_bottom(r, std::max(ui.line(), high * link.weight)), ink);
+    }
+}
+
+/// What is drawn, and what it starts from; how many lines there are wherever some of them are left out.
+std::string caption_of(const Scene& s, const LinesLayout& l, const LineCount& in_sight,
+                       const LineCount& of_query, float room) {
+    const auto cell = s.shown_cell();
+    const auto focused = focused_query(s);
+    const std::string of = cell ? token_at(s.query_labels(), cell->first) : "";
+    const auto strongest = [&](const LineCount& lines) {
+        const size_t most = s.ui.most_lines;
+        return lines.all > most
+                   ? "strongest " + std::to_string(most) + " of " + std::to_string(lines.all) + " lines"
+                   : "";
+    };
+    const std::string in_view = strongest(in_sight), its = strongest(of_query),
+                      some = in_view.empty() ? "" : "The " + in_view + " in view. ",
+                      from = !focused      ? s.ui.on_page() ? "" : "Point at a token to follow its lines."
+                             : its.empty() ? "From " + of + "; others dimmed."
+                                           : "From " + of + ": its " + its + "; others dimmed.",
+                      bars = l.bars.w != 0 && cell
+                                 ? std::string(from.empty() ? "" : " ") + "Bars right: weight per head" +
+                                       (focused ? "." : ", from " + of + ".")
+                                 : "";
+    return first_that_fits(s.ui, kCaption,
+                           {some + from + bars, some + from, some.empty() || focused ? from : some}, room);
+}
+
+}  // namespace
+
+std::vector<Question> ask_lines(const Scene& s) {
+    return {LinksWanted{s.session.selection.shown_head().first, s.of<LayerHeads>().share}};
+}
+
+void draw_lines(Scene& s, Rect area) {
+    Rect rest = area;
+    draw_lines_toolbar(s, view_toolbar(s.ui, rest));
+    const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
+    if (!links) return;
+    const Rect names = take_top(rest, kLinesNames - gap::tight, gap::tight),
+               foot = inset(take_bottom(rest, kLinesFoot), size::center_pad, 0);
+    const LinesLayout l = arrange(s, rest);
+    const auto above = [&](Rect column) {
+        return inset({column.x, names.y, column.w, names.h}, gap::medium, 0);
+    };
+    caption(s.ui, above(l.queries), "query", Flush::right);
+    caption(s.ui, above(l.keys), "key");
+    draw_tokens(s, l, true);
+    draw_tokens(s, l, false);
+    const auto focused = focused_query(s);
+    const LineCount in_sight = lines_in_sight(s, l, *links),
+                    of_query = focused ? lines_of_query(s, *links, *focused) : LineCount();
+    draw_all_lines(s, l, *links, in_sight, of_query);
+    draw_bars(s, l, *links, names);
+    caption(s.ui, foot, caption_of(s, l, in_sight, of_query, foot.w));
+}
+
+View lines_view() {
+    return {.key = "lines",
+            .name = "Lines",
+            .digit = '2',
+            .draw = draw_lines,
+            .offered = reads_text,
+            .shows = View::Shows::layer,
+            .ask = ask_lines,
+            .beside = {always<draw_layer_heads>, always<draw_lines_inspector>},
+            .numbers = layer_numbers,
+            .visit = visit_state<LayerHeads>,
+            .seen = seen_of<LinesState>};
+}
+
+}  // namespace headlight

@@ -1,0 +1,21 @@
+// The patterns of the heads that are drawn as lines, for a spreadsheet.
+#include "base/memory.h"
+#include "parts/layer_heads.h"
+#include "views/lines/lines.h"
+#include "views/tables.h"
+
+namespace headlight {
+
+std::vector<NumberTable> layer_numbers(const Scene& s) {
+    std::vector<NumberTable> out;
+    const Trace& trace = *s.sentence()->trace;
+    check_fits(int64_t{s.queries()} * s.keys() * trace.config().heads(s.block()) * 4);
+    for (int head = 0; head < trace.config().heads(s.block()); ++head)
+        if (!s.of<LayerHeads>().hidden.count(head))
+            out.push_back({"pattern of head " + head_name(trace.config(), s.block(), head), "query", "key",
+                           s.query_labels(), s.key_labels(),
+                           shown_only(masked_pattern(trace, s.block(), head))});
+    return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,254 @@
+#include "views/origins/origins.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "paint/matrix.h"
+#include "parts/map_parts.h"
+#include "parts/token_axis.h"
+#include "session/commands/command_rows.h"
+#include "session/commands/commands.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kOriginNames = 96, kTotals = 60, kOriginsFoot = 96, kOriginsBar = 10, kOriginsBarLong = 240,
+                kNoteAt = 26, kMostCell = 56;
+constexpr int kMostListed = 64;  // tokens that a list names
+
+/// What is asked: the shown cell of the shown head.
+std::optional<ScoreOriginsWanted> origins_wanted(const Scene& s) {
+    const auto cell = s.shown_cell();
+    if (!cell) return std::nullopt;
+    return ScoreOriginsWanted{s.block(), s.head(), cell->first, cell->second};
+}
+
+std::vector<std::string> token_names(const std::vector<std::string>& labels) {
+    std::vector<std::string> out;
+    for (int i = 0; i < isize(labels); ++i) out.push_back(token_at(labels, i));
+    return out;
+}
+
+/// Another query or key of the same head.
+void choose_cell(Scene& s, Toolbar& bar, std::pair<int, int> cell) {
+    if (std::max(s.queries(), s.keys()) > kMostListed) return;
+    if (const int q = bar.choice("Query", "origins/query", token_names(s.query_labels()), cell.first); q >= 0)
+        s.lock(std::pair{q, std::min(cell.second, s.keys() - 1)});
+    if (const int k = bar.choice("Key", "origins/key", token_names(s.key_labels()), cell.second); k >= 0)
+        s.lock(std::pair{cell.first, k});
+}
+
+void draw_origins_toolbar(Scene& s, Rect& rest) {
+    constexpr float kRoomy = 1100;
+    Toolbar bar = title_toolbar(s, rest, "origins/back", "Origins");
+    bar.labels = bar.rest().w > kRoomy;
+    bar.say(kCaption, s.ui.colors->t3,
+            "of a score of head " + head_name(s.model()->config, s.block(), s.head()), gap::wide);
+    if (const auto cell = s.shown_cell()) choose_cell(s, bar, *cell);
+    auto& count = s.of<OriginsState>().count;
+    const auto now = std::find(kOriginCounts.begin(), kOriginCounts.end(), count) - kOriginCounts.begin();
+    if (const int i =
+            bar.choice("Show", "origins/count", {"8 strongest", "16 strongest", "32 strongest", "all parts"},
+                       narrow<int>(now));
+        i >= 0)
+        count = kOriginCounts[i];
+}
+
+Grid origins_grid(Rect area, const ScoreOrigins& o, float above) {
+    take_left(area, kOriginNames, gap::tight);
+    take_top(area, above + gap::medium);
+    take_right(area, kTotals);
+    take_bottom(area, kOriginsFoot);
+    const int rows = isize(o.queries), columns = isize(o.keys);
+    return grid_at(area.min(), rows, columns, std::min(area.w / float(columns), kMostCell),
+                   std::min(area.h / float(rows), kMostCell * 0.75f));
+}
+
+void name_parts(Scene& s, const Grid& g, const ScoreOrigins& o, float slant) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const auto pointed = s.of<OriginsState>().pointed;
+    TokenAxis rows{g, [&](int i) { return stream_part_name(c, o.queries[i]); }};
+    rows.room = kOriginNames;
+    rows.lit = pointed ? pointed->first : -1;
+    rows.draw_rows(ui);
+    TokenAxis columns{g, [&](int i) { return stream_part_name(c, o.keys[i]); }};
+    columns.slanted = slant > 0;
+    columns.lit = pointed ? pointed->second : -1;
+    columns.draw_columns(ui);
+}
+
+/// What each row and each column comes to, and the numbers in cells that have room for them.
+void write_values(Scene& s, const Grid& g, const ScoreOrigins& o, float reach) {
+    constexpr float kWide = 42, kHigh = 15;
+    Ui& ui = s.ui;
+    for (int r = 0; r < g.rows && g.h >= kHigh; ++r) {
+        const Rect row = g.row(r);
+        write(ui, {row.right() + gap::small, row.y, kTotals - gap::small, row.h}, kCaptionMono, ui.colors->t2,
+              signed_number(o.values.row(r).sum(), 2));
+        for (int k = 0; k < g.columns && g.w >= kWide; ++k)
+            if (const float v = o.values(r, k); std::abs(v) >= 0.005f)
+                write(ui, g.cell(r, k), kCaptionMono, ink_on(signed_color(ui.colors->dark, v / reach)),
+                      number(v, 2), Flush::center);
+    }
+    for (int k = 0; k < g.columns && g.w >= kWide; ++k)
+        write(ui, {g.x(k), g.view.bottom() + gap::tight, g.w, size::line}, kCaptionMono, ui.colors->t2,
+              number(o.values.col(k).sum(), 2), Flush::center);
+}
+
+/// The head that a share is of: the key's, else the query's.
+const StreamPart* head_of(const ScoreOrigins& o, std::pair<int, int> cell) {
+    for (const StreamPart* part : {&o.keys[cell.second], &o.queries[cell.first]})
+        if (part->kind == StreamPart::Kind::head || part->kind == StreamPart::Kind::given_head) return part;
+    return nullptr;
+}
+
+void answer_origins(Scene& s, const Grid& g, const ScoreOrigins& o) {
+    auto& pointed = s.of<OriginsState>().pointed;
+    const Hit hit = s.ui.hit("origins/map", g.view);
+    if (!hit.hovered) return;
+    pointed = g.at(hit.mouse);
+    const auto [row, column] = *pointed;
+    s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->hover, 2);
+    const StreamPart* head = head_of(o, *pointed);
+    const ModelConfig& c = s.model()->config;
+    std::string text = origin_pair_name(s, o, row, column) + ": " + signed_number(o.values(row, column), 3);
+    if (head) text += ". Press to see head " + head_name(c, head->block, head->head) + ".";
+    s.ui.tooltip("origins/map", hit, text);
+    if (!hit.clicked || !head) return;
+    s.select(head->block, head->head);
+    s.send("view head");
+}
+
+void draw_origins_foot(Scene& s, Rect foot, const ScoreOrigins& o, float reach) {
+    Ui& ui = s.ui;
+    const Rect bar{foot.x, foot.y, std::min(foot.w, kOriginsBarLong), kOriginsBar};
+    std::optional<float> marked;
+    if (const auto at = s.of<OriginsState>().pointed)
+        marked = 0.5f + 0.5f * o.values(at->first, at->second) / reach;
+    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, 2, true, marked});
+    caption(ui, {foot.x, bar.bottom() + kNoteAt, foot.w, size::row},
+            first_that_fits(ui, kCaption,
+                            {"Each cell: what this part of the query and that part of the key add to the "
+                             "score; all cells sum to it. Norms keep their scale of this run.",
+                             "Each cell: what two parts add to the score; all cells sum to it.",
+                             "All cells sum to the score."},
+                            foot.w));
+}
+
+void draw_origins_map(Scene& s, Rect area, const ScoreOrigins& o) {
+    Ui& ui = s.ui;
+    std::vector<std::string> names;
+    for (const StreamPart& part : o.keys) names.push_back(stream_part_name(s.model()->config, part));
+    const float slant = slanted_names(widest_of(ui, kCaptionMono, names, 120)),
+                above = std::max(kPlainNames, slant);
+    const Grid g = origins_grid(area, o, above);
+    const float reach = std::max(o.values.cwiseAbs().maxCoeff(), 1e-6f);
+    auto& pointed = s.of<OriginsState>().pointed;
+    if (!ui.on_page()) pointed.reset();
+    draw_matrix(ui, g.whole(), {signed_places_of(o.values, reach), signed_colormap(ui.colors->dark), true});
+    write_values(s, g, o, reach);
+    answer_origins(s, g, o);
+    name_parts(s, g, o, slant);
+    name_axes(ui, g, area.x, "query", "key");
+    const float top = g.view.bottom() + size::line + gap::small;
+    draw_origins_foot(s, {g.view.x, top, area.right() - g.view.x, area.bottom() - top}, o, reach);
+}
+
+/// "red 16 → ball 4 in head 1.2".
+void draw_origins_heading(Scene& s, Rect line, const ScoreOriginsWanted& asked) {
+    Ui& ui = s.ui;
+    const auto say = [&](Font font, ImU32 ink, const std::string& text) {
+        take_left(line, write(ui, line, font, ink, text), gap::small);
+    };
+    say(kBodyMono, ui.colors->accent_text, token_at(s.query_labels(), asked.query));
+    say(kBody, ui.colors->t3, "→");
+    say(kBodyMono, ui.colors->t1, token_at(s.key_labels(), asked.key));
+    say(kBody, ui.colors->t2, "in head " + head_name(s.model()->config, asked.block, asked.head));
+}
+
+}  // namespace
+
+std::string origin_pair_name(const Scene& s, const ScoreOrigins& o, int query, int key) {
+    const ModelConfig& c = s.model()->config;
+    return stream_part_name(c, o.queries[query]) + " × " + stream_part_name(c, o.keys[key]);
+}
+
+void draw_origins(Scene& s, Rect area) {
+    constexpr float kSide = 320, kHeading = 28;
+    Rect rest = area;
+    if (s.ui.on_page())
+        take_top(rest, gap::medium);
+    else
+        draw_origins_toolbar(s, rest);
+    rest = inset(rest, size::center_pad, gap::medium);
+    const auto* found = s.found<ScoreOriginsWanted>();
+    if (!found || found->asked.query >= s.queries() || found->asked.key >= s.keys()) {
+        if (!s.shown_cell())
+            caption(s.ui, take_top(rest, size::row), "Type a sentence: a score needs a query and a key.");
+        return;
+    }
+    const ScoreOrigins shown = strongest_origins(found->answer, s.of<OriginsState>().count);
+    const Rect side = take_right(rest, std::min(kSide, rest.w * 0.36f), gap::wide);
+    draw_origins_heading(s, take_top(rest, kHeading, gap::small), found->asked);
+    draw_origins_map(s, rest, shown);
+    draw_origins_side(s, side, shown);
+}
+
+namespace {
+
+std::vector<Question> ask_origins(const Scene& s) {
+    const auto wanted = origins_wanted(s);
+    return wanted ? std::vector<Question>{*wanted} : std::vector<Question>{};
+}
+
+std::vector<NumberTable> shown_origin_numbers(const Scene& s) {
+    const auto* found = s.found<ScoreOriginsWanted>();
+    return found ? origin_numbers(found->answer, s.model()->config) : std::vector<NumberTable>{};
+}
+
+/// "16,4", or the cell in focus.
+Status explain_score(CommandContext& c, const std::string& words) {
+    const auto cell = words.empty() ? shown_cell(c.session, c.answer) : pair_of(words);
+    const int block = c.answer->shown().block;
+    const int queries = isize(c.sentence()->query_labels(block)),
+              keys = isize(c.sentence()->key_labels(block));
+    if (!cell || cell->first < 0 || cell->second < 0 || cell->first >= queries || cell->second >= keys)
+        return Error{"A score has a query of 0 … " + std::to_string(queries - 1) + " and a key of 0 … " +
+                     std::to_string(keys - 1) + "; give them as 16,4."};
+    c.session.selection.locked = cell;
+    return success();
+}
+
+const char* cannot_explain(const CommandContext& c) {
+    if (const char* missing = needs_sentence(c)) return missing;
+    return no_weights(*c.model());
+}
+
+std::vector<Command> origins_commands() {
+    const CommandText text{"origins [QUERY,KEY]", "Where does this score come from?",
+                           "split the score of the cell in focus by what wrote its query and its key"};
+    return in_group("Heads and cells", {opens_view("origins", row(text, explain_score, cannot_explain))});
+}
+
+}  // namespace
+
+View origins_view() {
+    return {.key = "origins",
+            .name = "Origins",
+            .digit = 'J',
+            .draw = draw_origins,
+            .missing = no_weights,
+            .shows = View::Shows::head,
+            .ask = ask_origins,
+            .page_w = 1200,
+            .page_h = 760,
+            .fills_window = true,
+            .numbers = shown_origin_numbers,
+            .visit = visit_state<OriginsState>,
+            .commands = origins_commands};
+}
+
+}  // namespace headlight

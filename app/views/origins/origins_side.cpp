@@ -1,0 +1,58 @@
+// Beside the map of a score's origins: what it sums to, and the largest shares.
+#include <algorithm>
+#include <cmath>
+
+#include "views/origins/origins.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kShareStep = 26, kShareNames = 0.5f, kShareValue = 64;
+
+void draw_score_steps(Column& c, const ScoreOrigins& o) {
+    c.heading("Score");
+    c.skip(4);
+    c.pair("all cells together", number(o.sum, 3), true);
+    c.pair("q·k of this run, scaled", number(o.scaled, 3));
+    if (o.cap > 0) c.pair("soft cap " + number(o.cap, 0), number(o.capped, 3));
+    if (o.bias != 0) c.pair("position bias", signed_number(o.bias, 3));
+    if (o.cap > 0 || o.bias != 0 || o.given)
+        c.pair(o.given ? "score, put in place" : "score", number(o.before, 3));
+    if (o.score != o.before) c.pair("divided by the temperature", number(o.score, 3));
+    c.skip(4);
+    c.rule();
+}
+
+void draw_share(Column& c, const std::string& name, float value, float largest, bool on) {
+    Ui& ui = c.ui;
+    Rect line = c.line();
+    write(ui, take_left(line, c.at.w * kShareNames, gap::small), kCaptionMono,
+          on ? ui.colors->accent_text : ui.colors->t1, name);
+    write(ui, take_right(line, kShareValue), kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,
+          signed_number(value, 3), Flush::right);
+    ui.signed_bar(band(line, size::bar), value / largest);
+    c.skip(kShareStep);
+}
+
+}  // namespace
+
+void draw_origins_side(Scene& s, Rect area, const ScoreOrigins& shown) {
+    Ui& ui = s.ui;
+    constexpr float kFoot = 56;
+    Column c(ui, area, area.y + gap::medium);
+    draw_score_steps(c, shown);
+    const auto pointed = s.of<OriginsState>().pointed;
+    const int room = std::max(1, int((area.bottom() - kFoot - c.y) / kShareStep));
+    const std::vector<OriginPair> largest = largest_origins(shown, room);
+    c.heading("query’s part × key’s part", "share");
+    const float most = largest.empty() ? 1 : std::max(std::abs(largest.front().value), 1e-6f);
+    for (const OriginPair& pair : largest)
+        draw_share(c, origin_pair_name(s, shown, pair.query, pair.key), pair.value, most,
+                   pointed == std::pair{pair.query, pair.key});
+    if (ui.on_page()) return;
+    const Rect foot{area.x, area.bottom() - size::button, area.w, size::button};
+    if (ui.button("save", foot, "Save figure…")) s.send("save figure");
+}
+
+}  // namespace headlight

@@ -1,0 +1,75 @@
+// The controls of patching: which run is clean, what is put back, how far the measuring is.
+#include <algorithm>
+
+#include "parts/metric.h"
+#include "parts/text_entry.h"
+#include "session/commands/experiments.h"
+#include "views/patch/patch.h"
+
+namespace headlight {
+
+namespace {
+
+/// "12 of 68 cells".
+std::string counted_cells(const PatchMap& m) {
+    return std::to_string(m.done) + " of " + std::to_string(m.cells) + " cells";
+}
+
+}  // namespace
+
+void draw_patch_example(Scene& s, Rect line) {
+    constexpr float kButton = 160;
+    for (const ThingToTry& thing : things_to_try())
+        if (thing.commands.ends_with("view patch") &&
+            s.ui.button("patch/example", take_left(line, kButton), "Show an example"))
+            s.send("try", thing.commands);
+}
+
+void draw_patch_progress(Scene& s, Rect line, const PatchMap& m) {
+    constexpr float kProgress = 320, kBar = 6, kButton = 120;
+    Ui& ui = s.ui;
+    if (!s.of<PatchState>().measures) {
+        const Rect button = band(take_left(line, kButton, gap::medium), size::button);
+        if (ui.button("patch/measure", button, m.done > 0 ? "Go on" : "Measure"))
+            s.send("patch measure", "on");
+        if (m.done == 0) return;
+        ui.name("patch/cancelled", line);
+        return caption(ui, line, "Cancelled at " + counted_cells(m) + "; the others show their estimates.");
+    }
+    line.w = std::min(line.w, kProgress);
+    const Rect words = take_top(line, size::row);
+    write(ui, words, kCaption, ui.colors->t2,
+          m.cells ? "Patched " + counted_cells(m) : std::string("Reading both runs"));
+    if (ui.link("patch/cancel", words.right(), words.middle_y(), "Cancel")) s.send("patch measure", "off");
+    ui.bar(take_top(line, kBar), m.cells ? float(m.done) / float(m.cells) : 0.0f, ui.colors->accent);
+}
+
+void draw_patch_toolbar(Scene& s, Toolbar bar) {
+    constexpr float kSave = 136, kLeastRest = 88, kLabelled = 740;
+    constexpr const char* kClean[] = {"another text", "before interventions"};
+    const Compared what = s.session.document.comparison.what;
+    bar.labels = bar.rest().w > kLabelled;
+    const int clean = what == Compared::sentences ? 0 : what == Compared::changes ? 1 : -1;
+    if (const int c = bar.choice("Clean run", "patch/clean", {std::begin(kClean), std::end(kClean)}, clean);
+        c >= 0)
+        s.send("compare", c == 0 ? "sentences" : "changes");
+    std::vector<std::string> parts;
+    for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
+    parts.back() =
+        "head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head);
+    bar.choose("Put back", "patch/put", parts, s.of<PatchState>().part);
+    bar.choose("Values", "patch/values", {"exact", "estimated"}, s.of<PatchState>().estimates);
+    put_metric_chip(s, "patch", bar, "Metric", patch_metric(s, patch_found(s).map));
+    if (bar.rest().w < kSave + kLeastRest) return;
+    if (s.ui.button("save", band(bar.take_end(kSave), size::button), "Save figure…")) s.send("save figure");
+}
+
+void draw_clean_field(Scene& s, Rect& rest) {
+    constexpr float kName = 56;
+    if (s.session.document.comparison.what != Compared::sentences) return;
+    Rect line = inset(take_top(rest, size::view_header), size::center_pad, gap::close);
+    write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1, "Clean");
+    draw_text_field(s, s.fields.other, "other", line, "A text of as many tokens, with another answer");
+}
+
+}  // namespace headlight

@@ -1,0 +1,110 @@
+// Beside the map of patching: both runs, the cell that is pointed at, and the places that bring back most.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/patching/patch_estimate.h"
+#include "parts/metric.h"
+#include "parts/side_panel.h"
+#include "views/patch/patch.h"
+
+namespace headlight {
+
+namespace {
+
+/// Cells that have a value, those that bring back most first.
+std::vector<std::pair<int, int>> strongest_patches(const Matrix& values) {
+    std::vector<std::pair<int, int>> out;
+    for (int row = 0; row < narrow<int>(values.rows()); ++row)
+        for (int column = 0; column < narrow<int>(values.cols()); ++column)
+            if (!std::isnan(values(row, column))) out.emplace_back(row, column);
+    std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
+        return values(a.first, a.second) > values(b.first, b.second);
+    });
+    return out;
+}
+
+std::string patched_place(const Scene& s, const PatchMap& m, std::pair<int, int> at) {
+    if (m.by_head()) return head_name(s.model()->config, m.blocks[at.first], at.second);
+    const std::string token = patch_column_name(s, m, at.first, at.second);
+    if (m.asked.part == PatchPart::head) return token;
+    return block_name(s.model()->config, m.blocks[at.first]) + "  " + token;
+}
+
+/// Each measured cell as a dot: right as its value, up as its estimate; on the diagonal both are alike.
+void draw_agreement(Scene& s, SidePanel& panel, const PatchMap& m) {
+    constexpr float kHigh = 132, kDot = 2, kMargin = 4;
+    const PatchAgreement found = patch_agreement(m);
+    if (found.cells < 2) return;
+    Ui& ui = s.ui;
+    panel.rule();
+    panel.heading("Estimate against exact", std::to_string(found.cells) + " places");
+    const Rect plot{panel.at.x, panel.y - gap::small, panel.at.w, kHigh},
+        inner = inset(plot, kMargin, kMargin);
+    float low = 0, high = 1;
+    for (const Matrix* values : {&m.values, &m.estimates})
+        for (Index i = 0; i < values->size(); ++i)
+            if (const float v = values->data()[i]; !std::isnan(m.values.data()[i]))
+                low = std::min(low, v), high = std::max(high, v);
+    const auto place = [&](float exact, float estimate) -> ImVec2 {
+        return {inner.x + inner.w * (exact - low) / (high - low),
+                inner.bottom() - inner.h * (estimate - low) / (high - low)};
+    };
+    ui.fill(plot, ui.colors->l1);
+    ui.stroke(place(low, low), place(high, high), ui.colors->l2, ui.line());
+    for (Index i = 0; i < m.values.size(); ++i)
+        if (const float exact = m.values.data()[i]; !std::isnan(exact))
+            ui.disc(place(exact, m.estimates.data()[i]), kDot, ui.colors->t2);
+    if (const auto at = s.of<PatchState>().pointed)
+        if (const float exact = m.values(at->first, at->second); !std::isnan(exact))
+            ui.ring(place(exact, m.estimates(at->first, at->second)), 2 * kDot, ui.colors->accent, 2);
+    ui.name("patch/agreement", plot);
+    panel.skip(kHigh + gap::small);
+    panel.pair("correlation", number(found.correlation, 3));
+    panel.pair("largest error", number(found.largest, 3));
+}
+
+}  // namespace
+
+void draw_patch_inspector(Scene& s, Rect area) {
+    constexpr int kListed = 12;
+    constexpr float kValue = 56;
+    Ui& ui = s.ui;
+    Rect line = inspector_line(ui, area);
+    write(ui, line, kTitle, ui.colors->t1, "Patching");
+    SidePanel panel(s, area);
+    const PatchMapFound found = patch_found(s);
+    const PatchMap& m = found.map;
+    if (m.cells == 0) {
+        panel.note(
+            "What is put back from the clean run into the one that is shown, place by place, and how much of "
+            "the "
+            "clean run’s metric returns.");
+        return panel.finish();
+    }
+    const MetricKind kind = m.asked.metric.kind;
+    panel.heading(patch_metric(s, m));
+    panel.pair("clean run", metric_value(kind, m.clean));
+    panel.pair("without patching", metric_value(kind, m.corrupted));
+    if (const auto at = s.of<PatchState>().pointed) {
+        panel.rule();
+        const float value = m.values(at->first, at->second);
+        panel.pair(patched_place(s, m, *at), std::isnan(value) ? "not yet" : number(value, 3), true);
+        if (m.estimates.size()) panel.pair("estimated", number(m.estimates(at->first, at->second), 3));
+    }
+    panel.rule();
+    const bool estimated = shows_estimates(s, m);
+    const Matrix& values = estimated ? m.estimates : m.values;
+    panel.heading("Brings back most", estimated ? "estimated" : "returned");
+    panel.bars = panel.at.w * 0.5f;
+    panel.values = kValue;
+    const auto places = strongest_patches(values);
+    for (int i = 0; i < std::min(kListed, isize(places)) && panel.y + gap::medium < panel.end(); ++i) {
+        const float value = values(places[i].first, places[i].second);
+        panel.bar({"", patched_place(s, m, places[i]), std::clamp(value, 0.0f, 1.0f), number(value, 3),
+                   s.of<PatchState>().pointed == places[i]});
+    }
+    draw_agreement(s, panel, m);
+    panel.finish();
+}
+
+}  // namespace headlight

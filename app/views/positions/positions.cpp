@@ -1,0 +1,284 @@
+// How the open model knows where a token stands: its table of positions, what two positions have in common,
+// one column as a curve.
+
+#include "views/positions/positions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "paint/matrix.h"
+#include "parts/controls.h"
+#include "parts/map_parts.h"
+#include "parts/token_axis.h"
+#include "views/positions/positions.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+/// The value that all but one in a hundred lie within: what the ends of the colors stand for.
+float reach_of(const Matrix& values) {
+    std::vector<float> sizes;
+    for (Index i = 0; i < values.size(); ++i)
+        if (const float v = std::abs(values.data()[i]); !std::isnan(v)) sizes.push_back(v);
+    if (sizes.empty()) return 1;
+    const auto at = sizes.begin() + int(double(sizes.size() - 1) * 0.99);
+    std::nth_element(sizes.begin(), at, sizes.end());
+    return std::max(*at, 1e-6f);
+}
+
+/// A map of signed values with its labels, range and caption; answers to the mouse.
+struct Map {
+    const char* path;
+    const Matrix& values;
+    std::string rows, columns, caption;
+    std::function<std::string(int)> row_name, column_name;
+    std::function<std::string(int, int)> tip;
+    std::optional<std::pair<int, int>> pointed = std::nullopt;
+};
+
+constexpr float kPositionNames = 52, kMapHead = 48, kMapFoot = 110, kRangeHigh = 10, kRangeLength = 240,
+                kCaptionAt = 48;
+
+/// What stands along both sides, and the numbers of rows and columns.
+void draw_axes(Ui& ui, const Grid& g, const Map& m) {
+    Rect above{g.view.x, g.view.y - kMapHead, g.view.w, kPlainNames};
+    caption(ui, above, m.columns + " →");
+    caption(ui, {g.view.x - kPositionNames, above.bottom(), kPositionNames, above.h - gap::tight},
+            m.rows + " ↓");
+    TokenAxis rows{g, m.row_name}, columns{g, m.column_name};
+    rows.room = kPositionNames;
+    rows.ink = columns.ink = [&](int) { return ui.colors->t2; };
+    rows.draw_rows(ui);
+    columns.apart = 36;
+    columns.draw_columns(ui);
+}
+
+void draw_range(Ui& ui, Rect line, float reach, float largest) {
+    const Rect bar = band(take_left(line, std::min(line.w, kRangeLength), gap::medium), kRangeHigh);
+    const int digits = reach < 1 ? 3 : reach < 100 ? 2 : 0;
+    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, digits, true});
+    const std::string beyond = "1 % of values exceed this, up to " + number(largest, digits);
+    if (largest > reach * 1.001f && ui.text.width(kCaption, beyond) <= line.w) caption(ui, line, beyond);
+}
+
+Grid arrange(Rect area, const Map& m, bool square) {
+    constexpr float kLargest = 28, kHighest = 56;
+    take_left(area, kPositionNames, gap::tight);
+    take_top(area, kMapHead);
+    take_bottom(area, kMapFoot);
+    const auto rows = narrow<int>(m.values.rows()), columns = narrow<int>(m.values.cols());
+    const float w = area.w / float(columns), h = area.h / float(rows), side = std::min({w, h, kLargest});
+    return square ? grid_at(area.min(), rows, columns, side, side)
+                  : grid_at(area.min(), rows, columns, w, std::min(h, kHighest));
+}
+
+void draw_map(Scene& s, Rect area, Map& m, bool square) {
+    Ui& ui = s.ui;
+    const Grid g = arrange(area, m, square);
+    const float reach = reach_of(m.values);
+    draw_matrix(ui, g.whole(), {signed_places_of(m.values, reach), signed_colormap(ui.colors->dark), true});
+    draw_axes(ui, g, m);
+    float largest = 0;
+    for (Index i = 0; i < m.values.size(); ++i)
+        if (const float v = std::abs(m.values.data()[i]); v > largest) largest = v;
+    const Rect below{g.view.x, g.view.bottom() + 14, g.view.w, kRangeHigh};
+    draw_range(ui, below, reach, largest);
+    const Hit hit = ui.hit(m.path, g.view);
+    if (hit.hovered) {
+        m.pointed = g.at(hit.mouse);
+        ui.frame(inset(g.cell(m.pointed->first, m.pointed->second), -1, -1), ui.colors->hover, 2);
+        ui.tooltip(m.path, hit, m.tip(m.pointed->first, m.pointed->second));
+    }
+    ui.text.draw_wrapped(area.x, g.view.bottom() + kCaptionAt, area.w, kCaption, ui.colors->t2, m.caption);
+}
+
+/// What the table shows.
+std::string explained_table(const ModelConfig& c, const Positions& p) {
+    const PositionsRow& row = positions_row(p.scheme);
+    return row.table_text + (row.table_detail ? row.table_detail(c) : "");
+}
+
+std::string capitalized(std::string word) {
+    word[0] = static_cast<char>(word[0] - 'a' + 'A');
+    return word;
+}
+
+/// What the curves are.
+std::string name_of_curves(const Positions& p, int highlighted) {
+    const bool by_head = p.by_distance();
+    if (highlighted < 0)
+        return by_head ? "Some heads by distance; point at the table for one."
+                       : "Some components by position; point at the table for one.";
+    if (by_head) return "Head " + std::to_string(highlighted) + " by distance";
+    const std::string period =
+        p.waves.empty()
+            ? ""
+            : ": period " + decimals(p.waves[highlighted], p.waves[highlighted] < 100 ? 1 : 0) + " positions";
+    return capitalized(positions_row(p.scheme).column) + " " + std::to_string(p.components[highlighted]) +
+           " by position" + period;
+}
+
+/// One head's or component's values along a plot.
+std::vector<ImVec2> curve_of(const Positions& p, Rect plot, int which, float reach) {
+    std::vector<ImVec2> line;
+    const Vector values = p.by_distance() ? Vector(p.table.row(which)) : Vector(p.table.col(which));
+    const auto last = float(std::max<Index>(1, values.size() - 1));
+    for (Index i = 0; i < values.size(); ++i)
+        line.push_back({plot.x + plot.w * float(i) / last, plot.middle_y() - values[i] / reach * plot.h / 2});
+    return line;
+}
+
+/// Columns (or heads) as curves over the positions (or distances); the pointed one in amber.
+void draw_curves(Scene& s, Rect area, const Positions& p, std::optional<int> pointed) {
+    constexpr float kHead = 20, kPad = 10, kLeast = 70, kWidth = 1.6f;
+    constexpr int kDrawn = 4;
+    Ui& ui = s.ui;
+    const Index count = p.by_distance() ? p.table.rows() : p.table.cols(),
+                points = p.by_distance() ? p.table.cols() : p.table.rows();
+    if (points < 2 || area.h < kLeast) return;
+    const float reach = std::max(p.table.cwiseAbs().maxCoeff(), 1e-6f);
+    const Rect head = take_top(area, kHead), ends = take_left(area, kPositionNames - gap::tight, gap::small);
+    const Rect plot = inset(area, 0, kPad);
+    write(ui, head, kCaption, pointed ? ui.colors->accent_text : ui.colors->t3,
+          name_of_curves(p, pointed.value_or(-1)));
+    ui.hairline(plot.x, plot.middle_y(), plot.right(), plot.middle_y());
+    const auto end = [&](float y, const std::string& text) {
+        write(ui, line_at(ends, y, kHead), kCaptionMono, ui.colors->t3, text, Flush::right);
+    };
+    end(plot.y, "+" + number(reach, 2));
+    end(plot.bottom(), number(-reach, 2));
+    if (pointed) return ui.polyline(curve_of(p, plot, *pointed, reach), ui.colors->accent, kWidth);
+    const int heads = s.model()->config.max_heads();
+    for (int n = 0; n < kDrawn; ++n) {
+        const auto which = std::min(narrow<int>(count) - 1, narrow<int>(count) * n / (2 * kDrawn));
+        ui.polyline(curve_of(p, plot, which, reach), head_ink(s, n * std::max(1, heads / kDrawn) % heads),
+                    kWidth);
+    }
+}
+
+void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
+    const ModelConfig& c = s.model()->config;
+    auto& state = s.of<PositionsState>();
+    Toolbar bar = title_toolbar(s, rest, "positions/back", row.title);
+    bar.say(kCaption, s.ui.colors->t3, "of " + s.model()->name, gap::section);
+    const auto counted =
+        std::find(kPositionCounts.begin(), kPositionCounts.end(), state.count) - kPositionCounts.begin();
+    if (const int i =
+            bar.choice("Positions", "positions/count", {"16", "32", "64", "128"}, narrow<int>(counted));
+        i >= 0)
+        state.count = kPositionCounts[i];
+    if (c.stacks.size() > 1) bar.choose("Of the", "positions/stack", {"encoder", "decoder"}, state.stack);
+    if (!row.by_distance) return;
+    std::vector<std::string> heads;
+    for (int h = 0; h < c.stacks[std::min<int>(state.stack, isize(c.stacks) - 1)].heads; ++h)
+        heads.push_back(std::to_string(h));
+    if (const int h = bar.choice("Head", "positions/head", heads, s.session.selection.head); h >= 0)
+        s.select(s.session.selection.block, h);
+}
+
+Map table_map(const ModelConfig& c, const Positions& p) {
+    if (p.by_distance())
+        return {"positions/table",
+                p.table,
+                "head",
+                "key − query",
+                explained_table(c, p),
+                index_name,
+                [&p](int j) { return number(p.distances[j], 0); },
+                [&p](int i, int j) {
+                    const std::string bucket =
+                        p.buckets.empty() ? "" : ", bucket " + std::to_string(p.buckets[j]);
+                    return "Head " + std::to_string(i) + ", key − query = " + number(p.distances[j], 0) +
+                           bucket + ": " + signed_number(p.table(i, j), 3);
+                }};
+    const char* column = positions_row(p.scheme).column;
+    return {"positions/table",
+            p.table,
+            "pos.",
+            column,
+            explained_table(c, p),
+            index_name,
+            [&p](int j) { return std::to_string(p.components[j]); },
+            [&p, column](int i, int j) {
+                return "Position " + std::to_string(i) + ", " + column + " " +
+                       std::to_string(p.components[j]) + ": " + number(p.table(i, j), 4);
+            }};
+}
+
+/// What two positions have in common.
+Map square_map(const Positions& p, int head) {
+    const bool by_distance = p.by_distance();
+    return {"positions/square",
+            p.between,
+            by_distance ? "query" : "pos.",
+            by_distance ? "key" : "position",
+            positions_row(p.scheme).between_text(p, head),
+            index_name,
+            index_name,
+            [&p, by_distance](int i, int j) {
+                const float v = p.between(i, j);
+                return (by_distance ? "Query " : "Positions ") + std::to_string(i) +
+                       (by_distance ? ", key " : " and ") + std::to_string(j) + ": " +
+                       (std::isnan(v) ? std::string("masked") : number(v, 3));
+            }};
+}
+
+}  // namespace
+
+std::vector<Question> ask_positions(const Scene& s) {
+    const auto [block, head] = s.session.selection.shown_head();
+    const int stack = s.model()->config.stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
+    return {PositionsWanted{stack, s.model()->config.block(block).layer, head, s.of<PositionsState>().count}};
+}
+
+void draw_positions(Scene& s, Rect area) {
+    constexpr float kCurves = 170, kBetween = 48, kPad = 11;
+    const auto* found = s.found<PositionsWanted>();
+    if (!found) return;
+    const Positions& p = found->answer;
+    const ModelConfig& c = s.model()->config;
+    const PositionsRow& row = positions_row(p.scheme);
+    Rect rest = area;
+    if (s.ui.on_page())
+        take_top(rest, size::title_bar, 1);
+    else
+        draw_positions_toolbar(s, rest, row);
+    rest = inset(rest, size::center_pad, kPad);
+    if (p.table.size() == 0) {
+        s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2,
+                               explained_table(c, p));
+        return;
+    }
+    const Rect curves = take_bottom(rest, std::min(kCurves, area.h * 0.22f), gap::medium);
+    const float wide = rest.w - kBetween,
+                square_room = rest.h - kMapHead - kMapFoot + kPositionNames + gap::tight;
+    const Rect between =
+        take_right(rest, std::max(std::min(wide * 0.42f, square_room), wide * 0.34f), kBetween);
+    Map table = table_map(c, p), square = square_map(p, found->asked.head);
+    draw_map(s, rest, table, false);
+    draw_map(s, between, square, true);
+    const auto pointed = table.pointed
+                             ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second)
+                             : std::nullopt;
+    draw_curves(s, {rest.x, curves.y, rest.w, curves.h}, p, pointed);
+}
+
+View positions_view() {
+    return {.key = "positions",
+            .name = "Positions",
+            .digit = 'P',
+            .draw = draw_positions,
+            .offered = reads_text,
+            .missing = no_weights,
+            .shows = View::Shows::model,
+            .ask = ask_positions,
+            .page_w = 1280,
+            .fills_window = true,
+            .numbers = position_numbers,
+            .visit = visit_state<PositionsState>};
+}
+
+}  // namespace headlight

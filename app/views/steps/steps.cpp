@@ -1,0 +1,83 @@
+// What a query does: its attention as a table, the whole block around it, or the block in all heads.
+#include "views/steps/steps.h"
+
+#include <algorithm>
+
+#include "parts/controls.h"
+#include "views/steps/steps_chain.h"
+#include "views/steps/steps_columns.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+/// Who asks, and how the table is read.
+void draw_words(Scene& s, Rect line, int query) {
+    Ui& ui = s.ui;
+    const char* title = "query";
+    caption(ui, take_left(line, ui.text.width(kCaption, title), 10), title);
+    const Chip chip = token_chip(ui, token_at(s.query_labels(), query), ChipRole::query);
+    draw_chip(ui, band(take_left(line, chip_width(ui, chip), gap::large), size::chip), chip);
+    choose_rows(s, line);
+    const StepsShow show = s.of<StepsState>().show;
+    if (show != StepsShow::attention)
+        return caption(
+            ui, line,
+            show == StepsShow::block
+                ? "Every vector from the residual stream and back to it; a click explains an entry."
+                : "One column a head, one scale a row; a click chooses the head.");
+    const auto* found = s.found<StepsWanted>();
+    if (found && found->answer.weights_by == WeightsBy::given)
+        return caption(ui, line,
+                       first_that_fits(ui, kCaption,
+                                       {"No score makes these weights: another text's pattern is in place.",
+                                        "Another text's pattern is in place.", "pattern in place"},
+                                       line.w));
+    const bool masked = s.sentence()->trace->rule(s.block()).mask_of(s.head()).hides_any();
+    const std::string asks = masked ? "asks itself and every key that its mask allows." : "asks every key.",
+                      rows = "Each row is one key; read from left to right.";
+    write(ui, line, kCaption, ui.colors->t2,
+          first_that_fits(ui, kCaption, {asks + " " + rows, rows, "One row a key, from left to right."},
+                          line.w));
+}
+
+}  // namespace
+
+std::vector<Question> ask_steps(const Scene& s) {
+    const auto [block, head] = s.session.selection.shown_head();
+    const auto [query, key] = s.shown_cell().value_or(std::pair{0, 0});
+    const StepsState& state = s.of<StepsState>();
+    if (state.show == StepsShow::block)
+        return {BlockChainWanted{block, head, query, key, state.stage, state.entry}};
+    if (state.show == StepsShow::heads) return {HeadsChainWanted{block, query, key}};
+    return {StepsWanted{block, head, query}};
+}
+
+void draw_steps(Scene& s, Rect area) {
+    const auto cell = s.shown_cell();
+    if (!cell) return;
+    Rect rest = area;
+    take_top(rest, gap::medium);
+    draw_words(s, inset(take_top(rest, size::row, gap::close), size::center_pad, 0),
+               std::min(cell->first, s.queries() - 1));
+    const StepsShow show = s.of<StepsState>().show;
+    if (show == StepsShow::block) return draw_chain(s, rest);
+    if (show == StepsShow::heads) return draw_heads_chain(s, rest);
+    if (const auto* found = s.found<StepsWanted>()) draw_step_table(s, rest, *found);
+}
+
+View steps_view() {
+    return {.key = "steps",
+            .name = "Steps",
+            .digit = '3',
+            .draw = draw_steps,
+            .missing = no_weights,
+            .ask = ask_steps,
+            .beside = {.inspect = draw_steps_inspector, .tells_cell = true},
+            .numbers = steps_numbers,
+            .visit = visit_state<StepsState>,
+            .seen = seen_of<StepsState>};
+}
+
+}  // namespace headlight

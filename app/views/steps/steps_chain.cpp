@@ -1,0 +1,225 @@
+#include "views/steps/steps_chain.h"
+
+#include <algorithm>
+
+#include "parts/controls.h"
+#include "parts/score_pairs.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kLeastStage = 30, kMostStage = 44, kLeastStrip = 20, kStageName = 96, kStageMeasure = 88,
+                kSideTitle = 26, kMeetingHigh = 34, kPanelShare = 0.4f, kPanelHigh = 260;
+
+bool is_of_query(ChainStep step) { return step <= ChainStep::q_turned; }
+bool is_of_key(ChainStep step) { return step > ChainStep::q_turned && step <= ChainStep::v; }
+
+/// How one stage's strip is explained.
+std::string help_of(const ChainStage& stage, int dimension, float value) {
+    return stage.name + ", entry " + std::to_string(dimension) + ": " + number(value, 3) + ". " +
+           stage.formula + "; a click shows what it is made of.";
+}
+
+/// One stage: its name, its vector as cells, its length; a click chooses the entry under the mouse.
+void draw_stage(Scene& s, const Found<BlockChainWanted>& found, const ChainStage& stage, Rect line) {
+    Ui& ui = s.ui;
+    auto& state = s.of<StepsState>();
+    const ChainEntry& entry = found.answer.entry;
+    const bool chosen = entry.step == stage.step,
+               source = entry.from == stage.step && entry.how != ChainEntry::How::given && !chosen;
+    if (chosen || source)
+        ui.fill(inset(line, -gap::small, 1), chosen ? ui.colors->accent_fill : ui.colors->bg2, size::corner);
+    const ImU32 ink = chosen ? ui.colors->accent_text : is_of_key(stage.step) ? ui.colors->t1 : ui.colors->t2;
+    write(ui, take_left(line, kStageName, gap::small), kCaptionMono, ink, stage.name);
+    write(ui, take_right(line, kStageMeasure, gap::small), kCaptionMono, ui.colors->t3,
+          "‖·‖ " + number(stage.values.norm(), 2), Flush::right);
+    const Rect cells = band(line, line.h - (kLeastStage - kLeastStrip));
+    draw_cells_of(ui, cells, stage.values);
+    const auto n = isize(stage.values);
+    const Grid g{cells, 1, n, cells.w / float(n), cells.h};
+    if (stage.step == ChainStep::heads) {  // the part that is the chosen head's
+        const auto width = float(s.model()->config.d_head(found.asked.block)) * g.w;
+        ui.frame({cells.x + width * float(found.asked.head), cells.y - 2, width, cells.h + 4}, ui.colors->t2);
+    }
+    if (chosen)
+        ui.frame({g.x(entry.dimension) - 1, cells.y - 2, std::max(g.w, 3.0f) + 1, cells.h + 4},
+                 ui.colors->accent, 2);
+    const std::string path = "steps/stage/" + std::to_string(static_cast<int>(stage.step));
+    const Hit hit = ui.control(path, cells);
+    if (!hit.hovered && !hit.clicked) return;
+    const int at = hit.hovered ? g.column_at(hit.mouse.x) : -1;
+    if (at >= 0) ui.tooltip(path, hit, help_of(stage, at, stage.values[at]));
+    if (!hit.clicked) return;
+    state.stage = stage.step;
+    state.entry = at;
+    s.leave_text();
+}
+
+/// The stages of one side under its title, from the top of `place` down; returns their height.
+float draw_side(Scene& s, const Found<BlockChainWanted>& found, Rect place, const std::string& title,
+                const std::string& formula, float stage_high, bool (*belongs)(ChainStep)) {
+    Rect rest = place;
+    Rect line = take_top(rest, kSideTitle);
+    take_left(line, write(s.ui, line, kCaptionMono, s.ui.colors->accent_text, title), gap::medium);
+    caption(s.ui, line, formula);
+    for (const ChainStage& stage : found.answer.stages)
+        if (belongs(stage.step)) draw_stage(s, found, stage, take_top(rest, stage_high));
+    return rest.y - place.y;
+}
+
+/// Where the two sides meet: their score became a weight, by which v is taken.
+void draw_meeting(Scene& s, Rect line, const Found<BlockChainWanted>& found) {
+    Ui& ui = s.ui;
+    ui.hairline(line.x, line.middle_y(), line.right(), line.middle_y());
+    const BlockChain& chain = found.answer;
+    const std::string way = chain.weights_by == WeightsBy::given      ? "pattern put in place"
+                            : chain.weights_by == WeightsBy::heaviest ? "q·k → the heaviest key alone"
+                            : chain.temperature != 1 ? "q·k " + divided_by(chain.temperature) + " → softmax"
+                                                     : "q·k → softmax";
+    const std::string text = way + ": weight " + number(chain.weight, 3) + ", by which v is taken";
+    const float wide = ui.text.width(kCaption, text) + 2 * gap::medium;
+    const Rect box = square_at(line.middle(), wide);
+    const Rect label = band({box.x, line.y, wide, line.h}, size::line);
+    ui.fill(label, ui.colors->bg1);
+    write(ui, label, kCaption, ui.colors->t2, text, Flush::center);
+}
+
+/// How high a stage is, so that all fill the room.
+float stage_height(const BlockChain& chain, float room) {
+    int asks = 0, answers = 0, after = 0;
+    for (const ChainStage& stage : chain.stages)
+        ++(is_of_query(stage.step) ? asks : is_of_key(stage.step) ? answers : after);
+    const float free = room - 2 * kSideTitle - kMeetingHigh - gap::medium;
+    return std::clamp(free / float(std::max(asks, answers) + after), kLeastStage, kMostStage);
+}
+
+/// All stages from the top of `place` down; returns their height.
+float draw_chain_stages(Scene& s, const Found<BlockChainWanted>& found, Rect place) {
+    const BlockChainWanted& w = found.asked;
+    const auto& queries = s.query_labels();
+    const auto& keys = s.key_labels();
+    Rect rest = place;
+    const float high = stage_height(found.answer, place.h);
+    const float asks = draw_side(s, found, nth_column(rest, 0, 2, gap::section), token_at(queries, w.query),
+                                 "asks", high, is_of_query),
+                answers = draw_side(s, found, nth_column(rest, 1, 2, gap::section), token_at(keys, w.key),
+                                    "answers", high, is_of_key),
+                before = std::max(asks, answers);
+    take_top(rest, before);
+    draw_meeting(s, take_top(rest, kMeetingHigh), found);
+    const float after = draw_side(s, found, rest, token_at(queries, w.query), "takes what its keys answer",
+                                  high, [](ChainStep step) { return step >= ChainStep::z; });
+    return before + kMeetingHigh + after;
+}
+
+std::string row_name(const ChainEntry& e) { return "row " + std::to_string(e.dimension); }
+
+}  // namespace
+
+StripPanel chain_panel(const Found<BlockChainWanted>& found) {
+    const ChainEntry& e = found.answer.entry;
+    const ChainStage& stage = *found.answer.find(e.step);
+    const ChainStage& from = e.how == ChainEntry::How::given ? stage : *found.answer.find(e.from);
+    const std::string entry = stage.name + " at " + std::to_string(e.dimension) + " is " + number(e.value, 3);
+    StripPanel out;
+    out.whole = strip_of(stage.name, stage.values, "‖·‖");
+    switch (e.how) {
+        case ChainEntry::How::given:
+            out.heading = entry + ": " + stage.formula;
+            out.strips = {*out.whole};
+            return out;
+        case ChainEntry::How::matrix:
+            out.heading = entry + ": " + row_name(e) + " of " + e.matrix + " meets " + from.name +
+                          (e.bias ? ", and its bias is added" : "");
+            out.strips = {strip_of(row_name(e), e.row, "‖·‖"), strip_of(from.name, from.values, "‖·‖"),
+                          strip_of("w × x", e.row.cwiseProduct(from.values), "Σ")};
+            out.matrix = &e.picture;
+            out.row = e.dimension;
+            return out;
+        case ChainEntry::How::norm:
+            out.heading = entry + ": (x − mean) ÷ deviation · γ" + (e.bias ? " + β" : "");
+            break;
+        case ChainEntry::How::turned:
+            out.heading = entry + ": turned with its partner by an angle that its position gives";
+            break;
+        case ChainEntry::How::weighted:
+            out.heading = entry + ": the sum of weight · v over all keys";
+            break;
+        case ChainEntry::How::joined:
+            out.heading = entry + ": z of head " + std::to_string(e.dimension / isize(from.values));
+            break;
+        case ChainEntry::How::sum:
+            out.heading = entry + ": what came in, and what the block adds";
+            break;
+    }
+    out.strips = {strip_of(from.name, from.values, "‖·‖"), *out.whole};
+    if (e.how == ChainEntry::How::sum)
+        out.strips.insert(out.strips.begin() + 1, strip_of("attn_out", stage.values - from.values, "‖·‖"));
+    return out;
+}
+
+void draw_chain(Scene& s, Rect area) {
+    const auto* found = s.found<BlockChainWanted>();
+    if (!found) return;
+    const StripPanel panel = chain_panel(*found);
+    Rect rest = area;
+    const Rect foot = take_bottom(rest, std::min(kPanelHigh, area.h * kPanelShare));
+    float& hidden = s.of<StepsState>().chain_hidden;
+    s.ui.scroll_area(rest);
+    const Rect inside = inset(rest, size::center_pad, 0);
+    const float high = draw_chain_stages(s, *found, {inside.x, inside.y - hidden, inside.w, inside.h});
+    s.ui.end_scroll_area();
+    hidden = scrolled(s.ui, rest, high + gap::small, hidden);
+    draw_vector_strips(s, foot, panel);
+}
+
+void draw_chain_arithmetic(Scene& s, Column& c, const Found<BlockChainWanted>& found) {
+    const ChainEntry& e = found.answer.entry;
+    const ChainStage& stage = *found.answer.find(e.step);
+    const std::string at = std::to_string(e.dimension);
+    c.heading(stage.name + " at " + at);
+    if (e.how == ChainEntry::How::matrix) {
+        const float sum = e.row.dot(found.answer.find(e.from)->values);
+        c.pair(e.matrix + " " + row_name(e) + " · x", number(sum, 3));
+        if (e.bias) c.pair("+ bias", number(*e.bias, 3));
+    } else if (e.how == ChainEntry::How::norm) {
+        const float x = found.answer.find(e.from)->values[e.dimension];
+        c.pair("x", number(x, 3));
+        if (s.model()->config.norm == NormKind::layer_norm) c.pair("− mean", number(e.mean, 3));
+        c.pair("÷ deviation", number(e.deviation, 3));
+        c.pair("× γ", number(e.weight, 3));
+        if (e.bias) c.pair("+ β", number(*e.bias, 3));
+    } else if (e.how == ChainEntry::How::sum) {
+        c.pair("E", number(e.term, 3));
+        c.pair("+ attn_out", number(e.added, 3));
+    }
+    c.pair(e.how == ChainEntry::How::given ? stage.formula : "=", number(e.value, 3), Column::Pair::emphasis);
+}
+
+std::vector<NumberTable> chain_numbers(const Found<BlockChainWanted>& found) {
+    std::vector<NumberTable> out;
+    for (const ChainStage& stage : found.answer.stages)
+        out.push_back({stage.name + " (" + stage.formula + ")" +
+                           (is_of_key(stage.step) ? " of key " + std::to_string(found.asked.key)
+                                                  : " of query " + std::to_string(found.asked.query)),
+                       "dimension",
+                       "vector",
+                       counted(stage.values.size()),
+                       {stage.name},
+                       Matrix(stage.values)});
+    const ChainEntry& e = found.answer.entry;
+    if (e.how != ChainEntry::How::matrix) return out;
+    const Vector& x = found.answer.find(e.from)->values;
+    Matrix made(x.size(), 3);
+    made << e.row, x, e.row.cwiseProduct(x);
+    out.push_back({e.matrix + " " + row_name(e),
+                   "dimension",
+                   "vector",
+                   counted(x.size()),
+                   {"weight", "x", "product"},
+                   std::move(made)});
+    return out;
+}
+
+}  // namespace headlight

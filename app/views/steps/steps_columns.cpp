@@ -1,0 +1,188 @@
+// The columns of the table of steps, and the order of its rows.
+#include "views/steps/steps_columns.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "io/json.h"
+#include "parts/controls.h"
+#include "parts/score_pairs.h"
+
+namespace headlight {
+
+void StepsState::visit(FieldVisitor& v) {
+    v.choose("steps_show", show,
+             {"steps show",
+              "Steps: show",
+              "one query's attention, the whole block around it, or the block in all heads",
+              {"attention", "block", "heads"}});
+    v.choose(nullptr, stage,
+             {"steps stage",
+              "Steps: stage",
+              "the vector of the whole block that is explained",
+              {"query-in", "query-norm", "q", "q-norm", "q-rotated", "key-in", "key-norm", "k", "k-norm",
+               "k-rotated", "v", "z", "heads", "output", "output-norm", "sum", "next-norm"}});
+    v.report("chain_step", static_cast<int>(stage));
+    v.report("chain_entry", entry);
+    v.choose(nullptr, column,
+             {"steps column",
+              "Steps: column",
+              "the number of the focused key that is explained",
+              {"dot", "scaled", "cap", "position", "mask", "exp", "weight", "value", "weighted", "delta",
+               "edited", "temperature"}});
+    v.choose(
+        "steps_order", order,
+        {"steps order", "Steps: order of keys", "as in the text, or the heaviest first", {"text", "weight"}});
+    v.report("step_column", static_cast<int>(column));
+    v.report("strips_open", strips.open);
+    v.choose(nullptr, strips.open,
+             {"steps strips", "Steps: strips", "the vectors whose product a step is", {"off", "on"}});
+}
+
+namespace {
+
+std::string scale_title(const Scene& s) {
+    const ModelConfig& c = s.model()->config;
+    const bool root = c.scale == 0 && !c.scale_by_layer;
+    return root ? "÷ √" + std::to_string(c.d_head(s.block()))
+                : "× " + decimals(s.sentence()->trace->rule(s.block()).scale, 3);
+}
+
+constexpr const char* kHelp[] = {
+    "The dot product of the query's q and the key's k.",
+    "Scaled, so that its variance does not grow with the width of a head (Vaswani et al. 2017).",
+    "cap · tanh(score / cap): no score leaves ± cap (Gemma 2).",
+    "Added for where query and key stand: ALiBi's slope or T5's bucket.",
+    "0: allowed. Hatched: −∞ is added, so that nothing is left of the weight.",
+    "e to the score. Their sum is under the column.",
+    "e^score over the sum: the weight.",
+    "The length of the key's value vector.",
+    "Weight times ‖v‖: how far this key can move the query. The vectors are added, not their lengths.",
+    "",  // said under the table
+    "The score that you put in place of the one that was computed.",
+    "Divided by the temperature of attention that you set; this is what softmax takes."};
+
+}  // namespace
+
+const char* help_of(StepColumn c, const Steps& steps) {
+    if (c == StepColumn::exp && steps.weights_by == WeightsBy::heaviest)
+        return "Temperature 0: 1 of the largest score, the first of equal ones; 0 of all others.";
+    if (c == StepColumn::weight && steps.weights_by == WeightsBy::given)
+        return "The pattern of another text stands in place of softmax; no score makes these weights.";
+    return row_of(kHelp, c);
+}
+
+const char* end_of(const Steps& s) {
+    if (s.out_by == OutBy::skipped) return "the block is skipped:";
+    if (s.out_by == OutBy::given) return "not used: put in place";
+    return s.z_by == ZBy::zero    ? "z is 0, ablated:"
+           : s.z_by == ZBy::mean  ? "z is its mean:"
+           : s.z_by == ZBy::given ? "z is put in place:"
+                                  : "added, then W_O:";
+}
+
+const char* help_of_end(const Steps& s) {
+    if (s.out_by == OutBy::skipped)
+        return "You skip this block: it adds nothing, whatever its heads attend to.";
+    if (s.out_by == OutBy::given)
+        return "What the block adds at this token was put in place; the head's own ΔE has no part in it.";
+    if (s.z_by != ZBy::weights)
+        return "What you put in place of z goes through the head's slice of the output matrix; the weighted "
+               "value vectors have no part in it.";
+    return "The weighted value vectors are added (z) and go through the head's slice of the output matrix. "
+           "The length of what comes out is not the sum of the lengths above.";
+}
+
+const std::vector<StepColumnKind>& step_columns() {
+    static const std::vector<StepColumnKind> table{
+        {StepColumn::dot, "q·k", 72, 2, [](const KeyStep& k) -> double { return k.dot; }, {}},
+        {StepColumn::scaled,
+         "",
+         72,
+         2,
+         [](const KeyStep& k) -> double { return k.scaled; },
+         {StepColumn::dot}},
+        {StepColumn::capped,
+         "soft cap",
+         76,
+         2,
+         [](const KeyStep& k) -> double { return k.capped; },
+         {StepColumn::scaled}},
+        {StepColumn::bias, "+ position", 80, 2, [](const KeyStep& k) -> double { return k.bias; }, {}},
+        {StepColumn::edited, "edited", 72, 2, [](const KeyStep& k) -> double { return k.before; }, {}},
+        {StepColumn::tempered,
+         "",
+         72,
+         2,
+         [](const KeyStep& k) -> double { return k.score; },
+         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::edited}},
+        {StepColumn::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
+        {StepColumn::exp,
+         "e^score",
+         88,
+         2,
+         [](const KeyStep& k) -> double { return k.exp; },
+         {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::edited,
+          StepColumn::tempered}},
+        {StepColumn::weight,
+         "softmax",
+         70,
+         3,
+         [](const KeyStep& k) -> double { return k.weight; },
+         {StepColumn::exp}},
+        {StepColumn::value, "× ‖v‖", 64, 2, [](const KeyStep& k) -> double { return k.value_norm; }, {}},
+        {StepColumn::moved,
+         "= weighted",
+         76,
+         2,
+         [](const KeyStep& k) -> double { return k.moved; },
+         {StepColumn::weight, StepColumn::value}},
+    };
+    return table;
+}
+
+bool has_bar(StepColumn c) {
+    return c == StepColumn::dot || c == StepColumn::weight || c == StepColumn::moved;
+}
+
+bool takes_step(const Scene& s, StepColumn c, const Steps& steps) {
+    const AttentionRule& rule = s.sentence()->trace->rule(s.block());
+    if (c == StepColumn::scaled) return rule.scale != 1;
+    if (c == StepColumn::capped) return rule.cap > 0;
+    if (c == StepColumn::bias) return rule.has_bias();
+    if (c == StepColumn::edited) return has_edited(steps);
+    if (c == StepColumn::tempered) return is_tempered(steps);
+    if (c == StepColumn::exp) return steps.weights_by != WeightsBy::given;
+    return true;
+}
+
+std::string title_of(const Scene& s, const StepColumnKind& k, const Steps& steps) {
+    if (k.what == StepColumn::scaled) return scale_title(s);
+    if (k.what == StepColumn::tempered) return divided_by(steps.temperature);
+    if (k.what == StepColumn::exp && steps.weights_by == WeightsBy::heaviest) return "heaviest";
+    if (k.what == StepColumn::exp && steps.shift != 0) return "e^(s − max)";
+    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::given) return "in place";
+    if (k.what == StepColumn::weight && steps.weights_by == WeightsBy::heaviest) return "weight";
+    return k.title;
+}
+
+std::vector<int> ordered_keys(const Steps& steps, StepOrder order) {
+    std::vector<int> keys(steps.keys.size());
+    std::iota(keys.begin(), keys.end(), 0);
+    if (order == StepOrder::weight)
+        std::stable_sort(keys.begin(), keys.end(),
+                         [&](int a, int b) { return steps.keys[a].weight > steps.keys[b].weight; });
+    return keys;
+}
+
+void choose_rows(Scene& s, Rect& line) {
+    StepsState& state = s.of<StepsState>();
+    if (s.ui.on_page()) return;
+    Toolbar bar(s.ui, line);
+    bar.choose("Show", "steps/show", {"attention", "whole block", "all heads"}, state.show);
+    if (state.show == StepsShow::attention)
+        bar.choose("Keys", "steps/order", {"as in the text", "by weight"}, state.order);
+    line = bar.rest();
+}
+
+}  // namespace headlight

@@ -1,0 +1,169 @@
+// The arithmetic of the focused number, written out.
+#include <algorithm>
+#include <numeric>
+
+#include "base/cast.h"
+#include "parts/controls.h"
+#include "parts/score_pairs.h"
+#include "parts/side_panel.h"
+#include "views/steps/steps_chain.h"
+#include "views/steps/steps_strips.h"
+#include "views/tables.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr size_t kProducts = 6;
+constexpr float kDimension = 26, kEntry = 50;
+
+/// e^score over the sum, or what stands in place of it.
+void draw_softmax(Column& c, const Steps& steps, const KeyStep& k, StepColumn on) {
+    if (steps.weights_by == WeightsBy::given) return c.pair("pattern", "put in place", true);
+    const bool heaviest = steps.weights_by == WeightsBy::heaviest;
+    const auto allowed =
+        std::count_if(steps.keys.begin(), steps.keys.end(), [](const KeyStep& key) { return key.allowed; });
+    const bool fully_masked = allowed == 0;
+    const auto summed = heaviest ? 1 : fully_masked ? std::ssize(steps.keys) : allowed;
+    if (fully_masked) c.pair("mask", "−∞ of every key: all alike", true);
+    const std::string score = fully_masked ? "0" : number(k.score, 2);
+    const std::string exponent =
+        steps.shift == 0 ? score : "(" + score + " − " + number(steps.shift, 2) + ")";
+    c.pair(heaviest ? "the heaviest key alone" : "e^" + exponent, compact_number(k.exp, k.exp < 1000 ? 4 : 1),
+           on == StepColumn::exp);
+    c.pair("÷ Σ over " + std::to_string(summed) + (summed == 1 ? " key" : " keys"),
+           compact_number(steps.sum, steps.sum < 1000 ? 4 : 1));
+}
+
+ScoreStep score_step(StepColumn c) {
+    switch (c) {
+        case StepColumn::dot:
+            return ScoreStep::dot;
+        case StepColumn::scaled:
+            return ScoreStep::scaled;
+        case StepColumn::capped:
+            return ScoreStep::capped;
+        case StepColumn::bias:
+            return ScoreStep::bias;
+        case StepColumn::edited:
+            return ScoreStep::edited;
+        case StepColumn::tempered:
+            return ScoreStep::tempered;
+        default:
+            return ScoreStep::none;
+    }
+}
+
+void draw_arithmetic(Scene& s, Column& c, const Steps& steps, const KeyStep& k) {
+    const StepColumn on = s.of<StepsState>().column;
+    draw_score_steps(c,
+                     {s.model()->config, s.sentence()->trace->rule(s.block()), s.block(), k, steps.weights_by,
+                      steps.temperature},
+                     score_step(on), true);
+    if (!k.allowed && k.weight == 0) return c.pair("mask", "−∞", true);
+    draw_softmax(c, steps, k, on);
+    c.pair("weight", number(k.weight, 3), on == StepColumn::weight || on == StepColumn::mask);
+    c.pair("× ‖v‖", number(k.value_norm, 2), on == StepColumn::value);
+    c.pair("weighted value", number(k.moved, 2), on == StepColumn::moved);
+}
+
+}  // namespace
+
+void draw_products(Column& c, const std::vector<Strip>& strips) {
+    Ui& ui = c.ui;
+    const Vector& values = strips.back().values;
+    std::vector<int> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
+    const bool products = strips.size() == 3 && strips.back().sign == "Σ";
+    c.heading(products ? "Largest products" : "Largest entries of " + strips.back().name);
+    const float largest = std::max(std::abs(values[order[0]]), 1e-12f), bar = c.at.w < 280 ? 40 : 80;
+    for (size_t i = 0; i < std::min(kProducts, order.size()); ++i, c.skip(24)) {
+        const int d = order[i];
+        Rect line = c.line();
+        write(ui, take_left(line, kDimension, gap::tight), kCaptionMono, ui.colors->t3, std::to_string(d),
+              Flush::right);
+        write(ui, take_right(line, kEntry, gap::tight), kCaptionMono, ui.colors->t1, number(values[d], 2),
+              Flush::right);
+        ui.signed_bar(band(take_right(line, bar, gap::tight), 10), values[d] / largest);
+        if (products)
+            write(ui, line, kCaptionMono, ui.colors->t2,
+                  number(strips[0].values[d], 2) + " × " + number(strips[1].values[d], 2), Flush::right);
+    }
+}
+
+namespace {
+
+void inspect_chain(Scene& s, Rect area) {
+    const auto* found = s.found<BlockChainWanted>();
+    if (!found) return;
+    draw_cell_title(s, area, {found->asked.query, found->asked.key});
+    SidePanel panel(s, area);
+    draw_chain_arithmetic(s, panel, *found);
+    panel.rule();
+    draw_products(panel, chain_panel(*found).strips);
+    panel.finish();
+}
+
+void inspect_steps(Scene& s, Rect area) {
+    const auto* found = s.found<StepsWanted>();
+    const auto cell = s.shown_cell();
+    if (!found || !cell) return;
+    const int key = std::min(cell->second, isize(found->answer.keys) - 1);
+    draw_cell_title(s, area, {found->asked.query, key});
+    SidePanel panel(s, area);
+    panel.heading("Arithmetic");
+    draw_arithmetic(s, panel, found->answer, found->answer.keys[key]);
+    panel.rule();
+    draw_products(panel, step_strips(s, *found, key).strips);
+    panel.finish();
+}
+
+}  // namespace
+
+bool draw_steps_inspector(Scene& s, Rect area) {
+    const StepsShow show = s.of<StepsState>().show;
+    if (show == StepsShow::heads) return false;
+    show == StepsShow::block ? inspect_chain(s, area) : inspect_steps(s, area);
+    return true;
+}
+
+std::vector<NumberTable> steps_numbers(const Scene& s) {
+    const auto* chain = s.found<BlockChainWanted>();
+    const auto* heads = s.found<HeadsChainWanted>();
+    const StepsShow show = s.of<StepsState>().show;
+    if (show == StepsShow::block) return chain ? chain_numbers(*chain) : std::vector<NumberTable>();
+    if (show == StepsShow::heads) return heads ? heads_chain_numbers(*heads) : std::vector<NumberTable>();
+    const auto* found = s.found<StepsWanted>();
+    if (!found) return {};
+    static constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+    const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);
+    std::vector<std::string> names;
+    std::vector<std::vector<float>> columns;
+    const auto add = [&](const char* name, bool there,
+                         float (*value)(const KeyStep&)) {  // only the steps that the model takes
+        if (!there) return;
+        names.emplace_back(name);
+        columns.emplace_back();
+        for (const KeyStep& k : found->answer.keys) columns.back().push_back(value(k));
+    };
+    const Steps& steps = found->answer;
+    const bool scored = steps.weights_by != WeightsBy::given, tempered = is_tempered(steps);
+    add("q·k", true, [](const KeyStep& k) { return k.dot; });
+    add("scaled", rule.scale != 1, [](const KeyStep& k) { return k.scaled; });
+    add("capped", rule.cap > 0, [](const KeyStep& k) { return k.capped; });
+    add("position bias", rule.has_bias(), [](const KeyStep& k) { return k.bias; });
+    add("put in place", has_edited(steps), [](const KeyStep& k) { return k.edited ? k.before : kNothing; });
+    add("before temperature", tempered || !scored, [](const KeyStep& k) { return k.before; });
+    add("score", scored, [](const KeyStep& k) { return k.score; });
+    add("exp", scored, [](const KeyStep& k) { return k.allowed || k.exp != 0 ? float(k.exp) : kNothing; });
+    add("weight", true, [](const KeyStep& k) { return k.weight; });
+    add("value norm", true, [](const KeyStep& k) { return k.value_norm; });
+    add("moved", true, [](const KeyStep& k) { return k.moved; });
+    const std::string made = scored ? "" : ", pattern put in place";
+    return {{"steps of query " + std::to_string(found->asked.query) + made, "key", "step",
+             s.sentence()->key_labels(found->asked.block), names, matrix_of_columns(columns)}};
+}
+
+}  // namespace headlight

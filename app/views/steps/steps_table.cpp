@@ -1,0 +1,276 @@
+// One query's attention as a table that reads left to right; every number lights the ones it came from.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/cast.h"
+#include "io/json.h"
+#include "parts/controls.h"
+#include "parts/token_place.h"
+#include "views/steps/steps.h"
+#include "views/steps/steps_chain.h"
+#include "views/steps/steps_columns.h"
+#include "views/steps/steps_strips.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kStepNames = 112, kPosition = 26, kLeastRow = 22, kLeastTable = 60, kMostBar = 96,
+                kLeastBar = 20, kHeadRow = 24, kSums = 42, kStripsHigh = 222;
+
+struct Placed {
+    const StepColumnKind* kind;
+    Rect column, bar;  // of the head row; bar: no width where there is none
+    float left() const { return column.x; }
+    float right() const { return column.right(); }
+};
+
+struct Table {
+    Rect names;  // beside the columns
+    Grid rows;
+    std::vector<int> keys;  // that stand in them
+    std::vector<Placed> columns;
+    float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
+};
+
+/// Gives each step that the model takes a column: its number, a bar where there is room, and what is spare.
+void place_columns(const Scene& s, Table& t, const Steps& steps, Rect room) {
+    constexpr float kUsual = 9;  // columns that share what is spare
+    float numbers = 0;
+    int count = 0;
+    for (const StepColumnKind& k : step_columns())
+        if (takes_step(s, k.what, steps)) numbers += k.wide, ++count;
+    const float narrow = std::min(1.0f, room.w / numbers);
+    const float bar = std::clamp((room.w - numbers) / 3, 0.0f, kMostBar);
+    const float spare = std::max(0.0f, room.w - numbers - 3 * bar) / kUsual;
+    for (const StepColumnKind& k : step_columns()) {
+        if (!takes_step(s, k.what, steps)) continue;
+        const float bar_w = has_bar(k.what) && bar > kLeastBar ? bar : 0;
+        Rect column = take_left(room, bar_w + k.wide * narrow + spare);
+        take_left(column, spare / 2);
+        const float left = column.x + gap::small;
+        t.columns.push_back({&k, column, {left, column.y, std::max(0.0f, bar_w - gap::small), column.h}});
+    }
+}
+
+Table arrange(Scene& s, Rect area, const Steps& steps) {
+    auto& state = s.of<StepsState>();
+    Table t;
+    t.keys = ordered_keys(steps, state.order);
+    for (const KeyStep& k : steps.keys) {
+        t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
+        t.largest_moved = std::max(t.largest_moved, k.moved);
+    }
+    Rect room = inset(area, size::center_pad, 0);
+    t.names = take_left(room, kStepNames);
+    place_columns(s, t, steps, room);
+    t.rows = {area, isize(steps.keys), 0, area.w};
+    t.rows.h = std::clamp(area.h / float(t.rows.rows), kLeastRow, size::row);
+    scrolled(s.ui, area, t.rows.h * float(t.rows.rows), state.seen);
+    t.rows.y0 = state.seen.y;
+    return t;
+}
+
+const Placed* find_column(const Table& t, StepColumn c) {
+    const auto it =
+        std::find_if(t.columns.begin(), t.columns.end(), [&](const Placed& p) { return p.kind->what == c; });
+    return it == t.columns.end() ? nullptr : &*it;
+}
+
+Rect cell_box(const Table& t, const Placed& p, int row_index) {
+    const Rect row = inset(t.rows.row(row_index), 0, 1);
+    return {p.left(), row.y, p.column.w + gap::small, row.h};
+}
+
+/// What stands in place of a number that a mask takes part in, or nothing where no score was edited; whether
+/// it does.
+bool draw_masked(Ui& ui, const Placed& p, const KeyStep& step, Rect cell) {
+    if (p.kind->what == StepColumn::mask) {
+        if (step.allowed)
+            write(ui, cell, kBodyMono, ui.colors->t3, "0", Flush::right);
+        else
+            ui.hatch(band({cell.x + gap::small, cell.y, cell.w - gap::small, cell.h}, gap::medium),
+                     ui.colors->l2);
+        return true;
+    }
+    if (p.kind->what == StepColumn::edited) return !step.edited;
+    const bool of_score = p.kind->what != StepColumn::exp && !is_behind_weight(p.kind->what);
+    if (of_score || step.allowed || step.weight != 0) return false;
+    if (p.kind->what == StepColumn::weight) caption(ui, cell, "masked", Flush::right);
+    return true;
+}
+
+void draw_step_bar(Ui& ui, const Table& t, const Placed& p, const KeyStep& step, Rect bar, bool focused) {
+    if (p.kind->what == StepColumn::dot) return ui.signed_bar(bar, step.dot / t.largest_dot, step.allowed);
+    const float largest = p.kind->what == StepColumn::moved ? t.largest_moved : 1;
+    ui.bar(bar, float(p.kind->value(step)) / largest, focused ? ui.colors->accent : ui.colors->t3);
+}
+
+/// Digits of a number: few of a large e^score, more of a small one; none of 0, which is exact.
+int digits_of(const StepColumnKind& kind, double value) {
+    if (kind.what != StepColumn::exp) return kind.digits;
+    return value >= 1000 ? 1 : value == 0 ? 0 : value < 0.1 ? 4 : kind.digits;
+}
+
+void draw_number(Scene& s, const Table& t, const Placed& p, const KeyStep& step, Rect row, bool focused) {
+    constexpr float kBarHigh = 10;
+    Ui& ui = s.ui;
+    const Rect cell{p.left(), row.y, p.column.w, row.h};
+    if (draw_masked(ui, p, step, cell)) return;
+    if (p.bar.w > 0) draw_step_bar(ui, t, p, step, band({p.bar.x, row.y, p.bar.w, row.h}, kBarHigh), focused);
+    const double value = p.kind->value(step);
+    const ImU32 ink = !step.allowed ? ui.colors->t3
+                      : p.kind->what == StepColumn::weight || p.kind->what == StepColumn::moved || focused
+                          ? ui.colors->t1
+                          : ui.colors->t2;
+    ui.text.draw_right(cell.right(), cell.middle_y(), kBodyMono, ink,
+                       compact_number(value, digits_of(*p.kind, value)));
+}
+
+/// The numbers that the focused one came from, on bg3; itself in an amber frame.
+void draw_sources(Scene& s, const Table& t, int row) {
+    Ui& ui = s.ui;
+    const Placed* here = find_column(t, s.of<StepsState>().column);
+    if (!here) return;
+    for (const StepColumn from : here->kind->from)
+        if (const Placed* p = find_column(t, from))
+            ui.fill(cell_box(t, *p, row), ui.colors->bg4, size::corner);
+}
+
+/// A key's position and word, beside its numbers.
+void draw_key(Ui& ui, Rect names, int key, const std::string& label, bool allowed) {
+    take_left(names, 0, -gap::small);
+    write(ui, take_left(names, kPosition, gap::small), kCaptionMono, ui.colors->t3, std::to_string(key),
+          Flush::right);
+    write(ui, names, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3, label);
+}
+
+void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int key) {
+    Ui& ui = s.ui;
+    const auto& labels = s.key_labels();
+    ui.clip(t.rows.view);
+    for (int i = 0; i < t.rows.rows; ++i) {
+        if (!t.rows.touches_row(i)) continue;
+        const Rect row = t.rows.row(i);
+        const int k = t.keys[i];
+        const bool focused = k == key;
+        if (focused) ui.fill(inset(row, gap::large, 0), ui.colors->bg2);
+        if (focused) draw_sources(s, t, i);
+        const KeyStep& step = found.answer.keys[k];
+        draw_key(ui, {t.names.x, row.y, t.names.w, row.h}, k, labels[k], step.allowed);
+        for (const Placed& p : t.columns) draw_number(s, t, p, step, row, focused);
+        const Placed* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
+        if (here) ui.frame(cell_box(t, *here, i), ui.colors->accent, 2, 2);
+    }
+    ui.unclip();
+}
+
+/// The column that stands so many further to the right, or left; behind the last one ΔE's.
+StepColumn stepped(const Table& t, StepColumn from, int step) {
+    std::vector<StepColumn> order;
+    for (const Placed& p : t.columns) order.push_back(p.kind->what);
+    order.push_back(StepColumn::delta);
+    const auto here = std::find(order.begin(), order.end(), from);
+    const int at = here == order.end() ? 0 : narrow<int>(here - order.begin()) + step;
+    return order[std::clamp(at, 0, isize(order) - 1)];
+}
+
+/// The mouse chooses a column while it moves; at rest it leaves what a command or an arrow chose.
+bool mouse_moves() {
+    const ImVec2 by = ImGui::GetIO().MouseDelta;
+    return by.x != 0 || by.y != 0;
+}
+
+void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
+    const Hit h = s.ui.control("steps/table", t.rows.view);
+    StepColumn& column = s.of<StepsState>().column;
+    if (const int step = s.ui.take_step("steps/table"); step != 0) column = stepped(t, column, step);
+    if (!h.hovered || h.mouse.y >= t.rows.y(t.rows.rows)) return;
+    s.point_at(std::pair{found.asked.query, t.keys[t.rows.row_at(h.mouse.y)]});
+    for (const Placed& p : t.columns)
+        if (mouse_moves() && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
+            column = p.kind->what;
+    offer_token_menu(s, true,
+                     {s.model()->config.block(s.block()).key_stack(), t.keys[t.rows.row_at(h.mouse.y)]});
+    if (!h.clicked) return;
+    s.lock(s.session.selection.hovered.cell);
+    s.leave_text();
+}
+
+void draw_head_row(Scene& s, Rect line, const Table& t, const Steps& steps) {
+    constexpr float kLeastMoved = 84;
+    Ui& ui = s.ui;
+    write(ui, {t.names.x, line.y, t.names.w, line.h}, kCaption, ui.colors->t2, "key");
+    for (const Placed& p : t.columns) {
+        const bool tight = p.kind->what == StepColumn::moved && p.column.w < kLeastMoved;
+        const std::string title = tight ? "= w‖v‖" : title_of(s, *p.kind, steps);
+        ui.text.draw_right(p.right(), line.middle_y(), kCaption, ui.colors->t2, title);
+        const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
+        ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), help_of(p.kind->what, steps));
+    }
+    const Rect rule = inset(line, size::center_pad, 0);
+    ui.fill({rule.x, rule.bottom() + gap::tight, rule.w, ui.line()}, ui.colors->l2);
+}
+
+/// "added, then W_O: ‖ΔE‖ 1.23", or what a person put in place, under the last column, as far as there is
+/// room behind the sum of weights.
+void draw_length(Scene& s, Rect line, const Steps& steps) {
+    constexpr float kLeastNote = 112;
+    Ui& ui = s.ui;
+    const std::string value = number(steps.delta.norm(), 2);
+    take_right(line, write(ui, line, kBodyMono, ui.colors->accent_text, value, Flush::right), gap::small);
+    take_right(line, write(ui, line, kBody, ui.colors->accent_text, "‖ΔE‖", Flush::right), gap::small);
+    if (line.w > kLeastNote) caption(ui, line, end_of(steps), Flush::right);
+}
+
+void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
+    Ui& ui = s.ui;
+    const Rect rule = inset(line, size::center_pad, 0);
+    ui.fill({rule.x, rule.y + gap::tight, rule.w, ui.line()}, ui.colors->l2);
+    Rect sum{t.names.x, line.y, t.names.w, line.h};
+    take_left(sum, kPosition);
+    write(ui, sum, kBody, ui.colors->t2, "sum");
+    const auto under = [&](const Placed& p, const std::string& text) {
+        ui.text.draw_right(p.right(), line.middle_y(), kBodyMono, ui.colors->t2, text);
+    };
+    if (const Placed* p = find_column(t, StepColumn::exp))
+        under(*p, compact_number(steps.sum, steps.sum < 1000 ? 2 : 1));
+    const Placed* weight = find_column(t, StepColumn::weight);
+    double weights = 0;
+    for (const KeyStep& k : steps.keys) weights += double(k.weight);
+    if (weight) under(*weight, decimals(weights, 3));
+    const float left = weight ? weight->right() : line.x, right = t.columns.back().right();
+    draw_length(s, {left, line.y, right - left, line.h}, steps);
+    const Hit h = ui.hit("steps/delta", band({right - 200, line.y, 208, line.h}, size::row));
+    ui.tooltip("steps/delta", h, help_of_end(steps));
+    if (h.hovered && mouse_moves()) s.of<StepsState>().column = StepColumn::delta;
+}
+
+/// Brings the row of the focused key into view when another one is focused.
+void follow(Scene& s, Table& t, std::pair<int, int> focused) {
+    auto& state = s.of<StepsState>();
+    if (std::exchange(state.followed, focused) == focused || s.session.selection.hovered.cell) return;
+    const auto row = float(std::find(t.keys.begin(), t.keys.end(), focused.second) - t.keys.begin());
+    state.seen.y = scrolled_to(state.seen.y, t.rows.h * row, t.rows.h * (row + 1), t.rows.view.h);
+    t.rows.y0 = state.seen.y;
+}
+
+}  // namespace
+
+void draw_step_table(Scene& s, Rect rest, const Found<StepsWanted>& found) {
+    const int query = found.asked.query, key = std::min(s.shown_cell()->second, isize(found.answer.keys) - 1);
+    const Rect strips = take_bottom(rest, std::min(kStripsHigh, rest.h * 0.38f));
+    const Rect head = take_top(rest, kHeadRow, gap::close);
+    const float room = rest.h - kSums, rows = float(found.answer.keys.size()) * size::row;
+    Table t = arrange(s, take_top(rest, std::min(room, std::max(rows, kLeastTable))), found.answer);
+    follow(s, t, {query, key});
+    answer_table(s, t, found);
+    draw_head_row(s, head, t, found.answer);
+    draw_rows(s, t, found, key);
+    draw_sums(s, take_top(rest, kSums), t, found.answer);
+    draw_vector_strips(s, strips, step_strips(s, found, key));
+}
+
+}  // namespace headlight

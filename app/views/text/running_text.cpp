@@ -1,0 +1,218 @@
+#include "views/text/running_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "io/json.h"
+#include "parts/controls.h"
+#include "parts/map_parts.h"
+#include "views/combined_heads.h"
+#include "views/page.h"
+#include "views/tables.h"
+#include "views/views.h"
+
+namespace headlight {
+
+void RunningTextState::visit(FieldVisitor& v) { v.report("text_first", first_in_sight); }
+
+namespace {
+
+constexpr float kWidestText = 820, kLegend = 52, kFoot = 40, kLegendBar = 200, kHighestPage = 16000;
+
+int token_at_place(const TextLayout& l, const TextFlow& flow, ImVec2 place) {
+    const auto [first, last] = tokens_in_sight(l, flow);
+    for (int i = first; i < last; ++i)
+        if (l.place(flow, i).contains(place)) return i;
+    return -1;
+}
+
+/// The query whose weights are read: the locked one, or the one that was shown when the pointer came.
+int query_to_read(Scene& s, int shown) {
+    const Selection& selection = s.session.selection;
+    int& kept = s.of<RunningTextState>().query;
+    if (selection.locked && s.holds(*selection.locked))
+        kept = selection.locked->first;
+    else if (!selection.hovered.cell || kept < 0 || kept >= s.queries())
+        kept = shown;
+    return kept;
+}
+
+/// Pointing at a token reads its weight; a click makes it the query, and so do the arrow keys.
+void answer_text(Scene& s, const TextLayout& l, int query) {
+    Ui& ui = s.ui;
+    if (ui.on_page()) return;
+    const Hit h = ui.control("text", l.view);
+    if (const int step = ui.take_step("text"); step != 0)
+        lock_token(s, std::clamp(query + step, 0, s.queries() - 1));
+    if (!h.hovered) return void(query_to_read(s, query));
+    const int key = token_at_place(l, *l.keys, h.mouse);
+    const int asked = l.queries ? token_at_place(l, *l.queries, h.mouse) : key;
+    if (key >= 0) {
+        query = query_to_read(s, query);
+        s.point_at(std::pair{query, key});
+        const bool masked = s.answer->picture->at(query, key) < 0;
+        ui.tooltip("text/" + std::to_string(key), h,
+                   token_at(s.query_labels(), query) + " → " + token_at(s.key_labels(), key) + ": " +
+                       (masked ? "masked" : number(s.weight(query, key), 4)));
+    }
+    if (h.clicked && asked >= 0) lock_token(s, asked);
+    if (h.clicked) s.leave_text();
+}
+
+void draw_keys(Scene& s, const TextLayout& l, int query, int lit) {
+    Ui& ui = s.ui;
+    const HeadPicture& p = *s.answer->picture;
+    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+    const Shades shades = row_shades(s, query);
+    const auto [first, last] = tokens_in_sight(l, *l.keys);
+    s.of<RunningTextState>().first_in_sight = first;
+    for (int i = first; i < last; ++i) {
+        const Rect r = l.place(*l.keys, i);
+        const float w = p.at(query, i);
+        ImU32 ink = ui.colors->t3;  // masked: the page shows through
+        if (w >= 0) {
+            const ImU32 back = color_at(map, shades.place(w, shades.largest));
+            ui.fill(r, back, 2);
+            ink = ink_on(back);
+        }
+        ui.text.draw(r.x + kTokenSides, r.middle_y(), l.keys->font, ink, s.key_labels()[i]);
+        if (!l.queries && i == query) ui.frame(r, ui.colors->accent, 2, 2);
+        if (i == lit && i != query) ui.frame(r, ui.colors->hover, 2, 2);
+        ui.name("text/" + std::to_string(i), r);
+    }
+}
+
+void draw_queries(Scene& s, const TextLayout& l, int query) {
+    if (!l.queries) return;
+    const auto [first, last] = tokens_in_sight(l, *l.queries);
+    for (int i = first; i < last; ++i) {
+        const Rect r = l.place(*l.queries, i);
+        s.ui.text.draw(r.x + kTokenSides, r.middle_y(), l.queries->font, s.ui.colors->t1,
+                       s.query_labels()[i]);
+        if (i == query) s.ui.frame(r, s.ui.colors->accent, 2, 2);
+        s.ui.name("text/query/" + std::to_string(i), r);
+    }
+}
+
+/// Whose weights they are, and what the colors mean.
+void draw_legend(Scene& s, Rect line, int query) {
+    Ui& ui = s.ui;
+    const HeadPicture& p = *s.answer->picture;
+    const float largest = row_shades(s, query).brightest(p.largest_of_row(query));
+    Rect bar = take_right(line, std::min(kLegendBar, line.w / 3), gap::large);
+    draw_range_bar(ui, {{bar.x, line.middle_y() - gap::medium, bar.w, gap::medium},
+                        colormap(s.session.preferences.colormap, ui.colors->dark),
+                        largest,
+                        largest < 0.1f ? 4 : 3});
+    const auto cell = s.session.selection.hovered.cell;
+    std::string pointed;
+    if (cell && s.holds(*cell) && p.at(cell->first, cell->second) >= 0)
+        pointed = " → " + token_at(s.key_labels(), cell->second) + "  " +
+                  number(s.weight(cell->first, cell->second), 3);
+    const float wide = write(ui, line, kBodyMono, ui.colors->accent_text, token_at(s.query_labels(), query));
+    take_left(line, wide);
+    write(ui, line, kBodyMono, ui.colors->t1, pointed.empty() ? " attends to" : pointed);
+}
+
+std::string about_text(const Scene& s, const TextLayout& l) {
+    const int shown = tokens_in_sight(l, *l.keys).second;
+    const bool cut = s.ui.on_page() && shown < s.keys();
+    return std::string("Behind each token: the weight that the query gives it, ") +
+           "contrast: " + shown_shades(s).row().label + "." +
+           (cut ? " The first " + std::to_string(shown) + " of " + std::to_string(s.keys()) + " tokens."
+            : s.ui.on_page() ? ""
+                             : " Click a token to make it the query.");
+}
+
+/// The room of the text: as wide as a page that is read well, in the middle.
+Rect text_room(Rect area) {
+    Rect room = inset(area, size::center_pad, 0);
+    return inset(room, std::max(0.0f, (room.w - kWidestText) / 2), 0);
+}
+
+void draw_text_toolbar(Scene& s, Toolbar bar) {
+    choose_combination(s, bar);
+    const Preferences& now = s.session.preferences;
+    choose_contrast(s, bar);
+    const std::vector<std::string> maps(colormap_names().begin(), colormap_names().end());
+    const int current = narrow<int>(std::find(maps.begin(), maps.end(), now.colormap) - maps.begin());
+    if (const int c = bar.choice("Colors", "colors", maps, current); c >= 0) s.send("colormap", maps[c]);
+}
+
+}  // namespace
+
+void draw_running_text(Scene& s, Rect area) {
+    Ui& ui = s.ui;
+    const auto cell = s.shown_cell();
+    if (!s.answer->picture || !cell) return;
+    const int query = cell->first;
+    Rect rest = area;
+    if (!ui.on_page()) draw_text_toolbar(s, view_toolbar(ui, rest));
+    Rect room = text_room(rest);
+    const Rect legend = take_top(room, kLegend), foot = take_bottom(room, kFoot);
+    TextLayout l = arrange_text(s, room);
+    auto& seen = s.of<RunningTextState>().seen;
+    seen.wide = room.w;
+    seen.high = room.h;
+    follow_query(s, l, query);
+    if (ui.on_page()) seen.y = 0;
+    scrolled(ui, room, l.height(), seen);
+    l.offset = seen.y;
+    answer_text(s, l, query);
+    draw_legend(s, legend, query);
+    ui.clip(room);
+    draw_queries(s, l, query);
+    if (l.queries && l.keys_from > l.offset)
+        ui.hairline(room.x, room.y + l.keys_from - gap::section - l.offset, room.right(),
+                    room.y + l.keys_from - gap::section - l.offset);
+    const auto hovered = s.session.selection.hovered.cell;
+    draw_keys(s, l, query, hovered ? hovered->second : s.session.selection.locked ? cell->second : -1);
+    ui.unclip();
+    caption(ui, foot, about_text(s, l));
+}
+
+namespace {
+
+/// The whole text, however long: the page is as high as it needs.
+std::optional<Result<Drawing>> text_page_figure(const ViewPage& asked, ThreadPool&) {
+    ViewPage page = asked;
+    if (!page.style.height())
+        with_scene(page, [&](Scene& s) {
+            const Rect room = text_room({0, 0, page.width, page.height});
+            page.height =
+                std::min(kHighestPage, arrange_text(s, room).height() + kLegend + kFoot + gap::large);
+        });
+    return draw_view_page(page);
+}
+
+/// The shown query's row.
+std::vector<NumberTable> text_numbers(const Scene& s) {
+    const auto cell = s.shown_cell();
+    if (!s.answer->picture || !cell) return {};
+    const Matrix row = picture_rows(*s.sentence()->trace, *s.answer->picture, cell->first, 1);
+    return {{"weights of " + token_at(s.query_labels(), cell->first),
+             "query",
+             "key",
+             {token_at(s.query_labels(), cell->first)},
+             s.key_labels(),
+             shown_only(row)}};
+}
+
+}  // namespace
+
+View running_text_view() {
+    return {.key = "text",
+            .name = "Text",
+            .digit = 'U',
+            .draw = draw_running_text,
+            .offered = reads_text,
+            .group = combined_heads,
+            .figure = text_page_figure,
+            .figure_of_answer = true,
+            .numbers = text_numbers,
+            .visit = visit_state<RunningTextState>,
+            .seen = seen_of<RunningTextState>};
+}
+
+}  // namespace headlight

@@ -1,0 +1,157 @@
+#include "window/autosave.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+#include "base/quoted.h"
+#include "session/settings_writer.h"
+#include "session/workspace.h"
+#include "views/views.h"
+#include "window/worker_link.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr double kShownLongEnough = 2;  // seconds after which a picture cannot be what ends the program
+
+}  // namespace
+
+void Keeper::begin() {
+    const WindowOptions& options = desk_.options;
+    Session& session = desk_.session;
+    if (desk_.remembers()) recovery_.emplace(recovery_folder());
+    const bool starts_well = !recovery_ || !recovery_->left() ||
+                             recovery_->left()->shown;  // else what was open may be what ended it
+    if (!options.settings.empty())
+        session = load_settings(options.settings, false, true, view_visits());
+    else if (options.screenshot.empty())
+        session = load_settings(settings_path(), true, starts_well, view_visits());
+    session.visits = view_visits();
+    if (!recovery_) return;
+    const auto fields = settings_fields(session);
+    saver_ = std::make_unique<Saver>(SettingsWriter(fields ? *fields : Json::object(),
+                                                    workspace_fields(session.visits), recovery_->own()));
+}
+
+void Keeper::offer_left() {
+    if (!recovery_ || !recovery_->left()) return;
+    const auto opened = workspace_document(desk_.session);
+    const FoundFile left = find_remembered(recovery_->left()->workspace, false);
+    const bool same = opened && left.root == *opened, unreadable = left.root.empty();
+    if (same || unreadable)
+        recovery_->drop_left();
+    else
+        desk_.session.document.left_workspace = recovery_->left()->workspace.string();
+}
+
+void Keeper::drop_left() {
+    if (recovery_) recovery_->drop_left();
+    desk_.session.document.left_workspace.clear();
+    desk_.want_frames(1);
+}
+
+void Keeper::note_window() {
+    GLFWwindow* window = desk_.window;
+    if (!glfwGetWindowAttrib(window, GLFW_VISIBLE) || glfwGetWindowAttrib(window, GLFW_ICONIFIED)) return;
+    Preferences& p = desk_.session.preferences;
+    p.window_maximized = glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE;
+    if (p.window_maximized) return;
+    glfwGetWindowSize(window, &p.window_width, &p.window_height);
+    glfwGetWindowPos(window, &p.window_x, &p.window_y);
+    p.window_placed = true;
+}
+
+/// What is to be remembered of the session just now.
+Session Keeper::remembered() {
+    note_window();
+    note_state(desk_);
+    return desk_.session;
+}
+
+void Keeper::update() {
+    if (!recovery_) return;
+    const double now = glfwGetTime();
+    if (shown_since_ > 0 && now >= shown_since_ + kShownLongEnough) {
+        recovery_->mark_shown();
+        shown_since_ = -1;
+    }
+    if (shown_since_ == 0 && desk_.pictures.of_picture) shown_since_ = now;
+    if (saving_ && !saver_->busy()) {
+        saving_ = false;
+        [[maybe_unused]] const Status told = tell_of_saving();
+    }
+    if (clock_.take(now)) save_now();
+}
+
+std::optional<double> Keeper::seconds_to_update() const {
+    if (!recovery_) return std::nullopt;
+    const double now = glfwGetTime();
+    constexpr double kLook = 0.1;  // at what is being written
+    auto wait = clock_.wait(now);
+    if (saving_) wait = std::min(wait.value_or(kLook), kLook);
+    if (shown_since_ > 0)
+        wait =
+            std::min(wait.value_or(kShownLongEnough), std::max(0.0, shown_since_ + kShownLongEnough - now));
+    return wait;
+}
+
+/// Labels that could not be written wait for the next time.
+void Keeper::write_labels() {
+    Document& d = desk_.session.document;
+    if (!recovery_ || d.label_edits.empty()) return;
+    auto all = remember_labels(settings_path(), d.label_edits);
+    if (!all) {
+        if (said_ != all.error().message)
+            desk_.session.notice = "The label is not written: " + all.error().message;
+        said_ = all.error().message;
+        return;
+    }
+    d.label_edits.clear();
+    if (desk_.options.settings.empty()) d.head_labels = *std::move(all);
+    desk_.want_frames(1);
+}
+
+/// How the last saving went; the person is told of a failure until it is over.
+Status Keeper::tell_of_saving() {
+    Status last = saver_->last();
+    if (!last && (desk_.session.notice.empty() || said_ != last.error().message)) {
+        desk_.session.notice = "What you do is not remembered: " + last.error().message;
+        desk_.want_frames(1);
+    }
+    said_ = last ? "" : last.error().message;
+    return last;
+}
+
+void Keeper::save_now() {
+    write_labels();
+    const Status last = tell_of_saving();
+    const Session now = remembered();
+    const auto settings = settings_fields(now), workspace = workspace_document(now);
+    if (!settings) {
+        if (desk_.session.notice.empty())
+            desk_.session.notice = "What you do is not remembered: " + settings.error().message;
+        return;
+    }
+    Saver::Snapshot snapshot{*settings, workspace ? *workspace : Json()};
+    if (saved_ == snapshot && last) return;
+    saved_ = snapshot;
+    saver_->put(std::move(snapshot));
+    saving_ = true;
+}
+
+void Keeper::finish() {
+    if (!recovery_) return;
+    write_labels();
+    note_state(desk_);
+    const std::string& text = desk_.session.document.text;
+    if (text.size() > 3 && text.size() < 2000) note_recent(desk_.session.preferences.recent_texts, text);
+    save_now();
+    const Status last = saver_->finish();
+    if (!last)
+        fprintf(stderr, "headlight: settings were not remembered: %s\n",
+                printable(last.error().message).c_str());
+}
+
+}  // namespace headlight

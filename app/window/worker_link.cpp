@@ -1,0 +1,157 @@
+#include "window/worker_link.h"
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+#include "panels/intervention_effects.h"
+#include "panels/menus.h"
+#include "panels/token_chips.h"
+#include "parts/controls.h"
+#include "parts/interventions.h"
+#include "parts/metric.h"
+#include "session/adopt.h"
+#include "session/work/requests.h"
+#include "session/workspace.h"
+#include "views/views.h"
+#include "window/background_task.h"
+#include "window/texts.h"
+
+namespace headlight {
+
+void note_state(Desk& desk) {
+    note_texts(desk.session.document, desk.fields);
+    Selection& s = desk.session.selection;
+    if (s.view) s.view_name = views()[*s.view].key;
+}
+
+void Conversation::show_texts() {
+    headlight::show_texts(desk_.session.document, desk_.fields);
+    written_target_.clear();
+    last_text_ = desk_.typed_text();
+    desk_.session.of<ChipsState>() = {};
+}
+
+void Conversation::note_typing() {
+    Selection& selection = desk_.session.selection;
+    if (desk_.typed_text() != last_text_) {
+        last_text_ = desk_.typed_text();
+        desk_.session.notice.clear();
+        selection.locked.reset();
+        desk_.session.of<ChipsState>() = {};
+    }
+    const auto cell = std::exchange(selection.lock_in_text, std::nullopt);
+    if (cell && selection.text_to_lock == desk_.fields.sentence.text()) selection.locked = cell;
+    if (desk_.fields.take_shortened())
+        desk_.session.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
+}
+
+/// What the model wrote stands in the second field, until the person types there.
+void Conversation::show_written() {
+    const SentenceResult* s = desk_.sentence();
+    if (!s || !desk_.typed_second().empty()) return;
+    TextField& second = desk_.fields.second;
+    const bool target = s->model->config.can.write_target && s->written && s->second.empty();
+    const std::string text = target ? s->written->text : "";
+    const bool stands = text == written_target_ && (text.empty() || second.shows());
+    const bool emptying = second.focused && second.text().empty();  // to type something else
+    if (stands || emptying) return;
+    written_target_ = text;
+    second.show(text, second.focused);  // its beginning is seen
+}
+
+bool Conversation::awaits_text() const {
+    const SentenceResult* s = desk_.sentence();
+    return s && (s->text != desk_.fields.sentence.text() ||
+                 (reads_two_texts(s->model->config) && s->second != desk_.typed_second()));
+}
+
+WorkRequest Conversation::wanted() {
+    note_texts(desk_.session.document, desk_.fields);
+    const Session& session = desk_.session;
+    WorkRequest r = request_of(desk_.session, desk_.sentence());
+    if (!desk_.sentence()) return r;
+    const Scene scene = desk_.scene();
+    const View& view = shown_view(session, *desk_.sentence()->model);
+    r.composition =
+        view.composes && !composes_within(desk_.sentence()->model->config, Patience::some_seconds);
+    for (const View& one : views())
+        if (one.dossier) r.dossier = one.dossier(session, &one == &view);
+    if (!desk_.shown() && view.of_model) r.questions = view.ask(scene);
+    if (!desk_.shown() || !desk_.answer->picture) return r;
+    if (view.ask) r.questions = view.ask(scene);
+    for (Question& question : ask_about_metric(scene)) r.questions.push_back(std::move(question));
+    for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
+    if (view.group && !session.selection.hovered.preview)
+        r.group = view.group(session, desk_.sentence()->model->config);
+    if (view.patch) r.patch = view.patch(session);
+    if (view.influence) r.influence = view.influence(scene);
+    if (view.second_run) r.other = other_run(session.document);
+    r.cell_tokens = scene.of<InspectorState>().open && (!view.beside.inspect || view.beside.tells_cell);
+    const auto& picture = *desk_.answer->picture;
+    if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();
+    return r;
+}
+
+void Conversation::ask() {
+    WorkRequest r = wanted();
+    if (r == asked_ && asked_at_ > 0) return;
+    asked_ = r;
+    asked_at_ = glfwGetTime();
+    desk_.worker->ask(std::move(r));
+}
+
+bool Conversation::take_answer() {
+    const auto fresh = desk_.worker->poll();
+    if (!fresh) return false;
+    Session& session = desk_.session;
+    note_texts(session.document, desk_.fields);
+    const auto before = std::exchange(desk_.answer, fresh);
+    if (desk_.sentence() && show_text_of(session.document, desk_.fields, *desk_.sentence()->model))
+        last_text_ = desk_.typed_text();
+    if (desk_.key_at > 0 && fresh->sentence && fresh->sentence->text == desk_.fields.sentence.text() &&
+        answered_at_ < desk_.key_at)
+        answered_at_ = glfwGetTime();
+    if (take_in(session, before.get(), *fresh)) {
+        if (session.shows(Sheet::models) && desk_.options.open_menu.empty()) session.sheet.reset();
+        session.of<ModelMenu>().path.clear();
+    }
+    show_written();
+    desk_.want_frames(1);
+    return true;
+}
+
+void Conversation::look_for_models() {
+    ModelMenu& menu = desk_.session.of<ModelMenu>();
+    const bool open = desk_.session.shows(Sheet::models) || desk_.session.shows(Sheet::compared_models);
+    if (open && !menu.found_all && !looking_.valid())
+        looking_ = beside([]() -> Result<std::vector<FoundModel>> { return models_on_computer(); });
+    if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    auto found = looking_.get();
+    if (found)
+        menu.found = *std::move(found);
+    else
+        desk_.session.notice = found.error().message;
+    menu.found_all = true;
+    desk_.want_frames(1);
+}
+
+bool Conversation::open_workspace_file(const std::string& path) {
+    note_state(desk_);
+    Session& session = desk_.session;
+    auto opened = open_workspace(path, session);
+    if (!opened) {
+        session.notice = opened.error().message;
+        return false;
+    }
+    adopt(session, &*opened, Adopted::document, desk_.sentence() ? desk_.sentence()->model.get() : nullptr);
+    session.of<ModelMenu>().path.clear();
+    if (session.notice.empty())
+        session.notice = "Opened " + std::filesystem::path(path).filename().string() + ".";
+    open_named_view(session, session.selection.view_name);
+    show_texts();
+    desk_.fields.focus(desk_.fields.sentence);
+    return true;
+}
+
+}  // namespace headlight

@@ -1,0 +1,296 @@
+#include "analysis/attention/block_chain.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/attention/steps.h"
+#include "analysis/circuits/head_matrices.h"
+#include "base/check.h"
+
+namespace headlight {
+
+namespace {
+
+/// What the chain is made of, once.
+struct ChainMaker {
+    const Trace& trace;
+    const BlockChainWanted& wanted;
+    ThreadPool& pool;
+    const ModelConfig& c = trace.config();
+    const AttentionBlock at = c.block(wanted.block);
+    const AttentionWeights& w = trace.weights(wanted.block);
+    const LayerWeights& layer = trace.model->weights.stacks[at.stack].layers[at.layer];
+    const bool after = c.norm_place == NormPlace::after, cross = at.kind == AttentionKind::cross;
+    const Index d = c.d_head(wanted.block), kv = trace.rule(wanted.block).kv_head(wanted.head);
+    const ZBy z_made_by = z_by(trace.rule(wanted.block), wanted.head, wanted.query);
+    const OutBy out_made_by = out_by(trace.rule(wanted.block), wanted.query);
+    BlockChain out = {};
+
+    const char* norm_name() const { return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm"; }
+    void add(ChainStep step, std::string name, std::string formula, Vector values) {
+        out.stages.push_back({step, std::move(name), std::move(formula), std::move(values)});
+    }
+    Vector normalized(const Norm& norm, const Vector& x) const {
+        return apply_norm(c, norm, x.transpose(), pool).row(0).transpose();
+    }
+    /// The residual stream at a token of the block's own stack.
+    Vector stream(int token) const {
+        if (cross) return trace.resid_before(wanted.block, pool).row(token).transpose();
+        return trace.stack(at.stack).layers[at.layer]->resid_pre.row(token).transpose();
+    }
+    /// A token's vector as the block reads it.
+    Vector entering(ChainStep in, ChainStep norm, bool source, int token) {
+        Vector x =
+            source ? Vector(trace.stack(at.key_stack()).normalized.row(token).transpose()) : stream(token);
+        add(in, source ? "encoder's" : "E", source ? "what the encoder left" : "residual stream", x);
+        if (after || source || !w.norm) return x;
+        x = normalized(w.norm, x);
+        add(norm, norm_name(), "norm of E", x);
+        return x;
+    }
+    Vector projected(const Linear& matrix, const Vector& x) const {
+        Matrix y(1, matrix.out);
+        apply_linear(pool, x.transpose(), matrix, y);
+        return y.row(0).transpose();
+    }
+    bool turns() const {
+        return !cross && c.positions == PositionScheme::rotary && !trace.rule(wanted.block).positions.off;
+    }
+    /// q or k from what enters to what meets in a score, which the trace holds.
+    void add_head(ChainStep first, const char* name, const char* formula, const Linear& matrix,
+                  const Norm& norm, const Vector& x, const Vector& meets) {
+        const auto step = [&](int behind) {
+            return static_cast<ChainStep>(static_cast<int>(first) + behind);
+        };
+        Vector y = projected(matrix, x);
+        const std::string sign = matrix.bias ? formula + std::string(" + b") : formula;
+        add(step(0), name, sign, norm || turns() ? y : meets);
+        if (norm)
+            add(step(1), name + std::string("_normed"), norm_name(), turns() ? normalized(norm, y) : meets);
+        if (turns()) add(step(2), std::string("rot_") + name, "for its position", meets);
+    }
+    Linear of_head(const Linear& matrix, Index head) const { return matrix.columns(head * d, d); }
+
+    void make_before() {
+        const int query = wanted.query, key = wanted.key;
+        const Vector x = entering(ChainStep::query_in, ChainStep::query_norm, false, query);
+        add_head(ChainStep::q, "q", "W_Q x", of_head(w.q, wanted.head), w.q_norm, x,
+                 trace.q(wanted.block, wanted.head).row(query).transpose());
+        const Vector y = entering(ChainStep::key_in, ChainStep::key_norm, cross, key);
+        add_head(ChainStep::k, "k", "W_K x", of_head(w.k, kv), w.k_norm, y,
+                 trace.k(wanted.block, wanted.head).row(key).transpose());
+        add(ChainStep::v, "v", w.v.bias ? "W_V x + b" : "W_V x",
+            trace.v(wanted.block, wanted.head).row(key).transpose());
+    }
+    /// The norm that reads the sum next; null: none reads it as it is.
+    const Norm* next_norm() const {
+        if (after) return &w.norm;
+        if (c.parallel) return nullptr;
+        return !cross && layer.cross.q ? &layer.cross.norm : &layer.mlp_norm;
+    }
+    const char* z_formula() const {
+        return z_made_by == ZBy::given  ? "put in place"
+               : z_made_by == ZBy::zero ? "0: ablated"
+               : z_made_by == ZBy::mean ? "the mean of z over the text"
+                                        : "Σ weight · v";
+    }
+    void make_after() {
+        const int query = wanted.query;
+        const Vector joined = trace.z(wanted.block, query, 1, pool).row(0).transpose();
+        add(ChainStep::z, "z", z_formula(), joined.segment(wanted.head * d, d));
+        add(ChainStep::heads, "heads", "z of all heads", joined);
+        const bool skipped = out_made_by == OutBy::skipped, out_given = out_made_by == OutBy::given;
+        const Vector added = trace.attn_out(wanted.block, query, 1, pool).row(0).transpose();
+        if (out_given)
+            add(ChainStep::projected, "attn_out", "put in place", added);
+        else if (!skipped)
+            add(ChainStep::projected, w.post_norm ? "output" : "attn_out", w.o.bias ? "W_O z + b" : "W_O z",
+                trace.proj_out(wanted.block, query, 1, pool).row(0).transpose());
+        if (!skipped && !out_given && w.post_norm) add(ChainStep::added_norm, "attn_out", norm_name(), added);
+        const Vector sum = stream(query) + added;
+        add(ChainStep::sum, after ? "sum" : "resid_mid", skipped ? "E, nothing added" : "E + attn_out", sum);
+        if (const Norm* norm = next_norm(); norm && *norm)
+            add(ChainStep::next_norm, after ? "resid_mid" : norm_name(),
+                after ? norm_name() : "what the next block reads", normalized(*norm, sum));
+    }
+    void make_entry();
+    void by_matrix(const Linear& of_head, const Linear& row, ChainStep from, const char* name);
+    void by_norm(const Norm& norm, ChainStep from);
+};
+
+ChainStep read_by(const BlockChain& chain, ChainStep norm, ChainStep in) {
+    return chain.find(norm) ? norm : in;
+}
+
+void ChainMaker::by_matrix(const Linear& rows, const Linear& row, ChainStep from, const char* name) {
+    ChainEntry& e = out.entry;
+    e.how = ChainEntry::How::matrix;
+    e.from = from;
+    e.row = input_rows(row, 0, row.in).col(0);
+    if (row.bias) e.bias = row.bias[0];
+    e.matrix = name;
+    e.picture = map_of_linear(name, "its row", rows, true, pool);
+}
+
+void ChainMaker::by_norm(const Norm& norm, ChainStep from) {
+    ChainEntry& e = out.entry;
+    const Vector& x = out.find(from)->values;
+    e.how = ChainEntry::How::norm;
+    e.from = from;
+    e.mean = c.norm == NormKind::layer_norm ? x.mean() : 0.0f;
+    e.deviation = std::sqrt((x.array() - e.mean).square().mean() + c.norm_eps);
+    e.weight = norm.weight[e.dimension];
+    if (norm.bias) e.bias = norm.bias[e.dimension];
+}
+
+void ChainMaker::make_entry() {
+    ChainEntry& e = out.entry;
+    const ChainStage* stage = out.find(wanted.step);
+    for (int step = static_cast<int>(wanted.step); !stage && step >= 0; --step)
+        stage = out.find(static_cast<ChainStep>(step));
+    e.step = stage->step;
+    Index largest = 0;
+    stage->values.cwiseAbs().maxCoeff(&largest);
+    e.dimension = wanted.dimension < 0 ? narrow<int>(largest)
+                                       : std::min(wanted.dimension, narrow<int>(stage->values.size()) - 1);
+    e.value = stage->values[e.dimension];
+    const auto head = [&](const Linear& m, Index number, ChainStep norm, ChainStep in, const char* name) {
+        by_matrix(of_head(m, number), m.columns(number * d + e.dimension, 1), read_by(out, norm, in), name);
+    };
+    const auto made = [&](ChainEntry::How how, ChainStep from) {
+        e.how = how;
+        e.from = from;
+    };
+    using How = ChainEntry::How;
+    switch (e.step) {
+        case ChainStep::query_in:
+        case ChainStep::key_in:
+            break;
+        case ChainStep::query_norm:
+            by_norm(w.norm, ChainStep::query_in);
+            break;
+        case ChainStep::key_norm:
+            by_norm(w.norm, ChainStep::key_in);
+            break;
+        case ChainStep::q:
+            head(w.q, wanted.head, ChainStep::query_norm, ChainStep::query_in, "W_Q");
+            break;
+        case ChainStep::k:
+            head(w.k, kv, ChainStep::key_norm, ChainStep::key_in, "W_K");
+            break;
+        case ChainStep::v:
+            head(w.v, kv, ChainStep::key_norm, ChainStep::key_in, "W_V");
+            break;
+        case ChainStep::q_norm:
+            by_norm(w.q_norm, ChainStep::q);
+            break;
+        case ChainStep::k_norm:
+            by_norm(w.k_norm, ChainStep::k);
+            break;
+        case ChainStep::q_turned:
+            made(How::turned, read_by(out, ChainStep::q_norm, ChainStep::q));
+            break;
+        case ChainStep::k_turned:
+            made(How::turned, read_by(out, ChainStep::k_norm, ChainStep::k));
+            break;
+        case ChainStep::z:
+            if (z_made_by == ZBy::weights) made(How::weighted, ChainStep::v);
+            break;
+        case ChainStep::heads:
+            made(How::joined, ChainStep::z);
+            break;
+        case ChainStep::projected:
+            if (out_made_by == OutBy::heads)
+                by_matrix(w.o, w.o.columns(e.dimension, 1), ChainStep::heads, "W_O");
+            break;
+        case ChainStep::added_norm:
+            by_norm(w.post_norm, ChainStep::projected);
+            break;
+        case ChainStep::sum:
+            made(How::sum, ChainStep::query_in);
+            e.term = out.find(ChainStep::query_in)->values[e.dimension];
+            e.added = e.value - e.term;
+            break;
+        case ChainStep::next_norm:
+            by_norm(*next_norm(), ChainStep::sum);
+            break;
+    }
+}
+
+}  // namespace
+
+const ChainStage* BlockChain::find(ChainStep step) const {
+    const auto it =
+        std::find_if(stages.begin(), stages.end(), [&](const ChainStage& s) { return s.step == step; });
+    return it == stages.end() ? nullptr : &*it;
+}
+
+Result<BlockChain> answer(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel) {
+    const CancelScope scope(pool, cancel);
+    HEADLIGHT_CHECK(wanted.query < trace.query_count(wanted.block) &&
+                    wanted.key < trace.key_count(wanted.block));
+    ChainMaker maker{trace, wanted, pool};
+    maker.make_before();
+    maker.make_after();
+    maker.make_entry();
+    maker.out.weights_by = weights_by(trace.rule(wanted.block), wanted.head, wanted.query);
+    maker.out.temperature = trace.rule(wanted.block).temperature_of(wanted.head);
+    maker.out.weight = trace.pattern_rows(wanted.block, wanted.head, wanted.query, 1)(0, wanted.key);
+    return std::move(maker.out);
+}
+
+void BlockChainWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    head = nearest_head(t, block, head);
+    query = nearest(query, t.query_count(block));
+    key = nearest(key, t.key_count(block));
+}
+bool BlockChainWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+
+namespace {
+
+constexpr Index kMaxHeadEntries = 64;
+
+/// A stage whose columns are heads, pooled where it has many entries.
+HeadsStage heads_stage(std::string name, const Matrix& columns, bool is_weights) {
+    HeadsStage out{std::move(name), {}, 1, is_weights, 0};
+    out.step = narrow<int>(std::max<Index>(1, (columns.rows() + kMaxHeadEntries - 1) / kMaxHeadEntries));
+    out.values = Matrix::Zero((columns.rows() + out.step - 1) / out.step, columns.cols());
+    for (Index r = 0; r < columns.rows(); ++r)
+        for (Index h = 0; h < columns.cols(); ++h) {
+            float& seen = out.values(r / out.step, h);
+            if (std::abs(columns(r, h)) > std::abs(seen)) seen = columns(r, h);
+        }
+    out.largest = out.values.size() ? out.values.cwiseAbs().maxCoeff() : 0;
+    return out;
+}
+
+}  // namespace
+
+Result<std::vector<HeadsStage>> answer(const Trace& trace, const HeadsChainWanted& wanted, ThreadPool& pool,
+                                       const CancelFlag* cancel) {
+    const CancelScope scope(pool, cancel);
+    const Index heads = trace.config().heads(wanted.block), d = trace.config().d_head(wanted.block);
+    Matrix q(d, heads), k(d, heads), v(d, heads), weights(trace.key_count(wanted.block), heads);
+    for (int h = 0; h < heads; ++h) {
+        q.col(h) = trace.q(wanted.block, h).row(wanted.query).transpose();
+        k.col(h) = trace.k(wanted.block, h).row(wanted.key).transpose();
+        v.col(h) = trace.v(wanted.block, h).row(wanted.key).transpose();
+        weights.col(h) = trace.pattern_rows(wanted.block, h, wanted.query, 1).row(0).transpose();
+    }
+    const Matrix joined = trace.z(wanted.block, wanted.query, 1, pool);
+    const Matrix z = Eigen::Map<const Matrix>(joined.data(), heads, d).transpose();
+    const Matrix added = trace.results(wanted.block, wanted.query, pool).transpose();
+    return std::vector<HeadsStage>{
+        heads_stage("q", q, false), heads_stage("k", k, false), heads_stage("weights", weights, true),
+        heads_stage("v", v, false), heads_stage("z", z, false), heads_stage("ΔE", added, false)};
+}
+
+void HeadsChainWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    query = nearest(query, t.query_count(block));
+    key = nearest(key, t.key_count(block));
+}
+
+}  // namespace headlight

@@ -1,0 +1,99 @@
+// The whole attention block around one query and one key, vector by vector: from the residual stream through
+// norm and W_Q, W_K, W_V to q, k and v, and from the heads side by side through W_O back to the stream.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/attention/block_weights.h"
+#include "analysis/attention/score_steps.h"
+
+namespace headlight {
+
+/// What a vector of the chain is. A model has those that it computes: no rotation without rotary positions,
+/// no norm before a post-norm block.
+enum class ChainStep {
+    query_in,    // [d_model] of the query's token, from the residual stream
+    query_norm,  // … after the norm before the block
+    q,           // [d_head] W_Q · x + b
+    q_norm,      // … normalized per head
+    q_turned,    // … rotated for its position
+    key_in,      // [d_model] of the key's token; of cross-attention what the encoder left
+    key_norm,
+    k,
+    k_norm,
+    k_turned,
+    v,           // [d_head]
+    z,           // [d_head] of the head: the values, weighted
+    heads,       // [heads · d_head]: z of all heads side by side
+    projected,   // [d_model] W_O · heads + b
+    added_norm,  // … normalized before it is added (Gemma 2)
+    sum,         // query_in + what the block adds
+    next_norm    // post-norm: the block's own norm; pre-norm: the norm that reads the sum next
+};
+inline constexpr int kChainSteps = 17;
+
+struct ChainStage {
+    ChainStep step;
+    std::string name, formula;  // "q", "W_Q x + b"
+    Vector values;
+};
+
+/// How one entry was made of the stage before it.
+struct ChainEntry {
+    ChainStep step = ChainStep::q, from = ChainStep::query_norm;
+    int dimension = 0;
+    float value = 0;
+    /// A matrix: the row of weights that meets the stage `from`, and the bias behind it.
+    Vector row;
+    std::optional<float> bias;
+    std::string matrix;  // "W_Q"
+    WeightMap picture;   // of the matrix; its rows are the entries
+    /// A norm: (x − mean) / deviation · weight + bias; without a mean where it is RMSNorm.
+    float mean = 0, deviation = 0, weight = 0;
+    /// A sum: the two that are added.
+    float term = 0, added = 0;
+    enum class How { given, matrix, norm, turned, joined, sum, weighted } how = How::given;
+};
+
+struct BlockChain {
+    std::vector<ChainStage> stages;  // in the order of ChainStep
+    ChainEntry entry;                // of the chosen one
+    float weight = 0;                // of the key in the query's row
+    WeightsBy weights_by = WeightsBy::softmax;
+    float temperature = 1;
+    const ChainStage* find(ChainStep step) const;
+};
+
+struct BlockChainWanted {
+    using Answer = BlockChain;
+    int block = 0, head = 0, query = 0, key = 0;
+    ChainStep step = ChainStep::q;  // the chosen stage, or the nearest before it that the model has
+    int dimension = -1;             // of it; −1: the entry of the largest magnitude
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
+    bool operator==(const BlockChainWanted&) const = default;
+};
+Result<BlockChain> answer(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel = nullptr);
+
+/// The same chain of all heads of a block: a column for each head.
+struct HeadsStage {
+    std::string name;  // "q"
+    Matrix values;     // [entries, heads]; where there are many, each is the farthest from zero of `step`
+    int step = 1;
+    bool is_weights = false;  // 0 … 1 for each key, else signed
+    float largest = 0;
+};
+struct HeadsChainWanted {
+    using Answer = std::vector<HeadsStage>;
+    int block = 0, query = 0, key = 0;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const { return block == shown.block; }
+    bool operator==(const HeadsChainWanted&) const = default;
+};
+Result<std::vector<HeadsStage>> answer(const Trace& trace, const HeadsChainWanted& wanted, ThreadPool& pool,
+                                       const CancelFlag* cancel = nullptr);
+
+}  // namespace headlight

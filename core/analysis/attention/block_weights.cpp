@@ -1,0 +1,252 @@
+#include "analysis/attention/block_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "analysis/circuits/head_matrices.h"
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/spectrum.h"
+#include "model/sinusoids.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr Index kMaxDown = 64, kMaxAcross = 384, kMaxSpectrum = 512;
+
+int step_of(Index count, Index most) { return narrow<int>(std::max<Index>(1, (count + most - 1) / most)); }
+
+/// Entries that stand for `down` × `across` weights each: the farthest from zero.
+struct Pooled {
+    int down, across;
+    Matrix values;
+    std::vector<double> squares;  // of each row of `values`
+
+    Pooled(Index rows, Index columns, int down, int across)
+        : down(down),
+          across(across),
+          values(Matrix::Zero((rows + down - 1) / down, (columns + across - 1) / across)),
+          squares(values.rows(), 0) {}
+    void take(Index row, const float* weights, Index columns) {
+        float* const to = values.row(row / down).data();
+        double sum = 0;
+        for (Index c = 0; c < columns; ++c) {
+            float& seen = to[c / across];
+            if (std::abs(weights[c]) > std::abs(seen)) seen = weights[c];
+            sum += double(weights[c]) * weights[c];
+        }
+        squares[row / down] += sum;
+    }
+};
+
+/// A picture of what was pooled; `sideways`: stored rows go across.
+WeightMap map_of(std::string name, std::string shape, std::string down_is, Pooled pooled, Index rows,
+                 Index columns, bool sideways) {
+    WeightMap m;
+    m.name = std::move(name);
+    m.shape = std::move(shape);
+    m.down_is = std::move(down_is);
+    double squares = 0;
+    for (const double s : pooled.squares) squares += s;
+    m.typical = float(std::sqrt(squares / std::max(1.0, double(rows) * double(columns))));
+    m.rows = sideways ? columns : rows;
+    m.columns = sideways ? rows : columns;
+    m.down = sideways ? pooled.across : pooled.down;
+    m.across = sideways ? pooled.down : pooled.across;
+    m.values = sideways ? Matrix(pooled.values.transpose()) : std::move(pooled.values);
+    m.largest = m.values.size() ? m.values.cwiseAbs().maxCoeff() : 0;
+    m.reach = std::min(m.largest, kWeightReach * m.typical);
+    const float per = 0.5f / std::max(m.reach, 1e-12f);
+    m.places = (m.values.array() * per + 0.5f).cwiseMax(0.0f).cwiseMin(1.0f).matrix();
+    return m;
+}
+
+std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
+
+}  // namespace
+
+namespace {
+
+/// Writes some rows of a matrix, from `first` on.
+using ReadRows = std::function<void(Index first, MatrixRef rows)>;
+
+/// Tiles are read side by side, each into rows of its own, some rows at a time.
+void pool_rows(Pooled& pooled, Index rows, Index columns, ThreadPool& pool, const ReadRows& read) {
+    constexpr Index kAtOnce = 32;
+    pool.run(narrow<int>(pooled.values.rows()), [&](int tile) {
+        Matrix some(std::min<Index>(kAtOnce, pooled.down), columns);
+        const Index end = std::min(rows, Index{tile + 1} * pooled.down);
+        for (Index first = Index{tile} * pooled.down; first < end && !pool.stopped(); first += some.rows()) {
+            const Index count = std::min(some.rows(), end - first);
+            read(first, some.topRows(count));
+            for (Index i = 0; i < count; ++i) pooled.take(first + i, some.row(i).data(), columns);
+        }
+    });
+}
+
+}  // namespace
+
+WeightMap map_of_linear(const std::string& name, const std::string& down_is, const Linear& w,
+                        bool outputs_down, ThreadPool& pool, const std::string& shape) {
+    const bool by_output = w.layout == WeightLayout::out_in, sideways = by_output != outputs_down;
+    const Index rows = by_output ? w.out : w.in, columns = by_output ? w.in : w.out;
+    Pooled pooled(rows, columns, step_of(rows, sideways ? kMaxAcross : kMaxDown),
+                  step_of(columns, sideways ? kMaxDown : kMaxAcross));
+    pool_rows(pooled, rows, columns, pool, [&](Index first, MatrixRef some) {
+        for (Index i = 0; i < some.rows(); ++i) w.read(first + i, 0, columns, some.row(i).data());
+    });
+    return map_of(name, shape.empty() ? by(w.in, w.out) : shape, down_is, std::move(pooled), rows, columns,
+                  sideways);
+}
+
+namespace {
+
+/// A table of rows.
+WeightMap map_of_table(const std::string& name, const std::string& down_is, const Linear& w,
+                       ThreadPool& pool) {
+    return map_of_linear(name, down_is, w, true, pool, by(w.out, w.in));
+}
+
+/// The waves of all positions that a model declares, some at a time: there may be millions.
+WeightMap map_of_sinusoids(const ModelConfig& c, ThreadPool& pool) {
+    Pooled pooled(c.context, c.d_model, step_of(c.context, kMaxDown), step_of(c.d_model, kMaxAcross));
+    pool_rows(pooled, c.context, c.d_model, pool,
+              [&](Index first, MatrixRef some) { some = sinusoids(c.d_model, first, some.rows()); });
+    return map_of("sinusoids", by(c.context, c.d_model), "the position", std::move(pooled), c.context,
+                  c.d_model, false);
+}
+
+/// A matrix in memory whose rows go down the picture.
+WeightMap map_of_matrix(const std::string& name, const std::string& shape, const std::string& down_is,
+                        const Matrix& m) {
+    Pooled pooled(m.rows(), m.cols(), step_of(m.rows(), kMaxDown), step_of(m.cols(), kMaxAcross));
+    for (Index r = 0; r < m.rows(); ++r) pooled.take(r, m.row(r).data(), m.cols());
+    return map_of(name, shape, down_is, std::move(pooled), m.rows(), m.cols(), false);
+}
+
+void add_norm(BlockWeights& out, const std::string& what, const Norm& norm, Index width) {
+    const auto add = [&](const char* sign, const float* values) {
+        if (!values) return;
+        const Matrix row = Eigen::Map<const Eigen::RowVectorXf>(values, width);
+        out.maps.push_back(map_of_matrix(sign + what, std::to_string(width), "", row));
+    };
+    add("γ", norm.weight);
+    add("β", norm.bias);
+}
+
+void add_attention(BlockWeights& out, const Model& model, AttentionHead head) {
+    const HeadMatrices m = head_matrices(model, head);
+    const std::string down = by(m.q.rows(), m.q.cols()), up = by(m.o.rows(), m.o.cols());
+    const char* is = "the head's dimension";
+    out.maps = {map_of_matrix("W_Q", down, is, m.q.transpose()),
+                map_of_matrix("W_K", down, is, m.k.transpose()),
+                map_of_matrix("W_V", down, is, m.v.transpose()), map_of_matrix("W_O", up, is, m.o)};
+    out.matrices = {{"W_Q", singular_values(m.q)},
+                    {"W_K", singular_values(m.k)},
+                    {"W_V", singular_values(m.v)},
+                    {"W_O", singular_values(m.o)}};
+    out.circuits = {{"W_Q W_Kᵀ", product_singular_values(m.q, m.k.transpose())},
+                    {"W_V W_O", product_singular_values(m.v, m.o)}};
+}
+
+void add_mlp(BlockWeights& out, const LayerWeights& w, ThreadPool& pool) {
+    const char* is = "the MLP's dimension";
+    const auto add = [&](const char* name, const Linear& matrix, bool outputs_down) {
+        if (!matrix) return;
+        out.maps.push_back(map_of_linear(name, is, matrix, outputs_down, pool));
+        if (std::min(matrix.in, matrix.out) <= kMaxSpectrum)
+            out.matrices.push_back({name, singular_values(input_rows(matrix, 0, matrix.in))});
+    };
+    add("W_gate", w.mlp_gate, true);
+    add("W_in", w.mlp_in, true);
+    add("W_out", w.mlp_out, false);
+}
+
+void add_positions(BlockWeights& out, const ModelConfig& c, const StackWeights& w, ThreadPool& pool) {
+    if (c.positions == PositionScheme::sinusoidal)
+        out.maps.push_back(map_of_sinusoids(c, pool));
+    else if (w.position_embedding)
+        out.maps.push_back(map_of_table("W_pos", "the position", w.position_embedding, pool));
+}
+
+void add_embedding(BlockWeights& out, const Model& m, const StackWeights& w, ThreadPool& pool) {
+    if (w.token_embedding) out.maps.push_back(map_of_table("W_E", "the token", w.token_embedding, pool));
+    if (w.type_embedding) out.maps.push_back(map_of_table("types", "the type", w.type_embedding, pool));
+    if (w.embed_project)
+        out.maps.push_back(
+            map_of_linear("projection", "the table's dimension", w.embed_project, false, pool));
+    if (m.config.can.read_image)
+        out.maps.push_back(map_of_linear("patches", "the patch's value", m.weights.patch, false, pool));
+    add_norm(out, "", w.embed_norm, m.config.d_embed);
+}
+
+void add_unembedding(BlockWeights& out, const Model& m, ThreadPool& pool) {
+    const ModelWeights& w = m.weights;
+    if (w.head_dense)
+        out.maps.push_back(map_of_linear("head", "the head's dimension", w.head_dense, true, pool));
+    add_norm(out, "", w.head_norm, w.unembedding ? w.unembedding.in : 0);
+    if (w.unembedding)
+        out.maps.push_back(map_of_linear("W_U", m.config.can.read_image ? "the class" : "the token",
+                                         w.unembedding, true, pool));
+}
+
+}  // namespace
+
+BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted, ThreadPool& pool) {
+    const AttentionBlock at = model.config.block(wanted.block);
+    HEADLIGHT_CHECK(!model.weights.stacks.empty());
+    const StackWeights& stack = model.weights.stacks[at.stack];
+    const LayerWeights& layer = stack.layers[at.layer];
+    const AttentionWeights& attention = weights_of(model, wanted.block);
+    const Index d = model.config.d_model;
+    BlockWeights out;
+    switch (wanted.part) {
+        case WeightsPart::embedding:
+            add_embedding(out, model, stack, pool);
+            break;
+        case WeightsPart::positions:
+            add_positions(out, model.config, stack, pool);
+            break;
+        case WeightsPart::attention_norm:
+            add_norm(out, "", attention.norm, d);
+            add_norm(out, " on what it adds", attention.post_norm, d);
+            break;
+        case WeightsPart::attention:
+            add_attention(out, model, {wanted.block, wanted.head});
+            break;
+        case WeightsPart::mlp_norm:
+            add_norm(out, "", layer.mlp_norm, d);
+            add_norm(out, " on what it adds", layer.mlp_post_norm, d);
+            break;
+        case WeightsPart::mlp:
+            add_mlp(out, layer, pool);
+            break;
+        case WeightsPart::final_norm:
+            add_norm(out, "", stack.final_norm, d);
+            break;
+        case WeightsPart::unembedding:
+            add_unembedding(out, model, pool);
+            break;
+    }
+    return out;
+}
+
+Result<BlockWeights> answer(const Trace& trace, const BlockWeightsWanted& wanted, ThreadPool& pool,
+                            const CancelFlag* cancel) {
+    const CancelScope scope(pool, cancel);
+    trace.weights(0);  // said where a trace holds none
+    return block_weights(*trace.model, wanted, pool);
+}
+
+void BlockWeightsWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    head = part == WeightsPart::attention ? nearest_head(t, block, head) : 0;
+}
+
+bool BlockWeightsWanted::fits(const Shown& shown) const {
+    return block == shown.block && (part != WeightsPart::attention || head == shown.head);
+}
+
+}  // namespace headlight

@@ -1,0 +1,42 @@
+// Heads side by side: which attend alike, and what they do on random tokens.
+#pragma once
+
+#include <vector>
+
+#include "analysis/attention/head_summary.h"
+
+namespace headlight {
+
+/// Places of all heads in a plane: near heads have like patterns.
+struct HeadMap {
+    Matrix points;   // [head_count, 2], in the order of PerHead
+    float kept = 0;  // share of the variance that the plane holds
+};
+
+/// Principal components of the square roots of the patterns, reduced to 32 × 32: distances before the
+/// projection are Hellinger's, summed over rows.
+struct HeadMapWanted {
+    using Answer = HeadMap;
+    bool operator==(const HeadMapWanted&) const = default;
+};
+
+Result<HeadMap> answer(const Trace& trace, const HeadMapWanted& wanted, ThreadPool& pool,
+                       const CancelFlag* cancel);
+
+/// Statistics of all heads on `length` random tokens, twice over (Olsson et al. 2022). It depends on the
+/// model alone.
+struct RandomStatistics {
+    int length = 0;
+    PerHead<std::array<float, kStatistics>> heads;
+};
+
+struct RandomStatisticsWanted {
+    using Answer = RandomStatistics;
+    bool operator==(const RandomStatisticsWanted&) const = default;
+};
+
+/// Empty for models that read no ids.
+Result<RandomStatistics> answer(const Trace& trace, const RandomStatisticsWanted& wanted, ThreadPool& pool,
+                                const CancelFlag* cancel);
+
+}  // namespace headlight

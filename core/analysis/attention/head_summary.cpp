@@ -1,0 +1,242 @@
+#include "analysis/attention/head_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "kernels/choice.h"
+#include "trace/large_pattern.h"
+#include "trace/reuse.h"
+
+namespace headlight {
+
+namespace {
+
+/// How many tokens an entry covers, as a power of two: the least with which `count` tokens make at most
+/// `most` entries.
+int scale_of(int count, int most) {
+    int scale = 0;
+    while ((count - 1) >> scale >= most) ++scale;
+    return scale;
+}
+int entry_count(int count, int scale) { return ((count - 1) >> scale) + 1; }
+
+/// How many queries an entry covers, likewise: no more than a tile has.
+int scale_down(int queries, int most) {
+    static_assert(kTileQueries == 1 << 6);
+    return std::min(scale_of(queries, most), 6);
+}
+
+/// [t, t]: each entry as often as it takes.
+Matrix stretched(const Matrix& entries, int t) {
+    if (entries.rows() == t && entries.cols() == t) return entries;
+    Matrix out(t, t);
+    for (Index i = 0; i < t; ++i)
+        for (Index j = 0; j < t; ++j) out(i, j) = entries(i * entries.rows() / t, j * entries.cols() / t);
+    return out;
+}
+
+StatisticSums sums_of(const Rows& by_query, Index first, Index last) {
+    StatisticSums out;
+    for (Index q = first; q < last; ++q) {
+        const auto row = by_query.row(q);
+        for (int s = 0; s < kStatistics; ++s)
+            if (!std::isnan(row[s])) {
+                out.sum[s] += double(row[s]);
+                ++out.count[s];
+            }
+    }
+    return out;
+}
+
+/// The mean of each statistic over the queries for which it is defined; adds up the tiles that are new.
+std::array<float, kStatistics> means(HeadSummary& head) {
+    const Index queries = head.by_query.rows(), whole = queries / kTileQueries;
+    for (Index t = isize(head.tiles); t < whole; ++t)
+        head.tiles.push_back(sums_of(head.by_query, t * kTileQueries, (t + 1) * kTileQueries));
+    StatisticSums all = sums_of(head.by_query, whole * kTileQueries, queries);
+    for (const StatisticSums& tile : head.tiles)
+        for (int s = 0; s < kStatistics; ++s) {
+            all.sum[s] += tile.sum[s];
+            all.count[s] += tile.count[s];
+        }
+    std::array<float, kStatistics> out;
+    for (int s = 0; s < kStatistics; ++s)
+        out[s] = all.count[s] ? float(all.sum[s] / all.count[s]) : std::numeric_limits<float>::quiet_NaN();
+    return out;
+}
+
+/// Raises what is largest of each key of a tile to one query's weights. A key that the mask hides and the row
+/// does not weigh has no weight.
+void raise_to_row(const PatternTile& tile, int query, float* largest) {
+    const MaskPlan& mask = tile.rule.mask_of(tile.head);
+    const KeyRange keys = tile.rule.weighed(tile.head, query);
+    const int begin = keys.begin - tile.first_key, end = keys.end - tile.first_key;
+    const float* const weights = tile.weights.row(query - tile.first).data();
+    if (!mask.has_masked(query) && !tile.rule.is_given(tile.head, query))
+        return kernels().keep_larger(largest + begin, weights + begin, end - begin);
+    for (int i = begin; i < end; ++i)
+        if (weights[i] != 0 || mask.weighs(query, tile.first_key + i))
+            largest[i] = std::max(largest[i], weights[i]);
+}
+
+/// Raises the entries that a tile touches, which cover 2^down queries and 2^across keys each; those that are
+/// given begin with the row in which query `first` lies.
+void raise_entries(const PatternTile& tile, int down, int across, int first, Matrix& entries) {
+    static thread_local std::vector<float> largest;  // by key, of the queries of one row of entries
+    const int last = tile.first + narrow<int>(tile.weights.rows()), width = narrow<int>(tile.weights.cols());
+    for (int query = tile.first; query < last;) {
+        float* const row = entries.row((query >> down) - (first >> down)).data();
+        const int end = std::min(last, ((query >> down) + 1) << down);
+        largest.assign(width, -1.0f);
+        for (; query < end; ++query) raise_to_row(tile, query, largest.data());
+        if (across == 0) kernels().keep_larger(row + tile.first_key, largest.data(), width);
+        for (int i = 0; across > 0 && i < width;) {
+            const int at = (tile.first_key + i) >> across,
+                      next = std::min(width, ((at + 1) << across) - tile.first_key);
+            row[at] = std::max(row[at], Eigen::Map<const Vector>(largest.data() + i, next - i).maxCoeff());
+            i = next;
+        }
+    }
+}
+
+/// How many rows of a head's pattern hold: none that were frozen, which may weigh keys that are new.
+int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
+    if (!reuse.past) return 0;
+    const AttentionBlock block = trace.config().block(head.block);
+    const StackReuse& of_stack = reuse.stacks[block.stack];
+    if (of_stack.whole || block.layer < of_stack.layers) return trace.query_count(head.block);
+    return trace.rule(head.block).given_pattern(head.head) ? 0 : of_stack.rows;
+}
+
+}  // namespace
+
+HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> inputs, int thumbnail)
+    : most_(thumbnail), seen_(c), heads_(c) {
+    HEADLIGHT_CHECK(inputs.size() == c.stacks.size());
+    for (const Sequence& s : inputs) {
+        last_copies_.push_back(last_copies(s.ids));
+        side_ = std::max(side_, entry_count(s.size(), scale_of(s.size(), most_)));
+    }
+    for (int i = 0; i < c.blocks(); ++i) {
+        const AttentionBlock at = c.block(i);
+        const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack()].size(),
+                  down = scale_down(queries, most_), across = scale_of(keys, most_),
+                  columns = entry_count(keys, across);
+        blocks_.push_back(
+            {at.kind == AttentionKind::cross, at.stack, c.heads(i), queries, keys, down, across, queries});
+        for (int head = 0; head < c.heads(i); ++head)
+            seen_[AttentionHead{i, head}] = {queries, Matrix(0, kStatistics), Matrix(0, columns)};
+    }
+}
+
+/// Lets what was seen begin at another query: with room for those before it, or without some of them.
+void HeadObserver::begin_at(const Block& block, SeenRows& seen, int first) {
+    if (first == seen.first) return;
+    const Index end = seen.first + seen.statistics.rows(), kept = end - std::max(first, seen.first);
+    Matrix statistics(end - first, kStatistics);
+    statistics.bottomRows(kept) = seen.statistics.bottomRows(kept);
+    const Index rows = first < end ? entry_count(block.queries, block.down) - (first >> block.down) : 0,
+                same = std::min(rows, seen.entries.rows());
+    Matrix entries(rows, entry_count(block.keys, block.across));
+    entries.topRows(rows - same).setConstant(-1);
+    if (same > 0) entries.bottomRows(same) = seen.entries.bottomRows(same);
+    seen = {first, std::move(statistics), std::move(entries)};
+}
+
+void HeadObserver::begin(int block, int first) {
+    blocks_[block].seen_from = first;
+    for (int head = 0; head < blocks_[block].heads; ++head)
+        begin_at(blocks_[block], seen_[AttentionHead{block, head}], first);
+}
+
+void HeadObserver::see(int block, const PatternTile& tile) {
+    const Block& shape = blocks_[block];
+    SeenRows& seen = seen_[AttentionHead{block, tile.head}];
+    note_statistics(shape, tile, seen);
+    raise_entries(tile, shape.down, shape.across, seen.first, seen.entries);
+}
+
+void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, SeenRows& seen) const {
+    for (Index i = 0; i < tile.weights.rows(); ++i) {
+        const QueryRow row{{tile.weights.row(i).data(), size_t(tile.weights.cols())},
+                           tile.first_key,
+                           tile.first + narrow<int>(i),
+                           last_copies_[block.stack]};
+        for (int s = 0; s < kStatistics; ++s) {
+            const HeadStatistic& statistic = head_statistics()[s];
+            seen.statistics(row.query - seen.first, s) = block.cross && statistic.self_only
+                                                             ? std::numeric_limits<float>::quiet_NaN()
+                                                             : statistic.of_query(row);
+        }
+    }
+}
+
+/// How many of the first `rows` rows of an earlier summary of a head, over so many keys, it can take.
+int HeadObserver::rows_to_take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const {
+    const Block& now = blocks_[head.block];
+    const int past_queries = narrow<int>(past.by_query.rows());
+    const int down = scale_down(past_queries, most_), across = scale_of(past_keys, most_);
+    if (down > now.down || across > now.across) return 0;
+    return rows < past_queries ? rows >> down << down : rows;  // an entry that lost a part is made anew
+}
+
+/// The entries of an earlier summary's first rows, as many as were taken, and what was seen behind them.
+Matrix HeadObserver::joined_entries(AttentionHead head, const HeadSummary& past, int taken,
+                                    int past_keys) const {
+    const Block& now = blocks_[head.block];
+    const int down = scale_down(narrow<int>(past.by_query.rows()), most_);
+    const Index up = Index{1} << (now.down - down),
+                left = Index{1} << (now.across - scale_of(past_keys, most_));
+    Matrix coarser;
+    if (up > 1 || left > 1)
+        coarser = largest_of_blocks(past.entries.topRows(entry_count(taken, down)), up, left);
+    const Matrix &kept = coarser.size() ? coarser : past.entries, &seen = seen_[head].entries;
+    Matrix out(entry_count(now.queries, now.down), entry_count(now.keys, now.across));
+    const Index lines = entry_count(taken, now.down), columns = std::min(kept.cols(), out.cols());
+    out.topLeftCorner(lines, columns) = kept.topLeftCorner(lines, columns);
+    out.topRightCorner(lines, out.cols() - columns).setConstant(-1);
+    out.bottomRows(out.rows() - lines) = seen.bottomRows(out.rows() - lines);
+    if (seen.rows() > out.rows() - lines)  // the last line covers rows of both
+        out.row(lines - 1) = out.row(lines - 1).cwiseMax(seen.row(0));
+    return out;
+}
+
+Matrix HeadObserver::thumbnail(AttentionHead head) const {
+    const Block& block = blocks_[head.block];
+    const Index rows = Index{1} << (scale_of(block.queries, most_) - block.down);
+    const Matrix& entries = heads_[head].entries;
+    return rows == 1 ? stretched(entries, side_) : stretched(largest_of_blocks(entries, rows, 1), side_);
+}
+
+PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel,
+                                          const PastSummaries& past) && {
+    if (past.trace == &trace) return *past.heads;
+    const Reuse reuse = past.trace ? reusable(*past.trace, trace) : Reuse{};
+    const CancelScope scope(pool, cancel);
+    for_heads(trace.config(), pool, [&](AttentionHead h) {
+        const int kept = kept_rows(trace, h, reuse), past_keys = kept ? past.trace->key_count(h.block) : 0;
+        const HeadSummary* const before = kept ? &(*past.heads)[h] : nullptr;
+        const int taken = before ? rows_to_take(h, *before, kept, past_keys) : 0;
+        SeenRows& seen = seen_[h];
+        begin_at(blocks_[h.block], seen, taken);
+        show_pattern(trace, h, taken, blocks_[h.block].seen_from, pool, *this);
+        HeadSummary& out = heads_[h];
+        if (taken) out.tiles.assign(before->tiles.begin(), before->tiles.begin() + taken / kTileQueries);
+        out.entries = taken ? joined_entries(h, *before, taken, past_keys) : std::move(seen.entries);
+        out.by_query = taken ? Rows(before->by_query, taken, std::move(seen.statistics))
+                             : Rows(std::move(seen.statistics));
+        out.statistics = means(out);
+        out.thumbnail = thumbnail(h);
+    });
+    return std::move(heads_);
+}
+
+Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
+                                             const CancelFlag* cancel, const PastSummaries& past) {
+    return HeadObserver(trace.config(), trace.request.inputs, thumbnail).finish(trace, pool, cancel, past);
+}
+
+}  // namespace headlight

@@ -1,0 +1,38 @@
+#include "analysis/attention/layer_patterns.h"
+
+#include <algorithm>
+
+#include "base/cast.h"
+#include "trace/head_group.h"
+#include "trace/large_pattern.h"
+
+namespace headlight {
+
+namespace {
+constexpr int kMaxEntries = 64;
+}
+
+Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatternsWanted& wanted,
+                                         ThreadPool& pool, const CancelFlag* cancel) {
+    const CancelScope scope(pool, cancel);
+    std::vector<BlockPattern> out;
+    for (int stack = 0; stack < isize(trace.config().stacks); ++stack) {
+        const int layer = std::min(wanted.layer, trace.config().stacks[stack].layers - 1);
+        for (const int block : trace.config().blocks_of(stack, layer)) {
+            if (wanted.head >= trace.config().heads(block)) continue;
+            HeadGroup group{Combine::mean, {{block, wanted.head}}};
+            if (wanted.head < 0) group.heads = heads_of_block(trace.config(), block);
+            const Index queries = trace.query_count(block), keys = trace.key_count(block);
+            const int step = map_step(queries, keys, kMaxEntries);
+            out.push_back(
+                {block, step, largest_of_squares(queries, keys, step, pool, [&](int first, int rows) {
+                     return combined_pattern_rows(trace, group, first, rows);
+                 })});
+        }
+    }
+    return out;
+}
+
+void LayerPatternsWanted::fit(const Trace& t) { head = std::min(head, t.config().max_heads() - 1); }
+
+}  // namespace headlight

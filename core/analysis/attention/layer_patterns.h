@@ -1,0 +1,25 @@
+// Every kind of attention of one layer: of an encoder–decoder, encoder, masked decoder and cross.
+#pragma once
+
+#include <vector>
+
+#include "analysis/attention/shown.h"
+
+namespace headlight {
+
+/// One block's pattern; each entry is the largest of `step` × `step` cells, −1 where all of them are masked.
+struct BlockPattern {
+    int block = 0, step = 1;
+    Matrix weights;
+};
+
+struct LayerPatternsWanted {
+    using Answer = std::vector<BlockPattern>;  // one for each kind, in the order of the blocks
+    int layer = 0, head = -1;  // the nearest layer that a stack has; head −1: the mean of all
+    void fit(const Trace& trace);
+    bool operator==(const LayerPatternsWanted&) const = default;
+};
+Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatternsWanted& wanted,
+                                         ThreadPool& pool, const CancelFlag* cancel = nullptr);
+
+}  // namespace headlight

@@ -1,0 +1,44 @@
+#include "analysis/attention/links.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headlight {
+
+std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int max) {
+    std::vector<int> order(keys.size());
+    std::iota(order.begin(), order.end(), keys.begin);
+    const auto middle = order.begin() + std::min<std::ptrdiff_t>(max, keys.size());
+    std::partial_sort(order.begin(), middle, order.end(),
+                      [&](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+    std::vector<Link> out;
+    float mass = 0;
+    for (auto it = order.begin(); it != middle && mass < share && row[*it] > 0; ++it) {
+        out.push_back({*it, row[*it]});
+        mass += row[*it];
+    }
+    return out;
+}
+
+Result<LayerLinks> answer(const Trace& trace, const LinksWanted& w, ThreadPool& pool,
+                          const CancelFlag* cancel) {
+    constexpr int kBlock = 64, kMax = 32;
+    const int n = trace.query_count(w.block), heads = trace.config().heads(w.block);
+    LayerLinks links;
+    links.of_head.assign(heads, std::vector<std::vector<Link>>(n));
+    const CancelScope scope(pool, cancel);
+    pool.run(heads, [&](int h) {
+        for (int first = 0; first < n && !pool.stopped(); first += kBlock) {
+            const Matrix rows = trace.pattern_rows(w.block, h, first, std::min(kBlock, n - first));
+            for (int i = 0; i < rows.rows(); ++i)
+                links.of_head[h][first + i] = heaviest_links(
+                    rows.row(i).data(), trace.rule(w.block).weighed(h, first + i), w.share, kMax);
+        }
+    });
+    return links;
+}
+
+void LinksWanted::fit(const Trace& t) { block = nearest_block(t, block); }
+bool LinksWanted::fits(const Shown& shown) const { return block == shown.block; }
+
+}  // namespace headlight

@@ -1,0 +1,38 @@
+// The heaviest links of a head, for pictures that draw attention as lines.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analysis/attention/shown.h"
+
+namespace headlight {
+
+struct Link {
+    int key;
+    float weight;
+};
+
+/// The strongest links of every head of one attention block.
+struct LayerLinks {
+    std::vector<std::vector<std::vector<Link>>> of_head;  // [head][query], heaviest first
+};
+
+struct LinksWanted {
+    using Answer = LayerLinks;
+    int block = 0;
+    float share = 0.7f;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
+    bool operator==(const LinksWanted&) const = default;
+};
+
+/// For each query the heaviest keys that together weigh at least `share` of its row, at most 32 of them, so
+/// that memory grows with the tokens and not with their square. An error means that `cancel` was set.
+Result<LayerLinks> answer(const Trace& trace, const LinksWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel = nullptr);
+
+/// The heaviest of some keys of a row, until they weigh `share`, at most `most` and none without weight.
+std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int max);
+
+}  // namespace headlight

@@ -1,0 +1,190 @@
+#include "analysis/attention/positions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/cast.h"
+#include "base/quoted.h"
+#include "model/rope.h"
+#include "model/sinusoids.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kMaxColumns = 256;
+
+const StackConfig& stack_of(const ModelConfig& c, const PositionsWanted& wanted) {
+    return c.stacks[wanted.stack];
+}
+const StackWeights& weights_of(const Model& model, const PositionsWanted& wanted) {
+    return model.weights.stacks[wanted.stack];
+}
+
+/// [count, width]: the vectors that are added to the tokens.
+Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, int first_row) {
+    if (c.positions == PositionScheme::sinusoidal) return sinusoids(c.d_model, 0, count);
+    Matrix whole(std::min<Index>(count, table.out - first_row), table.in);
+    for (Index p = 0; p < whole.rows(); ++p) table.read(first_row + p, 0, table.in, whole.row(p).data());
+    return whole;
+}
+
+/// Vectors that are added to the tokens, and their dot products (all components counted, also those that are
+/// not shown).
+void read_vectors(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const ModelConfig& c = model.config;
+    const Linear& table = weights_of(model, wanted).position_embedding;
+    out.first_row = c.can.read_image ? 0 : c.position_offset;  // a picture's position 0 is the class token's
+    const Matrix whole = position_vectors(c, table, count, out.first_row);
+    const int width = narrow<int>(whole.cols());
+    out.between = whole * whole.transpose();
+    const int step = (width + kMaxColumns - 1) / kMaxColumns;
+    out.table.resize(whole.rows(), (width + step - 1) / step);
+    const int half = (width + 1) / 2;
+    for (int i = 0; i < out.table.cols(); ++i) {
+        const int component = i * step;
+        out.components.push_back(component);
+        out.table.col(i) = whole.col(component);
+        if (c.positions == PositionScheme::sinusoidal)
+            out.waves.push_back(float(2 * M_PI * std::pow(10000.0, 2.0 * (component % half) / width)));
+    }
+}
+
+/// Cosines of the angles that pairs turn by, and how alike a vector stays to itself when its two copies stand
+/// apart: Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
+void read_rotations(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const ModelConfig& c = model.config;
+    const auto frequencies = rope_frequencies(c.rope_of(stack_of(c, wanted), wanted.layer), count);
+    const int pairs = isize(frequencies);
+    out.table.resize(count, pairs);
+    std::vector<float> by_distance(count, 0);
+    for (int i = 0; i < pairs; ++i) {
+        const double frequency = frequencies[i];
+        out.components.push_back(i);
+        out.waves.push_back(
+            float(frequency > 0 ? 2 * M_PI / frequency : std::numeric_limits<double>::infinity()));
+        for (int p = 0; p < count; ++p) {
+            const double cosine = std::cos(p * frequency);
+            out.table(p, i) = float(cosine);
+            by_distance[p] += float(cosine / pairs);
+        }
+    }
+    out.between.resize(count, count);
+    for (int m = 0; m < count; ++m)
+        for (int n = 0; n < count; ++n) out.between(m, n) = by_distance[std::abs(m - n)];
+}
+
+/// One row a head, one column a distance; the square is one head's, NaN where a key is never seen.
+void spread_bias(const Matrix& by_distance, int head, int count, Positions& out) {
+    const int first = 1 - count;  // distance of column 0 of `by_distance`
+    const int last = out.causal ? 0 : count - 1;
+    out.table = by_distance.leftCols(last - first + 1);
+    for (int d = first; d <= last; ++d) out.distances.push_back(d);
+    out.between = Matrix::Constant(count, count, std::numeric_limits<float>::quiet_NaN());
+    for (int q = 0; q < count; ++q)
+        for (int k = 0; k < count && k - q <= last; ++k) out.between(q, k) = by_distance(head, k - q - first);
+}
+
+void read_slopes(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const int heads = stack_of(model.config, wanted).heads;
+    const PositionBias bias = alibi_bias(heads, count);
+    Matrix by_distance(heads, 2 * count - 1);
+    for (int h = 0; h < heads; ++h) {
+        const float slope = count > 1 ? bias.by_key(h, 1) - bias.by_key(h, 0) : 0;
+        out.slopes.push_back(slope);
+        for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * float(d);
+    }
+    spread_bias(by_distance, wanted.head, count, out);
+}
+
+void read_buckets(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+    const ModelConfig& c = model.config;
+    const auto bias = bucket_bias(c.buckets, weights_of(model, wanted).relative_bias, out.causal,
+                                  stack_of(c, wanted).heads, count);
+    spread_bias(bias.by_distance, wanted.head, count, out);
+    for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
+}
+
+std::string sinusoid_detail(const ModelConfig& c) {
+    return "PE(p, i) = sin(p / 10000^(2i/" + std::to_string(c.d_model) +
+           ")), the second half of the components cos (Vaswani et al. 2017, section 3.5). Added to each "
+           "token’s embedding, which was multiplied by " +
+           decimals(c.embed_scale, 0) + ".";
+}
+
+std::string added_text(const Positions& p, int head) {
+    return "What is added to the scores of head " + std::to_string(head) + " of " +
+           std::to_string(p.table.rows()) + ": query down, key across." +
+           (p.causal ? " Keys after the query are never seen." : "");
+}
+
+using Scheme = PositionScheme;
+
+// In the order of PositionScheme.
+constexpr PositionsRow kRows[] = {
+    {Scheme::none, "No positions", "", false, "Order reaches this model through its causal mask alone.",
+     nullptr, [](const Positions&, int) { return std::string(); },
+     [](const Model&, const PositionsWanted&, int, Positions&) {}},
+    {Scheme::learned, "Learned positions", "component", false,
+     "One vector for each position, learned like a word’s, added to each token’s embedding.", nullptr,
+     [](const Positions&, int) {
+         return std::string(
+             "Dot product of the vectors of two positions. Bands beside the diagonal: neighbors were "
+             "learned to be alike.");
+     },
+     read_vectors},
+    {Scheme::sinusoidal, "Sinusoidal positions", "component", false, "", sinusoid_detail,
+     [](const Positions&, int) {
+         return std::string(
+             "Dot product of the vectors of two positions: it falls with their distance and is the same "
+             "along each diagonal, wherever the pair stands.");
+     },
+     read_vectors},
+    {Scheme::rotary, "Rotary positions (RoPE)", "pair", false,
+     "Cosine of the angle p · θᵢ by which pair i of q and k is turned at position p (Su et al. 2021). Only "
+     "differences of positions matter to q·k.",
+     nullptr,
+     [](const Positions&, int) {
+         return std::string(
+             "Mean of cos((m − n) θᵢ) over the pairs: what turning leaves of q·k where q and k are alike "
+             "and lie evenly over all pairs.");
+     },
+     read_rotations},
+    {Scheme::alibi, "Linear biases (ALiBi)", "distance", true,
+     "A score falls by the head’s slope for each token of distance (Press et al. 2022): heads with a small "
+     "slope look far back.",
+     nullptr, added_text, read_slopes},
+    {Scheme::relative, "Biases by distance, in buckets", "distance", true,
+     "A learned number is added to the score of each head by distance: near distances have a bucket each, "
+     "far "
+     "ones share (Raffel et al. 2020). Every layer reads the same.",
+     nullptr, added_text, read_buckets},
+};
+
+}  // namespace
+
+const PositionsRow& positions_row(PositionScheme scheme) { return kRows[int(scheme)]; }
+
+Positions positions_of(const Model& model, const PositionsWanted& wanted) {
+    const ModelConfig& c = model.config;
+    Positions out;
+    out.scheme = c.positions;
+    out.causal = stack_of(c, wanted).causal;
+    positions_row(c.positions).read(model, wanted, std::max(1, std::min(wanted.count, c.context)), out);
+    return out;
+}
+
+Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) {
+    trace.weights(0);  // said where a trace holds none
+    return positions_of(*trace.model, wanted);
+}
+
+void PositionsWanted::fit(const Trace& t) {
+    stack = nearest_stack(t, stack);
+    const StackConfig& of = t.config().stacks[stack];
+    layer = nearest(layer, of.layers);
+    head = nearest(head, of.heads);
+}
+
+}  // namespace headlight

@@ -1,0 +1,155 @@
+#include "analysis/attention/score_origins.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "analysis/attention/score_steps.h"
+#include "base/cast.h"
+#include "base/check.h"
+
+namespace headlight {
+
+namespace {
+
+/// q (k) of one head as the sum of its parts' shares: [parts, d_head], rotated for the token's position.
+Matrix project_parts(const Trace& trace, const ScoreOriginsWanted& at, bool keys, int token,
+                     const Matrix& rows, ThreadPool& pool) {
+    const ModelConfig& c = trace.config();
+    const AttentionBlock block = c.block(at.block);
+    const AttentionRule& rule = trace.rule(at.block);
+    const AttentionWeights& w = trace.weights(at.block);
+    const Index d = c.d_head(at.block), head = keys ? rule.kv_head(at.head) : at.head;
+    const Linear with_bias = (keys ? w.k : w.q).columns(head * d, d);
+    Linear matrix = with_bias;
+    matrix.bias = nullptr;
+    Matrix y(rows.rows(), d);
+    apply_linear(pool, rows, matrix, y);
+    if (with_bias.bias) y.row(0) += Eigen::Map<const Eigen::RowVectorXf>(with_bias.bias, d);
+    if (const Norm& norm = keys ? w.k_norm : w.q_norm) through_norm(c, norm, y.colwise().sum(), y);
+    const Rope& rope = c.rope_of(c.stacks[block.stack], block.layer);
+    if (!rope.dims || block.kind == AttentionKind::cross) return y;
+    const int n = trace.request.inputs[block.stack].size();
+    RopeTable table = make_rope_table(rope, n, rule.positions.of(token), 1);
+    table = {table.cosine.replicate(y.rows(), 1), table.sine.replicate(y.rows(), 1)};
+    apply_rope(rope, table, 1, pool, y);
+    return y;
+}
+
+/// The parts of one side as q or k; no biases where the model has none.
+StreamParts head_vectors(const Trace& trace, const ScoreOriginsWanted& at, bool keys, int token,
+                         ThreadPool& pool) {
+    StreamParts out = parts_read(trace, at.block, keys, token, pool);
+    out.rows = project_parts(trace, at, keys, token, out.rows, pool);
+    if (out.rows.row(0).isZero(0)) {
+        out.parts.erase(out.parts.begin());
+        out.rows = out.rows.bottomRows(out.rows.rows() - 1).eval();
+    }
+    return out;
+}
+
+void fill_score(const Trace& trace, const ScoreOriginsWanted& at, ScoreOrigins& out) {
+    const ScoreSteps steps = score_steps(trace, {at.block, at.head}, at.query, at.key, 1).front();
+    out.sum = float(out.values.cast<double>().sum());
+    out.scaled = steps.scaled;
+    out.cap = trace.rule(at.block).cap;
+    out.capped = steps.capped;
+    out.bias = steps.bias;
+    out.before = steps.before;
+    out.given = steps.edited;
+    out.score = steps.score;
+}
+
+}  // namespace
+
+Result<ScoreOrigins> answer(const Trace& trace, const ScoreOriginsWanted& at, ThreadPool& pool,
+                            const CancelFlag* cancel) {
+    const CancelScope scope(pool, cancel);
+    HEADLIGHT_CHECK(at.query < trace.query_count(at.block) && at.key < trace.key_count(at.block));
+    const StreamParts q = head_vectors(trace, at, false, at.query, pool),
+                      k = head_vectors(trace, at, true, at.key, pool);
+    ScoreOrigins out;
+    out.queries = q.parts;
+    out.keys = k.parts;
+    out.values = trace.rule(at.block).scale * (q.rows * k.rows.transpose());
+    fill_score(trace, at, out);
+    return out;
+}
+
+void ScoreOriginsWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    head = nearest_head(t, block, head);
+    query = nearest(query, t.query_count(block));
+    key = nearest(key, t.key_count(block));
+}
+
+namespace {
+
+/// Which parts stand alone, and in which row of the smaller matrix each of all goes.
+struct Gathering {
+    std::vector<StreamPart> parts;
+    Matrix to;  // [fewer, all]: 1 where one goes into another
+};
+
+Gathering gathered(const std::vector<StreamPart>& parts, const Vector& strength, int count) {
+    std::vector<int> order(parts.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return strength[a] > strength[b]; });
+    const int kept = std::min(count, isize(parts)), others = isize(parts) - kept;
+    std::vector<int> alone(order.begin(), order.begin() + kept);
+    std::sort(alone.begin(), alone.end());
+    Gathering out;
+    out.to = Matrix::Zero(kept + (others ? 1 : 0), isize(parts));
+    for (int i = 0; i < kept; ++i) {
+        out.parts.push_back(parts[alone[i]]);
+        out.to(i, alone[i]) = 1;
+    }
+    for (auto it = order.begin() + kept; it != order.end(); ++it) out.to(kept, *it) = 1;
+    if (others) out.parts.push_back({StreamPart::Kind::others, -1, -1, others});
+    return out;
+}
+
+}  // namespace
+
+ScoreOrigins strongest_origins(const ScoreOrigins& all, int count) {
+    if (count <= 0) return all;
+    ScoreOrigins out = all;
+    const Matrix sizes = all.values.cwiseAbs();
+    const Gathering rows = gathered(all.queries, sizes.rowwise().sum(), count),
+                    columns = gathered(all.keys, sizes.colwise().sum().transpose(), count);
+    out.queries = rows.parts;
+    out.keys = columns.parts;
+    out.values = rows.to * all.values * columns.to.transpose();
+    return out;
+}
+
+std::vector<OriginPair> largest_origins(const ScoreOrigins& o, int count) {
+    std::vector<OriginPair> all;
+    for (int q = 0; q < isize(o.queries); ++q)
+        for (int k = 0; k < isize(o.keys); ++k) all.push_back({q, k, o.values(q, k)});
+    const auto kept = all.begin() + std::min(count, isize(all));
+    std::partial_sort(all.begin(), kept, all.end(), [](const OriginPair& a, const OriginPair& b) {
+        const float x = std::abs(a.value), y = std::abs(b.value);
+        return x != y ? x > y : std::pair(a.query, a.key) < std::pair(b.query, b.key);
+    });
+    all.erase(kept, all.end());
+    return all;
+}
+
+std::vector<NumberTable> origin_numbers(const ScoreOrigins& o, const ModelConfig& c) {
+    std::vector<std::string> rows, columns;
+    for (const StreamPart& part : o.queries) rows.push_back(stream_part_name(c, part));
+    for (const StreamPart& part : o.keys) columns.push_back(stream_part_name(c, part));
+    Matrix score(6, 1);
+    score << o.sum, o.scaled, o.capped, o.bias, o.before, o.score;
+    return {{"origins of the score", "query", "key", std::move(rows), std::move(columns), o.values},
+            {.name = "score",
+             .rows_are = "step",
+             .columns_are = "",
+             .rows = {"sum of the shares", "q·k times the scale", "soft-capped", "position bias", "score",
+                      "what softmax takes"},
+             .columns = {"score"},
+             .values = score,
+             .beside = true}};
+}
+
+}  // namespace headlight

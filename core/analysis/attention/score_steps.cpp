@@ -1,0 +1,39 @@
+#include "analysis/attention/score_steps.h"
+
+#include <cmath>
+
+#include "base/cast.h"
+
+namespace headlight {
+
+WeightsBy weights_by(const AttentionRule& rule, int head, int query) {
+    if (rule.is_given(head, query)) return WeightsBy::given;
+    return rule.temperature_of(head) == 0 ? WeightsBy::heaviest : WeightsBy::softmax;
+}
+
+std::vector<ScoreSteps> score_steps(const Trace& trace, AttentionHead at, int query, int first, int count) {
+    const AttentionRule& rule = trace.rule(at.block);
+    const Rows q = trace.q(at.block, at.head), k = trace.k(at.block, at.head);
+    Matrix before(1, count), bias = Matrix::Zero(1, count);
+    attention_scores(rule, at.head, q, k, query, first, before);
+    rule.bias.add(at.head, query, first, bias);
+    Matrix score = before;
+    apply_temperature(rule, at.head, score);
+    std::vector<ScoreSteps> out(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) {
+        ScoreSteps& s = out[static_cast<size_t>(i)];
+        s.dot = q.row(query).dot(k.row(first + i));
+        s.scaled = s.dot * rule.scale;
+        s.capped = rule.cap > 0 ? rule.cap * std::tanh(s.scaled / rule.cap) : s.scaled;
+        s.bias = bias(0, i);
+        s.before = before(0, i);
+        s.score = score(0, i);
+    }
+    if (const HeadRule* change = rule.change(at.head))
+        for (const HeadRule::Score& edit : change->scores)
+            if (edit.query == query && edit.key >= first && edit.key < first + count)
+                out[static_cast<size_t>(edit.key - first)].edited = true;
+    return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,90 @@
+#include "analysis/attention/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kMin = -2, kMax = 25;  // between them the largest e^score has few enough digits to read
+
+/// e^score of the keys that take part; the same of all keys of a fully masked row, which is uniform
+/// (MaskPlan).
+void exponentiate(Steps& s) {
+    const bool fully_masked =
+        std::none_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.allowed; });
+    float largest = fully_masked ? 0 : -std::numeric_limits<float>::infinity();
+    for (const KeyStep& k : s.keys)
+        if (k.allowed) largest = std::max(largest, k.score);
+    s.shift = largest < kMin || largest > kMax ? largest : 0;
+    for (KeyStep& k : s.keys) k.exp = fully_masked ? 1 : k.allowed ? std::exp(double(k.score) - s.shift) : 0;
+}
+
+/// What temperature 0 comes to: 1 of the key whose weight is not 0.
+void choose_heaviest(Steps& s) {
+    for (KeyStep& k : s.keys) k.exp = k.weight > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+ZBy z_by(const AttentionRule& rule, int head, int query) {
+    const HeadRule* change = rule.change(head);
+    if (!change) return ZBy::weights;
+    if (change->given_z.gives(query)) return ZBy::given;
+    return change->z == HeadRule::Z::zero   ? ZBy::zero
+           : change->z == HeadRule::Z::mean ? ZBy::mean
+                                            : ZBy::weights;
+}
+
+OutBy out_by(const AttentionRule& rule, int query) {
+    if (rule.given_out.gives(query)) return OutBy::given;
+    return rule.skipped ? OutBy::skipped : OutBy::heads;
+}
+
+bool has_edited(const Steps& s) {
+    return std::any_of(s.keys.begin(), s.keys.end(), [](const KeyStep& k) { return k.edited; });
+}
+
+bool is_tempered(const Steps& s) { return s.weights_by == WeightsBy::softmax && s.temperature != 1; }
+
+Result<Steps> answer(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
+    HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.block));
+    const AttentionRule& rule = trace.rule(w.block);
+    const Rows v = trace.v(w.block, w.head);
+    const Matrix pattern = trace.pattern_rows(w.block, w.head, w.query, 1);
+    Steps s;
+    for (const ScoreSteps& score :
+         score_steps(trace, {w.block, w.head}, w.query, 0, trace.key_count(w.block))) {
+        const int key = isize(s.keys);
+        KeyStep step{score};
+        step.allowed = rule.mask_of(w.head).allows(w.query, key);
+        step.weight = pattern(0, key);
+        step.value_norm = v.row(key).norm();
+        step.moved = step.weight * step.value_norm;
+        s.keys.push_back(step);
+    }
+    s.weights_by = weights_by(rule, w.head, w.query);
+    s.temperature = rule.temperature_of(w.head);
+    if (s.weights_by == WeightsBy::softmax) exponentiate(s);
+    if (s.weights_by == WeightsBy::heaviest) choose_heaviest(s);
+    for (const KeyStep& k : s.keys) s.sum += k.exp;
+    s.z_by = z_by(rule, w.head, w.query);
+    s.out_by = out_by(rule, w.query);
+    const Index d = trace.config().d_head(w.block);
+    s.z = trace.z(w.block, w.query, 1, pool).row(0).segment(w.head * d, d).transpose();
+    s.delta = trace.results(w.block, w.query, pool).row(w.head).transpose();
+    return s;
+}
+
+void StepsWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    head = nearest_head(t, block, head);
+    query = nearest(query, t.query_count(block));
+}
+bool StepsWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+
+}  // namespace headlight

@@ -1,0 +1,165 @@
+#include "analysis/attribution/contribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analysis/circuits/head_matrices.h"
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/memory.h"
+#include "base/spare.h"
+
+namespace headlight {
+
+namespace {
+
+/// Lengths of what one block's heads move, after Kobayashi et al.: with f = v W_O of each head, key j adds
+/// Σ_h α_h f_h to query i, and its squared length is αᵀ G α with the products G of that key's f. Beside the
+/// stream x of its own token, |x + Σ α f|² = |x|² + 2 Σ α (x · f) + αᵀ G α. So f itself, which would be heads
+/// times as large as the stream, is made for some keys at a time and forgotten.
+class ContributionBlock {
+public:
+    ContributionBlock(const Trace& trace, int block, const IncludedHeads& included, ThreadPool& pool)
+        : trace_(trace),
+          pool_(pool),
+          block_(block),
+          heads_(trace.config().heads(block)),
+          self_(trace.config().block(block).kind != AttentionKind::cross) {
+        check_fits(int64_t{trace.key_count(block)} * heads_ * (heads_ + 2) * 4);
+        const AttentionWeights& w = trace.weights(block);
+        after_ = trace.config().norm_place == NormPlace::after;
+        moved_norm_ = after_ ? w.norm : w.post_norm;
+        Matrix stream = trace.resid_before(block, pool);  // [n, d_model], what the block is added to
+        scales_ = Vector::Ones(stream.rows());
+        if (after_) bend(stream);
+        if (moved_norm_ && !after_) read_scales();
+        squares_ = stream.cast<double>().rowwise().squaredNorm();
+        moving_.resize(trace.query_count(block), heads_);
+        for (int h = 0; h < heads_; ++h)
+            moving_.col(h) = moving_rows(trace, included, {block, h}, 0, trace.query_count(block));
+        multiply_values(stream);
+    }
+
+    RowShares rows(int first, int count) const {
+        RowShares out{Matrix(count, trace_.key_count(block_)), Vector::Zero(count)};
+        const int together = queries_together();
+        for (int at = 0; at < count && !pool_.stopped(); at += together)
+            measure(first + at, std::min(together, count - at), at, out.keys);
+        for (int i = 0; i < count; ++i) {
+            // Of self-attention the stream is already in the length of its own key.
+            out.stays[i] =
+                self_ ? std::exchange(out.keys(i, first + i), 0.0f) : float(std::sqrt(squares_[first + i]));
+            const float sum = std::max(out.keys.row(i).sum() + out.stays[i], 1e-30f);
+            out.keys.row(i) /= sum;
+            out.stays[i] /= sum;
+        }
+        return out;
+    }
+
+private:
+    /// Queries whose patterns of all heads a thread holds at once: at most 16 MB where they are many.
+    int queries_together() const {
+        constexpr Index kEntries = 1 << 22;
+        return narrow<int>(std::max<Index>(1, kEntries / (Index{heads_} * trace_.key_count(block_))));
+    }
+    /// A norm's straight part, but for the scale of a row.
+    void bend(MatrixRef rows) const {
+        if (trace_.config().norm == NormKind::layer_norm) rows.colwise() -= rows.rowwise().mean().eval();
+        rows.array().rowwise() *=
+            Eigen::Map<const Eigen::RowVectorXf>(moved_norm_.weight, rows.cols()).array();
+    }
+    /// One over what the norm on the block's output divides each row by.
+    void read_scales() {
+        Matrix out = trace_.proj_out(block_, 0, trace_.query_count(block_), pool_);
+        if (trace_.config().norm == NormKind::layer_norm) out.colwise() -= out.rowwise().mean().eval();
+        scales_ = (out.array().square().rowwise().mean() + trace_.config().norm_eps).rsqrt().matrix();
+    }
+    /// f of each head for the keys from `first` on, [keys, heads · d_model].
+    void move_values(const Matrix& weights, int first, Matrix& moved) const {
+        const Index width = trace_.config().d_head(block_), d = weights.cols();
+        moved.setZero();
+        for (int h = 0; h < heads_; ++h) {
+            if (moving_.col(h).isZero()) continue;
+            auto own = moved.middleCols(h * d, d);
+            apply_linear(
+                pool_, trace_.v(block_, h).middleRows(first, moved.rows()),
+                Linear::of_floats(weights.row(h * width).data(), nullptr, width, d, WeightLayout::in_out),
+                own);
+            if (moved_norm_) bend(own);
+        }
+    }
+    void multiply_values(const Matrix& stream) {
+        constexpr Index kEntries = 1 << 23;  // of f: 32 MB
+        const Linear& o = trace_.weights(block_).o;
+        const Matrix weights = input_rows(o, 0, o.in);
+        const int keys = trace_.key_count(block_);
+        const int together =
+            narrow<int>(std::clamp<Index>(kEntries / (heads_ * weights.cols()), 1, kBlockRows));
+        products_.resize(keys, Index{heads_} * heads_);
+        beside_ = Matrix::Zero(self_ ? keys : 0, heads_);
+        for (int first = 0; first < keys; first += together) {
+            pool_.stop_point();
+            Matrix moved = spare_matrix(std::min(together, keys - first), heads_ * weights.cols());
+            move_values(weights, first, moved);
+            pool_.run(narrow<int>(moved.rows()), [&](int i) {
+                const Eigen::Map<const Matrix> f(moved.row(i).data(), heads_, weights.cols());
+                Eigen::Map<Matrix>(products_.row(first + i).data(), heads_, heads_).noalias() =
+                    f * f.transpose();
+                if (self_) beside_.row(first + i) = (f * stream.row(first + i).transpose()).transpose();
+            });
+            leave_spare(std::move(moved));
+        }
+    }
+    /// Lengths of what each key moves to some queries, into rows of `lengths` from `row` on; of a query's own
+    /// key with its stream.
+    void measure(int first, int queries, int row, Matrix& lengths) const {
+        std::vector<Matrix> patterns;
+        for (int h = 0; h < heads_; ++h)
+            patterns.push_back(moving_.col(h).segment(first, queries).asDiagonal() *
+                               trace_.pattern_rows(block_, h, first, queries));
+        Matrix weights(queries, heads_), weighed(queries, heads_);
+        for (Index j = 0; j < lengths.cols(); ++j) {
+            if (pool_.stopped()) return;
+            for (int h = 0; h < heads_; ++h) weights.col(h) = patterns[size_t(h)].col(j);
+            weights.array().colwise() *= scales_.segment(first, queries).array();
+            auto column = lengths.col(j).segment(row, queries);
+            if ((weights.array() == 0).all()) {
+                column.setZero();
+            } else {
+                weighed.noalias() =
+                    weights * Eigen::Map<const Matrix>(products_.row(j).data(), heads_, heads_);
+                column = weighed.cwiseProduct(weights).rowwise().sum().cwiseMax(0.0f).cwiseSqrt();
+            }
+            if (self_ && j >= first && j < first + queries) {
+                const Index i = j - first;
+                const double square = squares_[j] + 2 * double(weights.row(i).dot(beside_.row(j))) +
+                                      double(column[i]) * double(column[i]);
+                column[i] = float(std::sqrt(std::max(square, 0.0)));
+            }
+        }
+    }
+
+    const Trace& trace_;
+    ThreadPool& pool_;
+    int block_, heads_;
+    bool self_;
+    Matrix moving_;            // [n, heads]: moving_rows
+    Matrix products_;          // [keys, heads · heads]
+    Matrix beside_;            // [n, heads]: the stream · f of its own token
+    Eigen::VectorXd squares_;  // [n], of the stream
+    Vector scales_;            // [n]
+    Norm moved_norm_;          // what the block adds goes through it, alone or (after_) with the stream
+    bool after_ = false;
+};
+
+}  // namespace
+
+BlockShares contribution_shares(const Trace& trace, const IncludedHeads& included, ThreadPool& pool) {
+    return [&trace, included, &pool](int block) -> SharesOf {
+        const auto shares = std::make_shared<ContributionBlock>(trace, block, included, pool);
+        return [shares](int first, int rows) { return shares->rows(first, rows); };
+    };
+}
+
+}  // namespace headlight

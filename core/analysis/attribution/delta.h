@@ -1,0 +1,98 @@
+// What attention does to the embeddings: E → E + ΔE.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "analysis/attention/shown.h"
+#include "analysis/prediction/predict.h"
+
+namespace headlight {
+
+/// Lengths over all tokens and attention blocks of one stack.
+struct DeltaMaps {
+    std::vector<int> blocks;       // in the order in which the residual stream meets them
+    Matrix before, delta, cosine;  // [n, blocks]: ‖E‖, ‖ΔE‖ (attn_out), cosine of E and E + ΔE
+};
+
+struct DeltaMapsWanted {
+    using Answer = DeltaMaps;
+    int stack = 0;
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
+    bool operator==(const DeltaMapsWanted&) const = default;
+};
+
+Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
+                         const CancelFlag* cancel);
+
+/// A part of one ΔE: a head's, the output bias's, what a person put in place, or what came from one key.
+struct DeltaPart {
+    float norm = 0;   // its length
+    float along = 0;  // its component along the whole ΔE; over all parts they sum to ‖ΔE‖
+};
+
+struct TokenShift {
+    int id = 0;
+    float logit = 0;  // how much ΔE adds to the token's logit on the straight path
+};
+
+/// One token's ΔE in one attention block, taken apart.
+struct DeltaSplit {
+    std::vector<DeltaPart> heads;  // with the output bias as one more, or what a person put in place of all
+    bool given = false;            // whether a person did
+    std::vector<DeltaPart>
+        keys;  // of the block, or of one head (Kobayashi et al. 2020: ‖Σ pattern · v · W_O‖)
+    std::vector<TokenShift> promoted, suppressed;  // by ΔE; empty where no straight path leads to the logits
+    std::vector<std::vector<int>> promoted_by_head;  // ids that each head promotes most
+    int token = -1, against = -1;  // what the metric is about at this query; −1: no straight path
+    float explained = 0;           // what ΔE adds to its logit (against another token: to the difference)
+    std::vector<float> explained_by_head;  // … each head of the block
+    PerHead<float> norm_by_head;           // ‖result‖ at this token; NaN in other stacks
+    std::vector<Prediction>
+        after_layer;  // what the model would say after each layer (logit lens), most probable
+};
+
+struct DeltaSplitWanted {
+    using Answer = DeltaSplit;
+    int block = 0, query = 0;
+    int head = -1;                 // whose keys; −1: all heads together
+    int token = -1, against = -1;  // explained: a token, or one against another; −1: the most probable one
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
+    bool operator==(const DeltaSplitWanted&) const = default;
+};
+
+Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel);
+
+/// [keys, d_model]: what each key adds through one head (−1: all of them) at one query, pattern · v · W_O.
+/// They sum to the head's result (to the sum of results).
+Matrix key_contributions(const Trace& trace, int block, int head, int query, ThreadPool& pool);
+
+/// The embeddings in the plane in which they vary most.
+struct Projection {
+    std::vector<int> tokens;    // the positions of the rows below
+    std::vector<int> left_out;  // … of tokens so long that they alone would be the plane, see long_tokens
+    std::vector<Matrix> steps;  // [tokens, 2] each: before and after attention, or the residual stream at the
+                                // start and after each layer
+    float kept = 0;             // share of the variance that the plane holds
+};
+
+/// The rows that in one of these steps are longer than ten times its median, as attention sinks are
+/// (Sun et al. 2024, massive activations).
+std::vector<int> long_tokens(const std::vector<Matrix>& steps);
+
+struct ProjectionWanted {
+    using Answer = Projection;
+    int stack = 0;
+    int block = -1;  // before and after this block; −1: through all layers
+    void fit(const Trace& trace);
+    bool fits(const Shown& shown) const;
+    bool operator==(const ProjectionWanted&) const = default;
+};
+
+Result<Projection> answer(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool,
+                          const CancelFlag* cancel);
+
+}  // namespace headlight

@@ -1,0 +1,280 @@
+#include "analysis/attribution/influence.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "analysis/patching/patch_estimate.h"
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/quoted.h"
+
+namespace headlight {
+
+std::span<const InfluenceMethodRow> influence_methods() {
+    static constexpr std::array<InfluenceMethodRow, 7> kMethods{{
+        {InfluenceMethod::gradient, "jacobian", "gradient", "gradient norm",
+         "length of the metric's gradient by the token's embedding", false, true},
+        {InfluenceMethod::input_x_gradient, "input-x-gradient", nullptr, "input × gradient",
+         "embedding times that gradient", true, true},
+        {InfluenceMethod::integrated_gradients, "integrated-gradients", nullptr, "integrated gradients",
+         "the same along the way from a baseline; they sum to the metric's change", true, true},
+        {InfluenceMethod::contribution, "contribution", nullptr, "contribution",
+         "lengths of what attention moves (α‖v W_O‖) against the residual, through all layers", false, false},
+        {InfluenceMethod::relevance, "relevance", nullptr, "relevance",
+         "patterns weighted by the metric's gradients", false, true},
+        {InfluenceMethod::rollout, "rollout", nullptr, "rollout", "mean patterns, through all layers", false,
+         false},
+        {InfluenceMethod::attribution_patching, "attribution-patching", nullptr, "attribution patching",
+         "of two texts: how much of the metric the clean text's residual stream at each token would bring "
+         "back, from 0 (corrupted) to 1 (clean), estimated from one reverse pass and added up over the "
+         "layers",
+         true, true},
+    }};
+    return kMethods;
+}
+
+float Influence::gap() const {
+    const float change = value - baseline_value;
+    return change == 0 ? std::numeric_limits<float>::quiet_NaN() : std::abs(sum - change) / std::abs(change);
+}
+
+std::vector<std::pair<double, double>> gauss_legendre(int points) {
+    HEADLIGHT_CHECK(points > 0);
+    std::vector<std::pair<double, double>> out;
+    for (int i = 0; i < points; ++i) {
+        double x = std::cos(M_PI * (i + 0.75) / (points + 0.5)), slope = 1;
+        for (int turn = 0; turn < 100; ++turn) {  // Newton's, on the Legendre polynomial
+            double p = 1, before = 0;
+            for (int k = 1; k <= points; ++k)
+                before = std::exchange(p, ((2 * k - 1) * x * p - (k - 1) * before) / k);
+            slope = points * (x * p - before) / (x * x - 1);
+            const double step = p / slope;
+            x -= step;
+            if (std::abs(step) < 1e-15) break;
+        }
+        out.emplace_back((1 - x) / 2, 1 / ((1 - x * x) * slope * slope));
+    }
+    return out;
+}
+
+Result<GradientSeed> metric_seed(const Metric& metric, const Trace& trace, const Trace* own,
+                                 ThreadPool& pool) {
+    if (metric.kind == MetricKind::divergence && !own)
+        return Error{
+            "No interventions: the divergence from the unchanged run is 0, and so are its gradients; choose "
+            "another metric, or change something."};
+    const Vector logits = logits_at(trace, metric.position, pool);
+    const bool needs_both = metric.kind == MetricKind::divergence;
+    const Vector gradient =
+        metric_gradient(metric, logits, needs_both ? logits_at(*own, metric.position, pool) : logits);
+    return logits_seed(*trace.model, trace.activations, metric.position, gradient, pool);
+}
+
+namespace {
+
+/// What is explained: metrics that are added up.
+struct Explained {
+    std::vector<Metric> metrics;
+    std::vector<int> positions() const {
+        std::vector<int> out;
+        for (const Metric& m : metrics) out.push_back(m.position);
+        return out;
+    }
+    float value(const Trace& trace, const Trace& unchanged, ThreadPool& pool) const {
+        float sum = 0;
+        for (const Metric& m : metrics) sum += evaluate(m, trace, unchanged, pool).value;
+        return sum;
+    }
+};
+
+/// [n, d_model] of each stack: the gradient of their sum by the embeddings.
+Result<std::vector<Matrix>> by_embeddings(const Explained& of, const Trace& trace, const Trace* own,
+                                          ThreadPool& pool, const CancelFlag* cancel) {
+    std::vector<GradientSeed> seeds;
+    for (const Metric& metric : of.metrics) {
+        TRY(GradientSeed seed, metric_seed(metric, trace, own, pool));
+        seeds.push_back(std::move(seed));
+    }
+    TRY(const auto gradients, embedding_gradients(trace, seeds, pool, cancel));
+    std::vector<Matrix> out;
+    for (const EmbeddingGradients& stack : gradients) out.push_back(stack.of(0));
+    return out;
+}
+
+/// x · y, row by row, of each stack.
+std::vector<Vector> row_products(const std::vector<Matrix>& x, const std::vector<Matrix>& y) {
+    std::vector<Vector> out;
+    for (size_t s = 0; s < x.size(); ++s) out.push_back(x[s].cwiseProduct(y[s]).rowwise().sum());
+    return out;
+}
+
+Result<std::vector<Matrix>> baseline_of(const InfluenceRuns& runs, InfluenceBaseline baseline,
+                                        ThreadPool& pool) {
+    if (baseline == InfluenceBaseline::mean) return mean_embeddings_of(runs.trace, pool);
+    std::vector<Matrix> out = embeddings_of(runs.trace);
+    if (baseline == InfluenceBaseline::zero) {
+        for (Matrix& stack : out) stack.setZero();
+        return out;
+    }
+    HEADLIGHT_CHECK(runs.prompt && runs.prompt->model == runs.trace.model);
+    std::vector<Matrix> other = embeddings_of(*runs.prompt);
+    for (size_t s = 0; s < out.size(); ++s)
+        if (other[s].rows() != out[s].rows())
+            return Error{"The baseline has " + counted_tokens(narrow<int>(other[s].rows())) +
+                         ", but the text has " + counted_tokens(narrow<int>(out[s].rows())) +
+                         ": integrated gradients go from one to the other token by token; give a prompt of "
+                         "equal length."};
+    return other;
+}
+
+/// The gradients' mean along the line from the baseline, times the way; the metric where it begins.
+Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, const Explained& of,
+                 Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
+    TRY(const std::vector<Matrix> from, baseline_of(runs, wanted.baseline, pool));
+    std::vector<Matrix> way = embeddings_of(runs.trace), sum;
+    for (size_t s = 0; s < way.size(); ++s) {
+        way[s] -= from[s];
+        sum.push_back(Matrix::Zero(way[s].rows(), way[s].cols()));
+    }
+    const Trace& unchanged = runs.own ? *runs.own : runs.trace;
+    TRY(const auto begin, run_embeddings(runs.trace, from, pool, cancel));
+    out.baseline_value = of.value(*begin, unchanged, pool);
+    for (const auto& [at, weight] : gauss_legendre(wanted.steps)) {
+        std::vector<Matrix> there = from;
+        for (size_t s = 0; s < way.size(); ++s) there[s] += float(at) * way[s];
+        TRY(const auto trace, run_embeddings(runs.trace, there, pool, cancel));
+        TRY(const auto gradient, by_embeddings(of, *trace, runs.own, pool, cancel));
+        for (size_t s = 0; s < way.size(); ++s) sum[s] += float(weight) * gradient[s];
+        if (step) step();
+    }
+    out.tokens = row_products(way, sum);
+    return success();
+}
+
+/// Each metric's own relevance, added up.
+Status add_relevance(const InfluenceRuns& runs, const Explained& of, Influence& out, ThreadPool& pool,
+                     const CancelFlag* cancel) {
+    std::vector<GradientSeed> seeds;
+    for (const Metric& metric : of.metrics) {
+        TRY(GradientSeed seed, metric_seed(metric, runs.trace, runs.own, pool));
+        seeds.push_back(std::move(seed));
+    }
+    TRY(const Matrix found, relevance_paths(runs.trace, of.positions(), std::move(seeds), pool, cancel));
+    out.tokens = by_stack(runs.trace, found.colwise().sum());
+    return success();
+}
+
+/// Estimates of all layers at each position, added up.
+Status add_estimates(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influence& out,
+                     ThreadPool& pool, const CancelFlag* cancel) {
+    if (!runs.prompt || runs.prompt->model != runs.trace.model)
+        return Error{
+            "Attribution patching needs two runs of one model: the corrupted text's, and that of a clean "
+            "text of as many tokens."};
+    if (wanted.written > 0)
+        return Error{"Attribution patching brings back one metric; leave the written tokens out."};
+    const PatchWanted patch{PatchPart::resid_pre, {}, wanted.metric};
+    TRY(const PatchMap map, empty_patch_map(*runs.prompt, runs.trace, patch, pool));
+    TRY(const Matrix estimates, patch_estimates(map, *runs.prompt, runs.trace, pool, cancel));
+    out.metric = map.asked.metric;
+    out.value = map.corrupted.value;
+    out.baseline_value = map.clean.value;
+    for (const Sequence& s : runs.trace.request.inputs) out.tokens.push_back(Vector::Zero(s.size()));
+    for (int row = 0; row < isize(map.blocks); ++row) {
+        Vector& tokens = out.tokens[size_t(runs.trace.config().block(map.blocks[row]).stack)];
+        tokens += estimates.row(row).head(tokens.size()).transpose();
+    }
+    return success();
+}
+
+/// What the metric's value rests on.
+Status explain(const InfluenceRuns& runs, const InfluenceWanted& wanted, const Explained& of, Influence& out,
+               ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
+    if (wanted.method == InfluenceMethod::integrated_gradients)
+        return integrate(runs, wanted, of, out, pool, cancel, step);
+    if (wanted.method == InfluenceMethod::relevance) return add_relevance(runs, of, out, pool, cancel);
+    TRY(const auto gradient, by_embeddings(of, runs.trace, runs.own, pool, cancel));
+    if (wanted.method == InfluenceMethod::input_x_gradient)
+        out.tokens = row_products(embeddings_of(runs.trace), gradient);
+    else
+        for (const Matrix& stack : gradient) out.tokens.push_back(stack.rowwise().norm());
+    return success();
+}
+
+/// The metrics that are explained, or where the row stands that is.
+Result<Explained> resolved_for(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool) {
+    const Trace& own = runs.own ? *runs.own : runs.trace;
+    const bool of_metric = row_of(influence_methods(), wanted.method).of_metric;
+    Explained out;
+    if (wanted.written > 0) {
+        TRY(out.metrics, written_metrics(wanted.metric, own, wanted.written));
+        return out;
+    }
+    Metric metric = wanted.metric;
+    if (of_metric || own.model->has_logits()) {
+        TRY(metric, resolved(wanted.metric, own, pool));
+    } else if (metric.position < 0 || metric.position >= own.output().size()) {
+        metric.position = own.output().size() - 1;
+    }
+    out.metrics = {metric};
+    return out;
+}
+
+}  // namespace
+
+Result<std::vector<Metric>> written_metrics(const Metric& kind, const Trace& trace, int written) {
+    const bool of_one = kind.kind != MetricKind::difference && kind.kind != MetricKind::divergence;
+    if (!of_one || kind.a >= 0 || kind.position >= 0)
+        return Error{
+            "What was written is explained by the log p, p or logit of each of its tokens; choose log p "
+            "without a token or a position as the metric."};
+    const std::vector<int>& ids = trace.output().ids;
+    const int n = isize(ids);
+    if (!trace.model->has_logits() || trace.config().can.fill_masks)
+        return Error{trace.model->name +
+                     " writes no text behind what it reads; leave the written tokens out."};
+    if (written >= n) return Error{"Nothing stands before what was written, so nothing predicts it."};
+    std::vector<Metric> out;
+    for (int at = n - written; at < n; ++at) out.push_back({kind.kind, ids[at], -1, at - 1});
+    return out;
+}
+
+Status check_followed_back(const Trace& trace) {
+    if (trace.has_weights()) return success();
+    return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
+}
+
+Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
+                            const CancelFlag* cancel, const InfluenceStep& step) {
+    return guarded([&]() -> Result<Influence> {
+        const CancelScope scope(pool, cancel);
+        const Trace& trace = runs.trace;
+        TRY_STATUS(check_followed_back(trace));
+        Influence out;
+        if (wanted.method == InfluenceMethod::attribution_patching) {
+            TRY_STATUS(add_estimates(runs, wanted, out, pool, cancel));
+            for (const Vector& stack : out.tokens) out.sum += stack.sum();
+            return out;
+        }
+        TRY(const Explained of, resolved_for(runs, wanted, pool));
+        out.metric = of.metrics.front();
+        if (trace.model->has_logits()) {
+            const Trace& own = runs.own ? *runs.own : trace;
+            out.value = of.value(trace, own, pool);
+            out.own_value = runs.own ? of.value(own, own, pool) : out.value;
+        }
+        if (wanted.method == InfluenceMethod::contribution) {
+            TRY(out.tokens, contribution_paths(trace, of.positions(), pool, cancel));
+        } else if (wanted.method == InfluenceMethod::rollout) {
+            TRY(out.tokens, rollout_paths(trace, of.positions(), pool, cancel));
+        } else {
+            TRY_STATUS(explain(runs, wanted, of, out, pool, cancel, step));
+        }
+        for (const Vector& stack : out.tokens) out.sum += stack.sum();
+        return out;
+    });
+}
+
+}  // namespace headlight

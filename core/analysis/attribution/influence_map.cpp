@@ -1,0 +1,171 @@
+#include "analysis/attribution/influence_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/cast.h"
+#include "base/check.h"
+
+namespace headlight {
+
+void InfluenceMapWanted::fit(const Trace& t) {
+    stack = nearest_stack(t, stack);
+    const int layers = t.config().stacks[stack].layers;
+    if (of != InfluenceOf::hidden) {
+        layer = -1;
+        probes = 0;
+    } else {
+        metric = {};
+        layer = layer < 0 ? layers - 1 : nearest(layer, layers);
+    }
+}
+
+int probes_by_cost(const Trace& t, const InfluenceMapWanted& wanted) {
+    constexpr double kExactProducts = 1e12;
+    constexpr int kProbes = 8;
+    const StackConfig& s = t.config().stacks[wanted.stack];
+    const double d = t.config().d_model, n = t.request.inputs[wanted.stack].size(),
+                 layers = wanted.layer < 0 ? s.layers : wanted.layer + 1,
+                 of_token = 2 * d * (double(s.heads + s.kv_heads) * s.d_head + s.d_mlp);
+    return n * d * n * layers * of_token <= kExactProducts ? 0 : kProbes;
+}
+
+namespace {
+
+Result<InfluenceMap> empty_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted) {
+    const Trace& trace = runs.trace;
+    const Index outputs = trace.request.inputs[wanted.stack].size(), tokens = trace.token_count();
+    TRY_STATUS(check_followed_back(trace));
+    if (tokens > kMaxInfluenceTokens)
+        return Error{"Every output's answer to every token is measured for at most " +
+                     std::to_string(kMaxInfluenceTokens) + " tokens, and there are " +
+                     std::to_string(tokens) + "; shorten the text."};
+    InfluenceMap out{wanted, Matrix::Constant(outputs, tokens, std::numeric_limits<float>::quiet_NaN()), {}};
+    if (wanted.of == InfluenceOf::hidden && wanted.probes == InfluenceMapWanted::kChosenByCost)
+        out.asked.probes = probes_by_cost(trace, wanted);
+    if (out.asked.probes > 1) out.standard_error = out.norms;
+    return out;
+}
+
+/// The seeds of the metric, taken at so many rows from `first` on.
+Result<std::vector<GradientSeed>> metric_seeds(const InfluenceRuns& runs, Metric metric, int first, int count,
+                                               ThreadPool& pool) {
+    std::vector<GradientSeed> out;
+    for (int i = 0; i < count; ++i) {
+        metric.position = first + i;
+        TRY(const Metric own, resolved(metric, runs.own ? *runs.own : runs.trace, pool));
+        TRY(GradientSeed seed, metric_seed(own, runs.trace, runs.own, pool));
+        seed.number = i;
+        out.push_back(std::move(seed));
+    }
+    return out;
+}
+
+/// Lengths of the metric's gradients, or its relevance, at some rows, which go back together.
+Status measure_metric(const InfluenceRuns& runs, InfluenceMap& map, int first, int count, ThreadPool& pool,
+                      const CancelFlag* cancel) {
+    const Trace& trace = runs.trace;
+    TRY(std::vector<GradientSeed> seeds, metric_seeds(runs, map.asked.metric, first, count, pool));
+    if (map.asked.of == InfluenceOf::relevance) {
+        std::vector<int> positions;
+        for (const GradientSeed& seed : seeds) positions.push_back(seed.row);
+        TRY(map.norms.middleRows(first, count),
+            relevance_paths(trace, positions, std::move(seeds), pool, cancel));
+        return success();
+    }
+    TRY(const auto gradients, embedding_gradients(trace, seeds, pool, cancel));
+    for (int s = 0; s < isize(gradients); ++s)
+        for (int i = 0; i < count; ++i) {
+            const Vector squares = gradients[s].squared_lengths(i);
+            map.norms.row(first + i).segment(trace.first_token(s), squares.size()) =
+                squares.cwiseSqrt().transpose();
+        }
+    return success();
+}
+
+Status measure_hidden(const Trace& trace, InfluenceMap& map, int first, int count, ThreadPool& pool,
+                      const CancelFlag* cancel) {
+    TRY(const JacobianNorms found, jacobian_rows(trace, {map.asked.stack, map.asked.layer}, first, count,
+                                                 map.asked.probes, pool, cancel));
+    map.norms.middleRows(first, count) = found.norms;
+    if (found.standard_error.size()) map.standard_error.middleRows(first, count) = found.standard_error;
+    return success();
+}
+
+}  // namespace
+
+Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted,
+                                   ThreadPool& pool, const CancelFlag* cancel,
+                                   const std::function<void(const InfluenceMap&)>& seen) {
+    return guarded([&]() -> Result<InfluenceMap> {
+        const CancelScope scope(pool, cancel);
+        InfluenceMapWanted fitting = wanted;
+        fitting.fit(runs.trace);
+        TRY(InfluenceMap out, empty_map(runs, fitting));
+        const bool of_metric = fitting.of != InfluenceOf::hidden;
+        if (of_metric && fitting.stack + 1 != isize(runs.trace.config().stacks))
+            return Error{"The metric is taken in the decoder; choose one of its heads, or a hidden state."};
+        const int rows = narrow<int>(out.norms.rows()),
+                  together = of_metric ? gradients_together(runs.trace)
+                                       : outputs_together(runs.trace, out.asked.probes);
+        while (!out.whole()) {
+            const int count = std::min(together, rows - out.done);
+            TRY_STATUS(of_metric ? measure_metric(runs, out, out.done, count, pool, cancel)
+                                 : measure_hidden(runs.trace, out, out.done, count, pool, cancel));
+            out.done += count;
+            if (seen) seen(out);
+        }
+        return out;
+    });
+}
+
+namespace {
+
+/// What cannot be is said, and is no failure.
+template <class T, class Made>
+Result<T> or_refusal(Result<Made> made, const std::function<T(Made)>& taken) {
+    if (made) return taken(*std::move(made));
+    if (made.error().cancelled) return made.error();
+    T refused;
+    refused.refusal = made.error().message;
+    return refused;
+}
+
+}  // namespace
+
+Result<InfluenceMapFound> answer(const Runs& runs, const InfluenceMapWanted& wanted, ThreadPool& pool,
+                                 const CancelFlag* cancel) {
+    return or_refusal<InfluenceMapFound, InfluenceMap>(
+        influence_map(influence_runs(runs), wanted, pool, cancel), [](InfluenceMap map) {
+            return InfluenceMapFound{std::make_shared<const InfluenceMap>(std::move(map)), ""};
+        });
+}
+
+Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+                                 const CancelFlag* cancel,
+                                 const std::function<void(const TokenScores&)>& seen) {
+    if (wanted.how.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
+        return TokenScores{nullptr,
+                           wanted.how.method == InfluenceMethod::attribution_patching
+                               ? "Type the clean text: another text of as many tokens, whose residual "
+                                 "stream is put into this one."
+                               : "Type the baseline: another text of as many tokens."};
+    TokenScores now;
+    if (wanted.how.method == InfluenceMethod::integrated_gradients) now.steps = wanted.how.steps;
+    const auto step = [&] {
+        ++now.done;
+        if (seen) seen(now);
+    };
+    return or_refusal<TokenScores, Influence>(
+        influence(runs, wanted.how, pool, cancel, step), [&](Influence found) {
+            return TokenScores{std::make_shared<const Influence>(std::move(found)), "", now.steps, now.steps};
+        });
+}
+
+Result<TokenScores> answer(const Runs& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel) {
+    return token_scores(influence_runs(runs), wanted, pool, cancel);
+}
+
+}  // namespace headlight

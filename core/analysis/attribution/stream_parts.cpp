@@ -1,0 +1,239 @@
+#include "analysis/attribution/stream_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/attribution/embedding_parts.h"
+#include "base/cast.h"
+
+namespace headlight {
+
+namespace {
+
+using PartRow = Eigen::RowVectorXf;
+using PartKind = StreamPart::Kind;
+
+bool gives_z(const AttentionRule& rule, int head, int position) {
+    return rule.change(head) && rule.change(head)->given_z.gives(position);
+}
+
+const StackWeights& stack_weights(const Trace& trace, int stack) {
+    trace.weights(0);  // said where a trace holds none
+    return trace.model->weights.stacks[stack];
+}
+
+/// Follows one token up a stack.
+class Splitter {
+public:
+    Splitter(const Trace& trace, int stack, int position, ThreadPool& pool)
+        : trace_(trace),
+          c_(trace.config()),
+          w_(stack_weights(trace, stack)),
+          stack_(stack),
+          position_(position),
+          pool_(pool) {
+        const StackConfig& s = c_.stacks[stack];
+        rows_.setZero(kFixed + 3 + Index{s.layers} * (2 * s.heads + 3), c_.d_model);
+        parts_ = {{PartKind::biases}, {PartKind::given}};
+        embed();
+    }
+
+    /// Everything before an attention block of this stack.
+    void climb_to(const AttentionBlock& block, int first_of_layer) {
+        for (int l = 0; l < block.layer; ++l) pass_layer(l);
+        enter_layer(block.layer);
+        if (block.kind == AttentionKind::cross) pass_attention(first_of_layer, layer(block.layer).self.norm);
+    }
+    void climb() {
+        for (int l = 0; l < c_.stacks[stack_].layers; ++l) pass_layer(l);
+    }
+    void climb_to_end() {
+        climb();
+        now_ = trace_.stack(stack_).resid_final.row(position_);
+        if (w_.final_norm) through(w_.final_norm);
+    }
+    void through(const Norm& norm) {
+        if (!norm) return;
+        Matrix used = rows_.topRows(isize(parts_));
+        through_norm(c_, norm, now_, used);
+        rows_.topRows(isize(parts_)) = used;
+        now_ = normalized(norm, now_);
+    }
+    /// Without what nothing was put into.
+    StreamParts finished() const {
+        StreamParts out;
+        std::vector<Index> kept;
+        for (Index i = 0; i < isize(parts_); ++i)
+            if (i == 0 || parts_[i].kind != PartKind::given || !rows_.row(i).isZero(0)) {
+                kept.push_back(i);
+                out.parts.push_back(parts_[i]);
+            }
+        out.rows = rows_(kept, Eigen::all);
+        return out;
+    }
+    /// The same with all biases in the first row.
+    StreamParts joined() const {
+        const StreamParts all = finished();
+        StreamParts out;
+        std::vector<Index> kept;
+        PartRow biases = PartRow::Zero(c_.d_model);
+        for (Index i = 0; i < isize(all.parts); ++i) {
+            const bool is_bias = all.parts[i].kind == PartKind::biases;
+            if (is_bias) biases += all.rows.row(i);
+            if (is_bias && i > 0) continue;
+            kept.push_back(i);
+            out.parts.push_back(all.parts[i]);
+        }
+        out.rows = all.rows(kept, Eigen::all);
+        out.rows.row(0) = biases;
+        return out;
+    }
+
+private:
+    static constexpr Index kBiases = 0, kGiven = 1, kFixed = 2;
+
+    const LayerWeights& layer(int l) const { return w_.layers[l]; }
+    const LayerActivations& activations(int l) const { return *trace_.stack(stack_).layers[l]; }
+    bool after() const { return c_.norm_place == NormPlace::after; }
+    PartRow normalized(const Norm& norm, const PartRow& x) const {
+        return apply_norm(c_, norm, x, pool_).row(0);
+    }
+    void add(StreamPart part, const PartRow& row) {
+        rows_.row(isize(parts_)) = row;
+        parts_.push_back(part);
+    }
+
+    void embed() {
+        const StreamParts parts = embedding_parts(trace_, stack_, position_, pool_);
+        now_ = parts.rows.colwise().sum();
+        rows_.row(kBiases) += parts.rows.row(0);
+        for (int i = 1; i < isize(parts.parts); ++i) add(parts.parts[i], parts.rows.row(i));
+    }
+
+    /// The stream that enters a layer, where a person may have put another one.
+    void enter_layer(int l) {
+        const GivenRows& given = activations(l).changed.resid_pre;
+        now_ = activations(l).resid_pre.row(position_);
+        if (given.replaces(position_)) {
+            rows_.topRows(isize(parts_)).setZero();
+            rows_.row(kGiven) = now_;
+        } else if (given.gives(position_)) {
+            rows_.row(kGiven) += now_ - activations(l).entering_row(position_);
+        }
+    }
+    void pass_attention(int block, const Norm& norm) {
+        const AttentionRule& rule = trace_.rule(block);
+        const PartRow out = trace_.attn_out(block, position_, 1, pool_).row(0);
+        if (rule.given_out.gives(position_)) {
+            add({PartKind::given_attention, block}, out);
+        } else if (!rule.skipped) {
+            const Matrix heads = trace_.head_additions(block, position_, pool_);
+            for (int h = 0; h < heads.rows(); ++h)
+                add({gives_z(rule, h, position_) ? PartKind::given_head : PartKind::head, block, h},
+                    heads.row(h));
+            if (trace_.adds_bias(block)) add({PartKind::biases, block}, out - heads.colwise().sum());
+        }
+        now_ += out;
+        if (after()) through(norm);
+    }
+    /// The stream as it leaves a layer.
+    PartRow left_by(int l) const {
+        const bool last = l + 1 == c_.stacks[stack_].layers;
+        return last ? trace_.stack(stack_).resid_final.row(position_)
+                    : activations(l + 1).entering_row(position_);
+    }
+    /// What the MLP adds: the step of the stream, or, where a norm stands behind it, computed again.
+    PartRow mlp_row(int l) const {
+        if (!after()) return left_by(l) - now_;
+        Matrix out = activations(l).changed.no_mlp ? Matrix(Matrix::Zero(1, c_.d_model))
+                                                   : mlp_output(*trace_.model, stack_, l, now_, pool_);
+        activations(l).changed.mlp_out.put(position_, out);
+        return out.row(0);
+    }
+    void pass_layer(int l) {
+        pool_.stop_point();
+        enter_layer(l);
+        const auto blocks = c_.blocks_of(stack_, l);
+        pass_attention(blocks.front(), layer(l).self.norm);
+        if (blocks.size() > 1) pass_attention(blocks.back(), layer(l).cross.norm);
+        const LayerChanges& changed = activations(l).changed;
+        const PartRow out = mlp_row(l);
+        if (changed.mlp_out.gives(position_))
+            add({PartKind::given_mlp, blocks.front()}, out);
+        else if (!changed.no_mlp)
+            add({PartKind::mlp, blocks.front()}, out);
+        now_ += out;
+        if (after()) through(layer(l).mlp_norm);
+    }
+
+    const Trace& trace_;
+    const ModelConfig& c_;
+    const StackWeights& w_;
+    const int stack_, position_;
+    ThreadPool& pool_;
+    std::vector<StreamPart> parts_;
+    Matrix rows_;  // [room, d_model]; those of parts_ are in use
+    PartRow now_;  // what they sum to
+};
+
+}  // namespace
+
+std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
+    switch (part.kind) {
+        case PartKind::token:
+            return c.can.read_image ? "patch" : "token";
+        case PartKind::position:
+            return "position";
+        case PartKind::segment:
+            return "segment";
+        case PartKind::head:
+            return head_path(c, part.block, part.head);
+        case PartKind::mlp:
+            return "MLP " + block_path(c, part.block);
+        case PartKind::biases:
+            return "biases";
+        case PartKind::given:
+            return "put in place";
+        case PartKind::given_head:
+            return head_path(c, part.block, part.head) + " put in place";
+        case PartKind::given_attention:
+            return "attention " + block_path(c, part.block) + " put in place";
+        case PartKind::given_mlp:
+            return "MLP " + block_path(c, part.block) + " put in place";
+        case PartKind::others:
+            break;
+    }
+    return std::to_string(part.count) + (part.count == 1 ? " other" : " others");
+}
+
+void through_norm(const ModelConfig& c, const Norm& norm, const PartRow& whole, Matrix& rows) {
+    const bool center = c.norm == NormKind::layer_norm;
+    const float mean = center ? whole.mean() : 0.0f,
+                deviation = std::sqrt((whole.array() - mean).square().mean() + c.norm_eps);
+    if (center) rows.colwise() -= rows.rowwise().mean().eval();
+    const Eigen::Map<const PartRow> weight(norm.weight, rows.cols());
+    rows = (rows.array().rowwise() * (weight.array() / deviation)).matrix();
+    if (norm.bias) rows.row(0) += Eigen::Map<const PartRow>(norm.bias, rows.cols());
+}
+
+StreamParts parts_read(const Trace& trace, int block, bool keys, int token, ThreadPool& pool) {
+    const ModelConfig& c = trace.config();
+    const AttentionBlock at = c.block(block);
+    const bool source = keys && at.kind == AttentionKind::cross;
+    Splitter split(trace, source ? at.key_stack() : at.stack, token, pool);
+    if (source) {
+        split.climb_to_end();
+        return split.joined();
+    }
+    split.climb_to(at, c.blocks_of(at.stack, at.layer).front());
+    if (c.norm_place == NormPlace::before) split.through(trace.weights(block).norm);
+    return split.joined();
+}
+
+StreamParts parts_left(const Trace& trace, int stack, int token, ThreadPool& pool) {
+    Splitter split(trace, stack, token, pool);
+    split.climb();
+    return split.finished();
+}
+
+}  // namespace headlight

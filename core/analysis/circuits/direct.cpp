@@ -1,0 +1,76 @@
+#include "analysis/circuits/direct.h"
+
+#include <cmath>
+
+namespace headlight {
+
+bool has_direct_path(const Model& m) {
+    const ModelConfig& c = m.config;
+    return c.norm_place == NormPlace::before && !c.mlm_head && !c.can.read_image && m.has_logits() &&
+           m.weights.stacks.back().final_norm;
+}
+
+std::optional<DirectPath> DirectPath::at(const Trace& trace, int position) {
+    if (!has_direct_path(*trace.model)) return std::nullopt;
+    return DirectPath(trace, position);
+}
+
+DirectPath::DirectPath(const Trace& trace, int position) : trace_(trace) {
+    const ModelConfig& c = trace.config();
+    const auto x = trace.activations.stacks.back()->resid_final.row(position);
+    const float mean = c.norm == NormKind::layer_norm ? x.mean() : 0.0f;
+    deviation_ = std::sqrt((x.array() - mean).square().mean() + c.norm_eps);
+}
+
+Matrix DirectPath::normalized(ConstMatrixRef vectors) const {
+    const ModelConfig& c = trace_.config();
+    const Eigen::Map<const Eigen::RowVectorXf> weight(trace_.model->weights.stacks.back().final_norm.weight,
+                                                      vectors.cols());
+    Matrix x = vectors;
+    if (c.norm == NormKind::layer_norm) x.colwise() -= x.rowwise().mean().eval();
+    return (x.array().rowwise() * (weight.array() * (c.logit_scale / deviation_))).matrix();
+}
+
+Matrix DirectPath::as_logits(ConstMatrixRef normal, const Linear& head, ThreadPool& pool) const {
+    const Linear& dense = trace_.model->weights.head_dense;
+    Matrix out(normal.rows(), head.out);
+    if (!dense) {
+        apply_linear(pool, normal, head, out);
+        return out;
+    }
+    Matrix narrow(normal.rows(), dense.out);
+    apply_linear(pool, normal, dense, narrow);
+    apply_linear(pool, narrow, head, out);
+    return out;
+}
+
+Matrix DirectPath::logits(ConstMatrixRef vectors, ThreadPool& pool) const {
+    Linear head = trace_.model->weights.unembedding;
+    head.bias = nullptr;
+    return as_logits(normalized(vectors), head, pool);
+}
+
+Vector DirectPath::logit(ConstMatrixRef vectors, int token) const {
+    ThreadPool alone(1);
+    Linear head = trace_.model->weights.unembedding.columns(token, 1);
+    head.bias = nullptr;
+    return as_logits(normalized(vectors), head, alone).col(0);
+}
+
+float DirectPath::norm_bias(int token) const {
+    const Norm& norm = trace_.model->weights.stacks.back().final_norm;
+    if (!norm.bias) return 0;
+    ThreadPool alone(1);
+    Linear head = trace_.model->weights.unembedding.columns(token, 1);
+    head.bias = nullptr;
+    const Matrix bias = Eigen::Map<const Eigen::RowVectorXf>(norm.bias, trace_.config().d_model) *
+                        trace_.config().logit_scale;
+    return as_logits(bias, head, alone)(0, 0);
+}
+
+float DirectPath::unembedding_bias(int token) const {
+    const Linear& head = trace_.model->weights.unembedding;
+    return head.bias ? head.bias[token] : 0.0f;
+}
+
+}  // namespace headlight

@@ -1,0 +1,210 @@
+#include "analysis/comparison/run_pair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "analysis/attribution/delta.h"
+#include "base/cast.h"
+#include "base/memory.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr Index kMaxSide = 96;
+constexpr size_t kListed = 7;
+constexpr int kChangedTokens = 16;
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+/// The largest of each block, or the largest in magnitude.
+Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
+    Matrix out((m.rows() + step - 1) / step, (m.cols() + step - 1) / step);
+    for (Index r = 0; r < out.rows(); ++r)
+        for (Index c = 0; c < out.cols(); ++c) {
+            const auto block = m.block(r * step, c * step, std::min<Index>(step, m.rows() - r * step),
+                                       std::min<Index>(step, m.cols() - c * step));
+            const float high = block.maxCoeff(), low = block.minCoeff();
+            out(r, c) = of_magnitude && -low > high ? low : high;
+        }
+    return out;
+}
+
+/// The largest in magnitude; those that differ by rounding alone in the order of reading.
+std::vector<PairedMap::Difference> largest_of(const Matrix& difference) {
+    constexpr float kRounding = 5e-7f;  // below it views say that nothing differs
+    std::vector<Index> order(difference.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto count = std::min(kListed, order.size());
+    const auto place = [&](Index i) {
+        return std::pair(-std::round(std::abs(difference.data()[i]) / kRounding), i);
+    };
+    std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                      [&](Index x, Index y) { return place(x) < place(y); });
+    std::vector<PairedMap::Difference> out;
+    for (size_t i = 0; i < count; ++i) {
+        const Index at = order[i];
+        if (difference.data()[at] != 0)
+            out.push_back({narrow<int>(at / difference.cols()), narrow<int>(at % difference.cols()),
+                           difference.data()[at]});
+    }
+    return out;
+}
+
+std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<std::string>& a,
+                                     const std::vector<std::string>& b) {
+    std::vector<std::string> out;
+    for (const TokenPair& p : pairs) {
+        const std::string x = p.a >= 0 ? a[p.a] : "", y = p.b >= 0 ? b[p.b] : "";
+        out.push_back(p.both() && x != y ? x + " | " + y : p.a >= 0 ? x : y);
+    }
+    return out;
+}
+
+/// Lays both sides out and fills in what follows from them.
+void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
+    m.a = laid_out(a, m.rows, m.columns, Side::a, kAbsent);
+    m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
+    m.difference = (m.a.array() == kAbsent || m.b.array() == kAbsent)
+                       .select(Matrix::Zero(m.a.rows(), m.a.cols()), m.a.cwiseMax(0.0f) - m.b.cwiseMax(0.0f));
+    m.step = narrow<int>((std::max(m.a.rows(), m.a.cols()) + kMaxSide - 1) / kMaxSide);
+    m.small_a = reduced(m.a, m.step, false);
+    m.small_b = reduced(m.b, m.step, false);
+    m.small_difference = reduced(m.difference, m.step, true);
+    m.largest = largest_of(m.difference);
+}
+
+bool same_tokens(const ModelConfig& c, int a, int b) {
+    return c.block(a).stack == c.block(b).stack && c.block(a).key_stack() == c.block(b).key_stack();
+}
+
+/// How far every head of B that reads the same tokens is from one of A.
+Result<PerHead<float>> distances_from(const Trace& a, int block, int head, const Trace& b, int block_b,
+                                      const BlockPairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
+    const ModelConfig& c = b.config();
+    PerHead<float> out(c, kNone);
+    const CancelScope scope(pool, cancel);
+    for_heads(c, pool, [&](AttentionHead there) {
+        if (same_tokens(c, block_b, there.block))
+            out[there] = head_distance(a, block, head, b, there.block, there.head, pairs, cancel);
+    });
+    return out;
+}
+
+/// The nearest head of B's model whose queries and keys are of the same kind as A's.
+std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairWanted& w) {
+    const ModelConfig& c = b.config();
+    int block = std::clamp(w.block_b, 0, c.blocks() - 1);
+    const auto fits = [&](int candidate) {
+        return c.block(candidate).kind == a.config().block(w.block).kind ||
+               c.stacks.size() != a.config().stacks.size();
+    };
+    while (block > 0 && !fits(block)) --block;
+    while (block < c.blocks() - 1 && !fits(block)) ++block;
+    return {block, std::clamp(w.head_b, 0, c.heads(block) - 1)};
+}
+
+}  // namespace
+
+const Trace* RunPair::b(const Runs& runs) const {
+    switch (versus) {
+        case Versus::head:
+            return &runs.shown;
+        case Versus::unchanged:
+            return runs.own ? runs.own : &runs.shown;
+        case Versus::other:
+            return runs.other;
+    }
+    return nullptr;
+}
+
+Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& w, ThreadPool& pool,
+                        const CancelFlag* cancel) {
+    HeadPair out;
+    const Trace &a = runs.shown, *b = w.runs.b(runs);
+    if (!b) return out;
+    const auto [block_b, head_b] =
+        w.runs.versus == Versus::unchanged ? std::pair{w.block, w.head} : partner(a, *b, w);
+    BlockPairs pairs = align_blocks(w.runs.alignment, a, w.block, *b, block_b);
+    out.texts = align_stacks(w.runs.alignment, a, 0, *b, 0);
+    const AttentionBlock x = a.config().block(w.block), y = b->config().block(block_b);
+    out.map.row_labels = pair_labels(pairs.queries, token_labels(a, x.stack), token_labels(*b, y.stack));
+    out.map.column_labels =
+        pair_labels(pairs.keys, token_labels(a, x.key_stack()), token_labels(*b, y.key_stack()));
+    out.each_to_itself = w.runs.versus == Versus::unchanged ||
+                         (w.runs.versus == Versus::other && same_heads(a.config(), b->config()));
+    if (out.each_to_itself) {
+        TRY(out.distances, head_distances(a, *b, w.runs.alignment, pool, cancel));
+    } else {
+        TRY(out.distances, distances_from(a, w.block, w.head, *b, block_b, pairs, pool, cancel));
+    }
+    check_fits(std::ssize(pairs.queries) * std::ssize(pairs.keys) *
+               32);  // both sides twice, their difference, its order
+    out.map.rows = std::move(pairs.queries);
+    out.map.columns = std::move(pairs.keys);
+    fill(out.map, masked_pattern(a, w.block, w.head), masked_pattern(*b, block_b, head_b));
+    for (int r = 0; r < isize(out.map.rows); ++r) {
+        const auto row = r;
+        out.by_query.push_back(out.map.rows[r].both() ? divergence(out.map.a.row(row).cwiseMax(0.0f),
+                                                                   out.map.b.row(row).cwiseMax(0.0f))
+                                                      : kNone);
+    }
+    return out;
+}
+
+Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool,
+                         const CancelFlag* cancel) {
+    DeltaPair out;
+    const Trace &a = runs.shown, *b = w.runs.b(runs);
+    if (!b || w.stack >= isize(b->config().stacks) || !a.has_weights() || !b->has_weights()) return out;
+    TRY(const DeltaMaps mine, answer(a, DeltaMapsWanted{w.stack}, pool, cancel));
+    TRY(const DeltaMaps theirs, answer(*b, DeltaMapsWanted{w.stack}, pool, cancel));
+    if (mine.blocks.size() != theirs.blocks.size()) return out;
+    const auto labels_a = token_labels(a, w.stack), labels_b = token_labels(*b, w.stack);
+    out.map.rows = paired_with_itself(isize(mine.blocks));
+    out.map.columns = align_stacks(w.runs.alignment, a, w.stack, *b, w.stack);
+    for (const int block : mine.blocks) out.map.row_labels.push_back(block_name(a.config(), block));
+    out.map.column_labels = pair_labels(out.map.columns, labels_a, labels_b);
+    const auto ratio = [](const DeltaMaps& m) -> Matrix {
+        return (m.delta.array() / m.before.array().max(1e-12f)).matrix().transpose();
+    };
+    fill(out.map, ratio(mine), ratio(theirs));
+    return out;
+}
+
+Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, ThreadPool& pool,
+                              const CancelFlag* cancel) {
+    PredictionPair out;
+    const Trace &a = runs.shown, *b = w.runs.b(runs);
+    if (!b || !a.model->has_logits() || !b->model->has_logits()) return out;
+    const int stack_a = isize(a.request.inputs) - 1, stack_b = isize(b->request.inputs) - 1;
+    const auto labels_a = token_labels(a, stack_a), labels_b = token_labels(*b, stack_b);
+    out.positions = align_stacks(w.runs.alignment, a, stack_a, *b, stack_b);
+    out.labels = pair_labels(out.positions, labels_a, labels_b);
+    const auto places_a = predicting_positions(a), places_b = predicting_positions(*b);
+    const bool chosen = w.position >= 0 && w.position < a.output().size();
+    out.position_a = chosen ? w.position : places_a.empty() ? -1 : places_a[0];
+    out.position_b = !chosen || std::find(places_a.begin(), places_a.end(), w.position) != places_a.end()
+                         ? places_b.empty() ? -1 : places_b[0]
+                         : -1;
+    if (out.position_b < 0 && out.position_a >= 0)
+        out.position_b = out.positions[index_of(out.positions, out.position_a)].b;
+    if (out.position_a >= 0 && out.position_b >= 0)
+        out.tokens = probability_changes(a, out.position_a, *b, out.position_b, kChangedTokens, pool);
+    if (a.config().vocab == b->config().vocab) {
+        TRY(out.divergence, prediction_divergence(a, *b, out.positions, pool, cancel));
+    }
+    return out;
+}
+
+void HeadPairWanted::fit(const Trace& t) {
+    block = nearest_block(t, block);
+    head = nearest_head(t, block, head);
+}
+bool HeadPairWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+
+void DeltaPairWanted::fit(const Trace& t) { stack = nearest_stack(t, stack); }
+bool DeltaPairWanted::fits(const Shown& shown) const { return stack == shown.stack(); }
+
+}  // namespace headlight

@@ -1,0 +1,263 @@
+#include "analysis/patching/patch_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "analysis/patching/patch.h"
+#include "analysis/patching/patch_estimate.h"
+#include "base/cast.h"
+#include "base/quoted.h"
+#include "model/interventions/patch_change.h"
+
+namespace headlight {
+
+std::span<const PatchPartRow> patch_parts() {
+    static constexpr std::array<PatchPartRow, 5> kTable{{
+        {PatchPart::resid_pre, "resid_pre", ChangeKind::patch_resid, "what enters a layer, at one position"},
+        {PatchPart::attn_out, "attn_out", ChangeKind::patch_attention,
+         "what a layer's attention adds, at one position"},
+        {PatchPart::mlp_out, "mlp_out", ChangeKind::patch_mlp, "what a layer's MLP adds, at one position"},
+        {PatchPart::heads, "heads", ChangeKind::patch_head, "z of a head at all positions"},
+        {PatchPart::head, "head", ChangeKind::patch_head, "z of one head, at one position"},
+    }};
+    return kTable;
+}
+
+namespace {
+
+constexpr float kNotMeasured = std::numeric_limits<float>::quiet_NaN();
+
+struct PatchCell {
+    int row, column;
+};
+
+/// Every eighth cell of every eighth row, then every fourth, … : each once, so that estimates are soon seen
+/// beside exact values everywhere.
+std::vector<PatchCell> coarse_to_fine(const PatchMap& map, const Trace& corrupted) {
+    constexpr int kCoarsest = 8;
+    std::vector<PatchCell> out;
+    for (int step = kCoarsest; step > 0; step /= 2)
+        for (int row = 0; row < isize(map.blocks); row += step)
+            for (int column = 0; column < map.columns(corrupted, row); column += step)
+                if (step == kCoarsest || row % (2 * step) || column % (2 * step))
+                    out.push_back({row, column});
+    return out;
+}
+
+/// Where two texts of one stack part, for people.
+std::string parting(const Trace& clean, const Trace& corrupted, int stack) {
+    const std::vector<int>&a = clean.request.inputs[stack].ids, &b = corrupted.request.inputs[stack].ids;
+    const int at = narrow<int>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+    const auto token = [&](const Trace& t) {
+        const auto labels = token_labels(t, stack);
+        return at < isize(labels) ? in_quotes(labels[at]) : std::string("the end");
+    };
+    return "they part at token " + std::to_string(at) + " (" + token(clean) + " and " + token(corrupted) +
+           ")";
+}
+
+Status check_alike(const Trace& clean, const Trace& corrupted) {
+    if (clean.model != corrupted.model)
+        return Error{"Patching needs two runs of one model; take both texts through the same one."};
+    if (!clean.has_weights())
+        return Error{"A trace holds no weights, so nothing can be patched in it; open the model."};
+    for (int stack = 0; stack < isize(clean.request.inputs); ++stack) {
+        const int a = clean.request.inputs[stack].size(), b = corrupted.request.inputs[stack].size();
+        if (a != b)
+            return Error{"The clean text has " + counted_tokens(a) + ", the corrupted one " +
+                         counted_tokens(b) + "; " + parting(clean, corrupted, stack) +
+                         ": make both equally long, token by token."};
+    }
+    return success();
+}
+
+std::vector<int> rows_of(const PatchWanted& wanted, const ModelConfig& c) {
+    if (wanted.part == PatchPart::head) return {wanted.head.block};
+    const bool cross = wanted.part == PatchPart::attn_out || wanted.part == PatchPart::heads;
+    std::vector<int> out;
+    for (int block = 0; block < c.blocks(); ++block)
+        if (cross || c.block(block).kind != AttentionKind::cross) out.push_back(block);
+    return out;
+}
+
+/// Clean values by the place they belong to: each is computed once.
+class CleanValues {
+public:
+    CleanValues(const Trace& clean, ThreadPool& pool) : clean_(clean), pool_(pool) {}
+    const std::shared_ptr<const Matrix>& of(const Change& patch) {
+        auto& values = values_[{patch.block, patch.head}];
+        if (!values) values = std::make_shared<const Matrix>(patch_values(clean_, patch, pool_));
+        return values;
+    }
+
+private:
+    const Trace& clean_;
+    ThreadPool& pool_;
+    std::map<AttentionHead, std::shared_ptr<const Matrix>> values_;
+};
+
+float normalized(const PatchMap& map, const MetricValues& m) {
+    constexpr float kNoMinusZero = 0;
+    return (m.value - map.corrupted.value) / (map.clean.value - map.corrupted.value) + kNoMinusZero;
+}
+
+}  // namespace
+
+int PatchMap::columns(const Trace& run, int row) const {
+    return by_head() ? run.config().heads(blocks[row]) : run.query_count(blocks[row]);
+}
+
+float PatchMap::shown(int row, int column) const {
+    const float exact = values(row, column);
+    return std::isnan(exact) && estimates.size() ? estimates(row, column) : exact;
+}
+
+Change patch_of(const PatchMap& map, int row, int column) {
+    Change out;
+    out.kind = patch_part(map.asked.part).change;
+    out.block = map.blocks[row];
+    out.query = map.by_head() ? 0 : column;
+    out.queries = map.by_head() ? kToEnd : 1;
+    if (map.by_head()) out.head = column;
+    if (map.asked.part == PatchPart::head) out.head = map.asked.head.head;
+    return out;
+}
+
+Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
+                                 ThreadPool& pool) {
+    constexpr float kEqual = 1e-5f;  // what two runs of one prompt differ by in float32
+    PatchMap map;
+    map.asked = wanted;
+    TRY(map.asked.metric, resolved(wanted.metric, clean, pool));
+    TRY_STATUS(check_alike(clean, corrupted));
+    const Metric& metric = map.asked.metric;
+    const Vector own = logits_at(clean, metric.position, pool);
+    map.clean = evaluate(metric, own, own);
+    map.corrupted = evaluate(metric, logits_at(corrupted, metric.position, pool), own);
+    const float reach = std::max({1.0f, std::abs(map.clean.value), std::abs(map.corrupted.value)});
+    if (!(std::abs(map.clean.value - map.corrupted.value) > kEqual * reach))
+        return Error{metric_label(*clean.model, metric) + " is " + decimals(double(map.clean.value), 3) +
+                     " in both runs, so there is nothing that patching could bring back; choose another "
+                     "metric, or texts that differ in it."};
+    map.blocks = rows_of(wanted, clean.config());
+    int widest = 0;
+    for (int row = 0; row < isize(map.blocks); ++row) {
+        widest = std::max(widest, map.columns(corrupted, row));
+        map.cells += map.columns(corrupted, row);
+    }
+    map.values.setConstant(isize(map.blocks), widest, kNotMeasured);
+    return map;
+}
+
+namespace {
+
+/// The metric's value in each of some runs.
+void measure(const std::vector<std::shared_ptr<const Trace>>& runs, std::span<const PatchCell> cells,
+             const Vector& clean, ThreadPool& pool, PatchMap& map) {
+    const Metric& metric = map.asked.metric;
+    const Trace& first = *runs.front();
+    Matrix rows(isize(runs), first.config().d_model);
+    for (int i = 0; i < isize(runs); ++i) rows.row(i) = runs[i]->normalized().row(metric.position);
+    const Matrix logits = unembed(*first.model, rows, pool);
+    for (int i = 0; i < isize(runs); ++i)
+        map.values(cells[i].row, cells[i].column) =
+            normalized(map, evaluate(metric, logits.row(i).transpose(), clean));
+    map.done += isize(runs);
+}
+
+}  // namespace
+
+Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
+                           ThreadPool& pool, const CancelFlag* cancel,
+                           const std::function<void(const PatchMap&)>& seen, const PatchMap* known) {
+    constexpr size_t kTogether = 16;  // passes: each weight is read once for so many
+    TRY(PatchMap map, empty_patch_map(clean, corrupted, wanted, pool));
+    if (known && known->asked == map.asked && known->blocks == map.blocks && known->cells == map.cells)
+        std::tie(map.values, map.done) = std::tie(known->values, known->done);
+    if (auto estimated = patch_estimates(map, clean, corrupted, pool, cancel))
+        map.estimates = *std::move(estimated);
+    else if (estimated.error().cancelled)  // another failure leaves the exact values
+        return estimated.error();
+    if (seen) seen(map);
+    const Vector own = logits_at(clean, map.asked.metric.position, pool);
+    auto cells = coarse_to_fine(map, corrupted);
+    std::erase_if(cells,
+                  [&](const PatchCell& cell) { return !std::isnan(map.values(cell.row, cell.column)); });
+    const size_t together = passes_together(corrupted, kTogether);
+    CleanValues values(clean, pool);
+    for (size_t at = 0; at < cells.size(); at += together) {
+        if (stopped(cancel)) return cancelled();
+        const auto some = std::span(cells).subspan(at, std::min(together, cells.size() - at));
+        std::vector<TraceRequest> requests;
+        for (const PatchCell& cell : some) {
+            Change patch = patch_of(map, cell.row, cell.column);
+            patch.pattern = values.of(patch);
+            requests.push_back({corrupted.request, &corrupted});
+            requests.back().request.intervention.changes.push_back(std::move(patch));
+        }
+        TRY(const auto runs, run_traces(corrupted.model, std::move(requests), pool, cancel));
+        measure(runs, some, own, pool, map);
+        if (seen) seen(map);
+    }
+    return map;
+}
+
+void PatchMapWanted::fit(const Trace& trace) {
+    patch.head.block = nearest_block(trace, patch.head.block);
+    patch.head.head = nearest_head(trace, patch.head.block, patch.head.head);
+}
+
+bool has_patch_runs(const Runs& runs, bool from_other) { return from_other ? runs.other : runs.own; }
+
+ForwardRequest without_patches(ForwardRequest request) {
+    std::erase_if(request.intervention.changes, [](const Change& c) { return is_patch(c.kind); });
+    return request;
+}
+
+Result<PatchMapFound> answer(const Runs& runs, const PatchMapWanted& w, ThreadPool& pool,
+                             const CancelFlag* cancel) {
+    PatchMapFound out;
+    if (!has_patch_runs(runs, w.from_other)) return out;
+    const Trace& own = runs.own ? *runs.own : runs.shown;
+    ForwardRequest request = without_patches(w.from_other ? own.request : runs.shown.request);
+    TRY(const auto corrupted, run_trace(runs.shown.model, std::move(request), pool, cancel, &runs.shown));
+    auto map = patch_map(w.from_other ? *runs.other : own, *corrupted, w.patch, pool, cancel);
+    if (!map && map.error().cancelled) return map.error();
+    if (map)
+        out.map = *std::move(map);
+    else
+        out.refusal = map.error().message;
+    return out;
+}
+
+std::vector<NumberTable> patch_numbers(const PatchMap& map, const Trace& corrupted) {
+    const ModelConfig& c = corrupted.config();
+    const Index columns = map.values.cols();
+    std::vector<std::string> rows, tokens;
+    for (const int block : map.blocks) rows.push_back(block_path(c, block));
+    if (!map.by_head() && c.stacks.size() == 1) tokens = token_labels(corrupted, 0);
+    if (isize(tokens) != columns) tokens = counted(columns);
+    const std::string part = map.asked.part == PatchPart::head ? "head " + head_path(c, map.asked.head)
+                                                               : patch_part(map.asked.part).word;
+    std::vector<NumberTable> out;
+    const auto add = [&](const std::string& name, const Matrix& values) {
+        out.push_back({name, "layer", map.by_head() ? "head" : "position", rows, tokens, values});
+        out.back().beside = out.size() > 1;
+    };
+    if (map.done > 0) add(part, map.values);
+    if (map.estimates.size()) add(part + " estimated", map.estimates);
+    out.push_back({.name = "metric",
+                   .rows_are = "metric",
+                   .columns_are = "run",
+                   .rows = {metric_name(*corrupted.model, map.asked.metric)},
+                   .columns = {"clean", "corrupted"},
+                   .values = Eigen::RowVector2f(map.clean.value, map.corrupted.value),
+                   .beside = true});
+    return out;
+}
+
+}  // namespace headlight

@@ -1,0 +1,144 @@
+#include "analysis/prediction/lens.h"
+
+#include <algorithm>
+
+#include "analysis/attribution/stream_parts.h"
+#include "analysis/circuits/direct.h"
+#include "base/cast.h"
+#include "base/check.h"
+
+namespace headlight {
+
+namespace {
+
+/// [rows, vocab]: the embeddings and what leaves each layer, read as logits. Rows are
+/// the positions of `at`, layer by layer, from the row `begin` on: the unembedding goes by once for all.
+Matrix early_logits(const Trace& trace, const LensWanted& at, Index begin, Index rows, ThreadPool& pool) {
+    const StackActivations& stack = *trace.activations.stacks.back();
+    const Index layers = isize(stack.layers);
+    HEADLIGHT_CHECK(at.first >= 0 && at.count > 0 && at.first + at.count <= stack.normalized.rows() &&
+                    begin + rows <= (layers + 1) * at.count);
+    Matrix x(rows, stack.normalized.cols());
+    const Index early = std::clamp<Index>(layers * at.count - begin, 0, rows);
+    for (Index i = 0; i < rows; ++i) {
+        const Index layer = (begin + i) / at.count, position = at.first + (begin + i) % at.count;
+        x.row(i) = i < early ? stack.layers[layer]->entering_row(position) : stack.normalized.row(position);
+    }
+    const Norm& norm = trace.model->weights.stacks.back().final_norm;
+    if (norm && early > 0) x.topRows(early) = apply_norm(trace.config(), norm, x.topRows(early), pool);
+    return unembed(*trace.model, x, pool);
+}
+
+int layer_count(const Trace& trace) { return isize(trace.activations.stacks.back()->layers); }
+
+Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
+    Index best = 0;
+    const float largest = logits.maxCoeff(&best);
+    return {narrow<int>(best), 1.0f / (logits.array() - largest).exp().sum()};
+}
+
+/// What a part of the stream is of a logit; the embedding with all that belongs to it is one.
+LogitPart logit_part(const ModelConfig& c, const StreamPart& part) {
+    using From = StreamPart::Kind;
+    using To = LogitPart::Kind;
+    const int layer = part.block < 0 ? -1 : c.block(part.block).layer;
+    switch (part.kind) {
+        case From::head:
+            return {To::head, part.block, part.head};
+        case From::mlp:
+            return {To::mlp, layer};
+        case From::given:
+            return {To::given};
+        case From::given_head:
+            return {To::given_head, part.block, part.head};
+        case From::given_attention:
+            return {To::given_attention, part.block};
+        case From::given_mlp:
+            return {To::given_mlp, layer};
+        case From::biases:
+            if (part.block >= 0) return {To::attention_bias, part.block};
+            break;
+        default:
+            break;
+    }
+    return {To::embedding};
+}
+
+void attribute(const Trace& trace, const DirectPath& path, int position, Attribution& a, ThreadPool& pool) {
+    const auto logits_of = [&](ConstMatrixRef rows) -> Vector {
+        Vector out = path.logit(rows, a.token);
+        if (a.against >= 0) out -= path.logit(rows, a.against);
+        return out;
+    };
+    const StreamParts stream = parts_left(trace, isize(trace.config().stacks) - 1, position, pool);
+    const Vector logits = logits_of(stream.rows);
+    a.parts = {{LogitPart::Kind::embedding}};
+    for (int i = 0; i < isize(stream.parts); ++i) {
+        LogitPart part = logit_part(trace.config(), stream.parts[i]);
+        part.logit = logits[i];
+        if (part.kind == LogitPart::Kind::embedding)
+            a.parts.front().logit += part.logit;
+        else
+            a.parts.push_back(part);
+    }
+    a.logit = logits_of(Matrix(trace.activations.stacks.back()->resid_final.row(position)))[0];
+    const auto add_bias = [&](LogitPart::Kind kind, float (DirectPath::*of)(int) const) {
+        a.parts.push_back({kind, -1, -1, (path.*of)(a.token) - (a.against < 0 ? 0 : (path.*of)(a.against))});
+        a.logit += a.parts.back().logit;
+    };
+    if (trace.model->weights.stacks.back().final_norm.bias)
+        add_bias(LogitPart::Kind::norm_bias, &DirectPath::norm_bias);
+    if (trace.model->weights.unembedding.bias)
+        add_bias(LogitPart::Kind::unembedding_bias, &DirectPath::unembedding_bias);
+}
+
+}  // namespace
+
+Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+    constexpr Index kTogether = 64;  // rows whose logits are held at once
+    trace.weights(0);                // said where a trace holds none
+    const Index all = Index{layer_count(trace) + 1} * w.count;
+    Lens lens{w.first, std::vector(layer_count(trace) + 1, std::vector<Prediction>(w.count))};
+    for (Index begin = 0; begin < all; begin += kTogether) {
+        if (stopped(cancel)) return cancelled();
+        const Index rows = std::min(kTogether, all - begin);
+        const Matrix logits = early_logits(trace, w, begin, rows, pool);
+        pool.run(narrow<int>(rows), [&](int i) {
+            lens.top[(begin + i) / w.count][(begin + i) % w.count] = most_probable(logits.row(i));
+        });
+    }
+    return lens;
+}
+
+Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
+                           const CancelFlag* cancel) {
+    trace.weights(0);  // said where a trace holds none
+    const CancelScope scope(pool, cancel);
+    Attribution a;
+    const int layers = layer_count(trace);
+    if (stopped(cancel)) return cancelled();
+    const Matrix logits = early_logits(trace, {w.position, 1}, 0, layers + 1, pool);
+    const Vector last = logits.row(layers).transpose();
+    const Vector p = probabilities(last);
+    for (const int id : ranked_ids(p, w.count)) a.tokens.push_back({id, p[id]});
+    a.token = w.token >= 0 && w.token < p.size() ? w.token : ranked_ids(p, 1)[0];
+    a.against = w.against < p.size() ? w.against : -1;
+    const auto explained = [&](const Vector& logits) {
+        return a.against < 0 ? probabilities(logits)[a.token] : logits[a.token] - logits[a.against];
+    };
+    a.probability = p[a.token];
+    a.logit = last[a.token] - (a.against < 0 ? 0 : last[a.against]);
+    for (int layer = 0; layer <= layers; ++layer)
+        a.after_layer.push_back(explained(logits.row(layer).transpose()));
+    if (const auto path = DirectPath::at(trace, w.position)) attribute(trace, *path, w.position, a, pool);
+    return a;
+}
+
+void LensWanted::fit(const Trace& t) {
+    first = nearest(first, t.output().size());
+    count = std::clamp(count, 1, t.output().size() - first);
+}
+
+void AttributionWanted::fit(const Trace& t) { position = nearest(position, t.output().size()); }
+
+}  // namespace headlight

@@ -1,0 +1,27 @@
+// The tokens that a person may mean who has typed the beginning of one: a model's own vocabulary, the most
+// probable first.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/prediction/predict.h"
+
+namespace headlight {
+
+struct TokenChoices {
+    std::vector<Prediction> tokens;  // with their probabilities at the position
+};
+
+struct TokenChoicesWanted {
+    using Answer = TokenChoices;
+    int position = -1;  // of the output sequence; −1: where the model predicts
+    std::string typed;  // their beginning, in upper or lower case, without the blank in front; "": any
+    void fit(const Trace& trace);
+    bool operator==(const TokenChoicesWanted&) const = default;
+};
+
+Result<TokenChoices> answer(const Trace& trace, const TokenChoicesWanted& wanted, ThreadPool& pool,
+                            const CancelFlag* cancel);
+
+}  // namespace headlight

@@ -1,0 +1,252 @@
+// One row per place. A place yields names and paths; what is said of a model is read from the model itself.
+#include "hub/library.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "hub/hub.h"
+#include "io/folder.h"
+#include "io/gguf_parts.h"
+#include "io/json.h"
+#include "model/loading/quantized.h"
+#include "model/model.h"
+
+namespace headlight {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kMaxModels = 2000;
+
+/// A variable of the environment as a path; empty where it is not set.
+fs::path variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value ? fs::path(value) : fs::path();
+}
+
+fs::path home() { return variable("HOME"); }
+
+fs::path cache() {
+    return variable("XDG_CACHE_HOME").empty() ? home() / ".cache" : variable("XDG_CACHE_HOME");
+}
+
+using Found = std::vector<FoundModel>;
+
+FoundModel found(std::string name, fs::path path, std::string place) {
+    return {std::move(name), std::move(path), std::move(place), "", 0, ""};
+}
+
+std::vector<fs::path> entries(const fs::path& folder) { return folder_entries(folder, kMaxModels); }
+
+/// What a GGUF file is called: without the number of a part.
+std::string gguf_name(const fs::path& file) {
+    const auto part = parse_gguf_part(file.filename().string());
+    return part ? part->stem : file.stem().string();
+}
+
+/// A model in parts is found once, by the first of them that is there.
+void add_gguf(Found& out, const fs::path& file, const std::string& place) {
+    if (file.extension() != ".gguf" || out.size() >= kMaxModels) return;
+    for (const fs::path& part : gguf_part_paths(file)) {
+        std::error_code ignored;
+        if (part == file) return out.push_back(found(gguf_name(file), file, place));
+        if (fs::exists(part, ignored)) return;
+    }
+}
+
+void find_hugging_face(Found& out) {
+    for (const fs::path& folder : entries(hub_cache())) {
+        if (!folder.filename().string().starts_with("models--")) continue;
+        const fs::path snapshot = hub_snapshot(folder);
+        const std::string name = hub_repository(folder.filename().string());
+        std::error_code ignored;
+        const bool is_model =
+            fs::exists(snapshot / "config.json", ignored) || fs::exists(snapshot / "modules.json", ignored);
+        if (is_model) out.push_back(found(name, snapshot, "Hugging Face cache"));
+        for (const fs::path& file : entries(snapshot)) add_gguf(out, file, "Hugging Face cache");
+    }
+}
+
+void find_lm_studio(Found& out) {
+    for (const fs::path& root : {home() / ".lmstudio/models", cache() / "lm-studio/models"})
+        for (const fs::path& publisher : entries(root))
+            for (const fs::path& repository : entries(publisher))
+                for (const fs::path& file : entries(repository)) add_gguf(out, file, "LM Studio");
+}
+
+/// A manifest names its layers by digest; the model is the layer of that media type.
+void add_ollama(Found& out, const fs::path& root, const fs::path& manifest, const std::string& name) {
+    const auto json = read_json(manifest);
+    if (!json || !json->is_object() || !json->contains("layers") || !(*json)["layers"].is_array()) return;
+    for (const Json& layer : (*json)["layers"]) {
+        if (!layer.is_object() || layer.value("mediaType", Json()) != "application/vnd.ollama.image.model")
+            continue;
+        std::string digest =
+            layer.contains("digest") && layer["digest"].is_string() ? layer["digest"].get<std::string>() : "";
+        std::replace(digest.begin(), digest.end(), ':', '-');
+        if (!digest.empty() && digest.find('/') == std::string::npos)
+            out.push_back(found(name, root / "blobs" / digest, "Ollama"));
+    }
+}
+
+void find_ollama(Found& out) {
+    std::vector<fs::path> roots{variable("OLLAMA_MODELS"), home() / ".ollama/models",
+                                "/usr/share/ollama/.ollama/models"};
+    if (!roots[0].empty()) roots.resize(1);
+    for (const fs::path& root : roots) {
+        if (root.empty()) continue;
+        std::error_code error;
+        const fs::path manifests = root / "manifests";
+        for (auto it = fs::recursive_directory_iterator(manifests,
+                                                        fs::directory_options::skip_permission_denied, error);
+             !error && it != fs::recursive_directory_iterator() && out.size() < kMaxModels;
+             it.increment(error)) {
+            if (!it->is_regular_file(error)) continue;
+            const fs::path owner = it->path().parent_path().parent_path().filename();
+            const std::string model =
+                it->path().parent_path().filename().string() + ":" + it->path().filename().string();
+            add_ollama(out, root, it->path(), owner == "library" ? model : owner.string() + "/" + model);
+        }
+    }
+}
+
+void find_llama_cpp(Found& out) {
+    const fs::path root = variable("LLAMA_CACHE").empty() ? cache() / "llama.cpp" : variable("LLAMA_CACHE");
+    for (const fs::path& file : entries(root)) add_gguf(out, file, "llama.cpp cache");
+}
+
+std::vector<fs::path> built_in_places() {
+    std::error_code ignored;
+    const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    return {program / "models", program.parent_path() / "models",
+            program.parent_path() / "share/headlight/models", fs::path(HEADLIGHT_SOURCE_DIR) / "models"};
+}
+
+void find_built_in(Found& out) {
+    for (const fs::path& place : built_in_places()) {
+        const size_t before = out.size();
+        for (const fs::path& folder : entries(place)) {
+            std::error_code ignored;
+            if (fs::exists(folder / "config.json", ignored))
+                out.push_back(found(folder.filename().string(), folder, "built in"));
+        }
+        if (out.size() > before) return;
+    }
+}
+
+using Find = void (*)(Found&);
+constexpr Find kPlaces[] = {find_built_in, find_hugging_face, find_lm_studio, find_ollama, find_llama_cpp};
+
+/// 0 where it cannot be read, as where a link leads nowhere.
+int64_t size_of(const fs::path& file) {
+    std::error_code error;
+    const uintmax_t bytes = fs::file_size(file, error);
+    return error ? 0 : static_cast<int64_t>(bytes);
+}
+
+/// Of a file, or of all weights in a folder; 0 where any of them is missing.
+int64_t weight_bytes(const fs::path& given) {
+    const fs::path path = out_of_hub_cache(given);
+    std::error_code error;
+    const bool folder = fs::is_directory(path, error);
+    int64_t bytes = 0;
+    for (const fs::path& file : folder ? entries(path) : gguf_part_paths(path)) {
+        if (folder && file.extension() != ".safetensors") continue;
+        const int64_t own = size_of(file);
+        if (own == 0) return 0;
+        bytes += own;
+    }
+    return bytes;
+}
+
+/// Fills in family, size, and what stands in the way.
+void examine(FoundModel& m) {
+    std::error_code ignored;
+    const auto config = open_config(out_of_hub_cache(m.path));
+    if (!fs::exists(m.path, ignored))
+        m.problem = "the file is gone";
+    else if (!config)
+        m.problem = config.error().message;
+    else if (!config->quantized.empty())
+        m.problem = quantized_weights(display_path(m.path), config->quantized).message;
+    if (config) m.family = config->family_name;
+    m.bytes = fs::exists(m.path, ignored) ? weight_bytes(m.path) : 0;
+    if (m.problem.empty() && fs::is_directory(m.path, ignored) && m.bytes == 0)
+        m.problem = fs::exists(m.path / "pytorch_model.bin", ignored)
+                        ? "its weights are a Python pickle; save them as safetensors"
+                        : "its weights are not here";
+}
+
+/// A path that may be the name of a model on the hub, owner/name, is told how to get it.
+Error absent(const fs::path& path) {
+    const std::string name = path.string();
+    const bool is_file = path.extension() == ".gguf" || path.extension() == ".safetensors";
+    const bool may_be_named =
+        !is_file && std::count(name.begin(), name.end(), '/') == 1 && parse_hub_name(name);
+    return {display_path(path) + " does not exist; check the path, or " +
+            (may_be_named
+                 ? "get the model of that name from the Hugging Face hub: headlight fetch " + name + "."
+                 : "use the built-in model stories (headlight models lists what is on this computer, "
+                   "headlight fetch OWNER/NAME gets a model from the Hugging Face hub).")};
+}
+
+}  // namespace
+
+FoundModel examine_model(const fs::path& path, const std::string& name, const std::string& place) {
+    FoundModel m = found(name, path, place);
+    examine(m);
+    return m;
+}
+
+std::vector<FoundModel> models_on_computer() {
+    Found out;
+    for (const Find find : kPlaces) find(out);
+    for (FoundModel& m : out) examine(m);
+    return out;
+}
+
+Result<fs::path> find_model(const std::string& path_or_name) {
+    std::error_code ignored;
+    const fs::path given = expand_home(path_or_name);
+    if (fs::exists(given / "config.json", ignored) || fs::is_regular_file(given, ignored)) return given;
+    if (path_or_name.find('/') == std::string::npos)
+        for (const auto& place : built_in_places())
+            if (fs::exists(place / given / "config.json", ignored)) return place / given;
+    if (!path_or_name.empty() && fs::exists(given, ignored)) return out_of_hub_cache(given);
+    if (const auto named = parse_hub_name(path_or_name); named)
+        if (const fs::path there =
+                hub_model(hub_snapshot(hub_folder(hub_cache(), named->repository), named->revision));
+            !there.empty())
+            return there;
+    Found out;
+    for (const Find find : kPlaces) find(out);
+    for (const FoundModel& m : out)
+        if (m.name == path_or_name) return m.path;
+    return absent(given);
+}
+
+Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name, const CancelFlag* cancel,
+                                                OpeningProgress* progress) {
+    TRY(const fs::path path, find_model(path_or_name));
+    return Model::open(path, cancel, progress, model_name(path));
+}
+
+std::string model_name(const fs::path& path) {
+    std::error_code ignored;
+    const fs::path full = fs::weakly_canonical(path, ignored);
+    const fs::path itself = full.has_filename() ? full : full.parent_path();
+    const fs::path typed = fs::absolute(path, ignored).lexically_normal();
+    for (const fs::path& part : typed)
+        if (part.string().starts_with("models--")) return hub_repository(part.string());
+    if (path.filename().string().starts_with("sha256-")) {
+        Found out;
+        find_ollama(out);
+        for (const FoundModel& m : out)
+            if (m.path == path) return m.name;
+    }
+    return itself.extension() == ".gguf" ? gguf_name(itself) : itself.filename().string();
+}
+
+}  // namespace headlight

@@ -1,0 +1,99 @@
+#include "learn/hard_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/draws.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kDrawRepetitions = 16;
+
+/// Where the weights of all keys up to each one end.
+std::vector<double> cumulative(std::span<const float> weights) {
+    std::vector<double> out(weights.begin(), weights.end());
+    std::partial_sum(out.begin(), out.end(), out.begin());
+    return out;
+}
+
+/// A key by its weight. What is drawn may round to the sum of all, which is where the last key's weight ends.
+int draw_key(const std::vector<double>& ends, Draws& random) {
+    const double drawn = std::min(random.uniform() * ends.back(), std::nextafter(ends.back(), 0.0));
+    return narrow<int>(std::upper_bound(ends.begin(), ends.end(), drawn) - ends.begin());
+}
+
+/// The squared distance of the mean from the mixture at 1, 2, 4, … draws, added to `squares`.
+void repeat_draws(const std::vector<double>& ends, const Matrix& values, int draws, Draws& random,
+                  HardDraws& out, std::vector<double>& squares, bool count) {
+    Vector sum = Vector::Zero(values.cols());
+    for (int n = 1, at = 0; n <= draws; ++n) {
+        const int key = draw_key(ends, random);
+        if (count) ++out.counts[key];
+        sum += values.row(key).transpose();
+        if (n == 1 << at) squares[at++] += (sum / float(n) - out.mixture).squaredNorm();
+    }
+}
+
+}  // namespace
+
+HardDraws draw_hard(std::span<const float> weights, const Matrix& values, int draws, unsigned seed) {
+    HEADLIGHT_CHECK(isize(weights) == values.rows() && draws >= 1 && !weights.empty());
+    const Eigen::Map<const Vector> a(weights.data(), isize(weights));
+    HardDraws out{std::vector<int>(weights.size()), {}, values.transpose() * a};
+    double variance = 0;
+    for (int i = 0; i < isize(weights); ++i)
+        variance += a[i] * (values.row(i).transpose() - out.mixture).squaredNorm();
+    std::vector<double> squares;
+    for (int n = 1; n <= draws && n > 0; n *= 2) squares.push_back(0);
+    const std::vector<double> ends = cumulative(weights);
+    Draws random(seed);
+    for (int i = 0; i < kDrawRepetitions && ends.back() > 0; ++i)
+        repeat_draws(ends, values, draws, random, out, squares, i == 0);
+    for (int i = 0; i < isize(squares); ++i)
+        out.errors.push_back(
+            {1 << i, float(std::sqrt(squares[i] / kDrawRepetitions)), float(std::sqrt(variance / (1 << i)))});
+    return out;
+}
+
+std::vector<float> local_weights(std::span<const float> scores, const std::vector<bool>& allowed,
+                                 const LocalWindow& window) {
+    HEADLIGHT_CHECK(scores.size() == allowed.size());
+    const auto inside = [&](int i) {
+        return allowed[i] && std::abs(float(i) - window.center) <= float(window.half);
+    };
+    std::vector<float> out(scores.size());
+    float max = -std::numeric_limits<float>::infinity(), sum = 0;
+    for (int i = 0; i < isize(out); ++i)
+        if (inside(i)) max = std::max(max, scores[i]);
+    for (int i = 0; i < isize(out); ++i)
+        if (inside(i)) sum += out[i] = std::exp(scores[i] - max);
+    const float deviation = std::max(0.5f, float(window.half) / 2);
+    for (int i = 0; i < isize(out) && sum > 0; ++i) {
+        const float apart = (float(i) - window.center) / deviation;
+        out[i] *= (window.gaussian ? std::exp(-apart * apart / 2) : 1.0f) / sum;
+    }
+    return out;
+}
+
+float predicted_center(const Vector& h, int keys, unsigned seed) {
+    Draws random(seed);
+    const double deviation = 1 / std::sqrt(double(std::max<Index>(1, h.size())));
+    const Matrix w = normal_matrix(h.size(), h.size(), deviation, random),
+                 v = normal_matrix(1, h.size(), deviation, random);
+    const float a = (v * (w * h).array().tanh().matrix())(0, 0);
+    return float(keys) / (1 + std::exp(-a));
+}
+
+bool strided_sees(int query, int key, int stride) {
+    const int apart = std::abs(query - key);
+    return apart < stride || apart % stride == 0;
+}
+
+}  // namespace headlight

@@ -1,0 +1,25 @@
+#include "learn/mask_ways.h"
+
+#include <limits>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "learn/normalizers.h"
+
+namespace headlight {
+
+std::vector<float> masked_weights(std::span<const float> scores, const std::vector<bool>& allowed,
+                                  MaskWay way) {
+    HEADLIGHT_CHECK(scores.size() == allowed.size());
+    const float hidden = way == MaskWay::infinity_before ? -std::numeric_limits<float>::infinity() : -1e9f;
+    Vector row = Eigen::Map<const Vector>(scores.data(), isize(scores));
+    const bool before = way == MaskWay::infinity_before || way == MaskWay::large_before;
+    for (int i = 0; before && i < row.size(); ++i)
+        if (!allowed[i]) row[i] = hidden;
+    row = softmax_weights(row);
+    for (int i = 0; way == MaskWay::zero_after && i < row.size(); ++i)
+        if (!allowed[i]) row[i] = 0;
+    return {row.begin(), row.end()};
+}
+
+}  // namespace headlight

@@ -1,0 +1,73 @@
+#include "learn/nearest_tokens.h"
+
+#include <algorithm>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/quoted.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr int kRowsAtOnce = 1024;
+
+/// [vectors, vocab], the cosine of every row to vectors of length 1; −2 for rows of no length.
+Matrix cosines_to(const Linear& table, const Matrix& units, ThreadPool& pool) {
+    const int rows = narrow<int>(table.out);
+    Matrix out(units.rows(), rows);
+    pool.run((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](int tile) {
+        Vector row(table.in);
+        for (int i = tile * kRowsAtOnce; i < std::min(rows, (tile + 1) * kRowsAtOnce); ++i) {
+            table.read(i, 0, table.in, row.data());
+            const float length = row.norm();
+            out.col(i).setConstant(-2);
+            if (length > 0) out.col(i) = units * row / length;
+        }
+    });
+    return out;
+}
+
+/// The places of the `count` largest cosines, of equal ones the first.
+std::vector<Neighbor> largest_cosines(const Eigen::Ref<const Eigen::RowVectorXf>& cosine, int count) {
+    std::vector<int> order;
+    for (int id = 0; id < cosine.size(); ++id)
+        if (cosine[id] >= -1.5f) order.push_back(id);
+    const int kept = std::min(count, isize(order));
+    std::partial_sort(order.begin(), order.begin() + kept, order.end(),
+                      [&](int a, int b) { return cosine[a] != cosine[b] ? cosine[a] > cosine[b] : a < b; });
+    std::vector<Neighbor> out;
+    for (int i = 0; i < kept; ++i) out.push_back({order[i], cosine[order[i]]});
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, int count,
+                                                ThreadPool& pool) {
+    HEADLIGHT_CHECK(to.cols() == table.in);
+    const Matrix cosine = cosines_to(table, to.rowwise().normalized(), pool);
+    std::vector<std::vector<Neighbor>> out;
+    for (Index i = 0; i < to.rows(); ++i) out.push_back(largest_cosines(cosine.row(i), count));
+    return out;
+}
+
+Matrix table_rows(const Linear& table, const std::vector<int>& ids) {
+    Matrix out(isize(ids), table.in);
+    for (int i = 0; i < isize(ids); ++i) {
+        HEADLIGHT_CHECK(ids[i] >= 0 && ids[i] < table.out);
+        table.read(ids[i], 0, table.in, out.row(i).data());
+    }
+    return out;
+}
+
+Result<std::vector<int>> ids_of_word(const Model& model, const std::string& word) {
+    if (!model.tokenizer) return model.tokenizer.error();
+    TRY(const Encoding pieces, (*model.tokenizer)->encode(" " + word, false));
+    if (pieces.ids.empty())
+        return Error{model.name + ": its tokenizer has no token for " + in_quotes(word) +
+                     "; type another word."};
+    return pieces.ids;
+}
+
+}  // namespace headlight

@@ -1,0 +1,35 @@
+// Station "Watch heads form": a small model at twelve steps of its training, on the person's sentence.
+#pragma once
+
+#include "learn/station.h"
+#include "learn/stations/formation_run.h"
+
+namespace headlight::learn {
+
+struct FormationState {
+    static constexpr int kLastStep = 11;
+    int step = kLastStep;  // its place among the steps that were kept
+    int head = 0;          // its place among kHeads
+    bool twice = true;     // whether the sentence is said twice, so that there is something to repeat
+
+    static constexpr const char* kHeads[] = {"strongest induction",
+                                             "strongest previous token",
+                                             "0.0",
+                                             "0.1",
+                                             "0.2",
+                                             "0.3",
+                                             "1.0",
+                                             "1.1",
+                                             "1.2",
+                                             "1.3"};
+
+    void visit(ControlVisitor& v) {
+        v.played("step", "Checkpoint", step, 0, kLastStep);
+        v.choice("head", "Head", head, kHeads);
+        v.flag("twice", "The sentence twice", twice);
+    }
+};
+
+Result<Page> formation_page(const StationInput& input, const FormationState& state, ThreadPool& pool);
+
+}  // namespace headlight::learn

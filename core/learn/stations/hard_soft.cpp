@@ -1,0 +1,218 @@
+#include "learn/stations/hard_soft.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/attention/score_steps.h"
+#include "base/quoted.h"
+#include "learn/attention_reach.h"
+#include "learn/hard_attention.h"
+#include "learn/normalizers.h"
+#include "learn/page_parts.h"
+
+namespace headlight::learn {
+
+namespace {
+
+constexpr float kLongest = 1 << 20;
+
+/// One query of the chosen head: what it may see and what it scores.
+struct ScoredRow {
+    int query = 0;
+    std::vector<float> scores, weights;
+    std::vector<bool> allowed;
+};
+
+ScoredRow scored_row(const StationInput& input) {
+    ScoredRow out;
+    const Trace& trace = *input.trace;
+    out.query = input.query_of(trace.query_count(input.block));
+    out.scores = head_scores(input, out.query);
+    const AttentionRule& rule = trace.rule(input.block);
+    const MaskPlan& mask = rule.mask_of(input.head);
+    for (int key = 0; key < isize(out.scores); ++key) out.allowed.push_back(mask.weighs(out.query, key));
+    if (weights_by(rule, input.head, out.query) == WeightsBy::softmax) {
+        const Matrix row = trace.pattern_rows(input.block, input.head, out.query, 1);
+        out.weights.assign(row.data(), row.data() + row.size());
+    } else {  // the page is about softmax, which a person took away here
+        out.weights = local_weights(out.scores, out.allowed,
+                                    {.center = 0, .half = isize(out.scores), .gaussian = false});
+    }
+    return out;
+}
+
+Eigen::Map<const Vector> as_vector(const std::vector<float>& weights) {
+    return {weights.data(), isize(weights)};
+}
+
+/// A row of bars; what is not allowed shows as masked.
+void add_bars(BarRows& bars, const ScoredRow& row, const char* title, const char* formula, const char* source,
+              std::vector<float> weights, std::string note = "") {
+    if (note.empty()) note = "entropy " + decimals(entropy_bits(as_vector(weights)), 2) + " bits";
+    if (std::abs(as_vector(weights).sum() - 1) > 0.005f)
+        note = "sum " + decimals(as_vector(weights).sum(), 2);
+    for (int i = 0; i < isize(weights); ++i)
+        if (!row.allowed[i]) weights[i] = std::numeric_limits<float>::quiet_NaN();
+    bars.rows.push_back({.title = title,
+                         .formula = formula,
+                         .source = source,
+                         .values = std::move(weights),
+                         .note = std::move(note),
+                         .emphasized = bars.rows.empty()});
+}
+
+std::vector<float> heaviest_alone(const std::vector<float>& weights) {
+    std::vector<float> out(weights.size(), 0);
+    out[std::max_element(weights.begin(), weights.end()) - weights.begin()] = 1;
+    return out;
+}
+
+std::vector<float> shares(const std::vector<int>& counts, int draws) {
+    std::vector<float> out;
+    for (const int count : counts) out.push_back(float(count) / float(draws));
+    return out;
+}
+
+/// softmax over what a stride leaves of the allowed keys: a local window without bounds.
+std::vector<float> strided_weights(const ScoredRow& row, int stride) {
+    std::vector<bool> allowed = row.allowed;
+    for (int key = 0; key < isize(allowed); ++key)
+        if (!strided_sees(row.query, key, stride)) allowed[key] = false;
+    return local_weights(row.scores, allowed, {.center = 0, .half = isize(allowed), .gaussian = false});
+}
+
+BarRows choice_bars(const StationInput& input, const HardSoftState& state, const ScoredRow& row,
+                    const HardDraws& draws) {
+    const auto q = input.trace->q(input.block, input.head);
+    const int keys = isize(row.scores), seen = int(std::count(row.allowed.begin(), row.allowed.end(), true));
+    const float place =
+        predicted_center(q.row(row.query).transpose(), std::max(1, seen), narrow<unsigned>(state.seed));
+    const LocalWindow monotonic{.center = float(std::min(row.query, keys - 1)), .half = state.half_width},
+        predicted{.center = place, .half = state.half_width, .gaussian = true};
+    BarRows bars{.columns = key_labels(input), .cells = cells_of(row.query, keys)};
+    add_bars(bars, row, "Soft, global", "softmax(s)", "Bahdanau et al. 2015", row.weights);
+    add_bars(bars, row, "Hard: the heaviest", "1 at the largest", "temperature 0",
+             heaviest_alone(row.weights));
+    add_bars(bars, row, "Hard: by chance", "share of the draws", "Xu et al. 2015",
+             shares(draws.counts, state.draws), std::to_string(state.draws) + " draws");
+    add_bars(bars, row, "Local, monotonic", "p = t, keys p − D … p + D", "Luong et al. 2015",
+             local_weights(row.scores, row.allowed, monotonic));
+    add_bars(bars, row, "Local, predictive", "· exp(−(j − p)² ÷ 2σ²), σ = D ÷ 2", "Luong et al. 2015",
+             local_weights(row.scores, row.allowed, predicted));
+    bars.rows.back().source += ", p = " + decimals(place, 1);
+    add_bars(bars, row, "Strided", "the nearest, and every one of a stride", "Child et al. 2019",
+             strided_weights(row, state.stride));
+    return bars;
+}
+
+Curves draw_curves(const HardDraws& draws) {
+    Curves out{.title = "Hard attention becomes soft on average",
+               .x_is = "draws",
+               .y_is = "distance from the mixture",
+               .log_x = true,
+               .log_y = true};
+    Curves::Line measured = line_of("mean of the draws", {}, {}),
+                 expected = line_of("σ ÷ √draws", {}, {}, true);
+    for (const DrawError& e : draws.errors) {
+        measured.x.push_back(float(e.draws));
+        measured.y.push_back(e.measured);
+        expected.x.push_back(float(e.draws));
+        expected.y.push_back(e.expected);
+    }
+    out.lines = {std::move(expected), std::move(measured)};
+    return out;
+}
+
+Table reach_table(const ReachSizes& sizes, int n) {
+    const std::string of = std::to_string(n), m = "1 M";
+    Table out{.title = "From the first token to the last",
+              .columns = {"", "what mixes", "path length, n = " + of, "path length, n = " + m,
+                          "sequential steps, n = " + of, "sequential steps, n = " + m}};
+    for (const Reach& r : reaches())
+        add_cells(
+            out,
+            {words_cell(r.title), words_cell(r.weights), count_cell(std::llround(r.path(n, sizes))),
+             count_cell(std::llround(r.path(kLongest, sizes))), count_cell(std::llround(r.steps(n, sizes))),
+             count_cell(std::llround(r.steps(kLongest, sizes)))});
+    return out;
+}
+
+/// What the costs are of: the open model, or one head alone.
+struct CostModel {
+    std::string name = "one head";
+    double heads = 1, kept = 0;  // of all layers; floats of k and v for each token
+    std::optional<float> context;
+};
+
+CostModel cost_model(const StationInput& input) {
+    CostModel out;
+    if (!input.model) return out;
+    const ModelConfig& c = input.model->config;
+    out.name = input.model->name + ", " + std::to_string(c.head_count()) + " heads";
+    out.heads = c.head_count();
+    for (int b = 0; b < c.blocks(); ++b) out.kept += 2.0 * c.kv_heads(b) * c.d_head(b);
+    if (c.context > 0) out.context = float(c.context);
+    return out;
+}
+
+/// Scores, or bytes of float32, of each kind of attention for texts of 16 tokens to 1 M.
+Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each, std::string title,
+                   std::string y_is) {
+    Curves out{.title = std::move(title),
+               .x_is = "n, tokens",
+               .y_is = std::move(y_is),
+               .log_x = true,
+               .log_y = true,
+               .mark_x = model.context,
+               .mark_name = model.context ? "context" : ""};
+    std::vector<float> lengths;
+    for (float n = 16; n <= kLongest; n *= 2) lengths.push_back(n);
+    for (const Reach& r : reaches())
+        if (*r.scores_formula) {
+            Curves::Line line =
+                line_through(std::string(r.title) + ": " + r.scores_formula, lengths, false,
+                             [&](float n) { return each * model.heads * r.scores(n, sizes); });
+            line.color = isize(out.lines);  // in both plots
+            out.lines.push_back(std::move(line));
+        }
+    if (each > 1 && model.kept > 0)
+        out.lines.push_back(
+            line_through("KV cache", lengths, true, [&](float n) { return each * model.kept * n; }));
+    return out;
+}
+
+}  // namespace
+
+void HardSoftState::visit(ControlVisitor& v) {
+    v.whole("draws", "Draws", draws, 1, 4096);
+    v.whole("half_width", "Half window D", half_width, 1, 64);
+    v.whole("stride", "Stride", stride, 2, 64);
+    v.whole("window", "Window w", window, 2, 65536);
+    v.whole("rank", "Rank r", rank, 1, 65536);
+    v.whole("seed", "Seed", seed, 1, 1000);
+}
+
+Result<Page> hard_soft_page(const StationInput& input, const HardSoftState& state, ThreadPool&) {
+    const ReachSizes sizes{.kernel = 3, .window = state.window, .rank = state.rank};
+    const CostModel model = cost_model(input);
+    Page page;
+    int n = 16;
+    if (has_head_scores(input)) {
+        const ScoredRow row = scored_row(input);
+        n = isize(row.scores);
+        const bool has_values = input.trace->attention(input.block).v.rows() == n;
+        const Matrix values = has_values ? input.trace->v(input.block, input.head).all() : Matrix::Zero(n, 1);
+        const HardDraws draws = draw_hard(row.weights, values, state.draws, narrow<unsigned>(state.seed));
+        page.note = "head " + head_name(input.trace->config(), input.block, input.head) +
+                    "; p of the predictive window from random W and v";
+        page.blocks = {choice_bars(input, state, row, draws)};
+        if (has_values) page.blocks.push_back(draw_curves(draws));
+    }
+    page.blocks.push_back(reach_table(sizes, n));
+    page.blocks.push_back(cost_curves(model, sizes, 1, "Scores of " + model.name, "scores"));
+    page.blocks.push_back(cost_curves(model, sizes, 4, "Bytes of all patterns in float32", "bytes"));
+    return page;
+}
+
+}  // namespace headlight::learn

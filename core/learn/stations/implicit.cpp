@@ -1,0 +1,120 @@
+#include "learn/stations/implicit.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/attribution/contribution.h"
+#include "analysis/attribution/influence_map.h"
+#include "base/quoted.h"
+#include "learn/page_parts.h"
+
+namespace headlight::learn {
+
+namespace {
+
+constexpr int kMostLinks = 128;
+
+struct ImplicitWay {
+    const char *title, *formula, *source;
+};
+constexpr ImplicitWay kImplicitWays[] = {
+    {"What the output answers to", "‖∂x / ∂E‖", "implicit attention, as shares"},
+    {"What the head looks at", "softmax(q · k / √d)", "its weights"},
+    {"Attention through all layers", "Π (½ A + ½ I)", "rollout, Abnar and Zuidema 2020"},
+    {"What attention moves", "‖Σ α v W_O‖", "contributions, Kobayashi et al. 2020"}};
+
+std::vector<float> as_shares(std::vector<float> row) {
+    float sum = 0;
+    for (const float v : row) sum += v;
+    for (float& v : row) v /= std::max(sum, 1e-30f);
+    return row;
+}
+
+std::vector<float> row_of_keys(const Matrix& map, const StationInput& in, int row) {
+    const Matrix keys = of_keys(map, *in.trace, in.block).row(row);
+    return {keys.data(), keys.data() + keys.size()};
+}
+
+/// The rows of the page, one for each of kImplicitWays.
+Result<std::vector<std::vector<float>>> implicit_rows(const StationInput& in, int layer, int query,
+                                                      const Matrix& pattern, ThreadPool& pool) {
+    const Trace& trace = *in.trace;
+    const int stack = trace.config().block(in.block).stack;
+    InfluenceMapWanted wanted;
+    wanted.stack = stack;
+    wanted.layer = layer;
+    TRY(const JacobianNorms answers,
+        jacobian_rows(trace, {stack, layer}, query, 1, probes_by_cost(trace, wanted), pool, in.cancel));
+    std::vector<std::vector<float>> out{as_shares(row_of_keys(answers.norms, in, 0)),
+                                        {pattern.row(query).begin(), pattern.row(query).end()}};
+    TRY(const Matrix rollout,
+        shares_through(trace, stack, layer, rollout_shares(trace, {}), pool, in.cancel));
+    TRY(const Matrix moved,
+        shares_through(trace, stack, layer, contribution_shares(trace, {}, pool), pool, in.cancel));
+    out.push_back(row_of_keys(rollout, in, query));
+    out.push_back(row_of_keys(moved, in, query));
+    return out;
+}
+
+/// Spearman's ρ with the first row, over the keys that the output can answer to.
+float agreement(const std::vector<float>& answers, const std::vector<float>& row) {
+    std::vector<float> x, y;
+    for (size_t i = 0; i < answers.size(); ++i)
+        if (answers[i] > 0) {
+            x.push_back(answers[i]);
+            y.push_back(std::max(row[i], 0.0f));
+        }
+    return x.size() < 3 ? std::numeric_limits<float>::quiet_NaN() : rank_correlation(x, y);
+}
+
+void add_implicit_rows(const StationInput& in, int query, const std::vector<std::vector<float>>& rows,
+                       Page& page) {
+    BarRows bars{.columns = key_labels(in), .cells = cells_of(query, isize(rows[0]))};
+    Table table{.title = "Do they rank the tokens alike?", .columns = {"", "ρ with the first row"}};
+    for (size_t i = 0; i < std::size(kImplicitWays); ++i) {
+        std::vector<float> values = rows[i];
+        for (size_t key = 0; key < values.size(); ++key)
+            if (rows[0][key] == 0 && values[key] <= 0) values[key] = std::numeric_limits<float>::quiet_NaN();
+        bars.rows.push_back({.title = kImplicitWays[i].title,
+                             .formula = kImplicitWays[i].formula,
+                             .source = kImplicitWays[i].source,
+                             .values = std::move(values),
+                             .emphasized = i == 0});
+        if (i > 0)
+            add_cells(table,
+                      {words_cell(kImplicitWays[i].title), number_cell(double(agreement(rows[0], rows[i])))});
+    }
+    page.blocks = {
+        std::move(bars), std::move(table),
+        Words{"A head that looks at a token need not use it, and a token counts that no head looks at "
+              "now: an earlier layer may have carried it along."}};
+}
+
+}  // namespace
+
+void ImplicitState::visit(ControlVisitor& v) { v.whole("after", "After layer", after, 0, kMostLayers); }
+
+Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, ThreadPool& pool) {
+    Page page;
+    if (!in.trace || !in.trace->has_weights() || in.trace->config().can.read_image) {
+        page.blocks = {Words{"Open a model and type a sentence to see what its output answers to."}};
+        return page;
+    }
+    const Trace& trace = *in.trace;
+    const AttentionBlock block = trace.config().block(in.block);
+    const int last = trace.config().stacks[block.stack].layers - 1, layer = std::min(state.after, last),
+              query = in.query_of(trace.query_count(in.block));
+    page.limits = {{"after", last}};
+    if (std::max(trace.query_count(in.block), trace.key_count(in.block)) > kMostLinks) {
+        page.blocks = {Words{"Type a sentence of at most 128 tokens: each of them is asked."}};
+        return page;
+    }
+    page.note = "what leaves layer " + std::to_string(layer) + " at " +
+                in_quotes(token_labels(trace, block.stack)[query]) + "; weights of head " +
+                head_name(trace.config(), in.block, in.head);
+    TRY(const auto rows, implicit_rows(in, layer, query, masked_pattern(trace, in.block, in.head), pool));
+    add_implicit_rows(in, query, rows, page);
+    return page;
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,277 @@
+#include "learn/stations/no_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "analysis/comparison/words.h"
+#include "analysis/prediction/predict.h"
+#include "base/draws.h"
+#include "base/quoted.h"
+#include "learn/nearest_tokens.h"
+#include "learn/normalizers.h"
+#include "learn/score_function_table.h"
+#include "learn/stations/embedding_space.h"
+#include "learn/stations/small_vectors.h"
+#include "model/heads.h"
+
+namespace headlight::learn {
+
+void NoWeightsState::visit(ControlVisitor& v) {
+    static constexpr std::array kVectors{"embeddings", "contextual", "by hand"};
+    static constexpr std::array kScores{"V·Vᵀ", "÷√d", "cosine"};
+    static constexpr std::array kNormalizers{"softmax", "sum"};
+    v.choose("vectors", "Vectors", vectors, kVectors);
+    v.choose("scores", "Scores", scores, kScores);
+    v.choice("normalizer", "Normalizer", normalizer, kNormalizers);
+    v.whole("layer", "After layer", layer, 1, 200);
+    v.whole("shuffle", "Shuffle", shuffle, 0, 99);
+    v.flag("whole_words", "Whole words", whole_words);
+    v.numbers("by_hand", by_hand);
+    v.text("near", "Neighbors of", near);
+}
+
+namespace {
+
+/// The words of the sentence with a vector each.
+struct WordVectors {
+    std::vector<std::string> words;
+    Matrix vectors;  // [words, d]
+    int query = 0;
+    Cells cells;         // what they are in the sentence
+    std::string origin;  // "after layer 2"
+    bool by_hand = false;
+};
+
+Matrix scores_of(const Matrix& v, NoWeightsState::Scores scores) {
+    switch (scores) {
+        case NoWeightsState::Scores::plain:
+            return dot_scores(v, v);
+        case NoWeightsState::Scores::scaled:
+            return scaled_dot_scores(v, v);
+        case NoWeightsState::Scores::cosine:
+            return cosines(v, v);
+    }
+    return {};
+}
+
+WordVectors typed_by_hand(const StationInput& in, const NoWeightsState& state) {
+    WordVectors out;
+    out.words = words_of(in.text);
+    out.vectors = edited(state.by_hand, small_vectors(out.words));
+    out.query = chosen_word(in, out.words);
+    out.cells = cells_of_words(in, out.words);
+    out.origin = small_origin(out.words);
+    out.by_hand = true;
+    return out;
+}
+
+/// [tokens, d] of the first stack, and where they are from.
+Matrix token_vectors(const Trace& trace, const NoWeightsState& state, std::string& origin) {
+    const StackActivations& stack = trace.stack(0);
+    const Linear& table = trace.model->weights.stacks.front().token_embedding;
+    if (state.vectors == NoWeightsState::Vectors::embeddings && table) {
+        origin = "embeddings of " + trace.model->name;
+        return table_rows(table, trace.request.inputs.front().ids) * trace.config().embed_scale;
+    }
+    const int layer = std::min(state.layer, isize(stack.layers));
+    origin = trace.model->name + " after layer " + std::to_string(layer) + " of " +
+             std::to_string(isize(stack.layers));
+    return trace.resid_post(0, layer - 1).all();
+}
+
+/// The mean of the vectors of each word's tokens.
+Matrix means(const Matrix& vectors, const std::vector<int>& words, int count) {
+    Matrix out = Matrix::Zero(count, vectors.cols());
+    std::vector<int> tokens(count);
+    for (int i = 0; i < isize(words); ++i) {
+        out.row(words[i]) += vectors.row(i);
+        ++tokens[words[i]];
+    }
+    for (int w = 0; w < count; ++w) out.row(w) /= float(tokens[w]);
+    return out;
+}
+
+/// The first token of each word.
+std::vector<int> first_tokens(const std::vector<int>& words, int count) {
+    std::vector<int> out(count);
+    for (int i = isize(words) - 1; i >= 0; --i) out[words[i]] = i;
+    return out;
+}
+
+WordVectors of_model(const StationInput& in, const NoWeightsState& state) {
+    const Sequence& sequence = in.trace->request.inputs.front();
+    WordVectors out;
+    out.words = token_labels(*in.trace, 0);
+    out.vectors = token_vectors(*in.trace, state, out.origin);
+    out.query = in.query_of(isize(out.words));
+    if (reads_text_tokens(in))
+        out.cells = cells_of(in.query_of(in.trace->query_count(in.block)), isize(out.words));
+    if (state.whole_words && !sequence.picture) {
+        const std::vector<int> numbers = word_numbers(sequence.tokens);
+        out.words = join_labels(out.words, numbers);
+        out.vectors = means(out.vectors, numbers, isize(out.words));
+        out.query = numbers[out.query];
+        if (!out.cells.keys.empty()) out.cells.keys = first_tokens(numbers, isize(out.words));
+    }
+    const int kept = std::min(kMostWords, isize(out.words));
+    out.words.resize(kept);
+    out.vectors = out.vectors.topRows(kept).eval();
+    out.cells.keys.resize(out.cells.keys.empty() ? 0 : kept);
+    out.query = std::min(out.query, kept - 1);
+    return out;
+}
+
+WordVectors word_vectors(const StationInput& in, const NoWeightsState& state) {
+    const bool has_vectors = in.trace && in.trace->has_weights();
+    return has_vectors && state.vectors != NoWeightsState::Vectors::by_hand ? of_model(in, state)
+                                                                            : typed_by_hand(in, state);
+}
+
+/// The words in another order, with their vectors.
+void reorder(WordVectors& words, const std::vector<int>& order) {
+    const WordVectors before = words;
+    for (int i = 0; i < isize(order); ++i) {
+        words.words[i] = before.words[order[i]];
+        words.vectors.row(i) = before.vectors.row(order[i]);
+        if (!words.cells.keys.empty()) words.cells.keys[i] = before.cells.keys[order[i]];
+        if (order[i] == before.query) words.query = i;
+    }
+}
+
+/// The places of the words in the order that is chosen, or in the first random one.
+std::vector<int> order_of(const NoWeightsState& state, int count) {
+    Draws draws(state.shuffle ? state.shuffle : 1);
+    return shuffled(count, draws);
+}
+
+Grid grid(const std::string& title, const WordVectors& w, const Matrix& values, bool diverging) {
+    Grid out{title, "word", "word", w.words, w.words, values, diverging, "", w.query};
+    return out;
+}
+
+BarRows bars(const WordVectors& w, const PlainAttention& a, const NoWeightsState& state) {
+    static constexpr std::array kFormulas{"S = V · Vᵀ", "S = V · Vᵀ / √d", "S = cosine(V, V)"};
+    const NormalizerKind& kind = normalizers()[state.normalizer];
+    BarRows::Row row = bar_row(a.scores, a.weights, w.query);
+    row.title = w.words[w.query] + " looks at";
+    row.formula = std::string(kFormulas[static_cast<int>(state.scores)]) + ", " + kind.formula;
+    row.source = "no weights are learned";
+    row.emphasized = true;
+    return {w.words, {row}, w.cells};
+}
+
+/// W₁ V₁ + W₂ V₂ + … = Y of the chosen word: the largest terms, the rest together.
+Steps mixture(const WordVectors& w, const PlainAttention& a) {
+    constexpr int kTerms = 4;
+    Steps out;
+    out.title = "Y of " + w.words[w.query] + ": every V times its weight, added up";
+    Eigen::RowVectorXf rest = a.mixed.row(w.query);
+    const Vector weights = a.weights.row(w.query).transpose();
+    for (const int i : ranked_ids(weights.cwiseAbs(), std::min(kTerms, isize(w.words)))) {
+        const Eigen::RowVectorXf term = weights[i] * w.vectors.row(i);
+        rest -= term;
+        out.lines.push_back({w.words[i],
+                             decimals(double(weights[i]), 2) + " · " + vector_text(w.vectors.row(i)),
+                             vector_text(term)});
+    }
+    if (isize(w.words) > kTerms) out.lines.push_back({"all others", "", vector_text(rest)});
+    out.lines.push_back({"Y", "the sum", vector_text(a.mixed.row(w.query))});
+    return out;
+}
+
+/// How far q·k of the open head is from symmetric on this sentence; NaN where it reads two sequences.
+double head_asymmetry(const StationInput& in) {
+    const bool has = in.trace && in.trace->has_scores(in.block) &&
+                     in.trace->query_count(in.block) == in.trace->key_count(in.block);
+    if (!has) return std::numeric_limits<double>::quiet_NaN();
+    const Index n = std::min<Index>(kMostWords, in.trace->query_count(in.block));
+    return double(asymmetry(
+        dot_scores(in.trace->q(in.block, in.head).topRows(n), in.trace->k(in.block, in.head).topRows(n))));
+}
+
+/// What a word gives to itself and to its repeats, the mean over the words.
+float own_weight(const WordVectors& w, const Matrix& weights) {
+    float sum = 0;
+    for (int i = 0; i < isize(w.words); ++i)
+        for (int j = 0; j < isize(w.words); ++j)
+            if (w.words[i] == w.words[j]) sum += weights(i, j);
+    return sum / float(isize(w.words));
+}
+
+Table numbers(const StationInput& in, const WordVectors& w, const PlainAttention& a,
+              const NoWeightsState& state) {
+    Table out;
+    out.title = "In numbers";
+    out.columns = {"", "value"};
+    add_row(out, "weight of a word on itself and its repeats, mean", {double(own_weight(w, a.weights))}, 2);
+    add_row(out, "largest change of any Y when the words are shuffled",
+            {double(change_by_shuffling(w.vectors, order_of(state, isize(w.words)), state.scores,
+                                        state.normalizer))},
+            4);
+    add_row(out, "asymmetry of V·Vᵀ (0: symmetric, 1: opposite)", {double(asymmetry(a.scores))}, 2);
+    if (const double of_head = head_asymmetry(in); !std::isnan(of_head))
+        add_row(out, "asymmetry of q·k, head " + head_name(in.trace->config(), in.block, in.head), {of_head},
+                2);
+    return out;
+}
+
+Words finding(const WordVectors& w, const PlainAttention& a) {
+    const float own = own_weight(w, a.weights), spread = a.weights.maxCoeff() - a.weights.minCoeff();
+    if (a.weights.minCoeff() < 0)
+        return {
+            "Some scores are below 0, and so are their weights: a plain sum is no safe normalizer. Softmax "
+            "gives every word a share."};
+    if (isize(w.words) == 1) return {"One word alone can look only at itself: type another."};
+    const std::string share = "A word gives itself " + decimals(100 * double(own), 0) + " % of its weight";
+    if (own > 0.9f)
+        return {share +
+                ": A is nearly the identity and Y nearly V. A vector is most like itself; it takes "
+                "matrices, as in the next station, to look elsewhere."};
+    if (spread < 0.2f) return {share + ": all weights are nearly even, Y nearly the mean of all words."};
+    return {share + " and takes the rest from words with similar vectors: " + in_quotes(w.words[w.query]) +
+            " now carries some of its context."};
+}
+
+}  // namespace
+
+PlainAttention attend_plainly(const Matrix& vectors, NoWeightsState::Scores scores, int normalizer) {
+    PlainAttention out;
+    out.scores = scores_of(vectors, scores);
+    out.weights = normalize_rows(normalizers()[normalizer], out.scores);
+    out.mixed = out.weights * vectors;
+    return out;
+}
+
+float change_by_shuffling(const Matrix& vectors, const std::vector<int>& order, NoWeightsState::Scores scores,
+                          int normalizer) {
+    const Matrix before = attend_plainly(vectors, scores, normalizer).mixed;
+    const Matrix after = attend_plainly(vectors(order, Eigen::all), scores, normalizer).mixed;
+    return (after - before(order, Eigen::all)).cwiseAbs().maxCoeff();
+}
+
+Result<Page> no_weights_page(const StationInput& in, const NoWeightsState& state, ThreadPool& pool) {
+    WordVectors w = word_vectors(in, state);
+    if (state.shuffle) reorder(w, order_of(state, isize(w.words)));
+    const PlainAttention a = attend_plainly(w.vectors, state.scores, state.normalizer);
+    Page page;
+    page.note = w.origin + (state.shuffle ? ", shuffled" : "");
+    if (in.trace) page.limits = {{"layer", isize(in.trace->stack(0).layers)}};
+    if (state.vectors != NoWeightsState::Vectors::contextual) page.idle = {{"layer", "vectors=contextual"}};
+    page.blocks = {finding(w, a), bars(w, a, state)};
+    if (w.by_hand)  // what is edited stands in the order of typing
+        page.blocks.push_back(words_grid("V", w.words, w.vectors, state.shuffle ? "" : "by_hand", w.query));
+    page.blocks.push_back(grid("Scores S", w, a.scores, true));
+    page.blocks.push_back(grid("Weights A", w, a.weights, state.normalizer == 1));
+    if (w.by_hand) page.blocks.push_back(words_grid("Y = A · V", w.words, a.mixed, "", w.query));
+    page.blocks.push_back(mixture(w, a));
+    page.blocks.push_back(grid("Cosine of Y (rows) and V (columns)", w, cosines(a.mixed, w.vectors), true));
+    page.blocks.push_back(numbers(in, w, a, state));
+    if (in.model)
+        for (Block& block : embedding_space(*in.model, state.near, pool))
+            page.blocks.push_back(std::move(block));
+    return page;
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,140 @@
+#include "learn/stations/parameters.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/circuits/head_matrices.h"
+#include "learn/page_parts.h"
+#include "model/loading/parameter_counts.h"
+
+namespace headlight::learn {
+
+namespace {
+
+struct CountedModel {
+    std::string name;
+    ModelConfig config;
+};
+
+CountedModel counted_model(const StationInput& input, const ParametersState& state) {
+    if (state.of == ParametersState::Of::open && input.model) return {input.model->name, input.model->config};
+    CountedModel out{"GPT-3", gpt3_config()};
+    if (state.of != ParametersState::Of::own) return out;
+    ModelConfig& c = out.config;
+    out.name = "A model of one's own";
+    c.d_model = c.d_embed = std::max(1, state.d_model);
+    c.vocab = c.stacks[0].vocab = std::max(1, state.vocab);
+    c.stacks[0].layers = std::max(1, state.layers);
+    c.stacks[0].heads = c.stacks[0].kv_heads = std::max(1, state.heads);
+    c.stacks[0].d_head = std::max(1, state.d_head);
+    c.stacks[0].d_mlp = std::max(1, state.d_mlp);
+    return out;
+}
+
+std::string by(int64_t a, int64_t b) { return with_commas(a) + " × " + with_commas(b); }
+
+void add_block(Table& table, const AttentionCount& c) {
+    const std::string of = c.blocks.empty() ? "" : c.blocks + ": ";
+    const std::string down = by(c.d_head, c.d_model);
+    for (const char* name : {"query W_Q", "key W_K", "value-down W_V"})
+        add_cells(table, {words_cell(of + name), words_cell(down), count_cell(c.matrix())});
+    add_cells(table,
+              {words_cell(of + "value-up W_O"), words_cell(by(c.d_model, c.d_head)), count_cell(c.matrix())});
+    const bool shared = c.kv_heads != c.heads;
+    add_cells(table, {words_cell(of + "a head"), words_cell("4 matrices"), count_cell(c.head())});
+    add_cells(table, {words_cell(of + "a layer"),
+                      words_cell(std::to_string(c.heads) + " heads" +
+                                 (shared ? ", " + std::to_string(c.kv_heads) + " of keys and values" : "")),
+                      count_cell(c.layer())});
+    add_cells(table, {words_cell(of + "all layers"), words_cell(std::to_string(c.layers) + " layers"),
+                      count_cell(c.all())});
+}
+
+Table attention_table(const CountedModel& model) {
+    Table out{.title = "Attention of " + model.name, .columns = {"", "shape", "weights"}};
+    for (const AttentionCount& count : attention_counts(model.config)) add_block(out, count);
+    return out;
+}
+
+Table model_table(const CountedModel& model) {
+    const MatrixCount c = matrix_count(model.config);
+    Table out{.title = "The whole model", .columns = {"", "weights", "share"}};
+    const auto add = [&](const char* name, int64_t count) {
+        const double share = 100.0 * double(count) / double(std::max<int64_t>(1, c.all()));
+        add_cells(out, {words_cell(name), count_cell(count), {written(share, 1) + " %", share}});
+    };
+    add("embedding", c.embedding);
+    add("attention", c.attention);
+    add("MLP", c.mlp);
+    add("unembedding", c.unembedding);
+    add("all matrices", c.all());
+    const int64_t stored = parameter_count(model.config);
+    const std::string tied = model.config.tied_unembedding ? ", one table for both embeddings" : "";
+    add_cells(out, {words_cell("stored, with biases, norms and positions" + tied), count_cell(stored),
+                    words_cell("")});
+    return out;
+}
+
+/// The article's question: why not one matrix from token to token?
+Table value_table(const CountedModel& model) {
+    const AttentionCount c = attention_counts(model.config).front();
+    Table out{.title = "A value matrix, whole or as two", .columns = {"", "shape", "weights"}};
+    add_cells(out,
+              {words_cell("whole"), words_cell(by(c.d_model, c.d_model)), count_cell(c.d_model * c.d_model)});
+    add_cells(out, {words_cell("value-up · value-down, rank ≤ " + std::to_string(c.d_head)),
+                    words_cell("2 × " + by(c.d_head, c.d_model)), count_cell(2 * c.matrix())});
+    return out;
+}
+
+/// The singular values of the chosen head's value matrix, and the zeros behind them.
+Curves value_curves(const StationInput& input) {
+    const AttentionHead head{input.block, input.head};
+    const ModelConfig& c = input.model->config;
+    const Vector values = singular_values(value_factors(*input.model, head));
+    const int rank = narrow<int>(values.size());
+    Curves out{.title = "Value matrix of head " + head_name(c, head),
+               .x_is = "number",
+               .y_is = "singular value",
+               .lines = {line_of("of W_V · W_O", {}, {})},
+               .mark_x = float(c.d_head(input.block)),
+               .mark_name = "d_head"};
+    for (int i = 0; i < std::min(2 * rank, c.d_model); ++i) {
+        out.lines[0].x.push_back(float(i + 1));
+        out.lines[0].y.push_back(i < rank ? values[i] : 0);
+    }
+    return out;
+}
+
+bool has_value_matrices(const StationInput& input) {
+    return input.model && !input.model->weights.stacks.empty() &&
+           input.model->config.has_head({input.block, input.head});
+}
+
+}  // namespace
+
+void ParametersState::visit(ControlVisitor& v) {
+    static constexpr std::array<const char*, 3> kOf{"gpt-3", "open", "own"};
+    v.choose("of", "Of", of, kOf);
+    v.whole("d_model", "d_model", d_model, 1, 65536);
+    v.whole("layers", "Layers", layers, 1, 1000);
+    v.whole("heads", "Heads", heads, 1, 1000);
+    v.whole("d_head", "d_head", d_head, 1, 4096);
+    v.whole("d_mlp", "d_mlp", d_mlp, 1, 1000000);
+    v.whole("vocab", "Vocabulary", vocab, 1, 1000000);
+}
+
+Result<Page> parameters_page(const StationInput& input, const ParametersState& state, ThreadPool&) {
+    const CountedModel model = counted_model(input, state);
+    Page page;
+    page.note = "weights of matrices, without biases";
+    if (state.of != ParametersState::Of::own)
+        for (const char* size : {"d_model", "layers", "heads", "d_head", "d_mlp", "vocab"})
+            page.idle.push_back({size, "of=own"});
+    page.blocks = {attention_table(model), model_table(model), value_table(model)};
+    if (has_value_matrices(input)) page.blocks.push_back(value_curves(input));
+    if (state.of == ParametersState::Of::open && !input.model)
+        page.blocks.push_back(Words{"No model is open, so GPT-3 is counted."});
+    return page;
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,188 @@
+#include "learn/stations/pictures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/prediction/predict.h"
+#include "io/numbers.h"
+#include "learn/page_parts.h"
+
+namespace headlight::learn {
+
+namespace {
+
+struct Color {
+    int r, g, b;
+};
+
+/// What is seen at a place of the sample, 0 … 1 from the top left.
+Color sample_color(float x, float y) {
+    const auto within = [](float v, float low, float high) { return v >= low && v < high; };
+    if (std::hypot(x - 0.79f, y - 0.2f) < 0.1f) return {255, 214, 64};
+    if (within(x, 0.27f, 0.35f) && within(y, 0.62f, 0.8f)) return {94, 60, 40};                    // door
+    if (within(x, 0.44f, 0.53f) && within(y, 0.6f, 0.69f)) return {250, 240, 170};                 // window
+    if (within(x, 0.2f, 0.6f) && within(y, 0.5f, 0.8f)) return {214, 120, 84};                     // wall
+    if (within(y, 0.32f, 0.5f) && std::abs(x - 0.4f) < (y - 0.32f) * 1.35f) return {140, 40, 44};  // roof
+    if (std::hypot(x - 0.8f, y - 0.6f) < 0.1f) return {40, 120, 60};                               // tree
+    if (within(x, 0.785f, 0.815f) && within(y, 0.6f, 0.82f)) return {96, 66, 44};
+    const float hill = 0.74f - 0.08f * std::sin(3.1f * x);
+    if (y > hill) return {96, 160 - int(60 * (y - hill)), 72};
+    return {120 + int(90 * y), 180 + int(50 * y), 240};
+}
+
+/// The picture that is shown, and how it is cut.
+struct CutPicture {
+    RgbImage image;
+    int patch = 16, across = 0, down = 0;
+    bool by_model = false;  // a vision model reads it so
+
+    /// A patch, the class token standing before them; else the one that varies most.
+    int chosen(int query) const {
+        if (by_model && query > 0 && query <= across * down) return query - 1;
+        int best = 0;
+        float most = -1;
+        for (int i = 0; i < across * down; ++i) {
+            const Matrix values = patch_brightness(image, patch, i / across, i % across);
+            const float varies = (values.array() - values.mean()).square().mean();
+            if (varies > most) best = i;
+            most = std::max(most, varies);
+        }
+        return best;
+    }
+};
+
+bool sees_pictures(const StationInput& in) {
+    return in.trace && in.trace->config().can.read_image && in.trace->request.inputs[0].picture;
+}
+
+/// Brought to a square, as vision models read it.
+RgbImage squared(const RgbImage& image, int side) {
+    return image.width == side && image.height == side ? image
+                                                       : resize(image, side, side, Resampling::bilinear);
+}
+
+/// The person's picture where they named one; null: none.
+Result<std::shared_ptr<const RgbImage>> own_picture(const StationInput& in, const PicturesState& state) {
+    if (state.picture.empty()) return in.image;
+    TRY(RgbImage image, open_image(state.picture));
+    return std::make_shared<const RgbImage>(std::move(image));
+}
+
+CutPicture cut_picture(const StationInput& in, const PicturesState& state,
+                       const std::shared_ptr<const RgbImage>& own) {
+    CutPicture out;
+    if (sees_pictures(in)) {
+        const VisionConfig& v = in.trace->config().vision;
+        out.image = in.trace->request.inputs[0].picture->image;
+        out.patch = v.patch;
+        out.by_model = true;
+    } else {
+        out.patch = state.patch;
+        const int side = 224 / out.patch * out.patch;
+        out.image = own ? squared(*own, side) : sample_picture(side);
+    }
+    out.across = out.image.width / out.patch;
+    out.down = out.image.height / out.patch;
+    return out;
+}
+
+/// Small enough to be drawn.
+RgbImage shown(const RgbImage& image) {
+    return image.width <= kMostPixels ? image : resize(image, kMostPixels, kMostPixels, Resampling::bilinear);
+}
+
+Grid patch_grid(const CutPicture& cut, int chosen) {
+    const int row = chosen / cut.across, column = chosen % cut.across;
+    return {.title = "Patch " + std::to_string(row) + "," + std::to_string(column) + ", brightness",
+            .rows = counted(cut.patch),
+            .columns = counted(cut.patch),
+            .values = patch_brightness(cut.image, cut.patch, row, column)};
+}
+
+Table token_table(const CutPicture& cut) {
+    Table out{.title = "A picture as a text", .columns = {"", "how many"}};
+    const int patches = cut.across * cut.down;
+    add_cells(out, {words_cell("patches: the words"), count_cell(patches)});
+    add_cells(out, {words_cell("numbers of a patch: red, green and blue of its pixels"),
+                    count_cell(3 * cut.patch * cut.patch)});
+    add_cells(out, {words_cell("tokens, with the class token"), count_cell(patches + 1)});
+    add_cells(out, {words_cell("scores of one head: each token with each"),
+                    count_cell(int64_t{patches + 1} * (patches + 1))});
+    return out;
+}
+
+/// What a token of a vision model looks at, patch by patch.
+Pixels attention_over(const StationInput& in, const CutPicture& cut) {
+    const int query = std::clamp(in.query, 0, in.trace->query_count(in.block) - 1);
+    const Matrix row = in.trace->pattern_rows(in.block, in.head, query, 1);
+    const std::string who =
+        query == 0 ? "The class token" : "Patch " + in.trace->request.inputs[0].tokens[query];
+    return {who + " looks at, head " + head_name(in.trace->config(), in.block, in.head),
+            shown(cut.image),
+            cut.down,
+            cut.across,
+            {row.data() + 1, row.data() + row.size()}};
+}
+
+Table class_table(const StationInput& in, ThreadPool& pool) {
+    Table out{.title = "What it sees", .columns = {"class", "probability"}};
+    for (const Prediction& p : predictions(*in.trace, predicting_positions(*in.trace)[0], 5, pool))
+        add_cells(out, {words_cell(prediction_label(*in.trace->model, p.id)),
+                        number_cell(double(p.probability), 3)});
+    return out;
+}
+
+}  // namespace
+
+RgbImage sample_picture(int side) {
+    RgbImage out{side, side, {}};
+    for (int y = 0; y < side; ++y)
+        for (int x = 0; x < side; ++x) {
+            const Color c = sample_color((float(x) + 0.5f) / float(side), (float(y) + 0.5f) / float(side));
+            for (const int value : {c.r, c.g, c.b}) out.rgb.push_back(static_cast<uint8_t>(value));
+        }
+    return out;
+}
+
+Matrix patch_brightness(const RgbImage& image, int patch, int row, int column) {
+    HEADLIGHT_CHECK((row + 1) * patch <= image.height && (column + 1) * patch <= image.width);
+    Matrix out(patch, patch);
+    for (int y = 0; y < patch; ++y)
+        for (int x = 0; x < patch; ++x) {
+            const size_t at = (size_t(row * patch + y) * image.width + column * patch + x) * 3;
+            out(y, x) = float(image.rgb[at] + image.rgb[at + 1] + image.rgb[at + 2]) / (3 * 255);
+        }
+    return out;
+}
+
+void PicturesState::visit(ControlVisitor& v) {
+    v.whole("patch", "Patch", patch, 4, 112);
+    v.text("picture", "Picture file", picture);
+}
+
+Result<Page> pictures_page(const StationInput& input, const PicturesState& state, ThreadPool& pool) {
+    Page page;
+    TRY(const auto own, own_picture(input, state));
+    const CutPicture cut = cut_picture(input, state, own);
+    const std::string size = std::to_string(cut.down) + " × " + std::to_string(cut.across);
+    page.note =
+        size + " patches of " + std::to_string(cut.patch) + " × " + std::to_string(cut.patch) + " pixels";
+    page.blocks = {Pixels{cut.by_model || own ? "The picture in patches" : "A sample in patches",
+                          shown(cut.image),
+                          cut.down,
+                          cut.across,
+                          {}}};
+    const bool looks = cut.by_model && input.trace->config().has_head({input.block, input.head});
+    if (looks) page.blocks.push_back(attention_over(input, cut));
+    page.blocks.push_back(patch_grid(cut, cut.chosen(input.query)));
+    if (looks && input.trace->model->has_logits()) page.blocks.push_back(class_table(input, pool));
+    page.blocks.push_back(token_table(cut));
+    if (!cut.by_model)
+        page.blocks.push_back(Words{
+            "To see what heads look at in it, open a vision transformer: a folder of ViT from Hugging Face, "
+            "google/vit-base-patch16-224 for example. Then drop a picture on the window or name it with "
+            "--image."});
+    return page;
+}
+
+}  // namespace headlight::learn

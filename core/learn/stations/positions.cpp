@@ -1,0 +1,239 @@
+#include "learn/stations/positions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "analysis/attention/positions.h"
+#include "analysis/prediction/predict.h"
+#include "base/quoted.h"
+#include "base/utf8.h"
+#include "io/numbers.h"
+#include "learn/page_parts.h"
+#include "model/sinusoids.h"
+
+namespace headlight::learn {
+
+std::vector<float> dots_by_distance(int width, double base, int count) {
+    HEADLIGHT_CHECK(width % 2 == 0);
+    std::vector<float> out;
+    for (int d = 0; d < count; ++d) {
+        double sum = 0;
+        for (int i = 0; i < width / 2; ++i) sum += std::cos(d / std::pow(base, 2.0 * i / width));
+        out.push_back(float(sum));
+    }
+    return out;
+}
+
+ClosestRows closest_rows(const ConstMatrixRef& rows) {
+    HEADLIGHT_CHECK(rows.rows() >= 2);
+    ClosestRows out{0, 1, std::numeric_limits<float>::infinity()};
+    for (int i = 0; i < rows.rows(); ++i)
+        for (int j = i + 1; j < rows.rows(); ++j)
+            if (const float apart = (rows.row(i) - rows.row(j)).norm(); apart < out.distance)
+                out = {i, j, apart};
+    return out;
+}
+
+namespace {
+
+/// "3 cute": positions, and the tokens of the sentence that stand there.
+std::vector<std::string> position_labels(const StationInput& in, int count) {
+    std::vector<std::string> out = counted(count);
+    if (!in.trace || in.trace->config().can.read_image) return out;
+    const auto tokens = token_labels(*in.trace, 0);
+    for (int i = 0; i < std::min(count, isize(tokens)); ++i) out[i] += " " + shorten_middle(tokens[i], 10);
+    return out;
+}
+
+std::vector<float> whole_numbers(int count) {
+    std::vector<float> out(count);
+    std::iota(out.begin(), out.end(), 0.0f);
+    return out;
+}
+
+/// Four of the sine columns over the positions, from the fastest to the slowest.
+Curves waves(const Matrix& table, int width, double base) {
+    Curves out;
+    out.title = "Some components, position by position";
+    out.x_is = "position";
+    out.y_is = "value";
+    const int half = width / 2, drawn = std::min(4, half);
+    for (int n = 0; n < drawn; ++n) {
+        const int i = drawn == 1 ? 0 : n * (half - 1) / (drawn - 1);
+        const double period = 2 * M_PI * std::pow(base, 2.0 * i / width);
+        Curves::Line line;
+        line.name = "sine " + std::to_string(i) + ": period " + decimals(period, period < 100 ? 1 : 0);
+        line.x = whole_numbers(narrow<int>(table.rows()));
+        for (Index p = 0; p < table.rows(); ++p) line.y.push_back(table(p, i));
+        out.lines.push_back(std::move(line));
+    }
+    return out;
+}
+
+/// The dot products of the first position and of a middle one with later ones, beside the sum of cosines.
+Curves by_distance(const Matrix& table, int width, double base) {
+    const int count = narrow<int>(table.rows());
+    Curves out;
+    out.title = "Dot product of two positions by their distance";
+    out.x_is = "distance";
+    out.y_is = "dot product";
+    for (const int from : {0, count / 2}) {
+        Curves::Line line;
+        line.name = "from position " + std::to_string(from);
+        for (int p = from; p < count; ++p) {
+            line.x.push_back(float(p - from));
+            line.y.push_back(table.row(from).dot(table.row(p)));
+        }
+        out.lines.push_back(std::move(line));
+    }
+    out.lines.push_back(
+        {"Σᵢ cos(distance · ωᵢ)", whole_numbers(count), dots_by_distance(width, base, count), {}, true});
+    return out;
+}
+
+/// The closest two positions of the first 512, with more and more components.
+Table uniqueness(int width, double base) {
+    constexpr int kPositions = 512;
+    Table out;
+    out.title = "The two closest of the first 512 positions";
+    out.columns = {"components", "position", "and position", "distance"};
+    std::vector<int> widths;
+    for (int w = 2; w < width; w *= 2) widths.push_back(w);
+    widths.push_back(width);
+    for (const int w : widths) {
+        const ClosestRows pair = closest_rows(sinusoids(w, 0, kPositions, base));
+        out.rows.push_back({std::to_string(w), std::to_string(pair.first), std::to_string(pair.second),
+                            decimals(double(pair.distance), 4)});
+        out.values.push_back({double(w), double(pair.first), double(pair.second), double(pair.distance)});
+    }
+    return out;
+}
+
+bool reads_tokens(const StationInput& in) { return in.trace && !in.trace->config().can.read_image; }
+
+/// Signed values of positions, by components or by other positions.
+Grid position_grid(const std::string& title, const std::string& columns_are,
+                   const std::vector<std::string>& labels, const Matrix& values) {
+    const auto rows = narrow<int>(values.rows());
+    return {title,
+            "position",
+            columns_are,
+            {labels.begin(), labels.begin() + rows},
+            counted(narrow<int>(values.cols())),
+            values,
+            true,
+            "",
+            std::nullopt};
+}
+
+/// What the open model itself knows two positions by, where it knows any.
+std::optional<Grid> between_of_model(const StationInput& in, int count,
+                                     const std::vector<std::string>& labels) {
+    if (!reads_tokens(in) || !in.trace->has_weights()) return std::nullopt;
+    PositionsWanted wanted{in.trace->config().block(in.block).stack, 0, in.head, count};
+    wanted.fit(*in.trace);
+    const Positions found = positions_of(*in.trace->model, wanted);
+    if (found.between.size() == 0) return std::nullopt;
+    return position_grid("In " + in.trace->model->name + ": " + positions_row(found.scheme).title, "position",
+                         labels, found.between);
+}
+
+/// The open model told its positions in one way: as they are, not at all, in another order.
+struct ToldPositions {
+    std::string title, change;  // as --change reads it; "": none
+    std::shared_ptr<const Trace> trace;
+};
+
+Result<std::vector<ToldPositions>> told_positions(const StationInput& in, int seed, ThreadPool& pool) {
+    const Trace& trace = *in.trace;
+    std::vector<ToldPositions> out{{"as they are", "", nullptr},
+                                   {"switched off", "positions:off", nullptr},
+                                   {"shuffled", "positions:shuffle:" + std::to_string(seed), nullptr}};
+    for (ToldPositions& told : out) {
+        ForwardRequest request = trace.request;
+        std::erase_if(request.intervention.changes,
+                      [](const Change& c) { return change_row(c.kind).target == ChangeTarget::positions; });
+        if (!told.change.empty()) {
+            TRY(Change change, parse_change(trace.config(), told.change));
+            request.intervention.changes.push_back(std::move(change));
+        }
+        TRY(told.trace, run_trace(trace.model, std::move(request), pool, in.cancel, in.trace));
+    }
+    return out;
+}
+
+/// The chosen head's pattern; what the mask hides is empty.
+Grid told_grid(const StationInput& in, const ToldPositions& told) {
+    const Matrix weights = masked_pattern(*told.trace, in.block, in.head);
+    const float nothing = std::numeric_limits<float>::quiet_NaN();
+    const AttentionBlock block = told.trace->config().block(in.block);
+    return {"Head " + head_name(told.trace->config(), in.block, in.head) + ", positions " + told.title,
+            "query",
+            "key",
+            token_labels(*told.trace, block.stack),
+            token_labels(*told.trace, block.key_stack()),
+            (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights),
+            false,
+            "",
+            in.query_of(narrow<int>(weights.rows()))};
+}
+
+/// What is predicted next in each way, and what becomes of the own prediction.
+std::optional<Table> told_table(const std::vector<ToldPositions>& all, ThreadPool& pool) {
+    const Trace& own = *all[0].trace;
+    if (!own.model->has_logits() || predicting_positions(own).empty()) return std::nullopt;
+    const int at = predicting_positions(own).back();
+    const int id = predictions(own, at, 1, pool)[0].id;
+    const std::string first = prediction_label(*own.model, id);
+    Table out{
+        "What comes next", {"positions", "prediction", "p", "p of “" + first + "”", "as a change"}, {}, {}};
+    for (const ToldPositions& told : all) {
+        const Prediction best = predictions(*told.trace, at, 1, pool)[0];
+        add_cells(out, {words_cell(told.title), words_cell(prediction_label(*own.model, best.id)),
+                        number_cell(double(best.probability), 3),
+                        number_cell(double(probabilities_at(*told.trace, at, pool)[id]), 3),
+                        words_cell(told.change.empty() ? "none" : told.change)});
+    }
+    return out;
+}
+
+/// Whether the open model can be told other positions.
+bool can_be_told(const StationInput& in) {
+    return reads_tokens(in) && in.trace->has_weights() && in.trace->config().has_head({in.block, in.head}) &&
+           in.trace->config().positions != PositionScheme::none &&
+           std::max(in.trace->query_count(in.block), in.trace->key_count(in.block)) <= kMostMapped;
+}
+
+Status add_told(const StationInput& in, int seed, ThreadPool& pool, Page& page) {
+    TRY(const auto all, told_positions(in, seed, pool));
+    for (const ToldPositions& told : all) page.blocks.push_back(told_grid(in, told));
+    if (auto table = told_table(all, pool)) page.blocks.push_back(std::move(*table));
+    return success();
+}
+
+}  // namespace
+
+Result<Page> positions_page(const StationInput& in, const PositionsState& state, ThreadPool& pool) {
+    const int width = state.width / 2 * 2, count = state.count;
+    const double base = double(state.base);
+    const Matrix table = sinusoids(width, 0, count, base);
+    const auto labels = position_labels(in, count);
+    Page page;
+    page.blocks.push_back(
+        position_grid("A vector for each position", "component: sines, then cosines", labels, table));
+    Grid between =
+        position_grid("Dot product of two positions", "position", labels, table * table.transpose());
+    between.marked_row = in.query_of(reads_tokens(in) ? std::min(count, in.trace->query_count(0)) : count);
+    page.blocks.push_back(std::move(between));
+    if (auto own = between_of_model(in, count, labels)) page.blocks.push_back(std::move(*own));
+    page.blocks.push_back(waves(table, width, base));
+    page.blocks.push_back(by_distance(table, width, base));
+    page.blocks.push_back(uniqueness(width, base));
+    if (can_be_told(in)) TRY_STATUS(add_told(in, state.seed, pool, page));
+    page.note = std::to_string(width) + " components, base " + decimals(base, 0);
+    return page;
+}
+
+}  // namespace headlight::learn

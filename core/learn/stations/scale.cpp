@@ -1,0 +1,150 @@
+#include "learn/stations/scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "learn/dot_products.h"
+#include "learn/page_parts.h"
+
+namespace headlight::learn {
+
+namespace {
+
+constexpr int kSampledWidths = 9, kSampledQueries = 100;  // d_k = 1, 2, 4 … 256
+
+/// What is sampled at one width.
+struct SampledWidth {
+    int d = 1;
+    Spread products;
+    SoftnessPair softness;
+};
+
+std::vector<SampledWidth> sample_widths(const ScaleState& state, ThreadPool& pool) {
+    std::vector<SampledWidth> out(kSampledWidths);
+    pool.run(kSampledWidths, [&](int tile) {
+        const int i = kSampledWidths - 1 - tile;  // the longest first
+        const unsigned seed = narrow<unsigned>(state.seed) * 1000 + i;
+        out[i].d = 1 << i;
+        out[i].products = spread_of(sampled_products(out[i].d, state.draws, seed));
+        out[i].softness = sampled_softness(out[i].d, state.keys, kSampledQueries, seed + 500);
+    });
+    return out;
+}
+
+template <class Value>
+Curves::Line sampled_line(const char* name, const std::vector<SampledWidth>& samples, const Value& value) {
+    Curves::Line line{.name = name};
+    for (const SampledWidth& s : samples) {
+        line.x.push_back(float(s.d));
+        line.y.push_back(float(value(s)));
+    }
+    return line;
+}
+
+/// A thing has one color in all curves of the page.
+enum LineColor { kPlain, kDivided, kHead, kHeadPlain };
+
+Curves::Line colored(Curves::Line line, LineColor color) {
+    line.color = color;
+    return line;
+}
+
+/// The chosen head's place beside the curves, where a head is open.
+struct HeadOnCurves {
+    std::string name, keys;  // "head 1.2", "up to 10 keys"
+    float d = 0;
+    HeadProducts of;
+};
+
+std::optional<HeadOnCurves> head_on_curves(const StationInput& input) {
+    if (!has_head_scores(input)) return std::nullopt;
+    const ModelConfig& c = input.trace->config();
+    return HeadOnCurves{"head " + head_name(c, input.block, input.head),
+                        "up to " + std::to_string(input.trace->key_count(input.block)) + " keys",
+                        float(c.d_head(input.block)), head_products(*input.trace, input.block, input.head)};
+}
+
+Curves variance_curves(const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
+    Curves out{.title = "Variance of q · k", .x_is = "d_k", .y_is = "variance", .log_x = true, .log_y = true};
+    Curves::Line measured =
+        sampled_line("sampled", samples, [](const SampledWidth& s) { return s.products.variance; });
+    for (const SampledWidth& s : samples) measured.error.push_back(float(s.products.error));
+    Curves::Line divided = sampled_line("divided by √d_k", samples,
+                                        [](const SampledWidth& s) { return s.products.variance / s.d; });
+    for (const SampledWidth& s : samples) divided.error.push_back(float(s.products.error / s.d));
+    Curves::Line theory = sampled_line("d_k", samples, [](const SampledWidth& s) { return s.d; });
+    theory.dashed = true;
+    out.lines = {std::move(theory), colored(std::move(measured), kPlain),
+                 colored(std::move(divided), kDivided)};
+    if (head)
+        out.lines.push_back(
+            colored(line_of(head->name, {head->d}, {float(head->of.products.variance)}), kHeadPlain));
+    return out;
+}
+
+/// One of the softmax's two numbers with and without the division.
+Curves softness_curves(const std::string& title, const char* y_is, double Softness::*number,
+                       const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
+    Curves out{.title = title, .x_is = "d_k", .y_is = y_is, .log_x = true};
+    const auto divided = [&](const SampledWidth& s) { return s.softness.divided.*number; };
+    const auto plain = [&](const SampledWidth& s) { return s.softness.plain.*number; };
+    out.lines = {colored(sampled_line("divided by √d_k", samples, divided), kDivided),
+                 colored(sampled_line("not divided", samples, plain), kPlain)};
+    if (!head) return out;
+    const HeadProducts& of = head->of;
+    const std::string name = head->name + ", " + head->keys;
+    out.lines.push_back(colored(line_of(name, {head->d}, {float(of.softness.divided.*number)}), kHead));
+    out.lines.push_back(
+        colored(line_of(name + ", not divided", {head->d}, {float(of.softness.plain.*number)}), kHeadPlain));
+    return out;
+}
+
+/// Every head of the chosen block.
+Table head_table(const StationInput& input, ThreadPool& pool) {
+    const ModelConfig& c = input.trace->config();
+    Table out{.title = "The heads of this layer, on the sentence",
+              .columns = {"head", "variance of q · k", "after scaling", "entropy, bits",
+                          "entropy, not scaled", "gradient", "gradient, not scaled"}};
+    std::vector<HeadProducts> heads(c.heads(input.block));
+    pool.run(isize(heads), [&](int head) { heads[head] = head_products(*input.trace, input.block, head); });
+    for (int head = 0; head < isize(heads); ++head) {
+        const HeadProducts& of = heads[head];
+        add_cells(out,
+                  {words_cell(head_name(c, input.block, head)), number_cell(of.products.variance),
+                   number_cell(of.products.variance * of.scale * of.scale),
+                   number_cell(of.softness.divided.entropy), number_cell(of.softness.plain.entropy),
+                   number_cell(of.softness.divided.gradient, 3), number_cell(of.softness.plain.gradient, 3)});
+    }
+    return out;
+}
+
+}  // namespace
+
+void ScaleState::visit(ControlVisitor& v) {
+    v.whole("draws", "Pairs of each width", draws, 10, 5000);
+    v.whole("keys", "Keys", keys, 2, 256);
+    v.whole("seed", "Seed", seed, 1, 1000);
+}
+
+Result<Page> scale_page(const StationInput& input, const ScaleState& state, ThreadPool& pool) {
+    const std::vector<SampledWidth> samples = sample_widths(state, pool);
+    const std::optional<HeadOnCurves> head = head_on_curves(input);
+    Page page;
+    page.note = std::to_string(state.draws) + " random pairs of each width; bars: ± one standard error";
+    page.blocks = {variance_curves(samples, head),
+                   softness_curves("Entropy of " + std::to_string(state.keys) + " weights", "bits",
+                                   &Softness::entropy, samples, head),
+                   softness_curves("Size of the softmax's gradient", "‖∂ weights ÷ ∂ scores‖",
+                                   &Softness::gradient, samples, head)};
+    if (head) {
+        const float scale = head->of.scale;
+        page.blocks.push_back(head_table(input, pool));
+        page.blocks.push_back(
+            Words{"The model multiplies q · k by " + written(scale, 4) + "; 1 ÷ √d_k is " +
+                  written(1 / std::sqrt(head->d), 4) +
+                  ". Trained q and k are not independent, so their variance need not be d_k."});
+    }
+    return page;
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,95 @@
+#include "learn/stations/score_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/quoted.h"
+#include "learn/normalizers.h"
+#include "learn/score_function_table.h"
+#include "learn/stations/query_key.h"
+#include "learn/stations/small_vectors.h"
+
+namespace headlight::learn {
+
+void ScoreFunctionsState::visit(ControlVisitor& v) {
+    static constexpr std::array kNormalizers{"softmax", "sum", "sparsemax", "hard max"};
+    v.choice("normalizer", "Normalizer", normalizer, kNormalizers);
+    v.number("sharpness", "β of the cosine", sharpness, 0, 100);
+    v.number("width", "σ of the kernel (0: √d)", width, 0, 1000);
+    v.whole("seed", "Seed of W and v", seed, 1, 999);
+}
+
+namespace {
+
+ScoreParameters parameters(const ScoreFunctionsState& state, const QueryKey& input) {
+    ScoreParameters p = ScoreParameters::random(input.q.cols(), input.k.rows(), state.seed);
+    p.sharpness = state.sharpness;
+    p.width = state.width;
+    return p;
+}
+
+/// Every score function under the chosen normalizer.
+BarRows by_score(const QueryKey& input, const ScoreParameters& p, const NormalizerKind& normalizer,
+                 ThreadPool& pool) {
+    BarRows out{input.keys, {}, input.cells};
+    for (const ScoreKind& kind : score_functions()) {
+        pool.stop_point();
+        const Matrix scores = input.masked(kind.scores(input.q, input.k, p));
+        BarRows::Row row = bar_row(scores, normalize_rows(normalizer, scores), input.query);
+        row.title = kind.title;
+        row.formula = kind.formula;
+        row.source = kind.source;
+        row.emphasized = &kind == &score_functions()[static_cast<int>(ScoreFunction::scaled_dot)];
+        out.rows.push_back(std::move(row));
+    }
+    return out;
+}
+
+/// Every normalizer behind the scaled dot product.
+BarRows by_normalizer(const QueryKey& input, int chosen) {
+    BarRows out{input.keys, {}, input.cells};
+    const Matrix scores = input.masked(scaled_dot_scores(input.q, input.k));
+    for (int i = 0; i < isize(normalizers()); ++i) {
+        const NormalizerKind& kind = normalizers()[i];
+        BarRows::Row row = bar_row(scores, normalize_rows(kind, scores), input.query);
+        row.title = kind.title;
+        row.formula = kind.formula;
+        row.source = kind.source;
+        row.emphasized = i == chosen;
+        out.rows.push_back(std::move(row));
+    }
+    return out;
+}
+
+/// The largest weight of a row of bars, NaN left out.
+float largest(const BarRows::Row& row) {
+    float out = 0;
+    for (const float w : row.values)
+        if (w > out) out = w;
+    return out;
+}
+
+Words finding(const BarRows& rows, const QueryKey& input) {
+    const auto share = [&](ScoreFunction f) {
+        return decimals(100 * double(largest(rows.rows[static_cast<int>(f)])), 0) + " %";
+    };
+    return {"Same queries, same keys; only the formula changes. For " +
+            in_quotes(input.queries[input.query]) + ", dot gives " + share(ScoreFunction::dot) +
+            " to one key; divided by √" + std::to_string(input.q.cols()) + ", it gives " +
+            share(ScoreFunction::scaled_dot) + ". Location never reads the keys."};
+}
+
+}  // namespace
+
+Result<Page> score_functions_page(const StationInput& in, const ScoreFunctionsState& state,
+                                  ThreadPool& pool) {
+    const QueryKey input = has_head(in) ? head_query_key(in) : small_query_key(in);
+    const BarRows scores = by_score(input, parameters(state, input), normalizers()[state.normalizer], pool);
+    Page page;
+    page.note = input.origin + "; W and v drawn at random";
+    page.blocks = {finding(scores, input), scores, by_normalizer(input, state.normalizer)};
+    return page;
+}
+
+}  // namespace headlight::learn

@@ -1,0 +1,139 @@
+#include "learn/translation_choices.h"
+
+#include <algorithm>
+
+#include "analysis/comparison/word_alignment.h"
+#include "analysis/comparison/words.h"
+#include "base/utf8.h"
+#include "model/input.h"
+
+namespace headlight {
+
+namespace {
+
+/// Without blanks, in lower case.
+std::string bare_word(std::string label) {
+    std::erase(label, ' ');
+    return lower_case(std::move(label));
+}
+
+/// The id of a word in lower case or with a capital, as the target's vocabulary spells it behind a blank; −1.
+int id_of_word(const Tokenizer& tokenizer, const std::string& word, bool capital) {
+    std::string spelled = word;
+    if (capital && spelled[0] >= 'a' && spelled[0] <= 'z') spelled[0] = char(spelled[0] - 'a' + 'A');
+    return tokenizer.id_of("▁" + spelled);
+}
+
+/// The probability of each id at a row of the decoder.
+std::vector<float> probabilities_of(const Trace& trace, int row, const std::vector<int>& ids,
+                                    ThreadPool& pool) {
+    const Vector all = probabilities_at(trace, row, pool);
+    std::vector<float> out;
+    for (const int id : ids) out.push_back(id < 0 ? 0 : all[id]);
+    return out;
+}
+
+/// The same pass with one source token hidden from all others, in the encoder and from the decoder.
+Result<std::shared_ptr<const Trace>> without_source(const Trace& trace, int key, ThreadPool& pool,
+                                                    const CancelFlag* cancel) {
+    ForwardRequest request = trace.request;
+    for (const char* where : {"@encoder", "@cross"}) {
+        TRY(Change change, parse_change(trace.config(), "mask:*>" + std::to_string(key) + where));
+        request.intervention.changes.push_back(std::move(change));
+    }
+    return run_trace(trace.model, std::move(request), pool, cancel, &trace);
+}
+
+/// For every choice the source token without which its word is least probable. The end token is kept.
+Status find_grounds(const Translated& t, const std::vector<std::vector<int>>& ids, ThreadPool& pool,
+                    const CancelFlag* cancel, std::vector<WordChoice>& choices) {
+    const int source = t.trace->request.inputs[0].size();
+    for (int key = 0; !choices.empty() && key + 1 < source; ++key) {
+        TRY(const auto hidden, without_source(*t.trace, key, pool, cancel));
+        for (size_t i = 0; i < choices.size(); ++i) {
+            WordChoice& choice = choices[i];
+            const float p = probabilities_of(*hidden, choice.row, {ids[i][choice.chosen]}, pool)[0];
+            if (choice.rests_on >= 0 && p >= choice.without) continue;
+            choice.rests_on = key;
+            choice.without = p;
+        }
+    }
+    return success();
+}
+
+}  // namespace
+
+Result<Translated> translate(const std::shared_ptr<const Model>& model, const Sequence& source,
+                             ThreadPool& pool, const CancelFlag* cancel) {
+    ForwardRequest request{{source, {}}, {}};
+    append_token(*model, request.inputs[1], model->config.start_id);
+    const int most = std::min(model->config.context - 1, 2 * source.size() + 8);
+    TRY(const Generation own, generate(model, request, {{}, most, {}}, pool, cancel));
+    Translated out{
+        own.trace, {}, model->target_tokenizer()->decode(own.ids()), token_labels(*own.trace, 0), {}};
+    for (const GeneratedToken& token : own.tokens) {
+        out.ids.push_back(token.id);
+        out.written.push_back(prediction_label(*model, token.id));
+    }
+    return out;
+}
+
+Result<Translated> translate(const std::shared_ptr<const Model>& model, const std::string& text,
+                             ThreadPool& pool, const CancelFlag* cancel) {
+    TextInput typed;
+    typed.text = text;
+    TRY(const ModelInput input, encode_input(*model, typed));
+    return translate(model, input.sequences[0], pool, cancel);
+}
+
+Result<std::vector<WordChoice>> word_choices(const Translated& t, const std::vector<std::string>& words,
+                                             ThreadPool& pool, const CancelFlag* cancel) {
+    const Tokenizer& tokenizer = *t.trace->model->target_tokenizer();
+    std::vector<WordChoice> out;
+    std::vector<std::vector<int>> ids;
+    for (int row = 0; row < isize(t.ids); ++row)
+        for (const bool capital : {false, true}) {
+            std::vector<int> of;
+            for (const std::string& word : words) of.push_back(id_of_word(tokenizer, word, capital));
+            const auto found = std::find(of.begin(), of.end(), t.ids[row]);
+            if (found == of.end()) continue;
+            WordChoice choice{row, {}, probabilities_of(*t.trace, row, of, pool), int(found - of.begin())};
+            for (const int id : of)
+                choice.words.push_back(id < 0 ? "" : prediction_label(*t.trace->model, id));
+            out.push_back(std::move(choice));
+            ids.push_back(std::move(of));
+            break;
+        }
+    TRY_STATUS(find_grounds(t, ids, pool, cancel, out));
+    return out;
+}
+
+Vector most_looked_at(const Matrix& pattern) { return pattern.colwise().maxCoeff().transpose(); }
+
+AttentionHead sharpest_head(const Trace& trace, AttentionKind kind) {
+    AttentionHead best{-1, 0};
+    float most = 0;
+    for (int block = 0; block < trace.config().blocks(); ++block) {
+        if (trace.config().block(block).kind != kind) continue;
+        for (int head = 0; head < trace.config().heads(block); ++head) {
+            const Matrix pattern = trace.pattern(block, head);
+            const float itself = kind == AttentionKind::cross ? 0 : pattern.diagonal().mean(),
+                        bits = alignment_bits(pattern) * (1 - itself);
+            if (best.block >= 0 && bits <= most) continue;
+            best = {block, head};
+            most = bits;
+        }
+    }
+    return best;
+}
+
+std::vector<int> tokens_of_word(const Trace& trace, int stack, const std::string& word) {
+    const std::vector<int> of = word_numbers(trace.request.inputs[stack].tokens);
+    const auto words = join_labels(token_labels(trace, stack), of);
+    std::vector<int> out;
+    for (int i = 0; i < isize(of); ++i)
+        if (bare_word(words[of[i]]) == word && (out.empty() || of[i] == of[out[0]])) out.push_back(i);
+    return out;
+}
+
+}  // namespace headlight

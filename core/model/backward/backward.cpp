@@ -1,0 +1,159 @@
+// The reverse pass, like the forward pass from top to bottom, read upward: the last stack first, its final
+// norm, its layers from the last to the first.
+#include "model/backward/backward.h"
+
+#include <algorithm>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/spare.h"
+#include "model/backward/layer_backward.h"
+#include "model/backward/vector_jacobian.h"
+
+namespace headlight {
+
+Matrix EmbeddingGradients::of(int number) const {
+    const GradientRows::Part& part = rows.part(number);
+    Matrix out = Matrix::Zero(rows.tokens(), values.cols());
+    out.middleRows(part.tokens.begin, part.tokens.size()) = values.middleRows(part.at, part.tokens.size());
+    return out;
+}
+
+Vector EmbeddingGradients::squared_lengths(int number) const {
+    const GradientRows::Part& part = rows.part(number);
+    Vector out = Vector::Zero(rows.tokens());
+    out.segment(part.tokens.begin, part.tokens.size()) =
+        values.middleRows(part.at, part.tokens.size()).rowwise().squaredNorm();
+    return out;
+}
+
+namespace {
+
+/// What goes back through a stack, and where it is.
+struct Flow {
+    GradientRows rows;
+    Matrix d;
+};
+
+/// Adds the seeds at a depth of a stack to the gradients there.
+void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& flow) {
+    std::vector<KeyRange> tokens(static_cast<size_t>(flow.rows.numbers()));
+    for (const GradientSeed& seed : seeds) {
+        if (seed.stack != stack || seed.depth != depth) continue;
+        const KeyRange own{seed.row, seed.row + narrow<int>(seed.gradient.rows())};
+        HEADLIGHT_CHECK(own.begin >= 0 && own.end <= flow.rows.tokens() &&
+                        seed.gradient.cols() == flow.d.cols());
+        KeyRange& all = tokens[static_cast<size_t>(seed.number)];
+        all = joined(all, own);
+    }
+    const GradientRows wider = flow.rows.with(tokens);
+    flow.d = flow.rows.widened(std::move(flow.d), wider);
+    flow.rows = wider;
+    for (const GradientSeed& seed : seeds) {
+        if (seed.stack != stack || seed.depth != depth) continue;
+        const GradientRows::Part& part = wider.part(seed.number);
+        flow.d.middleRows(part.at + seed.row - part.tokens.begin, seed.gradient.rows()) += seed.gradient;
+    }
+}
+
+/// From behind the final norm to what entered layer 0; `kept` (or null) gets all on the way.
+void through_stack(StackBackward& s, int stack, std::span<const GradientSeed> seeds, Flow& flow,
+                   StackGradients* kept) {
+    const int layers = s.stack.layers;
+    if (kept) {
+        kept->resid.resize(layers + 1);
+        kept->layers.resize(layers);
+    }
+    add_seeds(seeds, stack, layers + 1, flow);
+    if (const Norm& norm = s.weights.final_norm; norm && flow.rows.rows())
+        flow.d = through_norm(s.config(), norm, s.activations.resid_final.all(), flow.d, flow.rows.token_of(),
+                              s.pool);
+    for (int depth = layers;; --depth) {
+        add_seeds(seeds, stack, depth, flow);
+        check_finite(s, depth - 1, "gradients", all_finite(flow.d));
+        if (kept) kept->resid[depth] = flow.d;
+        if (depth == 0) return;
+        s.pool.stop_point();
+        if (flow.rows.rows() == 0) continue;
+        flow.d = through_layer(s, depth - 1, std::move(flow.d), flow.rows,
+                               kept ? &kept->layers[depth - 1] : nullptr);
+    }
+}
+
+/// The tables of the opposite turn at every token: a turn's transpose, with the factor that both carry.
+RopeTables turned_back(const Pass& pass) {
+    RopeTables tables(pass);
+    for (RopeTable* table : {&tables.usual, &tables.local}) table->sine *= -1;
+    return tables;
+}
+
+int numbers_of(std::span<const GradientSeed> seeds) {
+    int out = 1;
+    for (const GradientSeed& seed : seeds) out = std::max(out, seed.number + 1);
+    return out;
+}
+
+/// The stacks, the last one first; what goes wrong is thrown. `kept` (or null) gets every gradient: of all
+/// rows.
+std::vector<EmbeddingGradients> through_stacks(const Model& model, std::span<const Sequence> inputs,
+                                               const Activations& activations,
+                                               std::span<const GradientSeed> seeds, ThreadPool& pool,
+                                               GradientObserver* observer, Gradients* kept) {
+    const ModelConfig& c = model.config;
+    HEADLIGHT_CHECK(activations.stacks.size() == c.stacks.size() && inputs.size() == c.stacks.size() &&
+                    model.weights.stacks.size() == c.stacks.size());
+    const int numbers = numbers_of(seeds);
+    std::vector<EmbeddingGradients> out(c.stacks.size());
+    if (kept) kept->stacks.resize(c.stacks.size());
+    Flow above;  // by what the stacks behind read
+    for (int i = isize(c.stacks) - 1; i >= 0; --i) {
+        const StackActivations& own = *activations.stacks[i];
+        const StackRun run{model, c.stacks[i], model.weights.stacks[i], pool};
+        Pass pass{run, inputs[i]};
+        std::vector<LayerRules> rules{own.layers.front()->rules()};
+        pass.rules = rules;
+        Matrix sources = run.stack.cross ? activations.stacks[i - 1]->normalized.all() : Matrix();
+        const int n = narrow<int>(own.resid_final.rows()), keys = narrow<int>(sources.rows());
+        Flow flow = std::move(above);
+        if (!flow.d.size())
+            flow.rows = kept ? GradientRows::whole(n, numbers) : GradientRows::none(n, numbers);
+        if (!flow.d.size()) flow.d = Matrix::Zero(flow.rows.rows(), c.d_model);
+        const GradientRows source_rows = GradientRows::whole(keys, numbers);
+        StackBackward s{run, own, turned_back(pass), std::move(sources), Matrix(), source_rows, observer};
+        s.by_sources = Matrix::Zero(source_rows.rows(), c.d_model);
+        through_stack(s, i, seeds, flow, kept ? &kept->stacks[i] : nullptr);
+        if (run.stack.cross && (kept || flow.rows.rows())) above = {source_rows, std::move(s.by_sources)};
+        out[i] = {std::move(flow.rows), std::move(flow.d)};
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<Gradients> backward(const Model& model, std::span<const Sequence> inputs,
+                           const Activations& activations, std::span<const GradientSeed> seeds,
+                           ThreadPool& pool, const CancelFlag* cancel, GradientObserver* observer) {
+    return guarded([&]() -> Result<Gradients> {
+        const CancelScope scope(pool, cancel);
+        Gradients out;
+        through_stacks(model, inputs, activations, seeds, pool, observer, &out);
+        pool.stop_point();
+        return out;
+    });
+}
+
+Result<std::vector<EmbeddingGradients>> embedding_gradients(const Model& model,
+                                                            std::span<const Sequence> inputs,
+                                                            const Activations& activations,
+                                                            std::span<const GradientSeed> seeds,
+                                                            ThreadPool& pool, const CancelFlag* cancel,
+                                                            GradientObserver* observer) {
+    return guarded([&]() -> Result<std::vector<EmbeddingGradients>> {
+        const CancelScope scope(pool, cancel);
+        auto out = through_stacks(model, inputs, activations, seeds, pool, observer, nullptr);
+        pool.stop_point();
+        return out;
+    });
+}
+
+}  // namespace headlight

@@ -1,0 +1,254 @@
+// A layer read upward: the MLP, cross-attention, attention. What lay between them in the forward pass is
+// computed again, once for all gradients.
+#include "model/backward/layer_backward.h"
+
+#include <vector>
+
+#include "base/check.h"
+#include "base/spare.h"
+#include "model/backward/vector_jacobian.h"
+
+namespace headlight {
+
+namespace {
+
+/// A block within a layer: x becomes sum = x + block(reads), and out: the same, or its norm.
+struct Passed {
+    Matrix sum, out;
+};
+
+/// The gradients by the two things that a block joins: of the rows that left it, and of those that entered.
+struct ByInputs {
+    Matrix x, reads;
+};
+
+struct LayerBackward {
+    StackBackward& s;
+    int l;
+    const LayerWeights& w;
+    const LayerActivations& a;
+    GradientRows& rows;  // where the way back has come
+    LayerGradients& out;
+    const bool kept, after;  // after: norms stand behind the sums
+
+    Matrix run(Matrix by_post);
+    template <class Block>
+    Passed pass(const Norm& norm, const Matrix& x, const Block& block) const {
+        Passed p{x + block(), {}};
+        p.out = after ? s.norm(norm, p.sum) : p.sum;
+        return p;
+    }
+    template <class Through>
+    ByInputs back(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d, const Through& through);
+    Matrix through_self(const Matrix& x, Matrix d);
+    Matrix through_cross(Matrix d);
+    Matrix through_mlp_of(const Matrix& x, const Matrix& d) const;
+    void through_block(int block, const AttentionWeights& weights, const AttentionActivations& attention,
+                       Matrix d, const GradientRows& keys, AttentionGradients& gradients) const;
+    Matrix through_heads(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
+                         const Norm& norm, int heads) const;
+    void turn_back(const GradientRows& of, int heads, Matrix& d) const;
+    Matrix norm_back(const Norm& norm, const Matrix& x, const Matrix& d) const {
+        return through_norm(s.config(), norm, x, d, rows.token_of(), s.pool);
+    }
+    /// A copy for who asked for it.
+    void keep(Matrix& to, const Matrix& gradient) const {
+        if (kept) to = gradient;
+    }
+};
+
+/// From z's gradient on: q, k and v of a block, whose queries are `rows`.
+void LayerBackward::through_block(int block, const AttentionWeights& weights,
+                                  const AttentionActivations& attention, Matrix d, const GradientRows& keys,
+                                  AttentionGradients& gradients) const {
+    if (weights.post_norm) {
+        Matrix z(attention.q.rows(), weights.o.in);
+        attend(s.pool, *attention.rule, attention.q, attention.k, attention.v, 0, z);
+        d = norm_back(weights.post_norm, project_out(weights, z, s.pool), d);
+    }
+    gradients.z = through_linear(s.pool, d, weights.o);
+    leave_spare(std::move(d));
+    const Index width = gradients.z.cols() / attention.rule->heads;
+    for (int head = 0; head < isize(attention.rule->changed); ++head)
+        attention.rule->changed[head].given_z.hide(rows.token_of(),
+                                                   gradients.z.middleCols(head * width, width));
+    SeeGradient see;
+    if (GradientObserver* const observer = s.observer) {
+        observer->begin(block);
+        see = [observer, block](const GradientTile& tile) { observer->see(block, tile); };
+    }
+    through_attention(s.pool, attention, rows, keys, gradients, see);
+}
+
+/// Gradients of a block that adds nothing.
+AttentionGradients no_gradients(const AttentionActivations& a, const GradientRows& queries,
+                                const GradientRows& keys) {
+    const Matrix by_queries = Matrix::Zero(queries.rows(), a.q.cols()),
+                 by_keys = Matrix::Zero(keys.rows(), a.k.cols());
+    return {by_queries, by_queries, by_keys, by_keys, {}};
+}
+
+/// By q or k as they were before they were rotated.
+void LayerBackward::turn_back(const GradientRows& of, int heads, Matrix& d) const {
+    const Rope& rope = s.config().rope_of(s.stack, l);
+    const RopeTable& table = s.turned_back.of(s.config(), rope);
+    if (!table.sine.size()) return;
+    RopeTable each{Matrix(of.rows(), table.sine.cols()), Matrix(of.rows(), table.sine.cols())};
+    for (Index i = 0; i < of.rows(); ++i) {
+        each.cosine.row(i) = table.cosine.row(of.token_of()[i]);
+        each.sine.row(i) = table.sine.row(of.token_of()[i]);
+    }
+    apply_rope(rope, each, heads, s.pool, d);
+}
+
+/// q or k: turned back, through the norm of each head, through the projection of x.
+Matrix LayerBackward::through_heads(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
+                                    const Norm& norm, int heads) const {
+    turn_back(of, heads, d);
+    if (norm) {
+        const Matrix before = project(s.pool, x, weights);
+        const Index width = d.cols() / heads;
+        std::vector<int> head_rows;
+        for (const int token : of.token_of())
+            for (int h = 0; h < heads; ++h) head_rows.push_back(token * heads + h);
+        const Matrix normal =
+            through_norm(s.config(), norm, Eigen::Map<const Matrix>(before.data(), x.rows() * heads, width),
+                         Eigen::Map<const Matrix>(d.data(), d.rows() * heads, width), head_rows, s.pool);
+        d = Eigen::Map<const Matrix>(normal.data(), d.rows(), d.cols());
+    }
+    return through_linear(s.pool, d, weights);
+}
+
+void add_spare(Matrix& to, Matrix part) {
+    to += part;
+    leave_spare(std::move(part));
+}
+
+Matrix LayerBackward::through_self(const Matrix& x, Matrix d) {
+    const AttentionRule& rule = *a.self.rule;
+    if (rule.skipped) {
+        if (kept) out.self = no_gradients(a.self, rows, rows);
+        d.setZero();
+        return d;
+    }
+    rule.given_out.hide(rows.token_of(), d);
+    const GradientRows queries = query_rows(rule, rows), entering = entering_rows(rule, queries);
+    d = rows.widened(std::move(d), queries);
+    rows = queries;
+    AttentionGradients g;
+    through_block(s.blocks_of(l).front(), w.self, a.self, std::move(d), entering, g);
+    rows = entering;
+    Matrix by_x = queries.widened(through_heads(x, g.q, queries, w.self.q, w.self.q_norm, rule.heads), rows);
+    add_spare(by_x, through_heads(x, g.k, rows, w.self.k, w.self.k_norm, rule.kv_heads));
+    add_spare(by_x, through_linear(s.pool, g.v, w.self.v));
+    if (kept)
+        out.self = std::move(g);
+    else
+        for (Matrix* gradient : {&g.q, &g.k, &g.v, &g.z}) leave_spare(std::move(*gradient));
+    return by_x;
+}
+
+Matrix LayerBackward::through_cross(Matrix d) {
+    if (a.cross.rule->skipped) {
+        if (kept) out.cross = no_gradients(a.cross, rows, s.source_rows);
+        d.setZero();
+        return d;
+    }
+    const AttentionRule& rule = *a.cross.rule;
+    rule.given_out.hide(rows.token_of(), d);
+    const GradientRows queries = query_rows(rule, rows);
+    d = rows.widened(std::move(d), queries);
+    rows = queries;
+    AttentionGradients g;
+    through_block(s.blocks_of(l).back(), w.cross, a.cross, std::move(d), s.source_rows, g);
+    add_spare(s.by_sources, through_linear(s.pool, g.k, w.cross.k));
+    add_spare(s.by_sources, through_linear(s.pool, g.v, w.cross.v));
+    Matrix by_x = through_linear(s.pool, g.q, w.cross.q);
+    if (kept) out.cross = std::move(g);
+    return by_x;
+}
+
+Matrix LayerBackward::through_mlp_of(const Matrix& x, const Matrix& d) const {
+    if (a.changed.no_mlp) return Matrix::Zero(d.rows(), d.cols());
+    if (a.changed.mlp_out.empty()) return through_mlp(s, w, x, d, rows.token_of());
+    Matrix own = d;
+    a.changed.mlp_out.hide(rows.token_of(), own);
+    return through_mlp(s, w, x, own, rows.token_of());
+}
+
+/// through(x, d): from what the block gave to what it read, behind the norm where that stands before it. It
+/// may go on to more rows.
+template <class Through>
+ByInputs LayerBackward::back(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d,
+                             const Through& through) {
+    if (after) d = norm_back(norm, sum, d);
+    const bool before = !after && norm;
+    Matrix by_reads = through(before ? s.norm(norm, reads) : reads, d);
+    if (before) leave_spare(std::exchange(by_reads, norm_back(norm, reads, by_reads)));
+    return {std::move(d), std::move(by_reads)};
+}
+
+Matrix LayerBackward::run(Matrix d) {
+    const Matrix pre = a.resid_pre.all();
+    Passed self, cross, mlp;  // what the forward pass held between
+    const bool parallel = s.config().parallel;
+    if (after || !parallel)
+        self = pass(w.self.norm, pre, [&] { return attention_output(s, w.self, a.self); });
+    if (s.stack.cross)
+        cross = pass(w.cross.norm, self.out, [&] { return attention_output(s, w.cross, a.cross); });
+    const Matrix& mid = s.stack.cross ? cross.out : self.out;
+    const Matrix& mlp_reads = parallel ? pre : mid;
+    if (after) {
+        Matrix added = Matrix::Zero(mid.rows(), mid.cols());
+        if (!a.changed.no_mlp) added = feed_forward(s, w, mlp_reads);
+        a.changed.mlp_out.put(0, added);
+        mlp.sum = mid + added;
+    }
+
+    /// The sum of both ways around a block, of the rows that entered it.
+    const auto joined = [this](ByInputs both, const GradientRows& left) {
+        both.x = left.widened(std::move(both.x), rows);
+        add_spare(both.x, std::move(both.reads));
+        return std::move(both.x);
+    };
+    ByInputs by = back(w.mlp_norm, mlp_reads, mlp.sum, std::move(d),
+                       [&](const Matrix& x, const Matrix& dy) { return through_mlp_of(x, dy); });
+    keep(out.mlp_out, by.x);
+    const Matrix beside = parallel ? std::move(by.reads) : Matrix();  // goes straight to what entered
+    const GradientRows left_mlp = rows;
+    d = parallel ? std::move(by.x) : joined(std::move(by), left_mlp);
+    keep(out.resid_mid, d);
+    if (s.stack.cross) {
+        by = back(w.cross.norm, self.out, cross.sum, std::move(d),
+                  [&](const Matrix&, const Matrix& dy) { return through_cross(dy); });
+        keep(out.cross.out, by.x);
+        d = joined(std::move(by), left_mlp);
+        keep(out.resid_cross, d);
+    }
+    const GradientRows left_cross = rows;
+    by = back(w.self.norm, pre, self.sum, std::move(d),
+              [&](const Matrix& x, const Matrix& dy) { return through_self(x, dy); });
+    keep(out.self.out, by.x);
+    d = joined(std::move(by), left_cross);
+    if (parallel) d += left_mlp.widened(beside, rows);
+    keep(out.resid_pre, d);
+    a.changed.resid_pre.hide(rows.token_of(), d);
+    return d;
+}
+
+}  // namespace
+
+Matrix through_layer(StackBackward& stack, int l, Matrix by_post, GradientRows& rows, LayerGradients* out) {
+    LayerGradients scratch;
+    LayerBackward layer{stack,
+                        l,
+                        stack.weights.layers[l],
+                        *stack.activations.layers[l],
+                        rows,
+                        out ? *out : scratch,
+                        out != nullptr,
+                        stack.config().norm_place == NormPlace::after};
+    return layer.run(std::move(by_post));
+}
+
+}  // namespace headlight

@@ -1,0 +1,174 @@
+#include "questions/answering.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/cast.h"
+#include "base/check.h"
+#include "base/memory.h"
+
+namespace headlight {
+
+namespace {
+constexpr int kNextTokens = 5;
+constexpr size_t kMaxPredictions = 16;
+
+/// The head of cross-attention that tells the target's words apart best by where they look.
+AttentionHead best_aligned_head(const Trace& trace, const ThreadPool& pool) {
+    const ModelConfig& c = trace.config();
+    AttentionHead best{cross_block(c, 0), 0};
+    float max = -1;
+    for (int block = best.block; block < c.blocks(); ++block)
+        for (int head = 0; head < c.heads(block); ++head, pool.stop_point())
+            if (const float bits = alignment_bits(trace.pattern(block, head)); bits > max) {
+                max = bits;
+                best = {block, head};
+            }
+    return best;
+}
+
+}  // namespace
+
+int HeadPicture::heaviest_key(int query) const {
+    Index key = 0;
+    levels[0].row(query / step).maxCoeff(&key);
+    return narrow<int>(key) * step;
+}
+
+int HeadPicture::heaviest_query(int key) const {
+    Index query = 0;
+    levels[0].col(key / step).maxCoeff(&query);
+    return narrow<int>(query) * step;
+}
+
+Matrix picture_rows(const Trace& trace, const PictureWanted& wanted, int first, int rows) {
+    if (wanted.group) return combined_pattern_rows(trace, *wanted.group, first, rows, wanted.sink_dropped);
+    Matrix weights = masked_pattern_rows(trace, wanted.block, wanted.head, first, rows);
+    return wanted.sink_dropped ? without_first_key(std::move(weights)) : weights;
+}
+
+Matrix halve(const Matrix& values) { return largest_of_blocks(values, 2, 2); }
+
+HeadPicture make_picture(const Trace& trace, const PictureWanted& wanted, ThreadPool& pool, int side) {
+    const int queries = trace.query_count(wanted.block), keys = trace.key_count(wanted.block);
+    HeadPicture p;
+    static_cast<PictureWanted&>(p) = wanted;
+    p.step = map_step(queries, keys, std::min(side, kMaxMapSide));
+    check_fits(int64_t{queries} * keys / p.step / p.step * 6);  // with its smaller levels
+    p.levels.push_back(largest_of_squares(queries, keys, p.step, pool, [&](int first, int rows) {
+        return picture_rows(trace, wanted, first, rows);
+    }));
+    p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
+    p.largest = p.levels[0].maxCoeff();
+    p.percentile = percentile_99(p.levels[0]);
+    while (p.levels.back().size() > 1) p.levels.push_back(halve(p.levels.back()));
+    return p;
+}
+
+Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
+                                      const CancelFlag* cancel, const SentenceResult* before,
+                                      HeadObserver* seen) {
+    SentenceResult s;
+    s.model = trace->model;
+    s.trace = std::move(trace);
+    const Model& model = *s.model;
+    if (model.tokenizer && model.config.mask_id >= 0)
+        s.mask = (*model.tokenizer)->spelling(model.config.mask_id);
+    for (int i = 0; i < isize(s.trace->request.inputs); ++i)
+        s.labels.push_back(token_labels(model, s.trace->request.inputs[i], i));
+    const PastSummaries past =
+        before && before->trace ? PastSummaries{before->trace.get(), &before->heads} : PastSummaries{};
+    HeadObserver heads = seen ? std::move(*seen) : HeadObserver(model.config, s.trace->request.inputs);
+    s.heads = std::move(heads).finish(*s.trace, pool, cancel, past);
+    for (const int position : predicting_positions(*s.trace)) {
+        if (s.predictions.size() >= kMaxPredictions) break;
+        PredictedTokens row{position, {}};
+        for (const Prediction& p : predictions(*s.trace, position, kNextTokens, pool))
+            row.tokens.push_back({prediction_label(model, p.id), p.probability, p.id});
+        s.predictions.push_back(std::move(row));
+    }
+    return s;
+}
+
+AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool) {
+    const ModelConfig& c = s.model->config;
+    if (c.decoder().cross) return best_aligned_head(*s.trace, pool);
+    const auto score = [&](size_t index) {
+        const HeadSummary& h = s.heads[index];
+        const float induction = h.statistics[find_statistic("induction") - head_statistics().data()];
+        const bool copies =
+            c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
+        return copies ? induction : -h.statistics[0];
+    };
+    int best = 0;
+    for (int i = 1; i < isize(s.heads); ++i)
+        if (score(i) > score(best)) best = i;
+    return c.head_at(best);
+}
+
+Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
+                                                        const ForwardRequest& request,
+                                                        const GenerationWanted& wanted, ThreadPool& pool,
+                                                        const CancelFlag* cancel, const Trace* past) {
+    auto out = std::make_shared<WrittenText>();
+    TRY(out->generation, generate(model, request, wanted, pool, cancel, past));
+    out->wanted = wanted;
+    out->given = request.inputs.back().size();
+    for (const GeneratedToken& token : out->generation.tokens)
+        out->labels.push_back(prediction_label(*model, token.id));
+    if (model->tokenizer) out->text = model->target_tokenizer()->decode(out->generation.ids());
+    return std::shared_ptr<const WrittenText>(std::move(out));
+}
+
+void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, ThreadPool& pool) {
+    constexpr int kEffects = 9;
+    s.unchanged = std::move(own);
+    if (s.unchanged && !s.predictions.empty())
+        s.effects = probability_changes(*s.unchanged, s.predictions[0].position, *s.trace,
+                                        s.predictions[0].position, kEffects, pool);
+}
+
+Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureWanted& wanted,
+                             std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
+    return guarded([&]() -> Result<RunAnswer> {
+        RunAnswer a;
+        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, wanted, pool));
+        if (cell)
+            a.cell = std::make_shared<const CellReport>(
+                report_cell(*runs.shown, {wanted.block, wanted.head, cell->first, cell->second}, true, pool));
+        TRY(SentenceResult s, describe_trace(runs.shown, pool));
+        s.intervention = runs.shown->request.intervention;
+        compare_with_own(s, runs.own, pool);
+        a.sentence = std::make_shared<const SentenceResult>(std::move(s));
+        if (runs.other) {
+            TRY(SentenceResult other, describe_trace(runs.other, pool));
+            a.other = std::make_shared<const SentenceResult>(std::move(other));
+        }
+        a.block = wanted.block;
+        a.head = wanted.head;
+        return a;
+    });
+}
+
+Status answer_questions(RunAnswer& a, const std::vector<Question>& questions, ThreadPool& pool,
+                        const CancelFlag* cancel) {
+    const CancelScope scope(pool, cancel);
+    const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(),
+                    a.other ? a.other->trace.get() : nullptr};
+    for (const Question& question : questions) {
+        const Question fitting = fitted(question, runs.shown);
+        if (a.answers.holds(fitting, runs.shown)) continue;
+        TRY_STATUS(std::visit(
+            [&](const auto& asked) -> Status {
+                TRY(auto found, guarded([&] { return answer(runs, asked, pool, cancel); }));
+                a.answers.set(asked, std::move(found), a.sentence->trace);
+                return success();
+            },
+            fitting));
+    }
+    Status unchanged = runs.shown.model->store.check_unchanged();  // answers read weights after the pass
+    if (!unchanged) a.answers = {};
+    return unchanged;
+}
+
+}  // namespace headlight
