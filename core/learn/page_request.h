@@ -29,10 +29,10 @@ struct PageWanted {
     int block = 0, head = 0;
     bool head_chosen = false;  // else the station takes the head that it begins with (Station::first_head)
     int query = -1;            // −1: the last
-    void fit(const Trace& trace);  // an unknown station becomes the first
+    void clamp_to(const Trace& trace);  // an unknown station becomes the first
     bool operator==(const PageWanted&) const = default;
 };
-Result<StationPage> answer(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel);
+Result<StationPage> answer_page(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,
+                                const CancelFlag* cancel);
 
 }  // namespace headlight

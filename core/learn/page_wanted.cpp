@@ -14,14 +14,14 @@ std::string text_of_run(const Trace& trace, const std::string& typed) {
 
 }  // namespace
 
-void PageWanted::fit(const Trace& trace) {
+void PageWanted::clamp_to(const Trace& trace) {
     if (!learn::find_station(station)) station = learn::stations()[0].key;
     block = nearest_block(trace, block);
     head = nearest_head(trace, block, head);
 }
 
-Result<StationPage> answer(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel) {
+Result<StationPage> answer_page(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,
+                                const CancelFlag* cancel) {
     const learn::Station* station = learn::find_station(wanted.station);
     HEADLIGHT_CHECK(station != nullptr);
     learn::StationInput input;

@@ -156,15 +156,15 @@ Status answer_questions(RunAnswer& a, const std::vector<Question>& questions, Th
     const Runs runs{*a.sentence->trace, a.sentence->unchanged.get(),
                     a.other ? a.other->trace.get() : nullptr};
     for (const Question& question : questions) {
-        const Question fitting = fitted(question, runs.shown);
-        if (a.answers.holds(fitting, runs.shown)) continue;
+        const Question request = clamped(question, runs.shown);
+        if (a.answers.holds(request, runs.shown)) continue;
         TRY_STATUS(std::visit(
             [&](const auto& asked) -> Status {
                 TRY(auto found, guarded([&] { return answer(runs, asked, pool, cancel); }));
                 a.answers.set(asked, std::move(found), a.sentence->trace);
                 return success();
             },
-            fitting));
+            request));
     }
     Status unchanged = runs.shown.model->store.check_unchanged();  // answers read weights after the pass
     if (!unchanged) a.answers = {};

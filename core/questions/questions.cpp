@@ -2,11 +2,11 @@
 
 namespace headlight {
 
-Question fitted(const Question& question, const Trace& trace) {
+Question clamped(const Question& question, const Trace& trace) {
     Question out = question;
     std::visit(
         [&](auto& asked) {
-            if constexpr (requires { asked.fit(trace); }) asked.fit(trace);
+            if constexpr (requires { asked.clamp_to(trace); }) asked.clamp_to(trace);
         },
         out);
     return out;

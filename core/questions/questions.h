@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -31,28 +32,81 @@
 
 namespace headlight {
 
-/// The table of questions: each names the type of its Answer and is answered by answer(runs, question, pool,
-/// cancel).
-using Question =
-    std::variant<LinksWanted, StepsWanted, DeltaMapsWanted, DeltaSplitWanted, ProjectionWanted, LensWanted,
-                 AttributionWanted, GraphWanted, RolloutWanted, HeadMapWanted, RandomStatisticsWanted,
-                 HeadPairWanted, DeltaPairWanted, PredictionPairWanted, MovedWanted, MetricWanted,
-                 StagesWanted, WordAlignmentWanted, LayerPatternsWanted, PositionsWanted, BlockWeightsWanted,
-                 BlockChainWanted, HeadsChainWanted, PageWanted, TokenChoicesWanted, PatchMapWanted,
-                 ScoreOriginsWanted, CircuitsWanted, CompositionWanted, DossierWanted, InfluenceMapWanted,
-                 AttentionBesideWanted, TokenScoresWanted>;
+/// A row of the table: the type that asks, the function that answers, the name. The type may have two
+/// members: clamp_to(trace) moves blocks, tokens and positions to the nearest that the trace has;
+/// valid_for(shown) says whether its answer goes with the head that is shown, where views put the names of
+/// its block's tokens to it.
+template <class Request, auto Function>
+struct QuestionRow {
+    using Asks = Request;
+    static constexpr auto answer = Function;  // (trace or runs, request, pool, cancel)
+    const char* name;
+};
 
-/// The same question with blocks, tokens and positions moved to the nearest that the trace has: by its member
-/// fit(), where it names any.
-Question fitted(const Question& question, const Trace& trace);
+/// The table of questions: every question has one row.
+inline constexpr std::tuple kQuestions{
+    QuestionRow<LinksWanted, answer_links>{"links"},
+    QuestionRow<StepsWanted, answer_steps>{"steps"},
+    QuestionRow<DeltaMapsWanted, answer_delta_maps>{"delta_maps"},
+    QuestionRow<DeltaSplitWanted, answer_delta_split>{"delta_split"},
+    QuestionRow<ProjectionWanted, answer_projection>{"projection"},
+    QuestionRow<LensWanted, answer_lens>{"lens"},
+    QuestionRow<AttributionWanted, answer_attribution>{"attribution"},
+    QuestionRow<GraphWanted, answer_graph>{"graph"},
+    QuestionRow<RolloutWanted, answer_rollout>{"rollout"},
+    QuestionRow<HeadMapWanted, answer_head_map>{"head_map"},
+    QuestionRow<RandomStatisticsWanted, answer_random_statistics>{"random_statistics"},
+    QuestionRow<HeadPairWanted, answer_head_pair>{"head_pair"},
+    QuestionRow<DeltaPairWanted, answer_delta_pair>{"delta_pair"},
+    QuestionRow<PredictionPairWanted, answer_prediction_pair>{"prediction_pair"},
+    QuestionRow<MovedWanted, answer_moved>{"moved"},
+    QuestionRow<MetricWanted, answer_metric>{"metric"},
+    QuestionRow<StagesWanted, answer_stages>{"stages"},
+    QuestionRow<WordAlignmentWanted, answer_word_alignment>{"word_alignment"},
+    QuestionRow<LayerPatternsWanted, answer_layer_patterns>{"layer_patterns"},
+    QuestionRow<PositionsWanted, answer_positions>{"positions"},
+    QuestionRow<BlockWeightsWanted, answer_block_weights>{"block_weights"},
+    QuestionRow<BlockChainWanted, answer_block_chain>{"block_chain"},
+    QuestionRow<HeadsChainWanted, answer_heads_chain>{"heads_chain"},
+    QuestionRow<PageWanted, answer_page>{"page"},
+    QuestionRow<TokenChoicesWanted, answer_token_choices>{"token_choices"},
+    QuestionRow<PatchMapWanted, answer_patch_map>{"patch_map"},
+    QuestionRow<ScoreOriginsWanted, answer_score_origins>{"score_origins"},
+    QuestionRow<CircuitsWanted, answer_circuits>{"circuits"},
+    QuestionRow<CompositionWanted, answer_composition>{"composition"},
+    QuestionRow<DossierWanted, answer_dossier>{"dossier"},
+    QuestionRow<InfluenceMapWanted, answer_influence_map>{"influence_map"},
+    QuestionRow<AttentionBesideWanted, answer_attention_beside>{"attention_beside"},
+    QuestionRow<TokenScoresWanted, answer_token_scores>{"token_scores"}};
 
-/// Whether an answer to a question goes with the head that is shown: where views put the names of its block's
-/// tokens to it, it must be of that block; where it is of one head, of that head; where it is of a stack, of
-/// the block's stack. A question says so by a member fits(), where it matters.
+template <class Rows>
+struct RequestsOf;
+template <class... Rows>
+struct RequestsOf<const std::tuple<Rows...>> {
+    using Variant = std::variant<typename Rows::Asks...>;
+};
+using Question = RequestsOf<decltype(kQuestions)>::Variant;
+
+/// Answers a request by its row.
+template <class Request>
+Result<typename Request::Answer> answer(const Runs& runs, const Request& request, ThreadPool& pool,
+                                        const CancelFlag* cancel = nullptr) {
+    Result<typename Request::Answer> out = Error{""};
+    const auto ask = [&](const auto& row) {
+        if constexpr (std::is_same_v<typename std::decay_t<decltype(row)>::Asks, Request>)
+            out = row.answer(runs, request, pool, cancel);
+    };
+    std::apply([&](const auto&... row) { (ask(row), ...); }, kQuestions);
+    return out;
+}
+
+/// The same question with what it names clamped to the trace.
+Question clamped(const Question& question, const Trace& trace);
+
 template <class Asked>
-bool fits(const Asked& asked, const Shown& shown) {
-    if constexpr (requires { asked.fits(shown); })
-        return asked.fits(shown);
+bool valid_for(const Asked& asked, const Shown& shown) {
+    if constexpr (requires { asked.valid_for(shown); })
+        return asked.valid_for(shown);
     else
         return true;
 }
@@ -66,8 +120,8 @@ struct Found {
     bool is_of(const Trace& run) const { return !of || of.get() == &run; }
 };
 
-/// The last answer to each kind of question, shared between snapshots. It is handed out only where it fits
-/// what is shown.
+/// The last answer to each kind of question, shared between snapshots. It is handed out only where it is
+/// valid for what is shown.
 template <class Variant>
 class AnswersTo;
 
@@ -80,7 +134,7 @@ public:
     const Found<Q>* get(const Shown& shown) const {
         const Found<Q>* found = std::get<Slot<Q>>(found_).get();
         const bool of_this = found && (!found->of || (shown.trace && found->is_of(*shown.trace)));
-        return of_this && fits(found->asked, shown) ? found : nullptr;
+        return of_this && valid_for(found->asked, shown) ? found : nullptr;
     }
     template <class Q>
     void set(Q asked, typename Q::Answer answer, std::shared_ptr<const Trace> of) {

@@ -120,7 +120,7 @@ void check_entries(const Trace& trace, BlockChainWanted w, ThreadPool& pool, Err
     for (int step = 0; step < kChainSteps; ++step) {
         w.step = static_cast<ChainStep>(step);
         w.dimension = step % 3;
-        const BlockChain chain = *answer(trace, w, pool);
+        const BlockChain chain = *answer_block_chain(trace, w, pool);
         const ChainEntry& e = chain.entry;
         if (!chain.find(w.step)) {
             CHECK(e.step < w.step);
@@ -163,7 +163,7 @@ TEST_CASE("block chain: every stage of every family is the product, norm or sum 
             for (const auto& [query, key] : {std::pair{0, 0}, std::pair{2, 1}}) {
                 CAPTURE(block);
                 const BlockChainWanted w{block, model->config.heads(block) - 1, query, key, ChainStep::q, -1};
-                const BlockChain chain = *answer(*trace, w, pool);
+                const BlockChain chain = *answer_block_chain(*trace, w, pool);
                 check_side(*trace, chain, w, true, pool, errors);
                 check_side(*trace, chain, w, false, pool, errors);
                 check_after(*trace, chain, w, pool, errors);
@@ -183,7 +183,8 @@ TEST_CASE("block chain: a skipped block adds nothing, and positions that are off
     request.intervention.changes = {*parse_change(model->config, "skip-attention:0"),
                                     *parse_change(model->config, "positions:off")};
     const auto trace = *run_trace(model, request, pool);
-    const BlockChain chain = *answer(*trace, BlockChainWanted{0, 1, 3, 2, ChainStep::projected, 0}, pool);
+    const BlockChain chain =
+        *answer_block_chain(*trace, BlockChainWanted{0, 1, 3, 2, ChainStep::projected, 0}, pool);
     CHECK(chain.find(ChainStep::projected) == nullptr);
     CHECK(chain.entry.step == ChainStep::heads);
     CHECK(values(chain, ChainStep::sum) == values(chain, ChainStep::query_in));
@@ -197,10 +198,11 @@ TEST_CASE("block chain: all heads side by side are each head's own vectors") {
         const auto model = reference_model(name);
         const auto trace = any_trace(model, pool);
         const int block = model->config.blocks() - 1;
-        const auto stages = *answer(*trace, HeadsChainWanted{block, 2, 1}, pool);
+        const auto stages = *answer_heads_chain(*trace, HeadsChainWanted{block, 2, 1}, pool);
         REQUIRE(stages.size() == 6);
         for (int h = 0; h < model->config.heads(block); ++h) {
-            const BlockChain chain = *answer(*trace, BlockChainWanted{block, h, 2, 1, ChainStep::z, 0}, pool);
+            const BlockChain chain =
+                *answer_block_chain(*trace, BlockChainWanted{block, h, 2, 1, ChainStep::z, 0}, pool);
             CHECK(Vector(stages[0].values.col(h)) == Vector(trace->q(block, h).row(2).transpose()));
             CHECK(stages[2].values(1, h) == chain.weight);
             CHECK(Vector(stages[3].values.col(h)) == values(chain, ChainStep::v));

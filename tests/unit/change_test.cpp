@@ -274,7 +274,7 @@ TEST_CASE("stages: the probability as one change after another was made") {
     const auto model = reference_model("gpt2");
     const auto own = changed(model, {}, pool), one = changed(model, {"mask:9>2"}, pool),
                two = changed(model, {"mask:9>2", "ablate:1.0:zero"}, pool);
-    const auto stages = answer(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
+    const auto stages = answer_stages(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
     REQUIRE(stages);
     REQUIRE(stages->values.size() == 3);
     int i = 0;

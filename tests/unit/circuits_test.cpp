@@ -287,5 +287,5 @@ TEST_CASE("circuits: questions about heads that a model lacks are of the nearest
                                  Question(CircuitsWanted{99, 99, 16, 3}), Question(CompositionWanted{})})
         CHECK(std::visit(
             [&](const auto& q) { return static_cast<bool>(answer(Runs{*trace}, q, pool, nullptr)); },
-            fitted(wild, *trace)));
+            clamped(wild, *trace)));
 }

@@ -76,7 +76,7 @@ TEST_CASE("influence map: an encoder's rows answer to the source alone") {
     CHECK(influence_map({*trace}, {}, pool, &cancel).error().cancelled);
     const auto story = run_story("Lily had a red ball.", pool);
     InfluenceMapWanted last;
-    last.fit(*story);
+    last.clamp_to(*story);
     CHECK(probes_by_cost(*story, last) == 0);
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("influence map: attention beside it, and how far their ranks agree") {
     wanted.block = 1;
     wanted.head = 1;
     const Matrix pattern = masked_pattern(*trace, 1, 1);
-    const auto alone = answer(Runs{*trace}, wanted, pool, nullptr);
+    const auto alone = answer_attention_beside(Runs{*trace}, wanted, pool, nullptr);
     REQUIRE(alone);
     CHECK(most_apart(alone->weights, pattern) == 0);
     CHECK(std::isnan(alone->correlation));
@@ -143,15 +143,15 @@ TEST_CASE("influence map: attention beside it, and how far their ranks agree") {
     same.norms = 3 * pattern.cwiseMax(0.0f);
     same.done = int(same.norms.rows());
     wanted.map = std::make_shared<const InfluenceMap>(same);
-    const auto agrees = answer(Runs{*trace}, wanted, pool, nullptr);
+    const auto agrees = answer_attention_beside(Runs{*trace}, wanted, pool, nullptr);
     CHECK(agrees->correlation == doctest::Approx(1));
     CHECK(agrees->rows == trace->output().size() - 2);  // the first two see fewer than three keys
     same.norms = (same.norms.array() > 0).select(1 / pattern.array(), 0.0f);
     wanted.map = std::make_shared<const InfluenceMap>(same);
-    CHECK(answer(Runs{*trace}, wanted, pool, nullptr)->correlation == doctest::Approx(-1));
+    CHECK(answer_attention_beside(Runs{*trace}, wanted, pool, nullptr)->correlation == doctest::Approx(-1));
     wanted.beside = InfluenceBeside::rollout;
-    wanted.fit(*trace);
-    const auto through = answer(Runs{*trace}, wanted, pool, nullptr);
+    wanted.clamp_to(*trace);
+    const auto through = answer_attention_beside(Runs{*trace}, wanted, pool, nullptr);
     CHECK(through->weights(0, 1) == -1);
     CHECK(through->weights.row(4).cwiseMax(0.0f).sum() == doctest::Approx(1));
 }
@@ -229,8 +229,10 @@ TEST_CASE("graph: every way's links and residuals carry what is reached, layer b
     const Metric metric{MetricKind::logit, 17, -1, -1};
     for (const Origins by : {Origins::rollout, Origins::contribution, Origins::relevance}) {
         CAPTURE(static_cast<int>(by));
-        const auto graph = answer(Runs{*trace}, GraphWanted{{}, 1.0f, by, {metric, token}}, pool, nullptr);
-        const auto origins = answer(Runs{*trace}, RolloutWanted{{}, token, by, metric}, pool, nullptr);
+        const auto graph =
+            answer_graph(Runs{*trace}, GraphWanted{{}, 1.0f, by, {metric, token}}, pool, nullptr);
+        const auto origins =
+            answer_rollout(Runs{*trace}, RolloutWanted{{}, token, by, metric}, pool, nullptr);
         REQUIRE((graph && origins));
         CHECK((origins->by == by && origins->refusal.empty()));
         for (int l = 0; l + 1 < origins->reached.rows(); ++l) {
@@ -245,11 +247,11 @@ TEST_CASE("graph: every way's links and residuals carry what is reached, layer b
         }
     }
     const auto contributions =
-        answer(Runs{*trace}, RolloutWanted{{}, token, Origins::contribution, {}}, pool, nullptr);
+        answer_rollout(Runs{*trace}, RolloutWanted{{}, token, Origins::contribution, {}}, pool, nullptr);
     const auto paths = contribution_paths(*trace, std::array{token}, pool);
     CHECK(most_apart(contributions->reached.row(0), (*paths)[0].transpose()) < 1e-5f);
     const auto relevance =
-        answer(Runs{*trace}, RolloutWanted{{}, token, Origins::relevance, metric}, pool, nullptr);
+        answer_rollout(Runs{*trace}, RolloutWanted{{}, token, Origins::relevance, metric}, pool, nullptr);
     Metric there = metric;
     there.position = token;
     const Vector whole = influence({*trace}, {InfluenceMethod::relevance, there}, pool)->tokens[0];
@@ -262,14 +264,14 @@ TEST_CASE("graph: contributions take the place of a rollout that a sink has eate
     const RolloutWanted wanted{{}, 8, Origins::automatic, {}};
     CHECK(answer(Runs{*changed(model, {}, pool)}, wanted, pool, nullptr)->by == Origins::rollout);
     const auto sink = changed(model, {"mask:*>1-9"}, pool);
-    const auto found = answer(Runs{*sink}, wanted, pool, nullptr);
+    const auto found = answer_rollout(Runs{*sink}, wanted, pool, nullptr);
     CHECK(found->by == Origins::contribution);
     CHECK(found->reached.row(0).sum() == doctest::Approx(1));
-    const auto asked = answer(Runs{*sink}, RolloutWanted{{}, 8, Origins::rollout, {}}, pool, nullptr);
+    const auto asked = answer_rollout(Runs{*sink}, RolloutWanted{{}, 8, Origins::rollout, {}}, pool, nullptr);
     CHECK((asked->by == Origins::rollout && asked->reached(0, 0) > 0.5f));
     const auto rest = Rollout::without_sink({0.6f, 0.1f, 0.3f});
     CHECK((rest[0] == 0.6f && rest[1] == doctest::Approx(0.25) && rest[2] == doctest::Approx(0.75)));
-    const auto encoder = answer(Runs{*changed(reference_model("marian"), {}, pool)},
-                                RolloutWanted{{}, 3, Origins::relevance, {}}, pool, nullptr);
+    const auto encoder = answer_rollout(Runs{*changed(reference_model("marian"), {}, pool)},
+                                        RolloutWanted{{}, 3, Origins::relevance, {}}, pool, nullptr);
     CHECK((encoder->by == Origins::rollout && encoder->refusal.find("decoder") != std::string::npos));
 }

@@ -149,7 +149,8 @@ TEST_CASE("influence: rollout goes down as the graph's does") {
     const auto red = run_story(kRed, pool);
     const int last = red->output().size() - 1;
     const auto down = *rollout_paths(*red, std::array{last}, pool);
-    const auto graph = answer(Runs{*red}, RolloutWanted{{}, last, Origins::rollout, {}}, pool, nullptr);
+    const auto graph =
+        answer_rollout(Runs{*red}, RolloutWanted{{}, last, Origins::rollout, {}}, pool, nullptr);
     REQUIRE(graph);
     CHECK((down[0].transpose() - graph->reached.row(0)).cwiseAbs().maxCoeff() < 1e-6);
     const auto both = *rollout_paths(*changed(reference_model("marian"), {}, pool), std::array{2}, pool);

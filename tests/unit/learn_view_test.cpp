@@ -14,7 +14,7 @@ namespace {
 
 Result<StationPage> asked(const RunAnswer& shown, const PageWanted& wanted) {
     ThreadPool pool(2);
-    return answer({*shown.sentence->trace}, wanted, pool, nullptr);
+    return answer_page({*shown.sentence->trace}, wanted, pool, nullptr);
 }
 
 /// With the model that a station opens, or a picture's.
@@ -91,7 +91,7 @@ TEST_CASE("learn: the worker answers each station, with a page or a sentence") {
         CHECK((found->page != nullptr) == found->missing.empty());
         if (found->page) check_controls(station, *found->page);
         wanted.block = 99;
-        wanted.fit(*b.answer.sentence->trace);
+        wanted.clamp_to(*b.answer.sentence->trace);
         CHECK(wanted.block == 3);
     }
     PageWanted wanted;
@@ -106,7 +106,7 @@ TEST_CASE("learn: the worker answers each station, with a page or a sentence") {
 TEST_CASE("learn: a question that names no station asks for the first") {
     const Bench b;
     PageWanted wanted;
-    wanted.fit(*b.answer.sentence->trace);
+    wanted.clamp_to(*b.answer.sentence->trace);
     CHECK(wanted.station == learn::stations()[0].key);
     CHECK(asked(b.answer, wanted)->page);
 }

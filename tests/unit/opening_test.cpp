@@ -131,7 +131,7 @@ void ask_everything(const std::shared_ptr<const Trace>& trace, ThreadPool& pool,
         CAPTURE(question.index());
         auto about = answer_for({trace, nullptr, nullptr}, {0, 0}, std::nullopt, pool);
         REQUIRE(about);
-        const Status asked = answer_questions(*about, {fitted(question, *trace)}, pool);
+        const Status asked = answer_questions(*about, {clamped(question, *trace)}, pool);
         CHECK((asked || asked.error().message.ends_with(".")));
     };
     (ask(Question(std::in_place_index<Kind>)), ...);

@@ -131,7 +131,7 @@ float apart(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoe
 
 Rollout graph_of(const Case& of, Origins by, ThreadPool& pool) {
     const auto found =
-        answer(Runs{*of.trace}, RolloutWanted{{of.stack, {}}, of.token, by, {}}, pool, nullptr);
+        answer_rollout(Runs{*of.trace}, RolloutWanted{{of.stack, {}}, of.token, by, {}}, pool, nullptr);
     REQUIRE(found);
     REQUIRE(found->by == by);
     return *found;
@@ -249,8 +249,9 @@ TEST_CASE("paths: a graph's links and what stays carry what is reached, under ev
         const auto trace = run_trace(model, request, pool);
         REQUIRE_MESSAGE(trace, (trace ? std::string() : trace.error().message));
         for (const Origins by : {Origins::rollout, Origins::contribution}) {
-            const Graph graph = *answer(Runs{**trace}, GraphWanted{{}, 1.0f, by, {}}, pool, nullptr);
-            const Rollout o = *answer(Runs{**trace}, RolloutWanted{{}, kTokens - 1, by, {}}, pool, nullptr);
+            const Graph graph = *answer_graph(Runs{**trace}, GraphWanted{{}, 1.0f, by, {}}, pool, nullptr);
+            const Rollout o =
+                *answer_rollout(Runs{**trace}, RolloutWanted{{}, kTokens - 1, by, {}}, pool, nullptr);
             for (int l = 0; l + 1 < o.reached.rows(); ++l) {
                 Vector below = o.replaced.row(l + 1).transpose();
                 for (int q = 0; q < kTokens; ++q) {
@@ -268,7 +269,8 @@ TEST_CASE("paths: a skipped layer passes everything on in Graph, as in Influence
     ThreadPool pool(1);
     const auto trace = changed(reference_model("gpt2"), {"skip-attention:1"}, pool);
     const int token = trace->output().size() - 1;
-    const Rollout o = *answer(Runs{*trace}, RolloutWanted{{}, token, Origins::rollout, {}}, pool, nullptr);
+    const Rollout o =
+        *answer_rollout(Runs{*trace}, RolloutWanted{{}, token, Origins::rollout, {}}, pool, nullptr);
     CHECK(apart(o.reached.row(1), o.reached.row(2)) == 0);
     CHECK(apart(o.reached.row(0), (*rollout_paths(*trace, std::array{token}, pool))[0].transpose()) < 1e-6f);
     const auto bare =
@@ -288,7 +290,7 @@ TEST_CASE("paths: what a person put in place of a row comes from no token below"
     const auto trace = *run_trace(model, request, pool);
     REQUIRE(model->config.stacks[0].layers == 3);
     const Rollout o =
-        *answer(Runs{*trace}, RolloutWanted{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
+        *answer_rollout(Runs{*trace}, RolloutWanted{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
     // Of the last token half the last layer's stream and its own weight are the patch, which stays there.
     CHECK(o.replaced(2, kTokens - 1) == o.reached(2, kTokens - 1));
     CHECK(o.replaced(0, kTokens - 1) == o.reached(2, kTokens - 1));

@@ -255,8 +255,8 @@ TEST_CASE(
     const Matrix shown = masked_pattern(*trace, 1, 0);
     const auto heads = *summarize_heads(*trace, 6, pool);
     const HeadSummary& head = heads[model->config.heads(0)];
-    const LayerLinks links = *answer(*trace, LinksWanted{1, 0.99f}, pool);
-    const headlight::Steps steps = *answer(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
+    const LayerLinks links = *answer_links(*trace, LinksWanted{1, 0.99f}, pool);
+    const headlight::Steps steps = *answer_steps(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
     CHECK(links.of_head[0][3].size() == 6);
     CHECK(steps.sum == doctest::Approx(6));
     CHECK(fully_masked_rows(*trace, 1, 0) == std::vector<int>{3});

@@ -26,7 +26,8 @@ TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without h
         const auto trace = any_trace(name, pool);
         const Matrix all = rollout(*trace, {}, pool);
         CHECK((all.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
-        const auto one = answer(Runs{*trace}, RolloutWanted{{}, 6, Origins::rollout, {}}, pool, nullptr);
+        const auto one =
+            answer_rollout(Runs{*trace}, RolloutWanted{{}, 6, Origins::rollout, {}}, pool, nullptr);
         REQUIRE(one);
         CHECK(difference(one->reached.row(0), all.row(6)) < 1e-6f);
         CHECK((one->reached.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
@@ -95,8 +96,8 @@ TEST_CASE("rollout: a trace from a file knows which heads, blocks and rows were 
             REQUIRE(opened);
             CHECK(difference(rollout(*ran, {}, pool), rollout(**opened, {}, pool)) < 1e-6f);
             const RolloutWanted wanted{{}, 6, Origins::rollout, {}};
-            CHECK(difference(answer(Runs{*ran}, wanted, pool, nullptr)->reached,
-                             answer(Runs{**opened}, wanted, pool, nullptr)->reached) < 1e-6f);
+            CHECK(difference(answer_rollout(Runs{*ran}, wanted, pool, nullptr)->reached,
+                             answer_rollout(Runs{**opened}, wanted, pool, nullptr)->reached) < 1e-6f);
         }
 }
 

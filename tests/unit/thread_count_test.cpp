@@ -55,8 +55,8 @@ void add_graphs(const Trace& trace, ThreadPool& pool, Named& out) {
         const GraphWanted links{{stack, {}}, 0.7f, by, {{}, token}};
         const RolloutWanted origins{{stack, {}}, token, by, {}};
         Bytes bytes;
-        bytes.add(*answer(Runs{trace}, links, pool, nullptr));
-        const Rollout rollout = *answer(Runs{trace}, origins, pool, nullptr);
+        bytes.add(*answer_graph(Runs{trace}, links, pool, nullptr));
+        const Rollout rollout = *answer_rollout(Runs{trace}, origins, pool, nullptr);
         bytes.add(rollout.reached);
         bytes.add(rollout.carried);
         out.emplace_back("graph " + std::to_string(int(by)), bytes.all);
@@ -88,13 +88,13 @@ void add_influences(const Trace& trace, ThreadPool& pool, Named& out) {
 
 void add_statistics(const Trace& trace, ThreadPool& pool, Named& out) {
     Bytes bytes;
-    const auto random = answer(trace, RandomStatisticsWanted{}, pool, nullptr);
+    const auto random = answer_random_statistics(trace, RandomStatisticsWanted{}, pool, nullptr);
     REQUIRE(random);
     for (int i = 0; i < trace.config().head_count() && random->length > 0; ++i) {
         const auto& statistics = random->heads[size_t(i)];
         bytes.add(std::vector<float>(statistics.begin(), statistics.end()));
     }
-    bytes.add(answer(trace, HeadMapWanted{}, pool, nullptr)->points);
+    bytes.add(answer_head_map(trace, HeadMapWanted{}, pool, nullptr)->points);
     out.emplace_back("statistics", bytes.all);
 }
 

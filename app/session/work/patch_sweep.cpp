@@ -17,7 +17,7 @@ bool same_tokens(const Trace& a, const Trace& b) {
 
 std::optional<PatchRuns> patch_runs(const ShownRuns& runs, PatchMapWanted wanted,
                                     const Intervention& changes) {
-    wanted.fit(*runs.shown);
+    wanted.clamp_to(*runs.shown);
     const auto& own = runs.own ? runs.own : runs.shown;
     if (wanted.from_other && runs.other) return PatchRuns{runs.other, own, wanted, {}};
     if (wanted.from_other || !runs.own) return std::nullopt;

@@ -67,7 +67,7 @@ InfluenceMapWanted influence_map_wanted(const Scene& s) {
     out.layer = state.layer;
     out.probes = kOf[static_cast<int>(state.probes)];
     out.metric = s.session.document.metric.metric;
-    out.fit(*s.sentence()->trace);
+    out.clamp_to(*s.sentence()->trace);
     return out;
 }
 
@@ -120,7 +120,7 @@ AttentionBesideWanted attention_wanted(const Scene& s) {
                               map.of == InfluenceOf::hidden ? map.layer : -1, nullptr};
     const InfluenceMapFound found = influence_map_found(s);
     if (found.map && found.map->whole()) out.map = found.map;
-    out.fit(*s.sentence()->trace);
+    out.clamp_to(*s.sentence()->trace);
     return out;
 }
 

@@ -170,7 +170,7 @@ std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& po
     const auto* found = page.answer->found<PageWanted>();
     const auto shown = found && found->asked.station == wanted.station
                            ? Result<StationPage>(found->answer)
-                           : answer({*page.answer->sentence->trace}, wanted, pool, nullptr);
+                           : answer_page({*page.answer->sentence->trace}, wanted, pool, nullptr);
     if (!shown) return shown.error();
     if (!shown->page) return Error{shown->missing};
     return learn::draw_learn_page(shown->page, learn::station_text(wanted.station), page.style);

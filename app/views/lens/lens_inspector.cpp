@@ -106,8 +106,9 @@ void draw_lens_inspector(Scene& s, Rect area) {
 
 std::vector<NumberTable> lens_numbers(const Scene& s) {
     ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
-    const auto whole = answer(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
-                              nullptr);  // a page shows some positions
+    const auto whole =
+        answer_lens(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
+                    nullptr);  // a page shows some positions
     if (!whole) throw Failure(whole.error());
     if (whole->top.empty()) return {};
     const Lens& lens = *whole;

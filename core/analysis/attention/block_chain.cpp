@@ -225,8 +225,8 @@ const ChainStage* BlockChain::find(ChainStep step) const {
     return it == stages.end() ? nullptr : &*it;
 }
 
-Result<BlockChain> answer(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
-                          const CancelFlag* cancel) {
+Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
+                                      const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     HEADLIGHT_CHECK(wanted.query < trace.query_count(wanted.block) &&
                     wanted.key < trace.key_count(wanted.block));
@@ -240,13 +240,15 @@ Result<BlockChain> answer(const Trace& trace, const BlockChainWanted& wanted, Th
     return std::move(maker.out);
 }
 
-void BlockChainWanted::fit(const Trace& t) {
+void BlockChainWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     query = nearest(query, t.query_count(block));
     key = nearest(key, t.key_count(block));
 }
-bool BlockChainWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+bool BlockChainWanted::valid_for(const Shown& shown) const {
+    return block == shown.block && head == shown.head;
+}
 
 namespace {
 
@@ -268,8 +270,8 @@ HeadsStage heads_stage(std::string name, const Matrix& columns, bool is_weights)
 
 }  // namespace
 
-Result<std::vector<HeadsStage>> answer(const Trace& trace, const HeadsChainWanted& wanted, ThreadPool& pool,
-                                       const CancelFlag* cancel) {
+Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const HeadsChainWanted& wanted,
+                                                   ThreadPool& pool, const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     const Index heads = trace.config().heads(wanted.block), d = trace.config().d_head(wanted.block);
     Matrix q(d, heads), k(d, heads), v(d, heads), weights(trace.key_count(wanted.block), heads);
@@ -287,7 +289,7 @@ Result<std::vector<HeadsStage>> answer(const Trace& trace, const HeadsChainWante
         heads_stage("v", v, false), heads_stage("z", z, false), heads_stage("ΔE", added, false)};
 }
 
-void HeadsChainWanted::fit(const Trace& t) {
+void HeadsChainWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     query = nearest(query, t.query_count(block));
     key = nearest(key, t.key_count(block));

@@ -71,12 +71,12 @@ struct BlockChainWanted {
     int block = 0, head = 0, query = 0, key = 0;
     ChainStep step = ChainStep::q;  // the chosen stage, or the nearest before it that the model has
     int dimension = -1;             // of it; −1: the entry of the largest magnitude
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const BlockChainWanted&) const = default;
 };
-Result<BlockChain> answer(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
-                          const CancelFlag* cancel = nullptr);
+Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
+                                      const CancelFlag* cancel = nullptr);
 
 /// The same chain of all heads of a block: a column for each head.
 struct HeadsStage {
@@ -89,11 +89,11 @@ struct HeadsStage {
 struct HeadsChainWanted {
     using Answer = std::vector<HeadsStage>;
     int block = 0, query = 0, key = 0;
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const { return block == shown.block; }
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const { return block == shown.block; }
     bool operator==(const HeadsChainWanted&) const = default;
 };
-Result<std::vector<HeadsStage>> answer(const Trace& trace, const HeadsChainWanted& wanted, ThreadPool& pool,
-                                       const CancelFlag* cancel = nullptr);
+Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const HeadsChainWanted& wanted,
+                                                   ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

@@ -233,19 +233,19 @@ BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted,
     return out;
 }
 
-Result<BlockWeights> answer(const Trace& trace, const BlockWeightsWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel) {
+Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsWanted& wanted,
+                                          ThreadPool& pool, const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     trace.weights(0);  // said where a trace holds none
     return block_weights(*trace.model, wanted, pool);
 }
 
-void BlockWeightsWanted::fit(const Trace& t) {
+void BlockWeightsWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = part == WeightsPart::attention ? nearest_head(t, block, head) : 0;
 }
 
-bool BlockWeightsWanted::fits(const Shown& shown) const {
+bool BlockWeightsWanted::valid_for(const Shown& shown) const {
     return block == shown.block && (part != WeightsPart::attention || head == shown.head);
 }
 

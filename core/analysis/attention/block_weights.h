@@ -53,13 +53,13 @@ struct BlockWeightsWanted {
     using Answer = BlockWeights;
     WeightsPart part = WeightsPart::attention;
     int block = 0, head = 0;  // block: the layer and stack whose part is meant; head: of attention, else 0
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const BlockWeightsWanted&) const = default;
 };
 
-Result<BlockWeights> answer(const Trace& trace, const BlockWeightsWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel = nullptr);
+Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsWanted& wanted,
+                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// The picture of a stored matrix; `outputs_down`: its outputs go down, else its inputs. Shape: "in × out"
 /// where none is given.

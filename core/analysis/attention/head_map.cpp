@@ -11,7 +11,8 @@ namespace {
 constexpr int kReduced = 32, kRandomTokens = 50;
 }
 
-Result<HeadMap> answer(const Trace& trace, const HeadMapWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapWanted&, ThreadPool& pool,
+                                const CancelFlag* cancel) {
     TRY(const auto heads, summarize_heads(trace, kReduced, pool, cancel));
     const Index cells = heads[0].thumbnail.size();
     Matrix points(heads.size(), cells);
@@ -23,8 +24,8 @@ Result<HeadMap> answer(const Trace& trace, const HeadMapWanted&, ThreadPool& poo
     return HeadMap{plane.points, plane.kept};
 }
 
-Result<RandomStatistics> answer(const Trace& trace, const RandomStatisticsWanted&, ThreadPool& pool,
-                                const CancelFlag* cancel) {
+Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsWanted&,
+                                                  ThreadPool& pool, const CancelFlag* cancel) {
     if (!trace.has_weights()) return RandomStatistics{};
     const ModelConfig& c = trace.config();
     RandomStatistics out;

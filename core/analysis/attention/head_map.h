@@ -20,8 +20,8 @@ struct HeadMapWanted {
     bool operator==(const HeadMapWanted&) const = default;
 };
 
-Result<HeadMap> answer(const Trace& trace, const HeadMapWanted& wanted, ThreadPool& pool,
-                       const CancelFlag* cancel);
+Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapWanted& wanted, ThreadPool& pool,
+                                const CancelFlag* cancel);
 
 /// Statistics of all heads on `length` random tokens, twice over (Olsson et al. 2022). It depends on the
 /// model alone.
@@ -36,7 +36,7 @@ struct RandomStatisticsWanted {
 };
 
 /// Empty for models that read no ids.
-Result<RandomStatistics> answer(const Trace& trace, const RandomStatisticsWanted& wanted, ThreadPool& pool,
-                                const CancelFlag* cancel);
+Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsWanted& wanted,
+                                                  ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

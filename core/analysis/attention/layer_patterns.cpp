@@ -12,8 +12,8 @@ namespace {
 constexpr int kMaxEntries = 64;
 }
 
-Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatternsWanted& wanted,
-                                         ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<BlockPattern>> answer_layer_patterns(const Trace& trace, const LayerPatternsWanted& wanted,
+                                                        ThreadPool& pool, const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     std::vector<BlockPattern> out;
     for (int stack = 0; stack < isize(trace.config().stacks); ++stack) {
@@ -33,6 +33,6 @@ Result<std::vector<BlockPattern>> answer(const Trace& trace, const LayerPatterns
     return out;
 }
 
-void LayerPatternsWanted::fit(const Trace& t) { head = std::min(head, t.config().max_heads() - 1); }
+void LayerPatternsWanted::clamp_to(const Trace& t) { head = std::min(head, t.config().max_heads() - 1); }
 
 }  // namespace headlight

@@ -20,8 +20,8 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float s
     return out;
 }
 
-Result<LayerLinks> answer(const Trace& trace, const LinksWanted& w, ThreadPool& pool,
-                          const CancelFlag* cancel) {
+Result<LayerLinks> answer_links(const Trace& trace, const LinksWanted& w, ThreadPool& pool,
+                                const CancelFlag* cancel) {
     constexpr int kBlock = 64, kMax = 32;
     const int n = trace.query_count(w.block), heads = trace.config().heads(w.block);
     LayerLinks links;
@@ -38,7 +38,7 @@ Result<LayerLinks> answer(const Trace& trace, const LinksWanted& w, ThreadPool& 
     return links;
 }
 
-void LinksWanted::fit(const Trace& t) { block = nearest_block(t, block); }
-bool LinksWanted::fits(const Shown& shown) const { return block == shown.block; }
+void LinksWanted::clamp_to(const Trace& t) { block = nearest_block(t, block); }
+bool LinksWanted::valid_for(const Shown& shown) const { return block == shown.block; }
 
 }  // namespace headlight

@@ -175,12 +175,13 @@ Positions positions_of(const Model& model, const PositionsWanted& wanted) {
     return out;
 }
 
-Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool&, const CancelFlag*) {
+Result<Positions> answer_positions(const Trace& trace, const PositionsWanted& wanted, ThreadPool&,
+                                   const CancelFlag*) {
     trace.weights(0);  // said where a trace holds none
     return positions_of(*trace.model, wanted);
 }
 
-void PositionsWanted::fit(const Trace& t) {
+void PositionsWanted::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
     const StackConfig& of = t.config().stacks[stack];
     layer = nearest(layer, of.layers);

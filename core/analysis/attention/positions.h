@@ -30,11 +30,11 @@ struct PositionsWanted {
     using Answer = Positions;
     int stack = 0, layer = 0, head = 0;
     int count = 64;  // positions, within the context
-    void fit(const Trace& trace);
+    void clamp_to(const Trace& trace);
     bool operator==(const PositionsWanted&) const = default;
 };
-Result<Positions> answer(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool,
-                         const CancelFlag* cancel = nullptr);
+Result<Positions> answer_positions(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool,
+                                   const CancelFlag* cancel = nullptr);
 
 /// What is shown of a way to know positions; a row of the table in positions.cpp, in the order of
 /// PositionScheme.

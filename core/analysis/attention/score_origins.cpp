@@ -61,8 +61,8 @@ void fill_score(const Trace& trace, const ScoreOriginsWanted& at, ScoreOrigins& 
 
 }  // namespace
 
-Result<ScoreOrigins> answer(const Trace& trace, const ScoreOriginsWanted& at, ThreadPool& pool,
-                            const CancelFlag* cancel) {
+Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsWanted& at, ThreadPool& pool,
+                                          const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     HEADLIGHT_CHECK(at.query < trace.query_count(at.block) && at.key < trace.key_count(at.block));
     const StreamParts q = head_vectors(trace, at, false, at.query, pool),
@@ -75,7 +75,7 @@ Result<ScoreOrigins> answer(const Trace& trace, const ScoreOriginsWanted& at, Th
     return out;
 }
 
-void ScoreOriginsWanted::fit(const Trace& t) {
+void ScoreOriginsWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     query = nearest(query, t.query_count(block));

@@ -28,13 +28,13 @@ struct ScoreOrigins {
 struct ScoreOriginsWanted {
     using Answer = ScoreOrigins;
     int block = 0, head = 0, query = 0, key = 0;
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const { return block == shown.block && head == shown.head; }
     bool operator==(const ScoreOriginsWanted&) const = default;
 };
 /// Every family can be split so; a trace without weights is an error.
-Result<ScoreOrigins> answer(const Trace& trace, const ScoreOriginsWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel = nullptr);
+Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsWanted& wanted,
+                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// The `count` rows and columns with the largest Σ |value|, in the order in which the stream meets them, and
 /// what all others come to as one more of each: the sum stays what it is. 0: all.

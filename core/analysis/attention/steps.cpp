@@ -51,7 +51,7 @@ bool has_edited(const Steps& s) {
 
 bool is_tempered(const Steps& s) { return s.weights_by == WeightsBy::softmax && s.temperature != 1; }
 
-Result<Steps> answer(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
+Result<Steps> answer_steps(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
     HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.block));
     const AttentionRule& rule = trace.rule(w.block);
     const Rows v = trace.v(w.block, w.head);
@@ -80,11 +80,11 @@ Result<Steps> answer(const Trace& trace, const StepsWanted& w, ThreadPool& pool,
     return s;
 }
 
-void StepsWanted::fit(const Trace& t) {
+void StepsWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     query = nearest(query, t.query_count(block));
 }
-bool StepsWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+bool StepsWanted::valid_for(const Shown& shown) const { return block == shown.block && head == shown.head; }
 
 }  // namespace headlight

@@ -41,13 +41,13 @@ struct Steps {
 struct StepsWanted {
     using Answer = Steps;
     int block = 0, head = 0, query = 0;
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const StepsWanted&) const = default;
 };
 
-Result<Steps> answer(const Trace& trace, const StepsWanted& wanted, ThreadPool& pool,
-                     const CancelFlag* cancel);
+Result<Steps> answer_steps(const Trace& trace, const StepsWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel);
 
 /// Whether any score of the row is one that a person put in place.
 bool has_edited(const Steps& steps);

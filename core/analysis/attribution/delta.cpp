@@ -88,8 +88,8 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
     return out;
 }
 
-Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool,
-                         const CancelFlag* cancel) {
+Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool,
+                                    const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
     const Index n = trace.request.inputs[w.stack].size(), columns = m.blocks.size();
@@ -107,8 +107,8 @@ Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& w, ThreadPoo
     return m;
 }
 
-Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool,
-                          const CancelFlag* cancel) {
+Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool,
+                                      const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     const ModelConfig& c = trace.config();
     DeltaSplit s;
@@ -117,7 +117,7 @@ Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& w, ThreadP
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     if (c.block(w.block).stack + 1 == isize(c.stacks) && trace.model->has_logits()) {
-        TRY(const Lens lens, answer(trace, LensWanted{w.query, 1}, pool, cancel));
+        TRY(const Lens lens, answer_lens(trace, LensWanted{w.query, 1}, pool, cancel));
         for (const auto& layer : lens.top) s.after_layer.push_back(layer[0]);
     }
     find_moved_tokens(trace, w, additions, s, pool);
@@ -144,8 +144,8 @@ std::vector<int> long_tokens(const std::vector<Matrix>& steps) {
     return {found.begin(), found.end()};
 }
 
-Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
-                          const CancelFlag* cancel) {
+Result<Projection> answer_projection(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
+                                     const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     std::vector<Matrix> steps;
     if (w.block >= 0) {
@@ -170,22 +170,22 @@ Result<Projection> answer(const Trace& trace, const ProjectionWanted& w, ThreadP
     return p;
 }
 
-void DeltaMapsWanted::fit(const Trace& t) { stack = nearest_stack(t, stack); }
-bool DeltaMapsWanted::fits(const Shown& shown) const { return stack == shown.stack(); }
+void DeltaMapsWanted::clamp_to(const Trace& t) { stack = nearest_stack(t, stack); }
+bool DeltaMapsWanted::valid_for(const Shown& shown) const { return stack == shown.stack(); }
 
-void DeltaSplitWanted::fit(const Trace& t) {
+void DeltaSplitWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     query = nearest(query, t.query_count(block));
     head = std::min(head, t.config().heads(block) - 1);
     const bool known = token < t.config().vocab && against < t.config().vocab;
     if (!known) token = against = -1;
 }
-bool DeltaSplitWanted::fits(const Shown& shown) const { return shown.stack_of(block) == shown.stack(); }
+bool DeltaSplitWanted::valid_for(const Shown& shown) const { return shown.stack_of(block) == shown.stack(); }
 
-void ProjectionWanted::fit(const Trace& t) {
+void ProjectionWanted::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
     block = std::min(block, t.config().blocks() - 1);
 }
-bool ProjectionWanted::fits(const Shown& shown) const { return stack == shown.stack(); }
+bool ProjectionWanted::valid_for(const Shown& shown) const { return stack == shown.stack(); }
 
 }  // namespace headlight

@@ -18,13 +18,13 @@ struct DeltaMaps {
 struct DeltaMapsWanted {
     using Answer = DeltaMaps;
     int stack = 0;
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const DeltaMapsWanted&) const = default;
 };
 
-Result<DeltaMaps> answer(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
-                         const CancelFlag* cancel);
+Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
+                                    const CancelFlag* cancel);
 
 /// A part of one ΔE: a head's, the output bias's, what a person put in place, or what came from one key.
 struct DeltaPart {
@@ -58,13 +58,13 @@ struct DeltaSplitWanted {
     int block = 0, query = 0;
     int head = -1;                 // whose keys; −1: all heads together
     int token = -1, against = -1;  // explained: a token, or one against another; −1: the most probable one
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const DeltaSplitWanted&) const = default;
 };
 
-Result<DeltaSplit> answer(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool,
-                          const CancelFlag* cancel);
+Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool,
+                                      const CancelFlag* cancel);
 
 /// [keys, d_model]: what each key adds through one head (−1: all of them) at one query, pattern · v · W_O.
 /// They sum to the head's result (to the sum of results).
@@ -87,12 +87,12 @@ struct ProjectionWanted {
     using Answer = Projection;
     int stack = 0;
     int block = -1;  // before and after this block; −1: through all layers
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const ProjectionWanted&) const = default;
 };
 
-Result<Projection> answer(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool,
-                          const CancelFlag* cancel);
+Result<Projection> answer_projection(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool,
+                                     const CancelFlag* cancel);
 
 }  // namespace headlight

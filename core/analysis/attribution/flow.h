@@ -45,12 +45,13 @@ struct GraphWanted {
     float share = 0.7f;  // of each row's mass
     Origins by = Origins::rollout;
     OriginsMetric of;  // of relevance
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const GraphWanted&) const = default;
 };
 
-Result<Graph> answer(const Runs& runs, const GraphWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Graph> answer_graph(const Runs& runs, const GraphWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel);
 
 /// Where one token at the top comes from.
 struct Rollout {
@@ -75,12 +76,12 @@ struct RolloutWanted {
     int token = 0;
     Origins by = Origins::rollout;
     Metric metric;  // of relevance
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const RolloutWanted&) const = default;
 };
 
-Result<Rollout> answer(const Runs& runs, const RolloutWanted& wanted, ThreadPool& pool,
-                       const CancelFlag* cancel);
+Result<Rollout> answer_rollout(const Runs& runs, const RolloutWanted& wanted, ThreadPool& pool,
+                               const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -129,7 +129,8 @@ void link_by_shares(const Trace& trace, const GraphWanted& w, Graph& g, ThreadPo
 
 }  // namespace
 
-Result<Graph> answer(const Runs& runs, const GraphWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Graph> answer_graph(const Runs& runs, const GraphWanted& w, ThreadPool& pool,
+                           const CancelFlag* cancel) {
     const Trace& trace = runs.shown;
     Graph g{self_blocks(trace.config(), w.included.stack), {}, {}};
     const int n = trace.request.inputs[w.included.stack].size();
@@ -174,7 +175,8 @@ Result<Rollout> origins_of(const Runs& runs, const RolloutWanted& w, ThreadPool&
 
 }  // namespace
 
-Result<Rollout> answer(const Runs& runs, const RolloutWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Rollout> answer_rollout(const Runs& runs, const RolloutWanted& w, ThreadPool& pool,
+                               const CancelFlag* cancel) {
     return guarded([&] {
         const CancelScope scope(pool, cancel);
         return origins_of(runs, w, pool, cancel);
@@ -193,18 +195,18 @@ std::vector<float> Rollout::without_sink(std::vector<float> shares) {
     return shares;
 }
 
-void GraphWanted::fit(const Trace& t) {
+void GraphWanted::clamp_to(const Trace& t) {
     included.stack = nearest_stack(t, included.stack);
     of.token = nearest(of.token, t.request.inputs[included.stack].size());
     if (by != Origins::relevance) of = {};
 }
-bool GraphWanted::fits(const Shown& shown) const { return included.stack == shown.stack(); }
+bool GraphWanted::valid_for(const Shown& shown) const { return included.stack == shown.stack(); }
 
-void RolloutWanted::fit(const Trace& t) {
+void RolloutWanted::clamp_to(const Trace& t) {
     included.stack = nearest_stack(t, included.stack);
     token = nearest(token, t.request.inputs[included.stack].size());
     if (by != Origins::relevance) metric = {};
 }
-bool RolloutWanted::fits(const Shown& shown) const { return included.stack == shown.stack(); }
+bool RolloutWanted::valid_for(const Shown& shown) const { return included.stack == shown.stack(); }
 
 }  // namespace headlight

@@ -66,7 +66,7 @@ Matrix of_keys(const Matrix& map, const Trace& trace, int block) {
     return map.middleCols(trace.first_token(trace.config().block(block).key_stack()), trace.key_count(block));
 }
 
-void AttentionBesideWanted::fit(const Trace& t) {
+void AttentionBesideWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     const int layers = t.config().stacks[t.config().block(block).stack].layers;
@@ -75,8 +75,8 @@ void AttentionBesideWanted::fit(const Trace& t) {
     if (beside != InfluenceBeside::head) head = 0;
 }
 
-Result<AttentionBeside> answer(const Runs& runs, const AttentionBesideWanted& wanted, ThreadPool& pool,
-                               const CancelFlag* cancel) {
+Result<AttentionBeside> answer_attention_beside(const Runs& runs, const AttentionBesideWanted& wanted,
+                                                ThreadPool& pool, const CancelFlag* cancel) {
     const Trace& trace = runs.shown;
     const int block = wanted.block, stack = trace.config().block(block).stack;
     AttentionBeside out{{}, std::numeric_limits<float>::quiet_NaN()};

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-void InfluenceMapWanted::fit(const Trace& t) {
+void InfluenceMapWanted::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
     const int layers = t.config().stacks[stack].layers;
     if (of != InfluenceOf::hidden) {
@@ -101,7 +101,7 @@ Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMap
     return guarded([&]() -> Result<InfluenceMap> {
         const CancelScope scope(pool, cancel);
         InfluenceMapWanted fitting = wanted;
-        fitting.fit(runs.trace);
+        fitting.clamp_to(runs.trace);
         TRY(InfluenceMap out, empty_map(runs, fitting));
         const bool of_metric = fitting.of != InfluenceOf::hidden;
         if (of_metric && fitting.stack + 1 != isize(runs.trace.config().stacks))
@@ -134,8 +134,8 @@ Result<T> or_refusal(Result<Made> made, const std::function<T(Made)>& taken) {
 
 }  // namespace
 
-Result<InfluenceMapFound> answer(const Runs& runs, const InfluenceMapWanted& wanted, ThreadPool& pool,
-                                 const CancelFlag* cancel) {
+Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapWanted& wanted,
+                                               ThreadPool& pool, const CancelFlag* cancel) {
     return or_refusal<InfluenceMapFound, InfluenceMap>(
         influence_map(influence_runs(runs), wanted, pool, cancel), [](InfluenceMap map) {
             return InfluenceMapFound{std::make_shared<const InfluenceMap>(std::move(map)), ""};
@@ -163,8 +163,8 @@ Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresWan
         });
 }
 
-Result<TokenScores> answer(const Runs& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel) {
+Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+                                        const CancelFlag* cancel) {
     return token_scores(influence_runs(runs), wanted, pool, cancel);
 }
 

@@ -25,8 +25,8 @@ struct InfluenceMapWanted {
     int stack = 0, layer = -1;   // of hidden; −1: the last
     int probes = kChosenByCost;  // of hidden: random directions an output; 0: exact
     Metric metric;               // of the metric, whose position each row sets
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const { return stack == shown.stack(); }
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const { return stack == shown.stack(); }
     bool operator==(const InfluenceMapWanted&) const = default;
 };
 
@@ -55,8 +55,8 @@ struct InfluenceMapFound {
     std::shared_ptr<const InfluenceMap> map;
     std::string refusal;
 };
-Result<InfluenceMapFound> answer(const Runs& runs, const InfluenceMapWanted& wanted, ThreadPool& pool,
-                                 const CancelFlag* cancel);
+Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapWanted& wanted,
+                                               ThreadPool& pool, const CancelFlag* cancel);
 
 /// Attention that a map is compared with: of the chosen head, the mean of its layer, rollout or contributions
 /// through all layers up to one.
@@ -79,12 +79,12 @@ struct AttentionBesideWanted {
     int block = 0, head = 0;
     int layer = -1;                           // up to which rollout and contributions go; −1: the last
     std::shared_ptr<const InfluenceMap> map;  // whole; null: not measured yet
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const { return block == shown.block; }
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const { return block == shown.block; }
     bool operator==(const AttentionBesideWanted&) const = default;
 };
-Result<AttentionBeside> answer(const Runs& runs, const AttentionBesideWanted& wanted, ThreadPool& pool,
-                               const CancelFlag* cancel);
+Result<AttentionBeside> answer_attention_beside(const Runs& runs, const AttentionBesideWanted& wanted,
+                                                ThreadPool& pool, const CancelFlag* cancel);
 
 /// The columns of a map that are the keys of a block; its rows are the block's queries.
 Matrix of_keys(const Matrix& map, const Trace& trace, int block);
@@ -100,8 +100,8 @@ struct TokenScores {
     std::string refusal;
     int done = 0, steps = 1;
 };
-Result<TokenScores> answer(const Runs& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel);
+Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+                                        const CancelFlag* cancel);
 
 /// The runs of a question about influence; the other text's is a baseline.
 inline InfluenceRuns influence_runs(const Runs& runs) { return {runs.shown, runs.own, runs.other}; }

@@ -210,13 +210,13 @@ Result<HeadCircuits> head_circuits(const Model& model, const CircuitsWanted& w, 
     });
 }
 
-Result<HeadCircuits> answer(const Trace& trace, const CircuitsWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel) {
+Result<HeadCircuits> answer_circuits(const Trace& trace, const CircuitsWanted& wanted, ThreadPool& pool,
+                                     const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     return head_circuits(*trace.model, wanted, pool, cancel);
 }
 
-void CircuitsWanted::fit(const ModelConfig& c) {
+void CircuitsWanted::clamp_to(const ModelConfig& c) {
     block = nearest(block, c.blocks());
     head = nearest(head, c.heads(block));
 }

@@ -44,9 +44,9 @@ struct CircuitsWanted {
     int block = 0, head = 0;
     int tokens = 0;  // the first of the vocabulary, from which pairs are taken; 0: all
     int pairs = 20;  // of each circuit
-    void fit(const Trace& trace) { fit(trace.config()); }
-    void fit(const ModelConfig& config);
-    bool fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+    void clamp_to(const Trace& trace) { clamp_to(trace.config()); }
+    void clamp_to(const ModelConfig& config);
+    bool valid_for(const Shown& shown) const { return block == shown.block && head == shown.head; }
     bool operator==(const CircuitsWanted&) const = default;
 };
 
@@ -56,8 +56,8 @@ Result<HeadCircuits> head_circuits(const Model& model, const CircuitsWanted& wan
                                    const CancelFlag* cancel = nullptr,
                                    const std::function<void()>& step = nullptr);
 int circuit_steps(const Model& model, const CircuitsWanted& wanted);
-Result<HeadCircuits> answer(const Trace& trace, const CircuitsWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel = nullptr);
+Result<HeadCircuits> answer_circuits(const Trace& trace, const CircuitsWanted& wanted, ThreadPool& pool,
+                                     const CancelFlag* cancel = nullptr);
 
 /// The `count` largest entries of left · rightᵀ [rows, columns], of which each row and each column gives at
 /// most one: taken from the largest down (of equal ones the first row, then the first column). `step` as

@@ -195,8 +195,8 @@ Result<Composition> model_composition(const Model& model, ThreadPool& pool, cons
     return out;
 }
 
-Result<Composition> answer(const Trace& trace, const CompositionWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel) {
+Result<Composition> answer_composition(const Trace& trace, const CompositionWanted& wanted, ThreadPool& pool,
+                                       const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     return model_composition(*trace.model, pool, cancel, wanted.patience);
 }

@@ -69,8 +69,8 @@ struct CompositionWanted {
 Result<Composition> model_composition(const Model& model, ThreadPool& pool, const CancelFlag* cancel,
                                       Patience patience = Patience::some_seconds,
                                       const std::function<void()>& step = nullptr);
-Result<Composition> answer(const Trace& trace, const CompositionWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel = nullptr);
+Result<Composition> answer_composition(const Trace& trace, const CompositionWanted& wanted, ThreadPool& pool,
+                                       const CancelFlag* cancel = nullptr);
 
 /// A table for each kind; rows read, columns write.
 std::vector<NumberTable> composition_numbers(const Composition& composition, const ModelConfig& config);

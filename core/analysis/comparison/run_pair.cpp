@@ -119,8 +119,8 @@ const Trace* RunPair::b(const Runs& runs) const {
     return nullptr;
 }
 
-Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& w, ThreadPool& pool,
-                        const CancelFlag* cancel) {
+Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairWanted& w, ThreadPool& pool,
+                                  const CancelFlag* cancel) {
     HeadPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b) return out;
@@ -153,13 +153,13 @@ Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& w, ThreadPool& p
     return out;
 }
 
-Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool,
-                         const CancelFlag* cancel) {
+Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool,
+                                    const CancelFlag* cancel) {
     DeltaPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || w.stack >= isize(b->config().stacks) || !a.has_weights() || !b->has_weights()) return out;
-    TRY(const DeltaMaps mine, answer(a, DeltaMapsWanted{w.stack}, pool, cancel));
-    TRY(const DeltaMaps theirs, answer(*b, DeltaMapsWanted{w.stack}, pool, cancel));
+    TRY(const DeltaMaps mine, answer_delta_maps(a, DeltaMapsWanted{w.stack}, pool, cancel));
+    TRY(const DeltaMaps theirs, answer_delta_maps(*b, DeltaMapsWanted{w.stack}, pool, cancel));
     if (mine.blocks.size() != theirs.blocks.size()) return out;
     const auto labels_a = token_labels(a, w.stack), labels_b = token_labels(*b, w.stack);
     out.map.rows = paired_with_itself(isize(mine.blocks));
@@ -173,8 +173,8 @@ Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& w, ThreadPool&
     return out;
 }
 
-Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, ThreadPool& pool,
-                              const CancelFlag* cancel) {
+Result<PredictionPair> answer_prediction_pair(const Runs& runs, const PredictionPairWanted& w,
+                                              ThreadPool& pool, const CancelFlag* cancel) {
     PredictionPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || !a.model->has_logits() || !b->model->has_logits()) return out;
@@ -198,13 +198,15 @@ Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& w, T
     return out;
 }
 
-void HeadPairWanted::fit(const Trace& t) {
+void HeadPairWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
 }
-bool HeadPairWanted::fits(const Shown& shown) const { return block == shown.block && head == shown.head; }
+bool HeadPairWanted::valid_for(const Shown& shown) const {
+    return block == shown.block && head == shown.head;
+}
 
-void DeltaPairWanted::fit(const Trace& t) { stack = nearest_stack(t, stack); }
-bool DeltaPairWanted::fits(const Shown& shown) const { return stack == shown.stack(); }
+void DeltaPairWanted::clamp_to(const Trace& t) { stack = nearest_stack(t, stack); }
+bool DeltaPairWanted::valid_for(const Shown& shown) const { return stack == shown.stack(); }
 
 }  // namespace headlight

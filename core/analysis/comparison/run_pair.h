@@ -64,12 +64,12 @@ struct HeadPairWanted {
     RunPair runs;
     int block = 0, head = 0;      // A
     int block_b = 0, head_b = 0;  // B; moved to the nearest that B's model has
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const HeadPairWanted&) const = default;
 };
-Result<HeadPair> answer(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool,
-                        const CancelFlag* cancel);
+Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool,
+                                  const CancelFlag* cancel);
 
 /// ‖ΔE‖/‖E‖ of each attention block and token.
 struct DeltaPair {
@@ -80,12 +80,12 @@ struct DeltaPairWanted {
     using Answer = DeltaPair;
     RunPair runs;
     int stack = 0;
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const DeltaPairWanted&) const = default;
 };
-Result<DeltaPair> answer(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool,
-                         const CancelFlag* cancel);
+Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool,
+                                    const CancelFlag* cancel);
 
 /// What both predict.
 struct PredictionPair {
@@ -102,7 +102,7 @@ struct PredictionPairWanted {
     int position = -1;  // of A; −1: where it predicts
     bool operator==(const PredictionPairWanted&) const = default;
 };
-Result<PredictionPair> answer(const Runs& runs, const PredictionPairWanted& wanted, ThreadPool& pool,
-                              const CancelFlag* cancel);
+Result<PredictionPair> answer_prediction_pair(const Runs& runs, const PredictionPairWanted& wanted,
+                                              ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

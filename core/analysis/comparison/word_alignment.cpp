@@ -54,8 +54,8 @@ float row_entropy(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
 
 }  // namespace
 
-Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
-                             const CancelFlag* cancel) {
+Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentWanted& wanted,
+                                            ThreadPool& pool, const CancelFlag* cancel) {
     const AttentionBlock block = trace.config().block(wanted.block);
     WordAlignment out;
     AlignedSide rows = side_of(trace, block.stack);
@@ -107,10 +107,10 @@ int cross_block(const ModelConfig& c, int block) {
     return first + std::min(c.block(block).layer, c.decoder().layers - 1);
 }
 
-void WordAlignmentWanted::fit(const Trace& t) {
+void WordAlignmentWanted::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     std::erase_if(heads, [&](int head) { return head >= t.config().heads(block); });
 }
-bool WordAlignmentWanted::fits(const Shown& shown) const { return block == shown.block; }
+bool WordAlignmentWanted::valid_for(const Shown& shown) const { return block == shown.block; }
 
 }  // namespace headlight

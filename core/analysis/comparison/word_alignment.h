@@ -27,12 +27,12 @@ struct WordAlignmentWanted {
     bool as_read =
         false;      // a row is named after the token that its query read, not after the one that it chose
     int last = -1;  // what the last query chose; −1: the most probable token
-    void fit(const Trace& trace);
-    bool fits(const Shown& shown) const;
+    void clamp_to(const Trace& trace);
+    bool valid_for(const Shown& shown) const;
     bool operator==(const WordAlignmentWanted&) const = default;
 };
-Result<WordAlignment> answer(const Trace& trace, const WordAlignmentWanted& wanted, ThreadPool& pool,
-                             const CancelFlag* cancel = nullptr);
+Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentWanted& wanted,
+                                            ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// Pairs of rows whose strongest columns stand in the other order: 0 where the target keeps the source's
 /// order.

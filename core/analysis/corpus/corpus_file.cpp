@@ -183,8 +183,8 @@ Result<Dossier> open_dossier(const std::string& file, const ModelConfig& config)
     return out;
 }
 
-Result<std::shared_ptr<const Dossier>> answer(const Trace& trace, const DossierWanted& wanted,
-                                              ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const DossierWanted& wanted,
+                                                      ThreadPool& pool, const CancelFlag* cancel) {
     if (wanted.file.empty()) return std::shared_ptr<const Dossier>();
     if (is_read_as_dossier(wanted.file)) {
         TRY(Dossier read, open_dossier(wanted.file, trace.config()));

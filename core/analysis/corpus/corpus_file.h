@@ -85,8 +85,8 @@ struct DossierWanted {
     std::string file;
     bool operator==(const DossierWanted&) const = default;
 };
-Result<std::shared_ptr<const Dossier>> answer(const Trace& trace, const DossierWanted& wanted,
-                                              ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const DossierWanted& wanted,
+                                                      ThreadPool& pool, const CancelFlag* cancel = nullptr);
 /// Whether a file is to be read as a dossier: by its name or by its beginning.
 bool is_read_as_dossier(const std::string& file);
 /// One that was written to a file.

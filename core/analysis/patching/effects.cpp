@@ -65,14 +65,15 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
     return out;
 }
 
-Result<Moved> answer(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Moved> answer_moved(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
     Moved out;
     if (!runs.own) return out;
     TRY(out.distances, head_distances(*runs.own, runs.shown, {}, pool, cancel));
     return out;
 }
 
-Result<MetricReport> answer(const Runs& runs, const MetricWanted& w, ThreadPool& pool, const CancelFlag*) {
+Result<MetricReport> answer_metric(const Runs& runs, const MetricWanted& w, ThreadPool& pool,
+                                   const CancelFlag*) {
     constexpr int kEffects = 9;
     MetricReport out;
     const Trace& own = runs.own ? *runs.own : runs.shown;
@@ -92,7 +93,8 @@ Result<MetricReport> answer(const Runs& runs, const MetricWanted& w, ThreadPool&
     return out;
 }
 
-Result<Stages> answer(const Runs& runs, const StagesWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Stages> answer_stages(const Runs& runs, const StagesWanted& w, ThreadPool& pool,
+                             const CancelFlag* cancel) {
     Stages out;
     if (!runs.own) return out;
     const auto metric = resolved(w.metric, *runs.own, pool);

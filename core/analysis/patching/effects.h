@@ -34,7 +34,8 @@ struct MovedWanted {
     using Answer = Moved;
     bool operator==(const MovedWanted&) const = default;
 };
-Result<Moved> answer(const Runs& runs, const MovedWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Moved> answer_moved(const Runs& runs, const MovedWanted& wanted, ThreadPool& pool,
+                           const CancelFlag* cancel);
 
 /// The metric of the run that is shown.
 struct MetricReport {
@@ -49,8 +50,8 @@ struct MetricWanted {
     Metric metric;
     bool operator==(const MetricWanted&) const = default;
 };
-Result<MetricReport> answer(const Runs& runs, const MetricWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel);
+Result<MetricReport> answer_metric(const Runs& runs, const MetricWanted& wanted, ThreadPool& pool,
+                                   const CancelFlag* cancel);
 
 /// The metric as one change after another was made; empty where it cannot be taken.
 struct Stages {
@@ -64,7 +65,7 @@ struct StagesWanted {
     Metric metric;
     bool operator==(const StagesWanted&) const = default;
 };
-Result<Stages> answer(const Runs& runs, const StagesWanted& wanted, ThreadPool& pool,
-                      const CancelFlag* cancel);
+Result<Stages> answer_stages(const Runs& runs, const StagesWanted& wanted, ThreadPool& pool,
+                             const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -206,7 +206,7 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
     return map;
 }
 
-void PatchMapWanted::fit(const Trace& trace) {
+void PatchMapWanted::clamp_to(const Trace& trace) {
     patch.head.block = nearest_block(trace, patch.head.block);
     patch.head.head = nearest_head(trace, patch.head.block, patch.head.head);
 }
@@ -218,8 +218,8 @@ ForwardRequest without_patches(ForwardRequest request) {
     return request;
 }
 
-Result<PatchMapFound> answer(const Runs& runs, const PatchMapWanted& w, ThreadPool& pool,
-                             const CancelFlag* cancel) {
+Result<PatchMapFound> answer_patch_map(const Runs& runs, const PatchMapWanted& w, ThreadPool& pool,
+                                       const CancelFlag* cancel) {
     PatchMapFound out;
     if (!has_patch_runs(runs, w.from_other)) return out;
     const Trace& own = runs.own ? *runs.own : runs.shown;

@@ -75,7 +75,7 @@ struct PatchMapWanted {
     using Answer = struct PatchMapFound;
     bool from_other = false;
     PatchWanted patch;
-    void fit(const Trace& trace);
+    void clamp_to(const Trace& trace);
     bool operator==(const PatchMapWanted&) const = default;
 };
 /// Whether there are two such runs.
@@ -86,8 +86,8 @@ struct PatchMapFound {
     PatchMap map;
     std::string refusal;
 };
-Result<PatchMapFound> answer(const Runs& runs, const PatchMapWanted& wanted, ThreadPool& pool,
-                             const CancelFlag* cancel);
+Result<PatchMapFound> answer_patch_map(const Runs& runs, const PatchMapWanted& wanted, ThreadPool& pool,
+                                       const CancelFlag* cancel);
 
 /// The request of the corrupted run: that of a trace without the patches in force.
 ForwardRequest without_patches(ForwardRequest request);

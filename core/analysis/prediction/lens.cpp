@@ -94,7 +94,8 @@ void attribute(const Trace& trace, const DirectPath& path, int position, Attribu
 
 }  // namespace
 
-Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Lens> answer_lens(const Trace& trace, const LensWanted& w, ThreadPool& pool,
+                         const CancelFlag* cancel) {
     constexpr Index kTogether = 64;  // rows whose logits are held at once
     trace.weights(0);                // said where a trace holds none
     const Index all = Index{layer_count(trace) + 1} * w.count;
@@ -110,8 +111,8 @@ Result<Lens> answer(const Trace& trace, const LensWanted& w, ThreadPool& pool, c
     return lens;
 }
 
-Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
-                           const CancelFlag* cancel) {
+Result<Attribution> answer_attribution(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
+                                       const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     const CancelScope scope(pool, cancel);
     Attribution a;
@@ -134,11 +135,11 @@ Result<Attribution> answer(const Trace& trace, const AttributionWanted& w, Threa
     return a;
 }
 
-void LensWanted::fit(const Trace& t) {
+void LensWanted::clamp_to(const Trace& t) {
     first = nearest(first, t.output().size());
     count = std::clamp(count, 1, t.output().size() - first);
 }
 
-void AttributionWanted::fit(const Trace& t) { position = nearest(position, t.output().size()); }
+void AttributionWanted::clamp_to(const Trace& t) { position = nearest(position, t.output().size()); }
 
 }  // namespace headlight

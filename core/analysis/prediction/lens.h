@@ -20,11 +20,12 @@ struct Lens {
 struct LensWanted {
     using Answer = Lens;
     int first = 0, count = 0;  // positions of the output sequence
-    void fit(const Trace& trace);
+    void clamp_to(const Trace& trace);
     bool operator==(const LensWanted&) const = default;
 };
 
-Result<Lens> answer(const Trace& trace, const LensWanted& wanted, ThreadPool& pool, const CancelFlag* cancel);
+Result<Lens> answer_lens(const Trace& trace, const LensWanted& wanted, ThreadPool& pool,
+                         const CancelFlag* cancel);
 
 /// A share of one token's logit. given: of what a person put in place of the stream, or of what a head, an
 /// attention block, an MLP adds.
@@ -63,12 +64,12 @@ struct AttributionWanted {
     int token = -1;    // −1: the most probable one
     int count = 0;     // predictions to list
     int against = -1;  // another token, whose logit is subtracted
-    void fit(const Trace& trace);
+    void clamp_to(const Trace& trace);
     bool operator==(const AttributionWanted&) const = default;
 };
 
 /// Direct logit attribution (Elhage et al. 2021).
-Result<Attribution> answer(const Trace& trace, const AttributionWanted& wanted, ThreadPool& pool,
-                           const CancelFlag* cancel);
+Result<Attribution> answer_attribution(const Trace& trace, const AttributionWanted& wanted, ThreadPool& pool,
+                                       const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -21,15 +21,15 @@ std::string without_blanks(const std::string& typed) {
 
 }  // namespace
 
-void TokenChoicesWanted::fit(const Trace& t) {
+void TokenChoicesWanted::clamp_to(const Trace& t) {
     if (position < 0)
         if (const auto predicted = predicting_positions(t); !predicted.empty()) position = predicted[0];
     const int last = t.config().can.read_image ? 0 : t.output().size() - 1;
     position = position < 0 ? last : std::min(position, last);
 }
 
-Result<TokenChoices> answer(const Trace& trace, const TokenChoicesWanted& w, ThreadPool& pool,
-                            const CancelFlag* cancel) {
+Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoicesWanted& w, ThreadPool& pool,
+                                          const CancelFlag* cancel) {
     TokenChoices out;
     if (!trace.model->has_logits()) return out;
     const Vector p = probabilities_at(trace, w.position, pool);

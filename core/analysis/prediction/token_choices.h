@@ -17,11 +17,11 @@ struct TokenChoicesWanted {
     using Answer = TokenChoices;
     int position = -1;  // of the output sequence; −1: where the model predicts
     std::string typed;  // their beginning, in upper or lower case, without the blank in front; "": any
-    void fit(const Trace& trace);
+    void clamp_to(const Trace& trace);
     bool operator==(const TokenChoicesWanted&) const = default;
 };
 
-Result<TokenChoices> answer(const Trace& trace, const TokenChoicesWanted& wanted, ThreadPool& pool,
-                            const CancelFlag* cancel);
+Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoicesWanted& wanted,
+                                          ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

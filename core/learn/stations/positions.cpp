@@ -133,7 +133,7 @@ std::optional<Grid> between_of_model(const StationInput& in, int count,
                                      const std::vector<std::string>& labels) {
     if (!reads_tokens(in) || !in.trace->has_weights()) return std::nullopt;
     PositionsWanted wanted{in.trace->config().block(in.block).stack, 0, in.head, count};
-    wanted.fit(*in.trace);
+    wanted.clamp_to(*in.trace);
     const Positions found = positions_of(*in.trace->model, wanted);
     if (found.between.size() == 0) return std::nullopt;
     return position_grid("In " + in.trace->model->name + ": " + positions_row(found.scheme).title, "position",
