@@ -47,7 +47,10 @@ std::vector<float> rank_values(const Scene& s, int rank) {
     std::vector<float> out;
     if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
     if (rank == kRankByMoved) return s.found<MovedWanted>() ? s.found<MovedWanted>()->answer.distances : out;
-    if (rank == kRankBySweep) return s.sweep() && s.sweep()->ended() ? s.sweep()->effects().change : out;
+    if (rank == kRankBySweep) {
+        const auto effects = sweep_effects(s);
+        return effects ? effects->change : out;
+    }
     for (const auto& h : s.sentence()->heads) out.push_back(h.statistics[rank]);
     return out;
 }

@@ -285,7 +285,7 @@ float draw_change_buttons(Scene& s, Rect column, float bottom, std::pair<int, in
 bool draw_sweep_state(Scene& s, Rect area) {
     constexpr float kButton = 220, kProgress = 320, kBar = 6;
     Ui& ui = s.ui;
-    const Sweep* sweep = s.sweep();
+    const auto* sweep = s.sweep();
     if (sweep && sweep->ended()) return true;
     if (!s.session.document.sweeping) {
         if (ui.button("sweep/begin", {area.x, area.y, std::min(area.w, kButton), size::button},
@@ -293,7 +293,7 @@ bool draw_sweep_state(Scene& s, Rect area) {
             s.send("sweep", "on");
         return false;
     }
-    const int done = sweep ? sweep->heads_done() : 0, heads = s.model()->config.head_count();
+    const int done = sweep ? sweep->work().heads_done->load() : 0, heads = s.model()->config.head_count();
     area.w = std::min(area.w, kProgress);
     const Rect line = take_top(area, size::row);
     write(ui, line, kCaption, ui.colors->t2,

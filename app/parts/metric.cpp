@@ -77,11 +77,11 @@ std::string effect_details(const MetricValues& change) {
 }
 
 std::function<std::string(int)> sweep_details(const Scene& s) {
-    if (!s.sweep() || !s.sweep()->ended() || s.sweep()->effects().empty()) return nullptr;
-    return [sweep = s.answer->sweep, name = metric_text(s)](int head) {
-        const HeadEffects& effects = sweep->effects();
-        const MetricValues change = effects.of(head);
-        const MetricKind kind = effects.metric.kind;
+    const auto effects = sweep_effects(s);
+    if (!effects || effects->empty()) return nullptr;
+    return [effects, name = metric_text(s)](int head) {
+        const MetricValues change = effects->of(head);
+        const MetricKind kind = effects->metric.kind;
         return (shows_percents(kind) ? "" : name + " " + effect_text(kind, change.value) + "   ") +
                effect_details(change);
     };

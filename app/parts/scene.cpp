@@ -31,4 +31,17 @@ std::optional<std::pair<int, int>> Scene::shown_cell() const {
     return headlight::shown_cell(session, answer);
 }
 
+JobInputs inputs_shown(const Scene& s) {
+    const SentenceResult& now = *s.sentence();
+    return {now.model,
+            {now.trace, now.unchanged, s.answer->other ? s.answer->other->trace : nullptr},
+            now.intervention,
+            now.complete,
+            false};
+}
+
+std::shared_ptr<const HeadEffects> sweep_effects(const Scene& s) {
+    return s.sweep() && s.sweep()->ended() ? s.sweep()->found().effects : nullptr;
+}
+
 }  // namespace headlight

@@ -80,11 +80,11 @@ struct Scene {
         return answer ? answer->found<Q>() : nullptr;
     }
     /// The sweep over the heads of the run that is shown, or null.
-    const Sweep* sweep() const {
-        return sentence() && answer->sweep &&
-                       answer->sweep->is_of(sentence()->trace.get(), session.document.metric.metric)
-                   ? answer->sweep.get()
-                   : nullptr;
+    const Job<HeadSweep>* sweep() const {
+        const auto* job = sentence() ? answer->job<HeadSweep>() : nullptr;
+        const bool of_this = job && job->work().trace == sentence()->trace &&
+                             job->work().metric == session.document.metric.metric;
+        return of_this ? job : nullptr;
     }
     /// The attention block that is shown, and the tokens on its two sides.
     int block() const { return answer->shown().block; }
@@ -102,5 +102,11 @@ struct Scene {
     float weight(int query, int key) const;
     bool holds(std::pair<int, int> cell) const { return cell.first < queries() && cell.second < keys(); }
 };
+
+/// The runs that are shown, of which a job may be.
+JobInputs inputs_shown(const Scene& scene);
+
+/// What ablating each head did, once the sweep has ended; null until then.
+std::shared_ptr<const HeadEffects> sweep_effects(const Scene& scene);
 
 }  // namespace headlight

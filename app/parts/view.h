@@ -43,13 +43,8 @@ struct View {
     bool closes_inspector = false;
     bool second_head = false;  // shows another head too, outlined in the grid
     bool second_run = false;   // compares the run that is shown with another one
-    /// The map of patching that it shows, measured in the background.
-    std::optional<PatchWish> (*patch)(const Session& session) = nullptr;
-    /// What of influence is measured in the background while it is shown.
-    InfluenceAsked (*influence)(const Scene& scene) = nullptr;
-    /// The corpus whose heads it shows, read in the background; `shown`: it is the view that is shown.
-    std::optional<DossierWish> (*dossier)(const Session& session, bool shown) = nullptr;
-    bool composes = false;       // shows compositions of all pairs of heads
+    /// What it measures in the background; `shown`: it is the view that is shown.
+    std::vector<JobRequest> (*jobs)(const Scene& scene, bool shown) = nullptr;
     bool of_target = false;      // shows how a target reads its source: one is written where none is typed
     bool lists_choices = false;  // of the token that is being generated: the generation bar need not
     bool of_model = false;       // needs no sentence

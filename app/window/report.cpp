@@ -99,23 +99,24 @@ Json window_report(Desk& desk) {
         root["failure"] = desk.answer->failure;
         root["other_error"] = desk.answer->other_error;
         root["shown_text_b"] = desk.answer->other ? desk.answer->other->text : "";
-        root["swept"] = desk.answer->sweep ? desk.answer->sweep->ended() ? "ended" : "going on" : "";
-        if (const auto& patching = desk.answer->patching) {
+        const auto* sweep = desk.answer->job<HeadSweep>();
+        root["swept"] = sweep ? sweep->ended() ? "ended" : "going on" : "";
+        if (const auto* patching = desk.answer->job<PatchSweep>()) {
             const PatchMapFound found = patching->found();
             root["patched"] = {found.map.done, found.map.cells, found.refusal};
         }
-        if (const auto& map = desk.answer->influence_map) {
+        if (const auto* map = desk.answer->job<InfluenceMapSweep>()) {
             const InfluenceMapFound found = map->found();
             root["influence_map"] = {found.map ? found.map->done : 0, found.map ? found.map->norms.rows() : 0,
                                      found.refusal};
         }
-        if (const auto& scores = desk.answer->token_scores) {
+        if (const auto* scores = desk.answer->job<TokenScoresSweep>()) {
             const TokenScores found = scores->found();
             root["token_scores"] = {found.found ? found.found->sum : 0.0f, found.found != nullptr,
                                     found.refusal};
         }
-        if (const auto& dossier = desk.answer->dossier) {
-            const DossierFound found = dossier->found();
+        if (const auto* dossier = desk.answer->job<CorpusSweep>()) {
+            const CorpusSweep::Found found = dossier->found();
             root["corpus_read"] = {found.done, found.texts, found.refusal};
         }
         root["shown_head"] = {desk.answer->block, desk.answer->head};

@@ -73,10 +73,9 @@ WorkRequest Conversation::wanted() {
     if (!desk_.sentence()) return r;
     const Scene scene = desk_.scene();
     const View& view = shown_view(session, *desk_.sentence()->model);
-    r.composition =
-        view.composes && !composes_within(desk_.sentence()->model->config, Patience::some_seconds);
     for (const View& one : views())
-        if (one.dossier) r.dossier = one.dossier(session, &one == &view);
+        if (one.jobs)
+            for (JobRequest& job : one.jobs(scene, &one == &view)) r.jobs.push_back(std::move(job));
     if (!desk_.shown() && view.of_model) r.questions = view.ask(scene);
     if (!desk_.shown() || !desk_.answer->picture) return r;
     if (view.ask) r.questions = view.ask(scene);
@@ -84,8 +83,6 @@ WorkRequest Conversation::wanted() {
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
     if (view.group && !session.selection.hovered.preview)
         r.group = view.group(session, desk_.sentence()->model->config);
-    if (view.patch) r.patch = view.patch(session);
-    if (view.influence) r.influence = view.influence(scene);
     if (view.second_run) r.other = other_run(session.document);
     r.cell_tokens = scene.of<InspectorState>().open && (!view.beside.inspect || view.beside.tells_cell);
     const auto& picture = *desk_.answer->picture;

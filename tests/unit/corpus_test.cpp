@@ -6,8 +6,7 @@
 #include "analysis/corpus/corpus_file.h"
 #include "helpers.h"
 #include "io/json.h"
-#include "session/work/composition_sweep.h"
-#include "session/work/dossier_sweep.h"
+#include "session/work/jobs.h"
 
 using namespace headlight;
 
@@ -182,7 +181,7 @@ TEST_CASE("a corpus that is read beside the window: cancelled and gone on with, 
         texts += "Lily had " + std::to_string(i) + " red balls. Tom had a blue ball.\n";
     write_bytes(file, texts);
     const ModelConfig& c = stories_model()->config;
-    std::atomic<DossierSweep*> held{nullptr};
+    std::atomic<Job<CorpusSweep>*> held{nullptr};
     std::atomic<bool> begun{false}, done{false};
     const auto until_stopped = [&](bool) {
         while (!held) std::this_thread::yield();
@@ -190,19 +189,21 @@ TEST_CASE("a corpus that is read beside the window: cancelled and gone on with, 
         begun = true;
         while (!held.load()->stopped()) std::this_thread::yield();
     };
-    DossierSweep first(stories_model(), {file}, until_stopped);
+    const auto work_of = [](CorpusSweep::Request request) {
+        return *CorpusSweep::of(&request, {stories_model(), {}, {}});
+    };
+    Job<CorpusSweep> first(work_of({file}), {}, until_stopped);
     held = &first;
     while (!begun) std::this_thread::yield();
     first.stop();
-    CHECK(first.is_of(stories_model().get(), {file, 0, false, true}));
-    CHECK(!first.is_of(stories_model().get(), {file, 1}));
-    const DossierFound kept = first.found();
+    CHECK(first.is_of(work_of({file, 0, false, true})));
+    CHECK(!first.is_of(work_of({file, 1})));
+    const CorpusSweep::Found kept = first.found();
     REQUIRE(kept.dossier);
     CHECK((kept.done == 1 && kept.dossier->texts == 1 && kept.texts == 40));
-    const DossierSweep second(
-        stories_model(), {file}, [&](bool ended) { done = ended; }, &first);
+    const Job<CorpusSweep> second(first.work(), first.found(), [&](bool ended) { done = ended; });
     while (!done) std::this_thread::yield();
-    const DossierFound found = second.found();
+    const CorpusSweep::Found found = second.found();
     CHECK((second.ended() && found.refusal.empty() && found.done == 40 && found.texts == 40));
     CHECK(dossier_json(c, *found.dossier) == dossier_json(c, whole_dossier(file)));
 }
@@ -223,7 +224,9 @@ TEST_CASE("a corpus that cannot be read says why") {
           {written("loud.JSONL", "{\"text\": 1}"), "Line 1"},
           {(folder.path / "none.txt").string(), "none.txt"}}) {
         std::atomic<bool> done{false};
-        const DossierSweep sweep(stories_model(), {path}, [&](bool ended) { done = ended; });
+        const CorpusSweep::Request request{path};
+        const Job<CorpusSweep> sweep(*CorpusSweep::of(&request, {stories_model(), {}, {}}), {},
+                                     [&](bool ended) { done = ended; });
         while (!done) std::this_thread::yield();
         CHECK(sweep.found().refusal.find(words) != std::string::npos);
         CHECK(!sweep.found().dossier);
@@ -263,9 +266,9 @@ TEST_CASE("a corpus that is cancelled within a text keeps whole texts alone, and
 TEST_CASE("compositions beside the worker are those that a question finds") {
     std::atomic<bool> done{false};
     std::atomic<int> seen{0};
-    const CompositionSweep sweep(stories_model(), [&](bool ended) { ++seen, done = ended; });
+    const Job<CompositionSweep> sweep({stories_model()}, {}, [&](bool ended) { ++seen, done = ended; });
     while (!done) std::this_thread::yield();
-    const CompositionFound found = sweep.found();
+    const CompositionSweep::Found found = sweep.found();
     REQUIRE(found.composition);
     CHECK((found.done == found.steps && seen == found.steps + 2 && found.composition->refusal.empty()));
     ThreadPool pool(1);

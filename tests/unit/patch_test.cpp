@@ -10,7 +10,7 @@
 #include "changed.h"
 #include "helpers.h"
 #include "patch_pair.h"
-#include "session/work/patch_sweep.h"
+#include "session/work/jobs.h"
 
 using namespace headlight;
 
@@ -254,11 +254,15 @@ TEST_CASE(
     ThreadPool pool(1);
     const PatchPair pair("gpt2", pool);
     const PatchMapWanted asked{true, wanted_patch(PatchPart::attn_out)};
+    const auto patch_runs = [&](ShownRuns of, PatchMapWanted map, const Intervention& changes) {
+        const PatchSweep::Request request{std::move(map)};
+        return PatchSweep::of(&request, {pair.model, std::move(of), changes});
+    };
     const auto runs = patch_runs({pair.corrupted, nullptr, pair.clean}, asked, {});
     REQUIRE(runs);
-    const auto measured = [](const PatchRuns& of) {
+    const auto measured = [](const PatchSweep& of) {
         std::atomic<int> seen = 0;
-        PatchSweep sweep(of, [&](bool) { ++seen; });
+        const Job<PatchSweep> sweep(of, {}, [&](bool) { ++seen; });
         while (!sweep.ended()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         CHECK(seen > 0);
         return sweep.found();
@@ -266,7 +270,7 @@ TEST_CASE(
     CHECK(
         same(measured(*runs).map.values, patch_map(*pair.clean, *pair.corrupted, asked.patch, pool)->values));
     const auto by_hand = pair.patched_with("patch-mlp:3@1", pool);
-    const PatchSweep sweep(*runs, [](bool) {});
+    const Job<PatchSweep> sweep(*runs, {}, [](bool) {});
     CHECK(sweep.is_of(
         *patch_runs({by_hand, pair.corrupted, pair.clean}, asked, by_hand->request.intervention)));
     CHECK(!sweep.is_of(*patch_runs({pair.clean, nullptr, pair.corrupted}, asked, {})));

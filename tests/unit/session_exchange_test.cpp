@@ -54,11 +54,11 @@ TEST_CASE("exchange: the session asks for what it holds, and a decoder is asked 
     s.selection.locked = std::pair{3, 1};
     s.document.sweeping = true;
     const WorkRequest first = request_of(s, nullptr);
-    CHECK((first.model_path == "gpt2" && first.text == "one" && first.second == "two" && !first.sweep));
+    CHECK((first.model_path == "gpt2" && first.text == "one" && first.second == "two" && first.jobs.empty()));
     CHECK((first.cell == std::pair(3, 1) && first.choose_head && first.questions.empty()));
     const WorkAnswer shown = answer_of("gpt2", {5, 9, 200});
     const WorkRequest next = request_of(s, shown.sentence.get());
-    CHECK((next.second.empty() && next.sweep == Metric{}));
+    CHECK((next.second.empty() && next.jobs == std::vector<JobRequest>{HeadSweep::Request{Metric{}}}));
     s.selection.hovered.cell = std::pair{0, 0};
     CHECK(request_of(s, shown.sentence.get()).cell == std::pair(0, 0));
     s.document.intervention.mask = *Mask::parse("causal");

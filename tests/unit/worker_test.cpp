@@ -269,15 +269,17 @@ TEST_CASE(
     const auto failed = answer(r, [](const WorkAnswer& a) { return !a.other_error.empty(); });
     CHECK(!failed->other);
     r.other.reset();
-    r.sweep = Metric{};
-    const auto swept = answer(r, [](const WorkAnswer& a) { return a.sweep && a.sweep->ended(); });
-    CHECK(swept->sweep->effects().change.size() == static_cast<size_t>(swept->sweep->heads()));
+    r.jobs = {HeadSweep::Request{Metric{}}};
+    const auto swept =
+        answer(r, [](const WorkAnswer& a) { return a.job<HeadSweep>() && a.job<HeadSweep>()->ended(); });
+    CHECK(swept->job<HeadSweep>()->found().effects->change.size() ==
+          static_cast<size_t>(swept->sentence->model->config.head_count()));
     CHECK(swept->other_error.empty());
     ThreadPool pool(1);
-    CHECK(swept->sweep->effects().change ==
+    CHECK(swept->job<HeadSweep>()->found().effects->change ==
           head_effects(*swept->sentence->trace, nullptr, Metric{}, pool)->change);
     r.text = "The cat sat on the mat and the dog sat on the log";
     worker.ask(r);
-    r.sweep.reset();
-    CHECK(answer(r, [&](const WorkAnswer& a) { return a.sentence->text == r.text && !a.sweep; }));
+    r.jobs.clear();
+    CHECK(answer(r, [&](const WorkAnswer& a) { return a.sentence->text == r.text && !a.job<HeadSweep>(); }));
 }

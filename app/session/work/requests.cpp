@@ -77,7 +77,7 @@ WorkRequest request_of(Session& session, const SentenceResult* shown) {
         r.intervention = d.intervention;
     }
     r.drop_sink = session.preferences.drop_sink;
-    if (shown && shown->trace && d.sweeping) r.sweep = d.metric.metric;
+    if (shown && shown->trace && d.sweeping) r.jobs.push_back(HeadSweep::Request{d.metric.metric});
     return r;
 }
 

@@ -8,11 +8,7 @@
 
 #include "questions/answering.h"
 #include "session/model_choice.h"
-#include "session/work/composition_sweep.h"
-#include "session/work/dossier_sweep.h"
-#include "session/work/influence_sweep.h"
-#include "session/work/patch_sweep.h"
-#include "session/work/sweep.h"
+#include "session/work/jobs.h"
 
 namespace headlight {
 
@@ -42,12 +38,8 @@ struct WorkRequest {
     Intervention intervention;                // masks and changes in force
     std::vector<Question> questions;          // of the view; at most one of each kind
     std::optional<OtherRun> other;
-    std::optional<Metric> sweep;         // ablate each head in turn and measure the effect on this
-    std::optional<PatchWish> patch;      // a map of patching
-    InfluenceAsked influence;            // measure these beside the worker
-    bool composition = false;            // of all pairs of heads, where a question would take too long
-    std::optional<DossierWish> dossier;  // heads over many texts
-    std::optional<HeadGroup> group;      // the picture is of several heads as one
+    std::vector<JobRequest> jobs;    // measured beside the worker; at most one of each kind
+    std::optional<HeadGroup> group;  // the picture is of several heads as one
     bool drop_sink = false;  // the picture of the head leaves the first key out and renormalizes its rows
 
     bool operator==(const WorkRequest&) const = default;
@@ -55,23 +47,21 @@ struct WorkRequest {
 
 /// What the worker answers: what there is to see, and what went wrong. Shared with the window.
 struct WorkAnswer : RunAnswer {
-    std::string other_error;                     // why there is no other run
-    std::shared_ptr<const Sweep> sweep;          // asked for and not cancelled; may still be going on
-    std::shared_ptr<const PatchSweep> patching;  // of the map that is asked for; may be cancelled
-    std::shared_ptr<const InfluenceMapSweep> influence_map;
-    std::shared_ptr<const TokenScoresSweep> token_scores;
-    std::shared_ptr<const CompositionSweep> composition;
-    std::shared_ptr<const DossierSweep> dossier;  // of the file that is asked for; may be cancelled
-    ModelChoice open;                             // the model that answers
-    std::string model_path;                       // the path that was asked for last
+    std::string other_error;  // why there is no other run
+    ShownJobs jobs;           // what is measured, or was; a job may still be going on
+    ModelChoice open;         // the model that answers
+    std::string model_path;   // the path that was asked for last
     uint64_t model_attempt = 0;
     std::string model_error;  // why it was not opened; the old model stays
     std::string text_error;   // why the text cannot be read
+    /// The job of a kind, or null.
+    template <class Work>
+    const Job<Work>* job() const {
+        return std::get<ShownJobOf<Work>>(jobs).get();
+    }
     /// Whether something is measured beside the worker.
     bool measures() const {
-        const auto goes_on = [](const auto& measured) { return measured && !measured->ended(); };
-        return goes_on(sweep) || (patching && patching->goes_on()) || goes_on(influence_map) ||
-               goes_on(token_scores) || goes_on(composition) || (dossier && dossier->goes_on());
+        return std::apply([](const auto&... job) { return ((job && job->goes_on()) || ...); }, jobs);
     }
     std::string failure;  // why something that was asked for is not here; what was shown stays
 };

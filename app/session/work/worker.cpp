@@ -19,12 +19,7 @@ Worker::Worker(int threads, std::function<void()> done, int map_side, int first_
 Worker::~Worker() {
     mailbox_.close();
     thread_.join();
-    if (sweep_) sweep_->stop();  // an answer may hold it for longer than this lives
-    if (patching_) patching_->stop();
-    if (influence_map_) influence_map_->stop();
-    if (token_scores_) token_scores_->stop();
-    if (composition_) composition_->stop();
-    if (dossier_) dossier_->stop();
+    stop_jobs(jobs_);  // an answer may hold them for longer than this lives
 }
 
 namespace {
@@ -74,92 +69,17 @@ void Worker::publish(bool last) {
     done_();
 }
 
-/// Begins the sweep that is asked for, ends one that is not asked for any more.
-void Worker::see_to_sweep(const WorkRequest& r) {
-    const auto& trace = state_.sentence->trace;
-    const bool wanted = r.sweep && trace && model_->has_logits();
-    if (sweep_ && (!wanted || !sweep_->is_of(trace.get(), *r.sweep))) {
-        sweep_->stop();
-        sweep_ = nullptr;
+void Worker::see_to(JobsOf of, const WorkRequest& r) {
+    JobInputs in{model_, {}, r.intervention, false, recorded_ != nullptr};
+    if (of == JobsOf::runs) {
+        const SentenceResult& s = *state_.sentence;
+        in.runs = {s.trace, s.unchanged, state_.other ? state_.other->trace : nullptr};
+        in.complete = s.complete;
     }
-    if (wanted && !sweep_)
-        sweep_ = std::make_shared<Sweep>(trace, state_.sentence->unchanged, *r.sweep,
-                                         [this] { mailbox_.repeat(); });
-    state_.sweep = sweep_;
-    if (sweep_ && sweep_->ended() && !sweep_->failure().empty()) state_.failure = sweep_->failure();
-}
-
-/// The same of the map of patching; a cancelled one goes on from where it was.
-void Worker::see_to_patching(const WorkRequest& r) {
-    const SentenceResult& s = *state_.sentence;
-    const auto other = state_.other ? state_.other->trace : nullptr;
-    const auto wanted = r.patch && s.trace
-                            ? patch_runs({s.trace, s.unchanged, other}, r.patch->map, r.intervention)
-                            : std::nullopt;
-    if (patching_ && (!wanted || !patching_->is_of(*wanted))) {
-        patching_->stop();
-        patching_ = nullptr;
-    }
-    if (patching_ && !r.patch->measure && !patching_->ended()) patching_->stop();
-    if (wanted && r.patch->measure && (!patching_ || patching_->stopped()))
-        patching_ = std::make_shared<PatchSweep>(
-            *wanted, [this](bool ended) { ended ? mailbox_.repeat() : done_(); },
-            patching_ ? patching_->found().map : PatchMap());
-    state_.patching = patching_;
-}
-
-namespace {
-
-/// Ends what is not wanted any more, begins what is.
-template <class Wanted>
-void see_to(std::shared_ptr<InfluenceSweep<Wanted>>& sweep, const ShownRuns& runs,
-            const std::optional<Wanted>& wanted, const std::function<void(bool)>& seen) {
-    if (sweep && (!wanted || !sweep->is_of(runs, *wanted))) {
-        sweep->stop();
-        sweep = nullptr;
-    }
-    if (wanted && !sweep) sweep = std::make_shared<InfluenceSweep<Wanted>>(runs, *wanted, seen);
-}
-
-}  // namespace
-
-/// The same of what the view Influence measures.
-void Worker::see_to_influence(const WorkRequest& r) {
-    const SentenceResult& s = *state_.sentence;
-    const InfluenceAsked wanted = s.trace && s.complete ? r.influence : InfluenceAsked{};
-    const ShownRuns runs{s.trace, s.unchanged, state_.other ? state_.other->trace : nullptr};
-    const auto seen = [this](bool ended) { ended ? mailbox_.repeat() : done_(); };
-    see_to(influence_map_, runs, wanted.map, seen);
-    see_to(token_scores_, runs, wanted.scores, seen);
-    state_.influence_map = influence_map_;
-    state_.token_scores = token_scores_;
-}
-
-/// The same of compositions; what has ended is kept while the model is open.
-void Worker::see_to_composition(const WorkRequest& r) {
-    const bool wanted = r.composition && !recorded_;
-    if (composition_ && (!composition_->is_of(model_.get()) || (!wanted && !composition_->ended()))) {
-        composition_->stop();
-        composition_ = nullptr;
-    }
-    if (wanted && !composition_)
-        composition_ = std::make_shared<CompositionSweep>(
-            model_, [this](bool ended) { ended ? mailbox_.repeat() : done_(); });
-    state_.composition = composition_;
-}
-
-/// The same of a corpus, which is of the model alone and goes on whatever text is shown.
-void Worker::see_to_dossier(const WorkRequest& r) {
-    if (dossier_ && (!r.dossier || !dossier_->is_of(model_.get(), *r.dossier))) {
-        dossier_->stop();
-        dossier_ = nullptr;
-    }
-    if (dossier_ && r.dossier->cancelled && dossier_->goes_on()) dossier_->stop();
-    const bool wanted = r.dossier && !r.dossier->cancelled && !recorded_ && !model_->config.can.read_image;
-    if (wanted && (dossier_ ? dossier_->stopped() : r.dossier->begins))
-        dossier_ = std::make_shared<DossierSweep>(
-            model_, *r.dossier, [this](bool ended) { ended ? mailbox_.repeat() : done_(); }, dossier_.get());
-    state_.dossier = dossier_;
+    see_to_jobs(jobs_, of, r.jobs, in, [this](bool ended) { ended ? mailbox_.repeat() : done_(); });
+    state_.jobs = shown_jobs(jobs_);
+    const auto* sweep = state_.job<HeadSweep>();
+    if (sweep && sweep->ended() && !sweep->found().refusal.empty()) state_.failure = sweep->found().refusal;
 }
 
 void Worker::report_focus(const WorkRequest& r) {
@@ -178,12 +98,10 @@ WorkRequest Worker::of_model(WorkRequest r) const {
         r.generation.wanted.forced.clear();
         r.generation.step = -1;
         r.questions.clear();
-        r.sweep.reset();
-        r.patch.reset();
-        r.influence = {};
         r.group.reset();
-        r.composition = false;
-        if (r.dossier) r.dossier->begins = false;
+        std::erase_if(
+            r.jobs, [](const JobRequest& job) { return !std::holds_alternative<CorpusSweep::Request>(job); });
+        for (JobRequest& job : r.jobs) std::get<CorpusSweep::Request>(job).begins = false;
     }
     if (!model_->config.can.read_image) return r;
     r.text = r.picture;
@@ -198,13 +116,10 @@ Status Worker::handle(const WorkRequest& asked) {
         return success();
     }
     const WorkRequest r = of_model(asked);
-    see_to_composition(r);
-    see_to_dossier(r);
+    see_to(JobsOf::model, r);
     TRY_STATUS(see_to_sentence(r));
     TRY_STATUS(read_other(r));
-    see_to_sweep(r);
-    see_to_patching(r);
-    see_to_influence(r);
+    see_to(JobsOf::runs, r);
     return show_head(r, true);
 }
 

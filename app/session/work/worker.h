@@ -49,11 +49,7 @@ private:
     Status show_recorded(const WorkRequest& request);
     void see_to_other_model(const OtherRun& other);
     Status read_other(const WorkRequest& request);
-    void see_to_sweep(const WorkRequest& request);
-    void see_to_patching(const WorkRequest& request);
-    void see_to_influence(const WorkRequest& request);
-    void see_to_composition(const WorkRequest& request);
-    void see_to_dossier(const WorkRequest& request);
+    void see_to(JobsOf of, const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
                                              const WrittenText* written, HeadObserver& heads,
                                              std::shared_ptr<const Trace>& unchanged);
@@ -78,12 +74,7 @@ private:
     Opener opener_, other_opener_;
     std::shared_ptr<const Model> other_model_;
     OtherRun other_opened_;  // whose model that is
-    std::shared_ptr<Sweep> sweep_;
-    std::shared_ptr<PatchSweep> patching_;
-    std::shared_ptr<InfluenceMapSweep> influence_map_;
-    std::shared_ptr<TokenScoresSweep> token_scores_;
-    std::shared_ptr<CompositionSweep> composition_;
-    std::shared_ptr<DossierSweep> dossier_;
+    Jobs jobs_;
     std::thread thread_;  // last: starts when the rest stands
 };
 

@@ -92,12 +92,12 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
         out.push_back(std::move(c));
     }
     if (!s.model()->has_logits()) return out;
-    const Sweep* sweep = s.sweep() && s.sweep()->ended() ? s.sweep() : nullptr;
+    const auto effects = sweep_effects(s);
     const std::string of = metric_text(s);
     out.push_back(
         {"effect on " + of,
          "How much ablating the head (its z is 0) changes " + of + ". Every head in turn, in the background.",
-         "", true, sweep ? sweep->effects().change : std::vector<float>(), true});
+         "", true, effects ? effects->change : std::vector<float>(), true});
     return out;
 }
 

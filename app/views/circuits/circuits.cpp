@@ -160,12 +160,18 @@ void draw_composition(Scene& s, Rect area, const Composition& of) {
                           largest);
 }
 
+/// The job that composes the open model's heads, or null.
+const Job<CompositionSweep>* composing(const Scene& s) {
+    const auto* job = s.answer->job<CompositionSweep>();
+    return job && s.model() == job->work().model.get() ? job : nullptr;
+}
+
 /// How far the compositions are, where they take long.
 void draw_composing(Scene& s, Rect area) {
     constexpr float kProgress = 320, kBar = 6;
-    const auto& sweep = s.answer->composition;
-    if (!sweep || !sweep->is_of(s.model()) || sweep->ended()) return;
-    const CompositionFound found = sweep->found();
+    const auto* job = composing(s);
+    if (!job || job->ended()) return;
+    const CompositionSweep::Found found = job->found();
     area.w = std::min(area.w, kProgress);
     write(s.ui, take_top(area, size::row), kCaption, s.ui.colors->t2,
           "Composing heads: " + std::to_string(found.done) + " of " + std::to_string(found.steps) +
@@ -178,9 +184,8 @@ void draw_composing(Scene& s, Rect area) {
 
 const Composition* composition_found(const Scene& s) {
     if (const auto* found = s.found<CompositionWanted>()) return &found->answer;
-    const auto& sweep = s.answer->composition;
-    return sweep && sweep->is_of(s.model()) ? sweep->found().composition.get()
-                                            : nullptr;  // the answer holds it
+    const auto* job = composing(s);
+    return job ? job->found().composition.get() : nullptr;  // the answer holds it
 }
 
 void draw_circuits(Scene& s, Rect area) {
@@ -239,6 +244,11 @@ std::vector<NumberTable> circuits_numbers(const Scene& s) {
     return out;
 }
 
+std::vector<JobRequest> compose_in_background(const Scene& s, bool shown) {
+    if (!shown || composes_within(s.model()->config, Patience::some_seconds)) return {};
+    return {CompositionSweep::Request{}};
+}
+
 }  // namespace
 
 View circuits_view() {
@@ -252,7 +262,7 @@ View circuits_view() {
             .page_w = 1280,
             .page_h = 800,
             .fills_window = true,
-            .composes = true,
+            .jobs = compose_in_background,
             .of_model = true,
             .numbers = circuits_numbers,
             .visit = visit_state<CircuitsState>,

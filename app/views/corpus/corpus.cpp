@@ -18,10 +18,10 @@ namespace {
 
 constexpr float kFileField = 420;
 
-std::optional<DossierWish> corpus_wish(const Session& s, bool shown) {
+std::vector<JobRequest> corpus_jobs(const Scene& s, bool shown) {
     const CorpusState& state = s.of<CorpusState>();
-    if (state.file.empty()) return std::nullopt;
-    return DossierWish{state.file, state.attempt, shown, !state.reads};
+    if (state.file.empty()) return {};
+    return {CorpusSweep::Request{state.file, state.attempt, shown, !state.reads}};
 }
 
 /// "stories.txt": the file, without its folder.
@@ -72,7 +72,7 @@ std::string rests_on(const Scene& s, const Dossier& d) {
 }
 
 /// How far the reading is, with a way to end it and to go on.
-void draw_corpus_progress(Scene& s, Rect line, const DossierFound& found) {
+void draw_corpus_progress(Scene& s, Rect line, const CorpusSweep::Found& found) {
     constexpr float kProgress = 320, kBar = 6, kButton = 120;
     Ui& ui = s.ui;
     const std::string texts = std::to_string(found.done) + " of " + std::to_string(found.texts) + " texts";
@@ -108,14 +108,16 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
 
 }  // namespace
 
-DossierFound corpus_found(const Scene& s) {
+CorpusSweep::Found corpus_found(const Scene& s) {
     const CorpusState& state = s.of<CorpusState>();
     if (const auto* asked = s.found<DossierWanted>();
         asked && asked->asked.file == state.file && asked->answer)
         return {asked->answer, asked->answer->texts, asked->answer->texts, ""};
-    const auto wish = corpus_wish(s.session, true);
-    const auto& sweep = s.answer->dossier;
-    return wish && sweep && sweep->is_of(s.model(), *wish) ? sweep->found() : DossierFound{};
+    const auto* job = s.answer->job<CorpusSweep>();
+    const bool of_this = job && job->work().model.get() == s.model() &&
+                         job->work().request.file == state.file &&
+                         job->work().request.attempt == state.attempt;
+    return of_this ? job->found() : CorpusSweep::Found{};
 }
 
 void draw_corpus_start(Scene& s, Rect area) {
@@ -144,7 +146,7 @@ void draw_corpus_start(Scene& s, Rect area) {
 void draw_corpus(Scene& s, Rect area) {
     constexpr float kProgressHigh = 38;
     Rect rest = area;
-    const DossierFound found = corpus_found(s);
+    const CorpusSweep::Found found = corpus_found(s);
     if (s.ui.on_page())
         take_top(rest, gap::medium);
     else
@@ -168,12 +170,13 @@ namespace {
 
 std::vector<Question> ask_corpus(const Scene& s) {
     const std::string& file = s.of<CorpusState>().file;
-    return s.ui.on_page() && !file.empty() && !s.answer->dossier ? std::vector<Question>{DossierWanted{file}}
-                                                                 : std::vector<Question>{};
+    return s.ui.on_page() && !file.empty() && !s.answer->job<CorpusSweep>()
+               ? std::vector<Question>{DossierWanted{file}}
+               : std::vector<Question>{};
 }
 
 std::vector<NumberTable> corpus_numbers(const Scene& s) {
-    const DossierFound found = corpus_found(s);
+    const CorpusSweep::Found found = corpus_found(s);
     return found.dossier ? dossier_numbers(s.model()->config, *found.dossier, chosen_head(s))
                          : std::vector<NumberTable>{};
 }
@@ -188,7 +191,7 @@ void take_corpus(Session& session, const std::string& path) {
 }
 
 std::optional<Status> write_corpus_document(const Scene& s, const std::filesystem::path& path) {
-    const DossierFound found = corpus_found(s);
+    const CorpusSweep::Found found = corpus_found(s);
     if (!found.dossier || !is_dossier_path(path)) return std::nullopt;
     return write_dossier(path, *s.model(), *found.dossier);
 }
@@ -206,7 +209,7 @@ View corpus_view() {
             .page_w = 1280,
             .page_h = 860,
             .fills_window = true,
-            .dossier = corpus_wish,
+            .jobs = corpus_jobs,
             .of_model = true,
             .take_corpus = take_corpus,
             .write = write_corpus_document,

@@ -4,7 +4,7 @@
 #include "analysis/corpus/dossier.h"
 #include "io/numbers.h"
 #include "parts/controls.h"
-#include "session/work/dossier_sweep.h"
+#include "session/work/jobs.h"
 
 namespace headlight {
 
@@ -26,7 +26,7 @@ struct CorpusState {
 };
 
 /// What is known of the file, as far as it was read; on a page what its question found.
-DossierFound corpus_found(const Scene& scene);
+CorpusSweep::Found corpus_found(const Scene& scene);
 
 void draw_corpus(Scene& scene, Rect area);
 /// In place of a sheet, where no file was named: what it is for, and ways to name one.

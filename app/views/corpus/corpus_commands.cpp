@@ -20,20 +20,21 @@ Status open_corpus(CommandContext& c, const std::string& words) {
     return success();
 }
 
-const Dossier* dossier_in(const CommandContext& c, DossierFound& kept) {
-    if (!c.answer || !c.answer->dossier) return nullptr;
-    kept = c.answer->dossier->found();
+const Dossier* dossier_in(const CommandContext& c, CorpusSweep::Found& kept) {
+    const auto* job = c.answer ? c.answer->job<CorpusSweep>() : nullptr;
+    if (!job) return nullptr;
+    kept = job->found();
     return kept.dossier.get();
 }
 
 const char* needs_dossier(const CommandContext& c) {
-    DossierFound kept;
+    CorpusSweep::Found kept;
     return c.model() && dossier_in(c, kept) ? nullptr : "No corpus was read yet: 'corpus FILE' reads one.";
 }
 
 /// Types the sentence of one of the head's strongest pairs, and shows its cell in the heat map.
 Status open_pair(CommandContext& c, const std::string& words) {
-    DossierFound kept;
+    CorpusSweep::Found kept;
     const Dossier& dossier = *dossier_in(c, kept);
     Selection& selection = c.session.selection;
     const auto& pairs = dossier.heads[AttentionHead{selection.block, selection.head}].strongest;

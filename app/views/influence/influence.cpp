@@ -90,15 +90,24 @@ TokenScoresWanted token_scores_wanted(const Scene& s) {
     return out;
 }
 
+namespace {
+
+/// What the job of the runs that are shown has found.
+template <class Sweep>
+typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::Request& wanted) {
+    const auto* job = s.answer->job<Sweep>();
+    const auto sweep = Sweep::of(&wanted, inputs_shown(s));
+    return job && sweep && job->is_of(*sweep) ? job->found() : typename Sweep::Found{};
+}
+
+}  // namespace
+
 InfluenceMapFound influence_map_found(const Scene& s) {
     if (!s.sentence()) return {};
     const InfluenceMapWanted wanted = influence_map_wanted(s);
     if (const auto* asked = s.found<InfluenceMapWanted>(); asked && asked->asked == wanted)
         return asked->answer;
-    const auto& sweep = s.answer->influence_map;
-    const SentenceResult& now = *s.sentence();
-    return sweep && sweep->is_of({now.trace, now.unchanged, nullptr}, wanted) ? sweep->found()
-                                                                              : InfluenceMapFound{};
+    return found_in_background<InfluenceMapSweep>(s, wanted);
 }
 
 TokenScores token_scores_found(const Scene& s) {
@@ -106,10 +115,7 @@ TokenScores token_scores_found(const Scene& s) {
     const TokenScoresWanted wanted = token_scores_wanted(s);
     if (const auto* asked = s.found<TokenScoresWanted>(); asked && asked->asked == wanted)
         return asked->answer;
-    const auto& sweep = s.answer->token_scores;
-    const SentenceResult& now = *s.sentence();
-    const auto other = s.answer->other ? s.answer->other->trace : nullptr;
-    return sweep && sweep->is_of({now.trace, now.unchanged, other}, wanted) ? sweep->found() : TokenScores{};
+    return found_in_background<TokenScoresSweep>(s, wanted);
 }
 
 namespace {
@@ -218,8 +224,8 @@ std::vector<Question> ask_influence(const Scene& s) {
     return out;
 }
 
-InfluenceAsked measured_influence(const Scene& s) {
-    if (!s.sentence() || !s.of<InfluenceState>().measures) return {};
+std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
+    if (!shown || !s.sentence() || !s.of<InfluenceState>().measures) return {};
     return {influence_map_wanted(s), token_scores_wanted(s)};
 }
 
@@ -252,7 +258,7 @@ View influence_view() {
             .page_w = 1000,
             .page_h = 760,
             .second_run = true,
-            .influence = measured_influence,
+            .jobs = measured_influence,
             .numbers = influence_numbers,
             .visit = visit_state<InfluenceState>,
             .commands = influence_commands};

@@ -160,11 +160,10 @@ PatchMapFound patch_found(const Scene& s) {
     const auto wanted = patch_wanted(s.session);
     if (!wanted || !s.sentence()) return {};
     if (const auto* asked = s.found<PatchMapWanted>(); asked && asked->asked == *wanted) return asked->answer;
-    const SentenceResult& now = *s.sentence();
-    const auto other = s.answer->other ? s.answer->other->trace : nullptr;
-    const auto runs = patch_runs({now.trace, now.unchanged, other}, *wanted, now.intervention);
-    const auto& sweep = s.answer->patching;
-    return sweep && runs && sweep->is_of(*runs) ? sweep->found() : PatchMapFound{};
+    const PatchSweep::Request request{*wanted};
+    const auto sweep = PatchSweep::of(&request, inputs_shown(s));
+    const auto* job = s.answer->job<PatchSweep>();
+    return job && sweep && job->is_of(*sweep) ? job->found() : PatchMapFound{};
 }
 
 bool shows_estimates(const Scene& s, const PatchMap& m) {
@@ -234,9 +233,10 @@ const char* cannot_patch(const Model& m) {
     return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
 }
 
-std::optional<PatchWish> wished_patch(const Session& s) {
-    const auto wanted = patch_wanted(s);
-    return wanted ? std::optional(PatchWish{*wanted, s.of<PatchState>().measures}) : std::nullopt;
+std::vector<JobRequest> patch_jobs(const Scene& s, bool shown) {
+    const auto wanted = patch_wanted(s.session);
+    if (!shown || !s.sentence() || !wanted) return {};
+    return {PatchSweep::Request{*wanted, s.of<PatchState>().measures}};
 }
 
 }  // namespace
@@ -252,7 +252,7 @@ View patch_view() {
             .ask = ask_patch,
             .beside = {.inspect = always<draw_patch_inspector>},
             .second_run = true,
-            .patch = wished_patch,
+            .jobs = patch_jobs,
             .numbers = patch_map_numbers,
             .visit = visit_state<PatchState>};
 }

@@ -1,0 +1,91 @@
+// A measurement beside the worker: a thread of its own, a way to end it, and what it has found by now.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/check.h"
+#include "base/threads.h"
+
+namespace headlight {
+
+/// Work is a value that says what is measured:
+///   Found     plain data, copied to whoever asks; `refusal` or refuse() takes why it cannot be measured
+///   same()    whether another Work measures the same
+///   measure() measures on the job's thread, with a pool that obeys the flag, and tells what it knows
+template <class Work>
+class Job {
+public:
+    using Found = typename Work::Found;
+
+    /// Begins with what is known. `seen(ended)` is called on the job's thread whenever more is known, and at
+    /// its end, unless it was stopped.
+    Job(Work work, Found known, std::function<void(bool)> seen)
+        : work_(std::move(work)), found_(std::move(known)) {
+        thread_ = std::thread([this, seen = std::move(seen)] { run(seen); });
+    }
+    ~Job() { stop(); }
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+
+    /// Cancels it and waits until it has stopped; what was found stays.
+    void stop() {
+        cancel_ = true;
+        if (thread_.joinable()) thread_.join();
+    }
+    bool is_of(const Work& other) const { return work_.same(other); }
+    bool ended() const { return ended_; }
+    bool stopped() const { return cancel_ && !ended_; }
+    bool goes_on() const { return !cancel_ && !ended_; }
+    Found found() const {
+        std::lock_guard lock(mutex_);
+        return found_;
+    }
+    /// With what it keeps to go on from; of the thread until it has stopped.
+    const Work& work() const { return work_; }
+
+private:
+    void run(const std::function<void(bool)>& seen) {
+        const auto tell = [&](Found now) {
+            put(std::move(now));
+            seen(false);
+        };
+        const Status done = guarded([&] {
+            ThreadPool pool(1);  // the worker keeps the rest
+            const CancelScope scope(pool, &cancel_);
+            return work_.measure(pool, &cancel_, tell);
+        });
+        if (!done && done.error().cancelled) return;
+        if (!done)
+            static_cast<void>(guarded([&] {
+                Found now = found();
+                refuse(now, done.error().message);
+                put(std::move(now));
+                return success();
+            }));
+        ended_ = true;
+        seen(true);
+    }
+    static void refuse(Found& found, const std::string& why) {
+        if constexpr (requires { found.refuse(why); })
+            found.refuse(why);
+        else
+            found.refusal = why;
+    }
+    void put(Found found) {
+        std::lock_guard lock(mutex_);
+        found_ = std::move(found);
+    }
+
+    Work work_;
+    mutable std::mutex mutex_;  // of found_
+    Found found_;
+    std::atomic<bool> ended_{false};
+    CancelFlag cancel_{false};
+    std::thread thread_;  // last: it ends before what it reads
+};
+
+}  // namespace headlight

@@ -1,0 +1,243 @@
+#include "session/work/jobs.h"
+
+#include <chrono>
+
+namespace headlight {
+
+std::optional<HeadSweep> HeadSweep::of(const Request* request, const JobInputs& in) {
+    if (!request || !in.runs.shown || !in.model->has_logits()) return std::nullopt;
+    return HeadSweep{in.runs.shown, in.runs.own, request->metric};
+}
+
+Status HeadSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+    TRY(HeadEffects effects, head_effects(*trace, own.get(), metric, pool, cancel, heads_done.get()));
+    tell({std::make_shared<const HeadEffects>(std::move(effects)), ""});
+    return success();
+}
+
+namespace {
+
+bool same_tokens(const Trace& a, const Trace& b) {
+    if (a.model != b.model || a.request.inputs.size() != b.request.inputs.size()) return false;
+    for (size_t i = 0; i < a.request.inputs.size(); ++i) {
+        const Sequence &x = a.request.inputs[i], &y = b.request.inputs[i];
+        if (x.ids != y.ids || x.types != y.types || x.picture != y.picture) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<PatchSweep> PatchSweep::of(const Request* request, const JobInputs& in) {
+    const ShownRuns& runs = in.runs;
+    if (!request || !runs.shown) return std::nullopt;
+    PatchMapWanted wanted = request->map;
+    wanted.clamp_to(*runs.shown);
+    const auto& own = runs.own ? runs.own : runs.shown;
+    if (wanted.from_other && runs.other) return PatchSweep{runs.other, own, wanted, {}};
+    if (wanted.from_other || !runs.own) return std::nullopt;
+    return PatchSweep{own, runs.shown, wanted, without_patches({{}, in.changes}).intervention};
+}
+
+bool PatchSweep::same(const PatchSweep& other) const {
+    return wanted == other.wanted && changes == other.changes && same_tokens(*clean, *other.clean) &&
+           same_tokens(*base, *other.base);
+}
+
+Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+    TRY(const auto corrupted, run_trace(base->model, without_patches(base->request), pool, cancel, base.get()));
+    const auto seen = [&](const PatchMap& map) { tell({map, ""}); };
+    TRY_STATUS(patch_map(*clean, *corrupted, wanted.patch, pool, cancel, seen, &known));
+    return success();
+}
+
+namespace {
+
+/// A map is copied to be shown: not after each row.
+class Pace {
+public:
+    explicit Pace(std::chrono::milliseconds between) : between_(between) {}
+    bool is_due() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < between_) return false;
+        last_ = now;
+        return true;
+    }
+
+private:
+    std::chrono::milliseconds between_;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+Status measured(const InfluenceRuns& runs, const InfluenceMapWanted& wanted, ThreadPool& pool,
+                const CancelFlag* cancel, const Tell<InfluenceMapFound>& tell) {
+    Pace pace(std::chrono::milliseconds(150));
+    TRY(InfluenceMap map, influence_map(runs, wanted, pool, cancel, [&](const InfluenceMap& now) {
+            if (pace.is_due()) tell({std::make_shared<const InfluenceMap>(now), ""});
+        }));
+    tell({std::make_shared<const InfluenceMap>(std::move(map)), ""});
+    return success();
+}
+
+Status measured(const InfluenceRuns& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+                const CancelFlag* cancel, const Tell<TokenScores>& tell) {
+    TRY(TokenScores found, token_scores(runs, wanted, pool, cancel, tell));
+    tell(std::move(found));
+    return success();
+}
+
+bool rests_on_other(const InfluenceMapWanted&) { return false; }
+bool rests_on_other(const TokenScoresWanted& wanted) { return wanted.how.needs_prompt(); }
+
+}  // namespace
+
+template <class Wanted>
+std::optional<InfluenceSweep<Wanted>> InfluenceSweep<Wanted>::of(const Wanted* request, const JobInputs& in) {
+    if (!request || !in.runs.shown || !in.complete) return std::nullopt;
+    return InfluenceSweep{in.runs, *request};
+}
+
+template <class Wanted>
+bool InfluenceSweep<Wanted>::same(const InfluenceSweep& other) const {
+    return wanted == other.wanted && runs.shown == other.runs.shown && runs.own == other.runs.own &&
+           (!rests_on_other(wanted) || runs.other == other.runs.other);
+}
+
+template <class Wanted>
+Status InfluenceSweep<Wanted>::measure(ThreadPool& pool, const CancelFlag* cancel,
+                                       const Tell<Found>& tell) const {
+    return measured({*runs.shown, runs.own.get(), runs.other.get()}, wanted, pool, cancel, tell);
+}
+
+template struct InfluenceSweep<InfluenceMapWanted>;
+template struct InfluenceSweep<TokenScoresWanted>;
+
+std::optional<CompositionSweep> CompositionSweep::of(const Request*, const JobInputs& in) {
+    if (in.recorded) return std::nullopt;
+    return CompositionSweep{in.model};
+}
+
+void CompositionSweep::Found::refuse(const std::string& why) {
+    Composition out;
+    out.refusal = why;
+    composition = std::make_shared<const Composition>(std::move(out));
+}
+
+Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+    Found now{nullptr, 0, composition_steps(model->config, std::nullopt)};
+    const auto step = [&] {
+        ++now.done;
+        tell(now);
+    };
+    TRY(Composition all, model_composition(*model, pool, cancel, Patience::long_wait, step));
+    TRY_STATUS(model->store.check_unchanged());
+    now.composition = std::make_shared<const Composition>(std::move(all));
+    tell(now);
+    return success();
+}
+
+std::optional<CorpusSweep> CorpusSweep::of(const Request* request, const JobInputs& in) {
+    if (!request || in.recorded || in.model->config.can.read_image) return std::nullopt;
+    return CorpusSweep{in.model, *request};
+}
+
+/// What the texts that were read say.
+CorpusSweep::Found CorpusSweep::now() const {
+    const auto& [lines, corpus] = *reading;
+    if (corpus.texts() == 0) return {nullptr, 0, lines.count(), ""};
+    return {std::make_shared<const Dossier>(dossier_of(*model, corpus, request.file)), corpus.texts(),
+            lines.count(), ""};
+}
+
+Status CorpusSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) {
+    if (!reading && is_read_as_dossier(request.file)) {
+        TRY(Dossier read, open_dossier(request.file, model->config));
+        const int texts = read.texts;
+        tell({std::make_shared<const Dossier>(std::move(read)), texts, texts, ""});
+        return success();
+    }
+    if (!reading) {
+        TRY(CorpusLines lines, CorpusLines::open(request.file, 1, cancel));
+        reading.emplace(Reading{std::move(lines), Corpus(model->config, kStrongestLinks)});
+    }
+    tell(now());
+    bool first = true;
+    Pace pace(std::chrono::milliseconds(300));
+    const auto seen = [&] {
+        if (std::exchange(first, false) || pace.is_due()) tell(now());
+    };
+    const Status read =
+        read_corpus({model, read_plainly(*model), seen}, reading->lines, reading->corpus, pool, cancel);
+    tell(now());
+    return read;
+}
+
+namespace {
+
+template <class Request>
+bool paused(const Request& request) {
+    if constexpr (requires { request.paused(); })
+        return request.paused();
+    else
+        return false;
+}
+
+template <class Request>
+bool begins(const Request& request) {
+    if constexpr (requires { request.begins; })
+        return request.begins;
+    else
+        return true;
+}
+
+template <class Work>
+const typename Work::Request* request_in(const std::vector<JobRequest>& requests) {
+    for (const JobRequest& r : requests)
+        if (const auto* asked = std::get_if<typename Work::Request>(&r)) return asked;
+    return nullptr;
+}
+
+template <class Work>
+JobOf<Work> resumed(const Job<Work>& job, const std::function<void(bool)>& seen) {
+    Work work = job.work();
+    if constexpr (requires { work.go_on_from(job.found()); }) work.go_on_from(job.found());
+    return std::make_shared<Job<Work>>(std::move(work), job.found(), seen);
+}
+
+template <class Work>
+void see_to(JobOf<Work>& job, const std::vector<JobRequest>& requests, const JobInputs& inputs,
+            const std::function<void(bool)>& seen) {
+    const auto* asked = request_in<Work>(requests);
+    std::optional<Work> work = Work::of(asked, inputs);
+    if (job && (!work || !job->is_of(*work) || (!asked && !job->ended()))) {
+        job->stop();
+        job = nullptr;
+    }
+    if (job && asked && paused(*asked) && job->goes_on()) job->stop();
+    if (!work || !asked || paused(*asked)) return;
+    if (job && job->stopped())
+        job = resumed(*job, seen);
+    else if (!job && begins(*asked))
+        job = std::make_shared<Job<Work>>(*std::move(work), typename Work::Found(), seen);
+}
+
+}  // namespace
+
+void see_to_jobs(Jobs& jobs, JobsOf of, const std::vector<JobRequest>& requests, const JobInputs& inputs,
+                 const std::function<void(bool)>& seen) {
+    const auto see_to_one = [&]<class Work>(JobOf<Work>& job) {
+        constexpr bool kOfModel = requires(const Work& work) { work.model; };
+        if (kOfModel == (of == JobsOf::model)) see_to(job, requests, inputs, seen);
+    };
+    std::apply([&](auto&... job) { (see_to_one(job), ...); }, jobs);
+}
+
+void stop_jobs(Jobs& jobs) {
+    std::apply([](auto&... job) { ((job ? job->stop() : void()), ...); }, jobs);
+}
+
+ShownJobs shown_jobs(const Jobs& jobs) {
+    return std::apply([](const auto&... job) { return ShownJobs(job...); }, jobs);
+}
+
+}  // namespace headlight
