@@ -147,7 +147,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
     x *= scale_;
     y *= scale_;
     if (angle == 0 && is_out_of_sight(font, y)) return points(measured);
-    if (notes_) drawn_.emplace_back(text);
+    if (notes_) note({x, y}, font, text, measured, angle);
     float width = measured.pixels;
     if (measured.in_atlas) {
         const Loaded& f = loaded(font);
