@@ -201,6 +201,7 @@ float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 c
 
 std::string TextPainter::fitted(Font font, const std::string& text, float room) {
     if (width(font, text) <= room) return text;
+    if (width(font, "…") > room) return "";
     std::string begin = text.substr(0, kMaxMeasured);
     while (!is_valid_utf8(begin)) begin.pop_back();
     float x = measure(font, "…").pixels + (page_ || holds(*loaded(font).font, text)
