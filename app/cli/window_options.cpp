@@ -61,6 +61,11 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->group("For documents and tests");
     app.add_flag("--report-texts", o.report_texts, "list in the report every text that is drawn")
         ->group("For documents and tests");
+    app.add_option(
+           "--list-texts", o.list_texts,
+           "with --screenshot, write to this file each text that is drawn and where it stands, a line of "
+           "JSON behind each command")
+        ->group("For documents and tests");
     app.add_flag("--check-frames", o.check_frames,
                  "count in the report the pixels that would differ if each frame were drawn as a whole")
         ->group("For documents and tests");

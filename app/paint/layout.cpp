@@ -78,8 +78,9 @@ void Column::bar(const BarLine& line, float step) {
                 label = line.index.empty() ? 0 : index + gap::small;
     const ImU32 ink = line.on ? ui.colors->accent_text : ui.colors->t2;
     if (!line.index.empty()) ui.text.draw_right(at.x + index, y, kCaptionMono, ui.colors->t3, line.index);
+    const float value = ui.text.width(kBodyMono, line.value);
     ui.text.draw(at.x + label, y, kBodyMono, line.on ? ink : ui.colors->t1,
-                 ui.text.fitted(kBodyMono, line.label, bars - label - gap::tight));
+                 ui.text.fitted(kBodyMono, line.label, std::min(bars, at.w - value) - label - gap::tight));
     const Rect track{at.x + bars, y - 4, at.w - bars - values, 8};
     if (line.is_signed)
         ui.signed_bar(track, line.share);

@@ -74,7 +74,10 @@ bool Ui::in_sight(Rect r) const {
 
 void Ui::fill(Rect r, ImU32 color, float corner) {
     if (!in_sight(r)) return;
-    if (!page_) return list->AddRectFilled(pixels(r.min()), pixels(r.max()), color, corner * scale);
+    if (!page_) {
+        if (color >= IM_COL32_A_MASK) text.cover(pixels(r.min()), pixels(r.max()));
+        return list->AddRectFilled(pixels(r.min()), pixels(r.max()), color, corner * scale);
+    }
     add_rectangle(page_->cairo(), r.x, r.y, r.w, r.h, corner);
     fill_path(page_->cairo(), color);
 }

@@ -147,7 +147,7 @@ float TextPainter::draw(float x, float y, Font font, ImU32 color, std::string_vi
     x *= scale_;
     y *= scale_;
     if (angle == 0 && is_out_of_sight(font, y)) return points(measured);
-    if (notes_) drawn_.emplace_back(text);
+    if (notes_) note({x, y}, font, text, measured, angle);
     float width = measured.pixels;
     if (measured.in_atlas) {
         const Loaded& f = loaded(font);
@@ -201,6 +201,7 @@ float TextPainter::draw_wrapped(float x, float y, float wrap, Font font, ImU32 c
 
 std::string TextPainter::fitted(Font font, const std::string& text, float room) {
     if (width(font, text) <= room) return text;
+    if (width(font, "…") > room) return "";
     std::string begin = text.substr(0, kMaxMeasured);
     while (!is_valid_utf8(begin)) begin.pop_back();
     float x = measure(font, "…").pixels + (page_ || holds(*loaded(font).font, text)

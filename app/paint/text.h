@@ -24,6 +24,16 @@ struct Font {
     float points = 15;
 };
 
+/// A text of this frame, for tests: where it stands in pixels, and what is seen of it.
+struct DrawnText {
+    std::string text;
+    ImVec4 box;            // left, top, right, bottom of capitals and digits, before it is turned
+    float angle = 0;       // about the left end of its middle
+    ImVec4 seen;           // what it is clipped to
+    std::string layer;     // what is drawn over one another on purpose is in several
+    bool covered = false;  // in part, by something opaque
+};
+
 class TextPainter {
 public:
     /// Puts the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame
@@ -35,7 +45,9 @@ public:
     void set_list(ImDrawList* list) { list_ = list; }
     /// Notes what is drawn in each frame from now on.
     void note_drawn() { notes_ = true; }
-    const std::vector<std::string>& drawn() const { return drawn_; }
+    const std::vector<DrawnText>& drawn() const { return drawn_; }
+    /// Notes that something opaque was drawn over what stood there before, in pixels.
+    void cover(ImVec2 min, ImVec2 max);
     /// Draws on a page from now on: Pango for everything, a point a CSS pixel.
     void set_page(const Canvas* page) { page_ = page; }
 
@@ -74,13 +86,14 @@ private:
     };
     const Loaded& loaded(Font font) const;
     bool is_out_of_sight(Font font, float middle) const;
+    void note(ImVec2 at, Font font, std::string_view text, const Measured& measured, float angle);
     const Picture& picture(Font font, std::string_view text, ImU32 color);
     const Picture& picture_in(Font font, std::string_view text, Rgb ink);
     float line_height(Font font) const;
     std::vector<TextPiece> pieces(Font font, const std::string& text) const;
 
     bool notes_ = false;
-    std::vector<std::string> drawn_;  // of this frame
+    std::vector<DrawnText> drawn_;  // in this frame
     ImDrawList* list_ = nullptr;
     const Canvas* page_ = nullptr;
     float scale_ = 1;

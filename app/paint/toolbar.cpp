@@ -6,7 +6,10 @@ namespace headlight {
 
 namespace {
 constexpr float kLineStep = 36;
-}
+
+/// Whether something so wide fits in a lone line; else its command is left.
+bool fits(const Toolbar& bar, float width) { return width <= bar.rest().w + gap::large; }
+}  // namespace
 
 Toolbar::Toolbar(Ui& painter, Rect line, Lines lines)
     : ui(painter), line_(line), last_(line), x_(line.x), lines_(lines) {}
@@ -28,7 +31,7 @@ int Toolbar::choice(const std::string& label, const std::string& path, const std
     if (ui.on_page()) return -1;
     const char* said = labels ? label.c_str() : "";
     const float width = ui.choice_width(said, items);
-    if (lines_ == Lines::one && x_ + width > line_.right() + gap::large) return -1;  // its command is left
+    if (lines_ == Lines::one && !fits(*this, width)) return -1;
     const Rect at = take(width);
     float x = at.x;
     return ui.choice(x, at.middle_y(), said, path, items, current);
@@ -39,13 +42,15 @@ float Toolbar::segments_width(const std::string& label, const std::vector<std::s
 }
 
 int Toolbar::segments(const std::string& label, const std::string& path, const Ui::Segments& options) {
+    if (lines_ == Lines::one && !fits(*this, segments_width(label, options.labels))) return -1;
     if (!label.empty()) say(kCaption, ui.colors->t3, label, gap::small);
     const Rect at = take(ui.segments_width(options.labels), gap::medium);
     return ui.segments(path, at.x, at.middle_y(), options);
 }
 
 void Toolbar::say(Font font, ImU32 ink, const std::string& text, float apart) {
-    write(ui, take(ui.text.width(font, text), apart), font, ink, text);
+    const float wide = ui.text.width(font, text);
+    write(ui, take(lines_ == Lines::one ? std::min(wide, rest().w) : wide, apart), font, ink, text);
 }
 
 float Toolbar::press_width(const std::string& label) const {
@@ -57,11 +62,15 @@ float Toolbar::press_width(const std::string& label) const {
 Hit Toolbar::press(const std::string& path, const std::string& label, bool on) {
     Chip chip{label, ui.colors->t1};
     chip.font = kCaption;
-    return press_chip(ui, path, band(take(press_width(label)), size::chip), chip, on);
+    const float wide = press_width(label);
+    if (lines_ == Lines::one && !fits(*this, wide)) return {};
+    return press_chip(ui, path, band(take(wide), size::chip), chip, on);
 }
 
 bool Toolbar::link(const std::string& path, const std::string& label) {
-    const Rect at = take(ui.text.width(kCaption, label));
+    const float wide = ui.text.width(kCaption, label);
+    if (lines_ == Lines::one && !fits(*this, wide)) return false;
+    const Rect at = take(wide);
     return ui.link(path, at.right(), at.middle_y(), label);
 }
 

@@ -40,7 +40,7 @@ void draw_cancel(Scene& s, Rect r) {
 
 /// The model's name; while another one is being opened, that one's, with what is being done and a way out.
 void draw_model_button(Scene& s, Rect r) {
-    constexpr float kCancel = 64, kMark = 20;
+    constexpr float kCancel = 64, kMark = 20, kLeastMarked = 120;
     Ui& ui = s.ui;
     const bool opening = s.opening && s.model();
     const Rect cancel = opening ? take_right(r, kCancel) : Rect{};
@@ -51,7 +51,7 @@ void draw_model_button(Scene& s, Rect r) {
     if (opening) ui.name("opening", r);
     Rect inside = inset(r, gap::small, 0);
     take_left(inside, 0, gap::tight);
-    draw_mark(ui, take_left(inside, kMark, gap::medium));
+    if (inside.w >= kLeastMarked) draw_mark(ui, take_left(inside, kMark, gap::medium));
     if (opening) {
         draw_opening(s, inside);
         draw_cancel(s, cancel);
@@ -229,17 +229,21 @@ void draw_tokens_line(Scene& s, Rect line) {
 }  // namespace
 
 void draw_sentence_bar(Scene& s, Rect area) {
-    constexpr float kLive = 164, kLeastModel = 272, kMostModel = 400;
-    const bool low = area.h < size::top_bar;
+    constexpr float kLive = 164, kLeastModel = 272, kMostModel = 400, kNarrow = 592, kShareOfNarrow = 0.36f;
+    const bool low = area.h < size::top_bar, narrow = area.w < kNarrow;
     s.ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
     Rect inside = inset(area, size::panel_pad, gap::small);
     Rect first = take_top(inside, low ? 36 : 40, low ? 10 : 14),
          second = take_top(inside, low ? size::row_low : size::chip);
-    const float model = std::clamp(area.w * 0.2f, kLeastModel, kMostModel) - 2 * size::panel_pad;
-    draw_model_button(s, take_left(first, model, size::panel_pad));
-    draw_live(s, take_right(first, kLive - gap::section, gap::section));
+    const float model =
+        (narrow ? area.w * kShareOfNarrow : std::clamp(area.w * 0.2f, kLeastModel, kMostModel)) -
+        2 * size::panel_pad;
+    draw_model_button(s, take_left(first, model, narrow ? gap::small : size::panel_pad));
+    if (!narrow) draw_live(s, take_right(first, kLive - gap::section, gap::section));
     draw_fields(s, first);
-    write(s.ui, take_left(second, model, size::panel_pad), kCaption, s.ui.colors->t2, count_text(s));
+    if (area.h < size::top_bar_low) return;
+    const float count = narrow ? s.ui.text.width(kCaption, count_text(s)) : model;
+    write(s.ui, take_left(second, count, size::panel_pad), kCaption, s.ui.colors->t2, count_text(s));
     draw_tokens_line(s, second);
 }
 

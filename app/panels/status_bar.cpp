@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "model/loading/parameters.h"
+#include "paint/layout.h"
 #include "panels/panels.h"
 #include "session/fetching.h"
 #include "views/views.h"
@@ -56,57 +57,74 @@ float draw_offers(Scene& s, float x, float y) {
     return x;
 }
 
+/// "GPT-2 · 4 layers · 8 heads · d_model 256 · 4.27 M parameters"
+std::string model_text(const Model& m) {
+    const ModelConfig& c = m.config;
+    const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers"
+                                                    : std::to_string(c.stacks[0].layers) + " + " +
+                                                          std::to_string(c.stacks[1].layers) + " layers";
+    const std::string shared =
+        c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value)" : "";
+    return c.family_name + " · " + layers + " · " + per_stack(c, &StackConfig::heads) + " heads" + shared +
+           " · d_model " + std::to_string(c.d_model) +
+           (m.weights.stacks.empty() ? " · a trace, no weights"
+                                     : " · " + short_count(parameter_count(c)) + " parameters");
+}
+
+/// "mask causal, window 128, 2 interventions"
+std::string mask_text(const Scene& s, const ModelConfig& c) {
+    const AttentionBlock block = c.block(std::clamp(s.session.selection.block, 0, c.blocks() - 1));
+    const StackConfig& stack = c.stacks[block.stack];
+    const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
+    const Intervention& changed = s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
+    const size_t count = changed.changes.size();
+    const std::string changes =
+        count == 0 ? "" : ", " + std::to_string(count) + (count == 1 ? " intervention" : " interventions");
+    if (!changed.mask.is_own()) return "mask " + changed.mask.label() + changes;
+    const bool causal = stack.causal && block.kind != AttentionKind::cross;
+    return std::string(causal ? "mask causal" : "mask none") +
+           (window ? ", window " + std::to_string(window) : "") + changes;
+}
+
+/// What is open; its name is a way to its diagram.
+void draw_open_model(Scene& s, Rect& line, const Model& m) {
+    constexpr float kAround = 6;
+    Ui& ui = s.ui;
+    const std::string what = model_text(m);
+    const float wide = std::min(ui.text.width(kCaption, what), std::max(0.0f, line.w));
+    const Rect place = take_left(line, wide, gap::section);
+    const Hit h = ui.control("tab/Model", inset(place, -kAround, 0));
+    if (s.sentence() && h.clicked && !m.weights.stacks.empty()) s.send("view model");
+    if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
+    write(ui, place, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what);
+}
+
 }  // namespace
 
+/// A notice takes the place of the model where both have no room.
 void draw_status_bar(Scene& s, Rect area) {
+    constexpr float kLeastNotice = 240, kLeastModel = 120;
     Ui& ui = s.ui;
     ui.hairline(area.x, area.y, area.right(), area.y);
-    const float pad = 16, y = area.middle_y();
-    float x = area.x + pad;
+    Rect line = inset(area, size::panel_pad, 0);
+    const std::string notice = shown_notice(s);
     if (const Model* m = s.model()) {
-        const ModelConfig& c = m->config;
-        const std::string layers = c.stacks.size() == 1 ? std::to_string(c.layers()) + " layers"
-                                                        : std::to_string(c.stacks[0].layers) + " + " +
-                                                              std::to_string(c.stacks[1].layers) + " layers";
-        const std::string shared =
-            c.kv_heads(0) < c.heads(0) ? " (" + std::to_string(c.kv_heads(0)) + " key/value)" : "";
-        const std::string what =
-            c.family_name + " · " + layers + " · " + per_stack(c, &StackConfig::heads) + " heads" + shared +
-            " · d_model " + std::to_string(c.d_model) +
-            (m->weights.stacks.empty() ? " · a trace, no weights"
-                                       : " · " + short_count(parameter_count(c)) + " parameters");
-        const Rect model{x - 6, area.y, ui.text.width(kCaption, what) + 12, area.h};
-        const Hit h = ui.control("tab/Model", model);
-        if (s.sentence() && h.clicked && !m->weights.stacks.empty()) s.send("view model");
-        if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
-        x += ui.text.draw(x, y, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what) +
-             32;
-        float right = area.right() - pad;
-        right -= ui.text.width(kCaption, "float32");
-        ui.text.draw(right, y, kCaption, ui.colors->t2, "float32");
-        const AttentionBlock block = c.block(std::clamp(s.session.selection.block, 0, c.blocks() - 1));
-        const StackConfig& stack = c.stacks[block.stack];
-        const int window = block.kind == AttentionKind::cross ? 0 : stack.window(block.layer);
-        const Intervention& changed =
-            s.sentence() ? s.sentence()->intervention : s.session.document.intervention;
-        const std::string changes =
-            changed.changes.empty() ? ""
-                                    : ", " + std::to_string(changed.changes.size()) +
-                                          (changed.changes.size() == 1 ? " intervention" : " interventions");
-        const std::string mask =
-            !changed.mask.is_own()
-                ? "mask " + changed.mask.label() + changes
-                : std::string(stack.causal && block.kind != AttentionKind::cross ? "mask causal"
-                                                                                 : "mask none") +
-                      (window ? ", window " + std::to_string(window) : "") + changes;
-        ui.text.draw_right(right - 14, y, kCaption, ui.colors->t2, mask);
+        const std::string mask = mask_text(s, m->config);
+        const float right = ui.text.width(kCaption, "float32") + ui.text.width(kCaption, mask) + 2 * 14;
+        const bool told = !notice.empty(), both = line.w >= right + kLeastModel + (told ? kLeastNotice : 0);
+        if (both) {
+            write(ui, take_right(line, ui.text.width(kCaption, "float32"), 14), kCaption, ui.colors->t2,
+                  "float32", Flush::right);
+            write(ui, take_right(line, ui.text.width(kCaption, mask), 14), kCaption, ui.colors->t2, mask,
+                  Flush::right);
+        }
+        if (both || !told) draw_open_model(s, line, *m);
     }
-    x = draw_offers(s, x, y);
-    if (const std::string notice = shown_notice(s); !notice.empty()) {
-        ui.name("notice", {x, area.y, 400, area.h});
-        ui.text.draw(x, y, kCaption, ui.colors->accent_text,
-                     ui.text.fitted(kCaption, notice, area.right() - x - 200));
-    }
+    const float end = draw_offers(s, line.x, area.middle_y());
+    take_left(line, end - line.x);
+    if (notice.empty()) return;
+    ui.name("notice", {line.x, area.y, 400, area.h});
+    write(ui, line, kCaption, ui.colors->accent_text, notice);
 }
 
 }  // namespace headlight

@@ -160,6 +160,7 @@ float draw_chips(Scene& s, const ChipRow& row, ChipsState::Row& state, Rect line
         const Rect at = take_left(line, ui.text.width(kCaption, text), gap::medium);
         return ui.link(path + end, at.right(), at.middle_y(), text);
     };
+    if (line.w < 2 * more_width(ui, labels.size())) return line.x;  // not even what is left out
     bring_into_sight(s, row, state, line.w);
     int& first = state.first;
     first = std::clamp(first, 0, n - 1);

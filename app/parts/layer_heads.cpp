@@ -96,12 +96,13 @@ void draw_layer_head(Scene& s, Rect line, int head, const LayerLinks* links, boo
 
 void draw_layer_heads(Scene& s, Rect area) {
     constexpr float kFoot = 42, kLink = 24;
+    constexpr const char* kHelp = "Click toggles a head, double-click isolates it.";
     Ui& ui = s.ui;
     const int heads = s.model()->config.heads(s.block());
     const LayerLinks* links = s.answer->picture ? shown_links(s) : nullptr;
     Rect rest = list_heading(ui, area, "Heads shown",
                              std::to_string(drawn_heads(s).size()) + " of " + std::to_string(heads));
-    caption_lines(ui, take_bottom(rest, kFoot), "Click toggles a head, double-click isolates it.");
+    if (rest.h > 2 * kFoot) caption_lines(ui, take_bottom(rest, kFoot), kHelp);
     const Rect all = take_bottom(rest, kLink);
     const float row = size::row * float(heads) > rest.h ? size::row_low : size::row;
     Rect rows = inset(rest, -gap::small, 0);

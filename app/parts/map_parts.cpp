@@ -68,13 +68,16 @@ void draw_range_bar(Ui& ui, const RangeBar& bar) {
     ui.gradient(bar.at, bar.colors);
     ui.frame(bar.at, ui.colors->l2);
     const Rect under{bar.at.x, bar.at.bottom() + 2, bar.at.w, size::line};
+    const std::string low = bar.is_signed ? signed_number(-bar.largest, bar.digits) : "0",
+                      high = bar.is_signed ? signed_number(bar.largest, bar.digits)
+                                           : fine_number(bar.largest, bar.digits);
+    const float ends = widest_of(ui, kCaptionMono, {low, high}), zero = ui.text.width(kCaptionMono, "0");
     const auto say = [&](const std::string& text, Flush flush) {
         write(ui, under, kCaptionMono, ui.colors->t2, text, flush);
     };
-    say(bar.is_signed ? signed_number(-bar.largest, bar.digits) : "0", Flush::left);
-    if (bar.is_signed) say("0", Flush::center);
-    say(bar.is_signed ? signed_number(bar.largest, bar.digits) : fine_number(bar.largest, bar.digits),
-        Flush::right);
+    if (2 * ends + gap::tight <= under.w) say(low, Flush::left);
+    if (bar.is_signed && 2 * ends + zero + 2 * gap::tight <= under.w) say("0", Flush::center);
+    say(high, Flush::right);
     if (bar.marked)
         mark(ui, {bar.at.x + bar.at.w * std::clamp(*bar.marked, 0.0f, 1.0f), bar.at.y - 1}, {0, 1}, {1, 0});
 }

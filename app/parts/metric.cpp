@@ -149,7 +149,10 @@ float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std:
 void put_metric_chip(Scene& s, const std::string& where, Toolbar& bar, const char* label,
                      const std::string& text) {
     const float named = s.ui.text.width(kCaption, label) + gap::small;
-    Rect both = bar.take(named + metric_chip_width(s, text));
+    const float wide = named + metric_chip_width(s, text);
+    const Rect before = bar.rest();
+    Rect both = bar.take(wide);
+    if (both.y == before.y && wide > before.w + gap::large) return;  // in a lone line its command is left
     write(s.ui, take_left(both, named), kCaption, s.ui.colors->t3, label);
     draw_metric_chip(s, where, both, text);
 }

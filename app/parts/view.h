@@ -40,6 +40,7 @@ struct View {
     Sides beside = {};
     float page_w = 944, page_h = 720;  // of its figure, where nobody asks for another size
     bool fills_window = false;         // closes both panels; not a tab
+    float least_high = 120;            // a lower window says that it has no room for it
     bool closes_inspector = false;
     bool second_head = false;  // shows another head too, outlined in the grid
     bool second_run = false;   // compares the run that is shown with another one

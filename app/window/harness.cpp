@@ -53,9 +53,34 @@ const CommandLine* Harness::next_command() {
     return conversation_.take_answer() ? nullptr : &lines_[taken_];  // what came since is drawn first
 }
 
+void Harness::take_command() {
+    list_texts();
+    ++taken_;
+}
+
+/// Notes what stands on the screen after the command that was taken last.
+void Harness::list_texts() {
+    if (desk_.options.list_texts.empty() || taken_ == 0) return;
+    const auto corners = [](const ImVec4& r) { return Json{r.x, r.y, r.z, r.w}; };
+    Json texts = Json::array();
+    for (const DrawnText& d : desk_.text.drawn())
+        texts.push_back({{"text", d.text},
+                         {"box", corners(d.box)},
+                         {"angle", d.angle},
+                         {"seen", corners(d.seen)},
+                         {"layer", d.layer},
+                         {"covered", d.covered}});
+    const CommandLine& last = lines_[taken_ - 1];
+    texts_ +=
+        json_text(Json{{"command", std::string(last.command->name) + " " + last.words}, {"texts", texts}}) +
+        "\n";
+}
+
 Result<bool> Harness::screenshot() {
     if (settled() && !conversation_.take_answer()) {
         TRY_STATUS(take_screenshot());
+        list_texts();
+        if (!desk_.options.list_texts.empty()) TRY_STATUS(write_file(desk_.options.list_texts, texts_));
         return true;
     }
     if (glfwGetTime() > kGiveUp)
@@ -191,7 +216,8 @@ void Harness::write_report() {
     root["frame_times"] = frame_times_;
     root["drawn_anew"] = drawn_anew_;
     if (desk_.options.check_frames) root["wrong_pixels"] = wrong_pixels_;
-    if (desk_.options.report_texts) root["texts"] = desk_.text.drawn();
+    if (desk_.options.report_texts)
+        for (const DrawnText& drawn : desk_.text.drawn()) root["texts"].push_back(drawn.text);
     if (desk_.session.shows(Sheet::palette))
         for (const Offer& offer : palette_.offers()) root["palette"].push_back(offer.label);
     const auto out = OutputFile::create(desk_.options.report);

@@ -21,14 +21,14 @@ public:
           exporter_(exporter),
           fetcher_(fetcher),
           palette_(palette) {
-        if (desk.options.report_texts) desk.text.note_drawn();
+        if (desk.options.report_texts || !desk.options.list_texts.empty()) desk.text.note_drawn();
     }
 
     /// Commands that are carried out one after another, each when what the last one asked for is there.
     void give(std::vector<CommandLine> lines) { lines_ = std::move(lines); }
     /// The next of them, where it is time; null: none.
     const CommandLine* next_command();
-    void take_command() { ++taken_; }
+    void take_command();
 
     /// Notes the times of the frame that was begun at `began`, or takes what was asked for; true when that
     /// was all.
@@ -40,6 +40,7 @@ private:
     bool gave_all() const { return taken_ == lines_.size(); }
     Result<bool> screenshot();
     Status take_screenshot();
+    void list_texts();
     struct FrameTimes {
         double median, p95;  // seconds
     };
@@ -58,6 +59,7 @@ private:
     Palette& palette_;
     std::vector<CommandLine> lines_;
     size_t taken_ = 0;
+    std::string texts_;         // as --list-texts writes them
     double first_picture_ = 0;  // seconds from the start to the first frame with a heat map on it
     std::vector<double> answers_,
         latencies_;                    // seconds from key press to the numbers, and to the finished frame

@@ -18,6 +18,7 @@ namespace {
 constexpr float kLeastGap = 9, kUsualGap = 28, kGapBeforeList = 14;  // between tabs
 constexpr float kListSides = 38;                                     // what a list is wider than its words
 constexpr float kLinkGap = 20, kLeastTitle = 144, kUnderline = 2;
+constexpr float kLeastTabs = 124;  // a list of them
 constexpr float kTitleFrom = 820;  // of so wide a header on
 
 /// The tabs of a model, those that say nothing of it behind the others; those from `shown` on have no room
@@ -121,11 +122,12 @@ void draw_header(Scene& s, Rect r, const View& shown) {
         x += std::max(kLeastTitle, title + gap::wide);
     }
     const float right = r.right() - gap::wide - (s.of<InspectorState>().handle ? gap::small : 0);
-    const Tabs tabs = arrange_tabs(s, right - links_width(s) - x);
+    const bool links = right - links_width(s) - x >= kLeastTabs;  // else their commands are left
+    const Tabs tabs = arrange_tabs(s, right - (links ? links_width(s) : 0) - x);
     for (size_t i = 0; i < tabs.shown; ++i)
         x += draw_tab(s, r, x, *tabs.views[i], tabs.views[i] == &shown) + tabs.gap;
     draw_more(s, x, r.middle_y(), tabs, shown);
-    draw_links(s, right, r.middle_y());
+    if (links) draw_links(s, right, r.middle_y());
     ui.hairline(r.x, r.bottom(), r.right(), r.bottom());
 }
 

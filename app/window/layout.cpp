@@ -23,6 +23,10 @@ namespace {
 
 constexpr float kHandle = 22, kHandleHigh = 36, kBar = 40;
 constexpr float kLowWindow = 800, kNarrowWindow = 1180;
+/// Below these a part is left out: the list of heads, the sentence bar's second line and the status bar, the
+/// view.
+constexpr float kLeastCenter = 320, kLeastHigh = 320, kLeastView = 180;
+constexpr float kOneLine = 52;  // of the sentence bar
 /// What the panels take of the window, and the least and the most of it.
 constexpr float kLeftShare = 0.2f, kRightShare = 0.21f, kLeastLeft = 272, kLeastRight = 288, kMostPanel = 400;
 
@@ -48,6 +52,18 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
     ui.list->ChannelsSetCurrent(0);
 }
 
+/// The view within its part of the window, or why it is not there.
+void draw_center(Scene& s, Rect center, const View& view) {
+    s.ui.clip(center);
+    if (center.w >= kLeastView && center.h >= view.least_high)
+        view.draw(s, center);
+    else
+        caption_lines(
+            s.ui, inset(center, gap::large, gap::small),
+            "Too little room for this view: enlarge the window, or make the text smaller (Ctrl −).");
+    s.ui.unclip();
+}
+
 }  // namespace
 
 void draw_parts(Scene& s, Rect w) {
@@ -60,10 +76,15 @@ void draw_parts(Scene& s, Rect w) {
     }
     const bool low = w.h < kLowWindow, narrow = w.w < kNarrowWindow,
                alone = view && view->fills_window && (s.sentence() || view->of_model);
-    const float top = low ? size::top_bar_low : size::top_bar,
-                status = low ? size::row_low : size::status_bar, guide = alone ? 0 : guide_height(s),
-                bottom = status + guide;
-    const float left = alone ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMostPanel),
+    const bool lowest = w.h < kLeastHigh, listed = w.w >= kLeastLeft + kLeastCenter;
+    const float top = lowest ? kOneLine
+                      : low  ? size::top_bar_low
+                             : size::top_bar,
+                status = lowest && shown_notice(s).empty() ? 0
+                         : low                             ? size::row_low
+                                                           : size::status_bar,
+                guide = alone || lowest ? 0 : guide_height(s), bottom = status + guide;
+    const float left = alone || !listed ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMostPanel),
                 right = std::clamp(w.w * kRightShare, kLeastRight, kMostPanel);
     const bool closed = view && view->closes_inspector && s.sentence();
     const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
@@ -79,13 +100,18 @@ void draw_parts(Scene& s, Rect w) {
     if (alone) {
         s.of<LayoutState>().center = {middle.w, middle.h};
         ui.name("center", middle);
-        view->draw(s, middle);
+        draw_center(s, middle, *view);
         fade_old("center", middle);
-        return draw_status_bar(s, {0, w.h - status, w.w, status});
+        if (status > 0) draw_status_bar(s, {0, w.h - status, w.w, status});
+        return;
     }
-    draw_head_list(s, {0, top, left, middle.h});
-    fade_old("heads", {0, top, left, middle.h});
-    ui.hairline(left, top, left, w.h - bottom);
+    if (const Rect list{0, top, left, middle.h}; listed) {
+        ui.clip(list);
+        draw_head_list(s, list);
+        ui.unclip();
+        fade_old("heads", list);
+    }
+    if (listed) ui.hairline(left, top, left, w.h - bottom);
     const auto draw_panel = [&] {
         ui.fill(panel, ui.colors->bg1);
         ui.hairline(panel.x, top, panel.x, panel.bottom());
@@ -107,7 +133,7 @@ void draw_parts(Scene& s, Rect w) {
     ui.name("center", center);
     if (view) draw_header(s, header, *view);
     if (s.sentence())
-        view->draw(s, center);
+        draw_center(s, center, *view);
     else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
         draw_start_sentences(s, center);
     fade_old("center", center);
@@ -117,7 +143,7 @@ void draw_parts(Scene& s, Rect w) {
     else if (!closed)
         draw_panel();
     if (guide > 0) draw_guide(s, {0, w.h - bottom, w.w, guide});
-    draw_status_bar(s, {0, w.h - status, w.w, status});
+    if (status > 0) draw_status_bar(s, {0, w.h - status, w.w, status});
 }
 
 }  // namespace headlight

@@ -24,6 +24,8 @@ struct WindowOptions {
     std::string settings;             // read these settings in place of the remembered ones, for screenshots
     std::string report;               // write what the window shows as JSON after each change, for tests
     bool report_texts = false;        // … and what it says, text by text
+    std::string
+        list_texts;  // write where each text stands behind each command to this file, a line of JSON each
     bool check_frames = false;  // … and how many pixels of its frames one drawn as a whole has otherwise
     std::string shader_dir;     // read shaders from here and reload them when they change
     std::string commands;       // to carry out at the start: "view lines; head 2.0"

@@ -7,12 +7,12 @@ from pathlib import Path
 from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).parent))
-import circuits, commands, corpora, documents, each_view, frames, golden, guide, influencing, interventions, learning, limits, looking, metrics, models, patching, rules, saving, sizes, starting, tasks, typing_text, ways_in  # noqa: E401,E402
+import circuits, commands, corpora, documents, each_view, frames, golden, guide, influencing, interventions, learning, limits, looking, metrics, models, patching, rules, saving, sizes, standing, starting, tasks, typing_text, ways_in  # noqa: E401,E402
 import drive  # noqa: E402
 from drive import Display  # noqa: E402
 from needed import status_without  # noqa: E402
 
-SUBJECTS = [starting, typing_text, saving, commands, documents, each_view, frames, golden, guide, looking, interventions, rules, metrics, patching, influencing, circuits, corpora, tasks, learning, models, limits, sizes, ways_in]
+SUBJECTS = [starting, typing_text, saving, commands, documents, each_view, frames, golden, guide, looking, interventions, rules, metrics, patching, influencing, circuits, corpora, tasks, learning, models, limits, sizes, standing, ways_in]
 
 SECOND_TRIES = 5  # a loaded machine may delay a window or lose a key; what fails twice, or more tests than these, is a fault
 

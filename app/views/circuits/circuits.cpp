@@ -262,6 +262,7 @@ View circuits_view() {
             .page_w = 1280,
             .page_h = 800,
             .fills_window = true,
+            .least_high = 260,
             .jobs = compose_in_background,
             .of_model = true,
             .numbers = circuits_numbers,

@@ -118,9 +118,10 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> cell) {
     draw_crosshair(ui, {g.view, g.cell(cell.first, cell.second), rows, columns, rows});
 }
 
-void draw_bar(Scene& s, const Panel& p, const Grid& g) {
+void draw_bar(Scene& s, const Panel& p, const Grid& g, float room) {
     Ui& ui = s.ui;
-    const Rect bar{g.view.x, g.view.bottom() + gap::large, std::max(g.view.w, kBarLength), 10};
+    const Rect bar{g.view.x, g.view.bottom() + gap::large, std::min(std::max(g.view.w, kBarLength), room),
+                   10};
     draw_range_bar(ui, {bar,
                         p.is_signed ? signed_colormap(ui.colors->dark)
                                     : colormap(s.session.preferences.colormap, ui.colors->dark),
@@ -196,7 +197,7 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
         draw_column_names(s, m, g, lit ? lit->second : -1);
         if (i == 0) draw_row_names(s, m, g, lit ? lit->first : -1, square);
         if (lit) draw_cross(s, g, {lit->first / m.step, lit->second / m.step});
-        if (!panels[i].is_signed || !alike) draw_bar(s, panels[i], g);
+        if (!panels[i].is_signed || !alike) draw_bar(s, panels[i], g, l.titles[i].w);
     }
     Rect below{area.x, l.grids[0].view.bottom() + kUnderMap, area.w - size::center_pad, kStepNote};
     if (m.step == 1) return below.y + gap::small;

@@ -101,9 +101,13 @@ void draw_map_caption(Scene& s, const MapLayout& l, Rect area) {
               kLine};
     line.y = l.view.y + std::max(l.view.h, l.bar_height()) + kAt - kLine / 2;
     const bool one_line = words + kApart <= line.w;
-    ui.text.draw(line.x, line.middle_y(), kCaption, ui.colors->t3, weights);
-    if (one_line) return caption(ui, line, cells, Flush::right);
-    ui.text.draw(line.x, line.middle_y() + kLine, kCaption, ui.colors->t3, cells);
+    if (one_line) {
+        caption(ui, line, weights);
+        return caption(ui, line, cells, Flush::right);
+    }
+    const Rect rest{line.x, line.y, area.right() - line.x - gap::small, kLine};
+    const float high = caption_lines(ui, rest, weights);
+    caption(ui, {rest.x, rest.y + high, rest.w, kLine}, cells);
 }
 
 std::optional<Result<Drawing>> head_page_figure(const ViewPage& page, ThreadPool& pool) {

@@ -31,6 +31,8 @@ Matrix row_shares_of(const Matrix& norms) {
     return out;
 }
 
+constexpr float kLeastMap = 40;  // high
+
 /// Weights on the color map, up to the largest; masked and missing cells as they are.
 Matrix places_of_weights(const Matrix& weights, float largest) {
     Matrix out = weights;
@@ -53,7 +55,7 @@ SideBySide arrange_maps(Scene& s, Rect area, const std::vector<std::string>& key
     take_bottom(area, kInfluenceFoot);
     take_left(area, kInfluenceNames);
     const float wide = (area.w - kBetweenMaps - (columns > 1 ? out.names * 0.6f : 0)) / 2;
-    const float side = std::min({wide / float(columns), std::max(area.h, 40.0f) / float(rows), kLargest});
+    const float side = std::min({wide / float(columns), std::max(area.h, kLeastMap) / float(rows), kLargest});
     out.left = grid_at(area.min(), rows, columns, side, side);
     out.right = grid_at({area.x + wide + kBetweenMaps, area.y}, rows, columns, side, side);
     return out;
@@ -171,6 +173,8 @@ void draw_influence_maps(Scene& s, Rect area) {
         return;
     }
     const SideBySide at = arrange_maps(s, area, s.key_labels(), s.queries());
+    if (!ui.on_page() && at.left.view.y + kLeastMap + kInfluenceFoot > area.bottom())
+        return caption(ui, area, "Too little room for the maps: enlarge the window.");
     const auto cell = s.shown_cell();
     if (found.map) {
         const Matrix norms = of_keys(found.map->norms, *s.sentence()->trace, s.block());

@@ -246,6 +246,7 @@ View origins_view() {
             .page_w = 1200,
             .page_h = 760,
             .fills_window = true,
+            .least_high = 260,
             .numbers = shown_origin_numbers,
             .visit = visit_state<OriginsState>,
             .commands = origins_commands};

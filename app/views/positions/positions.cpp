@@ -277,6 +277,7 @@ View positions_view() {
             .ask = ask_positions,
             .page_w = 1280,
             .fills_window = true,
+            .least_high = 260,
             .numbers = position_numbers,
             .visit = visit_state<PositionsState>};
 }

@@ -30,6 +30,8 @@ std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
     return "Weighted value of " + at + " for " + query;
 }
 
+constexpr float kLeastStrip = 15;  // high: lower ones are left out
+
 /// What has a strip or a column: the word before the token.
 std::string short_name(const Strip& strip) { return strip.name.substr(0, strip.name.find(' ')); }
 
@@ -198,12 +200,12 @@ StripPanel step_strips(const Scene& s, const Found<StepsWanted>& found, int key)
 }
 
 void draw_vector_strips(Scene& s, Rect area, const StripPanel& panel) {
-    constexpr float kHead = 44, kFoot = 32, kLink = 80, kMatrix = 0.36f;
+    constexpr float kHead = 44, kLowHead = 28, kLow = 160, kFoot = 32, kLink = 80, kMatrix = 0.36f;
     Ui& ui = s.ui;
     ui.fill(area, ui.colors->bg0);
     ui.hairline(area.x, area.y, area.right(), area.y);
     bool& open = s.of<StepsState>().strips.open;
-    Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, kHead);
+    Rect rest = inset(area, size::center_pad, 0), head = take_top(rest, area.h < kLow ? kLowHead : kHead);
     const Rect link = take_right(head, kLink);
     if (ui.link("steps/numbers", link.right(), link.middle_y(), open ? "Strips" : "Numbers", open))
         open = !open;
@@ -215,8 +217,10 @@ void draw_vector_strips(Scene& s, Rect area, const StripPanel& panel) {
         return draw_numbers(s, rest, strips);
     }
     const Rect foot = take_bottom(rest, kFoot);
-    if (panel.matrix) draw_lit_row(s, take_top(rest, rest.h * kMatrix), panel);
-    draw_strips(s, rest, foot, panel.strips);
+    const float needed = kLeastStrip * float(panel.strips.size());
+    if (panel.matrix && rest.h * (1 - kMatrix) >= needed)
+        draw_lit_row(s, take_top(rest, rest.h * kMatrix), panel);
+    if (rest.h >= needed) draw_strips(s, rest, foot, panel.strips);
 }
 
 }  // namespace headlight

@@ -10,6 +10,7 @@
 #include "views/steps/steps.h"
 #include "views/steps/steps_chain.h"
 #include "views/steps/steps_columns.h"
+#include "views/steps/steps_layout.h"
 #include "views/steps/steps_strips.h"
 #include "views/views.h"
 
@@ -17,76 +18,12 @@ namespace headlight {
 
 namespace {
 
-constexpr float kStepNames = 112, kPosition = 26, kLeastRow = 22, kLeastTable = 60, kMostBar = 96,
-                kLeastBar = 20, kHeadRow = 24, kSums = 42, kStripsHigh = 222;
-
-struct Placed {
-    const StepColumnKind* kind;
-    Rect column, bar;  // of the head row; bar: no width where there is none
-    float left() const { return column.x; }
-    float right() const { return column.right(); }
-};
-
-struct Table {
-    Rect names;  // beside the columns
-    Grid rows;
-    std::vector<int> keys;  // that stand in them
-    std::vector<Placed> columns;
-    float largest_dot = 1e-6f, largest_moved = 1e-6f;  // what the longest bars stand for
-};
-
-/// Gives each step that the model takes a column: its number, a bar where there is room, and what is spare.
-void place_columns(const Scene& s, Table& t, const Steps& steps, Rect room) {
-    constexpr float kUsual = 9;  // columns that share what is spare
-    float numbers = 0;
-    int count = 0;
-    for (const StepColumnKind& k : step_columns())
-        if (takes_step(s, k.what, steps)) numbers += k.wide, ++count;
-    const float narrow = std::min(1.0f, room.w / numbers);
-    const float bar = std::clamp((room.w - numbers) / 3, 0.0f, kMostBar);
-    const float spare = std::max(0.0f, room.w - numbers - 3 * bar) / kUsual;
-    for (const StepColumnKind& k : step_columns()) {
-        if (!takes_step(s, k.what, steps)) continue;
-        const float bar_w = has_bar(k.what) && bar > kLeastBar ? bar : 0;
-        Rect column = take_left(room, bar_w + k.wide * narrow + spare);
-        take_left(column, spare / 2);
-        const float left = column.x + gap::small;
-        t.columns.push_back({&k, column, {left, column.y, std::max(0.0f, bar_w - gap::small), column.h}});
-    }
-}
-
-Table arrange(Scene& s, Rect area, const Steps& steps) {
-    auto& state = s.of<StepsState>();
-    Table t;
-    t.keys = ordered_keys(steps, state.order);
-    for (const KeyStep& k : steps.keys) {
-        t.largest_dot = std::max(t.largest_dot, std::abs(k.dot));
-        t.largest_moved = std::max(t.largest_moved, k.moved);
-    }
-    Rect room = inset(area, size::center_pad, 0);
-    t.names = take_left(room, kStepNames);
-    place_columns(s, t, steps, room);
-    t.rows = {area, isize(steps.keys), 0, area.w};
-    t.rows.h = std::clamp(area.h / float(t.rows.rows), kLeastRow, size::row);
-    scrolled(s.ui, area, t.rows.h * float(t.rows.rows), state.seen);
-    t.rows.y0 = state.seen.y;
-    return t;
-}
-
-const Placed* find_column(const Table& t, StepColumn c) {
-    const auto it =
-        std::find_if(t.columns.begin(), t.columns.end(), [&](const Placed& p) { return p.kind->what == c; });
-    return it == t.columns.end() ? nullptr : &*it;
-}
-
-Rect cell_box(const Table& t, const Placed& p, int row_index) {
-    const Rect row = inset(t.rows.row(row_index), 0, 1);
-    return {p.left(), row.y, p.column.w + gap::small, row.h};
-}
+constexpr float kPosition = 26, kLeastTable = 60, kHeadRow = 24, kSums = 42, kStripsHigh = 222,
+                kLeastStrips = 110;  // columns keep so much of their usual width
 
 /// What stands in place of a number that a mask takes part in, or nothing where no score was edited; whether
 /// it does.
-bool draw_masked(Ui& ui, const Placed& p, const KeyStep& step, Rect cell) {
+bool draw_masked(Ui& ui, const PlacedStep& p, const KeyStep& step, Rect cell) {
     if (p.kind->what == StepColumn::mask) {
         if (step.allowed)
             write(ui, cell, kBodyMono, ui.colors->t3, "0", Flush::right);
@@ -102,7 +39,8 @@ bool draw_masked(Ui& ui, const Placed& p, const KeyStep& step, Rect cell) {
     return true;
 }
 
-void draw_step_bar(Ui& ui, const Table& t, const Placed& p, const KeyStep& step, Rect bar, bool focused) {
+void draw_step_bar(Ui& ui, const StepLayout& t, const PlacedStep& p, const KeyStep& step, Rect bar,
+                   bool focused) {
     if (p.kind->what == StepColumn::dot) return ui.signed_bar(bar, step.dot / t.largest_dot, step.allowed);
     const float largest = p.kind->what == StepColumn::moved ? t.largest_moved : 1;
     ui.bar(bar, float(p.kind->value(step)) / largest, focused ? ui.colors->accent : ui.colors->t3);
@@ -114,7 +52,8 @@ int digits_of(const StepColumnKind& kind, double value) {
     return value >= 1000 ? 1 : value == 0 ? 0 : value < 0.1 ? 4 : kind.digits;
 }
 
-void draw_number(Scene& s, const Table& t, const Placed& p, const KeyStep& step, Rect row, bool focused) {
+void draw_number(Scene& s, const StepLayout& t, const PlacedStep& p, const KeyStep& step, Rect row,
+                 bool focused) {
     constexpr float kBarHigh = 10;
     Ui& ui = s.ui;
     const Rect cell{p.left(), row.y, p.column.w, row.h};
@@ -130,12 +69,12 @@ void draw_number(Scene& s, const Table& t, const Placed& p, const KeyStep& step,
 }
 
 /// The numbers that the focused one came from, on bg3; itself in an amber frame.
-void draw_sources(Scene& s, const Table& t, int row) {
+void draw_sources(Scene& s, const StepLayout& t, int row) {
     Ui& ui = s.ui;
-    const Placed* here = find_column(t, s.of<StepsState>().column);
+    const PlacedStep* here = find_column(t, s.of<StepsState>().column);
     if (!here) return;
     for (const StepColumn from : here->kind->from)
-        if (const Placed* p = find_column(t, from))
+        if (const PlacedStep* p = find_column(t, from); p && p->seen)
             ui.fill(cell_box(t, *p, row), ui.colors->bg4, size::corner);
 }
 
@@ -147,7 +86,7 @@ void draw_key(Ui& ui, Rect names, int key, const std::string& label, bool allowe
     write(ui, names, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3, label);
 }
 
-void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int key) {
+void draw_rows(Scene& s, const StepLayout& t, const Found<StepsWanted>& found, int key) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.clip(t.rows.view);
@@ -157,20 +96,21 @@ void draw_rows(Scene& s, const Table& t, const Found<StepsWanted>& found, int ke
         const int k = t.keys[i];
         const bool focused = k == key;
         if (focused) ui.fill(inset(row, gap::large, 0), ui.colors->bg2);
-        if (focused) draw_sources(s, t, i);
         const KeyStep& step = found.answer.keys[k];
         draw_key(ui, {t.names.x, row.y, t.names.w, row.h}, k, labels[k], step.allowed);
-        for (const Placed& p : t.columns) draw_number(s, t, p, step, row, focused);
-        const Placed* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
-        if (here) ui.frame(cell_box(t, *here, i), ui.colors->accent, 2, 2);
+        if (focused) draw_sources(s, t, i);
+        for (const PlacedStep& p : t.columns)
+            if (p.seen) draw_number(s, t, p, step, row, focused);
+        const PlacedStep* here = focused ? find_column(t, s.of<StepsState>().column) : nullptr;
+        if (here && here->seen) ui.frame(cell_box(t, *here, i), ui.colors->accent, 2, 2);
     }
     ui.unclip();
 }
 
 /// The column that stands so many further to the right, or left; behind the last one ΔE's.
-StepColumn stepped(const Table& t, StepColumn from, int step) {
+StepColumn stepped(const StepLayout& t, StepColumn from, int step) {
     std::vector<StepColumn> order;
-    for (const Placed& p : t.columns) order.push_back(p.kind->what);
+    for (const PlacedStep& p : t.columns) order.push_back(p.kind->what);
     order.push_back(StepColumn::delta);
     const auto here = std::find(order.begin(), order.end(), from);
     const int at = here == order.end() ? 0 : narrow<int>(here - order.begin()) + step;
@@ -183,14 +123,17 @@ bool mouse_moves() {
     return by.x != 0 || by.y != 0;
 }
 
-void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
+void answer_table(Scene& s, const StepLayout& t, const Found<StepsWanted>& found) {
     const Hit h = s.ui.control("steps/table", t.rows.view);
     StepColumn& column = s.of<StepsState>().column;
-    if (const int step = s.ui.take_step("steps/table"); step != 0) column = stepped(t, column, step);
+    if (const int step = s.ui.take_step("steps/table"); step != 0) {
+        column = stepped(t, column, step);
+        show_column(s, t, column);
+    }
     if (!h.hovered || h.mouse.y >= t.rows.y(t.rows.rows)) return;
     s.point_at(std::pair{found.asked.query, t.keys[t.rows.row_at(h.mouse.y)]});
-    for (const Placed& p : t.columns)
-        if (mouse_moves() && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
+    for (const PlacedStep& p : t.columns)
+        if (mouse_moves() && p.seen && h.mouse.x >= p.left() && h.mouse.x < p.right() + gap::small)
             column = p.kind->what;
     offer_token_menu(s, true,
                      {s.model()->config.block(s.block()).key_stack(), t.keys[t.rows.row_at(h.mouse.y)]});
@@ -199,17 +142,22 @@ void answer_table(Scene& s, const Table& t, const Found<StepsWanted>& found) {
     s.leave_text();
 }
 
-void draw_head_row(Scene& s, Rect line, const Table& t, const Steps& steps) {
+void draw_head_row(Scene& s, Rect line, const StepLayout& t, const Steps& steps) {
     constexpr float kLeastMoved = 84;
     Ui& ui = s.ui;
     write(ui, {t.names.x, line.y, t.names.w, line.h}, kCaption, ui.colors->t2, "key");
-    for (const Placed& p : t.columns) {
+    for (const PlacedStep& p : t.columns) {
+        if (!p.seen) continue;
         const bool tight = p.kind->what == StepColumn::moved && p.column.w < kLeastMoved;
         const std::string title = tight ? "= w‖v‖" : title_of(s, *p.kind, steps);
         ui.text.draw_right(p.right(), line.middle_y(), kCaption, ui.colors->t2, title);
         const std::string path = "steps/help/" + std::to_string(static_cast<int>(p.kind->what));
         ui.tooltip(path, ui.hit(path, {p.left(), line.y, p.column.w, line.h}), help_of(p.kind->what, steps));
     }
+    if (!t.columns.front().seen)  // more lies on this side
+        caption(ui, {t.names.x, line.y, t.names.w, line.h}, "…", Flush::right);
+    if (!t.columns.back().seen)
+        caption(ui, {t.sight.right(), line.y, size::center_pad, line.h}, "…", Flush::center);
     const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.bottom() + gap::tight, rule.w, ui.line()}, ui.colors->l2);
 }
@@ -225,31 +173,32 @@ void draw_length(Scene& s, Rect line, const Steps& steps) {
     if (line.w > kLeastNote) caption(ui, line, end_of(steps), Flush::right);
 }
 
-void draw_sums(Scene& s, Rect line, const Table& t, const Steps& steps) {
+void draw_sums(Scene& s, Rect line, const StepLayout& t, const Steps& steps) {
     Ui& ui = s.ui;
     const Rect rule = inset(line, size::center_pad, 0);
     ui.fill({rule.x, rule.y + gap::tight, rule.w, ui.line()}, ui.colors->l2);
     Rect sum{t.names.x, line.y, t.names.w, line.h};
     take_left(sum, kPosition);
     write(ui, sum, kBody, ui.colors->t2, "sum");
-    const auto under = [&](const Placed& p, const std::string& text) {
+    const auto under = [&](const PlacedStep& p, const std::string& text) {
+        if (!p.seen) return;
         ui.text.draw_right(p.right(), line.middle_y(), kBodyMono, ui.colors->t2, text);
     };
-    if (const Placed* p = find_column(t, StepColumn::exp))
+    if (const PlacedStep* p = find_column(t, StepColumn::exp))
         under(*p, compact_number(steps.sum, steps.sum < 1000 ? 2 : 1));
-    const Placed* weight = find_column(t, StepColumn::weight);
+    const PlacedStep* weight = find_column(t, StepColumn::weight);
     double weights = 0;
     for (const KeyStep& k : steps.keys) weights += double(k.weight);
     if (weight) under(*weight, decimals(weights, 3));
     const float left = weight ? weight->right() : line.x, right = t.columns.back().right();
-    draw_length(s, {left, line.y, right - left, line.h}, steps);
+    if (t.columns.back().seen) draw_length(s, {left, line.y, right - left, line.h}, steps);
     const Hit h = ui.hit("steps/delta", band({right - 200, line.y, 208, line.h}, size::row));
     ui.tooltip("steps/delta", h, help_of_end(steps));
     if (h.hovered && mouse_moves()) s.of<StepsState>().column = StepColumn::delta;
 }
 
 /// Brings the row of the focused key into view when another one is focused.
-void follow(Scene& s, Table& t, std::pair<int, int> focused) {
+void follow(Scene& s, StepLayout& t, std::pair<int, int> focused) {
     auto& state = s.of<StepsState>();
     if (std::exchange(state.followed, focused) == focused || s.session.selection.hovered.cell) return;
     const auto row = float(std::find(t.keys.begin(), t.keys.end(), focused.second) - t.keys.begin());
@@ -261,16 +210,19 @@ void follow(Scene& s, Table& t, std::pair<int, int> focused) {
 
 void draw_step_table(Scene& s, Rect rest, const Found<StepsWanted>& found) {
     const int query = found.asked.query, key = std::min(s.shown_cell()->second, isize(found.answer.keys) - 1);
-    const Rect strips = take_bottom(rest, std::min(kStripsHigh, rest.h * 0.38f));
+    const float strips_high = std::min(kStripsHigh, rest.h * 0.38f);
+    const bool stripped = strips_high >= kLeastStrips;  // else the table takes their room
+    const Rect strips = take_bottom(rest, stripped ? strips_high : 0);
     const Rect head = take_top(rest, kHeadRow, gap::close);
     const float room = rest.h - kSums, rows = float(found.answer.keys.size()) * size::row;
-    Table t = arrange(s, take_top(rest, std::min(room, std::max(rows, kLeastTable))), found.answer);
+    StepLayout t =
+        arrange_steps(s, take_top(rest, std::min(room, std::max(rows, kLeastTable))), found.answer);
     follow(s, t, {query, key});
     answer_table(s, t, found);
     draw_head_row(s, head, t, found.answer);
     draw_rows(s, t, found, key);
     draw_sums(s, take_top(rest, kSums), t, found.answer);
-    draw_vector_strips(s, strips, step_strips(s, found, key));
+    if (stripped) draw_vector_strips(s, strips, step_strips(s, found, key));
 }
 
 }  // namespace headlight
