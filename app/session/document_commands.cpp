@@ -9,6 +9,7 @@
 #include "io/mapped_file.h"
 #include "io/text_file.h"
 #include "model/heads.h"
+#include "model/library.h"
 #include "session/adopt.h"
 #include "session/commands.h"
 #include "session/dropped_text.h"
@@ -89,7 +90,7 @@ Status open_path(CommandContext& c, const std::string& typed) {
 Status switch_model(CommandContext& c, const std::string& name) {
     const Document& d = c.session.document;
     const bool is_open = c.model() && c.model()->name == name && !d.awaits_model();
-    if (!is_open && d.wanted.path != name) choose_model(c.session, name);
+    if (!is_open && d.wanted.path != model_key(name)) choose_model(c.session, name);
     return success();
 }
 

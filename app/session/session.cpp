@@ -6,6 +6,7 @@
 #include "analysis/head_stats.h"
 #include "base/cast.h"
 #include "io/json.h"
+#include "model/library.h"
 #include "session/words.h"
 
 namespace headlight {
@@ -74,8 +75,9 @@ void Document::compare(Comparison next) {
 void Document::compare_with_model(const std::string& path) {
     Comparison next = comparison;
     next.what = Compared::models;
-    if (next.model == path) ++next.attempt;
-    next.model = path;
+    const std::string model = model_key(path);
+    if (next.model == model) ++next.attempt;
+    next.model = model;
     compare(std::move(next));
 }
 
@@ -95,7 +97,7 @@ void Document::put_label(const std::string& model, const std::string& head, cons
 
 void choose_model(Session& session, const std::string& path) {
     Document& d = session.document;
-    d.wanted = {path, ++d.attempts};
+    d.wanted = {model_key(path), ++d.attempts};
     if (d.history.grouping())
         d.noted_attempt = d.attempts;  // a part of what is tried
     else

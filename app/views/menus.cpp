@@ -236,10 +236,11 @@ void draw_label_menu(Scene& s, Rect window) {
 
 }  // namespace
 
-const std::string& shown_model_name(Scene& s, const std::string& path) {
-    auto& names = s.of<ModelMenu>().names;
-    const auto known = names.find(path);
-    return known == names.end() ? names.emplace(path, model_name(path)).first->second : known->second;
+std::string shown_model_name(const Scene& s, const std::string& path) {
+    if (s.model() && path == s.session.document.open.path) return s.model()->name;
+    for (const FoundModel& m : s.session.of<ModelMenu>().found)
+        if (m.path == path) return m.name;
+    return name_in_path(path);
 }
 
 void draw_menus(Scene& s, Rect window) {

@@ -1,7 +1,6 @@
 // What opens over the window.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -15,11 +14,10 @@ struct ModelMenu {
     std::vector<FoundModel> found;  // models on this computer, once they were looked for
     bool found_all = false;
     float scroll = 0;
-    std::map<std::string, std::string> names;  // of paths, once each: finding one out asks the disk
 };
 
-/// The name of the model at a path, which the disk is asked for once.
-const std::string& shown_model_name(Scene& scene, const std::string& path);
+/// The name of the model at a path, as it was opened or found; the disk is not asked for it.
+std::string shown_model_name(const Scene& scene, const std::string& path);
 
 /// Where the selected head gets a label by hand.
 struct LabelMenu {

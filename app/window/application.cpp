@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "model/library.h"
 #include "session/examples.h"
 #include "session/file_kind.h"
 #include "session/samples.h"
@@ -121,7 +122,7 @@ Status Application::apply_options() {
     Preferences& p = session.preferences;
     TRY_STATUS(take_file());
     const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
-    if (!o.model.empty()) d.wanted.path = o.model;
+    if (!o.model.empty()) d.wanted.path = model_key(o.model);
     if (o.text)
         d.text = *o.text;
     else if (first && d.text.empty())
