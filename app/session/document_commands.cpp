@@ -100,7 +100,7 @@ Status cancel_opening(CommandContext& c, const std::string& words) {
     if (words == "b")
         compared.model.clear();
     else
-        stay_with_open(c.session.document);
+        stay_with_open(c.session);
     return success();
 }
 

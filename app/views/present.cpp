@@ -49,7 +49,7 @@ Status show_slide(CommandContext& c, int number) {
     Session kept = now;
     note_changes(kept.document);  // what an older slide does not say stays as it is
     kept.document.wanted = kept.document.open;
-    kept.selection.locked.reset();
+    kept.selection.unlock();
     FieldReader reader(root, "The slide", true);
     visit_workspace(kept, reader);
     const std::string other = other_model_of(root, *c.model());

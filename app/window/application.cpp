@@ -132,7 +132,7 @@ Status Application::apply_options() {
     if (anew) {
         s.choose_head = true;
         s.head_chosen = false;
-        s.locked.reset();
+        s.unlock();
         d.changes().mask = "own";
         d.changes().changes.clear();
         d.changes().forced.clear();

@@ -64,7 +64,7 @@ void escape(CommandContext& c) {
     else if (c.host.has_focus())
         c.host.drop_focus();
     else if (s.selection.locked)
-        s.selection.locked.reset();
+        s.selection.unlock();
     else if (s.guide == Guide::hints)
         s.guide = Guide::tries;
     else

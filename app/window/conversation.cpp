@@ -36,7 +36,7 @@ void Conversation::note_typing() {
     if (desk_.typed_text() != last_text_) {
         last_text_ = desk_.typed_text();
         desk_.session.notice.clear();
-        selection.locked.reset();
+        selection.unlock();
         desk_.session.of<ChipsState>() = {};
     }
     const auto cell = std::exchange(selection.lock_in_text, std::nullopt);
