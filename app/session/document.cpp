@@ -68,6 +68,7 @@ void Document::put_label(const std::string& model, const std::string& head, cons
 void choose_model(Session& session, const std::string& path) {
     Document& d = session.document;
     d.wanted = {model_key(path), ++d.attempts};
+    d.slide_waits.reset();
     if (d.history.grouping())
         d.noted_attempt = d.attempts;  // a part of what is tried
     else
@@ -81,6 +82,7 @@ void stay_with_open(Session& session) {
     Document& d = session.document;
     Selection& s = session.selection;
     d.trial_waits.reset();
+    d.slide_waits.reset();
     if (const auto cell = std::exchange(s.let_go, std::nullopt); !s.locked) s.locked = cell;
     if (d.open.path.empty()) return;
     if (d.open.attempt < d.first_attempt) d.workspace.clear();

@@ -52,8 +52,12 @@ void take_failures(Session& session, const WorkAnswer* before, const WorkAnswer&
     const bool anew =
         !before || before->model_attempt != now.model_attempt || before->model_error != now.model_error;
     if (!now.model_error.empty() && anew) {
-        session.sheet = Sheet::models;
-        if (session.document.wanted.attempt == now.model_attempt) stay_with_open(session);
+        Document& d = session.document;
+        const bool wanted = d.wanted.attempt == now.model_attempt;
+        const auto slide = d.slide_waits;  // goes on without its model, and says so
+        if (!wanted || !slide) session.sheet = Sheet::models;
+        if (wanted) stay_with_open(session);
+        d.slide_waits = slide;
     }
     const std::string was = before ? before->failure : "";
     if (!was.empty() && now.failure.empty() && session.notice == was) session.notice.clear();

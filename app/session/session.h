@@ -73,6 +73,7 @@ struct Document {
     History history;                                 // of texts, interventions, models
     std::shared_ptr<const Trial> trial;              // what was tried out last; null: nothing
     std::optional<size_t> trial_waits;  // how many of its commands are done; the others wait for a model
+    std::optional<int> slide_waits;     // which slide is shown when its model is there, or cannot be
     bool same_step = false;             // further changes belong to the last step of undo
     Comparison comparison;
     GenerationState generation;

@@ -162,7 +162,7 @@ void Application::try_to_act(const CommandLine& line) {
 
 void Application::carry_out_sent() {
     CommandContext context{desk_.session, desk_.answer.get(), host_};
-    if (const Status done = go_on_trying(context); !done) desk_.session.notice = done.error().message;
+    if (const Status done = go_on(context); !done) desk_.session.notice = done.error().message;
     for (const SentCommand& sent : std::exchange(desk_.sent, {})) {
         const Command& command = command_named(commands(), sent.name);
         const char* why_not = command.missing(context);

@@ -164,7 +164,8 @@ Command accept_row() {
 
 }  // namespace
 
-Status go_on_trying(CommandContext& c) {
+Status go_on(CommandContext& c) {
+    TRY_STATUS(go_on_presenting(c));
     if (!trial_can_go_on(c)) return success();
     TRY(const auto lines, parse_commands(commands(), c.session.document.trial->commands));
     return go_on_trying(c, lines);
