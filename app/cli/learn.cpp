@@ -67,22 +67,6 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn
     return run_trace(model, std::move(request), pool);
 }
 
-/// Stations that show no head of a model, and those whose page no query changes.
-constexpr const char* kWithoutHead[] = {"database", "worked-example", "seq2seq", "formation"};
-constexpr const char* kWithoutQuery[] = {"database",   "scale",   "worked-example",
-                                         "parameters", "seq2seq", "formation"};
-
-Status check_heard(const LearnOptions& o, const learn::Station& station) {
-    const auto lists = [&](const auto& keys) {
-        return std::find(std::begin(keys), std::end(keys), std::string_view(station.key)) != std::end(keys);
-    };
-    const std::string at = " at the station " + std::string(station.key) + "; leave it out.";
-    if (lists(kWithoutHead) && (!o.layer.empty() || o.head >= 0))
-        return Error{(o.head >= 0 ? "--head" : "--layer") + std::string(" has no part") + at};
-    if (lists(kWithoutQuery) && o.query >= 0) return Error{"--query has no part" + at};
-    return success();
-}
-
 /// The head that was named, else the one that the station begins with, else the first.
 Result<AttentionHead> learn_head(const LearnOptions& o, const learn::Station& station, const Trace& trace,
                                  ThreadPool& pool) {
@@ -96,24 +80,91 @@ Result<AttentionHead> learn_head(const LearnOptions& o, const learn::Station& st
                  block_path(trace.config(), out.block) + " of " + trace.model->name + "; correct --head."};
 }
 
-Result<learn::Page> learn_page(LearnOptions& o, const learn::Station& station, ThreadPool& pool) {
-    TRY_STATUS(choose_sentence(o.input, station));
-    TRY(const auto image, learn_picture(o.input));
-    TRY(const auto trace, learn_trace(o.input, station, image, pool));
+/// What a page is computed of.
+struct LearnRun {
     learn::StationInput input;
-    input.image = image;
-    input.text = o.input.typed.text;
-    input.query = o.query;
-    if (trace) {
-        input.trace = trace.get();
-        input.model = trace->model.get();
-        TRY(const AttentionHead chosen, learn_head(o, station, *trace, pool));
-        input.block = chosen.block;
-        input.head = chosen.head;
+    std::shared_ptr<const Trace> trace;
+    std::any state;
+};
+
+Result<LearnRun> learn_state(LearnOptions& o, const learn::Station& station, ThreadPool& pool) {
+    LearnRun out;
+    TRY_STATUS(choose_sentence(o.input, station));
+    TRY(out.input.image, learn_picture(o.input));
+    TRY(out.trace, learn_trace(o.input, station, out.input.image, pool));
+    out.input.text = o.input.typed.text;
+    out.input.query = o.query;
+    if (out.trace) {
+        out.input.trace = out.trace.get();
+        out.input.model = out.trace->model.get();
+        TRY(const AttentionHead chosen, learn_head(o, station, *out.trace, pool));
+        std::tie(out.input.block, out.input.head) = std::pair{chosen.block, chosen.head};
     }
-    std::any state = station.first_state();
-    for (const std::string& assignment : o.set) TRY_STATUS(learn::set_control(station, state, assignment));
-    return learn::station_page(station, input, state, pool);
+    out.state = station.first_state();
+    for (const std::string& assignment : o.set)
+        TRY_STATUS(learn::set_control(station, out.state, assignment));
+    return out;
+}
+
+Drawing drawn(learn::Page page, const learn::Station& station, const FigureStyle& style) {
+    return learn::draw_learn_page(std::make_shared<const learn::Page>(std::move(page)),
+                                  learn::station_text(station.key), style);
+}
+
+/// Other heads and other queries to compare with, some of many; none where there are no others.
+constexpr int kMostOthers = 16;
+
+std::vector<learn::StationInput> with_other_heads(const learn::StationInput& in) {
+    std::vector<learn::StationInput> out;
+    const int blocks = in.trace ? in.trace->config().blocks() : 0;
+    for (int i = 0; i < blocks; ++i)
+        for (int head = 0; head < in.trace->config().heads((in.block + i) % blocks); ++head) {
+            const int block = (in.block + i) % blocks;
+            if ((block == in.block && head == in.head) || isize(out) == kMostOthers) continue;
+            out.push_back(in);
+            std::tie(out.back().block, out.back().head) = std::pair{block, head};
+        }
+    return out;
+}
+
+std::vector<learn::StationInput> with_other_queries(const learn::StationInput& in) {
+    std::vector<learn::StationInput> out;
+    const int queries = in.trace ? in.trace->query_count(in.block) : kMostOthers;
+    for (int query = 0; query < queries && isize(out) < kMostOthers; ++query) {
+        if (query == in.query_of(queries)) continue;
+        out.push_back(in);
+        out.back().query = query;
+    }
+    return out;
+}
+
+/// Whether a station as it is set draws another page of any of the others.
+Result<bool> differs(const learn::Station& station, const LearnRun& of, const learn::Page& page,
+                     const std::vector<learn::StationInput>& others, ThreadPool& pool) {
+    TRY(const std::string shown, svg_text(drawn(page, station, {})));
+    for (const learn::StationInput& other : others) {
+        auto computed = learn::station_page(station, other, of.state, pool);
+        if (!computed) return true;
+        TRY(const std::string text, svg_text(drawn(*std::move(computed), station, {})));
+        if (text != shown) return true;
+    }
+    return others.empty() && of.trace;
+}
+
+/// What is named and changes nothing of the page is refused.
+Status check_heard(const LearnOptions& o, const learn::Station& station, const LearnRun& of,
+                   const learn::Page& page, ThreadPool& pool) {
+    const std::string at = " has no part at the station " + std::string(station.key) +
+                           (o.set.empty() ? "" : " as you set it") + "; leave it out.";
+    if (!o.layer.empty() || o.head >= 0) {
+        TRY(const bool heard, differs(station, of, page, with_other_heads(of.input), pool));
+        if (!heard) return Error{std::string(o.head >= 0 ? "--head" : "--layer") + at};
+    }
+    if (o.query >= 0) {
+        TRY(const bool heard, differs(station, of, page, with_other_queries(of.input), pool));
+        if (!heard) return Error{"--query" + at};
+    }
+    return success();
 }
 
 /// The path with the ending that --format asks for.
@@ -140,11 +191,11 @@ Status run_learn(LearnOptions o) {
         return Error{
             "--" + o.fields.begin()->first +
             " changes the figure and not its numbers; leave it out, or end -o in .png, .svg or .pdf."};
-    TRY_STATUS(check_heard(o, station));
-    TRY(learn::Page page, learn_page(o, station, pool));
+    TRY(const LearnRun state, learn_state(o, station, pool));
+    TRY(learn::Page page, learn::station_page(station, state.input, state.state, pool));
+    TRY_STATUS(check_heard(o, station, state, page, pool));
     if (is_numbers_path(output)) return write_numbers(output, learn::page_numbers(page));
-    return write_page(output, learn::draw_learn_page(std::make_shared<const learn::Page>(std::move(page)),
-                                                     learn::station_text(station.key), style));
+    return write_page(output, drawn(std::move(page), station, style));
 }
 
 /// The fields of the style that a station's page has.

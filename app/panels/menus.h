@@ -4,17 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "hub/library.h"
+#include "parts/model_names.h"
 #include "parts/scene.h"
 
 namespace headlight {
-
-struct ModelMenu {
-    std::string path;               // as typed
-    std::vector<FoundModel> found;  // models on this computer, once they were looked for
-    bool found_all = false;
-    float scroll = 0;
-};
 
 /// Where the selected head gets a label by hand.
 struct LabelMenu {

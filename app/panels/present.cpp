@@ -1,6 +1,7 @@
 #include "panels/present.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "io/json.h"
 #include "paint/layout.h"
@@ -16,9 +17,9 @@ namespace {
 
 constexpr float kPresentHead = 56, kHintLine = 36;
 
-constexpr const char* kSlideOf = "slide_of";  // the name of the model whose interventions a slide holds
+constexpr const char* kSlideOf = "slide_of";  // the name of the model that a slide is of, beside its "model"
 
-/// What is looked at, as a workspace names it; of the model only its name.
+/// What is looked at, as a workspace names it.
 Result<std::string> slide_of(const CommandContext& c) {
     Session s = c.session;
     note_changes(s.document);
@@ -29,37 +30,69 @@ Result<std::string> slide_of(const CommandContext& c) {
     FieldWriter writer(root);
     visit_workspace(s, writer);
     TRY_STATUS(writer.status());
-    for (const char* not_its : {"slides", "model", "other_models"}) root.erase(not_its);
+    for (const char* not_its : {"slides", "other_models"}) root.erase(not_its);
     root[kSlideOf] = c.model()->name;
     return json_text(root);
 }
 
-/// The model that a slide is of, where that is another one than the one that is open; else "".
-std::string other_model_of(const Json& slide, const Model& open) {
-    const auto of = slide.is_object() ? slide.find(kSlideOf) : slide.end();
-    const bool named = slide.is_object() && of != slide.end() && of->is_string();
-    return named && of->get<std::string>() != open.name ? of->get<std::string>() : "";
+std::string word_of(const Json& slide, const char* key) {
+    const auto found = slide.is_object() ? slide.find(key) : slide.end();
+    return slide.is_object() && found != slide.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// What a slide keeps becomes what is looked at, as one step of undo. What it changes in another model than
-/// the one that is open is left out.
-Status show_slide(CommandContext& c, int number) {
+/// The model to open for a slide; "" where that is open. One of the same name is the slide's where there is
+/// nothing at the slide's own path, as on another computer.
+std::string model_to_open(const CommandContext& c, const Json& slide) {
+    const std::string path = word_of(slide, "model"), name = word_of(slide, kSlideOf);
+    if (path == c.session.document.open.path) return "";
+    std::error_code ignored;
+    if (name == c.model()->name && !std::filesystem::exists(path, ignored)) return "";
+    return path.empty() ? name : path;
+}
+
+/// What a slide keeps becomes what is looked at, as one step of undo, of which opening its model is the
+/// beginning. What it changes in another model than the one that is open is left out.
+Status put_slide(CommandContext& c, int number) {
     Session& now = c.session;
     TRY(const Json root, parse_json(now.document.slides[number], "The slide"));
     Session kept = now;
     note_changes(kept.document);  // what an older slide does not say stays as it is
     kept.document.wanted = kept.document.open;
-    kept.selection.locked.reset();
+    kept.selection.unlock();
     FieldReader reader(root, "The slide", true);
     visit_workspace(kept, reader);
-    const std::string other = other_model_of(root, *c.model());
-    if (!other.empty()) kept.document.changes() = {};
-    adopt(now, &kept, Adopted::slide, c.model());
-    if (!other.empty())
-        now.notice = "The slide is of " + other + ": what it changes there is left out; open that model.";
+    const bool left_out = !model_to_open(c, root).empty();
+    if (left_out) kept.document.changes() = {};
+    const Edit* last = now.document.history.last();
+    const auto* opened = last ? std::get_if<ModelEdit>(last) : nullptr;
+    const bool goes_on =
+        now.document.slide_waits && !left_out && opened && opened->after == now.document.open.path;
+    now.document.slide_waits.reset();
+    {
+        const HistoryGroup one_step(now.document.history, goes_on);
+        adopt(now, &kept, Adopted::slide, c.model());
+    }
+    if (left_out)
+        now.notice = "The slide is of " + word_of(root, kSlideOf) +
+                     ", which is not open: what it changes there is left out.";
     open_named_view(now, now.selection.view_name);
     c.host.show_texts();
     now.slide = number;
+    return success();
+}
+
+/// A slide of another model waits until that is open, or cannot be; as a part of a try it does not.
+Status show_slide(CommandContext& c, int number) {
+    Document& d = c.session.document;
+    TRY(const Json root, parse_json(d.slides[number], "The slide"));
+    const std::string other = model_to_open(c, root);
+    if (d.history.grouping()) return put_slide(c, number);
+    if (other.empty()) {
+        if (d.awaits_model()) stay_with_open(c.session);
+        return put_slide(c, number);
+    }
+    if (d.wanted.path != other) choose_model(c.session, other);
+    d.slide_waits = c.session.slide = number;
     return success();
 }
 
@@ -91,6 +124,7 @@ Status remove_slide(CommandContext& c, const std::string&) {
     auto& slides = c.session.document.slides;
     const int at = c.session.slide < 0 ? isize(slides) - 1 : std::min(c.session.slide, isize(slides) - 1);
     slides.erase(slides.begin() + at);
+    c.session.document.slide_waits.reset();
     c.session.slide = std::min(at, isize(slides) - 1);
     c.session.notice =
         std::to_string(slides.size()) + (slides.size() == 1 ? " slide is left." : " slides are left.");
@@ -116,6 +150,12 @@ const char* walks(const CommandContext& c) {
 }
 
 }  // namespace
+
+Status go_on_presenting(CommandContext& c) {
+    const Document& d = c.session.document;
+    const bool can = d.slide_waits && c.sentence() && !d.awaits_model();
+    return can ? put_slide(c, *d.slide_waits) : success();
+}
 
 std::vector<Command> present_commands() {
     const char* walk = "while presenting: previous or next slide";

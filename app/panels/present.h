@@ -17,4 +17,7 @@ Rect draw_presentation(Scene& scene, Rect window, const View& view);
 
 std::vector<Command> present_commands();
 
+/// Shows the slide that waited for its model, once that is open or could not be.
+Status go_on_presenting(CommandContext& context);
+
 }  // namespace headlight

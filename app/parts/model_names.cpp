@@ -1,23 +1,12 @@
 #include "parts/model_names.h"
 
-#include <map>
-
-#include "hub/library.h"
-
 namespace headlight {
 
-namespace {
-
-struct ModelNames {
-    std::map<std::string, std::string> of_path;
-};
-
-}  // namespace
-
-const std::string& shown_model_name(Scene& s, const std::string& path) {
-    auto& names = s.of<ModelNames>().of_path;
-    const auto known = names.find(path);
-    return known == names.end() ? names.emplace(path, model_name(path)).first->second : known->second;
+std::string shown_model_name(const Scene& s, const std::string& path) {
+    if (s.model() && path == s.session.document.open.path) return s.model()->name;
+    for (const FoundModel& m : s.session.of<ModelMenu>().found)
+        if (m.path == path) return m.name;
+    return name_in_path(path);
 }
 
 }  // namespace headlight

@@ -35,10 +35,10 @@ void put_forced(Document& d, const ModelChanges& kept, const ModelConfig& config
 void put_changes(Session& session, const Model& model) {
     Document& d = session.document;
     ModelChanges& kept = d.changes_of[d.open.path];
-    if (!kept.config && kept.metric.empty()) kept.metric = d.metric.name;
+    if (!kept.metric) kept.metric = d.metric.name;
     kept.config = std::make_shared<const ModelConfig>(model.config);
     d.intervention = intervention_of(kept, model.config, session.notice);
-    d.metric = metric_of(kept.metric, model, session.notice);
+    d.metric = metric_of(*kept.metric, model, session.notice);
     put_forced(d, kept, model.config);
     d.sweeping = false;
 }
@@ -50,7 +50,7 @@ void put_document(Session& session, Session&& from) {
     Document& d = session.document;
     const bool is_open = d.wanted.path == d.open.path;
     if (!is_open) d.noted_attempt = ++d.attempts;
-    d.wanted.attempt = is_open ? d.open.attempt : d.attempts;
+    d.wanted.attempt = d.first_attempt = is_open ? d.open.attempt : d.attempts;
 }
 
 void put_slide(Session& session, Session&& from, const Model& model) {
@@ -59,7 +59,7 @@ void put_slide(Session& session, Session&& from, const Model& model) {
     for (const TextName name : kTexts) d.put_text(name, kept.named(name));
     d.compare(kept.comparison);
     d.intervene(intervention_of(kept.changes(), model.config, session.notice));
-    d.explain(metric_of(kept.changes().metric, model, session.notice));
+    d.explain(metric_of(kept.changes().metric.value_or(""), model, session.notice));
     d.generation = kept.generation;
     put_forced(d, kept.changes(), model.config);
     session.views = std::move(from.views);
@@ -101,7 +101,7 @@ Session without_document(Session session) {
     blank.label_edits = std::move(d.label_edits);
     blank.left_workspace = std::move(d.left_workspace);
     d = std::move(blank);
-    session.selection.locked.reset();
+    session.selection.unlock();
     session.selection.lock_in_text.reset();
     session.selection.hovered = {};
     session.sheet.reset();
@@ -128,11 +128,6 @@ void note_changes(Document& d) {
     spelled.metric = d.metric.name;
     spelled.forced = d.generation.forced;
     spelled.forced_for = d.generation.forced_for;
-}
-
-void stay_with_open(Document& d) {
-    if (!d.open.path.empty()) d.wanted = d.open;
-    d.trial_waits.reset();
 }
 
 }  // namespace headlight

@@ -30,7 +30,4 @@ Intervention intervention_of(const ModelChanges& spelled, const ModelConfig& con
 /// with its model.
 void note_changes(Document& document);
 
-/// Gives up what is being opened: the document is again one of the model that answers.
-void stay_with_open(Document& document);
-
 }  // namespace headlight

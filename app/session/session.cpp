@@ -25,6 +25,11 @@ void Selection::choose(int to_block, int to_head) {
     head_chosen = true;
 }
 
+void Selection::unlock() {
+    locked.reset();
+    let_go.reset();
+}
+
 void Selection::lock_in(const std::string& text, std::optional<std::pair<int, int>> cell) {
     lock_in_text = cell;
     text_to_lock = text;
@@ -33,75 +38,6 @@ void Selection::lock_in(const std::string& text, std::optional<std::pair<int, in
 void GenerationState::unforce() {
     forced.clear();
     step = -1;
-}
-
-std::string& Document::named(TextName name) {
-    switch (name) {
-        case TextName::second:
-            return second;
-        case TextName::other:
-            return comparison.text;
-        case TextName::picture:
-            return picture;
-        case TextName::sentence:
-            break;
-    }
-    return text;
-}
-
-void Document::put_text(TextName name, const std::string& to) {
-    std::string& now = named(name);
-    history.note(edit_of(name, now, 0, now.size(), to), EditKind::replaced, 0);
-    now = to;
-}
-
-void Document::intervene(Intervention next) {
-    history.note({intervention, next, open.path}, same_step);
-    intervention = std::move(next);
-}
-
-void Document::explain(ChosenMetric next) {
-    history.note(Edit(MetricEdit{metric, next, open.path}));
-    metric = std::move(next);
-}
-
-void Document::compare(Comparison next) {
-    if (next.model != comparison.model) ++next.attempt;
-    history.note(Edit(ComparisonEdit{comparison, next}));
-    comparison = std::move(next);
-}
-
-void Document::compare_with_model(const std::string& path) {
-    Comparison next = comparison;
-    next.what = Compared::models;
-    if (next.model == path) ++next.attempt;
-    next.model = path;
-    compare(std::move(next));
-}
-
-void Document::label(const std::string& model, const std::string& head, const std::string& text) {
-    std::string& label = head_labels[model][head];
-    history.note(Edit(HeadLabelEdit{model, head, label, text}));
-    put_label(model, head, text);
-}
-
-void Document::put_label(const std::string& model, const std::string& head, const std::string& text) {
-    if (text.empty())
-        head_labels[model].erase(head);
-    else
-        head_labels[model][head] = text;
-    label_edits.push_back({model, head, text});
-}
-
-void choose_model(Session& session, const std::string& path) {
-    Document& d = session.document;
-    d.wanted = {path, ++d.attempts};
-    if (d.history.grouping())
-        d.noted_attempt = d.attempts;  // a part of what is tried
-    else
-        d.trial_waits.reset();  // for another model
-    session.selection.hovered.cell.reset();
-    session.selection.locked.reset();
 }
 
 void note_recent(std::vector<std::string>& recent, const std::string& text) {
@@ -130,8 +66,15 @@ namespace {
 
 std::string written(const std::string& model, const ModelChanges& changes) {
     Json out{{"model", model}, {"mask", changes.mask}, {"changes", changes.changes}};
-    if (!changes.metric.empty()) out["metric"] = changes.metric;
+    if (const std::string metric = changes.metric.value_or(""); !metric.empty()) out["metric"] = metric;
     return out.dump();
+}
+
+/// What is read says the metric, also where that is the default: none goes on from another model.
+void visit_metric(std::optional<std::string>& metric, FieldVisitor& v) {
+    std::string name = metric.value_or("");
+    v.text("metric", name);
+    metric = std::move(name);
 }
 
 /// A part that is no object of that form says nothing.
@@ -145,7 +88,7 @@ void read_changes(Document& d, const std::string& text) {
     ModelChanges& found = d.changes_of[model];
     reader.text("mask", found.mask);
     reader.list("changes", found.changes, kMaxChanges);
-    reader.text("metric", found.metric);
+    visit_metric(found.metric, reader);
 }
 
 /// What is changed in other models than the document's, for when they are open again; each a JSON object, as
@@ -154,7 +97,7 @@ void visit_other_models(Document& d, FieldVisitor& v) {
     std::vector<std::string> texts;
     for (const auto& [model, changes] : d.changes_of)
         if (model != d.wanted.path &&
-            (changes.mask != "own" || !changes.changes.empty() || !changes.metric.empty()))
+            (changes.mask != "own" || !changes.changes.empty() || !changes.metric.value_or("").empty()))
             texts.push_back(written(model, changes));
     const auto before = texts;
     v.list("other_models", texts, kMaxModels);
@@ -180,7 +123,7 @@ void visit(Document& d, FieldVisitor& v) {
     ModelChanges& own = d.changes();
     v.text("mask", own.mask);
     v.list("changes", own.changes, kMaxChanges);
-    v.text("metric", own.metric);
+    visit_metric(own.metric, v);
     if (own.forced_for != d.text) own.forced.clear();
     visit_ids("written_forced", own.forced, v);
     own.forced_for = d.text;
@@ -284,7 +227,10 @@ void visit_workspace(Session& session, FieldVisitor& v) {
     visit(session.preferences, v);
     visit(session.selection, v);
     visit(session.document.comparison, v);
-    visit(session.document.generation, v);
+    GenerationState& g = session.document.generation;
+    if (g.forced_for != session.document.text) g.unforce();
+    visit(g, v);
+    g.forced_for = session.document.text;  // whose step that is: another text alone forgets it
     for (const StateVisit visit_view : session.visits) visit_view(session.views, v);
 }
 

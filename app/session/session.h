@@ -50,7 +50,7 @@ struct GenerationState {
 struct ModelChanges {
     std::string mask = "own";
     std::vector<std::string> changes;
-    std::string metric;                         // "": the default
+    std::optional<std::string> metric;          // "": the default; none: nothing said yet
     std::vector<int> forced;                    // GenerationState::forced, in …
     std::string forced_for;                     // … this text
     std::shared_ptr<const ModelConfig> config;  // of the model, where it was open once; else null
@@ -65,6 +65,7 @@ struct Document {
     ModelChoice open;            // … the one that answers; without a path: none does yet
     uint64_t attempts = 0;       // to open a model, so far: each new one has a number of its own
     uint64_t noted_attempt = 0;  // one that is no step of undo, or has its step already
+    uint64_t first_attempt = 0;  // to open the workspace's own model
     std::string text, second;    // the second sentence, or the target
     std::string picture;         // the path of what vision models read in place of a text
     std::map<std::string, ModelChanges> changes_of;  // by path; the open model's are those …
@@ -72,6 +73,7 @@ struct Document {
     History history;                                 // of texts, interventions, models
     std::shared_ptr<const Trial> trial;              // what was tried out last; null: nothing
     std::optional<size_t> trial_waits;  // how many of its commands are done; the others wait for a model
+    std::optional<int> slide_waits;     // which slide is shown when its model is there, or cannot be
     bool same_step = false;             // further changes belong to the last step of undo
     Comparison comparison;
     GenerationState generation;
@@ -123,10 +125,12 @@ struct Selection {
     bool head_chosen = false;  // by the person: stations of Learn then begin with no other
     /// What a person does.
     void choose(int to_block, int to_head);
+    void unlock();
     std::string view_name;              // key of the view to open
     std::optional<size_t> view;         // row of the table of views; none: the first that the model offers
     std::optional<size_t> view_before;  // the one that a view which fills the window was opened from
     std::optional<std::pair<int, int>> locked;        // query, key
+    std::optional<std::pair<int, int>> let_go;        // … until a model that is being opened is there
     std::optional<std::pair<int, int>> lock_in_text;  // what is locked where the first field holds …
     std::string text_to_lock;                         // … this, once that was noticed
     Hovered hovered;
@@ -197,6 +201,10 @@ void visit_workspace(Session& session, FieldVisitor& visitor);
 
 /// Opens a model by path; what is open stays until it is there.
 void choose_model(Session& session, const std::string& path);
+
+/// Gives up what is being opened: the document is again one of the model that answers. A workspace file whose
+/// own model was never open is let go, so that it is not saved as that of another one.
+void stay_with_open(Session& session);
 
 /// Moves the chosen block and head to the nearest that the model has.
 void fit_head(Selection& selection, const ModelConfig& config);

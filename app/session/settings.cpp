@@ -4,6 +4,7 @@
 
 #include "io/mapped_file.h"
 #include "session/adopt.h"
+#include "session/workspace.h"
 
 namespace headlight {
 
@@ -25,6 +26,7 @@ Session read_settings(const Json& root, const std::string& name, std::span<const
     FieldReader reader(root, name, true);
     visit_preferences(s, reader);
     visit_workspace(s, reader);
+    spell_models(s.document);
     const std::string_view known = find_colormap(s.preferences.colormap);
     s.preferences.colormap = known.empty() ? "beam" : std::string(known);
     s.selection.choose_head = !root.contains("layer");

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "hub/library.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 #include "session/adopt.h"
@@ -16,37 +17,6 @@ constexpr const char* kFormat = "headlight-workspace";
 constexpr int kWorkspaceVersion = 1;
 constexpr std::string_view kEnding = ".headlight.json";
 
-/// A path beside the file, where there is something.
-void find_beside(const fs::path& file, std::string& model) {
-    std::error_code ignored;
-    if (model.empty() || fs::path(model).is_absolute()) return;
-    const fs::path beside = file.parent_path() / model;
-    if (fs::exists(beside, ignored)) model = fs::absolute(beside, ignored).lexically_normal().string();
-}
-
-/// Paths that do not depend on where the program was started; names stay.
-void make_absolute(std::string& model) {
-    std::error_code ignored;
-    if (!model.empty() && fs::exists(model, ignored))
-        model = fs::absolute(model, ignored).lexically_normal().string();
-}
-
-/// Changes the paths of all models of a document. Of two that become one, the one that is wanted keeps what
-/// is in force.
-template <class F>
-void for_each_model(Document& d, const F& change) {
-    auto all = std::exchange(d.changes_of, {});
-    auto own = all.extract(d.wanted.path);
-    change(d.wanted.path);
-    change(d.comparison.model);
-    if (own) d.changes_of.emplace(d.wanted.path, std::move(own.mapped()));
-    for (auto& [model, changes] : all) {
-        std::string path = model;
-        change(path);
-        d.changes_of.emplace(std::move(path), std::move(changes));
-    }
-}
-
 /// What a later version wrote beside the fields that are known, as JSON; "" where that is nothing.
 std::string unknown_fields(Json root, std::span<const StateVisit> visits) {
     for (const std::string& key : workspace_fields(visits)) root.erase(key);
@@ -55,7 +25,24 @@ std::string unknown_fields(Json root, std::span<const StateVisit> visits) {
     return root.empty() ? "" : json_text(root);
 }
 
+/// What lies in the folder is meant by a path that is not absolute.
+std::string spelled_model(const std::string& model, const fs::path& folder) {
+    std::error_code ignored;
+    if (model.empty() || fs::path(model).is_absolute()) return model_key(model);
+    const fs::path there = fs::absolute(folder / model, ignored);
+    return model_key(!folder.empty() && fs::exists(there, ignored) ? there.string() : model);
+}
+
 }  // namespace
+
+void spell_models(Document& d, const fs::path& folder) {
+    auto all = std::exchange(d.changes_of, {});
+    auto own = all.extract(d.wanted.path);
+    d.wanted.path = spelled_model(d.wanted.path, folder);
+    d.comparison.model = spelled_model(d.comparison.model, folder);
+    if (own) d.changes_of.emplace(d.wanted.path, std::move(own.mapped()));
+    for (auto& [model, changes] : all) d.changes_of.emplace(spelled_model(model, folder), std::move(changes));
+}
 
 bool is_workspace(const fs::path& path) {
     const std::string name = path.filename().string();
@@ -89,14 +76,13 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
 Result<Session> open_workspace(const fs::path& path, Session session) {
     TRY(const auto file, MappedFile::open(path));
     TRY(Session opened, parse_workspace(file->text(), display_path(path), std::move(session)));
-    for_each_model(opened.document, [&](std::string& model) { find_beside(path, model); });
+    spell_models(opened.document, path.parent_path());
     opened.document.workspace = path.string();
     return opened;
 }
 
 Result<Json> workspace_document(Session session) {
     note_changes(session.document);
-    for_each_model(session.document, make_absolute);
     Json root = Json::object();
     if (const std::string& unknown = session.document.unknown_fields; !unknown.empty()) {
         TRY(root, parse_json(unknown, session.document.workspace));

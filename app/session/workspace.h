@@ -13,6 +13,10 @@ bool is_workspace(const std::filesystem::path& path);
 /// file is found there. Its changes wait until the model is open.
 Result<Session> open_workspace(const std::filesystem::path& path, Session session);
 
+/// Gives each model of a document its one spelling. What lies in the folder, if any, is meant by a path that
+/// is not absolute. Of two that become one, the one that is wanted keeps what is in force.
+void spell_models(Document& document, const std::filesystem::path& folder = {});
+
 /// From the text of such a file. For tests and fuzzing.
 Result<Session> parse_workspace(std::string_view text, const std::string& name, Session session);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "hub/library.h"
 #include "panels/save_menu.h"
 #include "session/examples.h"
 #include "session/file_kind.h"
@@ -121,7 +122,7 @@ Status Application::apply_options() {
     Preferences& p = session.preferences;
     TRY_STATUS(take_file());
     const bool anew = o.text || !o.model.empty(), first = !anew && o.file.empty() && !p.hints_seen;
-    if (!o.model.empty()) d.wanted.path = o.model;
+    if (!o.model.empty()) d.wanted.path = model_key(o.model);
     if (o.text)
         d.text = *o.text;
     else if (first && d.text.empty())
@@ -131,7 +132,7 @@ Status Application::apply_options() {
     if (anew) {
         s.choose_head = true;
         s.head_chosen = false;
-        s.locked.reset();
+        s.unlock();
         d.changes().mask = "own";
         d.changes().changes.clear();
         d.changes().forced.clear();
@@ -161,7 +162,7 @@ void Application::try_to_act(const CommandLine& line) {
 
 void Application::carry_out_sent() {
     CommandContext context{desk_.session, desk_.answer.get(), host_};
-    if (const Status done = go_on_trying(context); !done) desk_.session.notice = done.error().message;
+    if (const Status done = go_on(context); !done) desk_.session.notice = done.error().message;
     for (const SentCommand& sent : std::exchange(desk_.sent, {})) {
         const Command& command = command_named(commands(), sent.name);
         const char* why_not = command.missing(context);

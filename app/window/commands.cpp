@@ -65,7 +65,7 @@ void escape(CommandContext& c) {
     else if (c.host.has_focus())
         c.host.drop_focus();
     else if (s.selection.locked)
-        s.selection.locked.reset();
+        s.selection.unlock();
     else if (s.guide == Guide::hints)
         s.guide = Guide::tries;
     else
@@ -165,7 +165,8 @@ Command accept_row() {
 
 }  // namespace
 
-Status go_on_trying(CommandContext& c) {
+Status go_on(CommandContext& c) {
+    TRY_STATUS(go_on_presenting(c));
     if (!trial_can_go_on(c)) return success();
     TRY(const auto lines, parse_commands(commands(), c.session.document.trial->commands));
     return go_on_trying(c, lines);

@@ -10,7 +10,7 @@ namespace headlight {
 /// All that a person can do in the window. Where several rows have one key, the first that applies has it.
 std::span<const Command> commands();
 
-/// Carries out what a try had to leave until its model is open.
-Status go_on_trying(CommandContext& context);
+/// Carries out what waited for a model: a slide, the rest of a try.
+Status go_on(CommandContext& context);
 
 }  // namespace headlight

@@ -43,7 +43,7 @@ void Fetcher::take() {
     }
     state.typed.clear();
     if (!fetched->note.empty()) desk_.session.notice = fetched->note;
-    state.fetched = fetched->path.string();
+    state.fetched = model_key(fetched->path.string());
     state.name = ended->wanted().name.repository;
 }
 

@@ -37,7 +37,7 @@ void Conversation::note_typing() {
     if (desk_.typed_text() != last_text_) {
         last_text_ = desk_.typed_text();
         desk_.session.notice.clear();
-        selection.locked.reset();
+        selection.unlock();
         desk_.session.of<ChipsState>() = {};
     }
     const auto cell = std::exchange(selection.lock_in_text, std::nullopt);
@@ -122,7 +122,11 @@ void Conversation::look_for_models() {
     ModelMenu& menu = desk_.session.of<ModelMenu>();
     const bool open = desk_.session.shows(Sheet::models) || desk_.session.shows(Sheet::compared_models);
     if (open && !menu.found_all && !looking_.valid())
-        looking_ = beside([]() -> Result<std::vector<FoundModel>> { return models_on_computer(); });
+        looking_ = beside([]() -> Result<std::vector<FoundModel>> {
+            auto found = models_on_computer();
+            for (FoundModel& m : found) m.path = model_key(m.path.string());
+            return found;
+        });
     if (!looking_.valid() || looking_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     auto found = looking_.get();
     if (found)

@@ -207,13 +207,44 @@ std::vector<FoundModel> models_on_computer() {
     return out;
 }
 
+namespace {
+
+/// The built-in model of that name; empty where there is none.
+fs::path built_in(const std::string& name) {
+    std::error_code ignored;
+    if (name.find('/') == std::string::npos)
+        for (const auto& place : built_in_places())
+            if (fs::exists(place / name / "config.json", ignored)) return place / name;
+    return {};
+}
+
+/// Whether a path leads to a model there, also where a built-in one has that name.
+bool leads_to_model(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path / "config.json", ignored) || fs::is_regular_file(path, ignored);
+}
+
+}  // namespace
+
+std::string model_key(const std::string& path_or_name) {
+    std::error_code ignored;
+    const fs::path given = expand_home(path_or_name);
+    const bool is_path = given.is_absolute() || leads_to_model(given) ||
+                         (built_in(path_or_name).empty() && fs::exists(given, ignored));
+    if (given.empty() || !is_path) return path_or_name;
+    fs::path full = absolute_path(given);
+    if (fs::is_directory(full, ignored)) return fs::weakly_canonical(full, ignored).string();
+    if (!fs::exists(full, ignored)) full = full.lexically_normal();
+    if (!full.has_filename()) full = full.parent_path();
+    const fs::path folder = fs::weakly_canonical(full.parent_path(), ignored);
+    return ((ignored ? full.parent_path() : folder) / full.filename()).string();
+}
+
 Result<fs::path> find_model(const std::string& path_or_name) {
     std::error_code ignored;
     const fs::path given = expand_home(path_or_name);
-    if (fs::exists(given / "config.json", ignored) || fs::is_regular_file(given, ignored)) return given;
-    if (path_or_name.find('/') == std::string::npos)
-        for (const auto& place : built_in_places())
-            if (fs::exists(place / given / "config.json", ignored)) return place / given;
+    if (leads_to_model(given)) return given;
+    if (const fs::path there = built_in(path_or_name); !there.empty()) return there;
     if (!path_or_name.empty() && fs::exists(given, ignored)) return out_of_hub_cache(given);
     if (const auto named = parse_hub_name(path_or_name); named)
         if (const fs::path there =
@@ -233,10 +264,15 @@ Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name,
     return Model::open(path, cancel, progress, model_name(path));
 }
 
+std::string name_in_path(const fs::path& path) {
+    for (const fs::path& part : path)
+        if (part.string().starts_with("models--")) return hub_repository(part.string());
+    const fs::path itself = path.has_filename() ? path : path.parent_path();
+    return itself.extension() == ".gguf" ? gguf_name(itself) : itself.filename().string();
+}
+
 std::string model_name(const fs::path& path) {
     std::error_code ignored;
-    const fs::path full = fs::weakly_canonical(path, ignored);
-    const fs::path itself = full.has_filename() ? full : full.parent_path();
     const fs::path typed = fs::absolute(path, ignored).lexically_normal();
     for (const fs::path& part : typed)
         if (part.string().starts_with("models--")) return hub_repository(part.string());
@@ -246,7 +282,7 @@ std::string model_name(const fs::path& path) {
         for (const FoundModel& m : out)
             if (m.path == path) return m.name;
     }
-    return itself.extension() == ".gguf" ? gguf_name(itself) : itself.filename().string();
+    return name_in_path(fs::weakly_canonical(path, ignored));
 }
 
 }  // namespace headlight

@@ -41,4 +41,11 @@ Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name,
 /// How a model is called: the folder's or file's name, "owner/name" in the Hugging Face cache.
 std::string model_name(const std::filesystem::path& path);
 
+/// The same as far as the path itself says it, without a look at the disk.
+std::string name_in_path(const std::filesystem::path& path);
+
+/// The one spelling of what find_model takes: of a path it is absolute and goes through no linked folder; a
+/// name stays. A link to a file stays too: what lies beside it may belong to it.
+std::string model_key(const std::string& path_or_name);
+
 }  // namespace headlight

@@ -117,3 +117,5 @@ def a_station_of_learn_hears_a_head_and_a_query_or_says_that_it_does_not():
             if (station, option) == ("three-uses", "--query"):
                 continue  # of a head of the encoder, where learn_stations holds its numbers
             assert not unheard(["learn", "--station", station, *shown, "-o", "-", "--format", "svg"], option, [value]), (station, option)
+    three_numbers = ["learn", "--station", "qkv", "--set", "small=on", "-o", "-", "--format", "svg"]
+    assert not unheard(three_numbers, "--head", ["1"]), "a station whose state shows no head of the model"

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "helpers.h"
 #include "session/adopt.h"
 #include "session/commands/commands.h"
 #include "session/commands/palette.h"
+#include "session/work/requests.h"
 #include "session/workspace.h"
 #include "views/views.h"
 #include "window/commands.h"
@@ -111,6 +113,21 @@ struct Bench {
         d.wanted = d.open = answer.open = {path, 0};
         adopt(session, nullptr, Adopted::changes, answer.sentence->model.get());
         show_text_of(d, host.fields, *answer.sentence->model);
+    }
+    /// The model that is wanted answers.
+    void come(const std::string& name) {
+        const WorkAnswer before = answer;
+        static_cast<RunAnswer&>(answer) = shown_with(*Model::open(kTests.parent_path() / "models" / name));
+        answer.open = {name, session.document.wanted.attempt};
+        std::tie(answer.model_path, answer.model_attempt) = std::tie(name, answer.open.attempt);
+        answer.model_error.clear();
+        take_in(session, &before, answer);
+    }
+    void fail(const std::string& why) {
+        const WorkAnswer before = answer;
+        answer.model_attempt = session.document.wanted.attempt;
+        answer.model_error = why;
+        take_in(session, &before, answer);
     }
     CommandContext context() { return {session, &answer, host}; }
     Status act(const std::string& text) {

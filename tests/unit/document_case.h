@@ -103,7 +103,7 @@ struct Sitting {
         show_text_of(session.document, host.fields, *answer.sentence->model);
         take_in(session, first ? nullptr : &before, answer);
         CommandContext c = context();
-        if (const Status done = go_on_trying(c); !done) session.notice = done.error().message;
+        if (const Status done = go_on(c); !done) session.notice = done.error().message;
         note_texts(session.document, host.fields);
     }
 

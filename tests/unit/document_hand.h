@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-inline constexpr const char* kPaths[] = {"/m/gpt2",       "/m/bert",  "/m/vit",
-                                         "/m/translator", "/m/trace", "/gone"};
+inline constexpr const char* kPaths[] = {"/m/gpt2",  "/m/bert", "/m/vit",     "/m/translator",
+                                         "/m/trace", "/gone",   "/m/./gpt2/", "/m/../m/bert"};
 
 /// Draws what is done; the same seed draws the same.
 class Hand {
@@ -55,6 +55,7 @@ private:
                                                  "compare heads",
                                                  "compare 1.0",
                                                  "compare model /m/bert",
+                                                 "compare model /m/./bert",
                                                  "align by position",
                                                  "tie 1,2",
                                                  "seed 7",
@@ -84,7 +85,7 @@ private:
             case 8:
                 return "redo";
             case 9:
-                return below(2) ? "save" : "reopen";
+                return one_of({"save", "reopen", "missing"});
             case 10:
                 return below(3) ? "keep" : below(2) ? "kill" : "stay";
             case 11:

@@ -35,6 +35,7 @@ struct Paper {
     Said now;                        // but for a model that is wanted and not open
     std::string open;                // the model that answers; "": none yet
     std::optional<Opening> opening;  // what is wanted in its place
+    std::optional<int> slide;        // the number of the one that waits for its model
     std::vector<Step> past, future;
 
     static std::string quoted(const std::string& text) { return '"' + text + '"'; }
@@ -67,10 +68,12 @@ struct Paper {
     }
     /// A person wants a model; one that undo was bringing back is given up for it.
     void want(const std::string& path) {
+        slide.reset();
         if (!open.empty()) now["model"] = quoted(open);
         opening = Opening{path, true};
     }
     void stay() {
+        slide.reset();
         if (open.empty()) return;
         opening.reset();
         now["model"] = quoted(open);
@@ -92,9 +95,15 @@ struct Paper {
         now = file;
         past.clear();
         future.clear();
+        slide.reset();
         if (!running) open.clear();
         opening.reset();
         if (model != open) opening = Opening{model, false};
+    }
+    /// Whether the last step ended with opening the model that is open.
+    bool just_opened() const {
+        const Change* last = past.empty() || past.back().empty() ? nullptr : &past.back().back();
+        return last && last->key == "model" && last->after == quoted(open);
     }
     /// Takes a step back for good.
     void drop_last() {
@@ -122,6 +131,7 @@ private:
         else
             now.erase(key);
         if (key != "model") return;
+        slide.reset();
         const std::string path = value->substr(1, value->size() - 2);
         if (path == open)
             opening.reset();
@@ -129,5 +139,39 @@ private:
             opening = Opening{path, false};
     }
 };
+
+/// What some commands say is known: a field and its value; "": nothing stands there. "", or what one left
+/// unsaid.
+inline std::string unsaid(const std::string& line, const Said& is, const std::string& open,
+                          bool reads_pictures) {
+    struct Says {
+        const char *command, *key, *value;
+    };
+    static constexpr Says kSays[] = {{"text A dog ran", "text", "\"A dog ran\""},
+                                     {"text", "text", "\"\""},
+                                     {"second Ein Hund", "second", "\"Ein Hund\""},
+                                     {"second", "second", "\"\""},
+                                     {"compare text A cat", "text_b", "\"A cat\""},
+                                     {"compare text A cat", "compare", "2"},
+                                     {"compare model /m/bert", "model_b", "\"/m/bert\""},
+                                     {"compare model /m/./bert", "model_b", "\"/m/bert\""},
+                                     {"mask window:2", "mask@", "\"window:2\""},
+                                     {"mask own", "mask@", ""},
+                                     {"remove interventions", "mask@", ""},
+                                     {"remove interventions", "changes@", ""},
+                                     {"metric default", "metric@", ""},
+                                     {"seed 7", "seed", "7"}};
+    std::string out;
+    for (const auto& [command, field, value] : kSays) {
+        if (line != command) continue;
+        std::string key = field;
+        if (key == "text" && reads_pictures) key = "picture";
+        if (key.back() == '@') key += open;
+        const auto found = is.find(key);
+        const std::string said = found == is.end() ? "" : found->second;
+        if (said != value) out += line + " leaves " + key + " at " + said + "\n";
+    }
+    return out;
+}
 
 }  // namespace headlight

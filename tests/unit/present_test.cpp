@@ -67,20 +67,93 @@ TEST_CASE("a slide keeps texts, comparison, metric and what is generated, and is
     CHECK(Json::diff(second, said()).dump() == "[]");
 }
 
-TEST_CASE("a slide of another model changes nothing in the one that is open, and says so") {
-    Bench b;
-    b.session.visits = view_visits();
-    REQUIRE(b.act("mask 3>2; slide add; remove interventions"));
-    Json slide = Json::parse(b.session.document.slides[0]);
-    CHECK(slide["slide_of"] == b.answer.sentence->model->name);
+namespace {
+
+/// Two slides: of the story model, and of the translator.
+struct SlidesOfTwo : Bench {
+    SlidesOfTwo() {
+        session.visits = view_visits();
+        REQUIRE(act("mask 3>2; text A dog; slide add; switch translator"));
+        come("translator");
+        REQUIRE(act("ablate encoder.0.1; text A cat; slide add; switch stories"));
+        come("stories");
+        REQUIRE(act("remove interventions; text Between"));
+    }
+    Status go_on() {
+        CommandContext c = context();
+        return headlight::go_on(c);
+    }
+    std::string changed() const {
+        const auto& changes = session.document.intervention.changes;
+        return changes.empty() ? "" : change_name(answer.sentence->model->config, changes[0]);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a slide of another model opens that and is shown then, as one step of undo") {
+    SlidesOfTwo b;
+    Document& d = b.session.document;
+    const size_t steps = d.history.steps();
     REQUIRE(b.act("slide go 1"));
-    CHECK(b.session.document.intervention.changes.size() == 1);
-    CHECK(b.session.notice.find("another") == std::string::npos);
+    CHECK((!d.awaits_model() && !b.changed().empty()));
+    REQUIRE(b.act("undo"));
+    REQUIRE(b.act("slide go 2"));
+    CHECK((d.wanted.path == "translator" && d.text == "Between" && b.session.slide == 1));
+    REQUIRE(b.go_on());
+    CHECK_MESSAGE(d.text == "Between", "it waits");
+    b.come("translator");
+    REQUIRE(b.go_on());
+    CHECK(d.text == "A cat");
+    CHECK(b.changed() == "ablate:encoder.0.1:zero");
+    CHECK(b.session.notice.find("left out") == std::string::npos);
+    CHECK(d.history.steps() == steps + 1);
+    REQUIRE(b.act("undo"));
+    CHECK((d.text == "Between" && d.wanted.path == "stories"));
+    b.come("stories");
+    REQUIRE(b.go_on());
+    CHECK((d.text == "Between" && b.changed().empty()));
+    REQUIRE(b.act("redo"));
+    b.come("translator");
+    CHECK((d.text == "A cat" && b.changed() == "ablate:encoder.0.1:zero"));
+}
+
+TEST_CASE("of slides and models the latest wins") {
+    SlidesOfTwo b;
+    Document& d = b.session.document;
+    REQUIRE(b.act("slide go 2; slide go 1"));
+    CHECK((!d.awaits_model() && d.text == "A dog"));
+    REQUIRE(b.act("slide go 2; switch vit"));
+    CHECK((d.wanted.path == "vit" && !d.slide_waits));
+    REQUIRE(b.act("slide go 2; cancel opening"));
+    CHECK((!d.awaits_model() && !d.slide_waits && d.text == "A dog"));
+    REQUIRE(b.act("slide go 2; slide remove"));
+    CHECK_MESSAGE(!d.slide_waits, "there is none to show");
+}
+
+TEST_CASE("a slide of a model that cannot be opened says so and goes on without what it changes there") {
+    SlidesOfTwo b;
+    Document& d = b.session.document;
+    Json slide = Json::parse(d.slides[1]);
+    slide["model"] = "/gone";
     slide["slide_of"] = "another";
-    b.session.document.slides[0] = slide.dump();
-    REQUIRE(b.act("remove interventions; slide go 1"));
-    CHECK(b.session.document.intervention == Intervention{});
+    d.slides[1] = slide.dump();
+    REQUIRE(b.act("mask 3>2; present; slide go 2"));
+    b.fail("There is nothing at /gone.");
+    REQUIRE(b.go_on());
+    CHECK((d.text == "A cat" && d.intervention == Intervention{} && d.wanted.path == "stories"));
+    CHECK((!b.session.sheet && b.session.presenting && !d.slide_waits));
     CHECK(b.session.notice.find("another") != std::string::npos);
+    slide.erase("model");
+    d.slides[1] = slide.dump();
+    REQUIRE(b.act("slide go 2"));
+    CHECK_MESSAGE(d.wanted.path == "another", "an older slide says the name alone");
+    REQUIRE(b.act("cancel opening"));
+    slide["slide_of"] = "stories";
+    slide["model"] = "/elsewhere/stories";
+    d.slides[1] = slide.dump();
+    REQUIRE(b.act("slide go 2"));
+    CHECK_MESSAGE(!d.awaits_model(), "on another computer a model of that name is the slide's");
 }
 
 TEST_CASE("slides are in the workspace, and of another workspace no more") {

@@ -1,7 +1,7 @@
 // What a session asks of the worker, and what its answers change, without a display.
 #include <doctest/doctest.h>
 
-#include "helpers.h"
+#include "exchange_case.h"
 #include "session/adopt.h"
 #include "session/commands/try_out.h"
 #include "session/settings.h"
@@ -11,27 +11,6 @@
 using namespace headlight;
 
 namespace {
-
-/// An answer of a model that read a text, as the worker gives it.
-WorkAnswer answer_of(const char* folder, const std::vector<int>& ids) {
-    ThreadPool pool(1);
-    WorkAnswer a;
-    const auto model = reference_model(folder);
-    static_cast<RunAnswer&>(a) =
-        *answer_for({trace_of(model, ids, pool), nullptr, nullptr}, {1, 2}, {}, pool);
-    a.model_path = "/models/some";
-    a.open = {a.model_path, 0};
-    return a;
-}
-
-/// Another model, under a path.
-WorkAnswer opened_as(const char* path, uint64_t attempt) {
-    WorkAnswer a = answer_of("llama", {5, 9, 200});
-    a.model_path = path;
-    a.model_attempt = attempt;
-    a.open = {path, attempt};
-    return a;
-}
 
 Intervention masked(const char* mask) {
     Intervention out;
@@ -155,7 +134,7 @@ TEST_CASE("exchange: a model that cannot be opened changes nothing of the docume
     CHECK((request_of(s, wrong.sentence.get()).model_path == "/models/some" &&
            request_of(s, wrong.sentence.get()).generation.wanted.forced == std::vector<int>{7}));
     choose_model(s, "/no/such model");
-    stay_with_open(s.document);
+    stay_with_open(s);
     CHECK_MESSAGE(*workspace_document(s) == before, "nor does one that is cancelled");
 }
 

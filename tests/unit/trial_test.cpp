@@ -18,23 +18,9 @@ struct TrialBench : Bench {
         return state.words(state.shown());
     }
     size_t steps() const { return session.document.history.steps(); }
-    /// The model that is wanted answers.
-    void come(const std::string& name) {
-        const WorkAnswer before = answer;
-        static_cast<RunAnswer&>(answer) = shown_with(*Model::open(kTests.parent_path() / "models" / name));
-        answer.open = {name, session.document.wanted.attempt};
-        answer.model_error.clear();
-        take_in(session, &before, answer);
-    }
     void open(const std::string& name) {
         choose_model(session, name);
         come(name);
-    }
-    void fail(const std::string& why) {
-        const WorkAnswer before = answer;
-        answer.model_attempt = session.document.wanted.attempt;
-        answer.model_error = why;
-        take_in(session, &before, answer);
     }
     const Mask& mask() const { return session.document.intervention.mask; }
 };
@@ -164,7 +150,7 @@ TEST_CASE("try: what comes behind a model waits until it is open, and comes back
     CommandContext c = b.context();
     CHECK_FALSE(trial_can_go_on(c));
     b.come("translator");
-    REQUIRE(go_on_trying(c));
+    REQUIRE(go_on(c));
     CHECK(b.mask() == *Mask::parse("none"));
     CHECK(b.session.selection.block == 1);
     CHECK(b.session.selection.head == 3);

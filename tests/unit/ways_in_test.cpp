@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 
 #include "helpers.h"
 #include "hub/library.h"
@@ -106,6 +107,28 @@ TEST_CASE("recovery: where nothing locks, no window takes another one's place fo
     lock_files_with(nullptr);
     const auto held = FileLock::take(folder.path / "a", 0);
     CHECK((held && held->held()));
+}
+
+TEST_CASE("paths: a model has one key however its path is spelled, and a name stays") {
+    const TemporaryFolder folder;
+    const fs::path real = fs::canonical(folder.path), model = real / "m", link = real / "link";
+    fs::create_directory(model);
+    fs::create_directory_symlink(real, link);
+    std::ofstream(model / "config.json") << "{}";
+    std::ofstream(model / "a.gguf") << "GGUF";
+    fs::create_symlink(model / "a.gguf", model / "b.gguf");
+    const std::string key = model.string();
+    const auto relative = fs::relative(model);
+    for (const fs::path& spelled : {model, model / "", link / "m", real / "." / "m" / "..", relative})
+        CHECK(model_key((spelled.filename() == ".." ? spelled / "m" : spelled).string()) == key);
+    CHECK(model_key((link / "m/./a.gguf").string()) == key + "/a.gguf");
+    CHECK_MESSAGE(model_key((link / "m/b.gguf").string()) == key + "/b.gguf",
+                  "what lies beside a link is its");
+    for (const char* name : {"stories", "openai-community/gpt2", "llama3.2:1b", ""})
+        CHECK(model_key(name) == name);
+    CHECK(model_key("/gone/./m/") == "/gone/m");
+    const char* home = std::getenv("HOME");
+    if (home && *home) CHECK(model_key("~/gone") == fs::weakly_canonical(fs::path(home)).string() + "/gone");
 }
 
 }  // namespace headlight

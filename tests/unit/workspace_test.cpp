@@ -131,10 +131,12 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
 TEST_CASE("workspace: what is changed in other models, and the tokens that were forced, come back with it") {
     Session s;
     Document& d = s.document;
-    d.text = d.changes().forced_for = "one";
+    d.text = d.changes().forced_for = d.generation.forced_for = "one";
     d.changes().forced = {7, 300};
+    d.changes().metric = "";
     d.changes_of["/models/other"].mask = "window:3";
     d.changes_of["/models/other"].changes = {"ablate:0.1:zero"};
+    d.changes_of["/models/other"].metric = "";
     d.changes_of["/models/third"].metric = "p #17";
     d.changes_of["/models/untouched"];
     d.generation.step = 3;

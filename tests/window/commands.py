@@ -106,7 +106,7 @@ def commands_at_the_start(display):
         assert r["shown_head"] == [2, 0] and r["locked"] == [16, 10] and r["change_list"] == ["mask:16>10"], r["change_list"]
     choices = "lines heads 2.0,2.3; graph heads 2.0; steps column weighted; heads sort previous; view head"
     with Window(PROGRAM, display, "--text", LILY, "--do", choices) as w:
-        r = w.wait(lambda r: r["view"] == "Heat map" and r["hidden_heads"] and not r["busy"])
+        r = w.wait(lambda r: r["view"] == "Heat map" and r["heads_sort"] == 1 and not r["busy"])
         assert 0 not in r["hidden_heads"] and 3 not in r["hidden_heads"] and len(r["left_out"]) == 31, r["hidden_heads"]
         assert r["step_column"] == 8 and r["heads_sort"] == 1, (r["step_column"], r["heads_sort"])
     for line in ("fly", "theme blue", "lock 99,99", "view alignment"):

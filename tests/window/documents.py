@@ -46,6 +46,17 @@ def slides_show_what_they_kept(display):
         w.wait(lambda r: r["text_b"] == "Tom had a car" and "ball" in r["metric"])
 
 
+def a_slide_of_another_model_opens_it(display):
+    with Window(PROGRAM, display, "--text", LILY, "--do", f"mask none; slide add; open {GPT2}; ablate 0.1; slide add; present") as w:
+        w.wait(lambda r: r["model"] == "gpt2" and r["slides"] == 2 and r["presenting"] and not r["busy"])
+        w.key("Left")
+        w.wait(lambda r: r["model"] == "stories" and r["slide"] == 0 and r["mask"] == "none" and r["changes"] == 0 and not r["busy"])
+        w.key("Right")
+        w.wait(lambda r: r["model"] == "gpt2" and r["slide"] == 1 and r["mask"] == "own" and r["change_list"] == ["ablate:0.1:zero"])
+        w.key("Left", "Right")
+        w.wait(lambda r: r["model"] == "gpt2" and r["slide"] == 1 and not r["busy"])
+
+
 def undo_goes_back_through_models_and_leaves_their_texts_apart(display):
     with Window(PROGRAM, display, "--text", LILY) as w:
         w.settled()

@@ -5,6 +5,7 @@
 
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "hub/library.h"
 #include "io/folder.h"
 #include "io/mapped_file.h"
 #include "io/text_file.h"
@@ -89,7 +90,7 @@ Status open_path(CommandContext& c, const std::string& typed) {
 Status switch_model(CommandContext& c, const std::string& name) {
     const Document& d = c.session.document;
     const bool is_open = c.model() && c.model()->name == name && !d.awaits_model();
-    if (!is_open && d.wanted.path != name) choose_model(c.session, name);
+    if (!is_open && d.wanted.path != model_key(name)) choose_model(c.session, name);
     return success();
 }
 
@@ -99,7 +100,7 @@ Status cancel_opening(CommandContext& c, const std::string& words) {
     if (words == "b")
         compared.model.clear();
     else
-        stay_with_open(c.session.document);
+        stay_with_open(c.session);
     return success();
 }
 

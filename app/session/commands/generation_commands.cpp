@@ -12,7 +12,7 @@ const char* needs_written(const CommandContext& c) {
 
 void show_step(Session& session, const WrittenText& written, int step) {
     session.document.generation.step = step >= written.steps() ? -1 : std::max(step, 0);
-    session.selection.locked.reset();
+    session.selection.unlock();
 }
 
 namespace {

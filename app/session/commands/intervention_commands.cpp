@@ -168,7 +168,8 @@ struct PutEdit {
     /// The step that this belongs to stands already.
     void open_again(const std::string& model) {
         Document& d = session.document;
-        if (d.open.path == model) return stay_with_open(d);
+        d.slide_waits.reset();
+        if (d.open.path == model) return stay_with_open(session);
         if (d.wanted.path != model) choose_model(session, model);
         d.noted_attempt = d.wanted.attempt;
     }

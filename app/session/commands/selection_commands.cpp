@@ -96,7 +96,7 @@ std::vector<Command> selection_commands() {
              [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; }),
          row({"lock QUERY,KEY", "Lock cell", "lock the numbers of a cell: 16,10"}, lock_cell, needs_sentence),
          row({"unlock", "Unlock the cell", "unlock the cell"},
-             [](CommandContext& c) { c.session.selection.locked.reset(); }),
+             [](CommandContext& c) { c.session.selection.unlock(); }),
          rank_row()});
 }
 

@@ -32,7 +32,10 @@ void take_model(Session& session, const WorkAnswer& now) {
     Document& d = session.document;
     note_changes(d);
     const ModelChoice before = std::exchange(d.open, now.open);
-    if (d.wanted.attempt == d.open.attempt) d.wanted = d.open;  // also where that is another one's place
+    session.selection.let_go.reset();
+    const bool instead = now.model_attempt == d.open.attempt && now.model_path != d.open.path;
+    if (instead) d.first_attempt = d.open.attempt + 1;  // the document's own is not open yet
+    if (instead && d.wanted.attempt == d.open.attempt) stay_with_open(session);
     if (!before.path.empty() && d.open.attempt != d.noted_attempt)
         d.history.note(Edit(ModelEdit{before.path, d.open.path}));
     adopt(session, nullptr, Adopted::changes, now.sentence->model.get());
@@ -49,8 +52,12 @@ void take_failures(Session& session, const WorkAnswer* before, const WorkAnswer&
     const bool anew =
         !before || before->model_attempt != now.model_attempt || before->model_error != now.model_error;
     if (!now.model_error.empty() && anew) {
-        session.sheet = Sheet::models;
-        if (session.document.wanted.attempt == now.model_attempt) stay_with_open(session.document);
+        Document& d = session.document;
+        const bool wanted = d.wanted.attempt == now.model_attempt;
+        const auto slide = d.slide_waits;  // goes on without its model, and says so
+        if (!wanted || !slide) session.sheet = Sheet::models;
+        if (wanted) stay_with_open(session);
+        d.slide_waits = slide;
     }
     const std::string was = before ? before->failure : "";
     if (!was.empty() && now.failure.empty() && session.notice == was) session.notice.clear();

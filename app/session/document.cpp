@@ -1,0 +1,93 @@
+// What a document does to itself: each as a step of undo.
+#include <utility>
+
+#include "hub/library.h"
+#include "session/session.h"
+
+namespace headlight {
+
+std::string& Document::named(TextName name) {
+    switch (name) {
+        case TextName::second:
+            return second;
+        case TextName::other:
+            return comparison.text;
+        case TextName::picture:
+            return picture;
+        case TextName::sentence:
+            break;
+    }
+    return text;
+}
+
+void Document::put_text(TextName name, const std::string& to) {
+    std::string& now = named(name);
+    history.note(edit_of(name, now, 0, now.size(), to), EditKind::replaced, 0);
+    now = to;
+}
+
+void Document::intervene(Intervention next) {
+    history.note({intervention, next, open.path}, same_step);
+    intervention = std::move(next);
+}
+
+void Document::explain(ChosenMetric next) {
+    history.note(Edit(MetricEdit{metric, next, open.path}));
+    metric = std::move(next);
+}
+
+void Document::compare(Comparison next) {
+    if (next.model != comparison.model) ++next.attempt;
+    history.note(Edit(ComparisonEdit{comparison, next}));
+    comparison = std::move(next);
+}
+
+void Document::compare_with_model(const std::string& path) {
+    Comparison next = comparison;
+    next.what = Compared::models;
+    const std::string model = model_key(path);
+    if (next.model == model) ++next.attempt;
+    next.model = model;
+    compare(std::move(next));
+}
+
+void Document::label(const std::string& model, const std::string& head, const std::string& text) {
+    std::string& label = head_labels[model][head];
+    history.note(Edit(HeadLabelEdit{model, head, label, text}));
+    put_label(model, head, text);
+}
+
+void Document::put_label(const std::string& model, const std::string& head, const std::string& text) {
+    if (text.empty())
+        head_labels[model].erase(head);
+    else
+        head_labels[model][head] = text;
+    label_edits.push_back({model, head, text});
+}
+
+void choose_model(Session& session, const std::string& path) {
+    Document& d = session.document;
+    d.wanted = {model_key(path), ++d.attempts};
+    d.slide_waits.reset();
+    if (d.history.grouping())
+        d.noted_attempt = d.attempts;  // a part of what is tried
+    else
+        d.trial_waits.reset();  // for another model
+    Selection& s = session.selection;
+    s.hovered.cell.reset();
+    if (s.locked) s.let_go = std::exchange(s.locked, std::nullopt);
+}
+
+void stay_with_open(Session& session) {
+    Document& d = session.document;
+    Selection& s = session.selection;
+    d.trial_waits.reset();
+    d.slide_waits.reset();
+    if (const auto cell = std::exchange(s.let_go, std::nullopt); !s.locked) s.locked = cell;
+    if (d.open.path.empty()) return;
+    if (d.open.attempt < d.first_attempt) d.workspace.clear();
+    d.first_attempt = d.open.attempt;
+    d.wanted = d.open;
+}
+
+}  // namespace headlight
