@@ -60,7 +60,7 @@ void draw_center(Scene& s, Rect center, const View& view) {
     else
         caption_lines(
             s.ui, inset(center, gap::large, gap::small),
-            "Too little room for this view: enlarge the window, or make the text smaller (Ctrl −).");
+            "Too little room for this view: enlarge the window, or set a smaller text size (Ctrl K).");
     s.ui.unclip();
 }
 
