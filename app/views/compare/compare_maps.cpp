@@ -21,7 +21,7 @@ struct Panel {
 };
 
 constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestComparedCell = 64,
-                kWiderThanHigh = 1.6f, kTitleLine = 36, kUnderMap = 50, kBarLength = 120, kStepNote = 24;
+                kWiderThanHigh = 1.6f, kMapTitle = 36, kUnderMap = 50, kBarLength = 120, kStepNote = 24;
 
 /// Where the three maps stand; one cell covers some rows and columns of the pair.
 struct PairLayout {
@@ -42,7 +42,7 @@ PairLayout arrange(Ui& ui, Rect area, const PairedMap& m, bool square) {
         slanted_height(widest_of(ui, kCaptionMono, m.column_labels, kWidestName)) + gap::medium;
     Rect inside = inset(area, size::center_pad, 0);
     take_left(inside, kRowNames, gap::tight);
-    const Rect titles = take_top(inside, kTitleLine);
+    const Rect titles = take_top(inside, kMapTitle);
     take_top(inside, names);
     const auto columns = narrow<int>(m.small_a.cols()), rows = narrow<int>(m.small_a.rows());
     const float room = nth_column(inside, 0, 3, kBetween).w,

@@ -42,7 +42,7 @@ void draw_strip_toolbar(Scene& s, Toolbar& bar) {
 }
 
 /// The text of the other run, where the method asks for one.
-void draw_other_field(Scene& s, Rect& rest) {
+void draw_baseline_field(Scene& s, Rect& rest) {
     constexpr float kName = 84;
     const TokenScoresWanted wanted = token_scores_wanted(s);
     if (s.ui.on_page() || !wanted.how.needs_prompt()) return;
@@ -169,7 +169,7 @@ void draw_influence_strip(Scene& s, Rect area) {
         draw_strip_toolbar(s, bar);
         take_top(rest, bar.bottom() - before);
     }
-    draw_other_field(s, rest);
+    draw_baseline_field(s, rest);
     const TokenScores scores = token_scores_found(s);
     if (!scores.refusal.empty()) {
         ui.text.draw_wrapped(rest.x, rest.y + gap::small, rest.w, kBody, ui.colors->t2, scores.refusal);
