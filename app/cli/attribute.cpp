@@ -83,7 +83,7 @@ Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& poo
                      "mean or zero."};
     InputOptions other = o.input;
     clear_changes(other);
-    read_instead(other, o.baseline.substr(kPrompt.size()));
+    read_instead(other, o.baseline.substr(kPrompt.size()), "--baseline");
     TRY(ForwardRequest request, read_request(other, out.trace->model, pool));
     const std::vector<int>& ids = out.trace->output().ids;
     if (request.inputs.size() > 1)
@@ -112,6 +112,8 @@ Result<InfluenceWanted> read_wanted(const AttributeOptions& o, const Trace& trac
 Status check_heard(const AttributeOptions& o) {
     if (method_of(o).method != InfluenceMethod::integrated_gradients)
         TRY_STATUS(refuse_given(o.given, {"steps", "baseline"}, "--method integrated-gradients"));
+    if (!method_of(o).of_metric)
+        TRY_STATUS(refuse_given(o.given, {"gradients"}, "a method that explains a metric"));
     if (!o.over_written()) TRY_STATUS(refuse_given(o.given, {"tokens"}, "--over written"));
     if (!o.output.empty())
         TRY_STATUS(refuse_given(o.given, {"json"}, "standard output; the ending of -o names the format"));

@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     }
     InputOptions other = o.input;
     other.trace.clear();
-    if (!o.text_b.empty()) read_instead(other, o.text_b);
+    if (!o.text_b.empty()) read_instead(other, o.text_b, "--text-b");
     if (!o.model_b.empty()) other.model = o.model_b;
     if (!o.input.trace.empty() && other.typed.text.empty() && other.typed.ids.empty()) {
         TRY(const auto sequences, recorded_sequences(a));

@@ -61,8 +61,10 @@ Result<std::shared_ptr<const Trace>> learn_trace(InputOptions input, const learn
     if (input.model.empty()) return std::shared_ptr<const Trace>();
     TRY(const auto model, open_model(input));
     input.image.clear();
-    if (model->config.can.read_image)
+    if (model->config.can.read_image) {
+        if (input.typed.text == learn::station_text(station.key).sample) input.typed.text.clear();
         input.typed.image = image ? image : std::make_shared<const RgbImage>(learn::sample_picture());
+    }
     TRY(ForwardRequest request, read_request(input, model, pool));
     return run_trace(model, std::move(request), pool);
 }

@@ -116,8 +116,9 @@ void add_trace_alone(CLI::App& app, InputOptions& o) {
         trace->excludes(app.get_option(run));
 }
 
-void read_instead(InputOptions& o, const std::string& text) {
+void read_instead(InputOptions& o, const std::string& text, const char* option) {
     o.typed.text = text;
+    o.text_option = option;
     o.typed.ids.clear();
     o.typed.types.clear();
     o.text_file.clear();
@@ -216,12 +217,25 @@ Status check_places(const Intervention& intervention, const std::vector<Sequence
     return success();
 }
 
+/// A model of images reads no text, so none may go unheard.
+Status check_no_text(const InputOptions& o, const Model& model) {
+    const std::pair<bool, const char*> texts[] = {
+        {!o.typed.text.empty(), o.text_option}, {!o.text_file.empty(), "--text-file"},
+        {!o.typed.pair.empty(), "--pair"},      {!o.typed.target.empty(), "--target"},
+        {!o.typed.ids.empty(), "--ids"},        {!o.typed.target_ids.empty(), "--target-ids"}};
+    for (const auto& [given, option] : texts)
+        if (given) return Error{model.name + " reads images, not text; leave " + option + " out."};
+    return success();
+}
+
 }  // namespace
 
 Result<ForwardRequest> read_request(const InputOptions& o, const std::shared_ptr<const Model>& model,
                                     ThreadPool& pool) {
     ForwardRequest request;
     TRY(request.intervention, read_intervention(o, model->config));
+    if (model->config.can.read_image && (!o.image.empty() || o.typed.image))
+        TRY_STATUS(check_no_text(o, *model));
     TextInput typed = o.typed;
     if (!o.text_file.empty()) {
         TRY(typed.text, read_text(o.text_file));

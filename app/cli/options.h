@@ -20,7 +20,8 @@ struct InputOptions {
     std::string model = "stories";
     TextInput typed;
     std::string text_file, mask = "own", image;
-    std::string trace;  // a trace file in place of a model and a text
+    const char* text_option = "--text";  // by which the text was given
+    std::string trace;                   // a trace file in place of a model and a text
     std::vector<std::string> ablate, changes;
     std::string temperature;  // of attention, as it was written
     int threads = default_thread_count();
@@ -44,8 +45,8 @@ CLI::Option* add_trace_option(CLI::App& app, InputOptions& options);
 /// The same where nothing else is run beside it, so that a model or a text would go unheard.
 void add_trace_alone(CLI::App& app, InputOptions& options);
 
-/// Another text in place of what the options name, whether as a text, a file or ids.
-void read_instead(InputOptions& options, const std::string& text);
+/// Another text in place of what the options name, whether as a text, a file or ids; `option` gave it.
+void read_instead(InputOptions& options, const std::string& text, const char* option);
 
 /// --metric, as parse_metric reads it.
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does);

@@ -26,6 +26,7 @@ Status render_trace(const RenderOptions& o, const std::shared_ptr<const Trace>& 
                     const std::string& output, ThreadPool& pool) {
     const ModelConfig& c = trace->config();
     RenderOptions one = o;
+    TRY_STATUS(check_heard_by_model(o, c));
     TRY_STATUS(choose_place(one, *trace));
     if (!o.all_heads) return render_one(one, trace, output, pool);
     Progress progress(c.head_count(), o.input.quiet);
@@ -58,8 +59,7 @@ Status render_lines(const RenderOptions& o, const std::vector<std::string>& line
     const auto draw = [&](size_t i) -> Status {
         ThreadPool alone(1);
         RenderOptions one = o;
-        one.input.text_file.clear();
-        one.input.typed.text = lines[i];
+        read_instead(one.input, lines[i], "--text-file");
         TRY(ForwardRequest request, read_request(one.input, model, alone));
         TRY(const auto trace, run_trace(model, std::move(request), alone));
         return render_trace(one, trace, with_suffix(o.output, padded(i + 1, lines.size())), alone);
@@ -119,8 +119,7 @@ Status render(RenderOptions& o) {
             return Error{
                 "Several figures cannot go to standard output; name a file with -o, or give one sentence."};
         if (lines.size() > 1) return render_lines(o, lines);
-        o.input.typed.text = lines.empty() ? "" : lines[0];
-        o.input.text_file.clear();
+        read_instead(o.input, lines.empty() ? "" : lines[0], "--text-file");
     }
     if (o.all_heads && is_standard_stream(o.output))
         return Error{"The figures of all heads cannot go to standard output; name a file with -o."};
@@ -229,11 +228,11 @@ std::function<Status()> declare_render(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--cell", o->lock,
                    "query and key that views of one cell show, 16,10; the last query otherwise");
-    app.add_option("--with", o->with, "--view compare: the other head, 3.2");
-    app.add_option(
+    auto* with = app.add_option("--with", o->with, "--view compare: the other head, 3.2");
+    with->excludes(app.add_option(
         "--text-b", o->text_b,
-        "--view compare: the other sentence; --view patch: the clean one; --view influence: the baseline");
-    app.add_option("--model-b", o->model_b, "--view compare: the other model");
+        "--view compare: the other sentence; --view patch: the clean one; --view influence: the baseline"));
+    with->excludes(app.add_option("--model-b", o->model_b, "--view compare: the other model"));
     app.add_option(
            "--show", o->show,
            "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with interventions "

@@ -61,6 +61,8 @@ std::vector<std::string> words_of(const char* const (&words)[N]) {
 
 /// Fails where an option was given that does not act on the view, or on its numbers where those are written.
 Status check_heard(const RenderOptions& options);
+/// The same of what the model leaves unheard.
+Status check_heard_by_model(const RenderOptions& options, const ModelConfig& config);
 
 /// Options of the views graph and influence.
 void add_origin_options(CLI::App& app, RenderOptions& options);

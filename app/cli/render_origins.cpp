@@ -16,7 +16,7 @@ void add_origin_options(CLI::App& app, RenderOptions& o) {
     choice("--origins", o.origins, words_of(kOriginsWords),
            "--view graph: how it is told where a token comes from; auto: rollout, or contributions where "
            "that leaves the first token more than half");
-    app.add_flag("--flow", o.flow, "--view graph: as --origins flow");
+    app.add_flag("--flow", o.flow, "--view graph: as --origins flow")->excludes(app.get_option("--origins"));
     app.add_flag("--sink-apart", o.sink_apart,
                  "--view graph: the first token apart, the others' shares renormalized");
     app.add_option(

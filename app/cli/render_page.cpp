@@ -42,7 +42,7 @@ Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, c
 Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
     InputOptions other = o.input;
     clear_changes(other);
-    if (!o.text_b.empty()) read_instead(other, o.text_b);
+    if (!o.text_b.empty()) read_instead(other, o.text_b, "--text-b");
     if (!o.model_b.empty()) other.model = o.model_b;
     if (o.input.trace.empty()) return other;
     if (o.model_b.empty())
@@ -156,20 +156,40 @@ void choose_for_view(const RenderOptions& o, Session& s) {
     for (const StateVisit visit : s.visits) visit(s.views, reader);
 }
 
+/// The layer whose heads are drawn of those that are named: the given one, else the one that all are of.
+Result<int> layer_of_heads(const RenderOptions& o, const ModelConfig& c,
+                           const std::set<AttentionHead>& named) {
+    const bool given = o.given.count("layer") > 0;
+    const int block = given ? o.figure.block : named.begin()->block;
+    const auto elsewhere =
+        std::count_if(named.begin(), named.end(), [&](AttentionHead head) { return head.block != block; });
+    if (given && elsewhere == std::ssize(named))
+        return Error{"No head of --heads is in layer " + block_path(c, block) +
+                     "; correct --layer, or leave it out."};
+    if (!given && elsewhere > 0)
+        return Error{"--view " + o.view + " shows the heads of one layer; choose it with --layer."};
+    return block;
+}
+
 /// The heads that a graph is made of, and those of a layer that are drawn as lines.
 Status choose_heads_shown(const RenderOptions& o, const ModelConfig& c, Session& s) {
+    const bool of_layer = find_view(o.view)->shows == View::Shows::layer;
     std::set<AttentionHead> shown;
-    if (o.shown_heads.empty()) {
-        if (o.given.count("head") && find_view(o.view)->shows == View::Shows::layer)
-            show_heads_alone(s, c, o.figure.block, {{o.figure.block, o.figure.head}});
-        return success();
-    }
-    std::istringstream words(o.shown_heads);
-    for (std::string word; std::getline(words, word, ',');) {
+    if (of_layer && o.given.count("head")) shown = {{o.figure.block, o.figure.head}};
+    for (const std::string& word :
+         o.shown_heads.empty() ? std::vector<std::string>() : comma_list(o.shown_heads)) {
         TRY(const AttentionHead head, parse_head(c, word, "--heads"));
         shown.insert(head);
     }
-    show_heads_alone(s, c, o.figure.block, shown);
+    if (shown.empty()) return success();
+    int block = o.figure.block;
+    if (of_layer && !o.shown_heads.empty()) {
+        TRY(block, layer_of_heads(o, c, shown));
+        const auto first =
+            std::find_if(shown.begin(), shown.end(), [&](AttentionHead head) { return head.block == block; });
+        s.selection.choose(block, first->head);
+    }
+    show_heads_alone(s, c, block, shown);
     return success();
 }
 

@@ -222,9 +222,8 @@ std::string fully_masked_note(const Trace& trace, int block, int head) {
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& o, ThreadPool&) {
     if (o.values && o.marks == Marks::dots)
         return Error{
-            "Weights are written into squares, and beside dots they cannot be read; leave values out, or "
-            "draw "
-            "squares."};
+            "Values are written into squares, and beside marks that are dots they cannot be read; leave "
+            "values out, or draw squares."};
     TRY(const ChosenAxes axes, choose_axes(*trace, o));
     check_fits(int64_t{trace->query_count(o.block)} * trace->key_count(o.block) *
                12);  // as it is, as it is shown, the tokens kept

@@ -1,8 +1,10 @@
 """Every option that a verb declares changes what it says, or is refused by name: none is read and then unheard. The options are those
 that the program lists for shells, so that a new one needs a row here."""
 import functools
+import os
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 from program import FOLDER, MODELS, PROGRAM, run
 
@@ -51,17 +53,102 @@ def _written_before():
     for name, texts in (("these", "The cat sat on the mat."), ("other", "Tom had a car.")):
         (FOLDER / f"{name}.txt").write_text(texts)
         run("heads", "--corpus", f"{name}.txt", "-o", f"{name}.json")
-    (FOLDER / "words.json").write_text('{"format": "headlight-figure", "version": 1, "name": "words", "join-words": "true", "drop-sink": "true"}')
+    (FOLDER / "words.json").write_text('{"format": "headlight-figure", "version": 1, "name": "words", "width-mm": "120", "join-words": "true", "drop-sink": "true"}')
     run("trace", "--text", OTHER, "-o", "t.safetensors")
 
 
 INTEGRATED = ["--influence", "metric", "--method", "integrated-gradients"]
 WITH = {  # what an option needs beside it to act
     ("patch", "--head"): ["--what", "head"], ("graph", "--metric"): ["--origins", "relevance"], ("influence", "--baseline"): INTEGRATED, ("influence", "--points"): INTEGRATED, ("influence", "--text-b"): [*INTEGRATED, "--baseline", "text"],
+    **{(view, change): ["--layer", "1"] for view in ("text", "origins", "learn") for change in ("--mask", "--ablate", "--change", "--temperature-attn")},
     ("influence", "--method"): ["--influence", "metric"], ("influence", "--parts"): ["--influence", "metric"], ("influence", "--metric"): ["--influence", "metric"]}
-OF_VIEWS = {("influence", "--text-b"): ["The dog sat"]}
-ELSEWHERE = {("positions", "--layer")}  # acts where layers have rotations of their own
+OF_VIEWS = {("influence", "--text-b"): ["The dog sat"], ("influence", "--metric"): ["cat - dog@1"]}  # a method of no metric asks for its position alone
+ELSEWHERE = {("lens", "--metric"), ("lens", "--cell"), ("delta", "--metric"), ("compare", "--model-b"), ("head", "--turn-labels")}  # of an image: the figure marks what is explained, model B must read images too, and long labels are turned anyway
 ONE_RUN = {"--animate", "--generate", "--delay", "--numbered", "--all-heads", "--one-text", "--view"}  # make other files, or are of the figure's file alone
+SHOWN = {"alignment": ["--model", "translator", "--text", "The unbelievable xylophonist."], "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"], "compare": ["--text", TEXT, "--text-b", OTHER],
+         "positions": ["--model", MODELS / "t5", "--text", "the cat"], "patch": ["--text", "The cat sat", "--text-b", "The dog sat"], "influence": ["--text", "The cat sat"], "corpus": ["--corpus", "these.json"]}
+FORMATS = ("json", "svg")  # numbers and figures
+CHANGES = {"--mask", "--ablate", "--temperature-attn", "--change"}
+STYLE = {"--colormap", "--contrast", "--queries", "--marks", "--turn-labels"}
+ALIKE = [(["--join-words"], "--turn-labels"), (["--show", "delta"], "--model-b")]  # words are turned anyway; lengths need models of one shape
+SEVERAL = {option: ([], ["all"], ["0.1,1.2"]) for option in ("--mean", "--max")}  # values that must say different things
+
+
+def _views():
+    views = [row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")]
+    options = [option for option in declared("render") if option not in ONE_RUN]
+    assert len(views) > 15 and not set(options) - SAMPLES.keys(), f"no sample of {set(options) - SAMPLES.keys()}"
+    return views, options
+
+
+def _rendered(view, form, source=None):
+    return ["render", *(source or SHOWN.get(view, ["--text", TEXT])), "--view", view, "-o", "-", "--format", form]
+
+
+def _sweep(check, rows):
+    """What the check says of the rows that are wrong."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = [said for said in pool.map(lambda row: check(*row), rows) if said]
+    assert not wrong, "unheard: " + "; ".join(wrong)
+
+
+def every_option_changes_the_numbers_and_the_figure_of_a_view_or_is_refused():
+    """render --view V × every option, of a text and of an image."""
+    _written_before()
+    views, options = _views()
+
+    def check(view, source, form, option):
+        base, also = _rendered(view, form, source), WITH.get((view, option), [])
+        return unheard(base, option, OF_VIEWS.get((view, option), SAMPLES[option]), also) and f"{view} {form} {option}" + (" of an image" if source else "")
+    rows = []
+    for view in views:
+        for source in (None, SHOWN["picture"]):
+            status, _, err = said(*_rendered(view, "json", source))
+            assert status == 0 or source, err
+            for option in options if status == 0 else []:
+                tells = option in CHANGES and not source or option not in RUN or source and option not in CHANGES and option != "--trace"
+                if tells and option not in _rendered(view, "json", source) and not (source and (view, option) in ELSEWHERE):
+                    rows += [(view, source, form, option) for form in FORMATS]
+    _sweep(check, rows)
+
+
+def _words_of_options():
+    """The words that an option chooses from, as its help lists them, without the one that it is by itself."""
+    rows = re.findall(r"^  (?:-\w,)?(--[\w-]+) TEXT:\{([^}]*)\}(?:=(\S+))?", run("render", "--help").out, re.M)
+    return {option: [word for word in words.split(",") if word != usual] for option, words, usual in rows}
+
+
+def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
+    """render --view V × every word and flag that V alone has × every option of V."""
+    _written_before()
+    views, options = _views()
+    options, words = [option for option in options if option not in RUN], _words_of_options()
+    acts = {(view, option): "does not act" not in said(*_rendered(view, "svg"), option, *SAMPLES[option])[2] for view in views for option in options}
+    of_views = {option for option in options if not all(acts[view, option] for view in views)} - {"--preset"}
+
+    def check(view, form, choice, option):
+        base = [*_rendered(view, form), *choice]
+        ready = said(*base)[0] == 0 and option not in base and (choice, option) not in ALIKE
+        return ready and unheard(base, option, OF_VIEWS.get((view, option), SAMPLES[option])) and f"{view} {form} {' '.join(map(str, choice))} {option}"
+    rows = []
+    for view in views:
+        own = [option for option in options if option in of_views and acts[view, option]]
+        choices = [[option, word] for option in own if option not in STYLE for word in words.get(option, [])]
+        choices += [[option, *value] for option in own if option not in words for value in SEVERAL.get(option, [[]] if not SAMPLES[option] else [])]
+        choices += [[option, *SAMPLES[option]] for option in own if option in ("--heads", "--architecture", "--with")]
+        rows += [(view, form, choice, option) for choice in choices for option in own if option != choice[0] for form in FORMATS]
+    _sweep(check, rows)
+
+
+def every_way_to_name_several_heads_says_something_else_or_is_refused():
+    for view in ("head", "text", "picture", "alignment"):
+        for option, ways in SEVERAL.items():
+            told = [said(*_rendered(view, "json"), option, *way) for way in ways]
+            outs = [out for status, out, err in told if status == 0]
+            assert len(set(outs)) == len(outs) and all(status == 0 or option in err for status, _, err in told), (view, option)
+
+
+RUN = {"--animate", "--generate", "--delay", "--numbered", "--all-heads", "--one-text", "--view"}  # make other files, or are of the figure's file alone
 SHOWN = {"alignment": ["--model", "translator", "--text", "The unbelievable xylophonist."], "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"], "compare": ["--text", TEXT, "--text-b", OTHER],
          "positions": ["--model", MODELS / "t5", "--text", "the cat"], "patch": ["--text", "The cat sat", "--text-b", "The dog sat"], "influence": ["--text", "The cat sat"], "corpus": ["--corpus", "these.json"]}
 
@@ -119,3 +206,14 @@ def a_station_of_learn_hears_a_head_and_a_query_or_says_that_it_does_not():
             assert not unheard(["learn", "--station", station, *shown, "-o", "-", "--format", "svg"], option, [value]), (station, option)
     three_numbers = ["learn", "--station", "qkv", "--set", "small=on", "-o", "-", "--format", "svg"]
     assert not unheard(three_numbers, "--head", ["1"]), "a station whose state shows no head of the model"
+
+
+def gradients_of_a_metric_are_refused_where_the_method_explains_none():
+    for method in ("contribution", "rollout"):
+        assert "--gradients goes with" in run("attribute", "--text", TEXT, "--method", method, "--gradients", "g.safetensors", status=1).err
+
+
+def a_figure_of_lines_goes_to_the_layer_of_the_heads_that_are_named():
+    assert len(run("render", "--text", TEXT, "--view", "lines", "--heads", "1.1", "-o", "-", "--format", "json").out) > 100
+    for wrong in (["0.1,1.1"], ["0.1", "--layer", "1"]):
+        assert "--layer" in run("render", "--text", TEXT, "--view", "lines", "--heads", *wrong, "-o", "x.svg", status=1).err

@@ -112,7 +112,8 @@ TEST_CASE("a long Chinese text is cut to its room without drawing its prefixes")
     CHECK(cut.substr(cut.size() - 3) == "…");
     CHECK(text.rfind(cut.substr(0, cut.size() - 3), 0) == 0);
     CHECK(painter.fitted({Face::sans, 15}, "猫", 300) == "猫");
-    CHECK(painter.fitted({Face::sans, 15}, "猫", 1) == "…");
+    CHECK(painter.fitted({Face::sans, 15}, "猫", 14) == "…");
+    CHECK(painter.fitted({Face::sans, 15}, "猫", 1) == "");
     cairo_destroy(cairo);
     cairo_surface_destroy(surface);
 }
