@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "io/output_file.h"
 #include "learn/controls.h"
 #include "learn/numbers.h"
 #include "learn/pictures.h"
@@ -118,13 +119,6 @@ Result<learn::Page> learn_page(LearnOptions& o, const learn::Station& station, T
     return learn::station_page(station, input, state, pool);
 }
 
-/// The path with the ending that --format asks for.
-std::string with_format(const std::string& output, const std::string& format) {
-    if (output == "-") return "-." + (format.empty() ? "png" : format);
-    const bool named = format.empty() || std::filesystem::path(output).extension() == "." + format;
-    return named ? output : output + "." + format;
-}
-
 Status run_learn(LearnOptions o) {
     if (o.list) return print(station_list());
     if (o.station.empty() || o.output.empty())
@@ -142,6 +136,8 @@ Status run_learn(LearnOptions o) {
         return Error{
             "--" + o.fields.begin()->first +
             " changes the figure and not its numbers; leave it out, or end -o in .png, .svg or .pdf."};
+    if (o.fields.count("dpi") && !output.ends_with(".png"))
+        return Error{"--dpi goes with a .png; leave it out."};
     TRY_STATUS(check_heard(o, station));
     TRY(learn::Page page, learn_page(o, station, pool));
     if (is_numbers_path(output)) return write_numbers(output, learn::page_numbers(page));

@@ -5,6 +5,7 @@
 #include "base/cast.h"
 #include "base/utf8.h"
 #include "session/choices.h"
+#include "session/save_path.h"
 #include "session/words.h"
 #include "views/changes.h"
 #include "views/head_list.h"
@@ -180,12 +181,12 @@ Command saves(const CommandText& text, bool workspace) {
         open_save_menu(c.session, workspace);
         if (words.empty()) return success();
         SaveMenu& menu = c.session.of<SaveMenu>();
-        menu.path = words;
+        menu.path = full_path(words, current_folder()).string();
         c.session.sheet.reset();
         c.host.save();
         return menu.failed ? Status(Error{menu.result}) : success();
     };
-    return row(text, run, needs_sentence);
+    return row(text, run, workspace ? needs_model : needs_sentence);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ std::vector<Command> layer_heads_commands();
 void show_heads_alone(Session& session, const ModelConfig& config, int block,
                       const std::set<AttentionHead>& heads);
 
+/// The head that is drawn alone of several; none: several are.
+std::optional<AttentionHead> drawn_alone(const Session& session, const ModelConfig& config);
 /// The heads of the shown layer that are drawn.
 std::vector<int> drawn_heads(const Scene& scene);
 
