@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "io/output_file.h"
 #include "learn/controls.h"
 #include "learn/numbers.h"
 #include "learn/stations/pictures.h"
@@ -169,13 +170,6 @@ Status check_heard(const LearnOptions& o, const learn::Station& station, const L
     return success();
 }
 
-/// The path with the ending that --format asks for.
-std::string with_format(const std::string& output, const std::string& format) {
-    if (output == "-") return "-." + (format.empty() ? "png" : format);
-    const bool named = format.empty() || std::filesystem::path(output).extension() == "." + format;
-    return named ? output : output + "." + format;
-}
-
 Status run_learn(LearnOptions o) {
     if (o.list) return print(station_list());
     if (o.station.empty() || o.output.empty())
@@ -193,6 +187,8 @@ Status run_learn(LearnOptions o) {
         return Error{
             "--" + o.fields.begin()->first +
             " changes the figure and not its numbers; leave it out, or end -o in .png, .svg or .pdf."};
+    if (o.fields.count("dpi") && !output.ends_with(".png"))
+        return Error{"--dpi goes with a .png; leave it out."};
     TRY(const LearnRun state, learn_state(o, station, pool));
     TRY(learn::Page page, learn::station_page(station, state.input, state.state, pool));
     TRY_STATUS(check_heard(o, station, state, page, pool));

@@ -107,10 +107,7 @@ Result<std::shared_ptr<const Trace>> shown_trace(const RenderOptions& o, ThreadP
 Status render(RenderOptions& o) {
     FigureOptions& f = o.figure;
     TRY_STATUS(read_style(o, f));
-    if (o.output == "-")
-        o.output += "." + (o.format.empty() ? "png" : o.format);
-    else if (!o.format.empty() && std::filesystem::path(o.output).extension() != "." + o.format)
-        o.output += "." + o.format;
+    o.output = with_format(o.output, o.format);
     TRY_STATUS(check_heard(o));
     if (!o.input.text_file.empty()) {
         TRY(const std::string text, read_text(o.input.text_file));

@@ -83,8 +83,12 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
     return runs;
 }
 
-/// Scores that begin at another text need one, of as many tokens.
-Status check_prompt(const RenderOptions& o, const ShownRuns& runs) {
+/// Patches, and scores that begin at another text, need a second run; scores one of as many tokens.
+Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
+    if (o.view == "patch" && !runs.own && !runs.other)
+        return Error{
+            "--view patch shows what a clean run brings back: give its text as --text-b, or a change, whose "
+            "unchanged run is the clean one."};
     const bool needed =
         o.view == "influence" &&
         (o.method == "attribution-patching" || (o.method == "integrated-gradients" && o.baseline == "text"));
@@ -247,7 +251,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     }
     if (view->of_target) s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
-    TRY_STATUS(check_prompt(o, runs));
+    TRY_STATUS(check_second_run(o, runs));
     if (!o.metric.empty()) {
         TRY(const Metric metric, parse_metric(*trace->model, o.metric, trace.get()));
         TRY([[maybe_unused]] const Metric known, resolved(metric, *trace, pool));

@@ -12,6 +12,7 @@
 #include "parts/layer_heads.h"
 #include "session/commands/choices.h"
 #include "session/commands/word_parsers.h"
+#include "session/save_path.h"
 #include "views/viewport_commands.h"
 #include "views/views.h"
 
@@ -181,12 +182,12 @@ Command saves(const CommandText& text, bool workspace) {
         open_save_menu(c.session, workspace);
         if (words.empty()) return success();
         SaveMenu& menu = c.session.of<SaveMenu>();
-        menu.path = words;
+        menu.path = full_path(words, current_folder()).string();
         c.session.sheet.reset();
         c.host.save();
         return menu.failed ? Status(Error{menu.result}) : success();
     };
-    return row(text, run, needs_sentence);
+    return row(text, run, workspace ? needs_model : needs_sentence);
 }
 
 }  // namespace

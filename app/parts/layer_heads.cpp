@@ -44,6 +44,18 @@ std::vector<Command> layer_heads_commands() {
                 show_heads, needs_sentence)};
 }
 
+std::optional<AttentionHead> drawn_alone(const Session& s, const ModelConfig& c) {
+    const std::set<int>& hidden = s.of<LayerHeads>().hidden;
+    const int block = s.selection.shown_head().first, heads = c.heads(block);
+    std::optional<AttentionHead> alone;
+    for (int head = 0; head < heads; ++head) {
+        if (hidden.count(head)) continue;
+        if (alone) return std::nullopt;
+        alone = AttentionHead{block, head};
+    }
+    return heads > 1 ? alone : std::nullopt;
+}
+
 std::vector<int> drawn_heads(const Scene& s) {
     std::vector<int> out;
     for (int h = 0; h < s.model()->config.heads(s.block()); ++h)

@@ -19,6 +19,8 @@ struct LayerHeads {
 /// Chooses the heads by their names.
 std::vector<Command> layer_heads_commands();
 
+/// The head that is drawn alone of several; none: several are.
+std::optional<AttentionHead> drawn_alone(const Session& session, const ModelConfig& config);
 /// The heads of the shown layer that are drawn.
 std::vector<int> drawn_heads(const Scene& scene);
 

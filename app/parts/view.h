@@ -52,6 +52,8 @@ struct View {
     /// Whether a view of a head shows a whole layer just now.
     bool (*of_layer)(const Session& session) = nullptr;
     const char* to_head = nullptr;  // the command whose word "head" shows the chosen head
+    /// The only head that a view of a layer draws, where it draws one.
+    std::optional<AttentionHead> (*alone)(const Session& session, const ModelConfig& config) = nullptr;
     /// The heads that it shows as one in place of the chosen head, where the person asked for that.
     std::optional<HeadGroup> (*group)(const Session& session, const ModelConfig& config) = nullptr;
     /// A figure of its own, sized to its cells, where it has one of what it shows just now.
@@ -66,6 +68,7 @@ struct View {
     /// Writes a document of its own, by the path's ending; none where it is no such path.
     std::optional<Status> (*write)(const Scene& scene, const std::filesystem::path& path) = nullptr;
     std::vector<NumberTable> (*numbers)(const Scene& scene) = nullptr;  // each has some, for a spreadsheet
+    std::string (*silent)(const Scene& scene) = nullptr;                // why it has none just now, where not
     StateVisit visit = nullptr;                                         // of what is remembered of its state
     Viewport& (*seen)(StateBag& states) = nullptr;  // what it scrolls; null: it shows all of itself
     std::vector<Command> (*commands)() = nullptr;   // beside its own row and those of its choices

@@ -30,11 +30,15 @@ fs::path desktop_folder(const std::string& name, const char* usual) {
         beginning_of((config && *config ? fs::path(config) : home / ".config") / "user-dirs.dirs", 64 << 10);
     for (const fs::path& folder : {named_folder(text, name, home), home.empty() ? home : home / usual, home})
         if (is_folder(folder)) return folder;
-    std::error_code ignored;
-    return fs::current_path(ignored);
+    return current_folder();
 }
 
 }  // namespace
+
+fs::path current_folder() {
+    std::error_code ignored;
+    return fs::current_path(ignored);
+}
 
 fs::path pictures_folder() { return desktop_folder("PICTURES", "Pictures"); }
 fs::path documents_folder() { return desktop_folder("DOCUMENTS", "Documents"); }

@@ -16,6 +16,9 @@ std::filesystem::path documents_folder();
 std::filesystem::path named_folder(const std::string& user_dirs, const std::string& name,
                                    const std::filesystem::path& home);
 
+/// The folder that commands name files from, as options do.
+std::filesystem::path current_folder();
+
 /// What was typed as a full path: "~" is the home, and what is relative lies in `folder`. Empty stays empty.
 std::filesystem::path full_path(const std::string& typed, const std::filesystem::path& folder);
 

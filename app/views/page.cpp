@@ -41,6 +41,8 @@ std::string view_title(const Scene& s, const View& view) {
                 if (const auto group = view.group(s.session, c)) return group_title(c, *group);
             return of_layer ? layer_title(c, block) : head_title(s, view, {block, head});
         case View::Shows::layer:
+            if (view.alone)
+                if (const auto alone = view.alone(s.session, c)) return head_title(s, view, *alone);
             return layer_title(c, block);
         case View::Shows::model:
             break;
@@ -154,6 +156,9 @@ Status write_view_numbers(const std::filesystem::path& path, ViewPage page) {
             chosen = choose_tokens(tables[0], *s.sentence()->trace, s.block(), page.style);
         });
     TRY_STATUS(chosen);
+    std::string why;
+    if (tables.empty() && view.silent) with_scene(page, [&](Scene& s) { why = view.silent(s); });
+    if (!why.empty()) return Error{why};
     return write_numbers(path, tables);
 }
 

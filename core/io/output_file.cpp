@@ -36,12 +36,34 @@ void sync_folder(const fs::path& folder) {
 }
 
 Error cannot_write(const fs::path& path, int code) {
+    if (is_standard_stream(path))
+        return Error{std::string("Standard output cannot be written (") + std::strerror(code) +
+                     "): check the disk's free space, or the program that reads it."};
     return Error{display_path(path) + " cannot be written (" + std::strerror(code) +
                  "): choose another folder or free some space."};
+}
+
+bool is_pipe_or_device(const fs::path& path) {
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+/// "/dev/full" of "/dev/full.png", which there is no file of.
+fs::path without_format(const fs::path& path) {
+    fs::path bare = path;
+    bare.replace_extension();
+    std::error_code ignored;
+    return path.has_extension() && !fs::exists(path, ignored) && is_pipe_or_device(bare) ? bare : path;
 }
 }  // namespace
 
 bool is_standard_stream(const fs::path& path) { return path.stem() == "-" && !path.has_parent_path(); }
+
+std::string with_format(const std::string& path, const std::string& format) {
+    if (path == "-") return "-." + (format.empty() ? "png" : format);
+    const bool named = format.empty() || fs::path(path).extension() == "." + format;
+    return named ? path : path + "." + format;
+}
 
 namespace {
 
@@ -156,7 +178,8 @@ void remove_temporaries() {
 OutputFile::OutputFile(fs::path target, fs::path temporary, std::FILE* file, int lock)
     : target_(std::move(target)), temporary_(std::move(temporary)), file_(file), lock_(lock) {}
 
-Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& named) {
+    const fs::path path = without_format(named);
     const auto wrap = [](OutputFile* f) { return std::unique_ptr<OutputFile>(f); };
     if (is_standard_stream(path)) return wrap(new OutputFile(path, {}, fdopen(dup(STDOUT_FILENO), "wb")));
     struct stat info {};

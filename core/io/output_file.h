@@ -13,13 +13,17 @@ namespace headlight {
 /// Whether a path means standard output: "-", or "-.png" where the ending says what is written.
 bool is_standard_stream(const std::filesystem::path& path);
 
+/// The path with the ending of a format where that says what is written: "-.png", "figure.png"; of a pipe or
+/// a device too, "/dev/full.png", which goes to /dev/full.
+std::string with_format(const std::string& path, const std::string& format);
+
 /// Writes beside the target and renames on commit(); without a commit the target stays as it was. SIGINT,
 /// SIGTERM, SIGHUP and SIGPIPE remove what is half written, unless the program handles them itself; what a
 /// killed program left is removed at the next save to the same target. Pipes and devices (and "-" or "-.png",
 /// standard output) are written directly, never replaced.
 class OutputFile {
 public:
-    static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& path);
+    static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& named);
     ~OutputFile();
 
     void write(const void* data, size_t size);

@@ -130,8 +130,8 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     auto model = std::make_shared<Model>();
     TRY(model->config, in.config());
     const auto called = in.file.metadata.find("model");
-    model->name =
-        (called == in.file.metadata.end() ? "model" : printable(shortened(called->second))) + " (trace)";
+    model->name = called == in.file.metadata.end() ? "model" : printable(shortened(called->second));
+    if (model->config.family_name != "dossier") model->name += " (trace)";  // of which nothing was recorded
     const auto mask = in.file.metadata.find("mask");
     const bool own_mask =
         (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");

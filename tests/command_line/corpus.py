@@ -124,6 +124,8 @@ def a_dossier_is_made_a_page_again():
         run("render", "--view", "corpus", "--corpus", kept, *head, "-o", FOLDER / "bare.safetensors")
         run("render", "--model", model, "--text", "a", "--view", "corpus", "--corpus", kept, *head, "-o", FOLDER / "with.safetensors")
         assert (FOLDER / "bare.safetensors").read_bytes() == (FOLDER / "with.safetensors").read_bytes()
+        titled = ["render", "--view", "corpus", "--corpus", kept, *head, "--title", "auto", "-o", "-", "--format", "svg"]
+        assert run(*titled).out == run(*titled, "--model", model, "--text", "a").out, "it is said to be of another model"
     kept = FOLDER / "stories.json"
     assert "other ones" in run("heads", "--model", "translator", "--corpus", kept, "-o", FOLDER / "x.html", status=1).err
     assert "--mask" in run("heads", "--corpus", kept, "--mask", "none", "-o", FOLDER / "x.html", status=1).err

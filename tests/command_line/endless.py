@@ -107,3 +107,16 @@ def no_control_character_of_a_text_is_written():
         raw = {c for c in text if (ord(c) < 0x20 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 or 0x202A <= ord(c) <= 0x202E or 0x2066 <= ord(c) <= 0x2069}
         assert not raw, f"{name}: {sorted(map(hex, map(ord, raw)))}"
     assert any(HOSTILE in pair["text"] for head in json.loads(written["sheet.json"])["heads"] for pair in head["strongest"]), "JSON loses nothing"
+
+
+def a_pipe_or_device_takes_the_format_that_is_named_beside_it():
+    pipe = FOLDER / "figure"
+    os.mkfifo(pipe)
+    for verb in (["render", "--text", "The cat sat"], ["learn", "--station", "positions"]):
+        p = subprocess.Popen([str(PROGRAM), *verb, "--format", "png", "-o", str(pipe)])
+        with open(pipe, "rb") as end:
+            assert end.read().startswith(b"\x89PNG"), verb
+        assert p.wait(timeout=60) == 0 and not Path(f"{pipe}.png").exists()
+        assert "/dev/full cannot" in run(*verb, "--format", "png", "-o", "/dev/full", status=1).err
+        full = subprocess.run([str(PROGRAM), *verb, "-o", "-"], stdout=open("/dev/full", "wb"), stderr=subprocess.PIPE)
+        assert full.returncode == 1 and b"Standard output" in full.stderr, full.stderr

@@ -217,3 +217,10 @@ def a_figure_of_lines_goes_to_the_layer_of_the_heads_that_are_named():
     assert len(run("render", "--text", TEXT, "--view", "lines", "--heads", "1.1", "-o", "-", "--format", "json").out) > 100
     for wrong in (["0.1,1.1"], ["0.1", "--layer", "1"]):
         assert "--layer" in run("render", "--text", TEXT, "--view", "lines", "--heads", *wrong, "-o", "x.svg", status=1).err
+
+
+def what_a_view_has_no_numbers_for_is_said():
+    two, out = ["--text", "The cat sat"], FOLDER / "none.csv"
+    for wrong, words in ((["--view", "patch"], "--text-b"), (["--view", "patch", "--text-b", "The big cat sat"], "equally long"), (["--view", "compare", "--show", "delta", "--model-b", MODELS / "gpt2"], "different layers")):
+        assert words in run("render", *two, *wrong, "-o", out, status=1).err, wrong
+    assert not out.exists()

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from drive import Window
-from places import LILY, PROGRAM, SENTENCE
+from places import LILY, PROGRAM, REFERENCE, SENTENCE
 
 
 def saving_replaces_nothing_without_a_word(display):
@@ -46,6 +46,15 @@ def saving_replaces_nothing_without_a_word(display):
         w.click("save path/save")
         w.wait(lambda r: r["save_result"].startswith("Saved"))
     shutil.rmtree(home)
+
+
+def a_command_saves_where_it_was_given(display):
+    """As options do, and beside no person's folder; a workspace needs no text, and of a model of images no image."""
+    folder = Path(tempfile.mkdtemp())
+    for words, saved in ((("--text", LILY, "--do", "save figure rel.png"), "rel.png"), (("--model", REFERENCE / "vit", "--do", "save workspace ws"), "ws.headlight.json")):
+        subprocess.run([PROGRAM, *words, "--screenshot", folder / "shot.png"], cwd=folder, env={**os.environ, "DISPLAY": display.name, "HOME": str(folder / "home")}, check=True, capture_output=True, timeout=60)
+        assert (folder / saved).exists(), saved
+    shutil.rmtree(folder)
 
 
 def the_desktops_dialog_is_asked_and_closed(display):

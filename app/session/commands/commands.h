@@ -17,7 +17,9 @@ std::vector<Command> document_commands();  // models, texts, files
 /// Of the view that shows it.
 Command explain_row();
 
-/// Why something that needs a text's pass cannot be done yet.
+/// Why something that needs a model cannot be done yet, …
+const char* needs_model(const CommandContext& context);
+/// … something that needs a text's pass,
 const char* needs_sentence(const CommandContext& context);
 /// … or one that computes: a trace holds no weights.
 const char* needs_weights(const CommandContext& context);

@@ -8,6 +8,10 @@
 
 namespace headlight {
 
+const char* needs_model(const CommandContext& c) {
+    return c.model() ? nullptr : "No model is open yet: open one first.";
+}
+
 const char* needs_sentence(const CommandContext& c) {
     return c.sentence() ? nullptr : "There is no text to look at yet: type one first.";
 }

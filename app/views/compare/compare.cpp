@@ -16,6 +16,8 @@ namespace {
 
 constexpr const char* kWhat[] = {"two heads", "before and after", "two sentences", "two models"};
 constexpr const char* kWords[] = {"heads", "changes", "sentences", "models"};  // of the command
+constexpr const char* kLayersApart =
+    "The two models have different layers, so their ΔE cannot stand side by side; choose another of Show.";
 constexpr const char* kShow[] = {"pattern", "ΔE", "next tokens"};
 
 /// Head A with the pattern that it has in sentence B, or as it was.
@@ -183,10 +185,7 @@ void draw_pair(Scene& s, Rect rest) {
     const PairedMap* map = shown_map(s);
     const auto* pair = s.found<HeadPairWanted>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
-    if (map->a.size() == 0)
-        return say(s, rest, s.ui.colors->t2,
-                   "The two models have different layers, so their ΔE cannot stand side by side; choose "
-                   "another of Show.");
+    if (map->a.size() == 0) return say(s, rest, s.ui.colors->t2, kLayersApart);
     const bool low = rest.h < kLow;
     const float below = draw_paired_maps(s, rest, *map, names_of_maps(s, pair->asked),
                                          low ? rest.h : std::max(rest.h * 0.66f, rest.h - kBelow));
@@ -258,6 +257,15 @@ void draw_compare(Scene& s, Rect area) {
     if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);
 }
 
+namespace {
+
+std::string nothing_compared(const Scene& s) {
+    const std::string missing = what_is_missing(s);
+    return missing.empty() && s.of<CompareState>().show == ComparedShow::delta ? kLayersApart : missing;
+}
+
+}  // namespace
+
 View compare_view() {
     return {.key = "compare",
             .name = "Compare",
@@ -270,6 +278,7 @@ View compare_view() {
             .second_head = true,
             .second_run = true,
             .numbers = compare_numbers,
+            .silent = nothing_compared,
             .visit = visit_state<CompareState>,
             .seen = seen_of<CompareState>};
 }

@@ -228,6 +228,11 @@ std::vector<NumberTable> patch_map_numbers(const Scene& s) {
     return found.map.cells > 0 ? patch_numbers(found.map, *s.sentence()->trace) : std::vector<NumberTable>{};
 }
 
+std::string no_patches(const Scene& s) {
+    const std::string missing = missing_runs(s);
+    return missing.empty() ? patch_found(s).refusal : missing;
+}
+
 const char* cannot_patch(const Model& m) {
     if (const char* missing = no_weights(m)) return missing;
     return m.has_logits() ? nullptr : "This model has no head that predicts tokens.";
@@ -254,6 +259,7 @@ View patch_view() {
             .second_run = true,
             .jobs = patch_jobs,
             .numbers = patch_map_numbers,
+            .silent = no_patches,
             .visit = visit_state<PatchState>};
 }
 
