@@ -45,7 +45,8 @@ bool PatchSweep::same(const PatchSweep& other) const {
 }
 
 Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
-    TRY(const auto corrupted, run_trace(base->model, without_patches(base->request), pool, cancel, base.get()));
+    TRY(const auto corrupted,
+        run_trace(base->model, without_patches(base->request), pool, cancel, base.get()));
     const auto seen = [&](const PatchMap& map) { tell({map, ""}); };
     TRY_STATUS(patch_map(*clean, *corrupted, wanted.patch, pool, cancel, seen, &known));
     return success();

@@ -143,9 +143,8 @@ private:
 template <template <class> class Of>
 using OfEachJob = std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<TokenScoresSweep>,
                              Of<CompositionSweep>, Of<CorpusSweep>>;
-using JobRequest =
-    std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
-                 TokenScoresSweep::Request, CompositionSweep::Request, CorpusSweep::Request>;
+using JobRequest = std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
+                                TokenScoresSweep::Request, CompositionSweep::Request, CorpusSweep::Request>;
 
 template <class Work>
 using JobOf = std::shared_ptr<Job<Work>>;
