@@ -37,15 +37,15 @@ std::string first_commands(const WindowOptions& o) {
 Application::Application(const WindowOptions& options)
     : screen_(desk_),
       desk_(options),
-      conversation_(desk_),
+      worker_link_(desk_),
       exporter_(desk_),
       fetcher_(desk_),
-      keeper_(desk_),
-      host_(desk_, conversation_, exporter_, keeper_),
+      autosave_(desk_),
+      host_(desk_, worker_link_, exporter_, autosave_),
       palette_(desk_, host_),
       keyboard_(desk_, host_, palette_, [this](const CommandLine& line) { try_to_act(line); }),
       frame_(desk_, screen_, palette_),
-      harness_(desk_, frame_, conversation_, exporter_, fetcher_, palette_) {}
+      harness_(desk_, frame_, worker_link_, exporter_, fetcher_, palette_) {}
 
 Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
     auto app = std::unique_ptr<Application>(new Application(options));
@@ -57,14 +57,14 @@ Status Application::open() {
     TRY(auto lines, parse_commands(commands(), first_commands(desk_.options)));
     harness_.give(std::move(lines));
     TRY_STATUS(screen_.start());
-    keeper_.begin();
+    autosave_.begin();
     TRY_STATUS(apply_options());
-    conversation_.show_texts();
-    keeper_.offer_left();
+    worker_link_.show_texts();
+    autosave_.offer_left();
     if (desk_.remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     TRY_STATUS(screen_.open());
     TRY_STATUS(start_worker());
-    conversation_.ask();  // the model opens while the fonts load
+    worker_link_.ask();  // the model opens while the fonts load
     TRY_STATUS(screen_.prepare());
     frame_.prepare();
     return success();
@@ -96,7 +96,7 @@ Application::~Application() {
     exporter_.close();
     fetcher_.close();
     desk_.worker.reset();
-    conversation_.close();
+    worker_link_.close();
 }
 
 /// The file that was named beside the program's name: what a drop of it would open. What needs a model waits
@@ -187,10 +187,10 @@ void Application::wait_for_events() {
     if (desk_.frames_wanted > 0 || !desk_.input.dropped.empty()) return screen_.wait(0);
     double wait = desk_.ui->wake_after;
     if (desk_.worker->busy() && dim() == 0) wait = kDimAfter;
-    if (exporter_.busy() || conversation_.looks_for_models()) wait = 0.05;
+    if (exporter_.busy() || worker_link_.looks_for_models()) wait = 0.05;
     if (desk_.worker->opening() || fetcher_.busy() || (desk_.answer && desk_.answer->measures())) wait = 0.1;
     if (!desk_.options.shader_dir.empty() && wait == 0) wait = 0.5;
-    const auto save = keeper_.seconds_to_update();
+    const auto save = autosave_.seconds_to_update();
     if (save && (wait == 0 || *save < wait)) return screen_.wait(std::max(*save, 1e-3));
     if (wait == 0) return screen_.wait(std::nullopt);
     screen_.wait(wait);
@@ -199,28 +199,28 @@ void Application::wait_for_events() {
 
 void Application::handle_keys() {
     keyboard_.handle();
-    conversation_.note_typing();
+    worker_link_.note_typing();
 }
 
 /// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
 void Application::wait_for_answer() {
-    const auto rest = [this] { return conversation_.asked_at() + kPatience - glfwGetTime(); };
-    while (conversation_.awaits_text() && rest() > 0) {
+    const auto rest = [this] { return worker_link_.asked_at() + kPatience - glfwGetTime(); };
+    while (worker_link_.awaits_text() && rest() > 0) {
         const bool last_look =
             !desk_.worker->busy();  // asked before looking: an answer that came in between is seen
-        if (conversation_.take_answer()) continue;
+        if (worker_link_.take_answer()) continue;
         if (last_look) return;
         screen_.wait(std::max(rest(), 1e-4));
         if (desk_.input.keys.empty()) continue;
         handle_keys();
-        conversation_.ask();
+        worker_link_.ask();
     }
 }
 
 /// How far what is shown fades: what is still being computed after a while, and what cannot be computed, are
 /// of an older text.
 float Application::dim() const {
-    const double asked = conversation_.asked_at();
+    const double asked = worker_link_.asked_at();
     const bool late = desk_.worker->busy() && asked > 0 && glfwGetTime() - asked > kDimAfter;
     const bool failed = desk_.sentence() && !desk_.answer->failure.empty() &&
                         desk_.sentence()->text != desk_.fields.sentence.text();
@@ -229,16 +229,16 @@ float Application::dim() const {
 
 /// What has happened since the last turn.
 void Application::update() {
-    keeper_.update();
+    autosave_.update();
     wait_for_events();
-    if (std::exchange(desk_.moved, false)) keeper_.note_window();
-    conversation_.take_answer();
+    if (std::exchange(desk_.moved, false)) autosave_.note_window();
+    worker_link_.take_answer();
     if (!file_to_drop_.empty() && desk_.sentence())
         desk_.input.dropped.push_back(std::exchange(file_to_drop_, {}));
     frame_.reload_shaders();
     exporter_.update();
     fetcher_.update();
-    conversation_.look_for_models();
+    worker_link_.look_for_models();
     if (desk_.worker->opening()) desk_.want_frames(1);
 }
 
@@ -247,17 +247,17 @@ Result<bool> Application::turn() {
     update();
     if (desk_.frames_wanted <= 0) return false;
     --desk_.frames_wanted;
-    keeper_.touch(glfwGetTime());
+    autosave_.touch(glfwGetTime());
     handle_keys();
-    conversation_.ask();
+    worker_link_.ask();
     wait_for_answer();
     desk_.dim = dim();
     const double began = glfwGetTime();
     frame_.draw();
     carry_out_sent();
     TRY_STATUS(carry_out_given());
-    keeper_.write_labels();
-    conversation_.ask();
+    autosave_.write_labels();
+    worker_link_.ask();
     if (desk_.options.screenshot.empty()) frame_.present();
     return harness_.after_frame(began);
 }
@@ -280,10 +280,10 @@ Status Application::draw_until_closed() {
         TRY(const bool done, turn_safely());
         if (done) return success();
     }
-    keeper_.note_window();
+    autosave_.note_window();
     glfwHideWindow(desk_.window);  // closed at once, whatever still ends behind it
-    keeper_.finish();
-    keeper_.end(end_signals_ && end_signals_->received());
+    autosave_.finish();
+    autosave_.end(end_signals_ && end_signals_->received());
     return success();
 }
 
@@ -291,7 +291,7 @@ Status Application::run() {
     Status ended = guarded([this] { return draw_until_closed(); });
     if (!ended && desk_.options.screenshot.empty())
         static_cast<void>(guarded([this] {
-            keeper_.finish();
+            autosave_.finish();
             return success();
         }));
     return ended;

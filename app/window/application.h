@@ -47,11 +47,11 @@ private:
     Status carry_out_given();
 
     Screen screen_;  // first: it closes the window when all that is of OpenGL is gone
-    Desk desk_;
-    Conversation conversation_;
+    WindowState desk_;
+    WorkerLink worker_link_;
     Exporter exporter_;
     Fetcher fetcher_;
-    Keeper keeper_;
+    Autosave autosave_;
     WindowHost host_;
     Palette palette_;
     Keyboard keyboard_;

@@ -18,7 +18,7 @@ constexpr double kShownLongEnough = 2;  // seconds after which a picture cannot 
 
 }  // namespace
 
-void Keeper::begin() {
+void Autosave::begin() {
     const WindowOptions& options = desk_.options;
     Session& session = desk_.session;
     if (desk_.remembers()) recovery_.emplace(recovery_folder());
@@ -35,7 +35,7 @@ void Keeper::begin() {
                                                     workspace_fields(session.visits), recovery_->own()));
 }
 
-void Keeper::offer_left() {
+void Autosave::offer_left() {
     if (!recovery_ || !recovery_->left()) return;
     const auto opened = workspace_document(desk_.session);
     const FoundFile left = find_remembered(recovery_->left()->workspace, false);
@@ -46,13 +46,13 @@ void Keeper::offer_left() {
         desk_.session.document.left_workspace = recovery_->left()->workspace.string();
 }
 
-void Keeper::drop_left() {
+void Autosave::drop_left() {
     if (recovery_) recovery_->drop_left();
     desk_.session.document.left_workspace.clear();
     desk_.want_frames(1);
 }
 
-void Keeper::note_window() {
+void Autosave::note_window() {
     GLFWwindow* window = desk_.window;
     if (!glfwGetWindowAttrib(window, GLFW_VISIBLE) || glfwGetWindowAttrib(window, GLFW_ICONIFIED)) return;
     Preferences& p = desk_.session.preferences;
@@ -64,13 +64,13 @@ void Keeper::note_window() {
 }
 
 /// What is to be remembered of the session just now.
-Session Keeper::remembered() {
+Session Autosave::remembered() {
     note_window();
     note_state(desk_);
     return desk_.session;
 }
 
-void Keeper::update() {
+void Autosave::update() {
     if (!recovery_) return;
     const double now = glfwGetTime();
     if (shown_since_ > 0 && now >= shown_since_ + kShownLongEnough) {
@@ -85,7 +85,7 @@ void Keeper::update() {
     if (clock_.take(now)) save_now();
 }
 
-std::optional<double> Keeper::seconds_to_update() const {
+std::optional<double> Autosave::seconds_to_update() const {
     if (!recovery_) return std::nullopt;
     const double now = glfwGetTime();
     constexpr double kLook = 0.1;  // at what is being written
@@ -98,7 +98,7 @@ std::optional<double> Keeper::seconds_to_update() const {
 }
 
 /// Labels that could not be written wait for the next time.
-void Keeper::write_labels() {
+void Autosave::write_labels() {
     Document& d = desk_.session.document;
     if (!recovery_ || d.label_edits.empty()) return;
     auto all = remember_labels(settings_path(), d.label_edits);
@@ -114,7 +114,7 @@ void Keeper::write_labels() {
 }
 
 /// How the last saving went; the person is told of a failure until it is over.
-Status Keeper::tell_of_saving() {
+Status Autosave::tell_of_saving() {
     Status last = saver_->last();
     if (!last && (desk_.session.notice.empty() || said_ != last.error().message)) {
         desk_.session.notice = "What you do is not remembered: " + last.error().message;
@@ -124,7 +124,7 @@ Status Keeper::tell_of_saving() {
     return last;
 }
 
-void Keeper::save_now() {
+void Autosave::save_now() {
     write_labels();
     const Status last = tell_of_saving();
     const Session now = remembered();
@@ -141,7 +141,7 @@ void Keeper::save_now() {
     saving_ = true;
 }
 
-void Keeper::finish() {
+void Autosave::finish() {
     if (!recovery_) return;
     write_labels();
     note_state(desk_);

@@ -12,9 +12,9 @@
 
 namespace headlight {
 
-class Keeper {
+class Autosave {
 public:
-    explicit Keeper(Desk& desk) : desk_(desk) {}
+    explicit Autosave(WindowState& desk) : desk_(desk) {}
 
     /// Reads what was remembered into the session; what ended the last window is not opened again.
     void begin();
@@ -48,7 +48,7 @@ private:
     Status tell_of_saving();
     void save_now();
 
-    Desk& desk_;
+    WindowState& desk_;
     std::optional<Recovery> recovery_;
     std::unique_ptr<Saver> saver_;
     std::optional<Saver::Snapshot> saved_;  // the last one that was handed over

@@ -16,7 +16,7 @@ namespace headlight {
 
 class Exporter {
 public:
-    explicit Exporter(Desk& desk) : desk_(desk) {}
+    explicit Exporter(WindowState& desk) : desk_(desk) {}
     ~Exporter() { close(); }
 
     /// Writes what the save sheet shows to its path, or says there why not.
@@ -49,7 +49,7 @@ private:
     void take_numbers();
     void update_preview();
 
-    Desk& desk_;
+    WindowState& desk_;
     FileDialog dialog_;
     bool for_corpus_ = false;  // what it was opened for last
     std::future<Status> saving_;

@@ -10,7 +10,7 @@ namespace headlight {
 
 class Fetcher {
 public:
-    explicit Fetcher(Desk& desk) : desk_(desk) {}
+    explicit Fetcher(WindowState& desk) : desk_(desk) {}
 
     /// In each turn of the loop: what was asked for begins, what has ended is offered, or says why not.
     void update();
@@ -22,7 +22,7 @@ private:
     void begin();
     void take();
 
-    Desk& desk_;
+    WindowState& desk_;
     std::shared_ptr<Fetching> going_;
 };
 

@@ -11,7 +11,8 @@ namespace headlight {
 
 class Frame {
 public:
-    Frame(Desk& desk, Screen& screen, Palette& palette) : desk_(desk), screen_(screen), palette_(palette) {}
+    Frame(WindowState& desk, Screen& screen, Palette& palette)
+        : desk_(desk), screen_(screen), palette_(palette) {}
 
     /// Behind Screen::prepare.
     void prepare();
@@ -40,7 +41,7 @@ private:
     void show();
     ImVec4 background() const;
 
-    Desk& desk_;
+    WindowState& desk_;
     Screen& screen_;
     Palette& palette_;
     std::string colors_key_;

@@ -50,7 +50,7 @@ const CommandLine* Harness::next_command() {
     if (gave_all()) return nullptr;
     desk_.want_frames(1);
     if (!quiet() || desk_.frames_drawn <= 1) return nullptr;
-    return conversation_.take_answer() ? nullptr : &lines_[taken_];  // what came since is drawn first
+    return worker_link_.take_answer() ? nullptr : &lines_[taken_];  // what came since is drawn first
 }
 
 void Harness::take_command() {
@@ -77,7 +77,7 @@ void Harness::list_texts() {
 }
 
 Result<bool> Harness::screenshot() {
-    if (settled() && !conversation_.take_answer()) {
+    if (settled() && !worker_link_.take_answer()) {
         TRY_STATUS(take_screenshot());
         list_texts();
         if (!desk_.options.list_texts.empty()) TRY_STATUS(write_file(desk_.options.list_texts, texts_));
@@ -100,7 +100,7 @@ Result<bool> Harness::after_frame(double began) {
         glFinish();
         first_picture_ = glfwGetTime();
     }
-    if (desk_.options.frames && settled() && !conversation_.take_answer()) {
+    if (desk_.options.frames && settled() && !worker_link_.take_answer()) {
         print_frame_times();
         return true;
     }
@@ -115,7 +115,7 @@ void Harness::note_times(double began) {
         desk_.sentence() && desk_.sentence()->text == desk_.fields.sentence.text() && !desk_.worker->busy();
     if (desk_.key_at > 0 && shown) {
         latencies_.push_back(glfwGetTime() - desk_.key_at);
-        answers_.push_back(std::max(0.0, conversation_.answered_at() - desk_.key_at));
+        answers_.push_back(std::max(0.0, worker_link_.answered_at() - desk_.key_at));
         desk_.key_at = 0;
     }
     if (desk_.options.report.empty()) return;
@@ -176,8 +176,8 @@ Harness::FrameTimes Harness::measure_frames(const std::function<void(int)>& befo
     for (int i = 0; i < desk_.options.frames; ++i) {
         const double begin = glfwGetTime();
         before(i);
-        conversation_.take_answer();
-        conversation_.ask();
+        worker_link_.take_answer();
+        worker_link_.ask();
         frame_.draw();
         frame_.present();
         glFinish();

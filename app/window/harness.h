@@ -13,11 +13,11 @@ namespace headlight {
 
 class Harness {
 public:
-    Harness(Desk& desk, Frame& frame, Conversation& conversation, Exporter& exporter, Fetcher& fetcher,
+    Harness(WindowState& desk, Frame& frame, WorkerLink& conversation, Exporter& exporter, Fetcher& fetcher,
             Palette& palette)
         : desk_(desk),
           frame_(frame),
-          conversation_(conversation),
+          worker_link_(conversation),
           exporter_(exporter),
           fetcher_(fetcher),
           palette_(palette) {
@@ -51,9 +51,9 @@ private:
     void note_times(double began);
     void write_report();
 
-    Desk& desk_;
+    WindowState& desk_;
     Frame& frame_;
-    Conversation& conversation_;
+    WorkerLink& worker_link_;
     Exporter& exporter_;
     Fetcher& fetcher_;
     Palette& palette_;

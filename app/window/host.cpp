@@ -74,10 +74,10 @@ Status WindowHost::show_corpus(const std::string& path) {
 /// What a window left that did not end as it should is opened as new: it has no file of its own.
 void WindowHost::open_workspace(const std::string& path) {
     const bool left = path == desk_.session.document.left_workspace;
-    if (!conversation_.open_workspace_file(path) || !left) return;
+    if (!worker_link_.open_workspace_file(path) || !left) return;
     desk_.session.document.workspace.clear();
     desk_.session.notice = "Opened the workspace of the window that did not close properly.";
-    keeper_.drop_left();
+    autosave_.drop_left();
 }
 
 void WindowHost::copy_text(const std::string& text) { glfwSetClipboardString(desk_.window, text.c_str()); }

@@ -9,13 +9,13 @@ namespace headlight {
 
 class WindowHost final : public Host {
 public:
-    WindowHost(Desk& desk, Conversation& conversation, Exporter& exporter, Keeper& keeper)
-        : desk_(desk), conversation_(conversation), exporter_(exporter), keeper_(keeper) {}
+    WindowHost(WindowState& desk, WorkerLink& conversation, Exporter& exporter, Autosave& keeper)
+        : desk_(desk), worker_link_(conversation), exporter_(exporter), autosave_(keeper) {}
 
     void set_text(TextName which, const std::string& text) override;
     const std::string& text(TextName which) override { return field(which).text(); }
     bool apply(const TextEdit& edit) override;
-    void show_texts() override { conversation_.show_texts(); }
+    void show_texts() override { worker_link_.show_texts(); }
     bool typing() const override;
     void focus_text(TextName which) override { desk_.fields.focus(field(which)); }
     void leave_texts() override { desk_.fields.leave(); }
@@ -29,7 +29,7 @@ public:
     Status show_corpus(const std::string& path) override;
     void browse_corpus() override { exporter_.browse_corpus(); }
     void open_workspace(const std::string& path) override;
-    void drop_left_workspace() override { keeper_.drop_left(); }
+    void drop_left_workspace() override { autosave_.drop_left(); }
     void copy_text(const std::string& text) override;
     void copy_numbers() override { exporter_.copy_numbers(); }
     void save() override { exporter_.save(); }
@@ -40,10 +40,10 @@ private:
     TextField& field(TextName which) { return desk_.fields.of(which); }
     std::vector<TextField*> shown_fields();
 
-    Desk& desk_;
-    Conversation& conversation_;
+    WindowState& desk_;
+    WorkerLink& worker_link_;
     Exporter& exporter_;
-    Keeper& keeper_;
+    Autosave& autosave_;
 };
 
 }  // namespace headlight

@@ -10,7 +10,7 @@ namespace headlight {
 class Keyboard {
 public:
     /// `act`: carries a command out, or leaves its reason in the notice.
-    Keyboard(Desk& desk, Host& host, Palette& palette, std::function<void(const CommandLine&)> act)
+    Keyboard(WindowState& desk, Host& host, Palette& palette, std::function<void(const CommandLine&)> act)
         : desk_(desk), host_(host), palette_(palette), act_(std::move(act)) {}
 
     /// One key after another, in the order in which they were pressed; what a key does, it does not type too.
@@ -27,7 +27,7 @@ private:
     bool types_path() const;
     void wake_for_field(bool pressed);
 
-    Desk& desk_;
+    WindowState& desk_;
     Host& host_;
     Palette& palette_;
     std::function<void(const CommandLine&)> act_;

@@ -10,7 +10,7 @@ namespace headlight {
 
 class Palette {
 public:
-    Palette(Desk& desk, Host& host) : desk_(desk), host_(host) {}
+    Palette(WindowState& desk, Host& host) : desk_(desk), host_(host) {}
 
     /// A key while it is open: types, chooses, carries out.
     void press(const KeyPress& press);
@@ -28,7 +28,7 @@ private:
     void draw_row(Scene& scene, Rect row, int at);
     void draw_rows(Scene& scene, Rect area);
 
-    Desk& desk_;
+    WindowState& desk_;
     Host& host_;
     bool open_ = false;
     TextField* typed_before_ = nullptr;

@@ -27,7 +27,7 @@ Json place_of(GLFWwindow* window) {
 
 }  // namespace
 
-Json window_report(Desk& desk) {
+Json window_report(WindowState& desk) {
     Json widgets = Json::object();
     for (const auto& [path, place] : desk.ui->widgets) {
         const Rect r = desk.ui->pixels(place);

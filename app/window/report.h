@@ -6,6 +6,6 @@
 
 namespace headlight {
 
-Json window_report(Desk& desk);
+Json window_report(WindowState& desk);
 
 }  // namespace headlight

@@ -32,7 +32,9 @@ int meant_key_of(int key, int scancode) {
     return meant_key(key, name ? name : "", all);
 }
 
-Desk& desk_of(GLFWwindow* window) { return *static_cast<Desk*>(glfwGetWindowUserPointer(window)); }
+WindowState& desk_of(GLFWwindow* window) {
+    return *static_cast<WindowState*>(glfwGetWindowUserPointer(window));
+}
 
 struct WindowSize {
     int wide = 0, high = 0;
@@ -73,8 +75,8 @@ bool can_be_seen(int x, int y, int wide) {
 }
 
 /// Something happened to the window: it is drawn anew.
-Desk& touched(GLFWwindow* window) {
-    Desk& desk = desk_of(window);
+WindowState& touched(GLFWwindow* window) {
+    WindowState& desk = desk_of(window);
     desk.frames_wanted = 3;
     return desk;
 }
@@ -190,7 +192,7 @@ void Screen::wait(std::optional<double> seconds) {
 
 /// f(), of which no exception passes GLFW's C frames: Screen::wait throws it again.
 template <class F>
-void kept_from_c(Desk& desk, F&& f) {
+void kept_from_c(WindowState& desk, F&& f) {
     try {
         f();
     } catch (...) {
@@ -203,7 +205,7 @@ void Screen::install_callbacks() {
     GLFWwindow* window = desk_.window;
     glfwSetWindowUserPointer(window, &desk_);
     glfwSetCharCallback(window, [](GLFWwindow* w, unsigned c) {
-        Desk& desk = desk_of(w);
+        WindowState& desk = desk_of(w);
         kept_from_c(desk, [&] {
             std::string text;
             append_utf8(text, c);
@@ -212,18 +214,18 @@ void Screen::install_callbacks() {
         desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
     });
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
-        Desk& desk = touched(w);
+        WindowState& desk = touched(w);
         kept_from_c(desk, [&] {
             for (int i = 0; i < count; ++i) desk.input.dropped.emplace_back(paths[i]);
         });
     });
     glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) {
-        Desk& desk = desk_of(w);
+        WindowState& desk = desk_of(w);
         kept_from_c(desk, [&] { desk.pointer.move(x, y); });
         desk.want_frames(2);  // one sees what it points at, one shows what that lights elsewhere
     });
     glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int) {
-        Desk& desk = touched(w);
+        WindowState& desk = touched(w);
         kept_from_c(desk, [&] { desk.pointer.press(button, action != GLFW_RELEASE); });
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
@@ -240,7 +242,7 @@ void Screen::install_callbacks() {
 /// them: its callback is called by ours, with the key that the person's layout means.
 void Screen::install_key_callback() {
     glfwSetKeyCallback(desk_.window, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
-        Desk& desk = desk_of(w);
+        WindowState& desk = desk_of(w);
         const int key = meant_key_of(place, scancode);
         ImGui_ImplGlfw_KeyCallback(w, IMGUI_VERSION_NUM < 18700 ? key : place, scancode, action,
                                    mods);  // later ones translate themselves

@@ -11,7 +11,7 @@ namespace headlight {
 
 class Screen {
 public:
-    explicit Screen(Desk& desk) : desk_(desk) {}
+    explicit Screen(WindowState& desk) : desk_(desk) {}
     ~Screen();
 
     /// Finds the display, or says that there is none.
@@ -36,7 +36,7 @@ private:
     void load_fonts();
     void style_imgui() const;
 
-    Desk& desk_;
+    WindowState& desk_;
     GLFWwindow* window_ = nullptr;  // closed after what the desk holds of OpenGL is gone
     KeyGate key_gate_;
     float loaded_scale_ = 0;

@@ -16,8 +16,8 @@ struct GLFWwindow;
 
 namespace headlight {
 
-struct Desk {
-    explicit Desk(const WindowOptions& options) : options(options) {}
+struct WindowState {
+    explicit WindowState(const WindowOptions& options) : options(options) {}
 
     WindowOptions options;
     GLFWwindow* window = nullptr;

@@ -19,20 +19,20 @@
 
 namespace headlight {
 
-void note_state(Desk& desk) {
+void note_state(WindowState& desk) {
     note_texts(desk.session.document, desk.fields);
     Selection& s = desk.session.selection;
     if (s.view) s.view_name = views()[*s.view].key;
 }
 
-void Conversation::show_texts() {
+void WorkerLink::show_texts() {
     headlight::show_texts(desk_.session.document, desk_.fields);
     written_target_.clear();
     last_text_ = desk_.typed_text();
     desk_.session.of<ChipsState>() = {};
 }
 
-void Conversation::note_typing() {
+void WorkerLink::note_typing() {
     Selection& selection = desk_.session.selection;
     if (desk_.typed_text() != last_text_) {
         last_text_ = desk_.typed_text();
@@ -47,7 +47,7 @@ void Conversation::note_typing() {
 }
 
 /// What the model wrote stands in the second field, until the person types there.
-void Conversation::show_written() {
+void WorkerLink::show_written() {
     const SentenceResult* s = desk_.sentence();
     if (!s || !desk_.typed_second().empty()) return;
     TextField& second = desk_.fields.second;
@@ -60,13 +60,13 @@ void Conversation::show_written() {
     second.show(text, second.focused);  // its beginning is seen
 }
 
-bool Conversation::awaits_text() const {
+bool WorkerLink::awaits_text() const {
     const SentenceResult* s = desk_.sentence();
     return s && (s->text != desk_.fields.sentence.text() ||
                  (reads_two_texts(s->model->config) && s->second != desk_.typed_second()));
 }
 
-WorkRequest Conversation::wanted() {
+WorkRequest WorkerLink::wanted() {
     note_texts(desk_.session.document, desk_.fields);
     const Session& session = desk_.session;
     WorkRequest r = request_of(desk_.session, desk_.sentence());
@@ -90,7 +90,7 @@ WorkRequest Conversation::wanted() {
     return r;
 }
 
-void Conversation::ask() {
+void WorkerLink::ask() {
     WorkRequest r = wanted();
     if (r == asked_ && asked_at_ > 0) return;
     asked_ = r;
@@ -98,7 +98,7 @@ void Conversation::ask() {
     desk_.worker->ask(std::move(r));
 }
 
-bool Conversation::take_answer() {
+bool WorkerLink::take_answer() {
     const auto fresh = desk_.worker->poll();
     if (!fresh) return false;
     Session& session = desk_.session;
@@ -118,7 +118,7 @@ bool Conversation::take_answer() {
     return true;
 }
 
-void Conversation::look_for_models() {
+void WorkerLink::look_for_models() {
     ModelMenu& menu = desk_.session.of<ModelMenu>();
     const bool open = desk_.session.shows(Sheet::models) || desk_.session.shows(Sheet::compared_models);
     if (open && !menu.found_all && !looking_.valid())
@@ -137,7 +137,7 @@ void Conversation::look_for_models() {
     desk_.want_frames(1);
 }
 
-bool Conversation::open_workspace_file(const std::string& path) {
+bool WorkerLink::open_workspace_file(const std::string& path) {
     note_state(desk_);
     Session& session = desk_.session;
     auto opened = open_workspace(path, session);

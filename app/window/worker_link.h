@@ -9,10 +9,10 @@
 
 namespace headlight {
 
-class Conversation {
+class WorkerLink {
 public:
-    explicit Conversation(Desk& desk) : desk_(desk) {}
-    ~Conversation() { close(); }
+    explicit WorkerLink(WindowState& desk) : desk_(desk) {}
+    ~WorkerLink() { close(); }
 
     /// Asks for what the session wants now, unless that is asked already.
     void ask();
@@ -39,7 +39,7 @@ private:
     WorkRequest wanted();
     void show_written();
 
-    Desk& desk_;
+    WindowState& desk_;
     WorkRequest asked_;
     double asked_at_ = 0;     // when the last change was handed to the worker
     double answered_at_ = 0;  // when the answer to the oldest key press that is not on the screen came
@@ -49,6 +49,6 @@ private:
 };
 
 /// Writes what stands elsewhere into the session, so that it can be saved.
-void note_state(Desk& desk);
+void note_state(WindowState& desk);
 
 }  // namespace headlight
