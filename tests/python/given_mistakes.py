@@ -1,5 +1,8 @@
 """What a person gets wrong, or gives in a form that is nearly right: one sentence in Python's words, or what was meant; nothing is unheard."""
+import inspect
 import os
+import re
+import subprocess
 import tempfile
 from pathlib import Path
 from unittest import mock
@@ -11,6 +14,7 @@ import torch
 import transformers
 from given_arrays import WORDS, causal_patterns, sentence_of, shown
 from given_models import IDS, attentions, gpt2, made, tensors
+from headlight.option_kinds import OF_THE_COMMAND_LINE, SWITCHES
 from headlight.wording import in_python, spelled
 
 TEXT = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
@@ -219,3 +223,54 @@ def what_was_read_of_a_corpus_is_no_corpus_and_a_recording_takes_no_changes():
         assert "UTF-8" in sentence_of(lambda: headlight.corpus(str(latin)))
     model = gpt2(1)
     assert "ablate=" in sentence_of(lambda: headlight.trace(model, inputs={"input_ids": torch.tensor([[5, 9, 7]])}, ablate="0.1"))
+
+
+def sentences_keep_what_a_terminal_takes():
+    said = "GLFW says: no display; 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot x.png' this window."
+    assert in_python(said).endswith("headlight.figure draws figures without one, and 'xvfb-run headlight --screenshot x.png' this window."), in_python(said)
+
+
+def names_that_are_nearly_right_are_named():
+    for call, name in ((lambda: headlight.figure("stories", text="a", tokeniser=1), "tokenizer="), (lambda: headlight.figure("stories", text="a", fromat="svg"), "format="), (lambda: headlight.heads("stories", text="a", metirc="ball"), "metric="),
+                       (lambda: headlight.figure(patterns=causal_patterns(1, 1, 3), token=list("abc")), "tokens="), (lambda: headlight.figure("stories", text="a b", tokens=[0]), "only_tokens="), (lambda: headlight.patch("stories", claen="a"), "clean="),
+                       (lambda: headlight.figure("stories", text="a", output="a.png"), ".save(path)"), (lambda: headlight.heads("stories", text="a", json=True), "json="), (lambda: headlight.figure("stories", text="a", head=(9, 0)), "head="),
+                       (lambda: headlight.figure("stories", text="a", withh=(1, 1)), "with_=")):
+        assert name in sentence_of(call) and "layer=" not in sentence_of(call), sentence_of(call)
+    compared = headlight.figure("stories", text="The cat sat", view="compare", with_=(1, 1), head=(1, 0))
+    assert compared.png == headlight.figure("stories", text="The cat sat", view="compare", head=(1, 0), **{"with": "1.1"}).png
+    assert headlight.figure("stories", text="a b", size=(300, 200)).png == headlight.figure("stories", text="a b", size="300x200").png
+    fine = headlight.figure("stories", text="a b", dpi=300)
+    assert fine.svg and fine.png != headlight.figure("stories", text="a b", dpi=100).png
+
+
+def switches_are_those_of_the_program():
+    program, switches = os.environ["HEADLIGHT_PROGRAM"], set()
+    for verb in ("render", "heads", "trace", "compare", "attribute", "patch", None):
+        said = subprocess.run([program, *([verb] if verb else []), "--help"], capture_output=True, text=True, check=True).stdout
+        switches |= {flag.removeprefix("no-").replace("-", "_") for flag in re.findall(r"^  (?:-\w,)?--([a-z-]+)(?: (?:Excludes|Needs): [^\n]*|  +\S[^\n]*)?$", said, re.M)}
+    assert switches - {*OF_THE_COMMAND_LINE} == {*SWITCHES}, switches ^ {*SWITCHES}
+
+
+def a_value_of_the_wrong_type_is_said_of_its_argument():
+    """Each function × each argument × each type: one sentence that names it, or an outcome."""
+    words = {"model": "stories", "text": "a b"}
+    base = {"figure": words, "trace": words, "heads": words, "attribute": words, "compare": {**words, "text_b": "a c"}, "corpus": {"texts": ["a b"], "model": "stories"}, "patch": {"model": "stories", "clean": "a b", "corrupted": "a c"}}
+    more = {"figure": ("size", "with_", "only_tokens", "width_mm", "values", "heads", "mean", "mask", "change", "ids", "pair", "title", "cell"), "heads": ("metric", "random_repeat"), "attribute": ("steps", "baseline"), "patch": ("estimate",)}
+    wrong = (5, 2.5, object(), [object()], {"a": 1}, b"xy", True, lambda: 0, (), np.zeros((2, 2)))
+    for name, given in base.items():
+        function = getattr(headlight, name)
+        for argument in [*(a for a in inspect.signature(function).parameters if a not in ("options", "path", "client")), *more.get(name, ())]:
+            for value in wrong:
+                try:
+                    function(**{**given, argument: value})
+                except headlight.HeadlightError as problem:
+                    named = argument.rstrip("s") in str(problem).lower() or argument.startswith("model") and "attern" in str(problem)
+                    assert named or argument == "corrupted", f"{name}({argument}={value!r}): {problem}"
+
+
+def a_corpus_has_a_figure():
+    found = headlight.corpus(["The cat sat on the mat.", "Lily had a red ball."], model="stories", strongest=2)
+    with tempfile.TemporaryDirectory() as folder:
+        kept = found.save(Path(folder) / "c.json")
+        assert len(found.figure((1, 2)).png) > 1000 and found.figure("1.2").numbers().keys() == headlight.figure(view="corpus", corpus=kept, head=(1, 2)).numbers().keys()
+    assert found.figure().svg and "no layer" in sentence_of(lambda: found.figure((9, 9)))

@@ -27,9 +27,10 @@ from .figure import Figure
 from .measures import Attribution, PatchMap
 from .head_names import head_parts, spelled_heads
 from .over_texts import Corpus
+from .option_kinds import names_what_is_near, whole
 from .program import run, spelled
 from .shares import in_shares, over_all
-from .sources import PATTERNS, Source, is_workspace, named_text, open_source, reads_text
+from .sources import PATTERNS, READ, RECORDED, Source, is_workspace, named_text, open_source, reads_text
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 __all__ = ["Attribution", "Comparison", "Corpus", "Figure", "HeadTable", "HeadlightError", "PatchMap", "Trace", "Window", "attribute", "compare", "corpus", "figure", "heads", "patch", "show", "trace"]
 
 
+@names_what_is_near((*RECORDED, *READ))
 def show(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, block: bool | None = None, inline: bool | None = None, **options: Any) -> Figure | Window:
     """Opens the window; in a notebook, returns a figure that is shown inline and whose .show() opens the window. A workspace
     (show("saved.headlight.json")) opens in the window.
@@ -54,6 +56,7 @@ def show(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: st
     return open_window(source, view, head, options, block)
 
 
+@names_what_is_near((*RECORDED, *READ))
 def figure(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: str | None = None, head: Any = None, format: str = "png", **options: Any) -> Figure:
     """A figure of any view: "heads" (all, by default), "head" (by default where head is given), "lines", "graph", "compare", "text", with an
     encoder and a decoder "alignment", and of models that the program runs itself "steps", "delta", "lens", "model", "positions", "patch",
@@ -63,6 +66,7 @@ def figure(model: Any = None, tokenizer: Any = None, text: Any = None, *, view: 
     return Figure(open_source(model, tokenizer, text, options), view, head, format, options)
 
 
+@names_what_is_near((*RECORDED, *READ))
 def trace(model: Any = None, tokenizer: Any = None, text: Any = None, *, path: str | os.PathLike[str] | None = None, **options: Any) -> Trace:
     """Records a forward pass, or opens a trace file: `trace(…)["pattern", 0]` is float32 [head, query, key].
 
@@ -86,6 +90,7 @@ def trace(model: Any = None, tokenizer: Any = None, text: Any = None, *, path: s
     return Trace(target, temporary=path is None)
 
 
+@names_what_is_near((*RECORDED, *READ))
 def heads(model: Any = None, tokenizer: Any = None, text: Any = None, **options: Any) -> HeadTable:
     """Statistics of every head: `heads(…)["induction"]` is float32 [layer, head]. Options: metric="log p ball" adds what ablating each head
     does to it ("effect"), random_repeat=48 measures on random tokens; both need a model that the program runs itself."""
@@ -93,6 +98,7 @@ def heads(model: Any = None, tokenizer: Any = None, text: Any = None, **options:
     return HeadTable(json.loads(source.run("heads", [*spelled(options), "--json"])))
 
 
+@names_what_is_near((*RECORDED, *READ))
 def corpus(texts: Any, *, model: Any = None, heads: Any = None, client: Any = None, strongest: int = 12, share: int = 128, **options: Any) -> Corpus:
     """Every head over many texts, computed by many workers: `corpus(…)["induction"]` is the mean over the texts, float32 [layer, head],
     `["induction_sd"]` their deviation, `.strongest((1, 2))` its heaviest pairs of tokens, `.links((1, 2))` [kind of token, kind of token].
@@ -105,10 +111,11 @@ def corpus(texts: Any, *, model: Any = None, heads: Any = None, client: Any = No
     threads: of each share; by default one for each of dask's, and this computer's for None. Further options are those of `headlight heads`."""
     if model is not None and not isinstance(model, (str, os.PathLike)):
         raise HeadlightError("The texts of a corpus are run where the workers are; give the model's folder, .gguf file or name in place of the model in memory.")
-    named = {"model": str(Path(model).resolve()) if model is not None and Path(model).exists() else model, "strongest": strongest, **options}
+    named = {"model": str(Path(model).resolve()) if model is not None and Path(model).exists() else model, "strongest": whole("strongest", strongest), **options}
     return Corpus(over_all(in_shares(texts, share), lambda threads: spelled({"threads": threads, **named}), spelled_heads(heads), client, strongest))
 
 
+@names_what_is_near((*RECORDED, *READ))
 def compare(model: Any = None, tokenizer: Any = None, text: Any = None, *, model_b: Any = None, tokenizer_b: Any = None, text_b: Any = None, **options: Any) -> Comparison:
     """How far apart the patterns of two runs are: `compare(…).distance` is float32 [layer, head], in bits.
 
@@ -150,9 +157,15 @@ def _other(model: Any, tokenizer: Any, text: Any, given: dict[str, Any], by_itse
         given = {}
     elif by_itself:
         given = {name: value for name, value in given.items() if name not in PATTERNS}
-    return open_source(model, tokenizer, text, given)
+    try:
+        return open_source(model, tokenizer, text, given)
+    except HeadlightError as problem:
+        if not by_itself or not str(problem).startswith("model="):
+            raise
+        raise HeadlightError(str(problem).replace("model=", "model_b=", 1)) from None
 
 
+@names_what_is_near((*RECORDED, *READ))
 def attribute(model: Any = None, tokenizer: Any = None, text: Any = None, *, method: str = "gradient", metric: str | None = None, **options: Any) -> Attribution:
     """How much each token of the input counts for what the model says: `attribute(…).scores` is float32 [token].
 
@@ -166,6 +179,7 @@ def attribute(model: Any = None, tokenizer: Any = None, text: Any = None, *, met
     return Attribution(source.run("attribute", [*spelled({"method": method, "metric": metric, **options}), "--json"]))
 
 
+@names_what_is_near((*RECORDED, *READ))
 def patch(model: Any = None, *, clean: str | None = None, corrupted: str | None = None, what: str | None = None, head: Any = None, metric: str | None = None, **options: Any) -> PatchMap:
     """Activation patching: what one run computed is put into another, place by place; `patch(…).values` is float32 [layer, position] (or
     [layer, head]): how much of the clean run's metric returns.

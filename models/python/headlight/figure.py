@@ -22,6 +22,7 @@ LOOKS = ("width_mm", "height_mm", "width_px", "height_px", "dpi", "font_pt", "co
          "methods", "color_bar", "grid_lines", "values", "transparent", "size", "share", "sink_apart", "hard", "as_lines", "graph", "strongest", "only_heads")  # what changes a picture and not its numbers
 PRESET_IN_NUMBERS = ("head", "text", "alignment", "picture")  # whose words it may join, or whose sink it may drop
 WITHOUT_HEAD_IN_NUMBERS = ("delta", "positions")
+OF_ALL_HEADS = ("delta", "next")  # what compare shows beside patterns
 WITHOUT_CELL = ("head", "heads")  # figures that mark no cell; the window that show() opens does
 WITHOUT_CELL_IN_NUMBERS = ("lines", "compare", "alignment", "picture")
 SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # who gives one of them chooses the pixels too
@@ -59,6 +60,9 @@ class Figure:
     """A picture of a view. Notebooks show it inline; `save` writes it, or its numbers, to a file; `show` opens the window on it."""
 
     def __init__(self, source: Source, view: str | None, head: Any, format: str, options: Mapping[str, object]):
+        for name, given in (("view", view), ("format", format)):
+            if not isinstance(given, str) and not (given is None and name == "view"):
+                raise HeadlightError(f"{name}= is a word, and a value of type {type(given).__name__} is none.")
         self._source, self._format = source, format
         self._view = view or ("heads" if head is None else "head")
         self._head = head
@@ -69,14 +73,23 @@ class Figure:
     def _drawing(self, format: str, more: Sequence[str], output: str) -> bytes:
         """What render writes in a format."""
         options, head = dict(self._options), head_options(self._head)
+        if format != "png":
+            options.pop("dpi", None)
         if format in NUMBERS:
             unheard = {*LOOKS, *(() if self._view in PRESET_IN_NUMBERS else ("preset",)), *(("all_heads",) if self._view in WITHOUT_HEAD_IN_NUMBERS else ())}
             options = {name: value for name, value in options.items() if name not in unheard}
             if self._view in WITHOUT_HEAD_IN_NUMBERS:
                 head.pop("head", None)
+            if self._view == "compare" and options.get("show") in OF_ALL_HEADS:
+                head = {}
         if self._view in (WITHOUT_CELL if format not in NUMBERS else (*WITHOUT_CELL, *WITHOUT_CELL_IN_NUMBERS)):
             options.pop("cell", None)
-        return self._source.run("render", [*spelled({"view": self._view, **head, **options}), *more, "-o", output])
+        try:
+            return self._source.run("render", [*spelled({"view": self._view, **head, **options}), *more, "-o", output])
+        except HeadlightError as problem:
+            if not head or "layer=" not in str(problem):
+                raise
+            raise HeadlightError(str(problem).replace("layer=", "head=")) from None
 
     def data(self, format: str) -> bytes:
         """The figure as "png", "svg" or "pdf", or its numbers as "csv", "tsv", "json", "npy" or "safetensors"."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 from .errors import HeadlightError
@@ -32,6 +33,8 @@ def spelled_heads(heads: Any) -> set[str] | None:
     """One head or several, or None: all of them."""
     if heads is None:
         return None
+    if not isinstance(heads, Iterable):
+        raise HeadlightError(f"heads= is {heads!r}; give heads=[(1, 2), …], or leave heads out for all of them.")
     out = {spelled_head(head) for head in ([heads] if isinstance(heads, str) or is_head(heads) else heads)}
     if not out:
         raise HeadlightError("No head is named; give heads=[(1, 2), …], or leave heads out for all of them.")

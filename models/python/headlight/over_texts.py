@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from .errors import HeadlightError
+from .figure import Figure
 from .head_names import spelled_head, spelled_heads
 from .program import run
+from .sources import Source
 from .tables import HeadTable, pandas_or_say
 from .temporary import remove, temporary_path
 from .trace_writer import writing
@@ -115,6 +118,13 @@ class Corpus(HeadTable):
     def pairs(self) -> Any:
         """A data frame of pandas with a row for each of the heaviest pairs of each head."""
         return pandas_or_say().DataFrame([{"head": path, **pair} for path, head in self._heads.items() for pair in head["strongest"]])
+
+    def figure(self, head: Any = None, *, format: str = "png", **options: Any) -> Figure:
+        """The sheet of one head, (1, 2) or "1.2", the first by itself. Options are those of headlight.figure(view="corpus")."""
+        kept = self.save(temporary_path().with_suffix(".json"))
+        figure = Figure(Source([]), "corpus", head, format, {"corpus": kept, **options})
+        weakref.finalize(figure, remove, kept)
+        return figure
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes it as a dossier: .json (which the window, figure(view="corpus", corpus=…) and `headlight heads --corpus` read again), a

@@ -11,6 +11,7 @@ from typing import Any
 
 from .errors import HeadlightError, ProgramDied
 from .over_texts import add_part, settle
+from .option_kinds import whole
 from .program import run
 
 TRIES = 4  # of a share whose worker is lost
@@ -46,8 +47,7 @@ def compute(first: int, texts: list[str], arguments: list[str], heads: Collectio
 
 def in_shares(texts: Any, size: int) -> Iterator[Share]:
     """Shares that have something to read, made as they are asked for. texts: an iterable, or a file with one a line (or .jsonl)."""
-    if size < 1:
-        raise HeadlightError(f"A share has a text at least; {size} is too few.")
+    size = whole("share", size)
     share = Share(1, [])
     for line, text in enumerate(_lines(texts) if isinstance(texts, (str, os.PathLike)) else _checked(texts), 1):
         share.texts.append(text.encode("utf-8", "replace").decode())

@@ -94,7 +94,10 @@ def _of_trace(trace: Trace, given: Mapping[str, Any], text: Any) -> Source:
 
 def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
     if given:
-        raise HeadlightError(f"{', '.join(given)} belong to a model or arrays in memory; leave them out where a file is given.")
+        part = "; only_tokens= chooses a part of a figure" if "tokens" in given else ""
+        raise HeadlightError(f"{', '.join(f'{name}=' for name in given)} belong to a model or arrays in memory; leave them out where a file is given{part}.")
+    if model is not None and not os.fspath(model):
+        raise HeadlightError("model= is empty; give a folder, a .gguf file, the name of a model or a trace.")
     if model is not None and is_trace(Path(model)):
         return _of_trace(Trace(model), given, text)
     named = {"model": None if model is None else os.fspath(model)}
@@ -144,7 +147,7 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
         return held(arrays.of_output(model, batch), tokenizer)
     if hasattr(model, "shape") or isinstance(model, (list, tuple)):
         return held(arrays.of_stacks({"patterns": model}, batch), tokenizer)
-    raise HeadlightError(f"A value of type {type(model).__name__} is nothing that Headlight knows; give a model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
+    raise HeadlightError(f"model= is a value of type {type(model).__name__}, nothing that Headlight knows; give a model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
 
 
 def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], text: Any, tokenizer: Any) -> TraceWriter:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .errors import HeadlightError
 from .head_names import is_head, spelled_head
+from .option_kinds import check_option
 
 THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")  # switches that the command line spells --no-…
 REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
-OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max")  # options that name heads
-RENAMED = {"only_tokens": "tokens", "only_keys": "keys"}  # `tokens` names the tokens of arrays
+OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max", "with_")  # options that name heads
+RENAMED = {"only_tokens": "tokens", "only_keys": "keys", "with_": "with"}  # `tokens` names the tokens of arrays, and `with` is a word of Python
 NAMED = {there: here for here, there in RENAMED.items()}
+COMMAND = re.compile(r"('[^']*\bheadlight [^']*')")  # what a terminal takes as it is
 NAME = "([a-z]+(?:-[a-z]+)*)"
 OF_WORDS = "view|method|what|marks|over|scale|contrast|colormap|queries|baseline"  # options whose values are words
 NO_VALUES = "out|and|or|in|is|to|with|goes|acts|does|changes|needs|lists|makes|takes|explains"  # what follows an option in a sentence and is no value
@@ -27,10 +28,11 @@ def spelled(options: Mapping[str, object]) -> list[str]:
         flag = "--" + RENAMED.get(name, name).replace("_", "-")
         if value is None:
             continue
-        if callable(value):
-            raise HeadlightError(f'{name}= is a function here, and the program takes words: metric="ball - car" for example, as its command line does.')
+        check_option(name, value)
         if name in OF_HEADS:
             value = _heads(value)
+        if name == "size" and isinstance(value, Sequence) and not isinstance(value, str):
+            value = "x".join(map(str, value))
         if isinstance(value, bool):
             out += [flag] if value else ["--no-" + flag[2:]] if name in THERE_BY_DEFAULT else []
         elif name in REPEATED and isinstance(value, Sequence) and not isinstance(value, str):
@@ -61,6 +63,11 @@ def in_python(said: str) -> str:
     if found := re.search(r" \(see `headlight(?: [a-z]+)? --help`\)$", said):
         return f"{in_python(said[:found.start()])} ({found[0][6:-1]} lists the options, here with _ for -)"
     said = said.replace("'headlight render' draws figures without one", "headlight.figure draws figures without one")
+    parts = COMMAND.split(said)
+    return "".join(part if i % 2 else _reworded(part) for i, part in enumerate(parts))
+
+
+def _reworded(said: str) -> str:
     said = re.sub(rf"--no-{NAME}", lambda found: f"{_name(found[1])}=False", said)
     said = re.sub(rf"--({OF_WORDS}) (?!(?:{NO_VALUES})\b)([a-z][a-z_0-9-]*)", lambda found: f'{_name(found[1])}="{found[2]}"', said)
     said = re.sub(rf"--{NAME} (\d[\d.,-]*\d|\d)", lambda found: f'{_name(found[1])}="{found[2]}"', said)
