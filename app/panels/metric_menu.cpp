@@ -144,11 +144,21 @@ Rect menu_place(const Scene& s, Rect window, float high) {
             high};
 }
 
+/// The tokens that go with what is typed, once there are any; null until then.
+const TokenChoices* choices_of_typed(const WorkAnswer* answer, const MetricMenu& menu) {
+    const auto* found = answer ? answer->found<TokenChoicesWanted>() : nullptr;
+    const bool fresh = found && !menu.typed.empty() && found->asked.typed == menu.typed;
+    return fresh && !found->answer.tokens.empty() ? &found->answer : nullptr;
+}
+
 }  // namespace
 
 void draw_metric_menu(Scene& s, Rect window) {
     constexpr float kLine = 36, kHelp = 24;
     Ui& ui = s.ui;
+    const MetricMenu& menu = s.of<MetricMenu>();
+    if (!menu.accepted.empty() && menu.accepted == menu.typed && choices_of_typed(s.answer, menu))
+        s.send("accept");
     const Metric now = shown_metric(s);
     const bool of_tokens = now.kind != MetricKind::divergence, two = now.kind == MetricKind::difference;
     const float list = of_tokens ? size::button + gap::tight + size::row * float(kTokensListed) : 0;
@@ -171,13 +181,13 @@ void draw_metric_menu(Scene& s, Rect window) {
 
 void accept_typed_token(CommandContext& c) {
     MetricMenu& menu = c.session.of<MetricMenu>();
-    const auto* found = c.answer ? c.answer->found<TokenChoicesWanted>() : nullptr;
-    const bool fresh = found && found->asked.typed == menu.typed && !found->answer.tokens.empty();
-    if (menu.typed.empty() || !fresh) return;
+    const TokenChoices* choices = choices_of_typed(c.answer, menu);
+    menu.accepted = choices ? "" : menu.typed;
+    if (!choices) return;
     Metric metric = c.session.document.metric.metric;
     if (metric.kind == MetricKind::divergence) return;
     const bool second = metric.kind == MetricKind::difference && menu.second;
-    (second ? metric.b : metric.a) = found->answer.tokens[0].id;
+    (second ? metric.b : metric.a) = choices->tokens[0].id;
     menu.typed.clear();
     c.session.document.explain({metric_name(*c.model(), metric), metric});
 }

@@ -16,8 +16,8 @@ def _scored(r):
 
 
 def influence_stands_beside_attention(display):
-    with Window(PROGRAM, display, "--text", "Lily had a red ball.", "--do", "metric logit ball; influence by integrated-gradients; influence steps 10; influence measure on") as w:
-        w.wait(lambda r: r["view"] == "Influence" and _mapped(r) and _scored(r))  # every command acted: each opens its view
+    with Window(PROGRAM, display, "--text", "Lily had a red ball.", "--do", "influence measure on; metric logit ball; influence by integrated-gradients; influence steps 10") as w:
+        w.wait(lambda r: r["influence_steps"] == 10 and r["view"] == "Influence" and _mapped(r) and _scored(r))  # the last command acted: each opens its view
         w.key("ctrl+1")
         w.wait(lambda r: not r["busy"] and "map" in r["widgets"])
         w.key("ctrl+g")
