@@ -89,6 +89,7 @@ std::string option_name(const CLI::Option& o) {
 std::string options_table(const CLI::App& app) {
     std::string out = table_head("option", "");
     for (const CLI::Option* o : options_of(app)) {
+        if (o->check_lname("help")) continue;
         // Leaves out a default that the computer sets.
         const std::string usual = o->check_lname("threads") ? "" : o->get_default_str();
         out += table_row(option_name(*o),
