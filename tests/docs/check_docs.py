@@ -13,6 +13,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import python_api
+
 ROOT = Path(__file__).resolve().parents[2]
 MAX_BYTES = {"README.md": 8 << 10, "ARCHITECTURE.md": 9 << 10}
 MAX_PICTURE = 150 << 10
@@ -45,7 +47,10 @@ def stale_pages(program):
         written = [copy / "README.md", *sorted((copy / "docs").rglob("*.md"))]
         names = [page.relative_to(copy) for page in written]
         stale = [n for n in names if not (ROOT / n).exists() or is_other(ROOT / n, copy / n)]
-    return [f"{name} is not current; run {program.name} man --markdown ." for name in stale]
+    bad = [f"{name} is not current; run {program.name} man --markdown ." for name in stale]
+    if (ROOT / "docs/python/api.md").read_text(encoding="utf-8") != python_api.page(ROOT):
+        bad.append("docs/python/api.md is not current; run tests/docs/python_api.py")
+    return bad
 
 
 def is_other(a, b):
