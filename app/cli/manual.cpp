@@ -1,6 +1,9 @@
 // The manual page and the shells' completions, made from the declared options, so that they are never stale.
+#include "cli/manual.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "cli/options.h"
@@ -8,8 +11,6 @@
 #include "cli/verbs.h"
 
 namespace headlight {
-
-namespace {
 
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
     auto options = app.get_options();
@@ -23,13 +24,14 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& root) {
     return root.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// "--name", "-o": what a person types.
 std::vector<std::string> spellings(const CLI::Option& o) {
     std::vector<std::string> out;
     for (const std::string& name : o.get_snames()) out.push_back("-" + name);
     for (const std::string& name : o.get_lnames()) out.push_back("--" + name);
     return out;
 }
+
+namespace {
 
 /// Text in the markup of man pages: no line begins with a control character, no backslash or hyphen is lost.
 std::string troff(const std::string& text) {
@@ -153,7 +155,15 @@ std::string fish_completions(const CLI::App& root) {
 }  // namespace
 
 std::function<Status()> declare_man(CLI::App& app) {
-    return [&app]() -> Status { return print(man_page(*app.get_parent())); };
+    auto folder = std::make_shared<std::string>();
+    app.add_option(
+        "--markdown", *folder,
+        "write the generated parts of README.md and docs/ in this folder, a copy of the sources, in "
+        "place of the page");
+    return [&app, folder]() -> Status {
+        const CLI::App& root = *app.get_parent();
+        return folder->empty() ? print(man_page(root)) : write_markdown(root, *folder);
+    };
 }
 
 std::function<Status()> declare_completions(CLI::App& app) {

@@ -1,4 +1,4 @@
-// The trace file: a safetensors file with the field's names (see the README's table).
+// The trace file: a safetensors file with the field's names (docs/traces.md has the table).
 #pragma once
 
 #include <filesystem>

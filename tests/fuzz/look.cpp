@@ -61,7 +61,7 @@ void ask(const Look& look) {
         answer_for({look.trace, nullptr, nullptr}, {look.block, look.head}, std::nullopt, look.pool);
     if (!answer) return check_message(answer.error());
     check_status(
-        answer_questions(*answer, {fitted(Question(std::in_place_index<Kind>), *look.trace)}, look.pool));
+        answer_questions(*answer, {clamped(Question(std::in_place_index<Kind>), *look.trace)}, look.pool));
 }
 
 void open_station(const Look& look, const learn::Station& station) {
@@ -74,7 +74,7 @@ void open_station(const Look& look, const learn::Station& station) {
     wanted.head = look.head;
     wanted.head_chosen = look.where & 8;
     wanted.query = look.where % 8 - 1;
-    check_status(answer_questions(*answer, {fitted(Question(wanted), *look.trace)}, look.pool));
+    check_status(answer_questions(*answer, {clamped(Question(wanted), *look.trace)}, look.pool));
 }
 
 void write_on(const Look& look, int beams, float temperature) {

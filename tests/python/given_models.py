@@ -166,10 +166,10 @@ class Hooked:
 
 
 def the_lines_of_the_readme_work():
-    """Each line of README's section In Python, as it stands; where it opens the window, the figure of the same."""
+    """Each line of README's section Four lines of Python; where it opens the window, the figure of the same."""
     text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-    lines = [line[4:] for line in text.split("## In Python")[1].split("\n## ")[0].splitlines() if line.startswith("    headlight.")]
-    assert len(lines) == 5 and any("show(" in line for line in lines), lines
+    lines = [line[4:] for line in text.split("## Four lines of Python")[1].split("\n## ")[0].splitlines() if line.startswith("    headlight.")]
+    assert len(lines) == 4 and any("show(" in line for line in lines), lines
     stories = Path(__file__).resolve().parents[2] / "models/stories"
     tokenizer = transformers.AutoTokenizer.from_pretrained(stories)
     model = transformers.AutoModelForCausalLM.from_pretrained(stories, dtype=torch.float32)

@@ -52,10 +52,10 @@ def said(*command, **more):
 
 
 def lines_of_readme():
-    """The five lines of README's Python section, without what they are said to give."""
-    section = (SOURCE / "README.md").read_text().split("## In Python")[1].split("\n## ")[0]
+    """The four lines of README's Python section, without what they are said to give."""
+    section = (SOURCE / "README.md").read_text().split("## Four lines of Python")[1].split("\n## ")[0]
     lines = re.findall(r"^    (headlight\..*?)\s*(?:#.*)?$", section, re.M)
-    assert len(lines) == 5 and any("hooked_model" in line for line in lines), lines
+    assert len(lines) == 4 and any("hooked_model" in line for line in lines), lines
     return lines
 
 
@@ -89,7 +89,7 @@ def environment(folder, wheel, beside=None):
 def runs_with_numpy_alone(folder, wheel, variables):
     python = environment(folder / "alone", wheel)
     lines = [line for line in lines_of_readme() if "model" not in line]
-    assert len(lines) == 3
+    assert len(lines) == 2
     out = said(python, "-c", ARRAYS + "\n".join(lines) + ALONE, cwd=folder, env=variables)
     program, imported, problem = out.strip().splitlines()
     assert program.startswith(str(folder)) and imported == "set()" and "no display" in problem, out
@@ -100,7 +100,7 @@ def runs_with_numpy_alone(folder, wheel, variables):
 
 
 def runs_beside_models(folder, wheel, variables):
-    """All five lines, under a display of their own."""
+    """All four lines, under a display of their own."""
     python = environment(folder / "beside", wheel, BUILD / "venv")
     first, *others = lines_of_readme()
     code = f"STORIES = {str(SOURCE / 'models/stories')!r}\n{ARRAYS}{MODELS}window = {first}\nassert window.is_open\nwindow.close()\n" + "\n".join(others)

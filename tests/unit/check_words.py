@@ -73,7 +73,7 @@ READ_BY_MODELS = {"held_out.json", "sentences.json", "tries.json", "colormaps.js
 ROOMS = [  # which files, and how their texts are read
     (("core/**/*.cpp", "core/**/*.h", "app/**/*.cpp", "app/**/*.h"), literals),
     (("assets/*.json",), lambda text: texts_of_json(json.loads(text))),
-    (("README.md", "models/python/README.md"), paragraphs),
+    (("*.md", "docs/**/*.md", "core/**/README.md", "app/**/README.md", "models/python/README.md"), paragraphs),
     (("models/python/headlight/*.py",), texts_of_python),
 ]
 

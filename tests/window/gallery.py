@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Screenshots of every view in every state that a person may meet, for looking at:
 
-    python3 tests/window/gallery.py OUT [--program build/headlight] [--only steps] [--readme]
+    python3 tests/window/gallery.py OUT [--program build/headlight] [--only steps] [--docs]
 
-Each picture is OUT/VIEW-STATE-THEME-SIZE.png. --readme makes only the pictures of the README, into assets/readme.
+Each picture is OUT/VIEW-STATE-THEME-SIZE.png. --docs makes only those of the documents, into docs/pictures.
 """
 import argparse
 import json
@@ -29,12 +29,11 @@ BARK = "Bark is very cute and he is a dog"
 TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحبا بالعالم नमस्ते 😀👩‍👩‍👧 naïve"}
 LONG = " ".join(["Lily had a red ball and Tom had a blue ball so they went to the park ."] * 56)
 SIZES = {"1280x720": 1, "1600x1000": 1, "2560x1440": 2}
-README = {"main": ("head", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "steps": ("steps", {}, STORY, ["--head", "1.2", "--lock", "16,4"], "dark"), "delta": ("delta", {}, STORY, ["--head", "1.0"], "light"),
-          "next": ("lens", {}, STORY, [], "dark"), "graph": ("graph", {}, STORY, [], "light"), "align": ("alignment", {}, "Tom has bought a red car.", ["--model", "translator"], "dark"), "model": ("model", {"model_maps": True, "model_mean": True}, "I have never seen him.", ["--model", "translator", "--head", "cross.2.0"], "light"),
-          "heads": ("heads", {"heads_layout": 1, "heads_kept": 0.7}, STORY, [], "dark"),
-          "learn": ("learn", {}, BARK, ["--head", "1.2", "--do", "learn score-functions"], "dark"),
-          "learn-example": ("learn", {}, BARK, ["--do", "learn worked-example"], "dark"),
-          "change": ("head", {"changes": CHANGES, "change_bar": True, "rank": -2, "layer": 2, "head": 0}, STORY, [], "dark"), "compare": ("compare", {"compare": 2, "text_b": OTHER, "layer": 3, "head": 0}, STORY, [], "light")}
+DOCS = {  # the pictures of the documents that show the window
+    "window": (STORY, ["--head", "1.2", "--lock", "16,4"], "1180x740"),
+    "intervene": (STORY, ["--do", "mask 16>4; view lens"], "1180x740"),
+    "learn": (BARK, ["--do", "learn score-functions"], "1000x740"),
+}
 
 
 class Camera:
@@ -71,19 +70,18 @@ def every_state(camera, out, only, models):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("out", type=Path, nargs="?", default=ROOT / "assets/readme")
+    options.add_argument("out", type=Path, nargs="?", default=ROOT / "docs/pictures")
     options.add_argument("--program", type=Path, default=ROOT / "build/headlight")
     options.add_argument("--only")
-    options.add_argument("--readme", action="store_true")
+    options.add_argument("--docs", action="store_true")
     o = options.parse_args()
     o.out.mkdir(parents=True, exist_ok=True)
     display = Display("2600x1600")
     camera = Camera(o.program.resolve(), display)
     try:
-        if o.readme:
-            for name, (view, settings, text, extra, theme) in README.items():
-                camera.take(o.out / f"{name}.png", view, settings, text, extra, theme, "1440x900")
-            subprocess.run([camera.program, "render", "--text", STORY, "--view", "head", "--layer", "1", "--head", "2", "--dpi", "144", "-o", o.out / "head.png"], check=True)
+        if o.docs:
+            for name, (text, extra, size) in DOCS.items():
+                camera.take(o.out / f"{name}.png", "head", {}, text, extra, "dark", size)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 large = write_large_model(Path(folder) / "gpt2-small-shaped")

@@ -119,13 +119,16 @@ Result<const GgufArchitecture*> gguf_architecture(const Gguf& file, const std::s
         return Error{name +
                      " does not say its general.architecture; convert the model with a current "
                      "converter."};
-    std::string known;
-    for (const auto& row : kArchitectures) {
+    for (const auto& row : kArchitectures)
         if (wanted == row.name) return &row;
-        known += (known.empty() ? "" : ", ") + std::string(row.name);
-    }
     return Error{name + ": the architecture " + in_quotes(wanted.get<std::string>()) +
-                 " is not one that Headlight opens from GGUF; it opens " + known + "."};
+                 " is not one that Headlight opens from GGUF; it opens " + gguf_architecture_list() + "."};
+}
+
+std::string gguf_architecture_list() {
+    std::string out;
+    for (const auto& row : kArchitectures) out += (out.empty() ? "" : ", ") + std::string(row.name);
+    return out;
 }
 
 Error in_gguf_names(Error error, const GgufArchitecture& row) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "io/gguf.h"
 
@@ -18,6 +19,9 @@ struct GgufArchitecture {
 
 /// What a file says it is.
 Result<const GgufArchitecture*> gguf_architecture(const Gguf& file, const std::string& name);
+
+/// "llama, qwen2, …", for messages and documents.
+std::string gguf_architecture_list();
 
 /// Keys behind the architecture's name that say how rotary positions are stretched.
 std::span<const GgufNames> gguf_rope_keys();
