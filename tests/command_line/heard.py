@@ -153,28 +153,6 @@ def every_way_to_name_several_heads_says_something_else_or_is_refused():
             assert len(set(outs)) == len(outs) and all(status == 0 or option in err for status, _, err in told), (view, option)
 
 
-RUN = {"--animate", "--generate", "--delay", "--numbered", "--all-heads", "--one-text", "--view"}  # make other files, or are of the figure's file alone
-SHOWN = {"alignment": ["--model", "translator", "--text", "The unbelievable xylophonist."], "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"], "compare": ["--text", TEXT, "--text-b", OTHER],
-         "positions": ["--model", MODELS / "t5", "--text", "the cat"], "patch": ["--text", "The cat sat", "--text-b", "The dog sat"], "influence": ["--text", "The cat sat"], "corpus": ["--corpus", "these.json"]}
-
-
-def every_option_changes_the_numbers_of_a_view_or_is_refused():
-    """render --view V × every option, where numbers are written."""
-    _written_before()
-    views = [row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")]
-    options = [option for option in declared("render") if option not in ONE_RUN]
-    assert len(views) > 15 and not set(options) - SAMPLES.keys(), f"no sample of {set(options) - SAMPLES.keys()}"
-    wrong = []
-    for view in views:
-        base = ["render", *SHOWN.get(view, ["--text", TEXT]), "--view", view, "-o", "-", "--format", "json"]
-        assert said(*base)[0] == 0, said(*base)
-        for option in options:
-            also = WITH.get((view, option), [])
-            if option not in base and option not in RUN and (view, option) not in ELSEWHERE and unheard(base, option, OF_VIEWS.get((view, option), SAMPLES[option]), also):
-                wrong.append(f"{view} {option}")
-    assert not wrong, f"unheard: {wrong}"
-
-
 RUN = {"--model", "--text", "--text-file", "--pair", "--target", "--ids", "--target-ids", "--token-types", "--image", "--mask", "--ablate", "--temperature-attn", "--change", "--trace", "--seed"}  # of what is run, whatever is made of it
 
 

@@ -4,6 +4,7 @@
     check_docs.py PROGRAM [--pictures]
 
 --pictures makes the pictures of docs/window again, by the commands of its pages."""
+import functools
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ MAX_PICTURE = 150 << 10
 DIALECT = r"goes by|go by\b|said so|nobody vouches|the person\b|\banew\b|is open and wanted"
 PLACEHOLDER = r"FOLDER|FILE\b|fetch [^-]|photo\.jpg"  # what the blocks that do not run here name
 PATH = r"`((?:core|app|tests|assets|models|shaders|docs)/[\w./-]+)`"
+CODE_NAME = r"^[A-Z]\w*[a-z]\w*[A-Z]\w*(?:::\w+)?|^[a-z]+(?:_[a-z0-9]+)+(?=\(|$)"
 SOURCE = r"(?<![\w/.])((?:\w+/)+\w+\.(?:cpp|h|py))\b"
 
 
@@ -71,10 +73,30 @@ def missing_targets(page, text):
             yield f"names {file}"
 
 
+@functools.cache
+def source_words():
+    places = [(room, end) for room in ("core", "app") for end in ("*.h", "*.cpp")]
+    files = [file for room, end in places for file in (ROOT / room).rglob(end)]
+    files += [*(ROOT / "models/python").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    return {word for file in files for word in re.findall(r"\w+", file.read_text(encoding="utf-8"))}
+
+
+def missing_names(page, text):
+    """Types and functions that a page about the code names and no source has."""
+    about_code = page.name in ("ARCHITECTURE.md", "README.md") or page.parent.name == "dev"
+    if not about_code or page.parent == ROOT / "models/python":
+        return
+    code = re.findall(r"`([^`\n]+)`", text)
+    quoted = [name for words in code for name in re.findall(CODE_NAME, words)]
+    for name in quoted + re.findall(r"\b[A-Z]\w+::\w+", text):
+        yield from (f"names {name}" for word in name.split("::") if word not in source_words())
+
+
 def wrong_pages():
     for page in pages():
         name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
         yield from (f"{name} {what}, which is not there" for what in missing_targets(page, text))
+        yield from (f"{name} {what}, which no source has" for what in missing_names(page, text))
         if hit := re.search(DIALECT, without_code(text)):
             yield f'{name} says "{hit.group()}"'
         if len(text.encode()) > MAX_BYTES.get(name, 1 << 20):
