@@ -40,12 +40,6 @@ FoundModel found(std::string name, fs::path path, std::string place) {
 
 std::vector<fs::path> entries(const fs::path& folder) { return folder_entries(folder, kMaxModels); }
 
-/// What a GGUF file is called: without the number of a part.
-std::string gguf_name(const fs::path& file) {
-    const auto part = parse_gguf_part(file.filename().string());
-    return part ? part->stem : file.stem().string();
-}
-
 /// A model in parts is found once, by the first of them that is there.
 void add_gguf(Found& out, const fs::path& file, const std::string& place) {
     if (file.extension() != ".gguf" || out.size() >= kMaxModels) return;
@@ -264,9 +258,19 @@ Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name,
     return Model::open(path, cancel, progress, model_name(path));
 }
 
-std::string name_in_path(const fs::path& path) {
+namespace {
+
+/// The repository of a path in a cache of the hub; "" of any other path.
+std::string repository_in(const fs::path& path) {
     for (const fs::path& part : path)
         if (part.string().starts_with("models--")) return hub_repository(part.string());
+    return "";
+}
+
+}  // namespace
+
+std::string name_in_path(const fs::path& path) {
+    if (std::string named = repository_in(path); !named.empty()) return named;
     const fs::path itself = path.has_filename() ? path : path.parent_path();
     return itself.extension() == ".gguf" ? gguf_name(itself) : itself.filename().string();
 }
@@ -274,8 +278,7 @@ std::string name_in_path(const fs::path& path) {
 std::string model_name(const fs::path& path) {
     std::error_code ignored;
     const fs::path typed = fs::absolute(path, ignored).lexically_normal();
-    for (const fs::path& part : typed)
-        if (part.string().starts_with("models--")) return hub_repository(part.string());
+    if (std::string named = repository_in(typed); !named.empty()) return named;
     if (path.filename().string().starts_with("sha256-")) {
         Found out;
         find_ollama(out);

@@ -148,4 +148,9 @@ Result<GgufModel> open_gguf_model(const fs::path& path) {
     return out;
 }
 
+std::string gguf_name(const std::filesystem::path& file) {
+    const auto part = parse_gguf_part(file.filename().string());
+    return part ? part->stem : file.stem().string();
+}
+
 }  // namespace headlight

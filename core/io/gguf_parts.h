@@ -29,4 +29,7 @@ struct GgufModel {
 /// Maps and checks all of them. Parts that are missing or contradict one another are an error.
 Result<GgufModel> open_gguf_model(const std::filesystem::path& path);
 
+/// The name of a GGUF file, without the number of a part: "m" of "m-00001-of-00003.gguf".
+std::string gguf_name(const std::filesystem::path& file);
+
 }  // namespace headlight

@@ -131,7 +131,7 @@ Status fill_from_folder(Model& model, const fs::path& folder, OpeningSteps& step
 std::string file_name(const fs::path& path) {
     std::error_code ignored;
     const fs::path full = fs::weakly_canonical(path, ignored);
-    return (full.extension() == ".gguf" ? full.stem() : full.filename()).string();
+    return full.extension() == ".gguf" ? gguf_name(full) : full.filename().string();
 }
 
 Status check_exists(const fs::path& path) {
