@@ -1,5 +1,6 @@
-#include "learn/controls.h"
 #include "learn/page_request.h"
+
+#include "learn/controls.h"
 
 namespace headlight {
 

@@ -2,6 +2,8 @@
 // have equal answers.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -87,17 +89,17 @@ struct RequestsOf<const std::tuple<Rows...>> {
 };
 using Question = RequestsOf<decltype(kQuestions)>::Variant;
 
+template <class Request, class... Rows>
+constexpr auto row_of(const std::tuple<Rows...>& rows) {
+    constexpr bool kIsIts[] = {std::is_same_v<typename Rows::Asks, Request>...};
+    return std::get<std::find(std::begin(kIsIts), std::end(kIsIts), true) - std::begin(kIsIts)>(rows);
+}
+
 /// Answers a request by its row.
 template <class Request>
 Result<typename Request::Answer> answer(const Runs& runs, const Request& request, ThreadPool& pool,
                                         const CancelFlag* cancel = nullptr) {
-    Result<typename Request::Answer> out = Error{""};
-    const auto ask = [&](const auto& row) {
-        if constexpr (std::is_same_v<typename std::decay_t<decltype(row)>::Asks, Request>)
-            out = row.answer(runs, request, pool, cancel);
-    };
-    std::apply([&](const auto&... row) { (ask(row), ...); }, kQuestions);
-    return out;
+    return row_of<Request>(kQuestions).answer(runs, request, pool, cancel);
 }
 
 /// The same question with what it names clamped to the trace.

@@ -60,9 +60,8 @@ std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
         at = end;
         if (token->single_word && !stands_alone(text.bytes, begin, end)) continue;
         if (token->lstrip) begin = skip_white_left(text.bytes, begin, done);
-        if (token->rstrip)
-            end = skip_white_right(text.bytes,
-                                   end);  // `at` stays: as in tokenizers, the next token may begin within it
+        // `at` stays: in tokenizers too, the next token may begin within the spaces that this one takes.
+        if (token->rstrip) end = skip_white_right(text.bytes, end);
         if (begin > end) continue;
         if (begin > done) out.push_back({text.slice(done, begin), -1});
         out.push_back({text.slice(begin, end), token->id});
