@@ -46,6 +46,11 @@ std::string table_row(const std::string& first, const std::string& second) {
     return "| " + first + " | " + table_cell(second) + " |\n";
 }
 
+/// A command with the words that go with it.
+std::string spelled(const Command& row) {
+    return code(row.name + (row.words.empty() ? "" : " " + row.words));
+}
+
 std::string keys_page() {
     std::string out = std::string("# Keys\n\n") + kGenerated +
                       "\nF1 shows this list in the window. Ctrl+K finds any command by parts of its name: "
@@ -67,8 +72,8 @@ std::string commands_page() {
         out += std::string("\n## ") + group + "\n\n" + table_head("command", "keys", "does");
         for (const Command& row : commands())
             if (row.group == group)
-                out += "| " + code(row.name + (row.words.empty() ? "" : " " + row.words)) + " | " +
-                       table_cell(row.keys) + " | " + table_cell(row.help) + " |\n";
+                out += "| " + spelled(row) + " | " + table_cell(row.keys) + " | " + table_cell(row.help) +
+                       " |\n";
     }
     return out;
 }
@@ -165,8 +170,7 @@ std::string command_rows_of(const View& view) {
             out += table_row(code(choice.command + " " + optional_words(choice.words)), choice.help);
     if (view.commands)
         for (const Command& row : view.commands())
-            if (!row.help.empty())
-                out += table_row(code(row.name + (row.words.empty() ? "" : " " + row.words)), row.help);
+            if (!row.help.empty()) out += table_row(spelled(row), row.help);
     return out.empty() ? "" : "\n" + table_head("command", "") + out;
 }
 

@@ -47,4 +47,5 @@ struct MetricMenu {
     bool second = false;   // token B is being chosen
     std::string accepted;  // what was typed when Enter came before the tokens that go with it
 };
+
 }  // namespace headlight

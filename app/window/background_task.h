@@ -13,7 +13,7 @@ namespace headlight {
 /// work(), which returns a Result, on a thread of its own; the window wakes at its end. What it throws, or
 /// that there is no thread to be had, becomes the sentence.
 template <class Work>
-auto beside(Work work) -> std::future<decltype(work())> {
+auto in_background(Work work) -> std::future<decltype(work())> {
     using Done = decltype(work());
     try {
         return std::async(std::launch::async, [work = std::move(work)] {

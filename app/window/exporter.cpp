@@ -101,7 +101,7 @@ void Exporter::save_picture() {
     SaveMenu& menu = desk_.session.of<SaveMenu>();
     saving_path_ = menu.path;
     menu.result = "saving…";
-    saving_ = beside([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
+    saving_ = in_background([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
         if (const auto written = write_view_document(path, page)) return *written;
         if (is_numbers_path(path)) return write_view_numbers(path, page);
         TRY(const Drawing drawing, draw_alone(page));
@@ -198,7 +198,7 @@ void Exporter::update_preview() {
     const auto now = std::tuple(style_to_save(view), desk_.answer, view, box);
     if (previewed_ == now) return;
     previewed_ = now;
-    previewing_ = beside([page = page_to_save(), box]() -> Result<RgbImage> {
+    previewing_ = in_background([page = page_to_save(), box]() -> Result<RgbImage> {
         TRY(const Drawing drawing, draw_alone(page));
         return draw_image(drawing, box.first, box.second);
     });
@@ -218,8 +218,8 @@ void Exporter::copy_numbers() {
         desk_.session.notice = kNothingToCopy;
         return;
     }
-    copying_ =
-        beside([page = page_to_save()]() -> Result<std::vector<NumberTable>> { return view_numbers(page); });
+    copying_ = in_background(
+        [page = page_to_save()]() -> Result<std::vector<NumberTable>> { return view_numbers(page); });
 }
 
 void Exporter::take_numbers() {

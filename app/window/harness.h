@@ -13,11 +13,11 @@ namespace headlight {
 
 class Harness {
 public:
-    Harness(WindowState& desk, Frame& frame, WorkerLink& conversation, Exporter& exporter, Fetcher& fetcher,
+    Harness(WindowState& desk, Frame& frame, WorkerLink& worker_link, Exporter& exporter, Fetcher& fetcher,
             Palette& palette)
         : desk_(desk),
           frame_(frame),
-          worker_link_(conversation),
+          worker_link_(worker_link),
           exporter_(exporter),
           fetcher_(fetcher),
           palette_(palette) {

@@ -9,8 +9,8 @@ namespace headlight {
 
 class WindowHost final : public Host {
 public:
-    WindowHost(WindowState& desk, WorkerLink& conversation, Exporter& exporter, Autosave& keeper)
-        : desk_(desk), worker_link_(conversation), exporter_(exporter), autosave_(keeper) {}
+    WindowHost(WindowState& desk, WorkerLink& worker_link, Exporter& exporter, Autosave& autosave)
+        : desk_(desk), worker_link_(worker_link), exporter_(exporter), autosave_(autosave) {}
 
     void set_text(TextName which, const std::string& text) override;
     const std::string& text(TextName which) override { return field(which).text(); }

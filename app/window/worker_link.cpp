@@ -122,7 +122,7 @@ void WorkerLink::look_for_models() {
     ModelMenu& menu = desk_.session.of<ModelMenu>();
     const bool open = desk_.session.shows(Sheet::models) || desk_.session.shows(Sheet::compared_models);
     if (open && !menu.found_all && !looking_.valid())
-        looking_ = beside([]() -> Result<std::vector<FoundModel>> {
+        looking_ = in_background([]() -> Result<std::vector<FoundModel>> {
             auto found = models_on_computer();
             for (FoundModel& m : found) m.path = model_key(m.path.string());
             return found;
