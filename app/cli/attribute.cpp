@@ -27,9 +27,9 @@ Result<int> write_answer(const std::shared_ptr<const Model>& model, int tokens, 
                          ThreadPool& pool) {
     Sequence& output = request.inputs.back();
     if (model->config.can.write_target && output.size() > 1) return output.size() - 1;
-    GenerationWanted wanted;
-    wanted.length = tokens;
-    TRY(const Generation generation, generate(model, request, wanted, pool));
+    GenerationRequest asked;
+    asked.length = tokens;
+    TRY(const Generation generation, generate(model, request, asked, pool));
     const std::vector<int> ids = generation.ids();
     for (const int id : ids) append_token(*model, output, id);
     if (ids.empty()) return Error{"The model ends the text at once, so nothing is written; change the text."};
@@ -95,8 +95,8 @@ Result<AttributedRuns> run_attributed(const AttributeOptions& o, ThreadPool& poo
     return out;
 }
 
-Result<InfluenceWanted> read_wanted(const AttributeOptions& o, const Trace& trace) {
-    InfluenceWanted out;
+Result<InfluenceRequest> read_wanted(const AttributeOptions& o, const Trace& trace) {
+    InfluenceRequest out;
     out.method = method_of(o).method;
     out.steps = o.steps;
     out.baseline = o.baseline == "mean"   ? InfluenceBaseline::mean
@@ -151,12 +151,12 @@ Status run(const AttributeOptions& o) {
     TRY(const AttributedRuns runs, run_attributed(o, pool));
     const Trace& trace = *runs.trace;
     if (o.wants_jacobian()) return say_jacobian(o, trace, pool);
-    TRY(InfluenceWanted wanted, read_wanted(o, trace));
+    TRY(InfluenceRequest request, read_wanted(o, trace));
     if (o.over_outputs())
-        return say_outputs(o, {trace, runs.own.get(), runs.prompt.get()}, wanted.metric, pool);
-    wanted.written = runs.written;
+        return say_outputs(o, {trace, runs.own.get(), runs.prompt.get()}, request.metric, pool);
+    request.written = runs.written;
     Progress progress(o.steps, o.input.quiet);
-    TRY(const Influence found, influence({trace, runs.own.get(), runs.prompt.get()}, wanted, pool, nullptr,
+    TRY(const Influence found, influence({trace, runs.own.get(), runs.prompt.get()}, request, pool, nullptr,
                                          [&] { progress.step(); }));
     if (!o.gradients.empty()) {
         if (!trace.model->has_logits())

@@ -142,13 +142,13 @@ Result<Matrix> rows_of_outputs(const AttributeOptions& o, const InfluenceRuns& r
         return Error{
             "--over outputs makes tables of jacobian, contribution, relevance or rollout; choose one of "
             "these with --method."};
-    InfluenceMapWanted wanted;
-    wanted.of = method == InfluenceMethod::relevance ? InfluenceOf::relevance : InfluenceOf::metric;
-    wanted.stack = stack;
-    wanted.metric = metric;
+    InfluenceMapRequest request;
+    request.of = method == InfluenceMethod::relevance ? InfluenceOf::relevance : InfluenceOf::metric;
+    request.stack = stack;
+    request.metric = metric;
     Progress progress(trace.output().size(), o.input.quiet);
     int told = 0;
-    TRY(const InfluenceMap map, influence_map(runs, wanted, pool, nullptr, [&](const InfluenceMap& now) {
+    TRY(const InfluenceMap map, influence_map(runs, request, pool, nullptr, [&](const InfluenceMap& now) {
             for (; told < now.done; ++told) progress.step();
         }));
     return map.norms;

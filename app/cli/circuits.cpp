@@ -102,11 +102,11 @@ Status write_or_print(const CircuitsOptions& o, const std::vector<NumberTable>& 
 Status run_head(const CircuitsOptions& o, const Model& model, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     TRY(const AttentionHead head, parse_head(c, o.head, "--head"));
-    const CircuitsWanted wanted{head.block, head.head, o.tokens, o.pairs};
-    Progress progress(circuit_steps(model, wanted) + (o.json ? composition_steps(c, head) : 0),
+    const CircuitsRequest request{head.block, head.head, o.tokens, o.pairs};
+    Progress progress(circuit_steps(model, request) + (o.json ? composition_steps(c, head) : 0),
                       o.input.quiet);
     const auto step = [&] { progress.step(); };
-    TRY(const HeadCircuits found, head_circuits(model, wanted, pool, nullptr, step));
+    TRY(const HeadCircuits found, head_circuits(model, request, pool, nullptr, step));
     Composition composed;
     if (o.json) {
         TRY(composed, composition(model, head, pool, nullptr, step));

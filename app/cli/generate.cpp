@@ -14,7 +14,7 @@ namespace {
 
 struct GenerateOptions {
     InputOptions input;
-    GenerationWanted wanted;
+    GenerationRequest request;
     bool ids_out = false, json = false;
 };
 
@@ -60,10 +60,10 @@ Status run_generate(const GenerateOptions& o) {
     TRY(const ForwardRequest request, read_request(o.input, model, pool));
     const Sequence& given = request.inputs.back();
     if (o.json) {
-        TRY(const Generation generation, generate(model, request, o.wanted, pool));
+        TRY(const Generation generation, generate(model, request, o.request, pool));
         return print_json(as_json(*model, given, generation) + "\n");
     }
-    TRY(const auto added, generated_ids(model, request, o.wanted, pool));
+    TRY(const auto added, generated_ids(model, request, o.request, pool));
     return print(
         (o.ids_out || !model->tokenizer ? comma_separated(added) : whole_text(*model, given, added)) + "\n");
 }
@@ -72,10 +72,10 @@ Status run_generate(const GenerateOptions& o) {
 
 std::function<Status()> declare_generate(CLI::App& app) {
     auto o = std::make_shared<GenerateOptions>();
-    o->wanted.length = 40;
-    SamplingParams& d = o->wanted.sampling;
+    o->request.length = 40;
+    SamplingParams& d = o->request.sampling;
     add_input_options(app, o->input);
-    app.add_option("--tokens", o->wanted.length, "the most tokens to add")
+    app.add_option("--tokens", o->request.length, "the most tokens to add")
         ->check(within(1, kMaxWritten))
         ->capture_default_str();
     auto* temperature = app.add_option("--temperature", d.temperature, "0: greedy; above 0: sampling")
@@ -101,7 +101,7 @@ std::function<Status()> declare_generate(CLI::App& app) {
     app.add_flag("--json", o->json, "each step with its probability and what else stood to choice")
         ->excludes(ids);
     return [o, &app]() -> Status {
-        if (!(o->wanted.sampling.temperature > 0))
+        if (!(o->request.sampling.temperature > 0))
             TRY_STATUS(refuse_given(given_options(app), {"top-k", "top-p", "seed"},
                                     "sampling, --temperature above 0"));
         return run_generate(*o);

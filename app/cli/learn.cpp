@@ -115,7 +115,7 @@ Drawing drawn(learn::Page page, const learn::Station& station, const FigureStyle
 }
 
 /// Other heads and other queries to compare with, some of many; none where there are no others.
-constexpr int kMostOthers = 16;
+constexpr int kMaxOthers = 16;
 
 std::vector<learn::StationInput> with_other_heads(const learn::StationInput& in) {
     std::vector<learn::StationInput> out;
@@ -123,7 +123,7 @@ std::vector<learn::StationInput> with_other_heads(const learn::StationInput& in)
     for (int i = 0; i < blocks; ++i)
         for (int head = 0; head < in.trace->config().heads((in.block + i) % blocks); ++head) {
             const int block = (in.block + i) % blocks;
-            if ((block == in.block && head == in.head) || isize(out) == kMostOthers) continue;
+            if ((block == in.block && head == in.head) || isize(out) == kMaxOthers) continue;
             out.push_back(in);
             std::tie(out.back().block, out.back().head) = std::pair{block, head};
         }
@@ -132,8 +132,8 @@ std::vector<learn::StationInput> with_other_heads(const learn::StationInput& in)
 
 std::vector<learn::StationInput> with_other_queries(const learn::StationInput& in) {
     std::vector<learn::StationInput> out;
-    const int queries = in.trace ? in.trace->query_count(in.block) : kMostOthers;
-    for (int query = 0; query < queries && isize(out) < kMostOthers; ++query) {
+    const int queries = in.trace ? in.trace->query_count(in.block) : kMaxOthers;
+    for (int query = 0; query < queries && isize(out) < kMaxOthers; ++query) {
         if (query == in.query_of(queries)) continue;
         out.push_back(in);
         out.back().query = query;

@@ -146,11 +146,11 @@ void clear_changes(InputOptions& o) {
 Result<std::shared_ptr<const Model>> open_model(const InputOptions& o) { return open_model(o.model); }
 
 Result<std::string> read_text(const std::string& file) {
-    constexpr size_t kMostStreamed = 64'000'000;  // bytes
+    constexpr size_t kMaxStreamed = 64'000'000;  // bytes
     if (file == "-" || is_stream(file)) {
         const std::string name = file == "-" ? "Standard input" : display_path(file);
         TRY(const Descriptor stream, open_stream(file));
-        TRY(const std::string read, read_stream(stream, kMostStreamed, name));
+        TRY(const std::string read, read_stream(stream, kMaxStreamed, name));
         TRY(const std::string_view text, text_of_file(read, name));
         return std::string(text);
     }

@@ -68,17 +68,17 @@ Result<BothRuns> run_both(const PatchOptions& o, ThreadPool& pool) {
 }
 
 /// What is asked for; --head is one head by position.
-Result<PatchWanted> read_wanted(const PatchOptions& o, const Trace& clean) {
-    PatchWanted wanted;
-    TRY(wanted.metric, parse_metric(*clean.model, o.metric, &clean));
+Result<PatchRequest> read_wanted(const PatchOptions& o, const Trace& clean) {
+    PatchRequest request;
+    TRY(request.metric, parse_metric(*clean.model, o.metric, &clean));
     for (const PatchPartRow& row : patch_parts())
-        if (o.what == row.word) wanted.part = row.part;
-    if (o.head.empty() && wanted.part == PatchPart::head)
+        if (o.what == row.word) request.part = row.part;
+    if (o.head.empty() && request.part == PatchPart::head)
         return Error{"--what head patches one head by position; name it, as in --head 1.2."};
-    if (o.head.empty()) return wanted;
-    wanted.part = PatchPart::head;
-    TRY(wanted.head, parse_head(clean.config(), o.head, "--head"));
-    return wanted;
+    if (o.head.empty()) return request;
+    request.part = PatchPart::head;
+    TRY(request.head, parse_head(clean.config(), o.head, "--head"));
+    return request;
 }
 
 Status write_map(const PatchOptions& o, const PatchMap& map, const Trace& corrupted) {
@@ -95,8 +95,8 @@ Status run(const PatchOptions& o) {
                      "'headlight render --view patch'."};
     ThreadPool pool(o.input.threads);
     TRY(const BothRuns runs, run_both(o, pool));
-    TRY(const PatchWanted wanted, read_wanted(o, *runs.clean));
-    TRY(PatchMap empty, empty_patch_map(*runs.clean, *runs.corrupted, wanted, pool));
+    TRY(const PatchRequest request, read_wanted(o, *runs.clean));
+    TRY(PatchMap empty, empty_patch_map(*runs.clean, *runs.corrupted, request, pool));
     if (o.estimate) {
         TRY(empty.estimates, patch_estimates(empty, *runs.clean, *runs.corrupted, pool));
         return write_map(o, empty, *runs.corrupted);
@@ -104,7 +104,7 @@ Status run(const PatchOptions& o) {
     Progress progress(empty.cells, o.input.quiet);
     int told = 0;
     TRY(const PatchMap map,
-        patch_map(*runs.clean, *runs.corrupted, wanted, pool, nullptr, [&](const PatchMap& now) {
+        patch_map(*runs.clean, *runs.corrupted, request, pool, nullptr, [&](const PatchMap& now) {
             for (; told < now.done; ++told) progress.step();
         }));
     return write_map(o, map, *runs.corrupted);

@@ -258,9 +258,9 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
         s.document.metric = {metric_name(*trace->model, metric), metric};
     }
     TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
-    const PictureWanted wanted{s.selection.block, s.selection.head, s.preferences.drop_sink,
-                               view->group ? view->group(s, trace->config()) : std::nullopt};
-    TRY(RunAnswer answer, answer_for(runs, wanted, s.selection.locked, pool));
+    const PictureRequest request{s.selection.block, s.selection.head, s.preferences.drop_sink,
+                                 view->group ? view->group(s, trace->config()) : std::nullopt};
+    TRY(RunAnswer answer, answer_for(runs, request, s.selection.locked, pool));
     TRY_STATUS(prepare_page(page, std::move(answer), pool));
     return page;
 }

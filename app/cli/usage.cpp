@@ -61,10 +61,10 @@ std::string unknown_argument(const CLI::App& of, std::vector<std::string> left) 
 std::string nearest_word(const std::string& word, const std::vector<std::string>& among) {
     if (word.size() > kLongestWord) return "";
     std::string out;
-    int least = std::max(1, isize(word) / 3) + 1;
+    int min = std::max(1, isize(word) / 3) + 1;
     for (const std::string& other : among)
-        if (const int edits = edits_between(word, other); edits < least) {
-            least = edits;
+        if (const int edits = edits_between(word, other); edits < min) {
+            min = edits;
             out = other;
         }
     return out;

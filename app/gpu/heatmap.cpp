@@ -106,10 +106,10 @@ Status HeatmapRenderer::reload() {
 }
 
 void HeatmapRenderer::begin_frame(ImVec2 viewport) {
-    constexpr size_t kMostBytes = 64 << 20;
+    constexpr size_t kMaxBytes = 64 << 20;
     viewport_ = viewport;
     commands_.clear();
-    textures_.trim(kMostBytes);
+    textures_.trim(kMaxBytes);
 }
 
 namespace {

@@ -9,7 +9,7 @@
 namespace headlight {
 
 namespace {
-constexpr double kMostFitted = 4e6;  // values: 16 MB
+constexpr double kMaxFitted = 4e6;  // values: 16 MB
 }
 
 Matrix fit_thumbnails(const Matrix& values, int t, float side) {
@@ -43,7 +43,7 @@ void Thumbnails::set(Matrix values, int t) {
 Thumbnails::Atlas Thumbnails::at(float side) const {
     const double growth = std::ceil(double(side)) / t_;
     if (growth * double(std::max(values_.rows(), values_.cols())) > Texture::most_side() ||
-        growth * growth * double(values_.size()) > kMostFitted) {
+        growth * growth * double(values_.size()) > kMaxFitted) {
         if (!whole_) whole_ = Texture::of_values({&values_, 1});
         return {whole_.id(), t_, float(t_) / side};
     }

@@ -9,8 +9,8 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostBoxes = 24;  // each is drawn by itself
-constexpr size_t kMostRuns = 48;   // that are joined pair by pair
+constexpr size_t kMaxBoxes = 24;  // each is drawn by itself
+constexpr size_t kMaxRuns = 48;   // that are joined pair by pair
 
 /// Also of what is no number: then the lower bound.
 int within(float v, int low, int high) { return v > float(low) ? v < float(high) ? int(v) : high : low; }
@@ -43,15 +43,15 @@ Joined join(const std::vector<PixelBox>& boxes, size_t first, size_t second) {
 /// Joins the two boxes that take least more room together, with those that their box meets: an arm of a cross
 /// between two others would make of them the whole cross.
 void join_nearest(std::vector<PixelBox>& boxes) {
-    Joined least{{}, std::numeric_limits<int>::max()};
+    Joined min{{}, std::numeric_limits<int>::max()};
     for (size_t i = 0; i < boxes.size(); ++i)
         for (size_t j = i + 1; j < boxes.size(); ++j) {
             const int alone = area(around(boxes[i], boxes[j])) - area(boxes[i]) - area(boxes[j]);
-            if (alone >= least.more) continue;
-            if (const Joined joined = join(boxes, i, j); joined.more < least.more) least = joined;
+            if (alone >= min.more) continue;
+            if (const Joined joined = join(boxes, i, j); joined.more < min.more) min = joined;
         }
-    std::erase_if(boxes, [&](const PixelBox& b) { return meet(b, least.box); });
-    boxes.push_back(least.box);
+    std::erase_if(boxes, [&](const PixelBox& b) { return meet(b, min.box); });
+    boxes.push_back(min.box);
 }
 
 /// Puts a box with that of `above` that ends where it begins, where both take hardly more room together and
@@ -150,9 +150,9 @@ std::vector<PixelBox> Tiles::changed() const {
     std::vector<PixelBox> boxes;
     for (const int apart : {1, 2, 4, across_}) {
         boxes = runs(apart);
-        if (boxes.size() <= kMostRuns) break;
+        if (boxes.size() <= kMaxRuns) break;
     }
-    while (boxes.size() > kMostBoxes) join_nearest(boxes);
+    while (boxes.size() > kMaxBoxes) join_nearest(boxes);
     for (PixelBox& b : boxes) b = pixels(b.left, b.top, b.right, b.bottom);
     return boxes;
 }

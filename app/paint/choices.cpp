@@ -118,8 +118,8 @@ void Ui::pop_up(const std::string& path, Rect under, bool pressed, ImVec2 size,
                 const std::function<void(Rect inside)>& draw) {
     const std::string popup = path + "/panel";
     if (pressed) ImGui::OpenPopup(popup.c_str());
-    const float most = points(ImGui::GetIO().DisplaySize).x - size.x - 4;
-    ImGui::SetNextWindowPos(pixels(ImVec2{std::min(under.x, most), under.bottom() + 4}));
+    const float max = points(ImGui::GetIO().DisplaySize).x - size.x - 4;
+    ImGui::SetNextWindowPos(pixels(ImVec2{std::min(under.x, max), under.bottom() + 4}));
     ImGui::SetNextWindowSize(pixels(size));
     if (!ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoScrollbar)) return;
     ImDrawList* below = list;

@@ -45,10 +45,10 @@ float caption_lines(Ui& ui, Rect r, const std::string& text) {
     return ui.text.draw_wrapped(r.x, r.y, r.w, kCaption, ui.colors->t3, text);
 }
 
-float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts, float most) {
+float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts, float max) {
     float widest = 0;
     for (const std::string& text : texts) widest = std::max(widest, ui.text.width(font, text));
-    return std::min(widest, most);
+    return std::min(widest, max);
 }
 
 void Column::heading(const std::string& text, const std::string& right) {

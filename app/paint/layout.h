@@ -18,8 +18,8 @@ inline constexpr float tight = 4, close = 6, small = 8, medium = 12, large = 16,
 /// A measure cut down to a whole number: the nearest that an int can hold, 0 of what is no number, as a share
 /// of a part that has no room.
 inline int int_of(double value) {
-    constexpr double kMost = std::numeric_limits<int>::max();
-    return std::isnan(value) ? 0 : static_cast<int>(std::clamp(value, -kMost, kMost));
+    constexpr double kMax = std::numeric_limits<int>::max();
+    return std::isnan(value) ? 0 : static_cast<int>(std::clamp(value, -kMax, kMax));
 }
 
 /// A value within low … high, and low where these cross, as in a window of a few points.
@@ -113,8 +113,8 @@ std::string first_that_fits(Ui& ui, Font font, const std::vector<std::string>& w
 /// What is said of a picture: a line, or as many as it takes, whose height is returned.
 void caption(Ui& ui, Rect line, const std::string& text, Flush flush = Flush::left);
 float caption_lines(Ui& ui, Rect r, const std::string& text);
-/// The widest of some texts, as far as `most`.
-float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts, float most = 1e9f);
+/// The widest of some texts, as far as `max`.
+float widest_of(Ui& ui, Font font, const std::vector<std::string>& texts, float max = 1e9f);
 
 /// "4  ball  ▬▬▬▬  0.782": a number, a name, a bar and a value.
 struct BarLine {

@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMostPieces = 64;  // of a curve
+constexpr int kMaxPieces = 64;  // of a curve
 constexpr float kLeaves = 0.45f;
 
 /// A point of a line, and its direction there, of length 1.
@@ -46,7 +46,7 @@ void draw_strip(ImDrawList& list, std::span<const LinePoint> points, ImU32 color
 /// Where a curve is cut into so many pieces: closer where it bends more. Its second derivative is 1 − 2 t, so
 /// pieces of equal error have lengths by its root.
 const std::vector<float>& cuts(int pieces) {
-    static std::array<std::vector<float>, kMostPieces + 1> known;
+    static std::array<std::vector<float>, kMaxPieces + 1> known;
     std::vector<float>& t = known[pieces];
     for (int i = int(t.size()); i <= pieces; ++i) {
         const float s = float(i) / float(pieces), bent = std::pow(std::abs(1 - 2 * s), 2.0f / 3);
@@ -79,8 +79,8 @@ void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float wid
     constexpr float kMissed = 0.2f;
     const float dx = to.x - from.x, dy = to.y - from.y;
     const int pieces =
-        std::clamp(int(std::ceil(std::sqrt(0.75f * std::abs(dy) / kMissed) * 2 / 3)), 1, kMostPieces);
-    std::array<LinePoint, kMostPieces + 1> points;
+        std::clamp(int(std::ceil(std::sqrt(0.75f * std::abs(dy) / kMissed) * 2 / 3)), 1, kMaxPieces);
+    std::array<LinePoint, kMaxPieces + 1> points;
     const std::vector<float>& t = cuts(pieces);
     for (int i = 0; i <= pieces; ++i) {
         const CurvePoint p = curve_at(t[i]);

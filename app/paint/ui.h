@@ -146,7 +146,7 @@ public:
     /// A text that can be pressed ("Settings").
     bool link(const std::string& path, float right, float middle, const std::string& label, bool on = false);
     /// A closed list; returns the item chosen this frame, or -1. Sizes itself to the widest item, up to
-    /// `most`; `width` is how wide it became.
+    /// `max`; `width` is how wide it became.
     int drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
                   int current, float& width, float max = 1e9f);
     /// A panel under something that opens it when it was pressed: what `draw` makes of its inside.

@@ -46,7 +46,8 @@ int rank_of(const Scene& s) {
 std::vector<float> rank_values(const Scene& s, int rank) {
     std::vector<float> out;
     if (rank == kRankByCell) return s.answer->cell ? s.answer->cell->weight_by_head : out;
-    if (rank == kRankByMoved) return s.found<MovedWanted>() ? s.found<MovedWanted>()->answer.distances : out;
+    if (rank == kRankByMoved)
+        return s.found<MovedRequest>() ? s.found<MovedRequest>()->answer.distances : out;
     if (rank == kRankBySweep) {
         const auto effects = sweep_effects(s);
         return effects ? effects->change : out;

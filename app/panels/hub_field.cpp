@@ -45,7 +45,7 @@ void draw_going(Scene& s, const Fetching& going, Rect rest) {
     const int64_t total = progress.total, done = progress.done;
     Rect line = take_top(rest, size::button, gap::small);
     if (ui.button("hub/cancel", take_right(line, kHubButton, gap::small), "Cancel")) s.send("cancel fetch");
-    write(ui, line, kBody, ui.colors->t1, going.wanted().name.repository);
+    write(ui, line, kBody, ui.colors->t1, going.request().name.repository);
     const Rect bar = take_top(rest, kBar, gap::tight);
     ui.fill(bar, ui.colors->bg4, kBar / 2);
     if (total > 0) {

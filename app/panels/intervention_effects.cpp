@@ -77,7 +77,7 @@ float stage_share(const Stages& stages, size_t at) {
 
 /// The metric after each change.
 void draw_stages(Scene& s, SidePanel& c) {
-    const auto* found = s.found<StagesWanted>();
+    const auto* found = s.found<StagesRequest>();
     const auto& changes = s.sentence()->intervention.changes;
     if (!found || found->answer.values.size() < 2 ||
         found->answer.first + found->answer.values.size() != changes.size() + 1)
@@ -103,9 +103,9 @@ void draw_stages(Scene& s, SidePanel& c) {
 std::vector<Question> ask_about_changes(const Scene& s) {
     if (!s.sentence()->unchanged) return {};
     std::vector<Question> out;
-    if (s.session.preferences.rank == kRankByMoved) out.push_back(MovedWanted{});
+    if (s.session.preferences.rank == kRankByMoved) out.push_back(MovedRequest{});
     if (shows_effects(s) && !s.of<Painting>().begun)
-        out.push_back(StagesWanted{s.session.document.metric.metric});
+        out.push_back(StagesRequest{s.session.document.metric.metric});
     return out;
 }
 
@@ -125,7 +125,7 @@ void draw_effects_inspector(Scene& s, Rect area) {
     draw_metric_chip(s, "effects", take_right(line, std::min(metric_chip_width(s), line.w / 2)));
     const Rect foot = panel_foot(area),
                compare{foot.x, foot.y - gap::small - size::button, foot.w, size::button};
-    const bool stages = s.found<StagesWanted>() && area.h > 560;
+    const bool stages = s.found<StagesRequest>() && area.h > 560;
     SidePanel panel(s, area, foot.y - compare.y);
     panel.skip(4);
     if (const MetricReport* metric = metric_report(s)) {

@@ -19,7 +19,7 @@ const char* kind_label(MetricKind kind) {
 }
 
 const TokenChoices* token_choices(const Scene& s) {
-    const auto* found = s.found<TokenChoicesWanted>();
+    const auto* found = s.found<TokenChoicesRequest>();
     return found ? &found->answer : nullptr;
 }
 
@@ -146,7 +146,7 @@ Rect menu_place(const Scene& s, Rect window, float high) {
 
 /// The tokens that go with what is typed, once there are any; null until then.
 const TokenChoices* choices_of_typed(const WorkAnswer* answer, const MetricMenu& menu) {
-    const auto* found = answer ? answer->found<TokenChoicesWanted>() : nullptr;
+    const auto* found = answer ? answer->found<TokenChoicesRequest>() : nullptr;
     const bool fresh = found && !menu.typed.empty() && found->asked.typed == menu.typed;
     return fresh && !found->answer.tokens.empty() ? &found->answer : nullptr;
 }

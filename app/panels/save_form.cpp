@@ -62,10 +62,8 @@ void read_size(const std::string& text, FigureStyle& f) {
     if (!both) height = 0;
     if (!both && !text.empty() && std::sscanf(text.c_str(), " %lf %7s", &width, unit) < 1) return;
     const bool mm = std::string_view(unit) == "mm";
-    const auto [least, most] = mm ? kMillimeters : kPixels;
-    const auto allowed = [&, least = least, most = most](double side) {
-        return side >= least && side <= most;
-    };
+    const auto [min, max] = mm ? kMillimeters : kPixels;
+    const auto allowed = [&, min = min, max = max](double side) { return side >= min && side <= max; };
     if (!text.empty() && (!allowed(width) || (height != 0 && !allowed(height)))) return;
     f.width_mm = mm ? width : 0;
     f.height_mm = mm ? height : 0;

@@ -140,8 +140,8 @@ void draw_title(Scene& s, Rect line, bool workspace) {
 
 /// A sheet of this size, or smaller, in the middle of the window.
 Rect centered(const Ui& ui, Rect window, ImVec2 wanted) {
-    const Rect most = inset(window, gap::large, gap::large);
-    const float w = std::min(wanted.x, most.w), h = std::min(wanted.y, most.h);
+    const Rect max = inset(window, gap::large, gap::large);
+    const float w = std::min(wanted.x, max.w), h = std::min(wanted.y, max.h);
     return {ui.whole(window.middle_x() - w / 2), ui.whole(window.middle_y() - h / 2), w, h};
 }
 

@@ -229,14 +229,14 @@ void draw_tokens_line(Scene& s, Rect line) {
 }  // namespace
 
 void draw_sentence_bar(Scene& s, Rect area) {
-    constexpr float kLive = 164, kLeastModel = 272, kMostModel = 400, kNarrow = 592, kShareOfNarrow = 0.36f;
+    constexpr float kLive = 164, kLeastModel = 272, kMaxModel = 400, kNarrow = 592, kShareOfNarrow = 0.36f;
     const bool low = area.h < size::top_bar, narrow = area.w < kNarrow;
     s.ui.hairline(area.x, area.bottom() - 1, area.right(), area.bottom() - 1);
     Rect inside = inset(area, size::panel_pad, gap::small);
     Rect first = take_top(inside, low ? 36 : 40, low ? 10 : 14),
          second = take_top(inside, low ? size::row_low : size::chip);
     const float model =
-        (narrow ? area.w * kShareOfNarrow : std::clamp(area.w * 0.2f, kLeastModel, kMostModel)) -
+        (narrow ? area.w * kShareOfNarrow : std::clamp(area.w * 0.2f, kLeastModel, kMaxModel)) -
         2 * size::panel_pad;
     draw_model_button(s, take_left(first, model, narrow ? gap::small : size::panel_pad));
     if (!narrow) draw_live(s, take_right(first, kLive - gap::section, gap::section));

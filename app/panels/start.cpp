@@ -93,12 +93,12 @@ void draw_recent(Scene& s, Rect rest) {
 }  // namespace
 
 void draw_start_sentences(Scene& s, Rect area) {
-    constexpr float kWide = 680, kMostLeft = 192, kTop = 41;
+    constexpr float kWide = 680, kMaxLeft = 192, kTop = 41;
     if (s.model() && s.model()->config.can.read_image) return draw_start_picture(s, area);
     Rect rest = area;
     take_top(rest, kTop);
     rest.w = std::min(kWide, area.w - 2 * gap::wide);
-    rest.x += std::min(kMostLeft, (area.w - rest.w) / 2);
+    rest.x += std::min(kMaxLeft, (area.w - rest.w) / 2);
     rest = draw_samples(s, rest);
     if (rest.h > 0) draw_recent(s, rest);
 }

@@ -139,14 +139,14 @@ void bring_into_sight(const Scene& s, const ChipRow& row, ChipsState::Row& state
     }
     if (wanted < 0) return;
     const float more = more_width(s.ui, labels.size());
-    int least = wanted;
+    int min = wanted;
     float width = (wanted + 1 < isize(labels) ? more : 0) + chip_width(s.ui, labels[wanted]);
-    while (least > 0) {
-        width += gap::tight + chip_width(s.ui, labels[least - 1]);
-        if (width + (least > 1 ? more : 0) > room) break;
-        --least;
+    while (min > 0) {
+        width += gap::tight + chip_width(s.ui, labels[min - 1]);
+        if (width + (min > 1 ? more : 0) > room) break;
+        --min;
     }
-    state.first = std::clamp(state.first, least, wanted);
+    state.first = std::clamp(state.first, min, wanted);
 }
 
 /// Tokens from the left on, those that do not fit as "45 more"; returns where they end.

@@ -38,20 +38,20 @@ struct PlotAxis {
         if (!log) return float((value - low) / (high - low));
         return low == high ? 0.5f : float(std::log(value / low) / std::log(high / low));
     }
-    std::vector<double> ticks(int most) const;
+    std::vector<double> ticks(int max) const;
 };
 
 /// Multiples of 1, 2 or 5 of a power of ten; powers of ten on a log axis.
-std::vector<double> PlotAxis::ticks(int most) const {
+std::vector<double> PlotAxis::ticks(int max) const {
     std::vector<double> out;
     if (log) {
         const int first = int(std::ceil(std::log10(low) - 1e-6)),
                   last = int(std::floor(std::log10(high) + 1e-6)),
-                  step = std::max(1, (last - first + most) / most);
+                  step = std::max(1, (last - first + max) / max);
         for (int power = first; power <= last; power += step) out.push_back(std::pow(10.0, power));
         return out;
     }
-    const double rough = (high - low) / most, decade = std::pow(10.0, std::floor(std::log10(rough)));
+    const double rough = (high - low) / max, decade = std::pow(10.0, std::floor(std::log10(rough)));
     double step = decade * 10;
     for (const double k : {5.0, 2.0, 1.0})
         if (k * decade >= rough) step = k * decade;

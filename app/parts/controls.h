@@ -62,7 +62,7 @@ std::vector<std::string> share_words();
 /// "Show [top 70 % of each row v]": how much of each row's weight is drawn.
 void choose_share(Toolbar& bar, const char* label, const char* path, float& share);
 
-/// The weight under which lines are left out so that no more than `most` are drawn; 0 where all are.
+/// The weight under which lines are left out so that no more than `max` are drawn; 0 where all are.
 float faintest_of(std::vector<float>& weights, size_t max);
 
 /// The controls of a view: takes their line off the top of it.

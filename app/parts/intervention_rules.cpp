@@ -89,13 +89,13 @@ void draw_heads_concerned(Scene& s, Rect r, const Change& change) {
 /// Query × key of a block that it concerns, at most so many entries a side: its cells are lit, those that the
 /// mask hides are dark.
 void draw_cells_covered(Scene& s, Rect r, const Change& change) {
-    constexpr int kMost = 12;
+    constexpr int kMax = 12;
     const ModelConfig& c = s.model()->config;
     int block = 0;
     while (block + 1 < c.blocks() && !change.concerns(c, block)) ++block;
     const Trace& trace = *s.sentence()->trace;
     const int queries = trace.query_count(block), keys = trace.key_count(block),
-              down = std::min(kMost, queries), across = std::min(kMost, keys);
+              down = std::min(kMax, queries), across = std::min(kMax, keys);
     const MaskPlan& mask = trace.rule(block).mask_of(std::max(change.head, 0));
     const auto begin = [](int i, int parts, int count) { return i * count / parts; };
     const auto covers = [](int first, int count, int from, int to) {
@@ -108,7 +108,7 @@ void draw_cells_covered(Scene& s, Rect r, const Change& change) {
                       k = begin(j, across, keys), k_end = begin(j + 1, across, keys);
             const bool lit = covers(change.query, change.queries, q, q_end) &&
                              covers(change.key, change.keys, k, k_end),
-                       seen = q_end <= isize(mask.visible) && mask.allows(q_end - 1, k);
+                       seen = q_end <= isize(mask.visible) && mask.allowed(q_end - 1, k);
             const float apart = std::min(w, h) >= 4 ? 1.0f : 0.0f;
             s.ui.fill({r.x + w * float(j), r.y + h * float(i), w - apart, h - apart},
                       lit    ? s.ui.colors->accent

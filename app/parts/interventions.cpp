@@ -168,7 +168,7 @@ void paint_cell(const Scene& s, std::pair<int, int> cell) {
     Change opposite = change;
     opposite.kind = change.kind == ChangeKind::mask ? ChangeKind::unmask : ChangeKind::mask;
     const bool is_seen =
-        s.sentence()->trace->rule(s.block()).mask_of(s.head()).allows(cell.first, cell.second);
+        s.sentence()->trace->rule(s.block()).mask_of(s.head()).allowed(cell.first, cell.second);
     const bool restores = is_in_force(s, opposite),
                adds = !is_in_force(s, change) && is_seen == (change.kind == ChangeKind::mask);
     Painting& painting = s.of<Painting>();

@@ -64,7 +64,7 @@ std::vector<int> drawn_heads(const Scene& s) {
 }
 
 const LayerLinks* shown_links(const Scene& s) {
-    return s.found<LinksWanted>() ? &s.found<LinksWanted>()->answer : nullptr;
+    return s.found<LinksRequest>() ? &s.found<LinksRequest>()->answer : nullptr;
 }
 
 namespace {

@@ -16,7 +16,7 @@ constexpr int kDigits = 2;
 }  // namespace
 
 const MetricReport* metric_report(const Scene& s) {
-    const auto* found = s.found<MetricWanted>();
+    const auto* found = s.found<MetricRequest>();
     return found && found->asked.metric == s.session.document.metric.metric ? &found->answer : nullptr;
 }
 
@@ -34,9 +34,9 @@ std::vector<Question> ask_about_metric(const Scene& s) {
     const Metric& metric = s.session.document.metric.metric;
     std::vector<Question> out;
     if (!s.model()->has_logits() || s.of<Painting>().begun) return out;
-    if (metric != Metric{} || s.sentence()->unchanged) out.push_back(MetricWanted{metric});
+    if (metric != Metric{} || s.sentence()->unchanged) out.push_back(MetricRequest{metric});
     if (s.session.shows(Sheet::metric))
-        out.push_back(TokenChoicesWanted{metric.position, s.of<MetricMenu>().typed});
+        out.push_back(TokenChoicesRequest{metric.position, s.of<MetricMenu>().typed});
     return out;
 }
 
@@ -89,7 +89,7 @@ std::function<std::string(int)> sweep_details(const Scene& s) {
 
 namespace {
 
-constexpr float kMetricSign = 22, kArm = 3.5f, kMostChip = 260;
+constexpr float kMetricSign = 22, kArm = 3.5f, kMaxChip = 260;
 
 Chip metric_chip(const Scene& s, const std::string& text) {
     const bool chosen = !s.session.document.metric.name.empty();
@@ -111,7 +111,7 @@ std::string explanation(const Scene& s) {
 }  // namespace
 
 float metric_chip_width(const Scene& s, const std::string& text) {
-    return std::min(kMostChip, chip_width(s.ui, metric_chip(s, text)) + kMetricSign);
+    return std::min(kMaxChip, chip_width(s.ui, metric_chip(s, text)) + kMetricSign);
 }
 
 float draw_metric_chip(Scene& s, const std::string& where, Rect line, const std::string& text) {

@@ -38,11 +38,11 @@ struct RowColumns {
 RowColumns measured(Ui& ui, const TokenAxis& axis) {
     RowColumns c;
     if (axis.number) c.number = ui.text.width(kCaptionMono, axis.number(axis.grid.rows - 1));
-    const float most = axis.room - c.whole();
-    c.name = std::min(kLeastName, most);
+    const float max = axis.room - c.whole();
+    c.name = std::min(kLeastName, max);
     for_names(axis.grid.rows, axis.lit, axis.grid.h, kRowStep, kApartTokens, [&](int i, bool) {
         if (axis.grid.sees_row(i))
-            c.name = std::clamp(ui.text.width(axis.font, axis.name(i)), c.name, std::max(c.name, most));
+            c.name = std::clamp(ui.text.width(axis.font, axis.name(i)), c.name, std::max(c.name, max));
     });
     return c;
 }

@@ -4,9 +4,9 @@
 
 namespace headlight {
 
-Fetching::Fetching(FetchWanted wanted, std::function<void()> done) : wanted_(std::move(wanted)) {
+Fetching::Fetching(FetchRequest request, std::function<void()> done) : request_(std::move(request)) {
     thread_ = std::thread([this, done = std::move(done)] {
-        result_ = guarded([&] { return fetch_model(wanted_, progress_, &cancel_); });
+        result_ = guarded([&] { return fetch_model(request_, progress_, &cancel_); });
         ended_ = true;
         done();
     });

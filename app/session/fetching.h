@@ -16,19 +16,19 @@ namespace headlight {
 class Fetching {
 public:
     /// Begins; `done` is called on that thread at its end, also where it was cancelled.
-    Fetching(FetchWanted wanted, std::function<void()> done);
+    Fetching(FetchRequest request, std::function<void()> done);
     /// Cancels it and waits until it has stopped; what has come is kept.
     ~Fetching();
 
     void cancel() { cancel_ = true; }
     bool ended() const { return ended_; }
-    const FetchWanted& wanted() const { return wanted_; }
+    const FetchRequest& request() const { return request_; }
     const FetchProgress& progress() const { return progress_; }
     /// What came of it. Only when ended.
     const Result<Fetched>& result() const { return result_; }
 
 private:
-    FetchWanted wanted_;
+    FetchRequest request_;
     FetchProgress progress_;
     CancelFlag cancel_{false};
     std::atomic<bool> ended_{false};
@@ -38,10 +38,10 @@ private:
 
 /// What a person wants to fetch, and what is told of it; a state of the session.
 struct FetchState {
-    std::string typed;                  // in the field of the models' sheet
-    std::optional<FetchWanted> wanted;  // until it begins
-    bool cancel = false;                // until that is heard
-    bool to_compare = false;            // the model is B, when it is there
+    std::string typed;                    // in the field of the models' sheet
+    std::optional<FetchRequest> request;  // until it begins
+    bool cancel = false;                  // until that is heard
+    bool to_compare = false;              // the model is B, when it is there
     std::shared_ptr<const Fetching> going;
     std::string said;     // of the last one, where it failed
     std::string fetched;  // the path of a model that has come, until it is opened or not wanted

@@ -8,16 +8,16 @@ namespace headlight {
 /// How far a picture is enlarged and scrolled, in points. The wheel and commands move it; drawing says how
 /// large its room is, and brings it back into its range.
 struct Viewport {
-    float zoom = 1, least = 1, most = 1;  // of what fits; with one bound alone it cannot be enlarged
-    float x = 0, y = 0;                   // what lies hidden at the left and above
-    float wide = 0, high = 0;             // of the room
-    float across = 60, down = 60;         // what a step scrolls
+    float zoom = 1, min = 1, max = 1;  // of what fits; with one bound alone it cannot be enlarged
+    float x = 0, y = 0;                // what lies hidden at the left and above
+    float wide = 0, high = 0;          // of the room
+    float across = 60, down = 60;      // what a step scrolls
 
-    bool zooms() const { return least < most; }
+    bool zooms() const { return min < max; }
     /// Enlarges, as far as its range goes; what lies at a place of the room stays there.
     void zoom_to(float wanted, float at_x, float at_y) {
         const float before = zoom;
-        zoom = std::clamp(wanted, least, most);
+        zoom = std::clamp(wanted, min, max);
         x = (x + at_x) * zoom / before - at_x;
         y = (y + at_y) * zoom / before - at_y;
     }

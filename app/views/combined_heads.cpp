@@ -134,10 +134,10 @@ namespace {
 
 /// The heads that weigh the cell most, of those that are combined.
 void draw_heads_of_cell(Scene& s, Column& c, const HeadGroup& group, const CellReport& report) {
-    constexpr size_t kMost = 8;
+    constexpr size_t kMax = 8;
     std::vector<AttentionHead> heads = group.heads;
     const auto weight = [&](AttentionHead head) { return report.weight_by_head[head]; };
-    const size_t shown = std::min(kMost, heads.size());
+    const size_t shown = std::min(kMax, heads.size());
     std::partial_sort(heads.begin(), heads.begin() + shown, heads.end(),
                       [&](AttentionHead a, AttentionHead b) { return weight(a) > weight(b); });
     c.heading("This cell in each head", "weight");
@@ -150,12 +150,12 @@ void draw_heads_of_cell(Scene& s, Column& c, const HeadGroup& group, const CellR
 
 /// The keys that the query looks at most.
 void draw_keys_of_row(Scene& s, Column& c, std::pair<int, int> cell) {
-    constexpr int kMost = 6;
+    constexpr int kMax = 6;
     const HeadPicture& p = *s.answer->picture;
     if (p.step > 1) return;
     std::vector<int> keys(s.keys());
     for (int k = 0; k < s.keys(); ++k) keys[k] = k;
-    const int shown = std::min(kMost, s.keys());
+    const int shown = std::min(kMax, s.keys());
     std::partial_sort(keys.begin(), keys.begin() + shown, keys.end(),
                       [&](int a, int b) { return p.at(cell.first, a) > p.at(cell.first, b); });
     c.heading(token_at(s.query_labels(), cell.first) + " attends to", "weight");

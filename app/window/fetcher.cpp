@@ -13,16 +13,16 @@ void Fetcher::update() {
     FetchState& state = desk_.session.of<FetchState>();
     if (std::exchange(state.cancel, false) && going_) going_->cancel();
     if (going_ && going_->ended()) take();
-    if (state.wanted && !going_) begin();
+    if (state.request && !going_) begin();
     state.going = going_;  // also in a session that took the other's place
 }
 
 void Fetcher::begin() {
     FetchState& state = desk_.session.of<FetchState>();
-    const FetchWanted wanted = *std::exchange(state.wanted, std::nullopt);
+    const FetchRequest request = *std::exchange(state.request, std::nullopt);
     state.said.clear();
     const Status begun = guarded([&] {
-        going_ = std::make_shared<Fetching>(wanted, [] { glfwPostEmptyEvent(); });
+        going_ = std::make_shared<Fetching>(request, [] { glfwPostEmptyEvent(); });
         return success();
     });
     if (!begun) state.said = begun.error().message;
@@ -44,7 +44,7 @@ void Fetcher::take() {
     state.typed.clear();
     if (!fetched->note.empty()) desk_.session.notice = fetched->note;
     state.fetched = model_key(fetched->path.string());
-    state.name = ended->wanted().name.repository;
+    state.name = ended->request().name.repository;
 }
 
 void Fetcher::close() {

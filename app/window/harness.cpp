@@ -35,7 +35,7 @@ ImVec2 halton(int i) {
 /// Nothing is being computed, opened, written or fetched.
 bool Harness::quiet() const {
     return desk_.answer && !desk_.worker->busy() && !desk_.worker->opening() && !desk_.answer->measures() &&
-           !exporter_.busy() && !fetcher_.busy() && !desk_.session.of<FetchState>().wanted;
+           !exporter_.busy() && !fetcher_.busy() && !desk_.session.of<FetchState>().request;
 }
 
 bool Harness::settled() const {

@@ -28,7 +28,7 @@ constexpr float kLowWindow = 800, kNarrowWindow = 1180;
 constexpr float kLeastCenter = 320, kLeastHigh = 320, kLeastView = 180;
 constexpr float kOneLine = 52;  // of the sentence bar
 /// What the panels take of the window, and the least and the most of it.
-constexpr float kLeftShare = 0.2f, kRightShare = 0.21f, kLeastLeft = 272, kLeastRight = 288, kMostPanel = 400;
+constexpr float kLeftShare = 0.2f, kRightShare = 0.21f, kLeastLeft = 272, kLeastRight = 288, kMaxPanel = 400;
 
 /// Narrow windows: the inspector slides over the center, and answers before what lies under it. Ends in the
 /// lower of two channels of the draw list; the caller merges them.
@@ -84,8 +84,8 @@ void draw_parts(Scene& s, Rect w) {
                          : low                             ? size::row_low
                                                            : size::status_bar,
                 guide = alone || lowest ? 0 : guide_height(s), bottom = status + guide;
-    const float left = alone || !listed ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMostPanel),
-                right = std::clamp(w.w * kRightShare, kLeastRight, kMostPanel);
+    const float left = alone || !listed ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMaxPanel),
+                right = std::clamp(w.w * kRightShare, kLeastRight, kMaxPanel);
     const bool closed = view && view->closes_inspector && s.sentence();
     const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
     s.of<InspectorState>() = {inspector, narrow && !closed && !alone && !inspector};

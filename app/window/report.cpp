@@ -132,10 +132,10 @@ Json window_report(WindowState& desk) {
             root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
             if (const MetricReport* metric = metric_report(scene))
                 root["metric_now"] = {metric->before.value, metric->now.value, metric->refusal};
-            if (const auto* explained = desk.answer->found<AttributionWanted>())
+            if (const auto* explained = desk.answer->found<AttributionRequest>())
                 root["explained"] = {explained->answer.token, explained->answer.against,
                                      explained->answer.logit, explained->asked.position};
-            if (const auto* split = desk.answer->found<DeltaSplitWanted>())
+            if (const auto* split = desk.answer->found<DeltaSplitRequest>())
                 root["explained_delta"] = {split->answer.token, split->answer.against};
             if (s.trace) root["metric_label"] = metric_text(scene);
             if (!s.effects.empty())
@@ -148,7 +148,7 @@ Json window_report(WindowState& desk) {
                                    {"ended", s.written->generation.ended},
                                    {"forced", desk.session.document.generation.forced.size()},
                                    {"playing", desk.session.document.generation.playing}};
-            if (const auto* found = desk.answer->found<WordAlignmentWanted>())
+            if (const auto* found = desk.answer->found<WordAlignmentRequest>())
                 root["alignment"] = {{"rows", found->answer.rows},
                                      {"columns", found->answer.columns},
                                      {"strongest", found->answer.strongest},

@@ -130,17 +130,17 @@ void Screen::fit_size() {
         return WindowSize{std::min(int(std::lround(float(points.wide) * unit)), room.wide),
                           std::min(int(std::lround(float(points.high) * unit)), room.high)};
     };
-    WindowSize least = in_units(kLeastSize), size = in_units(kFirstSize);
+    WindowSize min = in_units(kLeastSize), size = in_units(kFirstSize);
     const Preferences& p = desk_.session.preferences;
     if (p.window_width > 0) size = {p.window_width, p.window_height};
     if (desk_.options.width > 0) {
-        least = {std::min(least.wide, size.wide), std::min(least.high, size.high)};
+        min = {std::min(min.wide, size.wide), std::min(min.high, size.high)};
     } else {
         const WindowSize room = screen_room();
-        size = {std::min(std::max(size.wide, least.wide), room.wide),
-                std::min(std::max(size.high, least.high), room.high)};
+        size = {std::min(std::max(size.wide, min.wide), room.wide),
+                std::min(std::max(size.high, min.high), room.high)};
     }
-    glfwSetWindowSizeLimits(window_, least.wide, least.high, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwSetWindowSizeLimits(window_, min.wide, min.high, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwSetWindowSize(window_, size.wide, size.high);
 }
 

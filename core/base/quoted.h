@@ -14,7 +14,7 @@ char32_t control_picture(char32_t c);
 /// The text with control pictures, line breaks and tabs kept: what a terminal shows and does not obey.
 std::string printable(std::string_view text);
 
-/// At most `most` characters of a text, both ends of it; bytes that are not UTF-8 as U+FFFD.
+/// At most `max` characters of a text, both ends of it; bytes that are not UTF-8 as U+FFFD.
 std::string shortened(std::string_view text, size_t max = 90);
 
 /// The same in quotation marks. What a message repeats of its input goes through one of the two, so that it

@@ -9,36 +9,36 @@ namespace {
 size_t blocks_of(Index rows) { return static_cast<size_t>((rows + kBlockRows - 1) / kBlockRows); }
 }  // namespace
 
-void Rows::add_room(std::vector<Block>& blocks, std::shared_ptr<Room> room) {
-    for (Index at = 0; at < room->values.rows(); at += kBlockRows)
-        blocks.push_back({room, room->values.data() + at * room->values.cols()});
+void Rows::add_buffer(std::vector<Block>& blocks, std::shared_ptr<Buffer> buffer) {
+    for (Index at = 0; at < buffer->values.rows(); at += kBlockRows)
+        blocks.push_back({buffer, buffer->values.data() + at * buffer->values.cols()});
 }
 
 Rows::Rows(Matrix all) : rows_(all.rows()), width_(all.cols()), stride_(all.cols()) {
     std::vector<Block> blocks;
-    add_room(blocks, std::make_shared<Room>(std::move(all), rows_));
+    add_buffer(blocks, std::make_shared<Buffer>(std::move(all), rows_));
     blocks_ = std::make_shared<const std::vector<Block>>(std::move(blocks));
 }
 
 Index Rows::held_by(const std::vector<Block>& blocks) {
     Index rows = 0;
-    const Room* last = nullptr;
+    const Buffer* last = nullptr;
     for (const Block& block : blocks) {
-        if (block.room.get() != last) rows += block.room->values.rows();
-        last = block.room.get();
+        if (block.buffer.get() != last) rows += block.buffer->values.rows();
+        last = block.buffer.get();
     }
     return rows;
 }
 
 bool Rows::take_rest(const Block& block, Index kept, const Matrix& added) {
-    Room& room = *block.room;
-    const Index first = (block.values - room.values.data()) / added.cols();  // the block's in its room
+    Buffer& buffer = *block.buffer;
+    const Index first = (block.values - buffer.values.data()) / added.cols();  // the block's in its room
     Index free = first + kept;
     const Index end = free + added.rows();
-    if (kept + added.rows() > kBlockRows || end > room.values.rows() ||
-        !room.taken.compare_exchange_strong(free, end))
+    if (kept + added.rows() > kBlockRows || end > buffer.values.rows() ||
+        !buffer.taken.compare_exchange_strong(free, end))
         return false;
-    room.values.middleRows(end - added.rows(), added.rows()) = added;
+    buffer.values.middleRows(end - added.rows(), added.rows()) = added;
     return true;
 }
 
@@ -62,10 +62,10 @@ Rows::Rows(const Rows& past, Index kept, Matrix added) {
     if (!fits) {
         if (part > 0) blocks.pop_back();
         const Index rows = part + added.rows(), capacity = static_cast<Index>(blocks_of(rows)) * kBlockRows;
-        auto room = std::make_shared<Room>(spare_matrix(capacity, width_), rows);
-        room->values.topRows(part) = past.middleRows(kept - part, part);
-        room->values.middleRows(part, added.rows()) = added;
-        add_room(blocks, std::move(room));
+        auto buffer = std::make_shared<Buffer>(spare_matrix(capacity, width_), rows);
+        buffer->values.topRows(part) = past.middleRows(kept - part, part);
+        buffer->values.middleRows(part, added.rows()) = added;
+        add_buffer(blocks, std::move(buffer));
     }
     leave_spare(std::move(added));
     blocks_ = std::make_shared<const std::vector<Block>>(std::move(blocks));

@@ -53,23 +53,23 @@ public:
 private:
     /// Where blocks lie one after another. `taken`: rows that some Rows hold, from the first on; those behind
     /// them belong to whoever takes them first.
-    struct Room {
-        Room(Matrix all, Index rows_taken) : values(std::move(all)), taken(rows_taken) {}
-        Room(const Room&) = delete;
-        Room& operator=(const Room&) = delete;
-        ~Room() { leave_spare(std::move(values)); }
+    struct Buffer {
+        Buffer(Matrix all, Index rows_taken) : values(std::move(all)), taken(rows_taken) {}
+        Buffer(const Buffer&) = delete;
+        Buffer& operator=(const Buffer&) = delete;
+        ~Buffer() { leave_spare(std::move(values)); }
         Matrix values;
         std::atomic<Index> taken;
     };
     struct Block {
-        std::shared_ptr<Room> room;
+        std::shared_ptr<Buffer> buffer;
         float* values;
     };
 
     /// Takes the rows behind the first `kept` for `added`, if they are free; the rows then lie in the last
     /// block of `blocks`.
     static bool take_rest(const Block& block, Index kept, const Matrix& added);
-    static void add_room(std::vector<Block>& blocks, std::shared_ptr<Room> room);
+    static void add_buffer(std::vector<Block>& blocks, std::shared_ptr<Buffer> buffer);
     /// Rows of all rooms that blocks lie in.
     static Index held_by(const std::vector<Block>& blocks);
 

@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int64_t kMostSpare = 256 << 20, kWorthIt = 64 << 10;
+constexpr int64_t kMaxSpare = 256 << 20, kWorthIt = 64 << 10;
 
 int64_t bytes_of(Index entries) { return entries * static_cast<int64_t>(sizeof(float)); }
 
@@ -53,7 +53,7 @@ Matrix spare_matrix(Index rows, Index cols) {
 void leave_spare(Matrix&& matrix) noexcept {
     Matrix left = std::move(matrix);
     const int64_t bytes = bytes_of(left.size());
-    if (!kKeeps || bytes < kWorthIt || bytes > kMostSpare) return;
+    if (!kKeeps || bytes < kWorthIt || bytes > kMaxSpare) return;
     Spares& s = spares();
     std::lock_guard lock(s.mutex);
     try {
@@ -63,7 +63,7 @@ void leave_spare(Matrix&& matrix) noexcept {
     }
     s.bytes += bytes;
     size_t old = 0;
-    for (; s.bytes > kMostSpare; ++old) s.bytes -= bytes_of(s.matrices[old].size());
+    for (; s.bytes > kMaxSpare; ++old) s.bytes -= bytes_of(s.matrices[old].size());
     s.matrices.erase(s.matrices.begin(), s.matrices.begin() + static_cast<std::ptrdiff_t>(old));
 }
 

@@ -8,13 +8,13 @@ namespace {
 
 /// The first of the changes in force, as options spell them.
 std::string interventions_of(const Trace& trace) {
-    constexpr int kMostNamed = 4;
+    constexpr int kMaxNamed = 4;
     const auto& changes = trace.request.intervention.changes;
     if (changes.empty()) return "No interventions.";
     std::string out;
-    for (int i = 0; i < std::min(isize(changes), kMostNamed); ++i)
+    for (int i = 0; i < std::min(isize(changes), kMaxNamed); ++i)
         out += (i ? ", " : "Interventions: ") + change_name(trace.config(), changes[i]);
-    const int more = isize(changes) - kMostNamed;
+    const int more = isize(changes) - kMaxNamed;
     return out + (more > 0 ? " and " + std::to_string(more) + " more." : ".");
 }
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMostTries = 5;  // of a connection that is cut, with less than this between them
+constexpr int kMaxTries = 5;  // of a connection that is cut, with less than this between them
 constexpr int64_t kProgress = 64 << 10;
 
 Error cannot_keep(const fs::path& path, int code) {
@@ -107,7 +107,7 @@ Error is_shorter(const HubTransfer& t, const HubFile& file, int64_t have) {
 Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, const fs::path& path) {
     const std::string url = url_of(t, file);
     const int64_t begun = t.progress.done;
-    for (int tries = 0; tries < kMostTries;) {
+    for (int tries = 0; tries < kMaxTries;) {
         const int64_t have = size_of(part);
         t.progress.done = begun + have;
         if (have == file.size) return success();
@@ -128,7 +128,7 @@ Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, cons
         const int64_t more = size_of(part) - have;
         tries = more >= kProgress ? 1 : tries + 1;
         if (size_of(part) == file.size) continue;
-        if (tries == kMostTries)
+        if (tries == kMaxTries)
             return Error{"The connection to the hub was cut while " + shortened(file.name) + " came (" +
                          (answer.cut.empty() ? "it ended early" : answer.cut) +
                          "); what has come is kept: fetch " + t.repository + " again to go on."};

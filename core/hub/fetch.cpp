@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t kLargestListing = 32 << 20, kMostBytes = int64_t{1} << 42;
+constexpr int64_t kLargestListing = 32 << 20, kMaxBytes = int64_t{1} << 42;
 
 Result<HubListing> ask_for_files(HttpClient& client, const HubPlace& place, const HubName& name,
                                  const CancelFlag* cancel) {
@@ -36,9 +36,9 @@ Result<HubListing> ask_for_files(HttpClient& client, const HubPlace& place, cons
 /// Pull requests that may offer the weights as safetensors. What cannot be read counts as none.
 Result<HubConversions> ask_for_conversions(HttpClient& client, const HubPlace& place,
                                            const std::string& repository, const CancelFlag* cancel) {
-    constexpr int kMostPages = 5;
+    constexpr int kMaxPages = 5;
     HubConversions found;
-    for (int page = 0; page < kMostPages; ++page) {
+    for (int page = 0; page < kMaxPages; ++page) {
         const std::string url = place.endpoint + "/api/models/" + repository +
                                 "/discussions?type=pull_request&author=" + kHubConverter +
                                 "&p=" + std::to_string(page);
@@ -62,10 +62,10 @@ struct ListedRevision {
 Result<std::optional<ListedRevision>> find_conversion(HttpClient& client, const HubPlace& place,
                                                       const std::string& repository, const HubListing& main,
                                                       const CancelFlag* cancel) {
-    constexpr int kMostTried = 4;
+    constexpr int kMaxTried = 4;
     TRY(const HubConversions offered, ask_for_conversions(client, place, repository, cancel));
     std::vector<int> numbers = offered.all();
-    if (isize(numbers) > kMostTried) numbers.resize(kMostTried);
+    if (isize(numbers) > kMaxTried) numbers.resize(kMaxTried);
     for (const int number : numbers) {
         const HubName name{repository, "refs/pr/" + std::to_string(number)};
         Result<HubListing> listing = ask_for_files(client, place, name, cancel);
@@ -91,8 +91,8 @@ Status check_room(const HubTransfer& t, const std::vector<HubFile>& files) {
     for (const HubFile& file : files) {
         needed += missing_bytes(t, file);
         all += file.size;
-        if (all > kMostBytes)
-            return Error{t.repository + " is said to have more than " + short_bytes(kMostBytes) +
+        if (all > kMaxBytes)
+            return Error{t.repository + " is said to have more than " + short_bytes(kMaxBytes) +
                          ", which no model has; choose another one."};
     }
     struct statvfs disk {};
@@ -143,15 +143,15 @@ Status fetch_all(HubTransfer& t, const HubListing& listing, std::vector<HubFile>
 
 }  // namespace
 
-Result<Fetched> fetch_model(const FetchWanted& wanted, FetchProgress& progress, const CancelFlag* cancel) {
+Result<Fetched> fetch_model(const FetchRequest& request, FetchProgress& progress, const CancelFlag* cancel) {
     TRY(const HubPlace place, hub_place());
     TRY(const auto client, HttpClient::open());
-    const std::string& repository = wanted.name.repository;
+    const std::string& repository = request.name.repository;
     progress.begin("asking the hub");
-    ListedRevision from{wanted.name.revision, {}};
-    TRY(from.listing, ask_for_files(*client, place, wanted.name, cancel));
+    ListedRevision from{request.name.revision, {}};
+    TRY(from.listing, ask_for_files(*client, place, request.name, cancel));
     Fetched out;
-    if (wanted.gguf.empty() && from.revision == "main" && is_only_pickled(from.listing)) {
+    if (request.gguf.empty() && from.revision == "main" && is_only_pickled(from.listing)) {
         TRY(auto converted, find_conversion(*client, place, repository, from.listing, cancel));
         if (converted) {
             from = *std::move(converted);
@@ -161,7 +161,7 @@ Result<Fetched> fetch_model(const FetchWanted& wanted, FetchProgress& progress, 
                        from.revision + ".";
         }
     }
-    TRY(out.files, choose_hub_files(from.listing, wanted.gguf, repository));
+    TRY(out.files, choose_hub_files(from.listing, request.gguf, repository));
     HubTransfer transfer{*client, place, repository, from.listing.commit, hub_cache(), progress, cancel};
     TRY_STATUS(fetch_all(transfer, from.listing, out.files));
     TRY_STATUS(write_ref(transfer, from.revision));

@@ -15,7 +15,7 @@
 
 namespace headlight {
 
-struct FetchWanted {
+struct FetchRequest {
     HubName name;
     std::string gguf;  // a part of the name of the GGUF file that is wanted
 };
@@ -57,7 +57,7 @@ struct Fetched {
 /// of the program stays as NAME.incomplete, and the next try goes on behind it. Size and hash of each file
 /// are checked before it takes its name. Where main holds the weights as a pickle alone, and the hub's
 /// converter offers the same as safetensors in a pull request, it is that revision.
-Result<Fetched> fetch_model(const FetchWanted& wanted, FetchProgress& progress,
+Result<Fetched> fetch_model(const FetchRequest& request, FetchProgress& progress,
                             const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

@@ -16,7 +16,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostFiles = 20'000, kLongestFileName = 500;
+constexpr size_t kMaxFiles = 20'000, kLongestFileName = 500;
 constexpr int64_t kLargestFile = int64_t{1} << 40;
 
 /// Within the repository's folder, whatever the server says.
@@ -54,12 +54,12 @@ bool is_gguf_file(const HubFile& file) { return file.name.ends_with(".gguf"); }
 
 /// "a-Q4_K_M.gguf (4.9 GB), a-Q8_0.gguf (8.5 GB)", as many as a message holds.
 std::string names_of(const std::vector<HubFile>& files) {
-    constexpr size_t kMost = 6;
+    constexpr size_t kMax = 6;
     std::string out;
-    for (size_t i = 0; i < std::min(files.size(), kMost); ++i)
+    for (size_t i = 0; i < std::min(files.size(), kMax); ++i)
         out += (i ? ", " : "") + shortened(files[i].name, 60) +
                (files[i].size < 0 ? "" : " (" + short_bytes(files[i].size) + ")");
-    return out + (files.size() > kMost ? " and " + std::to_string(files.size() - kMost) + " more" : "");
+    return out + (files.size() > kMax ? " and " + std::to_string(files.size() - kMax) + " more" : "");
 }
 
 /// A file with the parts that make a model of it.
@@ -174,8 +174,8 @@ Result<HubListing> parse_hub_listing(std::string_view json, const std::string& r
     if (out.commit.size() != 40 || !is_hub_hash(out.commit))
         return Error{from + " names no commit; check HF_ENDPOINT, or try again later."};
     TRY(const Json files, json_list(root, "siblings", from));
-    if (files.size() > kMostFiles)
-        return Error{from + " lists more than " + std::to_string(kMostFiles) +
+    if (files.size() > kMaxFiles)
+        return Error{from + " lists more than " + std::to_string(kMaxFiles) +
                      " files; choose another model."};
     for (const Json& file : files) {
         TRY(HubFile read, read_hub_file(file, from));
@@ -244,7 +244,7 @@ std::vector<int> HubConversions::all() const {
 
 Result<bool> add_hub_conversions(std::string_view json, const std::string& repository,
                                  HubConversions& found) {
-    constexpr int64_t kMost = 1'000'000;
+    constexpr int64_t kMax = 1'000'000;
     const std::string from = "The hub's answer about the pull requests of " + repository;
     TRY(const Json root, parse_json(json, from));
     if (!root.is_object()) return Error{from + " is not an object; try again later."};
@@ -256,13 +256,13 @@ Result<bool> add_hub_conversions(std::string_view json, const std::string& repos
         TRY(const std::string title, json_string(one, or_null("title"), "", from));
         TRY(const std::string status, json_string(one, or_null("status"), "", from));
         TRY(const bool is_pull, json_boolean(one, or_null("isPullRequest"), false, from));
-        TRY(const int64_t number, json_integer(one, "num", 0, 0, kMost, from));
+        TRY(const int64_t number, json_integer(one, "num", 0, 0, kMax, from));
         if (!is_pull || number == 0 || name != kHubConverter || title != kHubConversion) continue;
         if (status == "open" || status == "closed")
             (status == "open" ? found.open : found.closed).push_back(static_cast<int>(number));
     }
-    TRY(const int64_t count, json_integer(root, "count", 0, 0, kMost, from));
-    TRY(const int64_t start, json_integer(root, "start", 0, 0, kMost, from));
+    TRY(const int64_t count, json_integer(root, "count", 0, 0, kMax, from));
+    TRY(const int64_t start, json_integer(root, "start", 0, 0, kMax, from));
     return !page.empty() && start + std::ssize(page) < count;
 }
 

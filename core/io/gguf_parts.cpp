@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kEnding = ".gguf";
-constexpr int kMostParts = 4096;
+constexpr int kMaxParts = 4096;
 
 std::string numbers_text(int number, int count) {
     char text[32];
@@ -106,7 +106,7 @@ std::optional<GgufPart> parse_gguf_part(const std::string& filename) {
     out.number = take_digits(left);
     if (!take_end(left, "-") || left.empty()) return {};
     out.stem = left;
-    if (out.number < 1 || out.number > out.count || out.count > kMostParts) return {};
+    if (out.number < 1 || out.number > out.count || out.count > kMaxParts) return {};
     return out;
 }
 

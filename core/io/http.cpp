@@ -14,9 +14,9 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMostRedirects = 10;
+constexpr int kMaxRedirects = 10;
 constexpr long kSecondsToConnect = 20;
-constexpr size_t kMostHeaders = 200;
+constexpr size_t kMaxHeaders = 200;
 
 std::string_view without_blanks(std::string_view text) {
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -94,7 +94,7 @@ struct HttpClient::Hop {
     void take_header(std::string_view line) {
         if (line.starts_with("HTTP/")) headers.clear();  // what a proxy said, or "100 Continue", is over
         const size_t colon = line.find(':');
-        if (colon == std::string_view::npos || headers.size() >= kMostHeaders) return;
+        if (colon == std::string_view::npos || headers.size() >= kMaxHeaders) return;
         headers.emplace(lower_case(std::string(without_blanks(line.substr(0, colon)))),
                         without_blanks(line.substr(colon + 1)));
     }
@@ -102,9 +102,9 @@ struct HttpClient::Hop {
     Status take_body(std::string_view bytes) {
         const int code = status();
         if (code != 200 && code != 206) {
-            constexpr size_t kMostOfRefusal = 1 << 20;
+            constexpr size_t kMaxOfRefusal = 1 << 20;
             refused_bytes += bytes.size();
-            if (refused_bytes <= kMostOfRefusal) return success();
+            if (refused_bytes <= kMaxOfRefusal) return success();
             return Error{"The server answers " + std::to_string(code) +
                          " and does not end; try again later."};
         }
@@ -114,8 +114,8 @@ struct HttpClient::Hop {
                 return Error{
                     "The server answers with another part of the file than was asked for; try again later."};
         }
-        if (static_cast<int64_t>(bytes.size()) > request.most - at)
-            return Error{"The server sends more than the " + std::to_string(request.most) +
+        if (static_cast<int64_t>(bytes.size()) > request.max - at)
+            return Error{"The server sends more than the " + std::to_string(request.max) +
                          " bytes that may come; what came is not used: try again later."};
         TRY_STATUS(sink(at, bytes));
         at += static_cast<int64_t>(bytes.size());
@@ -186,7 +186,7 @@ Result<HttpAnswer> HttpClient::get(const HttpRequest& request, const HttpSink& s
     const std::string home = http_origin(request.url);
     std::string url = request.url;
     HttpAnswer out;
-    for (int hops = 0; hops <= kMostRedirects; ++hops) {
+    for (int hops = 0; hops <= kMaxRedirects; ++hops) {
         Hop hop{*curl, easy_, request, sink, {}};
         perform(request, url, http_origin(url) == home, hop);
         if (stopped(request.cancel)) return cancelled();

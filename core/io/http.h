@@ -24,7 +24,7 @@ struct HttpRequest {
     std::string token;  // sent to this URL's own host, and to no other that it redirects to
     bool head = false;  // the headers alone, and no redirect to another host is followed
     int64_t from = 0;   // the first byte that is wanted
-    int64_t most = 0;   // bytes that the whole may have; an answer with more is an error
+    int64_t max = 0;    // bytes that the whole may have; an answer with more is an error
     const CancelFlag* cancel = nullptr;
     int patience = 30;  // seconds for which the server may send less than kLeastSpeed
     int seconds = 0;    // that the answer may take as a whole, from one server; 0: as long as it comes

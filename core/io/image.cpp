@@ -19,7 +19,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int64_t kMostPixels = 32 << 20, kMaxSide = 65'535;
+constexpr int64_t kMaxPixels = 32 << 20, kMaxSide = 65'535;
 constexpr size_t kMaxBytes = 256 << 20;
 
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
@@ -88,7 +88,7 @@ Result<RgbImage> open_image(const std::filesystem::path& path) {
 namespace {
 
 Status check_size(const std::string& name, int64_t width, int64_t height) {
-    if (width <= kMaxSide && height <= kMaxSide && width * height <= kMostPixels) return success();
+    if (width <= kMaxSide && height <= kMaxSide && width * height <= kMaxPixels) return success();
     return Error{name + " has " + std::to_string(width) + " × " + std::to_string(height) +
                  " pixels; make it smaller than 32 megapixels and 65,535 pixels a side first."};
 }

@@ -24,9 +24,9 @@ Error cannot_open(const std::string& name) {
 }
 
 /// As many bytes as come at once, at most; −1 where the system refuses.
-ssize_t read_some(int file, char* into, size_t most) {
+ssize_t read_some(int file, char* into, size_t max) {
     ssize_t got = -1;
-    do got = ::read(file, into, most);
+    do got = ::read(file, into, max);
     while (got < 0 && errno == EINTR);
     return got;
 }
@@ -50,14 +50,14 @@ Result<Descriptor> open_regular(const fs::path& path, struct stat& info) {
     return file;
 }
 
-std::string beginning_of(const fs::path& path, size_t most) {
+std::string beginning_of(const fs::path& path, size_t max) {
     struct stat info {};
     const auto file = open_regular(path, info);
     if (!file) return "";
-    std::string out(most, '\0');
+    std::string out(max, '\0');
     size_t have = 0;
-    while (have < most) {
-        const ssize_t got = read_some(file->number(), out.data() + have, most - have);
+    while (have < max) {
+        const ssize_t got = read_some(file->number(), out.data() + have, max - have);
         if (got <= 0) break;
         have += static_cast<size_t>(got);
     }
@@ -91,15 +91,15 @@ Result<Descriptor> open_stream(const std::string& path) {
     return stream;
 }
 
-Result<std::string> read_stream(const Descriptor& stream, size_t most, const std::string& name) {
+Result<std::string> read_stream(const Descriptor& stream, size_t max, const std::string& name) {
     std::string out, piece(kPiece, '\0');
     for (;;) {
         const ssize_t got = read_some(stream.number(), piece.data(), piece.size());
         if (got < 0) return Error{name + " cannot be read (" + std::strerror(errno) + "): give a file."};
         if (got == 0) return out;
         out.append(piece, 0, static_cast<size_t>(got));
-        if (out.size() > most)
-            return Error{name + " does not end within " + std::to_string(most / 1'000'000) +
+        if (out.size() > max)
+            return Error{name + " does not end within " + std::to_string(max / 1'000'000) +
                          " million bytes; give a file, or less of it."};
     }
 }

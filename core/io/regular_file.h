@@ -30,7 +30,7 @@ private:
 Result<Descriptor> open_regular(const std::filesystem::path& path, struct stat& info);
 
 /// At most so many bytes from the beginning of a regular file; none where there is no such file.
-std::string beginning_of(const std::filesystem::path& path, size_t most);
+std::string beginning_of(const std::filesystem::path& path, size_t max);
 
 /// Whether a path leads to what has no end of its own, but can be read as it comes: a pipe, a terminal.
 bool is_stream(const std::filesystem::path& path);
@@ -39,8 +39,8 @@ bool is_stream(const std::filesystem::path& path);
 /// waits until somebody writes into it, perhaps for ever.
 Result<Descriptor> open_stream(const std::string& path);
 
-/// All that comes, of at most `most` bytes; `name` begins the sentence that says why not.
-Result<std::string> read_stream(const Descriptor& stream, size_t most, const std::string& name);
+/// All that comes, of at most `max` bytes; `name` begins the sentence that says why not.
+Result<std::string> read_stream(const Descriptor& stream, size_t max, const std::string& name);
 
 /// Lines as they come, one in memory. Of a longer one than `longest` bytes as much as shows that it is longer
 /// is kept.

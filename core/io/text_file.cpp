@@ -44,10 +44,10 @@ Status check_is_text(std::string_view bytes, const std::string& what) {
                  "); save it as UTF-8, or convert it: iconv -f LATIN1 -t UTF-8."};
 }
 
-std::string_view beginning_of_text(std::string_view bytes, size_t most) {
-    if (bytes.size() <= most) return bytes;
-    while (most > 0 && (as_byte(bytes[most]) & 0xC0) == 0x80) --most;
-    return bytes.substr(0, most);
+std::string_view beginning_of_text(std::string_view bytes, size_t max) {
+    if (bytes.size() <= max) return bytes;
+    while (max > 0 && (as_byte(bytes[max]) & 0xC0) == 0x80) --max;
+    return bytes.substr(0, max);
 }
 
 Result<std::string_view> text_of_file(std::string_view bytes, const std::string& name) {

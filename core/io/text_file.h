@@ -13,7 +13,7 @@ namespace headlight {
 Status check_is_text(std::string_view bytes, const std::string& what);
 
 /// At most so many bytes, and no character cut.
-std::string_view beginning_of_text(std::string_view bytes, size_t most);
+std::string_view beginning_of_text(std::string_view bytes, size_t max);
 
 /// A file's bytes as a text, without a byte order mark.
 Result<std::string_view> text_of_file(std::string_view bytes, const std::string& name);

@@ -46,7 +46,7 @@ Softness softness_of(const Vector& weights) {
 
 namespace {
 
-constexpr int kMostQueries = 128;
+constexpr int kMaxQueries = 128;
 
 /// Adds a row's softness to both sums, so much of it.
 void add_softness(const Vector& products, float scale, double share, SoftnessPair& sum) {
@@ -64,7 +64,7 @@ Vector seen_products(const MaskPlan& mask, const Rows& q, const Matrix& k, int q
     const Vector all = k * q.row(query).transpose();
     std::vector<int> seen;
     for (int key = 0; key < all.size(); ++key)
-        if (mask.weighs(query, key)) seen.push_back(key);
+        if (mask.has_weight(query, key)) seen.push_back(key);
     return all(seen);
 }
 
@@ -85,7 +85,7 @@ HeadProducts head_products(const Trace& trace, int block, int head) {
     const AttentionRule& rule = trace.rule(block);
     const Rows q = trace.q(block, head);
     const Matrix k = trace.k(block, head).all();
-    const int n = trace.query_count(block), count = std::min(n, kMostQueries);
+    const int n = trace.query_count(block), count = std::min(n, kMaxQueries);
     HeadProducts out{.products = {}, .scale = rule.scale, .softness = {}, .pairs = 0};
     std::vector<double> products;
     SoftnessPair sum;

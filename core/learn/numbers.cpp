@@ -107,15 +107,15 @@ struct Collector {
     void operator()(const Steps& steps) {
         NumberTable out{"", "step", "number of the result", {}, {}, {}};
         NumberRows values;
-        int most = 0;
+        int max = 0;
         for (const auto& line : steps.lines) {
             out.rows.push_back(line.what);
             values.push_back(numbers_in(line.result));
-            most = std::max(most, isize(values.back()));
+            max = std::max(max, isize(values.back()));
         }
-        out.columns = counted(most);
-        out.values = filled(values, most);
-        if (most > 0) add(steps.title, std::move(out));
+        out.columns = counted(max);
+        out.values = filled(values, max);
+        if (max > 0) add(steps.title, std::move(out));
     }
     /// A first column of words names the rows; words elsewhere stand beside the numbers, as texts.
     void operator()(const Table& table) {

@@ -103,11 +103,11 @@ struct Table {
 /// A picture cut into patches, and what each of them weighs.
 struct Pixels {
     std::string title = "";
-    RgbImage image = {};              // at most kMostPixels a side
+    RgbImage image = {};              // at most kMaxPixels a side
     int rows = 0, columns = 0;        // patches; 0: the picture alone
     std::vector<float> weights = {};  // of the patches, row after row; empty: the picture is seen as it is
 };
-inline constexpr int kMostPixels = 512;
+inline constexpr int kMaxPixels = 512;
 
 /// A sentence or two, at most sixty words in all of a page's.
 struct Words {

@@ -42,7 +42,7 @@ Curves::Line line_through(std::string name, std::span<const float> x, bool dashe
 }
 
 /// The largest text for which a page holds maps of all queries and keys.
-inline constexpr int kMostMapped = 256;
+inline constexpr int kMaxMapped = 256;
 
 /// Whether the input's sentence has scores of the chosen head: what a station that shows them needs. The head
 /// must be one of the model's.

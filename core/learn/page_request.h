@@ -21,7 +21,7 @@ struct StationPage {
     std::optional<AttentionHead> first_head;  // the one that the station took where none was chosen
 };
 
-struct PageWanted {
+struct PageRequest {
     using Answer = StationPage;
     std::string station;             // its key
     std::vector<std::string> words;  // what was chosen there: learn::control_words()
@@ -30,9 +30,9 @@ struct PageWanted {
     bool head_chosen = false;  // else the station takes the head that it begins with (Station::first_head)
     int query = -1;            // −1: the last
     void clamp_to(const Trace& trace);  // an unknown station becomes the first
-    bool operator==(const PageWanted&) const = default;
+    bool operator==(const PageRequest&) const = default;
 };
-Result<StationPage> answer_page(const Runs& runs, const PageWanted& wanted, ThreadPool& pool,
+Result<StationPage> answer_page(const Runs& runs, const PageRequest& request, ThreadPool& pool,
                                 const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -67,8 +67,8 @@ Result<Translated> translate(const std::shared_ptr<const Model>& model, const Se
                              ThreadPool& pool, const CancelFlag* cancel) {
     ForwardRequest request{{source, {}}, {}};
     append_token(*model, request.inputs[1], model->config.start_id);
-    const int most = std::min(model->config.context - 1, 2 * source.size() + 8);
-    TRY(const Generation own, generate(model, request, {{}, most, {}}, pool, cancel));
+    const int max = std::min(model->config.context - 1, 2 * source.size() + 8);
+    TRY(const Generation own, generate(model, request, {{}, max, {}}, pool, cancel));
     Translated out{
         own.trace, {}, model->target_tokenizer()->decode(own.ids()), token_labels(*own.trace, 0), {}};
     for (const GeneratedToken& token : own.tokens) {
@@ -112,16 +112,16 @@ Vector most_looked_at(const Matrix& pattern) { return pattern.colwise().maxCoeff
 
 AttentionHead sharpest_head(const Trace& trace, AttentionKind kind) {
     AttentionHead best{-1, 0};
-    float most = 0;
+    float max = 0;
     for (int block = 0; block < trace.config().blocks(); ++block) {
         if (trace.config().block(block).kind != kind) continue;
         for (int head = 0; head < trace.config().heads(block); ++head) {
             const Matrix pattern = trace.pattern(block, head);
             const float itself = kind == AttentionKind::cross ? 0 : pattern.diagonal().mean(),
                         bits = alignment_bits(pattern) * (1 - itself);
-            if (best.block >= 0 && bits <= most) continue;
+            if (best.block >= 0 && bits <= max) continue;
             best = {block, head};
-            most = bits;
+            max = bits;
         }
     }
     return best;

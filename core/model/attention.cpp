@@ -20,7 +20,7 @@ namespace {
 /// They begin where the lanes of the kernels' sums do.
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.given_pattern(head)) return {0, rule.mask.keys};
-    const KeyRange keys = rule.mask_of(head).weighed(first, last);
+    const KeyRange keys = rule.mask_of(head).weight_range(first, last);
     return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
 }
 
@@ -120,10 +120,10 @@ void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows
 namespace {
 
 /// So many floats of this thread, until it asks again.
-float* tile_room(Index floats) {
-    static thread_local std::vector<float> room;
-    room.resize(std::max(room.size(), static_cast<size_t>(floats)));
-    return room.data();
+float* tile_scratch(Index floats) {
+    static thread_local std::vector<float> scratch;
+    scratch.resize(std::max(scratch.size(), static_cast<size_t>(floats)));
+    return scratch.data();
 }
 
 /// The tile of one head's queries [first, last); its weights are this thread's until it makes another.
@@ -131,7 +131,7 @@ PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const 
                       int last) {
     const KeyRange keys = needed_keys(rule, head, first, last);
     const Index rows = last - first;
-    Eigen::Map<Matrix> weights(tile_room(rows * keys.size()), rows, keys.size());
+    Eigen::Map<Matrix> weights(tile_scratch(rows * keys.size()), rows, keys.size());
     attention_scores(rule, head, q, k, first, keys.begin, weights);
     finish_pattern(rule, head, first, keys.begin, weights);
     return {rule, head, first, keys.begin, weights};
@@ -142,7 +142,7 @@ PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const 
 ConstMatrixMap make_rows(const AttentionRule& rule, int head, int heads, const Rows& q, const Rows& k,
                          int query, const KeyRange& keys) {
     const Index width = k.cols();
-    Eigen::Map<Matrix> weights(tile_room(Index{heads} * keys.size()), heads, keys.size());
+    Eigen::Map<Matrix> weights(tile_scratch(Index{heads} * keys.size()), heads, keys.size());
     const ConstMatrixMap queries(q.row(query).data() + head * width, heads, width);
     multiply_keys(Matrix(queries * rule.scale), k, keys.begin, weights);
     for (int i = 0; i < heads; ++i) {

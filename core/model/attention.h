@@ -77,8 +77,8 @@ struct AttentionRule {
     }
     /// From the first to the last key that the row of a query may weigh: what the mask of the head says, all
     /// where its weights are given.
-    KeyRange weighed(int head, int query) const {
-        return is_given(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weighed(query);
+    KeyRange weight_range(int head, int query) const {
+        return is_given(head, query) ? KeyRange{0, mask.keys} : mask_of(head).weight_range(query);
     }
     bool is_recorded() const { return std::holds_alternative<RecordedPatterns>(source); }
     /// [queries, keys] of a head's first queries whose weights are not computed: recorded, or frozen by a

@@ -52,11 +52,11 @@ FloatRows float_rows(const Linear& w, int64_t k0, int64_t depth, int64_t o, int6
 }
 
 /// Panels of a task that lie nowhere else.
-struct alignas(64) Room {
+struct alignas(64) Scratch {
     std::array<std::array<float, kPanel * kDepth>, kTaskPanels> panels;
 };
-Room& room() {
-    static thread_local const auto own = std::make_unique<Room>();
+Scratch& scratch() {
+    static thread_local const auto own = std::make_unique<Scratch>();
     return *own;
 }
 
@@ -67,7 +67,7 @@ void copy_columns(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int
         const auto* const next = w.row(std::min(k0 + k + kColumnsAhead, w.in - 1)) + w.dtype->size(begin);
         for (int64_t at = 0; at < w.dtype->size(end - begin); at += 64) __builtin_prefetch(next + at);
         for (int64_t o = begin, i = 0; o < end; o += kPanel, ++i) {
-            float* const to = room().panels[i].data() + k * kPanel;
+            float* const to = scratch().panels[i].data() + k * kPanel;
             const int64_t count = std::min<int64_t>(kPanel, end - o);
             if (is_float32(w))
                 std::copy_n(w.floats(k0 + k) + o, count, to);
@@ -85,9 +85,9 @@ const float* panel_of(const Linear& w, const std::byte* packed, int64_t k0, int6
     if (packed && is_float32(w)) return reinterpret_cast<const float*>(at);
     if (!packed && w.layout == WeightLayout::in_out) {
         if (o == begin) copy_columns(w, k0, depth, begin, end);
-        return room().panels[(o - begin) / kPanel].data();
+        return scratch().panels[(o - begin) / kPanel].data();
     }
-    float* const panel = room().panels[0].data();
+    float* const panel = scratch().panels[0].data();
     const int64_t count = std::min<int64_t>(kPanel, end - o);
     if (packed)
         w.dtype->decode(at, depth * kPanel, panel);
@@ -191,8 +191,8 @@ Tasks tasks_of(const Linear& w, int64_t rows, int threads, int begin) {
     const std::byte* const packed = packed_panels(w);
     const int64_t panels = (w.out + kPanel - 1) / kPanel,
                   blocks = packed ? (rows + kRowBlock - 1) / kRowBlock : 1,  // else each would pack anew
-        least = !packed && w.layout == WeightLayout::in_out ? kTaskPanels / 2 : 1,
-                  share = std::clamp<int64_t>(panels * blocks / (kTasks * threads), least, kTaskPanels),
+        min = !packed && w.layout == WeightLayout::in_out ? kTaskPanels / 2 : 1,
+                  share = std::clamp<int64_t>(panels * blocks / (kTasks * threads), min, kTaskPanels),
                   height = (rows + blocks - 1) / blocks,
                   even = (height + kEvenRows - 1) / kEvenRows * kEvenRows, cuts = (rows + even - 1) / even;
     return {packed, share * kPanel, even,

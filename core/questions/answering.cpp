@@ -41,22 +41,22 @@ int HeadPicture::heaviest_query(int key) const {
     return narrow<int>(query) * step;
 }
 
-Matrix picture_rows(const Trace& trace, const PictureWanted& wanted, int first, int rows) {
-    if (wanted.group) return combined_pattern_rows(trace, *wanted.group, first, rows, wanted.sink_dropped);
-    Matrix weights = masked_pattern_rows(trace, wanted.block, wanted.head, first, rows);
-    return wanted.sink_dropped ? without_first_key(std::move(weights)) : weights;
+Matrix picture_rows(const Trace& trace, const PictureRequest& request, int first, int rows) {
+    if (request.group) return combined_pattern_rows(trace, *request.group, first, rows, request.sink_dropped);
+    Matrix weights = masked_pattern_rows(trace, request.block, request.head, first, rows);
+    return request.sink_dropped ? without_first_key(std::move(weights)) : weights;
 }
 
 Matrix halve(const Matrix& values) { return largest_of_blocks(values, 2, 2); }
 
-HeadPicture make_picture(const Trace& trace, const PictureWanted& wanted, ThreadPool& pool, int side) {
-    const int queries = trace.query_count(wanted.block), keys = trace.key_count(wanted.block);
+HeadPicture make_picture(const Trace& trace, const PictureRequest& request, ThreadPool& pool, int side) {
+    const int queries = trace.query_count(request.block), keys = trace.key_count(request.block);
     HeadPicture p;
-    static_cast<PictureWanted&>(p) = wanted;
+    static_cast<PictureRequest&>(p) = request;
     p.step = map_step(queries, keys, std::min(side, kMaxMapSide));
     check_fits(int64_t{queries} * keys / p.step / p.step * 6);  // with its smaller levels
     p.levels.push_back(largest_of_squares(queries, keys, p.step, pool, [&](int first, int rows) {
-        return picture_rows(trace, wanted, first, rows);
+        return picture_rows(trace, request, first, rows);
     }));
     p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();
     p.largest = p.levels[0].maxCoeff();
@@ -108,11 +108,11 @@ AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool)
 
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
                                                         const ForwardRequest& request,
-                                                        const GenerationWanted& wanted, ThreadPool& pool,
+                                                        const GenerationRequest& asked, ThreadPool& pool,
                                                         const CancelFlag* cancel, const Trace* past) {
     auto out = std::make_shared<WrittenText>();
-    TRY(out->generation, generate(model, request, wanted, pool, cancel, past));
-    out->wanted = wanted;
+    TRY(out->generation, generate(model, request, asked, pool, cancel, past));
+    out->request = asked;
     out->given = request.inputs.back().size();
     for (const GeneratedToken& token : out->generation.tokens)
         out->labels.push_back(prediction_label(*model, token.id));
@@ -128,14 +128,14 @@ void compare_with_own(SentenceResult& s, std::shared_ptr<const Trace> own, Threa
                                         s.predictions[0].position, kEffects, pool);
 }
 
-Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureWanted& wanted,
+Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureRequest& request,
                              std::optional<std::pair<int, int>> cell, ThreadPool& pool) {
     return guarded([&]() -> Result<RunAnswer> {
         RunAnswer a;
-        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, wanted, pool));
+        a.picture = std::make_shared<const HeadPicture>(make_picture(*runs.shown, request, pool));
         if (cell)
-            a.cell = std::make_shared<const CellReport>(
-                report_cell(*runs.shown, {wanted.block, wanted.head, cell->first, cell->second}, true, pool));
+            a.cell = std::make_shared<const CellReport>(report_cell(
+                *runs.shown, {request.block, request.head, cell->first, cell->second}, true, pool));
         TRY(SentenceResult s, describe_trace(runs.shown, pool));
         s.intervention = runs.shown->request.intervention;
         compare_with_own(s, runs.own, pool);
@@ -144,8 +144,8 @@ Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureWanted& wanted,
             TRY(SentenceResult other, describe_trace(runs.other, pool));
             a.other = std::make_shared<const SentenceResult>(std::move(other));
         }
-        a.block = wanted.block;
-        a.head = wanted.head;
+        a.block = request.block;
+        a.head = request.head;
         return a;
     });
 }

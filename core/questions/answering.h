@@ -20,17 +20,17 @@
 namespace headlight {
 
 /// Whose weights a picture holds: a head's, or those of several as one.
-struct PictureWanted {
+struct PictureRequest {
     int block = 0, head = 0;    // also of several: the head that is chosen, whose tokens these are
     bool sink_dropped = false;  // without the first key, rows renormalized
     std::optional<HeadGroup> group = std::nullopt;
-    bool operator==(const PictureWanted&) const = default;
+    bool operator==(const PictureRequest&) const = default;
 };
 
 /// Weights, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the
 /// largest of 2 × 2. Of a text that is too long for it, levels[0] holds the largest of each step × step
 /// weights.
-struct HeadPicture : PictureWanted {
+struct HeadPicture : PictureRequest {
     Serial serial;
     int step = 1;
     std::vector<Matrix> levels;
@@ -47,9 +47,9 @@ struct HeadPicture : PictureWanted {
 /// How the model writes on behind what it is given: an encoder–decoder its target where none was typed, a
 /// decoder where the person asked for it.
 struct GenerationAsked {
-    GenerationWanted wanted;  // its length is a decoder's
-    bool continues = false;   // a decoder writes on too
-    int step = -1;            // how many of its tokens the pass that is shown has read; −1: all
+    GenerationRequest request;  // its length is a decoder's
+    bool continues = false;     // a decoder writes on too
+    int step = -1;              // how many of its tokens the pass that is shown has read; −1: all
     bool operator==(const GenerationAsked&) const = default;
 };
 
@@ -68,7 +68,7 @@ struct PredictedTokens {
 /// What the model wrote, or was made to write, and how much of it was read by the pass that is shown: that
 /// pass chooses tokens[step].
 struct WrittenText {
-    GenerationWanted wanted;  // as it was carried out
+    GenerationRequest request;  // as it was carried out
     Generation generation;
     std::vector<std::string> labels;  // of its tokens
     std::string text;                 // without an end token
@@ -134,10 +134,10 @@ struct RunAnswer {
 Matrix halve(const Matrix& values);
 
 /// [rows, keys] of what a picture shows, for queries from `first` on; −1 where masked.
-Matrix picture_rows(const Trace& trace, const PictureWanted& wanted, int first, int rows);
+Matrix picture_rows(const Trace& trace, const PictureRequest& asked, int first, int rows);
 
 /// `side`: most entries along a side of levels[0].
-HeadPicture make_picture(const Trace& trace, const PictureWanted& wanted, ThreadPool& pool,
+HeadPicture make_picture(const Trace& trace, const PictureRequest& asked, ThreadPool& pool,
                          int side = kMaxMapSide);
 
 /// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the
@@ -154,7 +154,7 @@ AttentionHead most_telling_head(const SentenceResult& sentence, const ThreadPool
 /// Lets the model write behind the request's last sequence.
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
                                                         const ForwardRequest& request,
-                                                        const GenerationWanted& wanted, ThreadPool& pool,
+                                                        const GenerationRequest& asked, ThreadPool& pool,
                                                         const CancelFlag* cancel = nullptr,
                                                         const Trace* past = nullptr);
 
@@ -169,7 +169,7 @@ struct ShownRuns {
 };
 
 /// Everything that a view shows of its runs, but for its questions: what the worker would answer.
-Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureWanted& wanted,
+Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureRequest& request,
                              std::optional<std::pair<int, int>> cell, ThreadPool& pool);
 /// Adds what is missing, questions fitted to the trace.
 Status answer_questions(RunAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool,

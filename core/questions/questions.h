@@ -47,39 +47,39 @@ struct QuestionRow {
 
 /// The table of questions: every question has one row.
 inline constexpr std::tuple kQuestions{
-    QuestionRow<LinksWanted, answer_links>{"links"},
-    QuestionRow<StepsWanted, answer_steps>{"steps"},
-    QuestionRow<DeltaMapsWanted, answer_delta_maps>{"delta_maps"},
-    QuestionRow<DeltaSplitWanted, answer_delta_split>{"delta_split"},
-    QuestionRow<ProjectionWanted, answer_projection>{"projection"},
-    QuestionRow<LensWanted, answer_lens>{"lens"},
-    QuestionRow<AttributionWanted, answer_attribution>{"attribution"},
-    QuestionRow<GraphWanted, answer_graph>{"graph"},
-    QuestionRow<RolloutWanted, answer_rollout>{"rollout"},
-    QuestionRow<HeadMapWanted, answer_head_map>{"head_map"},
-    QuestionRow<RandomStatisticsWanted, answer_random_statistics>{"random_statistics"},
-    QuestionRow<HeadPairWanted, answer_head_pair>{"head_pair"},
-    QuestionRow<DeltaPairWanted, answer_delta_pair>{"delta_pair"},
-    QuestionRow<PredictionPairWanted, answer_prediction_pair>{"prediction_pair"},
-    QuestionRow<MovedWanted, answer_moved>{"moved"},
-    QuestionRow<MetricWanted, answer_metric>{"metric"},
-    QuestionRow<StagesWanted, answer_stages>{"stages"},
-    QuestionRow<WordAlignmentWanted, answer_word_alignment>{"word_alignment"},
-    QuestionRow<LayerPatternsWanted, answer_layer_patterns>{"layer_patterns"},
-    QuestionRow<PositionsWanted, answer_positions>{"positions"},
-    QuestionRow<BlockWeightsWanted, answer_block_weights>{"block_weights"},
-    QuestionRow<BlockChainWanted, answer_block_chain>{"block_chain"},
-    QuestionRow<HeadsChainWanted, answer_heads_chain>{"heads_chain"},
-    QuestionRow<PageWanted, answer_page>{"page"},
-    QuestionRow<TokenChoicesWanted, answer_token_choices>{"token_choices"},
-    QuestionRow<PatchMapWanted, answer_patch_map>{"patch_map"},
-    QuestionRow<ScoreOriginsWanted, answer_score_origins>{"score_origins"},
-    QuestionRow<CircuitsWanted, answer_circuits>{"circuits"},
-    QuestionRow<CompositionWanted, answer_composition>{"composition"},
-    QuestionRow<DossierWanted, answer_dossier>{"dossier"},
-    QuestionRow<InfluenceMapWanted, answer_influence_map>{"influence_map"},
-    QuestionRow<AttentionBesideWanted, answer_attention_beside>{"attention_beside"},
-    QuestionRow<TokenScoresWanted, answer_token_scores>{"token_scores"}};
+    QuestionRow<LinksRequest, answer_links>{"links"},
+    QuestionRow<StepsRequest, answer_steps>{"steps"},
+    QuestionRow<DeltaMapsRequest, answer_delta_maps>{"delta_maps"},
+    QuestionRow<DeltaSplitRequest, answer_delta_split>{"delta_split"},
+    QuestionRow<ProjectionRequest, answer_projection>{"projection"},
+    QuestionRow<LensRequest, answer_lens>{"lens"},
+    QuestionRow<AttributionRequest, answer_attribution>{"attribution"},
+    QuestionRow<GraphRequest, answer_graph>{"graph"},
+    QuestionRow<RolloutRequest, answer_rollout>{"rollout"},
+    QuestionRow<HeadMapRequest, answer_head_map>{"head_map"},
+    QuestionRow<RandomStatisticsRequest, answer_random_statistics>{"random_statistics"},
+    QuestionRow<HeadPairRequest, answer_head_pair>{"head_pair"},
+    QuestionRow<DeltaPairRequest, answer_delta_pair>{"delta_pair"},
+    QuestionRow<PredictionPairRequest, answer_prediction_pair>{"prediction_pair"},
+    QuestionRow<MovedRequest, answer_moved>{"moved"},
+    QuestionRow<MetricRequest, answer_metric>{"metric"},
+    QuestionRow<StagesRequest, answer_stages>{"stages"},
+    QuestionRow<WordAlignmentRequest, answer_word_alignment>{"word_alignment"},
+    QuestionRow<LayerPatternsRequest, answer_layer_patterns>{"layer_patterns"},
+    QuestionRow<PositionsRequest, answer_positions>{"positions"},
+    QuestionRow<BlockWeightsRequest, answer_block_weights>{"block_weights"},
+    QuestionRow<BlockChainRequest, answer_block_chain>{"block_chain"},
+    QuestionRow<HeadsChainRequest, answer_heads_chain>{"heads_chain"},
+    QuestionRow<PageRequest, answer_page>{"page"},
+    QuestionRow<TokenChoicesRequest, answer_token_choices>{"token_choices"},
+    QuestionRow<PatchMapRequest, answer_patch_map>{"patch_map"},
+    QuestionRow<ScoreOriginsRequest, answer_score_origins>{"score_origins"},
+    QuestionRow<CircuitsRequest, answer_circuits>{"circuits"},
+    QuestionRow<CompositionRequest, answer_composition>{"composition"},
+    QuestionRow<DossierRequest, answer_dossier>{"dossier"},
+    QuestionRow<InfluenceMapRequest, answer_influence_map>{"influence_map"},
+    QuestionRow<AttentionBesideRequest, answer_attention_beside>{"attention_beside"},
+    QuestionRow<TokenScoresRequest, answer_token_scores>{"token_scores"}};
 
 template <class Rows>
 struct RequestsOf;
@@ -154,22 +154,22 @@ public:
     }
     /// Forgets what was said of another run.
     void drop_pairs() {
-        std::get<Slot<HeadPairWanted>>(found_) = nullptr;
-        std::get<Slot<DeltaPairWanted>>(found_) = nullptr;
-        std::get<Slot<PredictionPairWanted>>(found_) = nullptr;
-        std::get<Slot<PatchMapWanted>>(found_) = nullptr;
-        std::get<Slot<TokenScoresWanted>>(found_) = nullptr;
+        std::get<Slot<HeadPairRequest>>(found_) = nullptr;
+        std::get<Slot<DeltaPairRequest>>(found_) = nullptr;
+        std::get<Slot<PredictionPairRequest>>(found_) = nullptr;
+        std::get<Slot<PatchMapRequest>>(found_) = nullptr;
+        std::get<Slot<TokenScoresRequest>>(found_) = nullptr;
     }
     /// What is still true of another text in the same model.
     AnswersTo about_model() const {
         AnswersTo out;
-        if (const auto& random = std::get<Slot<RandomStatisticsWanted>>(found_))
+        if (const auto& random = std::get<Slot<RandomStatisticsRequest>>(found_))
             out.set(random->asked, random->answer, nullptr);
-        if (const auto& weights = std::get<Slot<BlockWeightsWanted>>(found_))
+        if (const auto& weights = std::get<Slot<BlockWeightsRequest>>(found_))
             out.set(weights->asked, weights->answer, nullptr);
-        if (const auto& circuits = std::get<Slot<CircuitsWanted>>(found_))
+        if (const auto& circuits = std::get<Slot<CircuitsRequest>>(found_))
             out.set(circuits->asked, circuits->answer, nullptr);
-        if (const auto& composition = std::get<Slot<CompositionWanted>>(found_))
+        if (const auto& composition = std::get<Slot<CompositionRequest>>(found_))
             out.set(composition->asked, composition->answer, nullptr);
         return out;
     }

@@ -33,7 +33,7 @@ private:
 };
 
 /// As Hugging Face's Precompiled normalizer: grapheme by grapheme where these are short, else character by
-/// character. Nothing where that makes more than `most` bytes.
+/// character. Nothing where that makes more than `max` bytes.
 std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t max);
 
 }  // namespace headlight

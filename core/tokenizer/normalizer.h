@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// Makes at most `most` bytes of a text. Fails, with a sentence, where it would make more or where its
+/// Makes at most `max` bytes of a text. Fails, with a sentence, where it would make more or where its
 /// pattern cannot be searched for.
 using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t max)>;
 

@@ -62,7 +62,7 @@ struct Slot {
 Slot text_slot(int text, int type = 0) { return {text, {}, type}; }
 Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, std::move(tokens), type}; }
 
-/// Tokens that a template makes of texts, or more than `most`.
+/// Tokens that a template makes of texts, or more than `max`.
 size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t max) {
     size_t count = 0;
     for (const Slot& slot : slots) {

@@ -24,7 +24,7 @@ struct Encoding {
 };
 
 /// Changes the encodings of one text or two in place, and may join them to one; `special` says whether
-/// special tokens are wanted. Fails, with a sentence, where more than `most` tokens would come of them.
+/// special tokens are wanted. Fails, with a sentence, where more than `max` tokens would come of them.
 using PostProcessor = std::function<Status(std::vector<Encoding>& texts, bool special, size_t max)>;
 
 /// A token of a fixed spelling.

@@ -12,7 +12,7 @@ namespace headlight {
 namespace {
 
 constexpr int kRowsAtOnce = 64;
-constexpr size_t kMostNamed = 4;
+constexpr size_t kMaxNamed = 4;
 
 /// Whether two blocks have the same queries and the same keys.
 bool read_alike(const ModelConfig& c, int a, int b) {
@@ -63,7 +63,7 @@ std::string group_title(const ModelConfig& c, const HeadGroup& group) {
     if (heads == heads_of_block(c, heads[0].block))
         return what + count + " heads, layer " + block_name(c, heads[0].block);
     if (heads == heads_alike(c, heads[0].block)) return what + "all " + count + " heads";
-    if (heads.size() > kMostNamed) return what + count + " heads";
+    if (heads.size() > kMaxNamed) return what + count + " heads";
     std::string names;
     for (const AttentionHead head : heads) names += (names.empty() ? "" : ", ") + head_name(c, head);
     return what + (heads.size() == 1 ? "head " : "heads ") + names;

@@ -25,8 +25,8 @@ int map_step(Index rows, Index columns, int side) {
 }
 
 float percentile_99(const Matrix& weights) {
-    constexpr Index kMostSampled = 65'536;
-    const Index step = std::max<Index>(1, (weights.size() + kMostSampled - 1) / kMostSampled);
+    constexpr Index kMaxSampled = 65'536;
+    const Index step = std::max<Index>(1, (weights.size() + kMaxSampled - 1) / kMaxSampled);
     std::vector<float> seen;
     for (Index i = 0; i < weights.size(); i += step | 1)  // odd: not column by column
         if (weights.data()[i] >= 0) seen.push_back(weights.data()[i]);

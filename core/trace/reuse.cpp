@@ -61,7 +61,7 @@ struct HeadPair {
     /// One past the last key that the row weighs in either pass.
     int last_key(int query) const {
         if (!now.is_given(head, query))
-            return std::max(before.weighed(head, query).end, now.weighed(head, query).end);
+            return std::max(before.weight_range(head, query).end, now.weight_range(head, query).end);
         const auto given = now.given_pattern(head);
         const auto row = given->row(query);
         Index end = row.size();

@@ -174,7 +174,7 @@ Matrix Trace::results(int block, int query, ThreadPool& pool) const {
 }
 
 void mark_masked(const MaskPlan& mask, int query, std::span<float> weights) {
-    const KeyRange range = mask.weighed(query);
+    const KeyRange range = mask.weight_range(query);
     const auto hide = [&](int from, int to) {
         for (int k = from; k < to; ++k)
             if (float& w = weights[k]; w == 0) w = -1;

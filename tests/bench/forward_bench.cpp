@@ -211,10 +211,10 @@ void decoding_step(benchmark::State& state) {
     for (int i = 0; i < kSource; ++i) r.inputs[0].ids.push_back(i + 1 < kSource ? 10 + 7 * i : 0);
     r.inputs[1].ids = {(*translator)->config.start_id};
     const auto past = *run_trace(*translator, r, pool);
-    GenerationWanted wanted{{}, kSteps, {}};
-    for (int i = 0; i < kSteps; ++i) wanted.forced.push_back(40 + i);  // no end comes in between
+    GenerationRequest request{{}, kSteps, {}};
+    for (int i = 0; i < kSteps; ++i) request.forced.push_back(40 + i);  // no end comes in between
     for (auto _ : state)
-        benchmark::DoNotOptimize(generate(*translator, r, wanted, pool, nullptr, past.get()));
+        benchmark::DoNotOptimize(generate(*translator, r, request, pool, nullptr, past.get()));
     state.SetItemsProcessed(state.iterations() * kSteps);
 }
 BENCHMARK(decoding_step)

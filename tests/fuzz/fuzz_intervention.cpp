@@ -16,10 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }();
     const std::string text(reinterpret_cast<const char*>(data), size);
     if (const auto mask = Mask::of_rows(text, "mask.json"))
-        MaskPlan::make(*mask, {}, std::vector<int>(16, 0)).weighed(0, 16);
+        MaskPlan::make(*mask, {}, std::vector<int>(16, 0)).weight_range(0, 16);
     if (text.rfind("file:", 0) != 0) {
         if (const auto mask = Mask::parse(text))
-            MaskPlan::make(*mask, {}, std::vector<int>(16, 0)).weighed(0, 16);
+            MaskPlan::make(*mask, {}, std::vector<int>(16, 0)).weight_range(0, 16);
         if (const auto change = parse_change(config, text)) change_name(config, *change);
     }
     return 0;

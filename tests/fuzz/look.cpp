@@ -68,24 +68,24 @@ void open_station(const Look& look, const learn::Station& station) {
     auto answer =
         answer_for({look.trace, nullptr, nullptr}, {look.block, look.head}, std::nullopt, look.pool);
     if (!answer) return check_message(answer.error());
-    PageWanted wanted;
-    wanted.station = station.key;
-    wanted.block = look.block;
-    wanted.head = look.head;
-    wanted.head_chosen = look.where & 8;
-    wanted.query = look.where % 8 - 1;
-    check_status(answer_questions(*answer, {clamped(Question(wanted), *look.trace)}, look.pool));
+    PageRequest request;
+    request.station = station.key;
+    request.block = look.block;
+    request.head = look.head;
+    request.head_chosen = look.where & 8;
+    request.query = look.where % 8 - 1;
+    check_status(answer_questions(*answer, {clamped(Question(request), *look.trace)}, look.pool));
 }
 
 void write_on(const Look& look, int beams, float temperature) {
     if (!look.trace->has_weights()) return;
-    GenerationWanted wanted;
-    wanted.length = 4;
-    wanted.sampling.beams = beams;
-    wanted.sampling.temperature = temperature;
-    wanted.sampling.top_k = look.where % 4;
+    GenerationRequest request;
+    request.length = 4;
+    request.sampling.beams = beams;
+    request.sampling.temperature = temperature;
+    request.sampling.top_k = look.where % 4;
     const auto written =
-        generate(look.trace->model, look.trace->request, wanted, look.pool, nullptr, look.trace.get());
+        generate(look.trace->model, look.trace->request, request, look.pool, nullptr, look.trace.get());
     if (!written) check_message(written.error());
 }
 

@@ -16,19 +16,19 @@ TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the
         *translator(), {"The cat sat on the mat.", "", "Die Katze saß auf der Matte.", {}, {}, {}, nullptr});
     const auto trace = *run_trace(translator(), {input.sequences, {}}, pool);
     const int block = cross_block(translator()->config, 0) + 2, n = trace->query_count(block);
-    const WordAlignment one = *answer_word_alignment(*trace, WordAlignmentWanted{block, {3}}, pool);
+    const WordAlignment one = *answer_word_alignment(*trace, WordAlignmentRequest{block, {3}}, pool);
     CHECK((one.weights - trace->pattern(block, 3)).cwiseAbs().maxCoeff() == 0);
     CHECK(one.rows[0] == "Die");
     CHECK(one.rows.back() == "</s>");  // the most probable last choice
-    CHECK(answer_word_alignment(*trace, WordAlignmentWanted{block, {3}, false, true}, pool)->rows[0] ==
+    CHECK(answer_word_alignment(*trace, WordAlignmentRequest{block, {3}, false, true}, pool)->rows[0] ==
           "<pad>");
-    CHECK(answer_word_alignment(*trace, WordAlignmentWanted{0, {}}, pool)->rows[0] ==
+    CHECK(answer_word_alignment(*trace, WordAlignmentRequest{0, {}}, pool)->rows[0] ==
           "The");  // an encoder's queries choose nothing (found by fuzz_model)
     Matrix mean = Matrix::Zero(n, trace->key_count(block));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(block, h) / 8;
-    const WordAlignment all = *answer_word_alignment(*trace, WordAlignmentWanted{block, {}}, pool);
+    const WordAlignment all = *answer_word_alignment(*trace, WordAlignmentRequest{block, {}}, pool);
     CHECK((all.weights - mean).cwiseAbs().maxCoeff() < 1e-6f);
-    const WordAlignment words = *answer_word_alignment(*trace, WordAlignmentWanted{block, {}, true}, pool);
+    const WordAlignment words = *answer_word_alignment(*trace, WordAlignmentRequest{block, {}, true}, pool);
     CHECK(words.rows == std::vector<std::string>{"Die", "Katze", "saß", "auf", "der", "Matte", ".", "</s>"});
     CHECK(words.columns == std::vector<std::string>{"The", "cat", "sat", "on", "the", "mat", ".", "</s>"});
     for (Index r = 0; r < words.weights.rows(); ++r) {
@@ -63,7 +63,7 @@ TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the
     ThreadPool pool(1);
     const auto input = *encode_input(*translator(), {"The cat sat.", "", "Die Katze", {}, {}, {}, nullptr});
     const auto trace = *run_trace(translator(), {input.sequences, {}}, pool);
-    const auto kinds = *answer_layer_patterns(*trace, LayerPatternsWanted{1, 4}, pool);
+    const auto kinds = *answer_layer_patterns(*trace, LayerPatternsRequest{1, 4}, pool);
     REQUIRE(kinds.size() == 3);
     CHECK(kinds[0].block == 1);
     CHECK(kinds[1].block == 4);
@@ -72,7 +72,7 @@ TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the
     CHECK(kinds[1].weights(0, 1) == -1);  // what comes later is masked
     Matrix mean = Matrix::Zero(trace->query_count(7), trace->key_count(7));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(7, h) / 8;
-    CHECK(((*answer_layer_patterns(*trace, LayerPatternsWanted{1, -1}, pool))[2].weights - mean)
+    CHECK(((*answer_layer_patterns(*trace, LayerPatternsRequest{1, -1}, pool))[2].weights - mean)
               .cwiseAbs()
               .maxCoeff() < 1e-6f);
 }

@@ -89,7 +89,7 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
 TEST_CASE("links: the heaviest keys that make up the share, and no more of them than asked") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9, 77, 300}, pool);
-    const auto links = answer_links(*trace, LinksWanted{1, 0.7f}, pool);
+    const auto links = answer_links(*trace, LinksRequest{1, 0.7f}, pool);
     REQUIRE(links);
     for (int h = 0; h < 4; ++h) {
         const Matrix p = trace->pattern(1, h);

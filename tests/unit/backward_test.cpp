@@ -80,7 +80,7 @@ TEST_CASE("backward: attention of two tokens by hand") {
     AttentionGradients g{{}, column({1, 0}), {}, {}, {}};
     const GradientRows both = GradientRows::whole(2, 1);
     Matrix scores, weights;
-    through_attention(pool, a, both, both, g, [&](const GradientTile& tile) {
+    attention_vjp(pool, a, both, both, g, [&](const GradientTile& tile) {
         scores = tile.by_scores;
         weights = tile.by_weights;
     });
@@ -94,7 +94,7 @@ TEST_CASE("backward: attention of two tokens by hand") {
     // A soft cap of 1 passes 1 − tanh² of the raw score; with q = 2 and k = (1, 1) that is ½ · 2 · 1 = 1.
     const AttentionActivations capped = two_tokens(column({2, 2}), column({1, 1}), column({1, 3}), 1);
     g.z = column({1, 0});
-    through_attention(pool, capped, both, both, g, nullptr);
+    attention_vjp(pool, capped, both, both, g, nullptr);
     const float slope = 1 - std::tanh(1.0f) * std::tanh(1.0f);
     CHECK((g.k - column({-0.5f * slope * 0.5f * 2, 0.5f * slope * 0.5f * 2})).norm() < 1e-6);
 }

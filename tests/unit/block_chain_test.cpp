@@ -57,7 +57,7 @@ const Vector& values(const BlockChain& chain, ChainStep step) {
 }
 
 /// One side of a chain: what enters, W x + b, its norm, its rotation.
-void check_side(const Trace& trace, const BlockChain& chain, const BlockChainWanted& w, bool query,
+void check_side(const Trace& trace, const BlockChain& chain, const BlockChainRequest& w, bool query,
                 ThreadPool& pool, Errors& errors) {
     const ModelConfig& c = trace.config();
     const AttentionWeights& weights = trace.weights(w.block);
@@ -90,7 +90,7 @@ void check_side(const Trace& trace, const BlockChain& chain, const BlockChainWan
 }
 
 /// z W_O + b = attn_out, E + attn_out = resid_mid, and what is normalized before and after.
-void check_after(const Trace& trace, const BlockChain& chain, const BlockChainWanted& w, ThreadPool& pool,
+void check_after(const Trace& trace, const BlockChain& chain, const BlockChainRequest& w, ThreadPool& pool,
                  Errors& errors) {
     const ModelConfig& c = trace.config();
     const AttentionWeights& weights = trace.weights(w.block);
@@ -116,7 +116,7 @@ void check_after(const Trace& trace, const BlockChain& chain, const BlockChainWa
 }
 
 /// Each stage's entry, as the weights that are lit say it.
-void check_entries(const Trace& trace, BlockChainWanted w, ThreadPool& pool, Errors& errors) {
+void check_entries(const Trace& trace, BlockChainRequest w, ThreadPool& pool, Errors& errors) {
     for (int step = 0; step < kChainSteps; ++step) {
         w.step = static_cast<ChainStep>(step);
         w.dimension = step % 3;
@@ -162,7 +162,8 @@ TEST_CASE("block chain: every stage of every family is the product, norm or sum 
         for (int block = 0; block < model->config.blocks(); ++block)
             for (const auto& [query, key] : {std::pair{0, 0}, std::pair{2, 1}}) {
                 CAPTURE(block);
-                const BlockChainWanted w{block, model->config.heads(block) - 1, query, key, ChainStep::q, -1};
+                const BlockChainRequest w{block, model->config.heads(block) - 1, query, key, ChainStep::q,
+                                          -1};
                 const BlockChain chain = *answer_block_chain(*trace, w, pool);
                 check_side(*trace, chain, w, true, pool, errors);
                 check_side(*trace, chain, w, false, pool, errors);
@@ -184,7 +185,7 @@ TEST_CASE("block chain: a skipped block adds nothing, and positions that are off
                                     *parse_change(model->config, "positions:off")};
     const auto trace = *run_trace(model, request, pool);
     const BlockChain chain =
-        *answer_block_chain(*trace, BlockChainWanted{0, 1, 3, 2, ChainStep::projected, 0}, pool);
+        *answer_block_chain(*trace, BlockChainRequest{0, 1, 3, 2, ChainStep::projected, 0}, pool);
     CHECK(chain.find(ChainStep::projected) == nullptr);
     CHECK(chain.entry.step == ChainStep::heads);
     CHECK(values(chain, ChainStep::sum) == values(chain, ChainStep::query_in));
@@ -198,11 +199,11 @@ TEST_CASE("block chain: all heads side by side are each head's own vectors") {
         const auto model = reference_model(name);
         const auto trace = any_trace(model, pool);
         const int block = model->config.blocks() - 1;
-        const auto stages = *answer_heads_chain(*trace, HeadsChainWanted{block, 2, 1}, pool);
+        const auto stages = *answer_heads_chain(*trace, HeadsChainRequest{block, 2, 1}, pool);
         REQUIRE(stages.size() == 6);
         for (int h = 0; h < model->config.heads(block); ++h) {
             const BlockChain chain =
-                *answer_block_chain(*trace, BlockChainWanted{block, h, 2, 1, ChainStep::z, 0}, pool);
+                *answer_block_chain(*trace, BlockChainRequest{block, h, 2, 1, ChainStep::z, 0}, pool);
             CHECK(Vector(stages[0].values.col(h)) == Vector(trace->q(block, h).row(2).transpose()));
             CHECK(stages[2].values(1, h) == chain.weight);
             CHECK(Vector(stages[3].values.col(h)) == values(chain, ChainStep::v));

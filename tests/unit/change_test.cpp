@@ -16,7 +16,7 @@ std::string drawn(const Mask& mask, const MaskParams& own, const std::vector<int
     const MaskPlan plan = MaskPlan::make(mask, own, sentences);
     std::string out;
     for (int q = 0; q < plan.keys; ++q) {
-        for (int k = 0; k < plan.keys; ++k) out += plan.allows(q, k) ? 'x' : '.';
+        for (int k = 0; k < plan.keys; ++k) out += plan.allowed(q, k) ? 'x' : '.';
         out += q + 1 < plan.keys ? " " : "";
     }
     return out;
@@ -45,13 +45,13 @@ TEST_CASE("masks by hand: window, prefix, global, block") {
 TEST_CASE("a plan's cells are painted one by one") {
     MaskPlan plan = MaskPlan::make({}, {true, 0}, std::vector<int>(4, 0));
     plan.set({3, 1}, false);
-    CHECK((!plan.allows(3, 1) && plan.allows(3, 0) && plan.allows(3, 2)));
+    CHECK((!plan.allowed(3, 1) && plan.allowed(3, 0) && plan.allowed(3, 2)));
     plan.set({0, 2}, true);
-    CHECK((plan.allows(0, 2) && !plan.allows(0, 1)));
+    CHECK((plan.allowed(0, 2) && !plan.allowed(0, 1)));
     for (int k = 0; k < 4; ++k) plan.set({2, k}, false);
     CHECK(plan.fully_masked(2));
     plan.set({3, 1}, true);
-    for (int k = 0; k < 4; ++k) CHECK(plan.allows(3, k));
+    for (int k = 0; k < 4; ++k) CHECK(plan.allowed(3, k));
 }
 
 TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is renormalized") {
@@ -274,7 +274,7 @@ TEST_CASE("stages: the probability as one change after another was made") {
     const auto model = reference_model("gpt2");
     const auto own = changed(model, {}, pool), one = changed(model, {"mask:9>2"}, pool),
                two = changed(model, {"mask:9>2", "ablate:1.0:zero"}, pool);
-    const auto stages = answer_stages(Runs{*two, own.get()}, StagesWanted{}, pool, nullptr);
+    const auto stages = answer_stages(Runs{*two, own.get()}, StagesRequest{}, pool, nullptr);
     REQUIRE(stages);
     REQUIRE(stages->values.size() == 3);
     int i = 0;

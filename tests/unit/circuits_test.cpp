@@ -283,8 +283,8 @@ TEST_CASE("circuits: questions about heads that a model lacks are of the nearest
     ForwardRequest request = request_of({5, 9, 7});
     request.inputs.push_back(request_of({0, 4}).inputs[0]);
     const auto trace = *run_trace(reference_model("marian"), request, pool);
-    for (const Question& wild : {Question(ScoreOriginsWanted{99, 99, 99, 99}),
-                                 Question(CircuitsWanted{99, 99, 16, 3}), Question(CompositionWanted{})})
+    for (const Question& wild : {Question(ScoreOriginsRequest{99, 99, 99, 99}),
+                                 Question(CircuitsRequest{99, 99, 16, 3}), Question(CompositionRequest{})})
         CHECK(std::visit(
             [&](const auto& q) { return static_cast<bool>(answer(Runs{*trace}, q, pool, nullptr)); },
             clamped(wild, *trace)));

@@ -43,7 +43,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto plain = changed(model, {}, pool), hard = changed(model, {"temperature:0@1.2"}, pool);
-    const auto pair = answer_head_pair(Runs{*plain}, HeadPairWanted{{}, 1, 2, 0, 3}, pool, nullptr);
+    const auto pair = answer_head_pair(Runs{*plain}, HeadPairRequest{{}, 1, 2, 0, 3}, pool, nullptr);
     REQUIRE(pair);
     CHECK(same(pair->map.a, masked_pattern(*plain, 1, 2)));
     CHECK(same(pair->map.b, masked_pattern(*plain, 0, 3)));
@@ -53,15 +53,15 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     for (const float d : pair->by_query) mean += d / double(pair->by_query.size());
     CHECK(pair->distances[3] == doctest::Approx(mean));
     const RunPair changes{Versus::unchanged, {}};
-    const auto none = answer_head_pair(Runs{*plain}, HeadPairWanted{changes, 1, 2, 0, 0}, pool, nullptr),
-               some = answer_head_pair(Runs{*hard, plain.get()}, HeadPairWanted{changes, 1, 2, 0, 0}, pool,
+    const auto none = answer_head_pair(Runs{*plain}, HeadPairRequest{changes, 1, 2, 0, 0}, pool, nullptr),
+               some = answer_head_pair(Runs{*hard, plain.get()}, HeadPairRequest{changes, 1, 2, 0, 0}, pool,
                                        nullptr);
     REQUIRE((none && some));
     for (const float d : none->distances) CHECK(d == 0);
     CHECK(none->map.largest.empty());
     CHECK(same(some->map.b, masked_pattern(*plain, 1, 2)));
     CHECK(some->distances[{1, 2}] > 0);
-    const auto moved = answer_moved(Runs{*hard, plain.get()}, MovedWanted{}, pool, nullptr);
+    const auto moved = answer_moved(Runs{*hard, plain.get()}, MovedRequest{}, pool, nullptr);
     REQUIRE(moved);
     CHECK(moved->distances == some->distances);
 }
@@ -98,7 +98,7 @@ TEST_CASE("two sentences: cells stand where their tokens stand, and what one lac
     const auto b = *run_trace(model, longer, pool);
     const RunPair runs{Versus::other, {}};
     const auto pair =
-        answer_head_pair(Runs{*a, nullptr, b.get()}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
+        answer_head_pair(Runs{*a, nullptr, b.get()}, HeadPairRequest{runs, 1, 2, 1, 2}, pool, nullptr);
     REQUIRE(pair);
     REQUIRE(pair->map.rows.size() == 11);
     CHECK(pair->map.rows[4] == TokenPair{-1, 4});
@@ -109,13 +109,14 @@ TEST_CASE("two sentences: cells stand where their tokens stand, and what one lac
     CHECK(pair->map.difference(5, 2) == doctest::Approx(a->pattern(1, 2)(4, 2) - b->pattern(1, 2)(5, 2)));
     CHECK(std::isnan(pair->by_query[4]));
     CHECK(pair->by_query[1] == doctest::Approx(0).epsilon(1e-6));
-    const auto missing = answer_head_pair(Runs{*a}, HeadPairWanted{runs, 1, 2, 1, 2}, pool, nullptr);
+    const auto missing = answer_head_pair(Runs{*a}, HeadPairRequest{runs, 1, 2, 1, 2}, pool, nullptr);
     CHECK((missing && missing->map.a.size() == 0));
-    const auto delta = answer_delta_pair(Runs{*a, nullptr, b.get()}, DeltaPairWanted{runs, 0}, pool, nullptr);
+    const auto delta =
+        answer_delta_pair(Runs{*a, nullptr, b.get()}, DeltaPairRequest{runs, 0}, pool, nullptr);
     REQUIRE(delta);
     CHECK((delta->map.a.rows() == model->config.blocks() && delta->map.a.cols() == 11));
     const auto next =
-        answer_prediction_pair(Runs{*a, nullptr, b.get()}, PredictionPairWanted{runs, -1}, pool, nullptr);
+        answer_prediction_pair(Runs{*a, nullptr, b.get()}, PredictionPairRequest{runs, -1}, pool, nullptr);
     REQUIRE(next);
     CHECK((next->position_a == 9 && next->position_b == 10));
     CHECK(std::isnan(next->divergence[4]));
@@ -128,9 +129,9 @@ TEST_CASE("two models: heads that cannot be paired one by one are ranked from A'
     ThreadPool pool(2);
     const auto gpt2 = reference_model("gpt2"), llama = reference_model("llama");
     const auto a = *run_trace(gpt2, request_of(kIds), pool), b = *run_trace(llama, request_of(kIds), pool);
-    const auto pair = answer_head_pair(Runs{*a, nullptr, b.get()},
-                                       HeadPairWanted{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99},
-                                       pool, nullptr);
+    const auto pair = answer_head_pair(
+        Runs{*a, nullptr, b.get()}, HeadPairRequest{{Versus::other, {AlignBy::position, {}}}, 0, 0, 99, 99},
+        pool, nullptr);
     REQUIRE(pair);
     CHECK(pair->distances.size() == static_cast<size_t>(llama->config.head_count()));
     CHECK(same(pair->map.b, masked_pattern(*b, llama->config.blocks() - 1, llama->config.max_heads() - 1)));

@@ -88,7 +88,7 @@ const char* const kCorpusTexts =
 Dossier whole_dossier(const std::string& file) {
     ThreadPool pool(2);
     const auto trace = trace_of(stories_model(), {5, 6}, pool);
-    return **answer_dossier(*trace, DossierWanted{file}, pool);
+    return **answer_dossier(*trace, DossierRequest{file}, pool);
 }
 
 /// A file of texts that is gone with this.

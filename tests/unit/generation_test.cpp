@@ -160,9 +160,9 @@ TEST_CASE(
     CHECK(part->sentence->step == 2);
     CHECK(part->sentence->trace->output().size() == 3);
     r.generation = {};
-    r.generation.wanted.forced = {w.generation.tokens[0].alternatives[1].id};
+    r.generation.request.forced = {w.generation.tokens[0].alternatives[1].id};
     const auto forced = answer(r, any);
-    CHECK(forced->sentence->written->generation.tokens[0].id == r.generation.wanted.forced[0]);
+    CHECK(forced->sentence->written->generation.tokens[0].id == r.generation.request.forced[0]);
     r.generation = {};
     r.second = "Die Katze";
     const auto typed = answer(r, any);
@@ -186,7 +186,7 @@ TEST_CASE("worker: a decoder writes on only where it was asked to") {
     r.model_path = (kTests.parent_path() / "models/stories").string();
     r.text = "Once upon a time";
     r.generation.continues = true;
-    r.generation.wanted.length = 5;
+    r.generation.request.length = 5;
     worker.ask(r);
     std::shared_ptr<const WorkAnswer> a;
     for (int i = 0; i < 2000 && !(a && a->sentence && a->sentence->written); ++i) {

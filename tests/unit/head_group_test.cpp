@@ -67,12 +67,12 @@ TEST_CASE("head group: a key that one head masks weighs nothing there and is sho
 TEST_CASE("head group: a picture of several heads, whole or as the largest of squares") {
     ThreadPool pool(2);
     const auto trace = some_trace(pool);
-    PictureWanted wanted{1, 2};
-    wanted.group = HeadGroup{Combine::mean, heads_of_block(trace->config(), 1)};
-    const HeadPicture full = make_picture(*trace, wanted, pool),
-                      small = make_picture(*trace, wanted, pool, 10);
-    CHECK((full.levels[0] - combined_pattern(*trace, *wanted.group)).cwiseAbs().maxCoeff() == 0);
-    CHECK((small.step == 5 && small.group == wanted.group && small.largest == full.largest));
+    PictureRequest request{1, 2};
+    request.group = HeadGroup{Combine::mean, heads_of_block(trace->config(), 1)};
+    const HeadPicture full = make_picture(*trace, request, pool),
+                      small = make_picture(*trace, request, pool, 10);
+    CHECK((full.levels[0] - combined_pattern(*trace, *request.group)).cwiseAbs().maxCoeff() == 0);
+    CHECK((small.step == 5 && small.group == request.group && small.largest == full.largest));
     CHECK(small.at(17, 3) == full.levels[0].block(15, 0, 5, 5).maxCoeff());
 }
 

@@ -53,7 +53,7 @@ private:
 HttpRequest request_to(const Endless& server) {
     HttpRequest out;
     out.url = server.url;
-    out.most = 100'000'000;
+    out.max = 100'000'000;
     return out;
 }
 

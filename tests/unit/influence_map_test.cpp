@@ -28,12 +28,12 @@ TEST_CASE("influence map: rows are those of the Jacobian, and of the metric's gr
         const auto trace = changed(reference_model(name), {}, pool);
         const int last = isize(trace->config().stacks) - 1;
         INFO(name);
-        InfluenceMapWanted wanted;
-        wanted.stack = last;
-        wanted.layer = 0;
-        wanted.probes = 0;
+        InfluenceMapRequest request;
+        request.stack = last;
+        request.layer = 0;
+        request.probes = 0;
         int seen = 0;
-        const auto map = influence_map({*trace}, wanted, pool, nullptr, [&](const InfluenceMap& now) {
+        const auto map = influence_map({*trace}, request, pool, nullptr, [&](const InfluenceMap& now) {
             CHECK(now.done > seen);
             CHECK(!std::isnan(now.norms.topRows(now.done).sum()));
             seen = now.done;
@@ -42,9 +42,9 @@ TEST_CASE("influence map: rows are those of the Jacobian, and of the metric's gr
         CHECK((map->whole() && seen == trace->output().size()));
         CHECK(map->standard_error.size() == 0);
         CHECK(most_apart(map->norms, jacobian_norms(*trace, 0, pool, nullptr, {}, {last, 0})->norms) == 0);
-        wanted.of = InfluenceOf::metric;
-        wanted.metric = {MetricKind::logit, 7, -1, -1};
-        const auto gradients = influence_map({*trace}, wanted, pool);
+        request.of = InfluenceOf::metric;
+        request.metric = {MetricKind::logit, 7, -1, -1};
+        const auto gradients = influence_map({*trace}, request, pool);
         REQUIRE(gradients);
         for (const int position : {1, trace->output().size() - 1}) {
             const auto row =
@@ -62,20 +62,20 @@ TEST_CASE("influence map: rows are those of the Jacobian, and of the metric's gr
 TEST_CASE("influence map: an encoder's rows answer to the source alone") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("marian"), {}, pool);
-    InfluenceMapWanted wanted;
-    wanted.probes = 16;
-    const auto map = influence_map({*trace}, wanted, pool);
+    InfluenceMapRequest request;
+    request.probes = 16;
+    const auto map = influence_map({*trace}, request, pool);
     REQUIRE(map);
     const Index n = trace->request.inputs[0].size();
     CHECK(map->norms.leftCols(n).minCoeff() > 0);
     CHECK(map->norms.rightCols(map->norms.cols() - n).cwiseAbs().maxCoeff() == 0);
     CHECK(map->standard_error.leftCols(n).minCoeff() > 0);
-    wanted.of = InfluenceOf::metric;
-    CHECK(influence_map({*trace}, wanted, pool).error().message.find("decoder") != std::string::npos);
+    request.of = InfluenceOf::metric;
+    CHECK(influence_map({*trace}, request, pool).error().message.find("decoder") != std::string::npos);
     CancelFlag cancel = true;
     CHECK(influence_map({*trace}, {}, pool, &cancel).error().cancelled);
     const auto story = run_story("Lily had a red ball.", pool);
-    InfluenceMapWanted last;
+    InfluenceMapRequest last;
     last.clamp_to(*story);
     CHECK(probes_by_cost(*story, last) == 0);
 }
@@ -131,27 +131,27 @@ TEST_CASE("influence map: shares that are cancelled in the middle of a block end
 TEST_CASE("influence map: attention beside it, and how far their ranks agree") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
-    AttentionBesideWanted wanted;
-    wanted.block = 1;
-    wanted.head = 1;
+    AttentionBesideRequest request;
+    request.block = 1;
+    request.head = 1;
     const Matrix pattern = masked_pattern(*trace, 1, 1);
-    const auto alone = answer_attention_beside(Runs{*trace}, wanted, pool, nullptr);
+    const auto alone = answer_attention_beside(Runs{*trace}, request, pool, nullptr);
     REQUIRE(alone);
     CHECK(most_apart(alone->weights, pattern) == 0);
     CHECK(std::isnan(alone->correlation));
     InfluenceMap same;
     same.norms = 3 * pattern.cwiseMax(0.0f);
     same.done = int(same.norms.rows());
-    wanted.map = std::make_shared<const InfluenceMap>(same);
-    const auto agrees = answer_attention_beside(Runs{*trace}, wanted, pool, nullptr);
+    request.map = std::make_shared<const InfluenceMap>(same);
+    const auto agrees = answer_attention_beside(Runs{*trace}, request, pool, nullptr);
     CHECK(agrees->correlation == doctest::Approx(1));
     CHECK(agrees->rows == trace->output().size() - 2);  // the first two see fewer than three keys
     same.norms = (same.norms.array() > 0).select(1 / pattern.array(), 0.0f);
-    wanted.map = std::make_shared<const InfluenceMap>(same);
-    CHECK(answer_attention_beside(Runs{*trace}, wanted, pool, nullptr)->correlation == doctest::Approx(-1));
-    wanted.beside = InfluenceBeside::rollout;
-    wanted.clamp_to(*trace);
-    const auto through = answer_attention_beside(Runs{*trace}, wanted, pool, nullptr);
+    request.map = std::make_shared<const InfluenceMap>(same);
+    CHECK(answer_attention_beside(Runs{*trace}, request, pool, nullptr)->correlation == doctest::Approx(-1));
+    request.beside = InfluenceBeside::rollout;
+    request.clamp_to(*trace);
+    const auto through = answer_attention_beside(Runs{*trace}, request, pool, nullptr);
     CHECK(through->weights(0, 1) == -1);
     CHECK(through->weights.row(4).cwiseMax(0.0f).sum() == doctest::Approx(1));
 }
@@ -161,7 +161,7 @@ TEST_CASE("influence over what was written is the sum over its tokens") {
     const auto trace = changed(reference_model("gpt2"), {}, pool);
     const auto masked = changed(reference_model("gpt2"), {"mask:7..>2"}, pool);
     const int n = trace->output().size();
-    InfluenceWanted all;
+    InfluenceRequest all;
     all.method = InfluenceMethod::input_x_gradient;
     all.written = 3;
     const auto found = influence({*trace}, all, pool);
@@ -230,48 +230,49 @@ TEST_CASE("graph: every way's links and residuals carry what is reached, layer b
     for (const Origins by : {Origins::rollout, Origins::contribution, Origins::relevance}) {
         CAPTURE(static_cast<int>(by));
         const auto graph =
-            answer_graph(Runs{*trace}, GraphWanted{{}, 1.0f, by, {metric, token}}, pool, nullptr);
+            answer_graph(Runs{*trace}, GraphRequest{{}, 1.0f, by, {metric, token}}, pool, nullptr);
         const auto origins =
-            answer_rollout(Runs{*trace}, RolloutWanted{{}, token, by, metric}, pool, nullptr);
+            answer_rollout(Runs{*trace}, RolloutRequest{{}, token, by, metric}, pool, nullptr);
         REQUIRE((graph && origins));
         CHECK((origins->by == by && origins->refusal.empty()));
-        for (int l = 0; l + 1 < origins->reached.rows(); ++l) {
+        for (int l = 0; l + 1 < origins->accumulated.rows(); ++l) {
             Vector below = Vector::Zero(n);
             for (int q = 0; q < n; ++q) {
-                const float above = origins->carried[l] * origins->reached(l + 1, q);
-                below[q] += above * (graph->stays.empty() ? 1 : graph->stays[l][q]);
+                const float above = origins->scales[l] * origins->accumulated(l + 1, q);
+                below[q] += above * (graph->residual_weight.empty() ? 1 : graph->residual_weight[l][q]);
                 for (const Link& link : graph->links[l][q]) below[link.key] += above * link.weight;
             }
-            CHECK(most_apart(below.transpose(), origins->reached.row(l)) < 1e-4f);
+            CHECK(most_apart(below.transpose(), origins->accumulated.row(l)) < 1e-4f);
             CHECK(below.sum() == doctest::Approx(1).epsilon(1e-3));
         }
     }
     const auto contributions =
-        answer_rollout(Runs{*trace}, RolloutWanted{{}, token, Origins::contribution, {}}, pool, nullptr);
+        answer_rollout(Runs{*trace}, RolloutRequest{{}, token, Origins::contribution, {}}, pool, nullptr);
     const auto paths = contribution_paths(*trace, std::array{token}, pool);
-    CHECK(most_apart(contributions->reached.row(0), (*paths)[0].transpose()) < 1e-5f);
+    CHECK(most_apart(contributions->accumulated.row(0), (*paths)[0].transpose()) < 1e-5f);
     const auto relevance =
-        answer_rollout(Runs{*trace}, RolloutWanted{{}, token, Origins::relevance, metric}, pool, nullptr);
+        answer_rollout(Runs{*trace}, RolloutRequest{{}, token, Origins::relevance, metric}, pool, nullptr);
     Metric there = metric;
     there.position = token;
     const Vector whole = influence({*trace}, {InfluenceMethod::relevance, there}, pool)->tokens[0];
-    CHECK(most_apart(relevance->reached.row(0), whole.transpose() / whole.sum()) < 1e-5f);
+    CHECK(most_apart(relevance->accumulated.row(0), whole.transpose() / whole.sum()) < 1e-5f);
 }
 
 TEST_CASE("graph: contributions take the place of a rollout that a sink has eaten") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
-    const RolloutWanted wanted{{}, 8, Origins::automatic, {}};
-    CHECK(answer(Runs{*changed(model, {}, pool)}, wanted, pool, nullptr)->by == Origins::rollout);
+    const RolloutRequest request{{}, 8, Origins::automatic, {}};
+    CHECK(answer(Runs{*changed(model, {}, pool)}, request, pool, nullptr)->by == Origins::rollout);
     const auto sink = changed(model, {"mask:*>1-9"}, pool);
-    const auto found = answer_rollout(Runs{*sink}, wanted, pool, nullptr);
+    const auto found = answer_rollout(Runs{*sink}, request, pool, nullptr);
     CHECK(found->by == Origins::contribution);
-    CHECK(found->reached.row(0).sum() == doctest::Approx(1));
-    const auto asked = answer_rollout(Runs{*sink}, RolloutWanted{{}, 8, Origins::rollout, {}}, pool, nullptr);
-    CHECK((asked->by == Origins::rollout && asked->reached(0, 0) > 0.5f));
+    CHECK(found->accumulated.row(0).sum() == doctest::Approx(1));
+    const auto asked =
+        answer_rollout(Runs{*sink}, RolloutRequest{{}, 8, Origins::rollout, {}}, pool, nullptr);
+    CHECK((asked->by == Origins::rollout && asked->accumulated(0, 0) > 0.5f));
     const auto rest = Rollout::without_sink({0.6f, 0.1f, 0.3f});
     CHECK((rest[0] == 0.6f && rest[1] == doctest::Approx(0.25) && rest[2] == doctest::Approx(0.75)));
     const auto encoder = answer_rollout(Runs{*changed(reference_model("marian"), {}, pool)},
-                                        RolloutWanted{{}, 3, Origins::relevance, {}}, pool, nullptr);
+                                        RolloutRequest{{}, 3, Origins::relevance, {}}, pool, nullptr);
     CHECK((encoder->by == Origins::rollout && encoder->refusal.find("decoder") != std::string::npos));
 }

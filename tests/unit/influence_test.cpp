@@ -74,14 +74,14 @@ TEST_CASE("influence: gradients of each metric are its slopes") {
 TEST_CASE("influence: integrated gradients of 300 steps add up to what changed, from two baselines") {
     ThreadPool pool(2);
     const auto red = run_story(kRed, pool), big = run_story(kBig, pool);
-    InfluenceWanted wanted;
-    wanted.method = InfluenceMethod::integrated_gradients;
-    wanted.metric = *parse_metric(*story_model(), "ball - car");
-    wanted.steps = 300;
+    InfluenceRequest request;
+    request.method = InfluenceMethod::integrated_gradients;
+    request.metric = *parse_metric(*story_model(), "ball - car");
+    request.steps = 300;
     int done = 0;
     for (const InfluenceBaseline baseline : {InfluenceBaseline::mean, InfluenceBaseline::prompt}) {
-        wanted.baseline = baseline;
-        const auto found = influence({*red, nullptr, big.get()}, wanted, pool, nullptr, [&] { ++done; });
+        request.baseline = baseline;
+        const auto found = influence({*red, nullptr, big.get()}, request, pool, nullptr, [&] { ++done; });
         REQUIRE(found);
         MESSAGE("completeness from ", baseline == InfluenceBaseline::mean ? "the mean" : "a prompt", ": ",
                 found->sum, " of ", found->value - found->baseline_value, ", gap ", found->gap());
@@ -89,15 +89,15 @@ TEST_CASE("influence: integrated gradients of 300 steps add up to what changed, 
         CHECK(found->tokens[0].size() == red->output().size());
     }
     CHECK(done == 600);
-    wanted.steps = 3;
-    wanted.baseline = InfluenceBaseline::zero;
-    const auto rough = influence({*red}, wanted, pool);
+    request.steps = 3;
+    request.baseline = InfluenceBaseline::zero;
+    const auto rough = influence({*red}, request, pool);
     REQUIRE(rough);
     CHECK(std::abs(rough->sum - (rough->value - rough->baseline_value)) ==
           doctest::Approx(rough->gap() * std::abs(rough->value - rough->baseline_value)));
-    wanted.baseline = InfluenceBaseline::prompt;
+    request.baseline = InfluenceBaseline::prompt;
     const auto shorter = run_story("Lily had a ball", pool);
-    const auto refused = influence({*red, nullptr, shorter.get()}, wanted, pool);
+    const auto refused = influence({*red, nullptr, shorter.get()}, request, pool);
     REQUIRE(!refused);
     CHECK(refused.error().message.find("equal length") != std::string::npos);
     CancelFlag cancel = true;
@@ -107,11 +107,11 @@ TEST_CASE("influence: integrated gradients of 300 steps add up to what changed, 
 TEST_CASE("influence: from the baseline itself nothing is integrated") {
     ThreadPool pool(2);
     const auto red = run_story(kRed, pool);
-    InfluenceWanted wanted;
-    wanted.method = InfluenceMethod::integrated_gradients;
-    wanted.baseline = InfluenceBaseline::prompt;
-    wanted.steps = 2;
-    const auto none = *influence({*red, nullptr, red.get()}, wanted, pool);
+    InfluenceRequest request;
+    request.method = InfluenceMethod::integrated_gradients;
+    request.baseline = InfluenceBaseline::prompt;
+    request.steps = 2;
+    const auto none = *influence({*red, nullptr, red.get()}, request, pool);
     CHECK(none.tokens[0].norm() == 0);
     CHECK(std::isnan(none.gap()));
 }
@@ -119,11 +119,11 @@ TEST_CASE("influence: from the baseline itself nothing is integrated") {
 TEST_CASE("influence: gradient and input times gradient are of the same embeddings") {
     ThreadPool pool(2);
     const auto red = run_story(kRed, pool);
-    InfluenceWanted wanted;
-    wanted.metric = *parse_metric(*story_model(), "logit ball");
-    const auto norms = *influence({*red}, wanted, pool);
-    wanted.method = InfluenceMethod::input_x_gradient;
-    const auto products = *influence({*red}, wanted, pool);
+    InfluenceRequest request;
+    request.metric = *parse_metric(*story_model(), "logit ball");
+    const auto norms = *influence({*red}, request, pool);
+    request.method = InfluenceMethod::input_x_gradient;
+    const auto products = *influence({*red}, request, pool);
     const Matrix e = embeddings_of(*red)[0];
     for (Index i = 0; i < e.rows(); ++i)
         CHECK(std::abs(products.tokens[0][i]) <= norms.tokens[0][i] * e.row(i).norm() * 1.0001f);
@@ -135,11 +135,11 @@ TEST_CASE("influence: a divergence has gradients where something is changed alon
     ThreadPool pool(2);
     const auto plain = changed(reference_model("gpt2"), {}, pool),
                masked = changed(reference_model("gpt2"), {"mask:6>2", "skip-mlp:0"}, pool);
-    const InfluenceWanted wanted{InfluenceMethod::gradient, {MetricKind::divergence, 0, -1, -1}};
-    const auto refused = influence({*plain}, wanted, pool);
+    const InfluenceRequest request{InfluenceMethod::gradient, {MetricKind::divergence, 0, -1, -1}};
+    const auto refused = influence({*plain}, request, pool);
     REQUIRE(!refused);
     CHECK(refused.error().message.find("No interventions") == 0);
-    const auto found = influence({*masked, plain.get()}, wanted, pool);
+    const auto found = influence({*masked, plain.get()}, request, pool);
     REQUIRE(found);
     CHECK(found->tokens[0].minCoeff() > 0);
 }
@@ -150,9 +150,9 @@ TEST_CASE("influence: rollout goes down as the graph's does") {
     const int last = red->output().size() - 1;
     const auto down = *rollout_paths(*red, std::array{last}, pool);
     const auto graph =
-        answer_rollout(Runs{*red}, RolloutWanted{{}, last, Origins::rollout, {}}, pool, nullptr);
+        answer_rollout(Runs{*red}, RolloutRequest{{}, last, Origins::rollout, {}}, pool, nullptr);
     REQUIRE(graph);
-    CHECK((down[0].transpose() - graph->reached.row(0)).cwiseAbs().maxCoeff() < 1e-6);
+    CHECK((down[0].transpose() - graph->accumulated.row(0)).cwiseAbs().maxCoeff() < 1e-6);
     const auto both = *rollout_paths(*changed(reference_model("marian"), {}, pool), std::array{2}, pool);
     CHECK(both[0].sum() + both[1].sum() == doctest::Approx(1));
     CHECK((both[0].minCoeff() > 0 && both[1].minCoeff() >= 0));

@@ -12,9 +12,9 @@ using namespace headlight;
 
 namespace {
 
-Result<StationPage> asked(const RunAnswer& shown, const PageWanted& wanted) {
+Result<StationPage> asked(const RunAnswer& shown, const PageRequest& request) {
     ThreadPool pool(2);
-    return answer_page({*shown.sentence->trace}, wanted, pool, nullptr);
+    return answer_page({*shown.sentence->trace}, request, pool, nullptr);
 }
 
 /// With the model that a station opens, or a picture's.
@@ -83,21 +83,21 @@ TEST_CASE("learn: the worker answers each station, with a page or a sentence") {
     Bench b;
     for (const learn::Station& station : learn::stations()) {
         CAPTURE(station.key);
-        PageWanted wanted;
-        wanted.station = station.key;
-        wanted.text = "Bark is a dog";
-        const auto found = asked(b.answer, wanted);
+        PageRequest request;
+        request.station = station.key;
+        request.text = "Bark is a dog";
+        const auto found = asked(b.answer, request);
         REQUIRE(found);
         CHECK((found->page != nullptr) == found->missing.empty());
         if (found->page) check_controls(station, *found->page);
-        wanted.block = 99;
-        wanted.clamp_to(*b.answer.sentence->trace);
-        CHECK(wanted.block == 3);
+        request.block = 99;
+        request.clamp_to(*b.answer.sentence->trace);
+        CHECK(request.block == 3);
     }
-    PageWanted wanted;
-    wanted.station = "positions";
-    wanted.words = {"width=4", "mood=3"};
-    const auto chosen = asked(b.answer, wanted);
+    PageRequest request;
+    request.station = "positions";
+    request.words = {"width=4", "mood=3"};
+    const auto chosen = asked(b.answer, request);
     REQUIRE(chosen->page);
     CHECK(std::get<learn::Grid>(chosen->page->blocks[0]).values.cols() == 4);
     CHECK(std::get<learn::Grid>(chosen->page->blocks[0]).rows[0].find("Lily") != std::string::npos);
@@ -105,10 +105,10 @@ TEST_CASE("learn: the worker answers each station, with a page or a sentence") {
 
 TEST_CASE("learn: a question that names no station asks for the first") {
     const Bench b;
-    PageWanted wanted;
-    wanted.clamp_to(*b.answer.sentence->trace);
-    CHECK(wanted.station == learn::stations()[0].key);
-    CHECK(asked(b.answer, wanted)->page);
+    PageRequest request;
+    request.clamp_to(*b.answer.sentence->trace);
+    CHECK(request.station == learn::stations()[0].key);
+    CHECK(asked(b.answer, request)->page);
 }
 
 TEST_CASE("learn: everything that a station says to try is a command that can be carried out") {
@@ -182,10 +182,10 @@ TEST_CASE("learn: a picture that is opened at its station is shown there, whatev
     REQUIRE(b.act("learn pictures; open " + picture));
     CHECK(state.set == std::vector<std::string>{"pictures picture=" + picture});
     CHECK(b.host.text(TextName::sentence).empty());
-    PageWanted wanted;
-    wanted.station = "pictures";
-    wanted.words = state.words(state.shown());
-    const auto found = asked(b.answer, wanted);
+    PageRequest request;
+    request.station = "pictures";
+    request.words = state.words(state.shown());
+    const auto found = asked(b.answer, request);
     REQUIRE(found->page);
     CHECK(std::get<learn::Pixels>(found->page->blocks[0]).title == "The picture in patches");
     REQUIRE(b.act("undo"));
@@ -199,15 +199,15 @@ TEST_CASE("learn: a picture that is opened at its station is shown there, whatev
 
 TEST_CASE("learn: a station begins with its own head until the person chooses one") {
     Bench b;
-    PageWanted wanted;
-    wanted.station = "score-functions";
-    const auto own = asked(b.answer, wanted);
+    PageRequest request;
+    request.station = "score-functions";
+    const auto own = asked(b.answer, request);
     REQUIRE(own->first_head);
     const std::string name =
         head_name(b.answer.sentence->model->config, own->first_head->block, own->first_head->head);
     CHECK(own->page->note.find("head " + name) != std::string::npos);
-    wanted.head_chosen = true;
-    const auto chosen = asked(b.answer, wanted);
+    request.head_chosen = true;
+    const auto chosen = asked(b.answer, request);
     CHECK_FALSE(chosen->first_head);
     CHECK(chosen->page->note.find("head 0.0") != std::string::npos);
     CHECK_FALSE(b.session.selection.head_chosen);

@@ -192,7 +192,7 @@ TEST_CASE("metric: of the run that is shown, before and after, and a divergence 
     const auto own = run_text(story_model(), kLily, {}, pool),
                two = run_text(story_model(), kLily, {"mask:16>10"}, pool);
     const Metric wanted = *parse_metric(*story_model(), "p ball");
-    const auto changed = answer_metric(Runs{*two, own.get()}, MetricWanted{wanted}, pool, nullptr);
+    const auto changed = answer_metric(Runs{*two, own.get()}, MetricRequest{wanted}, pool, nullptr);
     REQUIRE((changed && changed->changed && changed->refusal.empty()));
     CHECK(changed->before.value == doctest::Approx(probabilities_at(*own, 16, pool)[wanted.a]));
     CHECK(changed->now.value == doctest::Approx(probabilities_at(*two, 16, pool)[wanted.a]));
@@ -202,10 +202,10 @@ TEST_CASE("metric: of the run that is shown, before and after, and a divergence 
         CHECK(p.log_probability ==
               doctest::Approx(std::log(probabilities(b)[p.id] / probabilities(a)[p.id])));
     }
-    const auto same = answer_metric(Runs{*own}, MetricWanted{{MetricKind::divergence}}, pool, nullptr);
+    const auto same = answer_metric(Runs{*own}, MetricRequest{{MetricKind::divergence}}, pool, nullptr);
     CHECK((same && same->refusal.find("No interventions") == 0));
     const auto apart =
-        answer_metric(Runs{*two, own.get()}, MetricWanted{{MetricKind::divergence}}, pool, nullptr);
+        answer_metric(Runs{*two, own.get()}, MetricRequest{{MetricKind::divergence}}, pool, nullptr);
     CHECK((apart && apart->refusal.empty() && apart->now.value > 0 && apart->before.value == 0));
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("attribution of a difference: its parts sum to the difference of the l
     ThreadPool pool(2);
     const auto own = run_text(story_model(), kLily, {}, pool);
     const Metric wanted = *parse_metric(*story_model(), "ball - car");
-    const auto a = answer_attribution(*own, AttributionWanted{16, wanted.a, 5, wanted.b}, pool, nullptr);
+    const auto a = answer_attribution(*own, AttributionRequest{16, wanted.a, 5, wanted.b}, pool, nullptr);
     REQUIRE(a);
     const Vector logits = logits_at(*own, 16, pool);
     CHECK(a->logit == doctest::Approx(logits[wanted.a] - logits[wanted.b]).epsilon(1e-3));

@@ -105,7 +105,7 @@ TEST_CASE(
                 CHECK((p.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
                 for (int q = 0; q < p.rows(); ++q)
                     for (int k = 0; k < p.cols(); ++k)
-                        if (!trace->rule(block).mask.allows(q, k)) CHECK(p(q, k) == 0.0f);
+                        if (!trace->rule(block).mask.allowed(q, k)) CHECK(p(q, k) == 0.0f);
                 CHECK(
                     (p * trace->v(block, h).all() - z.middleCols(Index{h} * c.d_head(block), c.d_head(block)))
                         .cwiseAbs()

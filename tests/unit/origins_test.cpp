@@ -32,8 +32,8 @@ TEST_CASE("origins: the shares of a score sum to it, in every family and block")
         for (int block = 0; block < trace->config().blocks(); ++block) {
             CAPTURE(block);
             const int queries = trace->query_count(block), keys = trace->key_count(block);
-            for (const ScoreOriginsWanted w : {ScoreOriginsWanted{block, 0, queries - 1, 1},
-                                               ScoreOriginsWanted{block, 1, queries - 2, keys - 3}}) {
+            for (const ScoreOriginsRequest w : {ScoreOriginsRequest{block, 0, queries - 1, 1},
+                                                ScoreOriginsRequest{block, 1, queries - 2, keys - 3}}) {
                 const auto o = answer_score_origins(*trace, w, pool);
                 REQUIRE(o);
                 CHECK(error_of_sum(*o) < 2e-6f);
@@ -50,8 +50,8 @@ TEST_CASE("origins: the parts are those that wrote the two vectors") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
     const int heads = trace->config().heads(0);
-    const auto first = answer_score_origins(*trace, ScoreOriginsWanted{0, 0, 6, 2}, pool),
-               second = answer_score_origins(*trace, ScoreOriginsWanted{1, 1, 6, 2}, pool);
+    const auto first = answer_score_origins(*trace, ScoreOriginsRequest{0, 0, 6, 2}, pool),
+               second = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 6, 2}, pool);
     REQUIRE((first && second));
     using Kind = StreamPart::Kind;
     CHECK(first->queries == std::vector<StreamPart>{{Kind::biases}, {Kind::token}, {Kind::position}});
@@ -59,13 +59,13 @@ TEST_CASE("origins: the parts are those that wrote the two vectors") {
     CHECK(place_of(second->keys, {Kind::head, 0, heads - 1}) == 2 + heads);
     CHECK(place_of(second->queries, {Kind::mlp, 0}) == 3 + heads);
     const auto llama = answer_score_origins(*changed(reference_model("llama"), {}, pool),
-                                            ScoreOriginsWanted{1, 1, 6, 2}, pool);
+                                            ScoreOriginsRequest{1, 1, 6, 2}, pool);
     REQUIRE(llama);
     CHECK(place_of(llama->queries, {Kind::position}) < 0);  // it turns q and k
     CHECK(place_of(llama->queries, {Kind::biases}) < 0);    // it has none
     const auto cross = changed(reference_model("marian"), {}, pool);
     const auto read =
-        answer_score_origins(*cross, ScoreOriginsWanted{cross->config().blocks() - 1, 0, 3, 4}, pool);
+        answer_score_origins(*cross, ScoreOriginsRequest{cross->config().blocks() - 1, 0, 3, 4}, pool);
     REQUIRE(read);
     CHECK(place_of(read->keys, {Kind::head, 1, 0}) >= 0);     // the encoder's
     CHECK(place_of(read->queries, {Kind::head, 1, 0}) < 0);   // the decoder's alone
@@ -76,7 +76,7 @@ TEST_CASE("origins: without a head its share is gone, and the other shares keep 
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto own = changed(model, {}, pool), without = changed(model, {"ablate:0.1:zero"}, pool);
-    const ScoreOriginsWanted w{1, 0, 7, 3};
+    const ScoreOriginsRequest w{1, 0, 7, 3};
     const auto a = answer_score_origins(*own, w, pool), b = answer_score_origins(*without, w, pool);
     REQUIRE((a && b));
     const StreamPart head{StreamPart::Kind::head, 0, 1}, token{StreamPart::Kind::token};
@@ -98,7 +98,7 @@ TEST_CASE("origins: what a person put in place is a part of its own, and the sum
             CAPTURE(name);
             CAPTURE(text);
             const auto trace = changed(reference_model(name), {text}, pool);
-            const auto o = answer_score_origins(*trace, ScoreOriginsWanted{1, 1, 7, 3}, pool);
+            const auto o = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 7, 3}, pool);
             REQUIRE(o);
             CHECK(error_of_sum(*o) < 2e-6f);
         }
@@ -117,7 +117,7 @@ TEST_CASE("origins: what a person put in place is a part of its own, and the sum
             patch.pattern = std::make_shared<const Matrix>(random_matrix(10, model->config.d_model, 5));
             request.intervention.changes.push_back(patch);
             const auto trace = *run_trace(model, request, pool);
-            const auto o = answer_score_origins(*trace, ScoreOriginsWanted{1, 1, 7, 3}, pool);
+            const auto o = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 7, 3}, pool);
             REQUIRE(o);
             CHECK(error_of_sum(*o) < 2e-6f);
             CHECK(place_of(o->queries, part) >= 0);
@@ -129,7 +129,7 @@ TEST_CASE("origins: what a person put in place is a part of its own, and the sum
 TEST_CASE("origins: the strongest stand alone, and the rest is one part, so that the sum stays") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
-    const auto all = answer_score_origins(*trace, ScoreOriginsWanted{1, 1, 7, 3}, pool);
+    const auto all = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 7, 3}, pool);
     REQUIRE(all);
     const ScoreOrigins some = strongest_origins(*all, 3);
     CHECK((isize(some.queries) == 4 && isize(some.keys) == 4));
@@ -145,8 +145,8 @@ TEST_CASE("origins: the strongest stand alone, and the rest is one part, so that
 TEST_CASE("origins: a score that a person put in place is said, and a picture's patches are split too") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {"score:6>2@1.1=4.5"}, pool);
-    const auto given = answer_score_origins(*trace, ScoreOriginsWanted{1, 1, 6, 2}, pool),
-               beside = answer_score_origins(*trace, ScoreOriginsWanted{1, 1, 6, 3}, pool);
+    const auto given = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 6, 2}, pool),
+               beside = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 6, 3}, pool);
     REQUIRE((given && beside));
     CHECK((given->given && given->score == 4.5f && !beside->given));
     CHECK(given->sum == doctest::Approx(given->scaled).epsilon(1e-3));

@@ -31,7 +31,7 @@ struct PatchPair {
     }
 };
 
-inline PatchWanted wanted_patch(PatchPart part, AttentionHead head = {}) {
+inline PatchRequest wanted_patch(PatchPart part, AttentionHead head = {}) {
     return {part, head, {MetricKind::difference, 9, 31, 5}};
 }
 

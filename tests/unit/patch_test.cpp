@@ -90,7 +90,7 @@ TEST_CASE("patching map: every cell is the pass with that one change") {
         for (const PatchPart part : {PatchPart::resid_pre, PatchPart::attn_out, PatchPart::mlp_out,
                                      PatchPart::heads, PatchPart::head}) {
             CAPTURE(patch_part(part).word);
-            PatchWanted asked = wanted_patch(part, {1, 1});
+            PatchRequest asked = wanted_patch(part, {1, 1});
             asked.metric.position = position;
             int calls = 0;
             const auto map = patch_map(*pair.clean, *pair.corrupted, asked, pool, nullptr,
@@ -120,7 +120,7 @@ TEST_CASE("patching map: a cancelled one keeps what is measured, and goes on wit
     PatchPair pair("gpt2", pool);
     pair.clean = pair.run({5, 9, 200, 31, 5, 9, 5, 9, 31, 5, 9, 31}, pool);
     pair.corrupted = pair.run({5, 9, 77, 31, 5, 9, 5, 9, 31, 5, 9, 31}, pool);
-    const PatchWanted asked = wanted_patch(PatchPart::resid_pre);
+    const PatchRequest asked = wanted_patch(PatchPart::resid_pre);
     const auto whole = patch_map(*pair.clean, *pair.corrupted, asked, pool);
     REQUIRE(whole);
     REQUIRE(whole->cells > 16);  // more than pass together
@@ -168,7 +168,7 @@ TEST_CASE("patching estimates: nothing before the difference, and a small one is
 TEST_CASE("patching: what cannot be measured is said in one sentence") {
     ThreadPool pool(1);
     const PatchPair pair("gpt2", pool);
-    const auto refusal = [&](const Trace& clean, const Trace& corrupted, const PatchWanted& w) {
+    const auto refusal = [&](const Trace& clean, const Trace& corrupted, const PatchRequest& w) {
         const auto map = patch_map(clean, corrupted, w, pool);
         REQUIRE(!map);
         return map.error().message;
@@ -181,7 +181,7 @@ TEST_CASE("patching: what cannot be measured is said in one sentence") {
         lengths);
     CHECK(refusal(*pair.clean, *pair.clean, wanted_patch(PatchPart::heads)).find("in both runs") !=
           std::string::npos);
-    PatchWanted far = wanted_patch(PatchPart::heads);
+    PatchRequest far = wanted_patch(PatchPart::heads);
     far.metric.position = 6;
     CHECK(refusal(*pair.clean, *pair.corrupted, far).find("position 6") != std::string::npos);
     CancelFlag cancel = true;
@@ -253,8 +253,8 @@ TEST_CASE(
     "refused") {
     ThreadPool pool(1);
     const PatchPair pair("gpt2", pool);
-    const PatchMapWanted asked{true, wanted_patch(PatchPart::attn_out)};
-    const auto patch_runs = [&](ShownRuns of, PatchMapWanted map, const Intervention& changes) {
+    const PatchMapRequest asked{true, wanted_patch(PatchPart::attn_out)};
+    const auto patch_runs = [&](ShownRuns of, PatchMapRequest map, const Intervention& changes) {
         const PatchSweep::Request request{std::move(map)};
         return PatchSweep::of(&request, {pair.model, std::move(of), changes});
     };
@@ -275,9 +275,9 @@ TEST_CASE(
         *patch_runs({by_hand, pair.corrupted, pair.clean}, asked, by_hand->request.intervention)));
     CHECK(!sweep.is_of(*patch_runs({pair.clean, nullptr, pair.corrupted}, asked, {})));
     CHECK(!patch_runs({pair.corrupted, nullptr, nullptr}, asked, {}));
-    const PatchMapWanted beyond{true, wanted_patch(PatchPart::head, {99, 99})};
+    const PatchMapRequest beyond{true, wanted_patch(PatchPart::head, {99, 99})};
     const AttentionHead nearest =
-        patch_runs({pair.corrupted, nullptr, pair.clean}, beyond, {})->wanted.patch.head;
+        patch_runs({pair.corrupted, nullptr, pair.clean}, beyond, {})->map.patch.head;
     CHECK(pair.model->config.has_head(nearest));
     CHECK(!patch_runs({pair.corrupted, nullptr, pair.clean}, {false, asked.patch}, {}));
 
@@ -285,7 +285,7 @@ TEST_CASE(
     Intervention wish;
     wish.changes.push_back(*parse_change(pair.model->config, "ablate:0.1:zero"));
     const auto ablated = *run_trace(pair.model, {pair.clean->request.inputs, wish}, pool);
-    const PatchMapWanted restored{false, {PatchPart::resid_pre, {}, {MetricKind::logit, 9, -1, 5}}};
+    const PatchMapRequest restored{false, {PatchPart::resid_pre, {}, {MetricKind::logit, 9, -1, 5}}};
     const auto between = *patch_runs({ablated, pair.clean, nullptr}, restored, wish);
     wish.changes.push_back(*parse_change(pair.model->config, "patch-resid:5@1"));
     const auto patched_too =

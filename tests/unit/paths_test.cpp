@@ -131,7 +131,7 @@ float apart(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoe
 
 Rollout graph_of(const Case& of, Origins by, ThreadPool& pool) {
     const auto found =
-        answer_rollout(Runs{*of.trace}, RolloutWanted{{of.stack, {}}, of.token, by, {}}, pool, nullptr);
+        answer_rollout(Runs{*of.trace}, RolloutRequest{{of.stack, {}}, of.token, by, {}}, pool, nullptr);
     REQUIRE(found);
     REQUIRE(found->by == by);
     return *found;
@@ -141,7 +141,7 @@ Rollout graph_of(const Case& of, Origins by, ThreadPool& pool) {
 float rollouts_apart(const Case& of, ThreadPool& pool) {
     const Trace& trace = *of.trace;
     const int n = trace.request.inputs[of.stack].size();
-    const Matrix graph = graph_of(of, Origins::rollout, pool).reached.row(0),
+    const Matrix graph = graph_of(of, Origins::rollout, pool).accumulated.row(0),
                  hand = by_hand(trace, of.change, true)[of.stack].row(of.token);
     float worst = apart(graph, hand.middleCols(trace.first_token(of.stack), n));
     const Matrix whole = by_hand(trace, of.change, false)[of.stack];
@@ -153,9 +153,9 @@ float rollouts_apart(const Case& of, ThreadPool& pool) {
         if (graph(0, i) == 0) worst = std::max(worst, flow[i]);  // no way is no flow
     if (of.stack + 1 < isize(trace.config().stacks)) return worst;
     const auto paths = *rollout_paths(trace, std::array{of.token}, pool);
-    InfluenceWanted wanted{InfluenceMethod::rollout, {}};
-    wanted.metric.position = of.token;
-    const auto scores = influence({trace}, wanted, pool);
+    InfluenceRequest request{InfluenceMethod::rollout, {}};
+    request.metric.position = of.token;
+    const auto scores = influence({trace}, request, pool);
     REQUIRE(scores);
     for (int s = 0; s < isize(paths); ++s) {
         const Matrix want = whole.row(of.token).segment(trace.first_token(s), paths[s].size());
@@ -168,15 +168,15 @@ float rollouts_apart(const Case& of, ThreadPool& pool) {
 /// Contributions and relevance: of Graph against Influence's, where one stack is all there is.
 float others_apart(const Case& of, ThreadPool& pool) {
     const Trace& trace = *of.trace;
-    const Matrix graph = graph_of(of, Origins::contribution, pool).reached.row(0);
+    const Matrix graph = graph_of(of, Origins::contribution, pool).accumulated.row(0);
     const auto paths = *contribution_paths(trace, std::array{of.token}, pool);
     float worst = apart(graph, paths[0].transpose());
     worst = std::max(worst, std::abs(graph.sum() - 1));
     if (!trace.model->has_logits()) return worst;
-    const Matrix relevance = graph_of(of, Origins::relevance, pool).reached.row(0);
-    InfluenceWanted wanted{InfluenceMethod::relevance, {}};
-    wanted.metric.position = of.token;
-    const auto scores = influence({trace}, wanted, pool);
+    const Matrix relevance = graph_of(of, Origins::relevance, pool).accumulated.row(0);
+    InfluenceRequest request{InfluenceMethod::relevance, {}};
+    request.metric.position = of.token;
+    const auto scores = influence({trace}, request, pool);
     REQUIRE(scores);
     const Vector& tokens = scores->tokens[0];
     return std::max(worst, apart(relevance, tokens.transpose() / tokens.sum()));
@@ -249,17 +249,17 @@ TEST_CASE("paths: a graph's links and what stays carry what is reached, under ev
         const auto trace = run_trace(model, request, pool);
         REQUIRE_MESSAGE(trace, (trace ? std::string() : trace.error().message));
         for (const Origins by : {Origins::rollout, Origins::contribution}) {
-            const Graph graph = *answer_graph(Runs{**trace}, GraphWanted{{}, 1.0f, by, {}}, pool, nullptr);
+            const Graph graph = *answer_graph(Runs{**trace}, GraphRequest{{}, 1.0f, by, {}}, pool, nullptr);
             const Rollout o =
-                *answer_rollout(Runs{**trace}, RolloutWanted{{}, kTokens - 1, by, {}}, pool, nullptr);
-            for (int l = 0; l + 1 < o.reached.rows(); ++l) {
+                *answer_rollout(Runs{**trace}, RolloutRequest{{}, kTokens - 1, by, {}}, pool, nullptr);
+            for (int l = 0; l + 1 < o.accumulated.rows(); ++l) {
                 Vector below = o.replaced.row(l + 1).transpose();
                 for (int q = 0; q < kTokens; ++q) {
-                    const float above = o.carried[l] * (o.reached(l + 1, q) - o.replaced(l + 1, q));
-                    below[q] += above * graph.stays[l][q];
+                    const float above = o.scales[l] * (o.accumulated(l + 1, q) - o.replaced(l + 1, q));
+                    below[q] += above * graph.residual_weight[l][q];
                     for (const Link& link : graph.links[l][q]) below[link.key] += above * link.weight;
                 }
-                CHECK((below - o.reached.row(l).transpose()).cwiseAbs().maxCoeff() < 1e-5f);
+                CHECK((below - o.accumulated.row(l).transpose()).cwiseAbs().maxCoeff() < 1e-5f);
             }
         }
     }
@@ -270,9 +270,10 @@ TEST_CASE("paths: a skipped layer passes everything on in Graph, as in Influence
     const auto trace = changed(reference_model("gpt2"), {"skip-attention:1"}, pool);
     const int token = trace->output().size() - 1;
     const Rollout o =
-        *answer_rollout(Runs{*trace}, RolloutWanted{{}, token, Origins::rollout, {}}, pool, nullptr);
-    CHECK(apart(o.reached.row(1), o.reached.row(2)) == 0);
-    CHECK(apart(o.reached.row(0), (*rollout_paths(*trace, std::array{token}, pool))[0].transpose()) < 1e-6f);
+        *answer_rollout(Runs{*trace}, RolloutRequest{{}, token, Origins::rollout, {}}, pool, nullptr);
+    CHECK(apart(o.accumulated.row(1), o.accumulated.row(2)) == 0);
+    CHECK(apart(o.accumulated.row(0), (*rollout_paths(*trace, std::array{token}, pool))[0].transpose()) <
+          1e-6f);
     const auto bare =
         changed(reference_model("gpt2"), {"skip-attention:0", "skip-attention:1", "skip-attention:2"}, pool);
     const auto flow = attention_flow(*bare, {}, token);
@@ -290,9 +291,9 @@ TEST_CASE("paths: what a person put in place of a row comes from no token below"
     const auto trace = *run_trace(model, request, pool);
     REQUIRE(model->config.stacks[0].layers == 3);
     const Rollout o =
-        *answer_rollout(Runs{*trace}, RolloutWanted{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
+        *answer_rollout(Runs{*trace}, RolloutRequest{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
     // Of the last token half the last layer's stream and its own weight are the patch, which stays there.
-    CHECK(o.replaced(2, kTokens - 1) == o.reached(2, kTokens - 1));
-    CHECK(o.replaced(0, kTokens - 1) == o.reached(2, kTokens - 1));
-    CHECK(o.reached.row(0).sum() == doctest::Approx(1));
+    CHECK(o.replaced(2, kTokens - 1) == o.accumulated(2, kTokens - 1));
+    CHECK(o.replaced(0, kTokens - 1) == o.accumulated(2, kTokens - 1));
+    CHECK(o.accumulated.row(0).sum() == doctest::Approx(1));
 }

@@ -204,7 +204,7 @@ TEST_CASE("a rectangle painted over a plan equals its cells painted one by one")
                                         std::vector<int>(n, 0));
         std::vector<std::vector<bool>> cells(n, std::vector<bool>(n));
         for (int q = 0; q < n; ++q)
-            for (int k = 0; k < n; ++k) cells[q][k] = whole.allows(q, k);
+            for (int k = 0; k < n; ++k) cells[q][k] = whole.allowed(q, k);
         for (int stroke = 0; stroke < 4; ++stroke) {
             const Rectangle r{below(12), below(12), below(4) ? 1 + below(4) : kToEnd,
                               below(4) ? 1 + below(4) : kToEnd};
@@ -218,9 +218,9 @@ TEST_CASE("a rectangle painted over a plan equals its cells painted one by one")
             const bool none = std::find(row.begin(), row.end(), true) == row.end();
             CHECK(whole.fully_masked(q) == none);
             for (int k = 0; k < n; ++k) {
-                CHECK(whole.allows(q, k) == row[k]);
-                CHECK(whole.weighs(q, k) == (none || row[k]));
-                if (whole.weighs(q, k)) CHECK(whole.weighed(q).contains(k));
+                CHECK(whole.allowed(q, k) == row[k]);
+                CHECK(whole.has_weight(q, k) == (none || row[k]));
+                if (whole.has_weight(q, k)) CHECK(whole.weight_range(q).contains(k));
             }
         }
     }
@@ -239,7 +239,7 @@ TEST_CASE(
     const MaskPlan& first = (*rules)[0][0].self->mask_of(0);
     for (const LayerRules& layer : (*rules)[0])
         for (int head = 0; head < layer.self->heads; ++head) CHECK(&layer.self->mask_of(head) == &first);
-    CHECK((first.allows(0, 499) && !first.hides_any()));
+    CHECK((first.allowed(0, 499) && !first.hides_any()));
     const CancelFlag cancelled{true};
     CHECK(!attention_rules(*model, request.inputs, request.intervention, &cancelled));
 }
@@ -255,8 +255,8 @@ TEST_CASE(
     const Matrix shown = masked_pattern(*trace, 1, 0);
     const auto heads = *summarize_heads(*trace, 6, pool);
     const HeadSummary& head = heads[model->config.heads(0)];
-    const LayerLinks links = *answer_links(*trace, LinksWanted{1, 0.99f}, pool);
-    const headlight::Steps steps = *answer_steps(*trace, StepsWanted{1, 0, 3}, pool, nullptr);
+    const LayerLinks links = *answer_links(*trace, LinksRequest{1, 0.99f}, pool);
+    const headlight::Steps steps = *answer_steps(*trace, StepsRequest{1, 0, 3}, pool, nullptr);
     CHECK(links.of_head[0][3].size() == 6);
     CHECK(steps.sum == doctest::Approx(6));
     CHECK(fully_masked_rows(*trace, 1, 0) == std::vector<int>{3});

@@ -39,7 +39,7 @@ TEST_CASE("steps: each row of the table follows from the one before") {
     ThreadPool pool(2);
     for (const char* name : kFamilies) {
         const auto trace = any_trace(name, pool);
-        for (const StepsWanted w : {StepsWanted{0, 0, 6}, StepsWanted{1, 1, 3}}) {
+        for (const StepsRequest w : {StepsRequest{0, 0, 6}, StepsRequest{1, 1, 3}}) {
             CAPTURE(name);
             const auto s = answer_steps(*trace, w, pool, nullptr);
             REQUIRE(s);
@@ -52,7 +52,7 @@ TEST_CASE("steps: each row of the table follows from the one before") {
                 CHECK(step.capped + step.bias == doctest::Approx(scores(w.query, j)).epsilon(1e-4));
                 CHECK(step.weight == doctest::Approx(pattern(w.query, j)).epsilon(1e-5));
                 CHECK(step.exp / s->sum == doctest::Approx(step.weight).epsilon(1e-4));
-                CHECK(step.allowed == trace->rule(w.block).mask.allows(w.query, static_cast<int>(key)));
+                CHECK(step.allowed == trace->rule(w.block).mask.allowed(w.query, static_cast<int>(key)));
                 weights += step.weight;
             }
             CHECK(weights == doctest::Approx(1));
@@ -80,7 +80,7 @@ TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
             const Matrix keys = key_contributions(*trace, block, 1, query, pool);
             const Matrix result = trace->results(block, query, pool).row(1);
             worst = std::max(worst, difference(keys.colwise().sum(), result) / std::max(1.0f, result.norm()));
-            const auto split = answer_delta_split(*trace, DeltaSplitWanted{block, query, -1}, pool, nullptr);
+            const auto split = answer_delta_split(*trace, DeltaSplitRequest{block, query, -1}, pool, nullptr);
             REQUIRE(split);
             float along = 0;
             for (const DeltaPart& p : split->heads) along += p.along;
@@ -96,18 +96,18 @@ TEST_CASE("noise: what a model does not have is exactly 0 in the steps, and no p
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "gemma2"}) {  // no position bias in a score
         const auto trace = any_trace(name, pool);
-        const auto steps = answer_steps(*trace, StepsWanted{1, 1, 6}, pool, nullptr);
+        const auto steps = answer_steps(*trace, StepsRequest{1, 1, 6}, pool, nullptr);
         REQUIRE(steps);
         for (const KeyStep& k : steps->keys) CHECK(k.bias == 0);
     }
     const auto trace = any_trace("llama", pool);  // no bias anywhere
     CHECK(!trace->adds_bias(0));
-    const auto a = answer_attribution(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
+    const auto a = answer_attribution(*trace, AttributionRequest{6, 17, 3}, pool, nullptr);
     REQUIRE(a);
     for (const LogitPart& p : a->parts)
         CHECK((p.kind == LogitPart::Kind::embedding || p.kind == LogitPart::Kind::head ||
                p.kind == LogitPart::Kind::mlp));
-    CHECK(answer_delta_split(*trace, DeltaSplitWanted{0, 6, -1}, pool, nullptr)->heads.size() ==
+    CHECK(answer_delta_split(*trace, DeltaSplitRequest{0, 6, -1}, pool, nullptr)->heads.size() ==
           static_cast<size_t>(trace->config().heads(0)));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE(
     const auto trace = *run_trace(whole->model, request, pool);
     CHECK(trace->attn_out(0, pool).cwiseAbs().maxCoeff() == 0);
     CHECK(key_contributions(*trace, 0, -1, 6, pool).cwiseAbs().maxCoeff() == 0);
-    const auto a = answer_attribution(*trace, AttributionWanted{6, 17, 3}, pool, nullptr);
+    const auto a = answer_attribution(*trace, AttributionRequest{6, 17, 3}, pool, nullptr);
     REQUIRE(a);
     for (const LogitPart& p : a->parts) {
         if (p.block == 0 && p.kind == LogitPart::Kind::head) CHECK(p.logit == 0);
@@ -138,23 +138,23 @@ TEST_CASE("an answer is handed out only where it fits: not of another block, hea
     const auto trace = any_trace("marian", pool), other = any_trace("marian", pool);
     const int cross = trace->config().blocks() - 1;
     Answers late;  // asked of encoder 0.1, as if a worker were slower than a frame
-    late.set(StepsWanted{0, 1, 9}, *answer_steps(*trace, StepsWanted{0, 1, 9}, pool, nullptr), trace);
-    late.set(DeltaMapsWanted{0}, *answer_delta_maps(*trace, DeltaMapsWanted{0}, pool, nullptr), trace);
-    late.set(LensWanted{0, 3}, *answer_lens(*trace, LensWanted{0, 3}, pool, nullptr), trace);
-    CHECK(late.get<StepsWanted>({trace.get(), 0, 1}));
-    CHECK(!late.get<StepsWanted>({trace.get(), 0, 0}));
-    CHECK(!late.get<StepsWanted>({trace.get(), cross, 1}));  // its seven queries have no labels for nine
-    CHECK(!late.get<StepsWanted>({other.get(), 0, 1}));
-    CHECK(!late.get<StepsWanted>({nullptr, 0, 1}));
-    CHECK(late.get<DeltaMapsWanted>({trace.get(), 1, 0}));
-    CHECK(!late.get<DeltaMapsWanted>({trace.get(), cross, 0}));
-    CHECK(late.get<LensWanted>({trace.get(), cross, 2}));
-    CHECK(!late.get<LensWanted>({other.get(), cross, 2}));
-    CHECK(late.holds(StepsWanted{0, 1, 9}, *trace));
-    CHECK(!late.holds(StepsWanted{0, 1, 9}, *other));
-    late.set(RandomStatisticsWanted{}, {}, trace);
-    CHECK(late.about_model().get<RandomStatisticsWanted>({other.get(), 0, 0}));
-    CHECK(!late.about_model().get<LensWanted>({trace.get(), 0, 0}));
+    late.set(StepsRequest{0, 1, 9}, *answer_steps(*trace, StepsRequest{0, 1, 9}, pool, nullptr), trace);
+    late.set(DeltaMapsRequest{0}, *answer_delta_maps(*trace, DeltaMapsRequest{0}, pool, nullptr), trace);
+    late.set(LensRequest{0, 3}, *answer_lens(*trace, LensRequest{0, 3}, pool, nullptr), trace);
+    CHECK(late.get<StepsRequest>({trace.get(), 0, 1}));
+    CHECK(!late.get<StepsRequest>({trace.get(), 0, 0}));
+    CHECK(!late.get<StepsRequest>({trace.get(), cross, 1}));  // its seven queries have no labels for nine
+    CHECK(!late.get<StepsRequest>({other.get(), 0, 1}));
+    CHECK(!late.get<StepsRequest>({nullptr, 0, 1}));
+    CHECK(late.get<DeltaMapsRequest>({trace.get(), 1, 0}));
+    CHECK(!late.get<DeltaMapsRequest>({trace.get(), cross, 0}));
+    CHECK(late.get<LensRequest>({trace.get(), cross, 2}));
+    CHECK(!late.get<LensRequest>({other.get(), cross, 2}));
+    CHECK(late.holds(StepsRequest{0, 1, 9}, *trace));
+    CHECK(!late.holds(StepsRequest{0, 1, 9}, *other));
+    late.set(RandomStatisticsRequest{}, {}, trace);
+    CHECK(late.about_model().get<RandomStatisticsRequest>({other.get(), 0, 0}));
+    CHECK(!late.about_model().get<LensRequest>({trace.get(), 0, 0}));
 }
 
 TEST_CASE("delta: lengths and cosines of the map") {
@@ -162,7 +162,7 @@ TEST_CASE("delta: lengths and cosines of the map") {
     for (const char* name : {"gpt2", "marian"}) {
         const auto trace = any_trace(name, pool);
         const int stack = isize(trace->config().stacks) - 1;
-        const auto maps = answer_delta_maps(*trace, DeltaMapsWanted{stack}, pool, nullptr);
+        const auto maps = answer_delta_maps(*trace, DeltaMapsRequest{stack}, pool, nullptr);
         REQUIRE(maps);
         for (size_t i = 0; i < maps->blocks.size(); ++i) {
             const int block = maps->blocks[i];
@@ -184,13 +184,13 @@ TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit
         const auto trace = any_trace(name, pool);
         CAPTURE(name);
         const int position = trace->output().size() - 1;
-        const auto lens = answer_lens(*trace, LensWanted{0, position + 1}, pool, nullptr);
+        const auto lens = answer_lens(*trace, LensRequest{0, position + 1}, pool, nullptr);
         REQUIRE(lens);
         const Prediction want = predictions(*trace, position, 1, pool)[0], got = lens->top.back()[position];
         CHECK(got.id == want.id);
         CHECK(got.probability == doctest::Approx(want.probability));
         CHECK(lens->top.size() == static_cast<size_t>(trace->config().stacks.back().layers) + 1);
-        const auto a = answer_attribution(*trace, AttributionWanted{position, 17, 3}, pool, nullptr);
+        const auto a = answer_attribution(*trace, AttributionRequest{position, 17, 3}, pool, nullptr);
         REQUIRE(a);
         CHECK(a->tokens.size() == 3);
         CHECK(a->parts.empty() != has_direct_path(*trace->model));
@@ -222,16 +222,16 @@ TEST_CASE("questions are fitted to the trace that answers them") {
     ThreadPool pool(1);
     const auto trace = any_trace("marian", pool);
     for (const Question& wild :
-         {Question(LinksWanted{99, 0.5f}), Question(StepsWanted{99, 99, 99}), Question(DeltaMapsWanted{7}),
-          Question(DeltaSplitWanted{99, 99, 99}), Question(ProjectionWanted{9, 99}),
-          Question(LensWanted{99, 99}), Question(AttributionWanted{99, -1, 5}),
-          Question(GraphWanted{{9, {}}, 0.5f, Origins::rollout, {}}),
-          Question(RolloutWanted{{9, {}}, 99, Origins::flow, {}}), Question(HeadMapWanted{}),
-          Question(RandomStatisticsWanted{}), Question(HeadPairWanted{{}, 99, 99, 99, 99}),
-          Question(HeadPairWanted{{Versus::unchanged, {}}, 0, 0, 0, 0}),
-          Question(HeadPairWanted{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairWanted{{}, 9}),
-          Question(PredictionPairWanted{{}, 99}), Question(MovedWanted{}), Question(MetricWanted{}),
-          Question(StagesWanted{})}) {
+         {Question(LinksRequest{99, 0.5f}), Question(StepsRequest{99, 99, 99}), Question(DeltaMapsRequest{7}),
+          Question(DeltaSplitRequest{99, 99, 99}), Question(ProjectionRequest{9, 99}),
+          Question(LensRequest{99, 99}), Question(AttributionRequest{99, -1, 5}),
+          Question(GraphRequest{{9, {}}, 0.5f, Origins::rollout, {}}),
+          Question(RolloutRequest{{9, {}}, 99, Origins::flow, {}}), Question(HeadMapRequest{}),
+          Question(RandomStatisticsRequest{}), Question(HeadPairRequest{{}, 99, 99, 99, 99}),
+          Question(HeadPairRequest{{Versus::unchanged, {}}, 0, 0, 0, 0}),
+          Question(HeadPairRequest{{Versus::other, {}}, 0, 0, 0, 0}), Question(DeltaPairRequest{{}, 9}),
+          Question(PredictionPairRequest{{}, 99}), Question(MovedRequest{}), Question(MetricRequest{}),
+          Question(StagesRequest{})}) {
         const bool answered = std::visit(
             [&](const auto& q) { return static_cast<bool>(answer(Runs{*trace}, q, pool, nullptr)); },
             clamped(wild, *trace));

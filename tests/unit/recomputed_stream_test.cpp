@@ -73,7 +73,7 @@ TEST_CASE("recomputed: the whole block around a query ends in what its stream be
         const int query = queries[0];
         for (const ChainStep step : {ChainStep::z, ChainStep::projected}) {
             const auto chain = answer_block_chain(
-                trace, BlockChainWanted{at.block, at.head, query, 0, step, -1}, pool, nullptr);
+                trace, BlockChainRequest{at.block, at.head, query, 0, step, -1}, pool, nullptr);
             REQUIRE(chain);
             const Matrix before = trace.resid_before(at.block, pool), out = trace.attn_out(at.block, pool);
             const Vector sum = (before.row(query) + out.row(query)).transpose();
@@ -82,7 +82,7 @@ TEST_CASE("recomputed: the whole block around a query ends in what its stream be
             if (!added) added = chain->find(ChainStep::projected);
             if (added) CHECK((added->values - out.row(query).transpose()).cwiseAbs().maxCoeff() < 1e-5f);
             const headlight::Steps s =
-                *answer_steps(trace, StepsWanted{at.block, at.head, query}, pool, nullptr);
+                *answer_steps(trace, StepsRequest{at.block, at.head, query}, pool, nullptr);
             CHECK((chain->find(ChainStep::z)->values - s.z).cwiseAbs().maxCoeff() < 1e-6f);
             Vector weighed = Vector::Zero(s.z.size());
             for (int k = 0; k < isize(s.keys); ++k)

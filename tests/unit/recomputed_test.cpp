@@ -50,7 +50,7 @@ TEST_CASE("recomputed: e^score over the sum is the weight, or what stands in its
     int rows = 0;
     for_changed_runs(seed, pool, [&](const Trace& trace, AttentionHead at, const auto& queries) {
         for (const int query : queries) {
-            const auto s = answer_steps(trace, StepsWanted{at.block, at.head, query}, pool, nullptr);
+            const auto s = answer_steps(trace, StepsRequest{at.block, at.head, query}, pool, nullptr);
             REQUIRE(s);
             CAPTURE(query);
             ++rows;
@@ -147,7 +147,7 @@ float own_logit(const Trace& trace, int query, int token, ThreadPool& pool) {
 
 /// The largest error of a run's parts, as a share of what they come to without their signs.
 float error_of_parts(const Trace& trace, int query, int token, ThreadPool& pool) {
-    const auto a = answer_attribution(trace, AttributionWanted{query, token, 3}, pool, nullptr);
+    const auto a = answer_attribution(trace, AttributionRequest{query, token, 3}, pool, nullptr);
     REQUIRE(a);
     const auto path = DirectPath::at(trace, query);
     const Matrix whole = trace.activations.stacks.back()->resid_final.middleRows(query, 1);
@@ -210,7 +210,8 @@ TEST_CASE("recomputed: what was put in place is a part of its own, and nothing e
             const Change& change = request.intervention.changes[0];
             CAPTURE(change_name(c, change));
             const auto trace = *run_trace(model, request, pool);
-            const auto a = *answer_attribution(*trace, AttributionWanted{change.query, 17, 3}, pool, nullptr);
+            const auto a =
+                *answer_attribution(*trace, AttributionRequest{change.query, 17, 3}, pool, nullptr);
             const auto count = std::count_if(a.parts.begin(), a.parts.end(),
                                              [want = part](const LogitPart& p) { return p.kind == want; });
             CHECK(count == 1);

@@ -10,11 +10,11 @@ TEST_CASE("influence map: relevance of every output is that of each alone") {
     for (const char* name : {"gpt2", "marian", "bert"}) {
         const auto trace = changed(reference_model(name), {"mask:3>1"}, pool);
         const auto own = changed(reference_model(name), {}, pool);
-        InfluenceMapWanted wanted;
-        wanted.of = InfluenceOf::relevance;
-        wanted.stack = isize(trace->config().stacks) - 1;
-        wanted.layer = 1;
-        const auto map = influence_map({*trace, own.get()}, wanted, pool);
+        InfluenceMapRequest request;
+        request.of = InfluenceOf::relevance;
+        request.stack = isize(trace->config().stacks) - 1;
+        request.layer = 1;
+        const auto map = influence_map({*trace, own.get()}, request, pool);
         INFO(name);
         REQUIRE((map && map->whole()));
         CHECK((map->standard_error.size() == 0 && map->asked.layer == -1));
@@ -37,18 +37,18 @@ TEST_CASE("influence: attribution patching adds up the estimates of all layers")
     const auto clean = run_story(begin + "car. Lily gave Tom the red", pool),
                corrupted = run_story(begin + "ball. Lily gave Tom the red", pool);
     REQUIRE(clean->output().size() == corrupted->output().size());
-    InfluenceWanted wanted;
-    wanted.method = InfluenceMethod::attribution_patching;
-    const auto found = influence({*corrupted, nullptr, clean.get()}, wanted, pool);
+    InfluenceRequest request;
+    request.method = InfluenceMethod::attribution_patching;
+    const auto found = influence({*corrupted, nullptr, clean.get()}, request, pool);
     REQUIRE(found);
     const auto map = *empty_patch_map(*clean, *corrupted, {}, pool);
     const Matrix estimates = *patch_estimates(map, *clean, *corrupted, pool);
     CHECK(most_apart(found->tokens[0].transpose(), estimates.colwise().sum()) < 1e-6f);
     CHECK((found->value == map.corrupted.value && found->baseline_value == map.clean.value));
     CHECK(found->metric == map.asked.metric);
-    CHECK(influence({*corrupted}, wanted, pool).error().message.find("two runs") != std::string::npos);
+    CHECK(influence({*corrupted}, request, pool).error().message.find("two runs") != std::string::npos);
     const auto shorter = run_story("Lily had a red ball.", pool);
     CHECK(
-        influence({*corrupted, nullptr, shorter.get()}, wanted, pool).error().message.find("equally long") !=
+        influence({*corrupted, nullptr, shorter.get()}, request, pool).error().message.find("equally long") !=
         std::string::npos);
 }

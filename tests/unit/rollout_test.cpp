@@ -27,10 +27,10 @@ TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without h
         const Matrix all = rollout(*trace, {}, pool);
         CHECK((all.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
         const auto one =
-            answer_rollout(Runs{*trace}, RolloutWanted{{}, 6, Origins::rollout, {}}, pool, nullptr);
+            answer_rollout(Runs{*trace}, RolloutRequest{{}, 6, Origins::rollout, {}}, pool, nullptr);
         REQUIRE(one);
-        CHECK(difference(one->reached.row(0), all.row(6)) < 1e-6f);
-        CHECK((one->reached.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
+        CHECK(difference(one->accumulated.row(0), all.row(6)) < 1e-6f);
+        CHECK((one->accumulated.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-5f);
         IncludedHeads none;
         for (const int block : self_blocks(trace->config(), 0))
             for (int h = 0; h < trace->config().heads(block); ++h) none.left_out.insert({block, h});
@@ -61,7 +61,8 @@ TEST_CASE("flow: never more than what enters the token, all of it where a layer 
     const auto flow = attention_flow(*trace, first, 5);
     const RowShares shares = rollout_shares(*trace, first)(0)(0, 10);
     for (int k = 0; k < 10; ++k)
-        CHECK(flow[k] == doctest::Approx(shares.keys(5, k) + (k == 5 ? shares.stays[5] : 0)).epsilon(1e-3));
+        CHECK(flow[k] ==
+              doctest::Approx(shares.keys(5, k) + (k == 5 ? shares.residual_weight[5] : 0)).epsilon(1e-3));
     for (const float f : attention_flow(*trace, {}, 5)) CHECK((f >= 0 && f <= 1.0001f));
 }
 
@@ -95,9 +96,9 @@ TEST_CASE("rollout: a trace from a file knows which heads, blocks and rows were 
             const auto opened = open_trace(path);
             REQUIRE(opened);
             CHECK(difference(rollout(*ran, {}, pool), rollout(**opened, {}, pool)) < 1e-6f);
-            const RolloutWanted wanted{{}, 6, Origins::rollout, {}};
-            CHECK(difference(answer_rollout(Runs{*ran}, wanted, pool, nullptr)->reached,
-                             answer_rollout(Runs{**opened}, wanted, pool, nullptr)->reached) < 1e-6f);
+            const RolloutRequest asked{{}, 6, Origins::rollout, {}};
+            CHECK(difference(answer_rollout(Runs{*ran}, asked, pool, nullptr)->accumulated,
+                             answer_rollout(Runs{**opened}, asked, pool, nullptr)->accumulated) < 1e-6f);
         }
 }
 

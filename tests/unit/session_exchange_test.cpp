@@ -54,10 +54,10 @@ TEST_CASE("exchange: what was forced in one text is forgotten in the next") {
     g.forced = {7, 8};
     g.length = 1;
     g.playing = true;
-    CHECK(request_of(s, nullptr).generation.wanted.length == 2);
+    CHECK(request_of(s, nullptr).generation.request.length == 2);
     CHECK((g.forced.size() == 2 && g.playing));
     s.document.text = "another";
-    CHECK(request_of(s, nullptr).generation.wanted.length == 1);
+    CHECK(request_of(s, nullptr).generation.request.length == 1);
     CHECK((g.forced.empty() && !g.playing && g.step == -1));
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("exchange: another run is asked for where one is compared") {
 TEST_CASE("exchange: what was changed in a model is kept while another one is open") {
     const WorkAnswer first = answer_of("gpt2", {5, 9, 200}), second = opened_as("/models/other", 1);
     Session s;
-    s.document.wanted = {"/models/some", 0};
+    s.document.request = {"/models/some", 0};
     s.selection.block = s.selection.head = 99;
     s.preferences.recent_models = {"/models/other", "/models/some"};
     CHECK(take_in(s, nullptr, first));
@@ -105,7 +105,7 @@ TEST_CASE("exchange: what was changed in a model is kept while another one is op
 
 TEST_CASE("exchange: what a document says of its model comes into force when that is open") {
     Session s;
-    s.document.wanted = {"/models/some", 0};
+    s.document.request = {"/models/some", 0};
     s.document.changes().mask = "window:2";
     CHECK(request_of(s, nullptr).intervention == Intervention{});
     const WorkAnswer opened = answer_of("gpt2", {5, 9, 200});
@@ -117,7 +117,7 @@ TEST_CASE("exchange: what a document says of its model comes into force when tha
 TEST_CASE("exchange: a model that cannot be opened changes nothing of the document") {
     const WorkAnswer fine = answer_of("gpt2", {5, 9, 200});
     Session s;
-    s.document.wanted = {"/models/some", 0};
+    s.document.request = {"/models/some", 0};
     take_in(s, nullptr, fine);
     s.document.text = s.document.generation.forced_for = "one";
     s.document.intervene(masked("causal"));
@@ -129,10 +129,10 @@ TEST_CASE("exchange: a model that cannot be opened changes nothing of the docume
     wrong.model_attempt = s.document.wanted.attempt;
     wrong.model_error = "There is no such model.";
     CHECK(!take_in(s, &fine, wrong));
-    CHECK((s.document.wanted == fine.open && s.shows(Sheet::models)));
+    CHECK((s.document.request == fine.open && s.shows(Sheet::models)));
     CHECK(*workspace_document(s) == before);
     CHECK((request_of(s, wrong.sentence.get()).model_path == "/models/some" &&
-           request_of(s, wrong.sentence.get()).generation.wanted.forced == std::vector<int>{7}));
+           request_of(s, wrong.sentence.get()).generation.request.forced == std::vector<int>{7}));
     choose_model(s, "/no/such model");
     stay_with_open(s);
     CHECK_MESSAGE(*workspace_document(s) == before, "nor does one that is cancelled");
@@ -141,7 +141,7 @@ TEST_CASE("exchange: a model that cannot be opened changes nothing of the docume
 TEST_CASE(
     "exchange: in the place of a first model that cannot be opened another one has a state of its own") {
     Session s;
-    s.document.wanted = {"/gone", 0};
+    s.document.request = {"/gone", 0};
     s.document.changes().changes = {"ablate:9.9"};
     s.document.changes().mask = "window:3";
     WorkAnswer instead = answer_of("gpt2", {5, 9, 200});
@@ -192,7 +192,7 @@ TEST_CASE("exchange: a workspace replaces what was open; its model is opened whe
     const WorkAnswer shown = answer_of("gpt2", {5, 9, 200});
     const Model* model = shown.sentence->model.get();
     Session s;
-    s.document.wanted = s.document.open = shown.open;
+    s.document.request = s.document.open = shown.open;
     s.document.attempts = 4;
     s.document.trial = std::make_shared<const Trial>(Trial{"mask none", {}, {}});
     s.document.trial_waits = 0;
@@ -209,14 +209,14 @@ TEST_CASE("exchange: a workspace replaces what was open; its model is opened whe
     Session same = s, read = file("/models/some");
     adopt(same, &read, Adopted::document, model);
     CHECK((same.document.intervention == masked("window:2") && same.document.history.steps() == 0));
-    CHECK((!same.sheet && same.notice.empty() && same.document.wanted == shown.open));
+    CHECK((!same.sheet && same.notice.empty() && same.document.request == shown.open));
     CHECK_MESSAGE(
         (!same.document.trial && !same.document.trial_waits && !same.presenting && same.slide == -1),
         "a try, presenting and the number of a slide end with their workspace");
     Session other = s;
     read = file("/models/other");
     adopt(other, &read, Adopted::document, model);
-    CHECK(other.document.wanted == ModelChoice{"/models/other", 5});
+    CHECK(other.document.request == ModelChoice{"/models/other", 5});
     CHECK(other.document.intervention == Intervention{});
     other.document.intervene(masked("none"));
     CHECK(take_in(other, &shown, opened_as("/models/other", 5)));

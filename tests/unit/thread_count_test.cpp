@@ -26,7 +26,7 @@ struct Bytes {
         all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
     }
     void add(const Graph& graph) {
-        for (const Vector& stays : graph.stays) add(Matrix(stays));
+        for (const Vector& stays : graph.residual_weight) add(Matrix(stays));
         for (const auto& layer : graph.links)
             for (const auto& query : layer)
                 for (const Link& link : query)
@@ -52,13 +52,13 @@ ForwardRequest long_request(const ModelConfig& c, std::mt19937& random) {
 void add_graphs(const Trace& trace, ThreadPool& pool, Named& out) {
     const int stack = isize(trace.config().stacks) - 1, token = trace.output().size() - 1;
     for (const Origins by : {Origins::rollout, Origins::contribution, Origins::relevance}) {
-        const GraphWanted links{{stack, {}}, 0.7f, by, {{}, token}};
-        const RolloutWanted origins{{stack, {}}, token, by, {}};
+        const GraphRequest links{{stack, {}}, 0.7f, by, {{}, token}};
+        const RolloutRequest origins{{stack, {}}, token, by, {}};
         Bytes bytes;
         bytes.add(*answer_graph(Runs{trace}, links, pool, nullptr));
         const Rollout rollout = *answer_rollout(Runs{trace}, origins, pool, nullptr);
-        bytes.add(rollout.reached);
-        bytes.add(rollout.carried);
+        bytes.add(rollout.accumulated);
+        bytes.add(rollout.scales);
         out.emplace_back("graph " + std::to_string(int(by)), bytes.all);
     }
     Bytes flow;
@@ -68,11 +68,11 @@ void add_graphs(const Trace& trace, ThreadPool& pool, Named& out) {
 
 void add_influences(const Trace& trace, ThreadPool& pool, Named& out) {
     for (const InfluenceMethodRow& row : influence_methods()) {
-        InfluenceWanted wanted{row.method, {}};
-        wanted.metric.position = trace.output().size() - 1;
-        wanted.steps = 2;
-        if (wanted.needs_prompt()) continue;
-        const auto found = influence({trace}, wanted, pool);
+        InfluenceRequest request{row.method, {}};
+        request.metric.position = trace.output().size() - 1;
+        request.steps = 2;
+        if (request.needs_prompt()) continue;
+        const auto found = influence({trace}, request, pool);
         if (!found) continue;
         Bytes bytes;
         for (const Vector& stack : found->tokens) bytes.add(Matrix(stack));
@@ -88,13 +88,13 @@ void add_influences(const Trace& trace, ThreadPool& pool, Named& out) {
 
 void add_statistics(const Trace& trace, ThreadPool& pool, Named& out) {
     Bytes bytes;
-    const auto random = answer_random_statistics(trace, RandomStatisticsWanted{}, pool, nullptr);
+    const auto random = answer_random_statistics(trace, RandomStatisticsRequest{}, pool, nullptr);
     REQUIRE(random);
     for (int i = 0; i < trace.config().head_count() && random->length > 0; ++i) {
         const auto& statistics = random->heads[size_t(i)];
         bytes.add(std::vector<float>(statistics.begin(), statistics.end()));
     }
-    bytes.add(answer_head_map(trace, HeadMapWanted{}, pool, nullptr)->points);
+    bytes.add(answer_head_map(trace, HeadMapRequest{}, pool, nullptr)->points);
     out.emplace_back("statistics", bytes.all);
 }
 

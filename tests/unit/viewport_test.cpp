@@ -9,7 +9,7 @@
 using namespace headlight;
 
 TEST_CASE("what lies at a place stays there when a picture is enlarged") {
-    Viewport seen{.most = 8, .x = 30, .y = 10, .wide = 200, .high = 100};
+    Viewport seen{.max = 8, .x = 30, .y = 10, .wide = 200, .high = 100};
     seen.zoom_to(2, 50, 20);  // 80 and 30 of the picture lie there; enlarged twice 160 and 60
     CHECK((seen.zoom == 2 && seen.x == 110 && seen.y == 40));
     seen.zoom_to(100);
@@ -19,7 +19,7 @@ TEST_CASE("what lies at a place stays there when a picture is enlarged") {
     CHECK(seen.x == x);  // no farther, so nothing moves
     seen.zoom_to(0);
     CHECK(seen.zoom == 1);
-    CHECK((Viewport{.most = 2}.zooms() && !Viewport{}.zooms()));
+    CHECK((Viewport{.max = 2}.zooms() && !Viewport{}.zooms()));
 }
 
 TEST_CASE("a page leaves a step in sight, and no more is hidden than there is") {

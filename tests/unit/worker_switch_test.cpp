@@ -14,10 +14,10 @@ TEST_CASE("worker: what was asked of one model is not put to the next") {
     r.asked_of = first->sentence->model;
     for (const char* text : {"patch-resid:*@1=the ball", "patch-head:0@1.3", "freeze:1.3=the ball"})
         r.intervention.changes.push_back(*parse_change(r.asked_of->config, text));
-    r.generation.wanted.forced = {60'000, 9};
+    r.generation.request.forced = {60'000, 9};
     const Metric metric{MetricKind::logit, 60'000, -1, -1};
     r.jobs = {HeadSweep::Request{metric}};
-    r.questions = {MetricWanted{metric}};
+    r.questions = {MetricRequest{metric}};
     const auto changed = answer(
         r, [&](const WorkAnswer& a) { return a.sentence && a.sentence->intervention == r.intervention; });
     CHECK(changed->sentence->trace);
@@ -27,6 +27,6 @@ TEST_CASE("worker: what was asked of one model is not put to the next") {
         answer(r, [&](const WorkAnswer& a) { return a.sentence && a.sentence->model != r.asked_of; });
     CHECK((next->failure.empty() && next->text_error.empty() && !next->job<HeadSweep>() &&
            next->sentence->trace));
-    CHECK((next->sentence->intervention == Intervention{} && next->sentence->asked.wanted.forced.empty()));
+    CHECK((next->sentence->intervention == Intervention{} && next->sentence->asked.request.forced.empty()));
     CHECK(!next->sentence->unchanged);
 }

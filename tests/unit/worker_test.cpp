@@ -206,7 +206,7 @@ TEST_CASE("worker: a request that throws becomes a sentence") {
     r.text = "The cat sat";
     const auto first = answer_of(worker, r, [](const WorkAnswer& a) { return a.picture != nullptr; });
     abort_on_failed_check(false);
-    WordAlignmentWanted impossible;
+    WordAlignmentRequest impossible;
     impossible.heads = {-5};
     r.questions = {impossible};
     const auto failed = answer_of(worker, r, [](const WorkAnswer& a) { return !a.failure.empty(); });
@@ -254,10 +254,10 @@ TEST_CASE(
     r.text = "The cat sat";
     r.head = 1;
     r.other = OtherRun{"", 0, "The dog sat"};
-    r.questions = {HeadPairWanted{{Versus::other, {}}, 0, 1, 0, 1}};
+    r.questions = {HeadPairRequest{{Versus::other, {}}, 0, 1, 0, 1}};
     const auto two = answer(r, [](const WorkAnswer& a) {
-        return a.other && a.other->trace && a.found<HeadPairWanted>() &&
-               a.found<HeadPairWanted>()->answer.map.a.size() > 0;
+        return a.other && a.other->trace && a.found<HeadPairRequest>() &&
+               a.found<HeadPairRequest>()->answer.map.a.size() > 0;
     });
     CHECK(two->other->text == "The dog sat");
     CHECK(two->other->model == two->sentence->model);

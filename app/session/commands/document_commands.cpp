@@ -107,10 +107,10 @@ Status cancel_opening(CommandContext& c, const std::string& words) {
 /// Gets a model from the Hugging Face hub, which is then offered; in the sheet of compared models as B.
 Status fetch_named(CommandContext& c, const std::string& words) {
     FetchState& state = c.session.of<FetchState>();
-    if (state.going || state.wanted)
+    if (state.going || state.request)
         return Error{"A model is being fetched already; wait for it, or cancel that first."};
     TRY(const HubName name, parse_hub_name(words));
-    state.wanted = FetchWanted{name, ""};
+    state.request = FetchRequest{name, ""};
     state.to_compare = c.session.shows(Sheet::compared_models);
     state.fetched.clear();
     return success();
@@ -118,13 +118,13 @@ Status fetch_named(CommandContext& c, const std::string& words) {
 
 const char* fetches(const CommandContext& c) {
     const FetchState& state = c.session.of<FetchState>();
-    return state.going || state.wanted ? nullptr : "";
+    return state.going || state.request ? nullptr : "";
 }
 
 void cancel_fetch(CommandContext& c) {
     FetchState& state = c.session.of<FetchState>();
     state.cancel = state.going != nullptr;
-    state.wanted.reset();
+    state.request.reset();
 }
 
 const char* has_fetched(const CommandContext& c) {

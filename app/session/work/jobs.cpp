@@ -31,16 +31,16 @@ bool same_tokens(const Trace& a, const Trace& b) {
 std::optional<PatchSweep> PatchSweep::of(const Request* request, const JobInputs& in) {
     const ShownRuns& runs = in.runs;
     if (!request || !runs.shown) return std::nullopt;
-    PatchMapWanted wanted = request->map;
-    wanted.clamp_to(*runs.shown);
+    PatchMapRequest map = request->map;
+    map.clamp_to(*runs.shown);
     const auto& own = runs.own ? runs.own : runs.shown;
-    if (wanted.from_other && runs.other) return PatchSweep{runs.other, own, wanted, {}};
-    if (wanted.from_other || !runs.own) return std::nullopt;
-    return PatchSweep{own, runs.shown, wanted, without_patches({{}, in.changes}).intervention};
+    if (map.from_other && runs.other) return PatchSweep{runs.other, own, map, {}};
+    if (map.from_other || !runs.own) return std::nullopt;
+    return PatchSweep{own, runs.shown, map, without_patches({{}, in.changes}).intervention};
 }
 
 bool PatchSweep::same(const PatchSweep& other) const {
-    return wanted == other.wanted && changes == other.changes && same_tokens(*clean, *other.clean) &&
+    return map == other.map && changes == other.changes && same_tokens(*clean, *other.clean) &&
            same_tokens(*base, *other.base);
 }
 
@@ -48,7 +48,7 @@ Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tel
     TRY(const auto corrupted,
         run_trace(base->model, without_patches(base->request), pool, cancel, base.get()));
     const auto seen = [&](const PatchMap& map) { tell({map, ""}); };
-    TRY_STATUS(patch_map(*clean, *corrupted, wanted.patch, pool, cancel, seen, &known));
+    TRY_STATUS(patch_map(*clean, *corrupted, map.patch, pool, cancel, seen, &known));
     return success();
 }
 
@@ -70,48 +70,49 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-Status measured(const InfluenceRuns& runs, const InfluenceMapWanted& wanted, ThreadPool& pool,
+Status measured(const InfluenceRuns& runs, const InfluenceMapRequest& request, ThreadPool& pool,
                 const CancelFlag* cancel, const Tell<InfluenceMapFound>& tell) {
     Pace pace(std::chrono::milliseconds(150));
-    TRY(InfluenceMap map, influence_map(runs, wanted, pool, cancel, [&](const InfluenceMap& now) {
+    TRY(InfluenceMap map, influence_map(runs, request, pool, cancel, [&](const InfluenceMap& now) {
             if (pace.is_due()) tell({std::make_shared<const InfluenceMap>(now), ""});
         }));
     tell({std::make_shared<const InfluenceMap>(std::move(map)), ""});
     return success();
 }
 
-Status measured(const InfluenceRuns& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+Status measured(const InfluenceRuns& runs, const TokenScoresRequest& request, ThreadPool& pool,
                 const CancelFlag* cancel, const Tell<TokenScores>& tell) {
-    TRY(TokenScores found, token_scores(runs, wanted, pool, cancel, tell));
+    TRY(TokenScores found, token_scores(runs, request, pool, cancel, tell));
     tell(std::move(found));
     return success();
 }
 
-bool rests_on_other(const InfluenceMapWanted&) { return false; }
-bool rests_on_other(const TokenScoresWanted& wanted) { return wanted.how.needs_prompt(); }
+bool rests_on_other(const InfluenceMapRequest&) { return false; }
+bool rests_on_other(const TokenScoresRequest& request) { return request.how.needs_prompt(); }
 
 }  // namespace
 
-template <class Wanted>
-std::optional<InfluenceSweep<Wanted>> InfluenceSweep<Wanted>::of(const Wanted* request, const JobInputs& in) {
+template <class Request>
+std::optional<InfluenceSweep<Request>> InfluenceSweep<Request>::of(const Request* request,
+                                                                   const JobInputs& in) {
     if (!request || !in.runs.shown || !in.complete) return std::nullopt;
     return InfluenceSweep{in.runs, *request};
 }
 
-template <class Wanted>
-bool InfluenceSweep<Wanted>::same(const InfluenceSweep& other) const {
-    return wanted == other.wanted && runs.shown == other.runs.shown && runs.own == other.runs.own &&
-           (!rests_on_other(wanted) || runs.other == other.runs.other);
+template <class Request>
+bool InfluenceSweep<Request>::same(const InfluenceSweep& other) const {
+    return request == other.request && runs.shown == other.runs.shown && runs.own == other.runs.own &&
+           (!rests_on_other(request) || runs.other == other.runs.other);
 }
 
-template <class Wanted>
-Status InfluenceSweep<Wanted>::measure(ThreadPool& pool, const CancelFlag* cancel,
-                                       const Tell<Found>& tell) const {
-    return measured({*runs.shown, runs.own.get(), runs.other.get()}, wanted, pool, cancel, tell);
+template <class Request>
+Status InfluenceSweep<Request>::measure(ThreadPool& pool, const CancelFlag* cancel,
+                                        const Tell<Found>& tell) const {
+    return measured({*runs.shown, runs.own.get(), runs.other.get()}, request, pool, cancel, tell);
 }
 
-template struct InfluenceSweep<InfluenceMapWanted>;
-template struct InfluenceSweep<TokenScoresWanted>;
+template struct InfluenceSweep<InfluenceMapRequest>;
+template struct InfluenceSweep<TokenScoresRequest>;
 
 std::optional<CompositionSweep> CompositionSweep::of(const Request*, const JobInputs& in) {
     if (in.recorded) return std::nullopt;

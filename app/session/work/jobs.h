@@ -51,7 +51,7 @@ struct HeadSweep {
 /// Measures a map of activation patching cell by cell.
 struct PatchSweep {
     struct Request {
-        PatchMapWanted map;
+        PatchMapRequest map;
         bool measure = true;  // else what is known of it stays as it is
         bool paused() const { return !measure; }
         bool operator==(const Request&) const = default;
@@ -59,7 +59,7 @@ struct PatchSweep {
     using Found = PatchMapFound;
     std::shared_ptr<const Trace> clean;
     std::shared_ptr<const Trace> base;  // whose request without the patches in force is the corrupted run's
-    PatchMapWanted wanted;
+    PatchMapRequest map;
     Intervention changes;  // in force in `base`, as they are asked for
     PatchMap known = {};
 
@@ -71,21 +71,21 @@ struct PatchSweep {
     void go_on_from(const Found& found) { known = found.map; }
 };
 
-/// Measures what each token of the text does to others, or to the metric: Wanted is InfluenceMapWanted or
-/// TokenScoresWanted.
-template <class Wanted>
+/// Measures what each token of the text does to others, or to the metric: Request is InfluenceMapRequest or
+/// TokenScoresRequest.
+template <class Asked>
 struct InfluenceSweep {
-    using Request = Wanted;
-    using Found = typename Wanted::Answer;
+    using Request = Asked;
+    using Found = typename Request::Answer;
     ShownRuns runs;
-    Wanted wanted;
+    Request request;
 
     static std::optional<InfluenceSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const InfluenceSweep& other) const;
     Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const;
 };
-using InfluenceMapSweep = InfluenceSweep<InfluenceMapWanted>;
-using TokenScoresSweep = InfluenceSweep<TokenScoresWanted>;
+using InfluenceMapSweep = InfluenceSweep<InfluenceMapRequest>;
+using TokenScoresSweep = InfluenceSweep<TokenScoresRequest>;
 
 /// Composes all pairs of heads of a model, where that takes longer than a person waits.
 struct CompositionSweep {

@@ -22,7 +22,7 @@ GenerationAsked generation_asked(Document& d) {
         g.playing = false;
     }
     GenerationAsked asked{{g.decoding, g.length, g.forced}, g.bar, g.step};
-    asked.wanted.length = std::max(asked.wanted.length, isize(g.forced));
+    asked.request.length = std::max(asked.request.length, isize(g.forced));
     return asked;
 }
 

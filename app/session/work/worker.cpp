@@ -26,7 +26,7 @@ namespace {
 
 /// Whether what is asked holds for one model alone: a pass without it is not the one that is wanted.
 bool changes_something(const WorkRequest& r) {
-    return r.intervention != Intervention{} || !r.generation.wanted.forced.empty();
+    return r.intervention != Intervention{} || !r.generation.request.forced.empty();
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ void Worker::report_focus(const WorkRequest& r) {
 WorkRequest Worker::of_model(WorkRequest r) const {
     if (r.asked_of && r.asked_of != model_) {
         r.intervention = {};
-        r.generation.wanted.forced.clear();
+        r.generation.request.forced.clear();
         r.generation.step = -1;
         r.questions.clear();
         r.group.reset();
@@ -131,15 +131,15 @@ Status answer_once(WorkAnswer& state, const Question& question, const ModelConfi
                    const Answer& found) {
     const auto* asked = std::get_if<Asked>(&question);
     if (!asked) return success();
-    Asked wanted = *asked;
-    if constexpr (requires { wanted.block; }) {
-        wanted.block = nearest(wanted.block, config.blocks());
-        wanted.head = nearest(wanted.head, config.heads(wanted.block));
+    Asked request = *asked;
+    if constexpr (requires { request.block; }) {
+        request.block = nearest(request.block, config.blocks());
+        request.head = nearest(request.head, config.heads(request.block));
     }
     const auto* known = state.found<Asked>();
-    if (known && known->asked == wanted) return success();
-    TRY(auto answer, found(wanted));
-    state.answers.set(wanted, std::move(answer), nullptr);
+    if (known && known->asked == request) return success();
+    TRY(auto answer, found(request));
+    state.answers.set(request, std::move(answer), nullptr);
     return success();
 }
 
@@ -149,16 +149,17 @@ Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<
     const ModelConfig& c = model.config;
     for (const Question& question : questions) {
         if (model.weights.stacks.empty()) break;
-        TRY_STATUS(answer_once<BlockWeightsWanted>(state, question, c, [&](const BlockWeightsWanted& asked) {
-            return guarded([&]() -> Result<BlockWeights> {
-                const CancelScope scope(pool, cancel);
-                return block_weights(model, asked, pool);
-            });
-        }));
-        TRY_STATUS(answer_once<CircuitsWanted>(state, question, c, [&](const CircuitsWanted& asked) {
+        TRY_STATUS(
+            answer_once<BlockWeightsRequest>(state, question, c, [&](const BlockWeightsRequest& asked) {
+                return guarded([&]() -> Result<BlockWeights> {
+                    const CancelScope scope(pool, cancel);
+                    return block_weights(model, asked, pool);
+                });
+            }));
+        TRY_STATUS(answer_once<CircuitsRequest>(state, question, c, [&](const CircuitsRequest& asked) {
             return head_circuits(model, asked, pool, cancel);
         }));
-        TRY_STATUS(answer_once<CompositionWanted>(state, question, c, [&](const CompositionWanted& asked) {
+        TRY_STATUS(answer_once<CompositionRequest>(state, question, c, [&](const CompositionRequest& asked) {
             return model_composition(model, pool, cancel, asked.patience);
         }));
     }
@@ -188,10 +189,10 @@ Status Worker::show_head(const WorkRequest& r, bool last) {
                                    : AttentionHead{block, std::clamp(r.head, 0, c.heads(block) - 1)};
     state_.block = head.block;
     state_.head = head.head;
-    const PictureWanted wanted{state_.block, state_.head, r.drop_sink, fitted(r.group, c, state_.block)};
-    if (!state_.picture || static_cast<const PictureWanted&>(*state_.picture) != wanted) {
+    const PictureRequest request{state_.block, state_.head, r.drop_sink, fitted(r.group, c, state_.block)};
+    if (!state_.picture || static_cast<const PictureRequest&>(*state_.picture) != request) {
         state_.picture =
-            std::make_shared<const HeadPicture>(make_picture(*s.trace, wanted, pool_, map_side_));
+            std::make_shared<const HeadPicture>(make_picture(*s.trace, request, pool_, map_side_));
         state_.cell = nullptr;
         if (r.questions.empty())
             publish(false);  // a view with questions keeps its old picture until they are answered

@@ -58,10 +58,10 @@ bool Worker::writes(const WorkRequest& r) const {
 Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
                                                             std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
-    GenerationWanted wanted = r.generation.wanted;
-    if (model_->config.can.write_target) wanted.length = kLongestTarget;
+    GenerationRequest asked = r.generation.request;
+    if (model_->config.can.write_target) asked.length = kLongestTarget;
     if (Sequence& target = inputs.back(); !r.second.empty() && inputs.size() > 1 && target.size() > 1) {
-        wanted = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
+        asked = {{}, target.size() - 1, {target.ids.begin() + 1, target.ids.end()}};
         target.ids.resize(1);
         target.tokens.resize(1);
     }
@@ -73,9 +73,9 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
         changes.end());
     const SentenceResult* last = state_.sentence.get();
     const bool same = last && last->written && last->model == model_ && last->text == r.text &&
-                      last->intervention == r.intervention && last->written->wanted == wanted;
+                      last->intervention == r.intervention && last->written->request == asked;
     if (same) return last->written;
-    return written_text(model_, request, wanted, pool_, &mailbox_.cancel(),
+    return written_text(model_, request, asked, pool_, &mailbox_.cancel(),
                         last ? last->trace.get() : nullptr);
 }
 

@@ -142,9 +142,9 @@ std::string caption_of(const Scene& s, const AlignLayout& l, const WordAlignment
 
 }  // namespace
 
-const Found<WordAlignmentWanted>* shown_alignment(const Scene& s) { return s.found<WordAlignmentWanted>(); }
+const Found<WordAlignmentRequest>* shown_alignment(const Scene& s) { return s.found<WordAlignmentRequest>(); }
 
-std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignmentWanted>& found) {
+std::vector<std::string> words_to_come(const Scene& s, const Found<WordAlignmentRequest>& found) {
     const auto& written = s.sentence()->written;
     if (!written || s.model()->config.stacks.size() < 2) return {};
     const size_t done = s.sentence()->step + (found.asked.as_read ? 0 : 1);
@@ -177,7 +177,7 @@ void lock_words(Scene& s, const WordAlignment& a, int row, int column) {
 std::vector<Question> ask_alignment(const Scene& s) {
     const auto [block, head] = s.session.selection.shown_head();
     const AlignOf of = s.session.selection.hovered.preview ? AlignOf::head : s.of<AlignState>().of;
-    WordAlignmentWanted w;
+    WordAlignmentRequest w;
     w.block = cross_block(s.model()->config, block);
     const int heads = s.model()->config.heads(w.block);
     if (of == AlignOf::head) w.heads = {std::min(head, heads - 1)};
@@ -190,7 +190,7 @@ std::vector<Question> ask_alignment(const Scene& s) {
     if (written && step < written->generation.tokens.size()) w.last = written->generation.tokens[step].id;
     std::vector<Question> out{w};
     if (s.of<AlignState>().of == AlignOf::chosen)
-        out.emplace_back(LinksWanted{w.block, s.of<LayerHeads>().share});
+        out.emplace_back(LinksRequest{w.block, s.of<LayerHeads>().share});
     return out;
 }
 

@@ -46,10 +46,10 @@ std::vector<Question> ask_alignment(const Scene& scene);
 std::vector<NumberTable> alignment_numbers(const Scene& scene);
 
 /// The alignment that is shown, or null: it belongs to the cross-attention block that the state names.
-const Found<WordAlignmentWanted>* shown_alignment(const Scene& scene);
+const Found<WordAlignmentRequest>* shown_alignment(const Scene& scene);
 
 /// Labels of what the model has written but the shown pass has not read.
-std::vector<std::string> words_to_come(const Scene& scene, const Found<WordAlignmentWanted>& found);
+std::vector<std::string> words_to_come(const Scene& scene, const Found<WordAlignmentRequest>& found);
 
 /// Row and column of the focused cell: tokens, or the words that they belong to. −1 on a page where nothing
 /// is locked.
@@ -59,7 +59,7 @@ std::pair<int, int> focused_words(const Scene& scene, const WordAlignment& align
 void point_at_words(Scene& scene, const WordAlignment& alignment, int row, int column);
 void lock_words(Scene& scene, const WordAlignment& alignment, int row, int column);
 
-void draw_alignment_lines(Scene& scene, Rect area, const Found<WordAlignmentWanted>& found);
+void draw_alignment_lines(Scene& scene, Rect area, const Found<WordAlignmentRequest>& found);
 
 /// Where the cells stand; rows that are still to come follow those that are drawn.
 struct AlignLayout : Grid {

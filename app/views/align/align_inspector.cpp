@@ -137,7 +137,7 @@ void draw_alignment_inspector(Scene& s, Rect area) {
 }
 
 std::vector<NumberTable> alignment_numbers(const Scene& s) {
-    const auto* found = s.found<WordAlignmentWanted>();
+    const auto* found = s.found<WordAlignmentRequest>();
     if (!found) return {};
     const WordAlignment& a = found->answer;
     Matrix rest(a.rows.size(), 2);

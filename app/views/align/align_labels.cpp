@@ -36,7 +36,7 @@ void draw_coming(Scene& s, const AlignLayout& l) {
 
 /// How undecided each row is: 0 where one column has all the weight.
 void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int highlighted) {
-    constexpr float kBar = 28, kNumber = 40, kMost = 8;
+    constexpr float kBar = 28, kNumber = 40, kMax = 8;
     Ui& ui = s.ui;
     const float max = std::log2(std::max(2.0f, float(l.columns)));
     const int step = label_step(l.h, 16);
@@ -47,7 +47,7 @@ void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int hi
     for (int r = 0; r < l.rows; ++r) {
         Rect line{side.x, l.y(r), side.w, l.h};
         const bool on = r == highlighted;
-        ui.bar(band(take_left(line, kBar, gap::close), std::clamp(l.h - 1, 1.0f, kMost)), a.entropy[r] / max,
+        ui.bar(band(take_left(line, kBar, gap::close), std::clamp(l.h - 1, 1.0f, kMax)), a.entropy[r] / max,
                on ? ui.colors->accent : ui.colors->t3);
         if (r % step == 0 || on)
             write(ui, line, kCaptionMono, on ? ui.colors->accent_text : ui.colors->t2,

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMostOfWord = 16;
+constexpr size_t kMaxOfWord = 16;
 constexpr float kAroundWords = 20, kLinksEnd = 2;
 constexpr float kLeastDrawn = 0.03f;  // a fainter link is left out
 
@@ -24,7 +24,7 @@ struct Words : Grid {
 Words words_along(Ui& ui, Rect line, const std::vector<std::string>& words) {
     float widest = 0;
     for (const auto& w : words)
-        widest = std::max(widest, ui.text.width(kBodyMono, shorten_middle(w, kMostOfWord)));
+        widest = std::max(widest, ui.text.width(kBodyMono, shorten_middle(w, kMaxOfWord)));
     const float natural = widest + kAroundWords, count = float(words.size()),
                 column = std::min(natural, line.w / count);
     return {grid_at({line.middle_x() - column * count / 2, line.middle_y()}, 1, isize(words), column, 0),
@@ -33,7 +33,7 @@ Words words_along(Ui& ui, Rect line, const std::vector<std::string>& words) {
 
 /// Words level where they fit, leaning where they are close.
 void draw_words(Ui& ui, const Words& row, bool below, int lit, ImU32 lit_ink, int known) {
-    TokenAxis names{row, [&](int i) { return shorten_middle(row.words[i], kMostOfWord); }};
+    TokenAxis names{row, [&](int i) { return shorten_middle(row.words[i], kMaxOfWord); }};
     names.ink = [&](int i) { return i >= known ? ui.colors->t3 : ui.colors->t1; };
     names.below = below;
     names.slanted = row.natural > row.w + 1;
@@ -101,13 +101,13 @@ void name_row(Ui& ui, Rect line, const Words& row, bool below, const char* text)
 
 }  // namespace
 
-void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentWanted>& found) {
-    constexpr float kPad = 40, kFoot = 48, kMiddle = 0.52f, kHalf = 0.22f, kLeastHalf = 60, kMostHalf = 150;
+void draw_alignment_lines(Scene& s, Rect area, const Found<WordAlignmentRequest>& found) {
+    constexpr float kPad = 40, kFoot = 48, kMiddle = 0.52f, kHalf = 0.22f, kLeastHalf = 60, kMaxHalf = 150;
     Ui& ui = s.ui;
     const WordAlignment& a = found.answer;
     std::vector<std::string> targets = a.rows;
     for (const auto& word : words_to_come(s, found)) targets.push_back(word);
-    const float middle = area.y + area.h * kMiddle, half = std::clamp(area.h * kHalf, kLeastHalf, kMostHalf);
+    const float middle = area.y + area.h * kMiddle, half = std::clamp(area.h * kHalf, kLeastHalf, kMaxHalf);
     const Rect inner = inset(area, kPad, 0), map = line_at(inner, middle, 2 * (half + kPad));
     const Words source = words_along(ui, line_at(inner, middle - half, 0), a.columns),
                 target = words_along(ui, line_at(inner, middle + half, 0), targets);

@@ -68,8 +68,8 @@ void open_head(Scene& s, int block, int head) {
 }
 
 std::vector<Question> ask_all_heads(const Scene& s) {
-    std::vector<Question> out{RandomStatisticsWanted{}};
-    if (s.of<AllHeadsState>().layout == HeadsLayout::map) out.push_back(HeadMapWanted{});
+    std::vector<Question> out{RandomStatisticsRequest{}};
+    if (s.of<AllHeadsState>().layout == HeadsLayout::map) out.push_back(HeadMapRequest{});
     return out;
 }
 

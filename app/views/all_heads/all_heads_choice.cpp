@@ -77,7 +77,7 @@ std::vector<HeadColumn> head_columns(const Scene& s) {
         const HeadStatistic& st = head_statistics()[i];
         out.push_back({st.label, st.definition, st.unit, st.ascending, column_of(s, i)});
     }
-    const auto* random = s.found<RandomStatisticsWanted>();
+    const auto* random = s.found<RandomStatisticsRequest>();
     for (const char* key : kOnRandomTokens) {
         const HeadStatistic& st = *find_statistic(key);
         HeadColumn c{

@@ -27,14 +27,14 @@ std::array<int, kBins> spread_of(const HeadChoice& choice) {
 void draw_bins(Ui& ui, Rect r, const HeadChoice& choice) {
     constexpr float kLeastHigh = 2;
     const auto bins = spread_of(choice);
-    const auto most = float(std::max(1, *std::max_element(bins.begin(), bins.end())));
+    const auto max = float(std::max(1, *std::max_element(bins.begin(), bins.end())));
     const float edge = share_of(choice, choice.threshold);
     for (int i = 0; i < kBins; ++i) {
         const float middle = (float(i) + 0.5f) / kBins;
         const bool kept = choice.column().ascending ? middle <= edge : middle >= edge;
         Rect bin = nth_column(r, i, kBins, ui.line());
         if (bins[i])
-            ui.fill(take_bottom(bin, std::max(kLeastHigh, r.h * float(bins[i]) / most)),
+            ui.fill(take_bottom(bin, std::max(kLeastHigh, r.h * float(bins[i]) / max)),
                     kept ? ui.colors->accent : ui.colors->l2);
     }
     ui.fill({r.x, r.bottom(), r.w, ui.line()}, ui.colors->l2);

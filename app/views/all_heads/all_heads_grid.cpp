@@ -28,8 +28,8 @@ struct Folds {
     /// From the first column of a fold to the first of the next.
     int pitch(float cell) const { return heads + between(cell); }
     std::pair<int, int> rows_and_columns(float cell, float room) const {
-        const int fit = (int(room / cell) + between(cell)) / pitch(cell), most = std::clamp(fit, 1, layers);
-        const int rows = (layers + most - 1) / most, count = (layers + rows - 1) / rows;
+        const int fit = (int(room / cell) + between(cell)) / pitch(cell), max = std::clamp(fit, 1, layers);
+        const int rows = (layers + max - 1) / max, count = (layers + rows - 1) / rows;
         return {rows, count * pitch(cell) - between(cell)};
     }
 };
@@ -99,13 +99,13 @@ float fitting_cell(const Ui& ui, Rect room, bool by_layer,
 
 /// What is left below all layers becomes room for captions and air between the layers.
 void take_height(const Ui& ui, ThumbGrid& g) {
-    constexpr float kLeastCaptioned = 44, kMostAir = 14;
+    constexpr float kLeastCaptioned = 44, kMaxAir = 14;
     const float each = g.view.h / float(g.rows);
     if (!g.captions && g.w >= kLeastCaptioned && g.side + kCaptionLine <= each) {
         g.captions = true;
         g.h = g.side + kCaptionLine;
     }
-    g.h += ui.whole(std::clamp(each - g.h, 0.0f, kMostAir));
+    g.h += ui.whole(std::clamp(each - g.h, 0.0f, kMaxAir));
 }
 
 /// All heads at once, then the zoom.
@@ -122,9 +122,9 @@ ThumbGrid arrange(Scene& s, Rect area, int heads) {
     };
     const float fitting = fitting_cell(s.ui, g.view, g.by_layer, rows_and_columns);
     Viewport& seen = state.seen;
-    seen.least = kLeastEnlarged / fitting;
-    seen.most = std::max(seen.least, kLargestEnlarged / fitting);
-    seen.zoom = std::clamp(seen.zoom, seen.least, seen.most);
+    seen.min = kLeastEnlarged / fitting;
+    seen.max = std::max(seen.min, kLargestEnlarged / fitting);
+    seen.zoom = std::clamp(seen.zoom, seen.min, seen.max);
     g.w = s.ui.whole(fitting * seen.zoom);
     g.captions = g.w >= kCaptioned;
     g.side = g.w - apart_in(g.w);

@@ -57,12 +57,12 @@ void draw_order(Ui& ui, ImVec2 at, bool up) {
 std::vector<std::string> in_two_lines(Ui& ui, const std::string& name, float room) {
     if (ui.text.width(kCaption, name) <= room) return {name};
     std::vector<std::string> best{name};
-    float least = 1e9f;
+    float min = 1e9f;
     for (size_t at = name.find(' '); at != std::string::npos; at = name.find(' ', at + 1)) {
         const std::string first = name.substr(0, at), second = name.substr(at + 1);
         const float wide = std::max(ui.text.width(kCaption, first), ui.text.width(kCaption, second));
-        if (wide >= least) continue;
-        least = wide;
+        if (wide >= min) continue;
+        min = wide;
         best = {first, second};
     }
     return best;
@@ -231,7 +231,7 @@ void draw_plane_caption(Ui& ui, Rect line, const Colormap& map, double kept) {
 void draw_head_map(Scene& s, Rect area, const HeadChoice& choice) {
     constexpr float kFoot = 40, kAround = 20;
     Ui& ui = s.ui;
-    const auto* found = s.found<HeadMapWanted>();
+    const auto* found = s.found<HeadMapRequest>();
     if (!found || found->answer.points.rows() != isize(choice.kept)) return;
     Rect frame = inset(area, size::center_pad, 0);
     take_top(frame, 0, gap::large);

@@ -86,7 +86,7 @@ void draw_architecture_toolbar(Scene& s, Rect& rest, const CountedConfig& counte
 /// What stands beside the diagram: columns where they have room, else one below the other; the wheel scrolls.
 void draw_beside(Scene& s, Rect area, const CountedConfig& counted, const std::vector<ParameterRow>& table,
                  const Block* pointed) {
-    constexpr float kLeastColumn = 350, kMostColumn = 760;
+    constexpr float kLeastColumn = 350, kMaxColumn = 760;
     const bool two = area.w >= 2 * kLeastColumn + gap::section;
     Viewport& seen = s.of<ArchitectureState>().seen;
     const Rect whole = area;
@@ -94,7 +94,7 @@ void draw_beside(Scene& s, Rect area, const CountedConfig& counted, const std::v
     s.ui.scroll_area(whole);
     const float top = area.y - seen.y;
     Rect left{area.x, top, two ? (area.w - gap::section) / 2 : area.w, area.h}, right = left;
-    left.w = std::min(left.w, kMostColumn);
+    left.w = std::min(left.w, kMaxColumn);
     right.w = left.w;
     if (two) right.x = left.right() + gap::section;
     float high = counted.open ? draw_block_weights(s, left) : draw_counts(s, left, counted.config);
@@ -109,10 +109,9 @@ void draw_beside(Scene& s, Rect area, const CountedConfig& counted, const std::v
 
 /// How wide each stack of the diagram is.
 float stack_width(float room, int stacks, bool maps) {
-    constexpr float kLeast = 300, kMostAlone = 460, kMost = 360;
+    constexpr float kLeast = 300, kMaxAlone = 460, kMax = 360;
     if (maps) return room * 0.2f;
-    return stacks == 1 ? std::clamp(room * 0.34f, kLeast, kMostAlone)
-                       : std::clamp(room * 0.22f, kLeast, kMost);
+    return stacks == 1 ? std::clamp(room * 0.34f, kLeast, kMaxAlone) : std::clamp(room * 0.22f, kLeast, kMax);
 }
 
 std::vector<Command> architecture_commands() {

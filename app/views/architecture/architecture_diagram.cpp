@@ -278,8 +278,8 @@ const Block* draw_diagram(Scene& s, Diagram d, Rect area, const std::vector<std:
         }
         return high;
     };
-    const float least = measure(0), most = measure(1) - least;
-    const float high = measure(std::clamp((area.h - least) / most, kSmallest, kLargest));
+    const float min = measure(0), max = measure(1) - min;
+    const float high = measure(std::clamp((area.h - min) / max, kSmallest, kLargest));
     float& hidden = s.of<ArchitectureState>().diagram_hidden;
     hidden = scrolled(s.ui, area, high - 1, hidden);  // rounded
     s.ui.scroll_area(area);

@@ -122,7 +122,7 @@ void draw_kind_number(Ui& ui, ImVec2 at, int number) {
 }
 
 void draw_layer_maps(Scene& s, Rect area) {
-    const auto* found = s.found<LayerPatternsWanted>();
+    const auto* found = s.found<LayerPatternsRequest>();
     if (!found || !s.sentence()) return;
     const auto count = isize(found->answer);
     for (int i = 0; i < count; ++i)

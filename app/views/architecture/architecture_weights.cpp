@@ -33,7 +33,7 @@ bool in_layers(WeightsPart part) {
            part != WeightsPart::final_norm && part != WeightsPart::unembedding;
 }
 
-std::string title_of(const Scene& s, const BlockWeightsWanted& asked) {
+std::string title_of(const Scene& s, const BlockWeightsRequest& asked) {
     const ModelConfig& c = s.model()->config;
     if (asked.part == WeightsPart::attention) return "Head " + head_name(c, asked.block, asked.head);
     const std::string stack = c.stacks.size() > 1 ? c.stacks[c.block(asked.block).stack].name + " · " : "";
@@ -42,7 +42,7 @@ std::string title_of(const Scene& s, const BlockWeightsWanted& asked) {
     return stack + part_title(asked.part) + layer;
 }
 
-void draw_weights_title(Scene& s, Rect& rest, const BlockWeightsWanted& asked) {
+void draw_weights_title(Scene& s, Rect& rest, const BlockWeightsRequest& asked) {
     Ui& ui = s.ui;
     Rect line = take_top(rest, kWeightHead + gap::small);
     const char* view = part_view(asked.part);
@@ -172,7 +172,7 @@ void draw_spectra(Scene& s, Rect& rest, const BlockWeights& weights) {
 }  // namespace
 
 float draw_block_weights(Scene& s, Rect place) {
-    const auto* found = s.found<BlockWeightsWanted>();
+    const auto* found = s.found<BlockWeightsRequest>();
     if (!found) return place.h;
     Rect rest = place;
     draw_weights_title(s, rest, found->asked);
@@ -197,8 +197,8 @@ std::vector<Question> ask_architecture(const Scene& s) {
     const ModelConfig& c = s.model()->config;
     if (state.config != ArchitectureState::Of::open) return {};
     if (state.maps && c.stacks.size() > 1)
-        return {LayerPatternsWanted{c.block(block).layer, state.mean ? -1 : head}};
-    return {BlockWeightsWanted{state.part, block, state.part == WeightsPart::attention ? head : 0}};
+        return {LayerPatternsRequest{c.block(block).layer, state.mean ? -1 : head}};
+    return {BlockWeightsRequest{state.part, block, state.part == WeightsPart::attention ? head : 0}};
 }
 
 namespace {
@@ -236,10 +236,10 @@ NumberTable spectra_table(const BlockWeights& weights) {
     NumberTable t{"singular values", "number", "matrix", {}, {}, {}};
     std::vector<WeightSpectrum> all = weights.matrices;
     all.insert(all.end(), weights.circuits.begin(), weights.circuits.end());
-    Index most = 0;
-    for (const WeightSpectrum& spectrum : all) most = std::max(most, spectrum.values.size());
-    t.values = Matrix::Constant(most, isize(all), std::numeric_limits<float>::quiet_NaN());
-    t.rows = counted(most, 1);
+    Index max = 0;
+    for (const WeightSpectrum& spectrum : all) max = std::max(max, spectrum.values.size());
+    t.values = Matrix::Constant(max, isize(all), std::numeric_limits<float>::quiet_NaN());
+    t.rows = counted(max, 1);
     for (int i = 0; i < isize(all); ++i) {
         t.columns.push_back(all[i].name);
         t.values.col(i).head(all[i].values.size()) = all[i].values;
@@ -260,7 +260,7 @@ std::vector<std::string> steps_of(Index count, int step) {
 std::vector<NumberTable> architecture_numbers(const Scene& s) {
     const CountedConfig shown = counted_config(s);
     std::vector<NumberTable> out{counts_table(shown.config), parameters_table(shown.config)};
-    const auto* found = s.found<BlockWeightsWanted>();
+    const auto* found = s.found<BlockWeightsRequest>();
     if (!shown.open || !found) return out;
     if (!found->answer.matrices.empty()) out.push_back(spectra_table(found->answer));
     for (const WeightMap& m : found->answer.maps)

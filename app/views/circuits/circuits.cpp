@@ -21,7 +21,7 @@ void CircuitsState::visit(FieldVisitor& v) {
               "Circuits: composition",
               "what of the later head reads: its queries, keys or values",
               {"q", "k", "v"}});
-    v.integer("circuits_strongest", strongest, kLeastComposed, kMostComposed);
+    v.integer("circuits_strongest", strongest, kLeastComposed, kMaxComposed);
     constexpr const char *kKeys[] = {"circuits_q", "circuits_k", "circuits_v"},
                          *kCommands[] = {"circuits q", "circuits k", "circuits v"};
     for (int k = 0; k < kCompositionKinds; ++k)
@@ -46,7 +46,7 @@ std::string composed_text(const ModelConfig& c, int reader, int writer, float va
 namespace {
 
 constexpr float kComposedNames = 64, kCircuitsFoot = 100, kCircuitsBar = 10, kCircuitsBarLong = 240,
-                kCircuitsNoteAt = 26, kMostHeadCell = 24;
+                kCircuitsNoteAt = 26, kMaxHeadCell = 24;
 
 void choose_circuits(Scene& s, Toolbar& bar) {
     auto& state = s.of<CircuitsState>();
@@ -143,7 +143,7 @@ void draw_composition(Scene& s, Rect area, const Composition& of) {
     take_left(room, kComposedNames);
     const Rect above = take_top(room, 2 * size::line + gap::tight);
     take_bottom(room, kCircuitsFoot);
-    const float side = std::min({room.w / float(heads), room.h / float(heads), kMostHeadCell});
+    const float side = std::min({room.w / float(heads), room.h / float(heads), kMaxHeadCell});
     const Grid g = grid_at(room.min(), heads, heads, side, side);
     caption(ui, {g.view.x, above.y, g.view.w, size::line}, "writes →");
     caption(ui, {area.x, above.y, kComposedNames - gap::small, size::line}, "reads ↓", Flush::right);
@@ -183,7 +183,7 @@ void draw_composing(Scene& s, Rect area) {
 }  // namespace
 
 const Composition* composition_found(const Scene& s) {
-    if (const auto* found = s.found<CompositionWanted>()) return &found->answer;
+    if (const auto* found = s.found<CompositionRequest>()) return &found->answer;
     const auto* job = composing(s);
     return job ? job->found().composition.get() : nullptr;  // the answer holds it
 }
@@ -215,11 +215,11 @@ namespace {
 
 std::vector<Question> ask_circuits(const Scene& s) {
     const AttentionHead head = chosen_head(s);
-    std::vector<Question> out{CircuitsWanted{head.block, head.head, s.of<CircuitsState>().tokens}};
+    std::vector<Question> out{CircuitsRequest{head.block, head.head, s.of<CircuitsState>().tokens}};
     if (s.ui.on_page())
-        out.emplace_back(CompositionWanted{Patience::long_wait});
+        out.emplace_back(CompositionRequest{Patience::long_wait});
     else if (composes_within(s.model()->config, Patience::some_seconds))
-        out.emplace_back(CompositionWanted{});
+        out.emplace_back(CompositionRequest{});
     return out;
 }
 
@@ -227,14 +227,14 @@ std::vector<Command> circuits_commands() {
     return {opens_view("circuits",
                        number_row({"circuits strongest", "Circuits: strongest compositions",
                                    "how many compositions the graph shows: circuits strongest 40"},
-                                  kLeastComposed, kMostComposed, of_state(&CircuitsState::strongest)))};
+                                  kLeastComposed, kMaxComposed, of_state(&CircuitsState::strongest)))};
 }
 
 std::vector<NumberTable> circuits_numbers(const Scene& s) {
     std::vector<NumberTable> out;
     if (const Composition* found = composition_found(s); found && found->refusal.empty())
         out = composition_numbers(*found, s.model()->config);
-    if (const auto* found = s.found<CircuitsWanted>()) {
+    if (const auto* found = s.found<CircuitsRequest>()) {
         for (NumberTable& table :
              circuit_numbers(found->answer, *s.model(), {found->asked.block, found->asked.head})) {
             table.beside = !out.empty();

@@ -18,7 +18,7 @@ inline constexpr std::span<const int> kCircuitTokens = kCircuitTokenValues;
 inline constexpr std::array<const char*, kCompositionKinds> kReadBy{"queries", "keys", "values"};
 
 /// How many compositions the graph shows: at least, at most.
-inline constexpr int kLeastComposed = 5, kMostComposed = kRankedCompositions;
+inline constexpr int kLeastComposed = 5, kMaxComposed = kRankedCompositions;
 
 struct CircuitsState {
     CompositionKind kind = CompositionKind::k;                    // of the map

@@ -93,12 +93,12 @@ void draw_composed(Ui& ui, const DrawnComposition& d, float low, float high, boo
 /// The edge under the mouse, or −1.
 int edge_at(const std::vector<DrawnComposition>& all, ImVec2 mouse) {
     constexpr float kNearby = 6;
-    float least = kNearby;
+    float min = kNearby;
     int out = -1;
     for (int i = 0; i < isize(all); ++i)
         for (int k = 0; k < kBends; ++k)
-            if (const float d = distance_to(mouse, all[i].edge[k], all[i].edge[k + 1]); d < least) {
-                least = d;
+            if (const float d = distance_to(mouse, all[i].edge[k], all[i].edge[k + 1]); d < min) {
+                min = d;
                 out = i;
             }
     return out;
@@ -248,16 +248,16 @@ void draw_circuits_legend(Scene& s, Rect foot, const Composition& of,
 
 void choose_composed(Scene& s, Toolbar& bar) {
     constexpr float kTrack = 120, kNumber = 30;
-    const float range = std::log(float(kMostComposed) / kLeastComposed);
+    const float range = std::log(float(kMaxComposed) / kLeastComposed);
     auto& strongest = s.of<CircuitsState>().strongest;
     bar.say(kCaption, s.ui.colors->t3, "Strongest", gap::small);
     const Rect track = band(bar.take(kTrack, gap::tight), size::chip);
     const float place = std::log(float(strongest) / kLeastComposed) / range;
     if (const auto to = s.ui.slider("circuits/strongest", track, place))
         strongest = std::clamp(int(std::lround(kLeastComposed * std::exp(*to * range))), kLeastComposed,
-                               kMostComposed);
+                               kMaxComposed);
     if (const int step = s.ui.take_step("circuits/strongest"))
-        strongest = std::clamp(strongest - 5 * step, kLeastComposed, kMostComposed);
+        strongest = std::clamp(strongest - 5 * step, kLeastComposed, kMaxComposed);
     write(s.ui, bar.take(kNumber), kCaptionMono, s.ui.colors->t1, std::to_string(strongest));
 }
 

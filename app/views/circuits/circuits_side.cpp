@@ -83,7 +83,7 @@ void draw_token_pairs(Scene& s, Rect area, const std::string& title, const std::
 
 void draw_circuits_side(Scene& s, Rect area) {
     constexpr float kScores = 132, kHeadings = 66;
-    const auto* found = s.found<CircuitsWanted>();
+    const auto* found = s.found<CircuitsRequest>();
     const Composition* composed = composition_found(s);
     if (!found) return;
     const HeadCircuits& circuits = found->answer;

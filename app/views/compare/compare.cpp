@@ -39,11 +39,11 @@ void draw_patch(Scene& s, Toolbar& bar) {
 }
 
 void draw_model_choice(Scene& s, Toolbar& bar) {
-    constexpr float kMostName = 192;
+    constexpr float kMaxName = 192;
     const std::string& path = s.session.document.comparison.model;
     bar.say(kCaption, s.ui.colors->t3, "Model B", gap::small);
     const std::string name =
-        s.ui.text.fitted(kCaption, path.empty() ? "choose…" : shown_model_name(s, path), kMostName);
+        s.ui.text.fitted(kCaption, path.empty() ? "choose…" : shown_model_name(s, path), kMaxName);
     if (bar.press("compare/model", name, s.session.shows(Sheet::compared_models)).clicked)
         s.send("compare model");
 }
@@ -114,8 +114,8 @@ std::string what_is_missing(const Scene& s) {
 
 const PairedMap* shown_map(const Scene& s) {
     if (s.of<CompareState>().show == ComparedShow::delta)
-        return s.found<DeltaPairWanted>() ? &s.found<DeltaPairWanted>()->answer.map : nullptr;
-    return s.found<HeadPairWanted>() ? &s.found<HeadPairWanted>()->answer.map : nullptr;
+        return s.found<DeltaPairRequest>() ? &s.found<DeltaPairRequest>()->answer.map : nullptr;
+    return s.found<HeadPairRequest>() ? &s.found<HeadPairRequest>()->answer.map : nullptr;
 }
 
 /// The distance of each head from itself in the other run.
@@ -134,11 +134,10 @@ void draw_distances(Scene& s, Rect area, const std::vector<float>& distances) {
 /// How wide the grid of distances is: an equal share, or more where its numbers then have three decimals, or
 /// two.
 float width_of_distances(Scene& s, Rect inside, int columns) {
-    constexpr float kMost = 0.45f;
+    constexpr float kMax = 0.45f;
     const float equal = nth_column(inside, 0, columns, gap::section).w;
     for (const int digits : {3, 2})
-        if (const float wide = width_of_head_values(s.ui, s.model()->config, digits);
-            wide <= kMost * inside.w)
+        if (const float wide = width_of_head_values(s.ui, s.model()->config, digits); wide <= kMax * inside.w)
             return std::max(equal, wide);
     return equal;
 }
@@ -146,7 +145,7 @@ float width_of_distances(Scene& s, Rect inside, int columns) {
 /// Under the maps: differences, rows, and the grid of distances where heads can be compared one by one.
 void draw_below(Scene& s, Rect area, const PairedMap& map) {
     constexpr float kWidestAlone = 520;
-    const auto* found = s.found<HeadPairWanted>();
+    const auto* found = s.found<HeadPairRequest>();
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern && found,
                grid = found && found->answer.each_to_itself;
     const int count = 1 + pattern + grid;
@@ -167,7 +166,7 @@ void draw_below(Scene& s, Rect area, const PairedMap& map) {
 }
 
 /// What A and B are, over their maps.
-std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairWanted& asked) {
+std::array<std::string, 2> names_of_maps(const Scene& s, const HeadPairRequest& asked) {
     const Compared what = s.session.document.comparison.what;
     const std::string when = what == Compared::changes ? " after" : "";
     if (s.of<CompareState>().show == ComparedShow::pattern)
@@ -183,7 +182,7 @@ void draw_pair(Scene& s, Rect rest) {
     constexpr float kBelow = 216;  // a title and six lines
     constexpr float kLow = 460;    // the list at the left has the distances all the same
     const PairedMap* map = shown_map(s);
-    const auto* pair = s.found<HeadPairWanted>();
+    const auto* pair = s.found<HeadPairRequest>();
     if (!map || !pair || pair->asked.runs != compared_runs(s.session)) return;
     if (map->a.size() == 0) return say(s, rest, s.ui.colors->t2, kLayersApart);
     const bool low = rest.h < kLow;
@@ -205,7 +204,7 @@ RunPair compared_runs(const Session& session) {
                 : Alignment{}};
 }
 
-std::string name_of_b(const Scene& s, const HeadPairWanted& w) {
+std::string name_of_b(const Scene& s, const HeadPairRequest& w) {
     const std::string same = "Head " + head_name(s.model()->config, w.block, w.head);
     switch (s.session.document.comparison.what) {
         case Compared::heads:
@@ -234,12 +233,12 @@ std::vector<Question> ask_compare(const Scene& s) {
     const auto [block, head] = s.session.selection.shown_head();
     const auto [block_b, head_b] =
         heads_apart ? s.session.document.comparison.head : s.session.selection.shown_head();
-    std::vector<Question> out{HeadPairWanted{runs, block, head, block_b, head_b}};
+    std::vector<Question> out{HeadPairRequest{runs, block, head, block_b, head_b}};
     if (s.of<CompareState>().show == ComparedShow::delta)
-        out.push_back(DeltaPairWanted{runs, s.model()->config.block(block).stack});
+        out.push_back(DeltaPairRequest{runs, s.model()->config.block(block).stack});
     if (s.of<CompareState>().show == ComparedShow::next)
         out.push_back(
-            PredictionPairWanted{runs, s.session.selection.locked ? s.session.selection.locked->first : -1});
+            PredictionPairRequest{runs, s.session.selection.locked ? s.session.selection.locked->first : -1});
     return out;
 }
 
@@ -254,7 +253,7 @@ void draw_compare(Scene& s, Rect area) {
         return say(s, rest, s.answer->other_error.empty() ? s.ui.colors->t2 : s.ui.colors->warning, missing);
     if (s.session.document.comparison.what == Compared::sentences) take_top(rest, draw_ties(s, rest));
     if (s.of<CompareState>().show != ComparedShow::next) return draw_pair(s, rest);
-    if (const auto* pair = s.found<PredictionPairWanted>()) draw_prediction_pair(s, rest, pair->answer);
+    if (const auto* pair = s.found<PredictionPairRequest>()) draw_prediction_pair(s, rest, pair->answer);
 }
 
 namespace {

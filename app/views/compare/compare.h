@@ -34,7 +34,7 @@ std::vector<NumberTable> compare_numbers(const Scene& scene);
 RunPair compared_runs(const Session& session);
 
 /// "Head 2.0", "Head 2.0 before", "Head 2.0, the other sentence": B of the pair that is shown.
-std::string name_of_b(const Scene& scene, const HeadPairWanted& asked);
+std::string name_of_b(const Scene& scene, const HeadPairRequest& asked);
 
 /// Which tokens of two sentences stand for each other: both rows with lines between them; a click on one of A
 /// and one of B ties or parts them by hand. Returns the height it took.

@@ -72,7 +72,7 @@ void draw_tied_tokens(Scene& s, const Ties& t) {
 float draw_ties(Scene& s, Rect area) {
     constexpr float kBetween = 30;
     Ui& ui = s.ui;
-    const auto* found = s.found<HeadPairWanted>();
+    const auto* found = s.found<HeadPairRequest>();
     const auto& other = s.answer->other;
     if (!found || !other || !other->trace || found->asked.runs.versus != Versus::other) return 0;
     Rect rest = inset(area, size::center_pad, gap::close);

@@ -13,15 +13,15 @@ namespace {
 constexpr float kDifference = 72;  // the room of its value
 
 /// "red 16 → ball 4": the place of a difference, its tokens cut to so many characters, never its positions.
-std::string name_of_place(const Scene& s, const PairedMap& m, int row, int column, size_t most) {
+std::string name_of_place(const Scene& s, const PairedMap& m, int row, int column, size_t max) {
     const TokenPair &query = m.rows[row], &key = m.columns[column];
     const bool pattern = s.of<CompareState>().show == ComparedShow::pattern;
     const auto at = [](const TokenPair& pair) {
         const int position = pair.a >= 0 ? pair.a : pair.b;
         return position >= 0 ? " " + std::to_string(position) : std::string();
     };
-    return shorten_middle(m.row_labels[row], most) + (pattern ? at(query) + " → " : " at ") +
-           shorten_middle(m.column_labels[column], most) + at(key);
+    return shorten_middle(m.row_labels[row], max) + (pattern ? at(query) + " → " : " at ") +
+           shorten_middle(m.column_labels[column], max) + at(key);
 }
 
 /// The names of all places, each cut by as much as it must be.
@@ -29,10 +29,10 @@ std::vector<std::string> names_of_places(const Scene& s, const PairedMap& m, flo
     constexpr size_t kWhole = 40, kLeast = 4;  // characters of a token
     std::vector<std::string> names;
     for (const auto& [row, column, v] : m.largest) {
-        size_t most = kWhole;
-        names.push_back(name_of_place(s, m, row, column, most));
-        while (--most >= kLeast && s.ui.text.width(kBodyMono, names.back()) > room)
-            names.back() = name_of_place(s, m, row, column, most);
+        size_t max = kWhole;
+        names.push_back(name_of_place(s, m, row, column, max));
+        while (--max >= kLeast && s.ui.text.width(kBodyMono, names.back()) > room)
+            names.back() = name_of_place(s, m, row, column, max);
     }
     return names;
 }

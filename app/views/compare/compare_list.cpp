@@ -8,7 +8,7 @@
 namespace headlight {
 
 void draw_compare_list(Scene& s, Rect area) {
-    const auto* found = s.found<HeadPairWanted>();
+    const auto* found = s.found<HeadPairRequest>();
     if (!found || found->answer.distances.empty()) return;
     const bool itself = found->answer.each_to_itself,
                models = s.session.document.comparison.what == Compared::models && s.answer->other &&

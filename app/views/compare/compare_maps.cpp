@@ -184,12 +184,12 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
     const auto lit = lit_cell(s, m, square);
     const auto value = [&](const Matrix& of) { return lit ? of(lit->first, lit->second) : 0.0f; };
     const float shared = std::max({m.small_a.maxCoeff(), m.small_b.maxCoeff(), 1e-6f}),
-                most = m.small_difference.cwiseAbs().maxCoeff();
-    const bool alike = most < kNoise;
+                max = m.small_difference.cwiseAbs().maxCoeff();
+    const bool alike = max < kNoise;
     const Panel panels[] = {{"A", names[0], &m.small_a, std::max(0.0f, value(m.a)), false, shared},
                             {"B", names[1], &m.small_b, std::max(0.0f, value(m.b)), false, shared},
                             {"A − B", alike ? "no difference" : "difference", &m.small_difference,
-                             value(m.difference), true, alike ? 1 : most}};
+                             value(m.difference), true, alike ? 1 : max}};
     for (size_t i = 0; i < l.grids.size(); ++i) {
         const Grid& g = l.grids[i];
         draw_panel_title(ui, l.titles[i], panels[i], lit.has_value());

@@ -82,7 +82,7 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
 
 std::vector<NumberTable> compare_numbers(const Scene& s) {
     if (s.of<CompareState>().show == ComparedShow::next) {
-        const auto* found = s.found<PredictionPairWanted>();
+        const auto* found = s.found<PredictionPairRequest>();
         if (!found) return {};
         std::vector<std::string> labels;
         std::vector<float> a, b, logits, log_probabilities;
@@ -111,8 +111,8 @@ std::vector<NumberTable> compare_numbers(const Scene& s) {
         return out;
     }
     const bool delta = s.of<CompareState>().show == ComparedShow::delta;
-    const auto* pair = s.found<HeadPairWanted>();
-    const auto* lengths = s.found<DeltaPairWanted>();
+    const auto* pair = s.found<HeadPairRequest>();
+    const auto* lengths = s.found<DeltaPairRequest>();
     const PairedMap* m = delta  ? lengths ? &lengths->answer.map : nullptr
                          : pair ? &pair->answer.map
                                 : nullptr;

@@ -92,7 +92,7 @@ void draw_corpus_progress(Scene& s, Rect line, const CorpusSweep::Found& found) 
 }
 
 void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
-    constexpr float kTitleLine = 36, kLeftShare = 0.42f, kLeast = 400, kMost = 620;
+    constexpr float kTitleLine = 36, kLeftShare = 0.42f, kLeast = 400, kMax = 620;
     Ui& ui = s.ui;
     Rect title = take_top(area, kTitleLine, gap::small);
     const float wide =
@@ -100,7 +100,7 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
     take_left(title, wide + gap::medium);
     caption(ui, beside_title(title), rests_on(s, dossier));
     Rect left =
-        take_left(area, std::clamp(area.w * kLeftShare, std::min(kLeast, area.w / 2), kMost), gap::section);
+        take_left(area, std::clamp(area.w * kLeftShare, std::min(kLeast, area.w / 2), kMax), gap::section);
     draw_corpus_statistics(s, take_top(left, corpus_statistics_height(left.h), gap::large), dossier);
     draw_corpus_kinds(s, left, dossier);
     draw_corpus_pairs(s, area, dossier);
@@ -110,7 +110,7 @@ void draw_corpus_sheet(Scene& s, Rect area, const Dossier& dossier) {
 
 CorpusSweep::Found corpus_found(const Scene& s) {
     const CorpusState& state = s.of<CorpusState>();
-    if (const auto* asked = s.found<DossierWanted>();
+    if (const auto* asked = s.found<DossierRequest>();
         asked && asked->asked.file == state.file && asked->answer)
         return {asked->answer, asked->answer->texts, asked->answer->texts, ""};
     const auto* job = s.answer->job<CorpusSweep>();
@@ -171,7 +171,7 @@ namespace {
 std::vector<Question> ask_corpus(const Scene& s) {
     const std::string& file = s.of<CorpusState>().file;
     return s.ui.on_page() && !file.empty() && !s.answer->job<CorpusSweep>()
-               ? std::vector<Question>{DossierWanted{file}}
+               ? std::vector<Question>{DossierRequest{file}}
                : std::vector<Question>{};
 }
 

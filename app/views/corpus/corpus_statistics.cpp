@@ -47,12 +47,12 @@ std::string rank_text(const Dossier& d, int statistic, double mean) {
 /// The head whose mean is nearest to a place on the strip.
 int head_near(const Dossier& d, int statistic, const MeanRange& range, float place) {
     int out = -1;
-    float least = 1e9f;
+    float min = 1e9f;
     for (int i = 0; i < isize(d.heads); ++i) {
         const double mean = d.heads[i].statistics[statistic].mean;
         const float apart = std::abs(range.place(mean) - place);
-        if (std::isnan(mean) || apart >= least) continue;
-        least = apart;
+        if (std::isnan(mean) || apart >= min) continue;
+        min = apart;
         out = i;
     }
     return out;

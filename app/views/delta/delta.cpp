@@ -53,15 +53,15 @@ const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
 constexpr float kTokenNames = 104, kAbove = 40, kDeltaFoot = 44, kThumbRoom = 10;
 
 Grid arrange(Scene& s, Rect area, const Matrix& values) {
-    constexpr float kWidest = 420, kLeastW = 4, kMostW = 44, kLeastH = 22, kMostH = 40;
+    constexpr float kWidest = 420, kLeastW = 4, kMaxW = 44, kLeastH = 22, kMaxH = 40;
     const auto rows = narrow<int>(values.rows()), columns = narrow<int>(values.cols());
     area.w = std::min(area.w * 0.46f, kWidest) - gap::small;
     take_top(area, kAbove);
     take_bottom(area, kDeltaFoot);
     take_left(area, size::center_pad - gap::tight + kTokenNames, gap::tight);
     Grid g{area, rows, columns};
-    g.w = std::clamp(s.ui.whole(area.w / float(columns)), kLeastW, kMostW);
-    g.h = std::clamp(s.ui.whole(area.h / float(rows)), kLeastH, kMostH);
+    g.w = std::clamp(s.ui.whole(area.w / float(columns)), kLeastW, kMaxW);
+    g.h = std::clamp(s.ui.whole(area.h / float(rows)), kLeastH, kMaxH);
     g.view = {area.x, area.y, g.w * float(columns), std::min(area.h, g.h * float(rows))};
     return g;
 }
@@ -153,18 +153,18 @@ int delta_block(const Scene& s) {
 std::vector<Question> ask_delta(const Scene& s) {
     const int block = delta_block(s), stack = s.model()->config.block(block).stack;
     const auto [token, against] = explained_tokens(s);
-    return {DeltaMapsWanted{stack},
-            DeltaSplitWanted{block, delta_query(s),
-                             s.of<DeltaState>().split == DeltaSplitBy::key_of_head
-                                 ? s.session.selection.shown_head().second
-                                 : -1,
-                             token, against},
-            ProjectionWanted{stack, s.of<DeltaState>().paths ? -1 : block}};
+    return {DeltaMapsRequest{stack},
+            DeltaSplitRequest{block, delta_query(s),
+                              s.of<DeltaState>().split == DeltaSplitBy::key_of_head
+                                  ? s.session.selection.shown_head().second
+                                  : -1,
+                              token, against},
+            ProjectionRequest{stack, s.of<DeltaState>().paths ? -1 : block}};
 }
 
 float draw_delta_map(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const auto* found = s.found<DeltaMapsWanted>();
+    const auto* found = s.found<DeltaMapsRequest>();
     if (!found) return area.x;
     const DeltaMaps& maps = found->answer;
     Matrix ratio;

@@ -20,7 +20,7 @@ void draw_part_heading(Ui& ui, Rect line, const std::vector<std::string>& titles
 
 namespace {
 
-constexpr float kMostNames = 0.42f;  // of a narrow column
+constexpr float kMaxNames = 0.42f;  // of a narrow column
 
 struct Bar {
     std::string name;
@@ -52,8 +52,7 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) 
     if (bars.empty()) return;
     std::vector<std::string> names;
     for (const Bar& b : bars) names.push_back(b.name);
-    look.names =
-        std::min({look.names, widest_of(ui, kBodyMono, names) + gap::small + 1, area.w * kMostNames});
+    look.names = std::min({look.names, widest_of(ui, kBodyMono, names) + gap::small + 1, area.w * kMaxNames});
     const float pitch = std::clamp(area.h / float(bars.size()), 20.0f, 28.0f);
     const int room = int(area.h / pitch + 0.01f);  // the last line says how many more there are
     const int shown = isize(bars) <= room ? isize(bars) : std::max(0, room - 1);
@@ -70,7 +69,7 @@ void draw_bars(Scene& s, Rect area, const std::vector<Bar>& bars, BarLook look) 
 }
 
 /// The heading says which stack they are of, where names with it have no room.
-std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found, float room) {
+std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitRequest>& found, float room) {
     std::vector<Bar> bars;
     const auto& parts = found.answer.heads;
     const ModelConfig& c = s.model()->config;
@@ -91,7 +90,7 @@ std::vector<Bar> head_bars(const Scene& s, const Found<DeltaSplitWanted>& found,
 }
 
 /// The heaviest keys first.
-std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitWanted>& found) {
+std::vector<Bar> key_bars(const Scene& s, const Found<DeltaSplitRequest>& found) {
     const auto& parts = found.answer.keys;
     std::vector<size_t> order(parts.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -116,7 +115,7 @@ void draw_note(Ui& ui, Rect foot, const std::vector<std::string>& ways) {
 
 void draw_delta_parts(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const auto* found = s.found<DeltaSplitWanted>();
+    const auto* found = s.found<DeltaSplitRequest>();
     if (!found) return;
     const std::string layer = "Layer " + block_name(s.model()->config, found->asked.block),
                       token = token_at(s.sentence()->query_labels(found->asked.block), found->asked.query);
@@ -129,7 +128,7 @@ void draw_delta_parts(Scene& s, Rect area) {
                           {layer + " at " + token + ", by head", layer + " at " + token, layer,
                            block_name(s.model()->config, found->asked.block)},
                           "Σ " + decimals(sum, 2));
-        draw_bars(s, area, head_bars(s, *found, area.w * kMostNames - gap::small), {kPartNames, true});
+        draw_bars(s, area, head_bars(s, *found, area.w * kMaxNames - gap::small), {kPartNames, true});
     } else {
         const std::string of =
             found->asked.head < 0
@@ -147,7 +146,7 @@ void draw_delta_parts(Scene& s, Rect area) {
 
 void draw_tokens_moved(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const auto* found = s.found<DeltaSplitWanted>();
+    const auto* found = s.found<DeltaSplitRequest>();
     if (!found) return;
     Rect heading = take_top(area, kPartHead);
     const bool named = heading.w > kChip + kUnit + kLeastChip;

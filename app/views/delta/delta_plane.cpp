@@ -99,9 +99,9 @@ std::string plane_note(Ui& ui, float room, const std::string& left_out, int fart
 
 void draw_projection(Scene& s, Rect area) {
     constexpr float kFoot = 32, kDot = 4;
-    constexpr int kAcross = 6, kDown = 5, kMostAvoided = 200;
+    constexpr int kAcross = 6, kDown = 5, kMaxAvoided = 200;
     Ui& ui = s.ui;
-    const auto* found = s.found<ProjectionWanted>();
+    const auto* found = s.found<ProjectionRequest>();
     if (!found || area.h < 80) return;
     const Projection& p = found->answer;
     const std::string before = "Embeddings before and after";
@@ -159,7 +159,7 @@ void draw_projection(Scene& s, Rect area) {
                     token_at(labels, p.tokens[i]), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
     const auto drawn = farthest_moved(p, ui.most_lines);
-    if (isize(drawn) <= kMostAvoided)  // else labels would find no place
+    if (isize(drawn) <= kMaxAvoided)  // else labels would find no place
         for (const int i : drawn) {
             const ImVec2 dot = plot.at(p.steps[0], i);
             placer.avoid({dot.x - kDot, dot.y}, {dot.x + kDot, dot.y});

@@ -11,7 +11,7 @@
 namespace headlight {
 
 void draw_delta_list(Scene& s, Rect area) {
-    const auto* found = s.found<DeltaSplitWanted>();
+    const auto* found = s.found<DeltaSplitRequest>();
     if (!found) return;
     const ModelConfig& c = s.model()->config;
     const auto& values = found->answer.norm_by_head;
@@ -43,7 +43,7 @@ void draw_next_by_layer(Scene& s, Column& c, const DeltaSplit& split, int layer)
 
 constexpr float kAdds = 62;  // room for what a head adds to the metric's logit
 
-void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& found) {
+void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitRequest>& found) {
     c.heading("Promoted by each head", found.answer.against < 0 ? "Δ logit" : "Δ (A − B)");
     c.skip(4);
     for (size_t h = 0; h < found.answer.promoted_by_head.size(); ++h, c.skip(34)) {
@@ -63,8 +63,8 @@ void draw_promoted_by_head(Scene& s, Column& c, const Found<DeltaSplitWanted>& f
 }  // namespace
 
 void draw_delta_inspector(Scene& s, Rect area) {
-    const auto* maps = s.found<DeltaMapsWanted>();
-    const auto* found = s.found<DeltaSplitWanted>();
+    const auto* maps = s.found<DeltaMapsRequest>();
+    const auto* found = s.found<DeltaSplitRequest>();
     if (!maps || !found || !s.shown_cell()) return;
     const ModelConfig& c = s.model()->config;
     const int block = delta_block(s),
@@ -90,7 +90,7 @@ void draw_delta_inspector(Scene& s, Rect area) {
 namespace {
 
 /// What one ΔE is made of, and the tokens that it moves.
-void add_split(const Scene& s, const Found<DeltaSplitWanted>& found, std::vector<NumberTable>& out) {
+void add_split(const Scene& s, const Found<DeltaSplitRequest>& found, std::vector<NumberTable>& out) {
     const DeltaSplit& split = found.answer;
     const ModelConfig& c = s.model()->config;
     const std::string at = " of " +
@@ -138,7 +138,7 @@ void add_split(const Scene& s, const Found<DeltaSplitWanted>& found, std::vector
 }
 
 /// The places in the plane; nothing of tokens that are left out of it.
-void add_plane(const Scene& s, const Found<ProjectionWanted>& found, std::vector<NumberTable>& out) {
+void add_plane(const Scene& s, const Found<ProjectionRequest>& found, std::vector<NumberTable>& out) {
     const Projection& p = found.answer;
     const auto& tokens = s.sentence()->labels[found.asked.stack];
     std::vector<std::string> columns;
@@ -155,7 +155,7 @@ void add_plane(const Scene& s, const Found<ProjectionWanted>& found, std::vector
 }  // namespace
 
 std::vector<NumberTable> delta_numbers(const Scene& s) {
-    const auto* found = s.found<DeltaMapsWanted>();
+    const auto* found = s.found<DeltaMapsRequest>();
     if (!found) return {};
     const DeltaMaps& m = found->answer;
     std::vector<std::string> names;
@@ -165,8 +165,8 @@ std::vector<NumberTable> delta_numbers(const Scene& s) {
                                  {"norm of delta", "token", "block", tokens, names, m.delta},
                                  {"cosine", "token", "block", tokens, names, m.cosine}};
     const size_t maps = out.size();
-    if (const auto* split = s.found<DeltaSplitWanted>()) add_split(s, *split, out);
-    if (const auto* plane = s.found<ProjectionWanted>()) add_plane(s, *plane, out);
+    if (const auto* split = s.found<DeltaSplitRequest>()) add_split(s, *split, out);
+    if (const auto* plane = s.found<ProjectionRequest>()) add_plane(s, *plane, out);
     for (size_t i = maps; i < out.size(); ++i) out[i].beside = true;
     return out;
 }

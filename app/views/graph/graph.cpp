@@ -82,9 +82,10 @@ void draw_graph_toolbar(Scene& s, Toolbar bar) {
 
 /// A weight's part of what the token is made of: what reaches its upper end, times what that carries on.
 float carried(const Rollout* rollout, int layer, int query, float weight) {
-    if (!rollout || layer + 1 >= rollout->reached.rows() || query >= rollout->reached.cols()) return 0;
-    const float moving = rollout->reached(layer + 1, query) - rollout->replaced(layer + 1, query);
-    return rollout->carried[layer] * moving * weight;
+    if (!rollout || layer + 1 >= rollout->accumulated.rows() || query >= rollout->accumulated.cols())
+        return 0;
+    const float moving = rollout->accumulated(layer + 1, query) - rollout->replaced(layer + 1, query);
+    return rollout->scales[layer] * moving * weight;
 }
 
 constexpr float kStrong = 0.004f;  // parts from here on are drawn in amber
@@ -99,15 +100,15 @@ void draw_part(Ui& ui, ImVec2 from, ImVec2 to, ImU32 ink, float part) {
 /// What stays: the residual stream.
 void draw_residual(Ui& ui, const GraphLayout& g, const Graph& graph, const Rollout& rollout) {
     for (int l = 0; l + 1 < g.levels; ++l)
-        for (int i = 0; i < rollout.reached.cols(); ++i) {
-            const float share = graph.stays.empty() ? 1 : graph.stays[l][i], y = g.y(i),
+        for (int i = 0; i < rollout.accumulated.cols(); ++i) {
+            const float share = graph.residual_weight.empty() ? 1 : graph.residual_weight[l][i], y = g.y(i),
                         stays = carried(&rollout, l, i, share) + rollout.replaced(l + 1, i);
             if (stays > kStrong && g.sees(y))
                 draw_part(ui, {g.x(l), y}, {g.x(l + 1), y}, ui.colors->t2, stays);
         }
 }
 
-void draw_edges(Scene& s, const GraphLayout& g, const Found<GraphWanted>& graph, const Rollout* rollout) {
+void draw_edges(Scene& s, const GraphLayout& g, const Found<GraphRequest>& graph, const Rollout* rollout) {
     Ui& ui = s.ui;
     ui.clip(inset(g.nodes, -gap::small, 0));
     struct Strong {
@@ -134,16 +135,16 @@ void draw_edges(Scene& s, const GraphLayout& g, const Found<GraphWanted>& graph,
 void draw_nodes(Scene& s, const GraphLayout& g, const Rollout* rollout) {
     constexpr float kSmall = 4, kLeast = 2;
     Ui& ui = s.ui;
-    const float most = std::min(g.tokens.h * 0.48f, std::max(2.0f, (g.x(1) - g.x(0)) * 0.42f));
+    const float max = std::min(g.tokens.h * 0.48f, std::max(2.0f, (g.x(1) - g.x(0)) * 0.42f));
     ui.clip(inset(g.nodes, -kNodeRoom, 0));
     for (int l = 0; l < g.levels; ++l)
         for (int i = 0; i < g.tokens.rows; ++i) {
             const ImVec2 at{g.x(l), g.y(i)};
             if (!g.sees(at.y)) continue;
-            const bool known = rollout && i < rollout->reached.cols() && l < rollout->reached.rows();
-            const float mass = known ? rollout->reached(l, i) : 0;
+            const bool known = rollout && i < rollout->accumulated.cols() && l < rollout->accumulated.rows();
+            const float mass = known ? rollout->accumulated(l, i) : 0;
             if (mass > kStrong)
-                ui.disc(at, std::min(kLeast + (kNodeRoom - kLeast) * std::sqrt(mass), most),
+                ui.disc(at, std::min(kLeast + (kNodeRoom - kLeast) * std::sqrt(mass), max),
                         ui.colors->accent);
             else
                 ui.fill(square_at(at, kSmall), ui.colors->l2);  // hundreds of them
@@ -231,7 +232,7 @@ void draw_levels(Scene& s, const GraphLayout& g, Rect line, const Rollout* rollo
 }  // namespace
 
 void draw_graph(Scene& s, Rect area) {
-    const auto* graph = s.found<GraphWanted>();
+    const auto* graph = s.found<GraphRequest>();
     const Rollout* reached = shown_origins(s);
     Rect rest = area;
     draw_graph_toolbar(s, view_toolbar(s.ui, rest));

@@ -33,13 +33,13 @@ struct GraphEdge {
 /// they or what is seen are others.
 struct EdgesInSight {
     uint64_t of_sentence = 0;
-    std::optional<GraphWanted> asked;
+    std::optional<GraphRequest> asked;
     Rect view;
     float row = 0, hidden = 0;  // of Grid
     std::vector<GraphEdge> edges;
     float faintest = 0;
 };
-const EdgesInSight& edges_in_sight(const Scene& scene, const Found<GraphWanted>& graph, const Grid& tokens);
+const EdgesInSight& edges_in_sight(const Scene& scene, const Found<GraphRequest>& graph, const Grid& tokens);
 
 /// The stack whose layers are shown, and the token at the top that is followed down.
 int graph_stack(const Scene& scene);

@@ -7,14 +7,14 @@ namespace headlight {
 
 namespace {
 
-bool is_of(const EdgesInSight& e, uint64_t sentence, const GraphWanted& asked, const Grid& g) {
+bool is_of(const EdgesInSight& e, uint64_t sentence, const GraphRequest& asked, const Grid& g) {
     return e.of_sentence == sentence && e.asked == asked && e.view.x == g.view.x && e.view.y == g.view.y &&
            e.view.w == g.view.w && e.view.h == g.view.h && e.row == g.h && e.hidden == g.y0;
 }
 
 }  // namespace
 
-const EdgesInSight& edges_in_sight(const Scene& s, const Found<GraphWanted>& graph, const Grid& tokens) {
+const EdgesInSight& edges_in_sight(const Scene& s, const Found<GraphRequest>& graph, const Grid& tokens) {
     auto& kept = s.of<EdgesInSight>();
     const uint64_t sentence = s.sentence()->serial.value();
     if (is_of(kept, sentence, graph.asked, tokens)) return kept;

@@ -19,7 +19,7 @@ const char* origins_name(Origins by) {
 }
 
 const Rollout* shown_origins(const Scene& s) {
-    const auto* found = s.found<RolloutWanted>();
+    const auto* found = s.found<RolloutRequest>();
     return found && found->asked.included.stack == graph_stack(s) ? &found->answer : nullptr;
 }
 
@@ -28,14 +28,14 @@ std::vector<Question> ask_graph(const Scene& s) {
     IncludedHeads included = state.included;
     included.stack = graph_stack(s);
     const Metric metric = s.session.document.metric.metric;
-    GraphWanted graph{included, state.share, state.by, {metric, graph_token(s)}};
+    GraphRequest graph{included, state.share, state.by, {metric, graph_token(s)}};
     if (state.by == Origins::automatic || state.by == Origins::flow) {  // as the origins turned out
-        const auto* found = s.found<RolloutWanted>();
+        const auto* found = s.found<RolloutRequest>();
         const bool moves = state.by == Origins::automatic && found && found->asked.by == state.by &&
                            found->answer.by == Origins::contribution;
         graph.by = moves ? Origins::contribution : Origins::rollout;
     }
-    return {graph, RolloutWanted{included, graph_token(s), state.by, metric}};
+    return {graph, RolloutRequest{included, graph_token(s), state.by, metric}};
 }
 
 namespace {

@@ -66,7 +66,7 @@ void draw_graph_list(Scene& s, Rect area) {
     choose_included(s, take_top(rest, size::line, 10));
     caption_lines(ui, take_bottom(rest, kNote, gap::close),
                   "Click toggles a head. A layer without heads passes on its input unchanged.");
-    const int most = std::max(1, int((rest.w - kNumber) / kLeastHead)), lines = (heads + most - 1) / most,
+    const int max = std::max(1, int((rest.w - kNumber) / kLeastHead)), lines = (heads + max - 1) / max,
               across = (heads + lines - 1) / lines;
     const float wide = std::min(kHead, (rest.w - kNumber) / float(across));
     const Rect rows = inset(rest, -gap::tight, 0);
@@ -128,7 +128,7 @@ void link_to_map(Scene& s, SidePanel& panel, Origins by) {
 }  // namespace
 
 void draw_graph_inspector(Scene& s, Rect area) {
-    const auto* found = s.found<RolloutWanted>();
+    const auto* found = s.found<RolloutRequest>();
     if (!found || found->asked.included.stack != graph_stack(s)) return;
     const auto& labels = s.sentence()->labels[graph_stack(s)];
     draw_inspector_title(s, area, token_at(labels, std::min(found->asked.token, isize(labels) - 1)),
@@ -158,16 +158,16 @@ void draw_graph_inspector(Scene& s, Rect area) {
 }
 
 std::vector<NumberTable> graph_numbers(const Scene& s) {
-    const auto* found = s.found<RolloutWanted>();
+    const auto* found = s.found<RolloutRequest>();
     if (!found) return {};
     const auto& tokens = s.sentence()->labels[found->asked.included.stack];
     std::vector<std::string> depths{"embeddings"};
-    for (Index layer = 0; layer + 1 < found->answer.reached.rows(); ++layer)
+    for (Index layer = 0; layer + 1 < found->answer.accumulated.rows(); ++layer)
         depths.push_back("layer " + std::to_string(layer));
     const Origins by = found->answer.by == Origins::flow ? Origins::rollout : found->answer.by;
     std::vector<NumberTable> out{
         {std::string(origins_name(by)) + " from token " + std::to_string(found->asked.token), "depth",
-         "token", depths, tokens, found->answer.reached}};
+         "token", depths, tokens, found->answer.accumulated}};
     if (!found->answer.flow.empty())
         out.push_back({"flow to token " + std::to_string(found->asked.token),
                        "",

@@ -11,7 +11,7 @@ struct View;
 struct ViewPage;
 
 struct HeatMapState {
-    Viewport seen{.most = 400};
+    Viewport seen{.max = 400};
     bool dragged = false;                  // the button went down to move it, not to lock a cell
     std::pair<int, int> followed{-1, -1};  // the locked cell that was brought into sight
     int tokens = -1;                       // … and how many queries there were when the last one was

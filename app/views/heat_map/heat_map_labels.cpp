@@ -13,7 +13,7 @@
 namespace headlight {
 
 namespace {
-constexpr size_t kMostOfLabel = 14;
+constexpr size_t kMaxOfLabel = 14;
 constexpr float kColorBar = 14;
 
 /// The right button on the names beside rows, or above columns.
@@ -35,7 +35,7 @@ void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, 
     for (const bool down : {true, false}) {
         const bool queries = down == rows;
         const auto& labels = map_labels(s, down);
-        TokenAxis axis{l, [&](int i) { return shorten_middle(labels[i], kMostOfLabel); }, index_name};
+        TokenAxis axis{l, [&](int i) { return shorten_middle(labels[i], kMaxOfLabel); }, index_name};
         axis.lit = !cell ? -1 : queries ? cell->first : cell->second;
         axis.lit_ink = queries ? c.accent_text : c.t1;
         axis.lit_back = queries ? c.accent_fill : c.bg3;

@@ -31,8 +31,8 @@ float cell_side(const Ui& ui, Rect room, int rows, int columns, Viewport& seen) 
     constexpr float kLeastFitting = 1e-3f;  // however little room there is
     const float fits =
         std::max(kLeastFitting, std::min({room.w / float(columns), room.h / float(rows), kLargestCell}));
-    seen.most = kLargestEnlarged / fits;
-    seen.zoom = std::clamp(seen.zoom, 1.0f, seen.most);
+    seen.max = kLargestEnlarged / fits;
+    seen.zoom = std::clamp(seen.zoom, 1.0f, seen.max);
     const float cell = fits * seen.zoom, pixels = cell * ui.scale;
     if (pixels < 1) return 1 / std::ceil(1 / pixels) / ui.scale;
     return pixels >= 4 ? ui.whole(cell) : cell;  // small cells would lose too much to rounding

@@ -58,10 +58,10 @@ void InfluenceState::visit(FieldVisitor& v) {
              {"influence measure", "Influence: measure", "measure map and scores, or cancel", {"off", "on"}});
 }
 
-InfluenceMapWanted influence_map_wanted(const Scene& s) {
-    constexpr int kOf[] = {InfluenceMapWanted::kChosenByCost, 0, 8, 32};
+InfluenceMapRequest influence_map_request(const Scene& s) {
+    constexpr int kOf[] = {InfluenceMapRequest::kChosenByCost, 0, 8, 32};
     const InfluenceState& state = s.of<InfluenceState>();
-    InfluenceMapWanted out;
+    InfluenceMapRequest out;
     out.of = state.of;
     out.stack = s.model()->config.block(s.block()).stack;
     out.layer = state.layer;
@@ -73,9 +73,9 @@ InfluenceMapWanted influence_map_wanted(const Scene& s) {
 
 int written_tokens(const Scene& s) { return s.sentence()->written ? s.sentence()->step : 0; }
 
-TokenScoresWanted token_scores_wanted(const Scene& s) {
+TokenScoresRequest token_scores_request(const Scene& s) {
     const InfluenceState& state = s.of<InfluenceState>();
-    TokenScoresWanted out;
+    TokenScoresRequest out;
     out.how = {state.method, s.session.document.metric.metric, InfluenceBaseline::mean, 1, 0};
     if (state.method == InfluenceMethod::integrated_gradients) {
         out.how.baseline = state.baseline;
@@ -94,9 +94,9 @@ namespace {
 
 /// What the job of the runs that are shown has found.
 template <class Sweep>
-typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::Request& wanted) {
+typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::Request& request) {
     const auto* job = s.answer->job<Sweep>();
-    const auto sweep = Sweep::of(&wanted, inputs_shown(s));
+    const auto sweep = Sweep::of(&request, inputs_shown(s));
     return job && sweep && job->is_of(*sweep) ? job->found() : typename Sweep::Found{};
 }
 
@@ -104,26 +104,26 @@ typename Sweep::Found found_in_background(const Scene& s, const typename Sweep::
 
 InfluenceMapFound influence_map_found(const Scene& s) {
     if (!s.sentence()) return {};
-    const InfluenceMapWanted wanted = influence_map_wanted(s);
-    if (const auto* asked = s.found<InfluenceMapWanted>(); asked && asked->asked == wanted)
+    const InfluenceMapRequest request = influence_map_request(s);
+    if (const auto* asked = s.found<InfluenceMapRequest>(); asked && asked->asked == request)
         return asked->answer;
-    return found_in_background<InfluenceMapSweep>(s, wanted);
+    return found_in_background<InfluenceMapSweep>(s, request);
 }
 
 TokenScores token_scores_found(const Scene& s) {
     if (!s.sentence()) return {};
-    const TokenScoresWanted wanted = token_scores_wanted(s);
-    if (const auto* asked = s.found<TokenScoresWanted>(); asked && asked->asked == wanted)
+    const TokenScoresRequest request = token_scores_request(s);
+    if (const auto* asked = s.found<TokenScoresRequest>(); asked && asked->asked == request)
         return asked->answer;
-    return found_in_background<TokenScoresSweep>(s, wanted);
+    return found_in_background<TokenScoresSweep>(s, request);
 }
 
 namespace {
 
-AttentionBesideWanted attention_wanted(const Scene& s) {
-    const InfluenceMapWanted map = influence_map_wanted(s);
-    AttentionBesideWanted out{s.of<InfluenceState>().beside, s.block(), s.head(),
-                              map.of == InfluenceOf::hidden ? map.layer : -1, nullptr};
+AttentionBesideRequest attention_request(const Scene& s) {
+    const InfluenceMapRequest map = influence_map_request(s);
+    AttentionBesideRequest out{s.of<InfluenceState>().beside, s.block(), s.head(),
+                               map.of == InfluenceOf::hidden ? map.layer : -1, nullptr};
     const InfluenceMapFound found = influence_map_found(s);
     if (found.map && found.map->whole()) out.map = found.map;
     out.clamp_to(*s.sentence()->trace);
@@ -133,40 +133,40 @@ AttentionBesideWanted attention_wanted(const Scene& s) {
 }  // namespace
 
 const AttentionBeside* attention_beside(const Scene& s) {
-    const auto* found = s.found<AttentionBesideWanted>();
+    const auto* found = s.found<AttentionBesideRequest>();
     if (!found || !s.sentence()) return nullptr;
-    const AttentionBesideWanted wanted = attention_wanted(s);
-    const bool same = found->asked.beside == wanted.beside && found->asked.block == wanted.block &&
-                      found->asked.head == wanted.head && found->asked.layer == wanted.layer;
+    const AttentionBesideRequest request = attention_request(s);
+    const bool same = found->asked.beside == request.beside && found->asked.block == request.block &&
+                      found->asked.head == request.head && found->asked.layer == request.layer;
     return same && found->answer.weights.size() ? &found->answer : nullptr;
 }
 
 std::vector<ScoredPart> shown_parts(const Scene& s, const Influence& found) {
     return scored_parts(*s.sentence()->trace, found.tokens, s.of<InfluenceState>().part,
-                        token_scores_wanted(s).how.written);
+                        token_scores_request(s).how.written);
 }
 
 std::string explained_name(const Scene& s) {
-    const TokenScoresWanted wanted = token_scores_wanted(s);
-    if (wanted.how.written > 0) {
-        const int count = wanted.how.written;
-        return std::string(metric_row(wanted.how.metric.kind).word) + " of the " +
+    const TokenScoresRequest request = token_scores_request(s);
+    if (request.how.written > 0) {
+        const int count = request.how.written;
+        return std::string(metric_row(request.how.metric.kind).word) + " of the " +
                (count == 1 ? "written token" : std::to_string(count) + " written tokens");
     }
     return s.model()->has_logits() ? metric_text(s) : "last token";
 }
 
 std::string influence_map_name(const Scene& s) {
-    const InfluenceMapWanted wanted = influence_map_wanted(s);
-    if (wanted.of != InfluenceOf::hidden) {
-        const bool of_next = wanted.metric.a < 0 && wanted.metric.kind != MetricKind::divergence;
-        return (wanted.of == InfluenceOf::metric ? "Influence on " : "Relevance for ") +
-               (of_next ? metric_row(wanted.metric.kind).word + std::string(" of each next token")
+    const InfluenceMapRequest request = influence_map_request(s);
+    if (request.of != InfluenceOf::hidden) {
+        const bool of_next = request.metric.a < 0 && request.metric.kind != MetricKind::divergence;
+        return (request.of == InfluenceOf::metric ? "Influence on " : "Relevance for ") +
+               (of_next ? metric_row(request.metric.kind).word + std::string(" of each next token")
                         : metric_text(s) + " at each token");
     }
     const bool several = s.model()->config.stacks.size() > 1;
-    return "Influence on what leaves " + (several ? s.model()->config.stacks[wanted.stack].name + " " : "") +
-           "layer " + std::to_string(wanted.layer);
+    return "Influence on what leaves " + (several ? s.model()->config.stacks[request.stack].name + " " : "") +
+           "layer " + std::to_string(request.layer);
 }
 
 const char* influence_word(const Scene& s) {
@@ -175,13 +175,13 @@ const char* influence_word(const Scene& s) {
 
 std::string attention_beside_name(const Scene& s) {
     const ModelConfig& c = s.model()->config;
-    const AttentionBesideWanted wanted = attention_wanted(s);
-    const std::string through = " through layer " + std::to_string(wanted.layer);
-    switch (wanted.beside) {
+    const AttentionBesideRequest request = attention_request(s);
+    const std::string through = " through layer " + std::to_string(request.layer);
+    switch (request.beside) {
         case InfluenceBeside::head:
-            return "Attention of head " + head_name(c, wanted.block, wanted.head);
+            return "Attention of head " + head_name(c, request.block, request.head);
         case InfluenceBeside::layer:
-            return "Mean attention of layer " + block_name(c, wanted.block);
+            return "Mean attention of layer " + block_name(c, request.block);
         case InfluenceBeside::rollout:
             return "Rollout" + through;
         case InfluenceBeside::contribution:
@@ -191,7 +191,7 @@ std::string attention_beside_name(const Scene& s) {
 }
 
 void draw_influence(Scene& s, Rect area) {
-    constexpr float kProgressHigh = 34, kStripShare = 0.34f, kLeastStrip = 132, kMostStrip = 260;
+    constexpr float kProgressHigh = 34, kStripShare = 0.34f, kLeastStrip = 132, kMaxStrip = 260;
     if (!s.sentence() || !s.answer->picture) return;
     Rect rest = area;
     if (!s.ui.on_page()) {
@@ -208,7 +208,7 @@ void draw_influence(Scene& s, Rect area) {
                scored = scores.found || !scores.refusal.empty();
     if (!s.ui.on_page() && !(mapped && scored))
         draw_influence_progress(s, take_top(rest, kProgressHigh, gap::small));
-    Rect strip = take_bottom(rest, std::clamp(rest.h * kStripShare, kLeastStrip, kMostStrip), gap::medium);
+    Rect strip = take_bottom(rest, std::clamp(rest.h * kStripShare, kLeastStrip, kMaxStrip), gap::medium);
     draw_influence_maps(s, rest);
     draw_influence_strip(s, strip);
 }
@@ -217,16 +217,16 @@ namespace {
 
 std::vector<Question> ask_influence(const Scene& s) {
     if (!s.sentence()) return {};
-    std::vector<Question> out{attention_wanted(s)};
+    std::vector<Question> out{attention_request(s)};
     if (!s.ui.on_page()) return out;
-    out.emplace_back(influence_map_wanted(s));
-    out.emplace_back(token_scores_wanted(s));
+    out.emplace_back(influence_map_request(s));
+    out.emplace_back(token_scores_request(s));
     return out;
 }
 
 std::vector<JobRequest> measured_influence(const Scene& s, bool shown) {
     if (!shown || !s.sentence() || !s.of<InfluenceState>().measures) return {};
-    return {influence_map_wanted(s), token_scores_wanted(s)};
+    return {influence_map_request(s), token_scores_request(s)};
 }
 
 /// "last", or a layer's number.

@@ -37,8 +37,8 @@ struct InfluenceState {
 inline constexpr std::array<int, 3> kInfluenceSteps{10, 50, 300};
 
 /// What the view asks for: the map, its attention, the scores.
-InfluenceMapWanted influence_map_wanted(const Scene& scene);
-TokenScoresWanted token_scores_wanted(const Scene& scene);
+InfluenceMapRequest influence_map_request(const Scene& scene);
+TokenScoresRequest token_scores_request(const Scene& scene);
 /// What is known of these.
 InfluenceMapFound influence_map_found(const Scene& scene);
 TokenScores token_scores_found(const Scene& scene);

@@ -13,11 +13,11 @@ void draw_influence_toolbar(Scene& s, Toolbar& bar) {
         bar.choose("Influence on", "influence/of", {"hidden state", "metric", "metric’s relevance"},
                    state.of);
     if (state.of == InfluenceOf::hidden) {
-        const InfluenceMapWanted wanted = influence_map_wanted(s);
+        const InfluenceMapRequest request = influence_map_request(s);
         std::vector<std::string> layers;
-        for (int l = 0; l < c.stacks[wanted.stack].layers; ++l)
+        for (int l = 0; l < c.stacks[request.stack].layers; ++l)
             layers.push_back("layer " + std::to_string(l));
-        if (const int chosen = bar.choice("after", "influence/layer", layers, wanted.layer); chosen >= 0)
+        if (const int chosen = bar.choice("after", "influence/layer", layers, request.layer); chosen >= 0)
             state.layer = chosen + 1 == isize(layers) ? -1 : chosen;
         bar.choose("Measure", "influence/probes", {"exact or estimated", "exactly", "8 random", "32 random"},
                    state.probes);

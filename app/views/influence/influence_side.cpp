@@ -44,8 +44,8 @@ void list_parts(Scene& s, SidePanel& panel) {
     constexpr float kValue = 76;
     const TokenScores scores = token_scores_found(s);
     if (!scores.found) return;
-    const TokenScoresWanted wanted = token_scores_wanted(s);
-    const InfluenceMethodRow& method = row_of(influence_methods(), wanted.how.method);
+    const TokenScoresRequest request = token_scores_request(s);
+    const InfluenceMethodRow& method = row_of(influence_methods(), request.how.method);
     panel.heading("Counts most for " + explained_name(s), method.name);
     panel.bars = panel.at.w * 0.42f;
     panel.values = kValue;
@@ -56,14 +56,14 @@ void list_parts(Scene& s, SidePanel& panel) {
                      [&](int a, int b) { return std::abs(parts[a].score) > std::abs(parts[b].score); });
     for (int i = 0; i < std::min(kListed, isize(order)) && panel.y + gap::medium < panel.end(); ++i) {
         const ScoredPart& part = parts[order[i]];
-        const float most = std::max(std::abs(parts[order[0]].score), 1e-12f);
+        const float max = std::max(std::abs(parts[order[0]].score), 1e-12f);
         panel.bar({part.tokens.size() == 1 ? std::to_string(part.tokens.first) : "", part.label,
-                   part.score / most,
+                   part.score / max,
                    method.is_signed ? signed_number(part.score, 3) : fine_number(part.score, 3),
                    s.of<InfluenceState>().part_pointed == order[i], method.is_signed});
     }
     panel.rule();
-    if (wanted.how.method == InfluenceMethod::integrated_gradients) {
+    if (request.how.method == InfluenceMethod::integrated_gradients) {
         panel.pair("scores sum to", number(scores.found->sum, 3));
         panel.pair("metric − baseline", number(scores.found->value - scores.found->baseline_value, 3));
         if (!std::isnan(scores.found->gap())) panel.pair("gap", percent(scores.found->gap()), true);
@@ -120,7 +120,7 @@ std::vector<NumberTable> influence_numbers(const Scene& s) {
         names.push_back(parts[i].label);
         values(Index(i), 0) = parts[i].score;
     }
-    out.push_back({row_of(influence_methods(), token_scores_wanted(s).how.method).word,
+    out.push_back({row_of(influence_methods(), token_scores_request(s).how.method).word,
                    "token",
                    "score",
                    names,

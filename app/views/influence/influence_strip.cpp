@@ -44,9 +44,9 @@ void draw_strip_toolbar(Scene& s, Toolbar& bar) {
 /// The text of the other run, where the method asks for one.
 void draw_baseline_field(Scene& s, Rect& rest) {
     constexpr float kName = 84;
-    const TokenScoresWanted wanted = token_scores_wanted(s);
-    if (s.ui.on_page() || !wanted.how.needs_prompt()) return;
-    const bool patches = wanted.how.method == InfluenceMethod::attribution_patching;
+    const TokenScoresRequest request = token_scores_request(s);
+    if (s.ui.on_page() || !request.how.needs_prompt()) return;
+    const bool patches = request.how.method == InfluenceMethod::attribution_patching;
     Rect line = take_top(rest, size::view_header);
     line = inset(line, 0, gap::close);
     write(s.ui, take_left(line, kName, gap::small), kBody, s.ui.colors->t1,
@@ -56,17 +56,17 @@ void draw_baseline_field(Scene& s, Rect& rest) {
 
 /// What integrated gradients add up to, and what they should.
 std::string completeness(const Scene& s, const Influence& found) {
-    const TokenScoresWanted wanted = token_scores_wanted(s);
-    if (wanted.how.method == InfluenceMethod::integrated_gradients) {
+    const TokenScoresRequest request = token_scores_request(s);
+    if (request.how.method == InfluenceMethod::integrated_gradients) {
         const float change = found.value - found.baseline_value;
         return "Completeness: the scores sum to " + number(found.sum, 3) + ", the metric changes by " +
                number(change, 3) + " from the baseline" +
                (std::isnan(found.gap()) ? "" : " (gap " + percent(found.gap()) + ")") + ".";
     }
-    if (wanted.how.method == InfluenceMethod::attribution_patching)
+    if (request.how.method == InfluenceMethod::attribution_patching)
         return "Shares of the way from " + number(found.value, 3) + " here to " +
                number(found.baseline_value, 3) + " in the clean text, all layers added up.";
-    if (wanted.how.method == InfluenceMethod::contribution || wanted.how.method == InfluenceMethod::rollout)
+    if (request.how.method == InfluenceMethod::contribution || request.how.method == InfluenceMethod::rollout)
         return "Shares that sum to " + number(found.sum, 2) + ".";
     return "Sum " + number(found.sum, 3) +
            (s.model()->has_logits() ? ", value " + number(found.value, 3) : "") + ".";
@@ -74,8 +74,8 @@ std::string completeness(const Scene& s, const Influence& found) {
 
 /// How the probability of what was written fell: "log p −5.31, unchanged −3.02: p × 0.101".
 std::string fall_of(const Scene& s, const Influence& found) {
-    const TokenScoresWanted wanted = token_scores_wanted(s);
-    if (wanted.how.written == 0) return "";
+    const TokenScoresRequest request = token_scores_request(s);
+    if (request.how.written == 0) return "";
     if (!s.sentence()->unchanged) return "p = " + percent(std::exp(found.value)) + ". ";
     const float before = found.own_value;
     return "log p " + number(found.value, 2) + ", before the interventions " + number(before, 2) + ": p × " +
@@ -106,7 +106,7 @@ void mask_part(Scene& s, const ScoredPart& part) {
 
 void answer_part(Scene& s, Rect r, int i, const ScoredPart& part) {
     const std::string path = "influence/part/" + std::to_string(i);
-    const bool masks = token_scores_wanted(s).how.written > 0;
+    const bool masks = token_scores_request(s).how.written > 0;
     const Hit hit = masks ? s.ui.control(path, r) : s.ui.hit(path, r);
     if (!hit.hovered) return;
     s.of<InfluenceState>().part_pointed = i;
@@ -118,11 +118,11 @@ void answer_part(Scene& s, Rect r, int i, const ScoredPart& part) {
 }
 
 /// A box in the color of its score; the text in it.
-void draw_part(Scene& s, Rect r, const ScoredPart& part, float most, bool is_signed) {
+void draw_part(Scene& s, Rect r, const ScoredPart& part, float max, bool is_signed) {
     Ui& ui = s.ui;
     const Colormap& map = is_signed ? signed_colormap(ui.colors->dark)
                                     : colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float place = is_signed ? 0.5f + 0.5f * part.score / most : part.score / most;
+    const float place = is_signed ? 0.5f + 0.5f * part.score / max : part.score / max;
     const ImU32 back = color_at(map, std::clamp(place, 0.0f, 1.0f));
     ui.fill(r, back, size::corner);
     write(ui, inset(r, kPartPad, 0), kBodyMono, ink_on(back), part.label, Flush::center);
@@ -133,8 +133,8 @@ void draw_part(Scene& s, Rect r, const ScoredPart& part, float most, bool is_sig
 
 void draw_parts_of_text(Scene& s, Rect area, const std::vector<ScoredPart>& parts, bool is_signed) {
     Ui& ui = s.ui;
-    float most = 1e-12f;
-    for (const ScoredPart& part : parts) most = std::max(most, std::abs(part.score));
+    float max = 1e-12f;
+    for (const ScoredPart& part : parts) max = std::max(max, std::abs(part.score));
     std::vector<Rect> places;
     float x = 0, y = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -152,7 +152,7 @@ void draw_parts_of_text(Scene& s, Rect area, const std::vector<ScoredPart>& part
         Rect r = places[i];
         r.y -= state.strip_scroll;
         if (r.bottom() < area.y || r.y > area.bottom()) continue;
-        draw_part(s, r, parts[i], most, is_signed);
+        draw_part(s, r, parts[i], max, is_signed);
         if (r.y >= area.y && r.bottom() <= area.bottom()) answer_part(s, r, narrow<int>(i), parts[i]);
     }
     ui.unclip();
@@ -176,7 +176,7 @@ void draw_influence_strip(Scene& s, Rect area) {
         return;
     }
     if (!scores.found) return;
-    const InfluenceMethodRow& method = row_of(influence_methods(), token_scores_wanted(s).how.method);
+    const InfluenceMethodRow& method = row_of(influence_methods(), token_scores_request(s).how.method);
     std::string name = method.name;
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
     const std::string what = name + " for " + explained_name(s) + ". ", fall = fall_of(s, *scores.found),

@@ -18,7 +18,7 @@ namespace {
 constexpr float kTitleRow = size::title_bar, kNarrow = 800;
 
 /// `first_head`: the one that the station began with, where it is known.
-PageWanted page_wanted(const Session& session, std::optional<AttentionHead> first_head) {
+PageRequest page_request(const Session& session, std::optional<AttentionHead> first_head) {
     const LearnState& state = session.of<LearnState>();
     const Selection& s = session.selection;
     const auto focused = s.focused();
@@ -75,7 +75,7 @@ void press_cell(const Scene& s, std::pair<int, int> cell) {
 }
 
 /// Returns where the page ends.
-float draw_answer(Scene& s, Rect area, float y, const Found<PageWanted>& found) {
+float draw_answer(Scene& s, Rect area, float y, const Found<PageRequest>& found) {
     Ui& ui = s.ui;
     const learn::Station& station = *learn::find_station(found.asked.station);
     const float x = area.x + size::center_pad, width = area.w - 2 * size::center_pad;
@@ -103,7 +103,7 @@ void show_focus(Scene& s, Rect area, LearnState& state) {
     s.ui.wake_after = 0.01f;
 }
 
-void draw_page(Scene& s, Rect area, const Found<PageWanted>* found, const learn::Station& station,
+void draw_page(Scene& s, Rect area, const Found<PageRequest>* found, const learn::Station& station,
                bool narrow, bool words) {
     Ui& ui = s.ui;
     LearnState& state = s.of<LearnState>();
@@ -129,17 +129,17 @@ std::vector<Question> ask_learn(const Scene& s) {
     LearnState& state = s.of<LearnState>();
     const std::string of = state.station + '\n' + s.session.document.open.path;
     if (std::exchange(state.first_head_of, of) != of) state.first_head.reset();
-    const auto* found = s.found<PageWanted>();
+    const auto* found = s.found<PageRequest>();
     if (found && found->asked.station == state.station && found->answer.first_head)
         state.first_head = found->answer.first_head;
-    const PageWanted begun =
-        page_wanted(s.session, {});  // answered with the head that it found: no other is asked
-    return {found && found->asked == begun ? begun : page_wanted(s.session, state.first_head)};
+    const PageRequest begun =
+        page_request(s.session, {});  // answered with the head that it found: no other is asked
+    return {found && found->asked == begun ? begun : page_request(s.session, state.first_head)};
 }
 
 void draw_learn(Scene& s, Rect area) {
     LearnState& state = s.of<LearnState>();
-    const auto* found = s.found<PageWanted>();
+    const auto* found = s.found<PageRequest>();
     if (s.ui.on_page()) {
         if (found) draw_answer(s, area, area.y, *found);
         return;
@@ -166,18 +166,18 @@ void draw_learn(Scene& s, Rect area) {
 }
 
 std::optional<Result<Drawing>> learn_figure(const ViewPage& page, ThreadPool& pool) {
-    const PageWanted wanted = page_wanted(page.session, page.session.of<LearnState>().first_head);
-    const auto* found = page.answer->found<PageWanted>();
-    const auto shown = found && found->asked.station == wanted.station
+    const PageRequest request = page_request(page.session, page.session.of<LearnState>().first_head);
+    const auto* found = page.answer->found<PageRequest>();
+    const auto shown = found && found->asked.station == request.station
                            ? Result<StationPage>(found->answer)
-                           : answer_page({*page.answer->sentence->trace}, wanted, pool, nullptr);
+                           : answer_page({*page.answer->sentence->trace}, request, pool, nullptr);
     if (!shown) return shown.error();
     if (!shown->page) return Error{shown->missing};
-    return learn::draw_learn_page(shown->page, learn::station_text(wanted.station), page.style);
+    return learn::draw_learn_page(shown->page, learn::station_text(request.station), page.style);
 }
 
 std::vector<NumberTable> learn_numbers(const Scene& s) {
-    const auto* found = s.found<PageWanted>();
+    const auto* found = s.found<PageRequest>();
     return found && found->answer.page ? learn::page_numbers(*found->answer.page)
                                        : std::vector<NumberTable>();
 }

@@ -24,16 +24,16 @@ struct SliderRange {
     SliderRange(double low, double high, bool whole)
         : low(low), high(high), whole(whole), ratios(high > 128 * std::max(low, 1.0)) {}
 
-    double least() const { return std::max(low, whole ? 1.0 : high * 1e-5); }  // of ratios: 0 has none
+    double min() const { return std::max(low, whole ? 1.0 : high * 1e-5); }  // of ratios: 0 has none
     float place(double value) const {
         value = std::min(value, high);
         if (!ratios) return high > low ? float((value - low) / (high - low)) : 0;
-        return value < least() ? 0 : float(std::log(value / least()) / std::log(high / least()));
+        return value < min() ? 0 : float(std::log(value / min()) / std::log(high / min()));
     }
     double value(float at) const {
         double v = !ratios   ? low + double(at) * (high - low)
                    : at <= 0 ? low
-                             : least() * std::pow(high / least(), double(at));
+                             : min() * std::pow(high / min(), double(at));
         if (whole) return std::round(v);
         const double unit = v > 0 ? std::pow(10.0, std::floor(std::log10(v)) - 1) : 1;  // two digits
         return std::clamp(std::round(v / unit) * unit, low, high);
@@ -73,8 +73,8 @@ public:
         slider(key, label, double(value), {double(low), double(high), false});
     }
     void whole(const char* key, const char* label, int& value, int low, int high) override {
-        const int most = highest(key, high);  // on what is open, which a larger value means as well
-        slider(key, label, double(std::min(value, most)), {double(low), double(most), true});
+        const int max = highest(key, high);  // on what is open, which a larger value means as well
+        slider(key, label, double(std::min(value, max)), {double(low), double(max), true});
     }
     void played(const char* key, const char* label, int& value, int low, int high) override {
         whole(key, label, value, low, high);

@@ -174,16 +174,16 @@ void draw_paging(Scene& s, Rect line, const LensGrid& g) {
 
 std::vector<Question> ask_lens(const Scene& s) {
     constexpr int kListed = 16;
-    AttributionWanted explained{lens_position(s), -1, kListed};
+    AttributionRequest explained{lens_position(s), -1, kListed};
     if (const auto pointed = s.session.selection.hovered.token)
         explained.token = *pointed;
     else
         std::tie(explained.token, explained.against) = explained_tokens(s);
-    return {LensWanted{s.of<LensState>().first(), s.of<LensState>().columns}, explained};
+    return {LensRequest{s.of<LensState>().first(), s.of<LensState>().columns}, explained};
 }
 
 void draw_lens(Scene& s, Rect area) {
-    const auto* found = s.found<LensWanted>();
+    const auto* found = s.found<LensRequest>();
     if (!found || !s.answer->picture) return;
     const Lens& lens = found->answer;
     const int rows = isize(lens.top), position = lens_position(s);

@@ -184,7 +184,7 @@ void draw_parts(Scene& s, Rect area, const Attributed& parts) {
 }  // namespace
 
 std::optional<NumberTable> logit_shares(const Scene& s) {
-    const auto* found = s.found<AttributionWanted>();
+    const auto* found = s.found<AttributionRequest>();
     if (!found || found->answer.parts.empty()) return {};
     const Attribution& a = found->answer;
     const Attributed parts = lay_out(s, a);
@@ -214,7 +214,7 @@ std::optional<NumberTable> logit_shares(const Scene& s) {
 
 void draw_attribution(Scene& s, Rect area) {
     Ui& ui = s.ui;
-    const auto* found = s.found<AttributionWanted>();
+    const auto* found = s.found<AttributionRequest>();
     if (!found || area.h < 120) return;
     const Attribution& a = found->answer;
     ui.hairline(area.x, area.y, area.right(), area.y);

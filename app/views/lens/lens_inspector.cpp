@@ -59,7 +59,7 @@ void draw_after_layers(SidePanel& panel, const Model& model, const Attribution& 
     }
 }
 
-void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found, float bottom) {
+void draw_predictions(Scene& s, Column& c, const Found<AttributionRequest>& found, float bottom) {
     Ui& ui = s.ui;
     const bool clickable = acceptable(s, found.asked.position);
     std::optional<int> pointed;
@@ -82,7 +82,7 @@ void draw_predictions(Scene& s, Column& c, const Found<AttributionWanted>& found
 }  // namespace
 
 void draw_lens_inspector(Scene& s, Rect area) {
-    const auto* found = s.found<AttributionWanted>();
+    const auto* found = s.found<AttributionRequest>();
     if (!found || !s.answer->picture) return;
     const Attribution& a = found->answer;
     const int position = std::min(found->asked.position, output_size(s) - 1);
@@ -107,7 +107,7 @@ void draw_lens_inspector(Scene& s, Rect area) {
 std::vector<NumberTable> lens_numbers(const Scene& s) {
     ThreadPool pool(int(std::max(1u, std::thread::hardware_concurrency())));
     const auto whole =
-        answer_lens(*s.sentence()->trace, LensWanted{0, s.sentence()->trace->output().size()}, pool,
+        answer_lens(*s.sentence()->trace, LensRequest{0, s.sentence()->trace->output().size()}, pool,
                     nullptr);  // a page shows some positions
     if (!whole) throw Failure(whole.error());
     if (whole->top.empty()) return {};

@@ -114,9 +114,9 @@ struct LineCount {
     size_t all = 0;
     float faintest = 0;
 
-    static LineCount of(std::vector<float> weights, size_t most) {
+    static LineCount of(std::vector<float> weights, size_t max) {
         const size_t all = weights.size();
-        return {all, faintest_of(weights, most)};
+        return {all, faintest_of(weights, max)};
     }
 };
 
@@ -213,9 +213,9 @@ std::string caption_of(const Scene& s, const LinesLayout& l, const LineCount& in
     const auto focused = focused_query(s);
     const std::string of = cell ? token_at(s.query_labels(), cell->first) : "";
     const auto strongest = [&](const LineCount& lines) {
-        const size_t most = s.ui.most_lines;
-        return lines.all > most
-                   ? "strongest " + std::to_string(most) + " of " + std::to_string(lines.all) + " lines"
+        const size_t max = s.ui.most_lines;
+        return lines.all > max
+                   ? "strongest " + std::to_string(max) + " of " + std::to_string(lines.all) + " lines"
                    : "";
     };
     const std::string in_view = strongest(in_sight), its = strongest(of_query),
@@ -234,7 +234,7 @@ std::string caption_of(const Scene& s, const LinesLayout& l, const LineCount& in
 }  // namespace
 
 std::vector<Question> ask_lines(const Scene& s) {
-    return {LinksWanted{s.session.selection.shown_head().first, s.of<LayerHeads>().share}};
+    return {LinksRequest{s.session.selection.shown_head().first, s.of<LayerHeads>().share}};
 }
 
 void draw_lines(Scene& s, Rect area) {

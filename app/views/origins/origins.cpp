@@ -15,14 +15,14 @@ namespace headlight {
 namespace {
 
 constexpr float kOriginNames = 96, kTotals = 60, kOriginsFoot = 96, kOriginsBar = 10, kOriginsBarLong = 240,
-                kNoteAt = 26, kMostCell = 56;
-constexpr int kMostListed = 64;  // tokens that a list names
+                kNoteAt = 26, kMaxCell = 56;
+constexpr int kMaxListed = 64;  // tokens that a list names
 
 /// What is asked: the shown cell of the shown head.
-std::optional<ScoreOriginsWanted> origins_wanted(const Scene& s) {
+std::optional<ScoreOriginsRequest> origins_request(const Scene& s) {
     const auto cell = s.shown_cell();
     if (!cell) return std::nullopt;
-    return ScoreOriginsWanted{s.block(), s.head(), cell->first, cell->second};
+    return ScoreOriginsRequest{s.block(), s.head(), cell->first, cell->second};
 }
 
 std::vector<std::string> token_names(const std::vector<std::string>& labels) {
@@ -33,7 +33,7 @@ std::vector<std::string> token_names(const std::vector<std::string>& labels) {
 
 /// Another query or key of the same head.
 void choose_cell(Scene& s, Toolbar& bar, std::pair<int, int> cell) {
-    if (std::max(s.queries(), s.keys()) > kMostListed) return;
+    if (std::max(s.queries(), s.keys()) > kMaxListed) return;
     if (const int q = bar.choice("Query", "origins/query", token_names(s.query_labels()), cell.first); q >= 0)
         s.lock(std::pair{q, std::min(cell.second, s.keys() - 1)});
     if (const int k = bar.choice("Key", "origins/key", token_names(s.key_labels()), cell.second); k >= 0)
@@ -62,8 +62,8 @@ Grid origins_grid(Rect area, const ScoreOrigins& o, float above) {
     take_right(area, kTotals);
     take_bottom(area, kOriginsFoot);
     const int rows = isize(o.queries), columns = isize(o.keys);
-    return grid_at(area.min(), rows, columns, std::min(area.w / float(columns), kMostCell),
-                   std::min(area.h / float(rows), kMostCell * 0.75f));
+    return grid_at(area.min(), rows, columns, std::min(area.w / float(columns), kMaxCell),
+                   std::min(area.h / float(rows), kMaxCell * 0.75f));
 }
 
 void name_parts(Scene& s, const Grid& g, const ScoreOrigins& o, float slant) {
@@ -158,7 +158,7 @@ void draw_origins_map(Scene& s, Rect area, const ScoreOrigins& o) {
 }
 
 /// "red 16 → ball 4 in head 1.2".
-void draw_origins_heading(Scene& s, Rect line, const ScoreOriginsWanted& asked) {
+void draw_origins_heading(Scene& s, Rect line, const ScoreOriginsRequest& asked) {
     Ui& ui = s.ui;
     const auto say = [&](Font font, ImU32 ink, const std::string& text) {
         take_left(line, write(ui, line, font, ink, text), gap::small);
@@ -184,7 +184,7 @@ void draw_origins(Scene& s, Rect area) {
     else
         draw_origins_toolbar(s, rest);
     rest = inset(rest, size::center_pad, gap::medium);
-    const auto* found = s.found<ScoreOriginsWanted>();
+    const auto* found = s.found<ScoreOriginsRequest>();
     if (!found || found->asked.query >= s.queries() || found->asked.key >= s.keys()) {
         if (!s.shown_cell())
             caption(s.ui, take_top(rest, size::row), "Type a sentence: a score needs a query and a key.");
@@ -200,12 +200,12 @@ void draw_origins(Scene& s, Rect area) {
 namespace {
 
 std::vector<Question> ask_origins(const Scene& s) {
-    const auto wanted = origins_wanted(s);
-    return wanted ? std::vector<Question>{*wanted} : std::vector<Question>{};
+    const auto request = origins_request(s);
+    return request ? std::vector<Question>{*request} : std::vector<Question>{};
 }
 
 std::vector<NumberTable> shown_origin_numbers(const Scene& s) {
-    const auto* found = s.found<ScoreOriginsWanted>();
+    const auto* found = s.found<ScoreOriginsRequest>();
     return found ? origin_numbers(found->answer, s.model()->config) : std::vector<NumberTable>{};
 }
 

@@ -46,9 +46,9 @@ void draw_origins_side(Scene& s, Rect area, const ScoreOrigins& shown) {
     const int room = std::max(1, int((area.bottom() - kFoot - c.y) / kShareStep));
     const std::vector<OriginPair> largest = largest_origins(shown, room);
     c.heading("query’s part × key’s part", "share");
-    const float most = largest.empty() ? 1 : std::max(std::abs(largest.front().value), 1e-6f);
+    const float max = largest.empty() ? 1 : std::max(std::abs(largest.front().value), 1e-6f);
     for (const OriginPair& pair : largest)
-        draw_share(c, origin_pair_name(s, shown, pair.query, pair.key), pair.value, most,
+        draw_share(c, origin_pair_name(s, shown, pair.query, pair.key), pair.value, max,
                    pointed == std::pair{pair.query, pair.key});
     if (ui.on_page()) return;
     const Rect foot{area.x, area.bottom() - size::button, area.w, size::button};

@@ -138,11 +138,11 @@ void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
 
 }  // namespace
 
-std::optional<PatchMapWanted> patch_wanted(const Session& session) {
+std::optional<PatchMapRequest> patch_request(const Session& session) {
     const Compared what = session.document.comparison.what;
     const PatchState& state = session.of<PatchState>();
     if (what != Compared::sentences && what != Compared::changes) return std::nullopt;
-    PatchMapWanted out;
+    PatchMapRequest out;
     out.from_other = clean_is_other(session);
     out.patch.part = state.part;
     if (state.part == PatchPart::head) out.patch.head = {session.selection.block, session.selection.head};
@@ -157,10 +157,10 @@ std::string patch_metric(const Scene& s, const PatchMap& m) {
 }
 
 PatchMapFound patch_found(const Scene& s) {
-    const auto wanted = patch_wanted(s.session);
-    if (!wanted || !s.sentence()) return {};
-    if (const auto* asked = s.found<PatchMapWanted>(); asked && asked->asked == *wanted) return asked->answer;
-    const PatchSweep::Request request{*wanted};
+    const auto map = patch_request(s.session);
+    if (!map || !s.sentence()) return {};
+    if (const auto* found = s.found<PatchMapRequest>(); found && found->asked == *map) return found->answer;
+    const PatchSweep::Request request{*map};
     const auto sweep = PatchSweep::of(&request, inputs_shown(s));
     const auto* job = s.answer->job<PatchSweep>();
     return job && sweep && job->is_of(*sweep) ? job->found() : PatchMapFound{};
@@ -219,8 +219,8 @@ void draw_patch(Scene& s, Rect area) {
 namespace {
 
 std::vector<Question> ask_patch(const Scene& s) {
-    const auto wanted = s.ui.on_page() ? patch_wanted(s.session) : std::nullopt;
-    return wanted ? std::vector<Question>{*wanted} : std::vector<Question>{};
+    const auto request = s.ui.on_page() ? patch_request(s.session) : std::nullopt;
+    return request ? std::vector<Question>{*request} : std::vector<Question>{};
 }
 
 std::vector<NumberTable> patch_map_numbers(const Scene& s) {
@@ -239,9 +239,9 @@ const char* cannot_patch(const Model& m) {
 }
 
 std::vector<JobRequest> patch_jobs(const Scene& s, bool shown) {
-    const auto wanted = patch_wanted(s.session);
-    if (!shown || !s.sentence() || !wanted) return {};
-    return {PatchSweep::Request{*wanted, s.of<PatchState>().measures}};
+    const auto request = patch_request(s.session);
+    if (!shown || !s.sentence() || !request) return {};
+    return {PatchSweep::Request{*request, s.of<PatchState>().measures}};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct PatchState {
 };
 
 /// What the session asks to be measured; nothing without two runs to patch between.
-std::optional<PatchMapWanted> patch_wanted(const Session& session);
+std::optional<PatchMapRequest> patch_request(const Session& session);
 
 /// The map of what is asked for as far as it is known, or why there is none; empty before it has begun.
 PatchMapFound patch_found(const Scene& scene);

@@ -231,12 +231,13 @@ Map square_map(const Positions& p, int head) {
 std::vector<Question> ask_positions(const Scene& s) {
     const auto [block, head] = s.session.selection.shown_head();
     const int stack = s.model()->config.stacks.size() > 1 ? s.of<PositionsState>().stack : 0;
-    return {PositionsWanted{stack, s.model()->config.block(block).layer, head, s.of<PositionsState>().count}};
+    return {
+        PositionsRequest{stack, s.model()->config.block(block).layer, head, s.of<PositionsState>().count}};
 }
 
 void draw_positions(Scene& s, Rect area) {
     constexpr float kCurves = 170, kBetween = 48, kPad = 11;
-    const auto* found = s.found<PositionsWanted>();
+    const auto* found = s.found<PositionsRequest>();
     if (!found) return;
     const Positions& p = found->answer;
     const ModelConfig& c = s.model()->config;

@@ -4,7 +4,7 @@
 namespace headlight {
 
 std::vector<NumberTable> position_numbers(const Scene& s) {
-    const auto* found = s.found<PositionsWanted>();
+    const auto* found = s.found<PositionsRequest>();
     if (!found || found->answer.table.size() == 0) return {};
     const Positions& p = found->answer;
     std::vector<std::string> columns;

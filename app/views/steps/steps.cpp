@@ -27,7 +27,7 @@ void draw_words(Scene& s, Rect line, int query) {
             show == StepsShow::block
                 ? "Every vector from the residual stream and back to it; a click explains an entry."
                 : "One column a head, one scale a row; a click chooses the head.");
-    const auto* found = s.found<StepsWanted>();
+    const auto* found = s.found<StepsRequest>();
     if (found && found->answer.weights_by == WeightsBy::given)
         return caption(ui, line,
                        first_that_fits(ui, kCaption,
@@ -49,9 +49,9 @@ std::vector<Question> ask_steps(const Scene& s) {
     const auto [query, key] = s.shown_cell().value_or(std::pair{0, 0});
     const StepsState& state = s.of<StepsState>();
     if (state.show == StepsShow::block)
-        return {BlockChainWanted{block, head, query, key, state.stage, state.entry}};
-    if (state.show == StepsShow::heads) return {HeadsChainWanted{block, query, key}};
-    return {StepsWanted{block, head, query}};
+        return {BlockChainRequest{block, head, query, key, state.stage, state.entry}};
+    if (state.show == StepsShow::heads) return {HeadsChainRequest{block, query, key}};
+    return {StepsRequest{block, head, query}};
 }
 
 void draw_steps(Scene& s, Rect area) {
@@ -64,7 +64,7 @@ void draw_steps(Scene& s, Rect area) {
     const StepsShow show = s.of<StepsState>().show;
     if (show == StepsShow::block) return draw_chain(s, rest);
     if (show == StepsShow::heads) return draw_heads_chain(s, rest);
-    if (const auto* found = s.found<StepsWanted>()) draw_step_table(s, rest, *found);
+    if (const auto* found = s.found<StepsRequest>()) draw_step_table(s, rest, *found);
 }
 
 View steps_view() {

@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLeastStage = 30, kMostStage = 44, kLeastStrip = 20, kStageName = 96, kStageMeasure = 88,
+constexpr float kLeastStage = 30, kMaxStage = 44, kLeastStrip = 20, kStageName = 96, kStageMeasure = 88,
                 kSideTitle = 26, kMeetingHigh = 34, kPanelShare = 0.4f, kPanelHigh = 260;
 
 bool is_of_query(ChainStep step) { return step <= ChainStep::q_turned; }
@@ -22,7 +22,7 @@ std::string help_of(const ChainStage& stage, int dimension, float value) {
 }
 
 /// One stage: its name, its vector as cells, its length; a click chooses the entry under the mouse.
-void draw_stage(Scene& s, const Found<BlockChainWanted>& found, const ChainStage& stage, Rect line) {
+void draw_stage(Scene& s, const Found<BlockChainRequest>& found, const ChainStage& stage, Rect line) {
     Ui& ui = s.ui;
     auto& state = s.of<StepsState>();
     const ChainEntry& entry = found.answer.entry;
@@ -57,7 +57,7 @@ void draw_stage(Scene& s, const Found<BlockChainWanted>& found, const ChainStage
 }
 
 /// The stages of one side under its title, from the top of `place` down; returns their height.
-float draw_side(Scene& s, const Found<BlockChainWanted>& found, Rect place, const std::string& title,
+float draw_side(Scene& s, const Found<BlockChainRequest>& found, Rect place, const std::string& title,
                 const std::string& formula, float stage_high, bool (*belongs)(ChainStep)) {
     Rect rest = place;
     Rect line = take_top(rest, kSideTitle);
@@ -69,7 +69,7 @@ float draw_side(Scene& s, const Found<BlockChainWanted>& found, Rect place, cons
 }
 
 /// Where the two sides meet: their score became a weight, by which v is taken.
-void draw_meeting(Scene& s, Rect line, const Found<BlockChainWanted>& found) {
+void draw_meeting(Scene& s, Rect line, const Found<BlockChainRequest>& found) {
     Ui& ui = s.ui;
     ui.hairline(line.x, line.middle_y(), line.right(), line.middle_y());
     const BlockChain& chain = found.answer;
@@ -91,12 +91,12 @@ float stage_height(const BlockChain& chain, float room) {
     for (const ChainStage& stage : chain.stages)
         ++(is_of_query(stage.step) ? asks : is_of_key(stage.step) ? answers : after);
     const float free = room - 2 * kSideTitle - kMeetingHigh - gap::medium;
-    return std::clamp(free / float(std::max(asks, answers) + after), kLeastStage, kMostStage);
+    return std::clamp(free / float(std::max(asks, answers) + after), kLeastStage, kMaxStage);
 }
 
 /// All stages from the top of `place` down; returns their height.
-float draw_chain_stages(Scene& s, const Found<BlockChainWanted>& found, Rect place) {
-    const BlockChainWanted& w = found.asked;
+float draw_chain_stages(Scene& s, const Found<BlockChainRequest>& found, Rect place) {
+    const BlockChainRequest& w = found.asked;
     const auto& queries = s.query_labels();
     const auto& keys = s.key_labels();
     Rect rest = place;
@@ -117,7 +117,7 @@ std::string row_name(const ChainEntry& e) { return "row " + std::to_string(e.dim
 
 }  // namespace
 
-StripPanel chain_panel(const Found<BlockChainWanted>& found) {
+StripPanel chain_panel(const Found<BlockChainRequest>& found) {
     const ChainEntry& e = found.answer.entry;
     const ChainStage& stage = *found.answer.find(e.step);
     const ChainStage& from = e.how == ChainEntry::How::given ? stage : *found.answer.find(e.from);
@@ -160,7 +160,7 @@ StripPanel chain_panel(const Found<BlockChainWanted>& found) {
 }
 
 void draw_chain(Scene& s, Rect area) {
-    const auto* found = s.found<BlockChainWanted>();
+    const auto* found = s.found<BlockChainRequest>();
     if (!found) return;
     const StripPanel panel = chain_panel(*found);
     Rect rest = area;
@@ -174,7 +174,7 @@ void draw_chain(Scene& s, Rect area) {
     draw_vector_strips(s, foot, panel);
 }
 
-void draw_chain_arithmetic(Scene& s, Column& c, const Found<BlockChainWanted>& found) {
+void draw_chain_arithmetic(Scene& s, Column& c, const Found<BlockChainRequest>& found) {
     const ChainEntry& e = found.answer.entry;
     const ChainStage& stage = *found.answer.find(e.step);
     const std::string at = std::to_string(e.dimension);
@@ -197,7 +197,7 @@ void draw_chain_arithmetic(Scene& s, Column& c, const Found<BlockChainWanted>& f
     c.pair(e.how == ChainEntry::How::given ? stage.formula : "=", number(e.value, 3), Column::Pair::emphasis);
 }
 
-std::vector<NumberTable> chain_numbers(const Found<BlockChainWanted>& found) {
+std::vector<NumberTable> chain_numbers(const Found<BlockChainRequest>& found) {
     std::vector<NumberTable> out;
     for (const ChainStage& stage : found.answer.stages)
         out.push_back({stage.name + " (" + stage.formula + ")" +

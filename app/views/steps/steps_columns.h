@@ -19,7 +19,7 @@ struct StepColumnKind {
 };
 
 /// One query's keys in rows, what each goes through in columns; the vectors of the focused number below.
-void draw_step_table(Scene& scene, Rect area, const Found<StepsWanted>& found);
+void draw_step_table(Scene& scene, Rect area, const Found<StepsRequest>& found);
 
 /// The table, from left to right.
 const std::vector<StepColumnKind>& step_columns();

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kHeadNumbers = 24, kRowName = 96, kRowScale = 84, kLeastRowHigh = 46, kMostRowHigh = 110;
+constexpr float kHeadNumbers = 24, kRowName = 96, kRowScale = 84, kLeastRowHigh = 46, kMaxRowHigh = 110;
 constexpr Index kTexels = 8;  // of a head's column, the last of them a gap
 
 /// Each column repeated, with a gap behind it, so that one draw shows all heads apart.
@@ -66,7 +66,7 @@ void draw_heads_stage(Scene& s, Rect line, const HeadsStage& stage, int row) {
 }  // namespace
 
 void draw_heads_chain(Scene& s, Rect area) {
-    const auto* found = s.found<HeadsChainWanted>();
+    const auto* found = s.found<HeadsChainRequest>();
     if (!found) return;
     Ui& ui = s.ui;
     const auto& stages = found->answer;
@@ -80,7 +80,7 @@ void draw_heads_chain(Scene& s, Rect area) {
               h == s.head() ? ui.colors->accent_text : ui.colors->t3, std::to_string(h), Flush::center);
     take_bottom(rest, size::line, gap::medium);
     const float high =
-        std::clamp((rest.h - gap::small * 5) / float(stages.size()), kLeastRowHigh, kMostRowHigh);
+        std::clamp((rest.h - gap::small * 5) / float(stages.size()), kLeastRowHigh, kMaxRowHigh);
     const float top = rest.y;
     for (int i = 0; i < isize(stages); ++i)
         draw_heads_stage(s, take_top(rest, high, gap::small), stages[i], i);
@@ -93,7 +93,7 @@ void draw_heads_chain(Scene& s, Rect area) {
                 std::to_string(stages.back().step) + " dimensions.");
 }
 
-std::vector<NumberTable> heads_chain_numbers(const Found<HeadsChainWanted>& found) {
+std::vector<NumberTable> heads_chain_numbers(const Found<HeadsChainRequest>& found) {
     std::vector<NumberTable> out;
     for (const HeadsStage& stage : found.answer) {
         std::vector<std::string> rows;

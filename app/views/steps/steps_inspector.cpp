@@ -96,7 +96,7 @@ void draw_products(Column& c, const std::vector<Strip>& strips) {
 namespace {
 
 void inspect_chain(Scene& s, Rect area) {
-    const auto* found = s.found<BlockChainWanted>();
+    const auto* found = s.found<BlockChainRequest>();
     if (!found) return;
     draw_cell_title(s, area, {found->asked.query, found->asked.key});
     SidePanel panel(s, area);
@@ -107,7 +107,7 @@ void inspect_chain(Scene& s, Rect area) {
 }
 
 void inspect_steps(Scene& s, Rect area) {
-    const auto* found = s.found<StepsWanted>();
+    const auto* found = s.found<StepsRequest>();
     const auto cell = s.shown_cell();
     if (!found || !cell) return;
     const int key = std::min(cell->second, isize(found->answer.keys) - 1);
@@ -130,12 +130,12 @@ bool draw_steps_inspector(Scene& s, Rect area) {
 }
 
 std::vector<NumberTable> steps_numbers(const Scene& s) {
-    const auto* chain = s.found<BlockChainWanted>();
-    const auto* heads = s.found<HeadsChainWanted>();
+    const auto* chain = s.found<BlockChainRequest>();
+    const auto* heads = s.found<HeadsChainRequest>();
     const StepsShow show = s.of<StepsState>().show;
     if (show == StepsShow::block) return chain ? chain_numbers(*chain) : std::vector<NumberTable>();
     if (show == StepsShow::heads) return heads ? heads_chain_numbers(*heads) : std::vector<NumberTable>();
-    const auto* found = s.found<StepsWanted>();
+    const auto* found = s.found<StepsRequest>();
     if (!found) return {};
     static constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
     const AttentionRule& rule = s.sentence()->trace->rule(found->asked.block);

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kStepNames = 112, kLeastRow = 22, kMostBar = 96, kLeastBar = 20,
+constexpr float kStepNames = 112, kLeastRow = 22, kMaxBar = 96, kLeastBar = 20,
                 kNarrowest = 0.8f;  // columns keep so much of their usual width
 
 /// How wide the columns are without bars.
@@ -26,7 +26,7 @@ float width_of_numbers(const Scene& s, const Steps& steps) {
 void place_columns(const Scene& s, StepLayout& t, const Steps& steps, Rect room) {
     constexpr float kUsual = 9;  // columns that share what is spare
     const float numbers = width_of_numbers(s, steps), narrow = std::min(1.0f, room.w / numbers);
-    const float bar = std::clamp((room.w - numbers) / 3, 0.0f, kMostBar);
+    const float bar = std::clamp((room.w - numbers) / 3, 0.0f, kMaxBar);
     const float spare = std::max(0.0f, room.w - numbers - 3 * bar) / kUsual;
     for (const StepColumnKind& k : step_columns()) {
         if (!takes_step(s, k.what, steps)) continue;
@@ -51,10 +51,10 @@ StepLayout arrange_steps(Scene& s, Rect area, const Steps& steps) {
     Rect room = inset(area, size::center_pad, 0);
     t.names = take_left(room, std::min(kStepNames, room.w / 3));
     t.sight = room;
-    if (const float least = kNarrowest * width_of_numbers(s, steps); least > room.w) {
-        scrolled_across(s.ui, {room.x, area.y, room.w, area.h}, least, state.seen);
+    if (const float min = kNarrowest * width_of_numbers(s, steps); min > room.w) {
+        scrolled_across(s.ui, {room.x, area.y, room.w, area.h}, min, state.seen);
         t.hidden = state.seen.x;
-        room = {room.x - t.hidden, room.y, least, room.h};
+        room = {room.x - t.hidden, room.y, min, room.h};
     }
     place_columns(s, t, steps, room);
     for (PlacedStep& p : t.columns)

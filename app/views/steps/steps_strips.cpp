@@ -21,7 +21,7 @@ void draw_cells_of(Ui& ui, Rect r, const Vector& values) {
 
 namespace {
 
-std::string heading(const Scene& s, const Found<StepsWanted>& found, int key) {
+std::string heading(const Scene& s, const Found<StepsRequest>& found, int key) {
     const std::string query = token_at(s.query_labels(), found.asked.query),
                       at = token_at(s.key_labels(), key);
     if (!is_behind_weight(s.of<StepsState>().column)) return "q·k of " + query + " and " + at;
@@ -86,9 +86,9 @@ std::string dimension_text(const std::vector<Strip>& strips, int d) {
     return out;
 }
 
-std::vector<Strip> strips_of(const Scene& s, const Found<StepsWanted>& found, int key) {
+std::vector<Strip> strips_of(const Scene& s, const Found<StepsRequest>& found, int key) {
     const Trace& trace = *s.sentence()->trace;
-    const StepsWanted& w = found.asked;
+    const StepsRequest& w = found.asked;
     const std::string query = token_at(s.query_labels(), w.query), at = token_at(s.key_labels(), key);
     const Vector q = trace.q(w.block, w.head).row(w.query).transpose(),
                  k = trace.k(w.block, w.head).row(key).transpose();
@@ -195,7 +195,7 @@ void draw_lit_row(Scene& s, Rect area, const StripPanel& panel) {
 
 }  // namespace
 
-StripPanel step_strips(const Scene& s, const Found<StepsWanted>& found, int key) {
+StripPanel step_strips(const Scene& s, const Found<StepsRequest>& found, int key) {
     return {heading(s, found, key), strips_of(s, found, key)};
 }
 

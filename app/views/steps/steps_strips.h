@@ -32,7 +32,7 @@ struct StripPanel {
 };
 
 /// The strips of the focused column: q, k and their products; v, weight · v and z; or z and ΔE.
-StripPanel step_strips(const Scene& scene, const Found<StepsWanted>& found, int key);
+StripPanel step_strips(const Scene& scene, const Found<StepsRequest>& found, int key);
 
 void draw_vector_strips(Scene& scene, Rect area, const StripPanel& panel);
 /// A vector as cells, its largest entry at the ends of the colors.

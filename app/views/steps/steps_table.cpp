@@ -86,7 +86,7 @@ void draw_key(Ui& ui, Rect names, int key, const std::string& label, bool allowe
     write(ui, names, kBodyMono, allowed ? ui.colors->t1 : ui.colors->t3, label);
 }
 
-void draw_rows(Scene& s, const StepLayout& t, const Found<StepsWanted>& found, int key) {
+void draw_rows(Scene& s, const StepLayout& t, const Found<StepsRequest>& found, int key) {
     Ui& ui = s.ui;
     const auto& labels = s.key_labels();
     ui.clip(t.rows.view);
@@ -123,7 +123,7 @@ bool mouse_moves() {
     return by.x != 0 || by.y != 0;
 }
 
-void answer_table(Scene& s, const StepLayout& t, const Found<StepsWanted>& found) {
+void answer_table(Scene& s, const StepLayout& t, const Found<StepsRequest>& found) {
     const Hit h = s.ui.control("steps/table", t.rows.view);
     StepColumn& column = s.of<StepsState>().column;
     if (const int step = s.ui.take_step("steps/table"); step != 0) {
@@ -208,7 +208,7 @@ void follow(Scene& s, StepLayout& t, std::pair<int, int> focused) {
 
 }  // namespace
 
-void draw_step_table(Scene& s, Rect rest, const Found<StepsWanted>& found) {
+void draw_step_table(Scene& s, Rect rest, const Found<StepsRequest>& found) {
     const int query = found.asked.query, key = std::min(s.shown_cell()->second, isize(found.answer.keys) - 1);
     const float strips_high = std::min(kStripsHigh, rest.h * 0.38f);
     const bool stripped = strips_high >= kLeastStrips;  // else the table takes their room

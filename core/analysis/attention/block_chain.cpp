@@ -14,16 +14,16 @@ namespace {
 /// What the chain is made of, once.
 struct ChainMaker {
     const Trace& trace;
-    const BlockChainWanted& wanted;
+    const BlockChainRequest& request;
     ThreadPool& pool;
     const ModelConfig& c = trace.config();
-    const AttentionBlock at = c.block(wanted.block);
-    const AttentionWeights& w = trace.weights(wanted.block);
+    const AttentionBlock at = c.block(request.block);
+    const AttentionWeights& w = trace.weights(request.block);
     const LayerWeights& layer = trace.model->weights.stacks[at.stack].layers[at.layer];
     const bool after = c.norm_place == NormPlace::after, cross = at.kind == AttentionKind::cross;
-    const Index d = c.d_head(wanted.block), kv = trace.rule(wanted.block).kv_head(wanted.head);
-    const ZBy z_made_by = z_by(trace.rule(wanted.block), wanted.head, wanted.query);
-    const OutBy out_made_by = out_by(trace.rule(wanted.block), wanted.query);
+    const Index d = c.d_head(request.block), kv = trace.rule(request.block).kv_head(request.head);
+    const ZBy z_made_by = z_by(trace.rule(request.block), request.head, request.query);
+    const OutBy out_made_by = out_by(trace.rule(request.block), request.query);
     BlockChain out = {};
 
     const char* norm_name() const { return c.norm == NormKind::layer_norm ? "LayerNorm" : "RMSNorm"; }
@@ -35,7 +35,7 @@ struct ChainMaker {
     }
     /// The residual stream at a token of the block's own stack.
     Vector stream(int token) const {
-        if (cross) return trace.resid_before(wanted.block, pool).row(token).transpose();
+        if (cross) return trace.resid_before(request.block, pool).row(token).transpose();
         return trace.stack(at.stack).layers[at.layer]->resid_pre.row(token).transpose();
     }
     /// A token's vector as the block reads it.
@@ -54,7 +54,7 @@ struct ChainMaker {
         return y.row(0).transpose();
     }
     bool turns() const {
-        return !cross && c.positions == PositionScheme::rotary && !trace.rule(wanted.block).positions.off;
+        return !cross && c.positions == PositionScheme::rotary && !trace.rule(request.block).positions.off;
     }
     /// q or k from what enters to what meets in a score, which the trace holds.
     void add_head(ChainStep first, const char* name, const char* formula, const Linear& matrix,
@@ -72,15 +72,15 @@ struct ChainMaker {
     Linear of_head(const Linear& matrix, Index head) const { return matrix.columns(head * d, d); }
 
     void make_before() {
-        const int query = wanted.query, key = wanted.key;
+        const int query = request.query, key = request.key;
         const Vector x = entering(ChainStep::query_in, ChainStep::query_norm, false, query);
-        add_head(ChainStep::q, "q", "W_Q x", of_head(w.q, wanted.head), w.q_norm, x,
-                 trace.q(wanted.block, wanted.head).row(query).transpose());
+        add_head(ChainStep::q, "q", "W_Q x", of_head(w.q, request.head), w.q_norm, x,
+                 trace.q(request.block, request.head).row(query).transpose());
         const Vector y = entering(ChainStep::key_in, ChainStep::key_norm, cross, key);
         add_head(ChainStep::k, "k", "W_K x", of_head(w.k, kv), w.k_norm, y,
-                 trace.k(wanted.block, wanted.head).row(key).transpose());
+                 trace.k(request.block, request.head).row(key).transpose());
         add(ChainStep::v, "v", w.v.bias ? "W_V x + b" : "W_V x",
-            trace.v(wanted.block, wanted.head).row(key).transpose());
+            trace.v(request.block, request.head).row(key).transpose());
     }
     /// The norm that reads the sum next; null: none reads it as it is.
     const Norm* next_norm() const {
@@ -95,17 +95,17 @@ struct ChainMaker {
                                         : "Σ weight · v";
     }
     void make_after() {
-        const int query = wanted.query;
-        const Vector joined = trace.z(wanted.block, query, 1, pool).row(0).transpose();
-        add(ChainStep::z, "z", z_formula(), joined.segment(wanted.head * d, d));
+        const int query = request.query;
+        const Vector joined = trace.z(request.block, query, 1, pool).row(0).transpose();
+        add(ChainStep::z, "z", z_formula(), joined.segment(request.head * d, d));
         add(ChainStep::heads, "heads", "z of all heads", joined);
         const bool skipped = out_made_by == OutBy::skipped, out_given = out_made_by == OutBy::given;
-        const Vector added = trace.attn_out(wanted.block, query, 1, pool).row(0).transpose();
+        const Vector added = trace.attn_out(request.block, query, 1, pool).row(0).transpose();
         if (out_given)
             add(ChainStep::projected, "attn_out", "put in place", added);
         else if (!skipped)
             add(ChainStep::projected, w.post_norm ? "output" : "attn_out", w.o.bias ? "W_O z + b" : "W_O z",
-                trace.proj_out(wanted.block, query, 1, pool).row(0).transpose());
+                trace.proj_out(request.block, query, 1, pool).row(0).transpose());
         if (!skipped && !out_given && w.post_norm) add(ChainStep::added_norm, "attn_out", norm_name(), added);
         const Vector sum = stream(query) + added;
         add(ChainStep::sum, after ? "sum" : "resid_mid", skipped ? "E, nothing added" : "E + attn_out", sum);
@@ -145,14 +145,14 @@ void ChainMaker::by_norm(const Norm& norm, ChainStep from) {
 
 void ChainMaker::make_entry() {
     ChainEntry& e = out.entry;
-    const ChainStage* stage = out.find(wanted.step);
-    for (int step = static_cast<int>(wanted.step); !stage && step >= 0; --step)
+    const ChainStage* stage = out.find(request.step);
+    for (int step = static_cast<int>(request.step); !stage && step >= 0; --step)
         stage = out.find(static_cast<ChainStep>(step));
     e.step = stage->step;
     Index largest = 0;
     stage->values.cwiseAbs().maxCoeff(&largest);
-    e.dimension = wanted.dimension < 0 ? narrow<int>(largest)
-                                       : std::min(wanted.dimension, narrow<int>(stage->values.size()) - 1);
+    e.dimension = request.dimension < 0 ? narrow<int>(largest)
+                                        : std::min(request.dimension, narrow<int>(stage->values.size()) - 1);
     e.value = stage->values[e.dimension];
     const auto head = [&](const Linear& m, Index number, ChainStep norm, ChainStep in, const char* name) {
         by_matrix(of_head(m, number), m.columns(number * d + e.dimension, 1), read_by(out, norm, in), name);
@@ -173,7 +173,7 @@ void ChainMaker::make_entry() {
             by_norm(w.norm, ChainStep::key_in);
             break;
         case ChainStep::q:
-            head(w.q, wanted.head, ChainStep::query_norm, ChainStep::query_in, "W_Q");
+            head(w.q, request.head, ChainStep::query_norm, ChainStep::query_in, "W_Q");
             break;
         case ChainStep::k:
             head(w.k, kv, ChainStep::key_norm, ChainStep::key_in, "W_K");
@@ -225,28 +225,28 @@ const ChainStage* BlockChain::find(ChainStep step) const {
     return it == stages.end() ? nullptr : &*it;
 }
 
-Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
+Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainRequest& request, ThreadPool& pool,
                                       const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
-    HEADLIGHT_CHECK(wanted.query < trace.query_count(wanted.block) &&
-                    wanted.key < trace.key_count(wanted.block));
-    ChainMaker maker{trace, wanted, pool};
+    HEADLIGHT_CHECK(request.query < trace.query_count(request.block) &&
+                    request.key < trace.key_count(request.block));
+    ChainMaker maker{trace, request, pool};
     maker.make_before();
     maker.make_after();
     maker.make_entry();
-    maker.out.weights_by = weights_by(trace.rule(wanted.block), wanted.head, wanted.query);
-    maker.out.temperature = trace.rule(wanted.block).temperature_of(wanted.head);
-    maker.out.weight = trace.pattern_rows(wanted.block, wanted.head, wanted.query, 1)(0, wanted.key);
+    maker.out.weights_by = weights_by(trace.rule(request.block), request.head, request.query);
+    maker.out.temperature = trace.rule(request.block).temperature_of(request.head);
+    maker.out.weight = trace.pattern_rows(request.block, request.head, request.query, 1)(0, request.key);
     return std::move(maker.out);
 }
 
-void BlockChainWanted::clamp_to(const Trace& t) {
+void BlockChainRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     query = nearest(query, t.query_count(block));
     key = nearest(key, t.key_count(block));
 }
-bool BlockChainWanted::valid_for(const Shown& shown) const {
+bool BlockChainRequest::valid_for(const Shown& shown) const {
     return block == shown.block && head == shown.head;
 }
 
@@ -270,26 +270,26 @@ HeadsStage heads_stage(std::string name, const Matrix& columns, bool is_weights)
 
 }  // namespace
 
-Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const HeadsChainWanted& wanted,
+Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const HeadsChainRequest& request,
                                                    ThreadPool& pool, const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
-    const Index heads = trace.config().heads(wanted.block), d = trace.config().d_head(wanted.block);
-    Matrix q(d, heads), k(d, heads), v(d, heads), weights(trace.key_count(wanted.block), heads);
+    const Index heads = trace.config().heads(request.block), d = trace.config().d_head(request.block);
+    Matrix q(d, heads), k(d, heads), v(d, heads), weights(trace.key_count(request.block), heads);
     for (int h = 0; h < heads; ++h) {
-        q.col(h) = trace.q(wanted.block, h).row(wanted.query).transpose();
-        k.col(h) = trace.k(wanted.block, h).row(wanted.key).transpose();
-        v.col(h) = trace.v(wanted.block, h).row(wanted.key).transpose();
-        weights.col(h) = trace.pattern_rows(wanted.block, h, wanted.query, 1).row(0).transpose();
+        q.col(h) = trace.q(request.block, h).row(request.query).transpose();
+        k.col(h) = trace.k(request.block, h).row(request.key).transpose();
+        v.col(h) = trace.v(request.block, h).row(request.key).transpose();
+        weights.col(h) = trace.pattern_rows(request.block, h, request.query, 1).row(0).transpose();
     }
-    const Matrix joined = trace.z(wanted.block, wanted.query, 1, pool);
+    const Matrix joined = trace.z(request.block, request.query, 1, pool);
     const Matrix z = Eigen::Map<const Matrix>(joined.data(), heads, d).transpose();
-    const Matrix added = trace.results(wanted.block, wanted.query, pool).transpose();
+    const Matrix added = trace.results(request.block, request.query, pool).transpose();
     return std::vector<HeadsStage>{
         heads_stage("q", q, false), heads_stage("k", k, false), heads_stage("weights", weights, true),
         heads_stage("v", v, false), heads_stage("z", z, false), heads_stage("ΔE", added, false)};
 }
 
-void HeadsChainWanted::clamp_to(const Trace& t) {
+void HeadsChainRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     query = nearest(query, t.query_count(block));
     key = nearest(key, t.key_count(block));

@@ -66,16 +66,16 @@ struct BlockChain {
     const ChainStage* find(ChainStep step) const;
 };
 
-struct BlockChainWanted {
+struct BlockChainRequest {
     using Answer = BlockChain;
     int block = 0, head = 0, query = 0, key = 0;
     ChainStep step = ChainStep::q;  // the chosen stage, or the nearest before it that the model has
     int dimension = -1;             // of it; −1: the entry of the largest magnitude
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const BlockChainWanted&) const = default;
+    bool operator==(const BlockChainRequest&) const = default;
 };
-Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainWanted& wanted, ThreadPool& pool,
+Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainRequest& request, ThreadPool& pool,
                                       const CancelFlag* cancel = nullptr);
 
 /// The same chain of all heads of a block: a column for each head.
@@ -86,14 +86,14 @@ struct HeadsStage {
     bool is_weights = false;  // 0 … 1 for each key, else signed
     float largest = 0;
 };
-struct HeadsChainWanted {
+struct HeadsChainRequest {
     using Answer = std::vector<HeadsStage>;
     int block = 0, query = 0, key = 0;
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const { return block == shown.block; }
-    bool operator==(const HeadsChainWanted&) const = default;
+    bool operator==(const HeadsChainRequest&) const = default;
 };
-Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const HeadsChainWanted& wanted,
+Result<std::vector<HeadsStage>> answer_heads_chain(const Trace& trace, const HeadsChainRequest& request,
                                                    ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index kMaxDown = 64, kMaxAcross = 384, kMaxSpectrum = 512;
 
-int step_of(Index count, Index most) { return narrow<int>(std::max<Index>(1, (count + most - 1) / most)); }
+int step_of(Index count, Index max) { return narrow<int>(std::max<Index>(1, (count + max - 1) / max)); }
 
 /// Entries that stand for `down` × `across` weights each: the farthest from zero.
 struct Pooled {
@@ -194,15 +194,15 @@ void add_unembedding(BlockWeights& out, const Model& m, ThreadPool& pool) {
 
 }  // namespace
 
-BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted, ThreadPool& pool) {
-    const AttentionBlock at = model.config.block(wanted.block);
+BlockWeights block_weights(const Model& model, const BlockWeightsRequest& request, ThreadPool& pool) {
+    const AttentionBlock at = model.config.block(request.block);
     HEADLIGHT_CHECK(!model.weights.stacks.empty());
     const StackWeights& stack = model.weights.stacks[at.stack];
     const LayerWeights& layer = stack.layers[at.layer];
-    const AttentionWeights& attention = weights_of(model, wanted.block);
+    const AttentionWeights& attention = weights_of(model, request.block);
     const Index d = model.config.d_model;
     BlockWeights out;
-    switch (wanted.part) {
+    switch (request.part) {
         case WeightsPart::embedding:
             add_embedding(out, model, stack, pool);
             break;
@@ -214,7 +214,7 @@ BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted,
             add_norm(out, " on what it adds", attention.post_norm, d);
             break;
         case WeightsPart::attention:
-            add_attention(out, model, {wanted.block, wanted.head});
+            add_attention(out, model, {request.block, request.head});
             break;
         case WeightsPart::mlp_norm:
             add_norm(out, "", layer.mlp_norm, d);
@@ -233,19 +233,19 @@ BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted,
     return out;
 }
 
-Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsWanted& wanted,
+Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsRequest& request,
                                           ThreadPool& pool, const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     trace.weights(0);  // said where a trace holds none
-    return block_weights(*trace.model, wanted, pool);
+    return block_weights(*trace.model, request, pool);
 }
 
-void BlockWeightsWanted::clamp_to(const Trace& t) {
+void BlockWeightsRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = part == WeightsPart::attention ? nearest_head(t, block, head) : 0;
 }
 
-bool BlockWeightsWanted::valid_for(const Shown& shown) const {
+bool BlockWeightsRequest::valid_for(const Shown& shown) const {
     return block == shown.block && (part != WeightsPart::attention || head == shown.head);
 }
 

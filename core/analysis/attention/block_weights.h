@@ -49,16 +49,16 @@ struct BlockWeights {
     std::vector<WeightSpectrum> circuits;  // of a head: what meets in a score, what is moved
 };
 
-struct BlockWeightsWanted {
+struct BlockWeightsRequest {
     using Answer = BlockWeights;
     WeightsPart part = WeightsPart::attention;
     int block = 0, head = 0;  // block: the layer and stack whose part is meant; head: of attention, else 0
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const BlockWeightsWanted&) const = default;
+    bool operator==(const BlockWeightsRequest&) const = default;
 };
 
-Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsWanted& wanted,
+Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsRequest& request,
                                           ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// The picture of a stored matrix; `outputs_down`: its outputs go down, else its inputs. Shape: "in × out"
@@ -67,6 +67,6 @@ WeightMap map_of_linear(const std::string& name, const std::string& down_is, con
                         bool outputs_down, ThreadPool& pool, const std::string& shape = "");
 
 /// The same from a model alone; empty where the part has no weights.
-BlockWeights block_weights(const Model& model, const BlockWeightsWanted& wanted, ThreadPool& pool);
+BlockWeights block_weights(const Model& model, const BlockWeightsRequest& request, ThreadPool& pool);
 
 }  // namespace headlight

@@ -22,14 +22,14 @@ void fill_row(const Trace& trace, CellReport& r) {
     static_cast<ScoreSteps&>(r) = score_steps(trace, {c.block, c.head}, c.query, c.key, 1).front();
     r.weights_by = weights_by(rule, c.head, c.query);
     r.temperature = rule.temperature_of(c.head);
-    r.allowed = rule.mask_of(c.head).allows(c.query, c.key);
+    r.allowed = rule.mask_of(c.head).allowed(c.query, c.key);
     r.rank = 1 + narrow<int>((row.row(0).array() > r.weight).count());
-    for (int key = 0; key < row.cols(); ++key) r.ranked += rule.mask_of(c.head).allows(c.query, key);
+    for (int key = 0; key < row.cols(); ++key) r.ranked += rule.mask_of(c.head).allowed(c.query, key);
     std::vector<int> order(row.cols());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row(0, a) > row(0, b); });
     for (const int key : order)
-        if (isize(r.row) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).weighs(c.query, key)))
+        if (isize(r.row) < kRowKeys && (row(0, key) > 0 || rule.mask_of(c.head).has_weight(c.query, key)))
             r.row.push_back({key, row(0, key)});
 }
 

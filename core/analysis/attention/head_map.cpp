@@ -11,7 +11,7 @@ namespace {
 constexpr int kReduced = 32, kRandomTokens = 50;
 }
 
-Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapWanted&, ThreadPool& pool,
+Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapRequest&, ThreadPool& pool,
                                 const CancelFlag* cancel) {
     TRY(const auto heads, summarize_heads(trace, kReduced, pool, cancel));
     const Index cells = heads[0].thumbnail.size();
@@ -24,7 +24,7 @@ Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapWanted&, Thread
     return HeadMap{plane.points, plane.kept};
 }
 
-Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsWanted&,
+Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsRequest&,
                                                   ThreadPool& pool, const CancelFlag* cancel) {
     if (!trace.has_weights()) return RandomStatistics{};
     const ModelConfig& c = trace.config();

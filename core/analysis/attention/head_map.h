@@ -15,12 +15,12 @@ struct HeadMap {
 
 /// Principal components of the square roots of the patterns, reduced to 32 × 32: distances before the
 /// projection are Hellinger's, summed over rows.
-struct HeadMapWanted {
+struct HeadMapRequest {
     using Answer = HeadMap;
-    bool operator==(const HeadMapWanted&) const = default;
+    bool operator==(const HeadMapRequest&) const = default;
 };
 
-Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapWanted& wanted, ThreadPool& pool,
+Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapRequest& request, ThreadPool& pool,
                                 const CancelFlag* cancel);
 
 /// Statistics of all heads on `length` random tokens, twice over (Olsson et al. 2022). It depends on the
@@ -30,13 +30,13 @@ struct RandomStatistics {
     PerHead<std::array<float, kStatistics>> heads;
 };
 
-struct RandomStatisticsWanted {
+struct RandomStatisticsRequest {
     using Answer = RandomStatistics;
-    bool operator==(const RandomStatisticsWanted&) const = default;
+    bool operator==(const RandomStatisticsRequest&) const = default;
 };
 
 /// Empty for models that read no ids.
-Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsWanted& wanted,
+Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsRequest& request,
                                                   ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

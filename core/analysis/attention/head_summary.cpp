@@ -15,18 +15,18 @@ namespace headlight {
 namespace {
 
 /// How many tokens an entry covers, as a power of two: the least with which `count` tokens make at most
-/// `most` entries.
-int scale_of(int count, int most) {
+/// `max` entries.
+int scale_of(int count, int max) {
     int scale = 0;
-    while ((count - 1) >> scale >= most) ++scale;
+    while ((count - 1) >> scale >= max) ++scale;
     return scale;
 }
 int entry_count(int count, int scale) { return ((count - 1) >> scale) + 1; }
 
 /// How many queries an entry covers, likewise: no more than a tile has.
-int scale_down(int queries, int most) {
+int scale_down(int queries, int max) {
     static_assert(kTileQueries == 1 << 6);
-    return std::min(scale_of(queries, most), 6);
+    return std::min(scale_of(queries, max), 6);
 }
 
 /// [t, t]: each entry as often as it takes.
@@ -72,13 +72,13 @@ std::array<float, kStatistics> means(HeadSummary& head) {
 /// does not weigh has no weight.
 void raise_to_row(const PatternTile& tile, int query, float* largest) {
     const MaskPlan& mask = tile.rule.mask_of(tile.head);
-    const KeyRange keys = tile.rule.weighed(tile.head, query);
+    const KeyRange keys = tile.rule.weight_range(tile.head, query);
     const int begin = keys.begin - tile.first_key, end = keys.end - tile.first_key;
     const float* const weights = tile.weights.row(query - tile.first).data();
     if (!mask.has_masked(query) && !tile.rule.is_given(tile.head, query))
         return kernels().keep_larger(largest + begin, weights + begin, end - begin);
     for (int i = begin; i < end; ++i)
-        if (weights[i] != 0 || mask.weighs(query, tile.first_key + i))
+        if (weights[i] != 0 || mask.has_weight(query, tile.first_key + i))
             largest[i] = std::max(largest[i], weights[i]);
 }
 
@@ -114,16 +114,16 @@ int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
 }  // namespace
 
 HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> inputs, int thumbnail)
-    : most_(thumbnail), seen_(c), heads_(c) {
+    : max_(thumbnail), seen_(c), heads_(c) {
     HEADLIGHT_CHECK(inputs.size() == c.stacks.size());
     for (const Sequence& s : inputs) {
         last_copies_.push_back(last_copies(s.ids));
-        side_ = std::max(side_, entry_count(s.size(), scale_of(s.size(), most_)));
+        side_ = std::max(side_, entry_count(s.size(), scale_of(s.size(), max_)));
     }
     for (int i = 0; i < c.blocks(); ++i) {
         const AttentionBlock at = c.block(i);
         const int queries = inputs[at.stack].size(), keys = inputs[at.key_stack()].size(),
-                  down = scale_down(queries, most_), across = scale_of(keys, most_),
+                  down = scale_down(queries, max_), across = scale_of(keys, max_),
                   columns = entry_count(keys, across);
         blocks_.push_back(
             {at.kind == AttentionKind::cross, at.stack, c.heads(i), queries, keys, down, across, queries});
@@ -178,7 +178,7 @@ void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, 
 int HeadObserver::rows_to_take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const {
     const Block& now = blocks_[head.block];
     const int past_queries = narrow<int>(past.by_query.rows());
-    const int down = scale_down(past_queries, most_), across = scale_of(past_keys, most_);
+    const int down = scale_down(past_queries, max_), across = scale_of(past_keys, max_);
     if (down > now.down || across > now.across) return 0;
     return rows < past_queries ? rows >> down << down : rows;  // an entry that lost a part is made anew
 }
@@ -187,9 +187,9 @@ int HeadObserver::rows_to_take(AttentionHead head, const HeadSummary& past, int 
 Matrix HeadObserver::joined_entries(AttentionHead head, const HeadSummary& past, int taken,
                                     int past_keys) const {
     const Block& now = blocks_[head.block];
-    const int down = scale_down(narrow<int>(past.by_query.rows()), most_);
+    const int down = scale_down(narrow<int>(past.by_query.rows()), max_);
     const Index up = Index{1} << (now.down - down),
-                left = Index{1} << (now.across - scale_of(past_keys, most_));
+                left = Index{1} << (now.across - scale_of(past_keys, max_));
     Matrix coarser;
     if (up > 1 || left > 1)
         coarser = largest_of_blocks(past.entries.topRows(entry_count(taken, down)), up, left);
@@ -206,7 +206,7 @@ Matrix HeadObserver::joined_entries(AttentionHead head, const HeadSummary& past,
 
 Matrix HeadObserver::thumbnail(AttentionHead head) const {
     const Block& block = blocks_[head.block];
-    const Index rows = Index{1} << (scale_of(block.queries, most_) - block.down);
+    const Index rows = Index{1} << (scale_of(block.queries, max_) - block.down);
     const Matrix& entries = heads_[head].entries;
     return rows == 1 ? stretched(entries, side_) : stretched(largest_of_blocks(entries, rows, 1), side_);
 }

@@ -73,7 +73,7 @@ private:
     Matrix joined_entries(AttentionHead head, const HeadSummary& past, int taken, int past_keys) const;
     Matrix thumbnail(AttentionHead head) const;
 
-    int most_, side_ = 1;                        // rows of a thumbnail: at most, and here
+    int max_, side_ = 1;                         // rows of a thumbnail: at most, and here
     std::vector<std::vector<int>> last_copies_;  // of each stack's text
     std::vector<Block> blocks_;
     PerHead<SeenRows> seen_;

@@ -12,16 +12,17 @@ namespace {
 constexpr int kMaxEntries = 64;
 }
 
-Result<std::vector<BlockPattern>> answer_layer_patterns(const Trace& trace, const LayerPatternsWanted& wanted,
-                                                        ThreadPool& pool, const CancelFlag* cancel) {
+Result<std::vector<BlockPattern>> answer_layer_patterns(const Trace& trace,
+                                                        const LayerPatternsRequest& request, ThreadPool& pool,
+                                                        const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     std::vector<BlockPattern> out;
     for (int stack = 0; stack < isize(trace.config().stacks); ++stack) {
-        const int layer = std::min(wanted.layer, trace.config().stacks[stack].layers - 1);
+        const int layer = std::min(request.layer, trace.config().stacks[stack].layers - 1);
         for (const int block : trace.config().blocks_of(stack, layer)) {
-            if (wanted.head >= trace.config().heads(block)) continue;
-            HeadGroup group{Combine::mean, {{block, wanted.head}}};
-            if (wanted.head < 0) group.heads = heads_of_block(trace.config(), block);
+            if (request.head >= trace.config().heads(block)) continue;
+            HeadGroup group{Combine::mean, {{block, request.head}}};
+            if (request.head < 0) group.heads = heads_of_block(trace.config(), block);
             const Index queries = trace.query_count(block), keys = trace.key_count(block);
             const int step = map_step(queries, keys, kMaxEntries);
             out.push_back(
@@ -33,6 +34,6 @@ Result<std::vector<BlockPattern>> answer_layer_patterns(const Trace& trace, cons
     return out;
 }
 
-void LayerPatternsWanted::clamp_to(const Trace& t) { head = std::min(head, t.config().max_heads() - 1); }
+void LayerPatternsRequest::clamp_to(const Trace& t) { head = std::min(head, t.config().max_heads() - 1); }
 
 }  // namespace headlight

@@ -13,13 +13,14 @@ struct BlockPattern {
     Matrix weights;
 };
 
-struct LayerPatternsWanted {
+struct LayerPatternsRequest {
     using Answer = std::vector<BlockPattern>;  // one for each kind, in the order of the blocks
     int layer = 0, head = -1;  // the nearest layer that a stack has; head −1: the mean of all
     void clamp_to(const Trace& trace);
-    bool operator==(const LayerPatternsWanted&) const = default;
+    bool operator==(const LayerPatternsRequest&) const = default;
 };
-Result<std::vector<BlockPattern>> answer_layer_patterns(const Trace& trace, const LayerPatternsWanted& wanted,
-                                                        ThreadPool& pool, const CancelFlag* cancel = nullptr);
+Result<std::vector<BlockPattern>> answer_layer_patterns(const Trace& trace,
+                                                        const LayerPatternsRequest& request, ThreadPool& pool,
+                                                        const CancelFlag* cancel = nullptr);
 
 }  // namespace headlight

@@ -20,7 +20,7 @@ std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float s
     return out;
 }
 
-Result<LayerLinks> answer_links(const Trace& trace, const LinksWanted& w, ThreadPool& pool,
+Result<LayerLinks> answer_links(const Trace& trace, const LinksRequest& w, ThreadPool& pool,
                                 const CancelFlag* cancel) {
     constexpr int kBlock = 64, kMax = 32;
     const int n = trace.query_count(w.block), heads = trace.config().heads(w.block);
@@ -32,13 +32,13 @@ Result<LayerLinks> answer_links(const Trace& trace, const LinksWanted& w, Thread
             const Matrix rows = trace.pattern_rows(w.block, h, first, std::min(kBlock, n - first));
             for (int i = 0; i < rows.rows(); ++i)
                 links.of_head[h][first + i] = heaviest_links(
-                    rows.row(i).data(), trace.rule(w.block).weighed(h, first + i), w.share, kMax);
+                    rows.row(i).data(), trace.rule(w.block).weight_range(h, first + i), w.share, kMax);
         }
     });
     return links;
 }
 
-void LinksWanted::clamp_to(const Trace& t) { block = nearest_block(t, block); }
-bool LinksWanted::valid_for(const Shown& shown) const { return block == shown.block; }
+void LinksRequest::clamp_to(const Trace& t) { block = nearest_block(t, block); }
+bool LinksRequest::valid_for(const Shown& shown) const { return block == shown.block; }
 
 }  // namespace headlight

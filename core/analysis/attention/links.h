@@ -18,21 +18,21 @@ struct LayerLinks {
     std::vector<std::vector<std::vector<Link>>> of_head;  // [head][query], heaviest first
 };
 
-struct LinksWanted {
+struct LinksRequest {
     using Answer = LayerLinks;
     int block = 0;
     float share = 0.7f;
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const LinksWanted&) const = default;
+    bool operator==(const LinksRequest&) const = default;
 };
 
 /// For each query the heaviest keys that together weigh at least `share` of its row, at most 32 of them, so
 /// that memory grows with the tokens and not with their square. An error means that `cancel` was set.
-Result<LayerLinks> answer_links(const Trace& trace, const LinksWanted& wanted, ThreadPool& pool,
+Result<LayerLinks> answer_links(const Trace& trace, const LinksRequest& request, ThreadPool& pool,
                                 const CancelFlag* cancel = nullptr);
 
-/// The heaviest of some keys of a row, until they weigh `share`, at most `most` and none without weight.
+/// The heaviest of some keys of a row, until they weigh `share`, at most `max` and none without weight.
 std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int max);
 
 }  // namespace headlight

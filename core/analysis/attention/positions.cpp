@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kMaxColumns = 256;
 
-const StackConfig& stack_of(const ModelConfig& c, const PositionsWanted& wanted) {
-    return c.stacks[wanted.stack];
+const StackConfig& stack_of(const ModelConfig& c, const PositionsRequest& request) {
+    return c.stacks[request.stack];
 }
-const StackWeights& weights_of(const Model& model, const PositionsWanted& wanted) {
-    return model.weights.stacks[wanted.stack];
+const StackWeights& weights_of(const Model& model, const PositionsRequest& request) {
+    return model.weights.stacks[request.stack];
 }
 
 /// [count, width]: the vectors that are added to the tokens.
@@ -32,9 +32,9 @@ Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, in
 
 /// Vectors that are added to the tokens, and their dot products (all components counted, also those that are
 /// not shown).
-void read_vectors(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+void read_vectors(const Model& model, const PositionsRequest& request, int count, Positions& out) {
     const ModelConfig& c = model.config;
-    const Linear& table = weights_of(model, wanted).position_embedding;
+    const Linear& table = weights_of(model, request).position_embedding;
     out.first_row = c.can.read_image ? 0 : c.position_offset;  // a picture's position 0 is the class token's
     const Matrix whole = position_vectors(c, table, count, out.first_row);
     const int width = narrow<int>(whole.cols());
@@ -53,9 +53,9 @@ void read_vectors(const Model& model, const PositionsWanted& wanted, int count, 
 
 /// Cosines of the angles that pairs turn by, and how alike a vector stays to itself when its two copies stand
 /// apart: Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
-void read_rotations(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+void read_rotations(const Model& model, const PositionsRequest& request, int count, Positions& out) {
     const ModelConfig& c = model.config;
-    const auto frequencies = rope_frequencies(c.rope_of(stack_of(c, wanted), wanted.layer), count);
+    const auto frequencies = rope_frequencies(c.rope_of(stack_of(c, request), request.layer), count);
     const int pairs = isize(frequencies);
     out.table.resize(count, pairs);
     std::vector<float> by_distance(count, 0);
@@ -86,8 +86,8 @@ void spread_bias(const Matrix& by_distance, int head, int count, Positions& out)
         for (int k = 0; k < count && k - q <= last; ++k) out.between(q, k) = by_distance(head, k - q - first);
 }
 
-void read_slopes(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
-    const int heads = stack_of(model.config, wanted).heads;
+void read_slopes(const Model& model, const PositionsRequest& request, int count, Positions& out) {
+    const int heads = stack_of(model.config, request).heads;
     const PositionBias bias = alibi_bias(heads, count);
     Matrix by_distance(heads, 2 * count - 1);
     for (int h = 0; h < heads; ++h) {
@@ -95,14 +95,14 @@ void read_slopes(const Model& model, const PositionsWanted& wanted, int count, P
         out.slopes.push_back(slope);
         for (int d = 1 - count; d < count; ++d) by_distance(h, d + count - 1) = slope * float(d);
     }
-    spread_bias(by_distance, wanted.head, count, out);
+    spread_bias(by_distance, request.head, count, out);
 }
 
-void read_buckets(const Model& model, const PositionsWanted& wanted, int count, Positions& out) {
+void read_buckets(const Model& model, const PositionsRequest& request, int count, Positions& out) {
     const ModelConfig& c = model.config;
-    const auto bias = bucket_bias(c.buckets, weights_of(model, wanted).relative_bias, out.causal,
-                                  stack_of(c, wanted).heads, count);
-    spread_bias(bias.by_distance, wanted.head, count, out);
+    const auto bias = bucket_bias(c.buckets, weights_of(model, request).relative_bias, out.causal,
+                                  stack_of(c, request).heads, count);
+    spread_bias(bias.by_distance, request.head, count, out);
     for (const int d : out.distances) out.buckets.push_back(bucket_of(c.buckets, d, out.causal));
 }
 
@@ -125,7 +125,7 @@ using Scheme = PositionScheme;
 constexpr PositionsRow kRows[] = {
     {Scheme::none, "No positions", "", false, "Order reaches this model through its causal mask alone.",
      nullptr, [](const Positions&, int) { return std::string(); },
-     [](const Model&, const PositionsWanted&, int, Positions&) {}},
+     [](const Model&, const PositionsRequest&, int, Positions&) {}},
     {Scheme::learned, "Learned positions", "component", false,
      "One vector for each position, learned like a word’s, added to each token’s embedding.", nullptr,
      [](const Positions&, int) {
@@ -166,22 +166,22 @@ constexpr PositionsRow kRows[] = {
 
 const PositionsRow& positions_row(PositionScheme scheme) { return kRows[int(scheme)]; }
 
-Positions positions_of(const Model& model, const PositionsWanted& wanted) {
+Positions positions_of(const Model& model, const PositionsRequest& request) {
     const ModelConfig& c = model.config;
     Positions out;
     out.scheme = c.positions;
-    out.causal = stack_of(c, wanted).causal;
-    positions_row(c.positions).read(model, wanted, std::max(1, std::min(wanted.count, c.context)), out);
+    out.causal = stack_of(c, request).causal;
+    positions_row(c.positions).read(model, request, std::max(1, std::min(request.count, c.context)), out);
     return out;
 }
 
-Result<Positions> answer_positions(const Trace& trace, const PositionsWanted& wanted, ThreadPool&,
+Result<Positions> answer_positions(const Trace& trace, const PositionsRequest& request, ThreadPool&,
                                    const CancelFlag*) {
     trace.weights(0);  // said where a trace holds none
-    return positions_of(*trace.model, wanted);
+    return positions_of(*trace.model, request);
 }
 
-void PositionsWanted::clamp_to(const Trace& t) {
+void PositionsRequest::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
     const StackConfig& of = t.config().stacks[stack];
     layer = nearest(layer, of.layers);

@@ -26,14 +26,14 @@ struct Positions {
     bool by_distance() const;
 };
 
-struct PositionsWanted {
+struct PositionsRequest {
     using Answer = Positions;
     int stack = 0, layer = 0, head = 0;
     int count = 64;  // positions, within the context
     void clamp_to(const Trace& trace);
-    bool operator==(const PositionsWanted&) const = default;
+    bool operator==(const PositionsRequest&) const = default;
 };
-Result<Positions> answer_positions(const Trace& trace, const PositionsWanted& wanted, ThreadPool& pool,
+Result<Positions> answer_positions(const Trace& trace, const PositionsRequest& request, ThreadPool& pool,
                                    const CancelFlag* cancel = nullptr);
 
 /// What is shown of a way to know positions; a row of the table in positions.cpp, in the order of
@@ -46,13 +46,13 @@ struct PositionsRow {
     const char* table_text;                                  // what the table shows …
     std::string (*table_detail)(const ModelConfig& config);  // … and what depends on the model; null: nothing
     std::string (*between_text)(const Positions& positions, int head);  // what the square shows
-    void (*read)(const Model& model, const PositionsWanted& wanted, int count, Positions& out);
+    void (*read)(const Model& model, const PositionsRequest& request, int count, Positions& out);
 };
 const PositionsRow& positions_row(PositionScheme scheme);
 
 inline bool Positions::by_distance() const { return positions_row(scheme).by_distance; }
 
 /// The same from a model alone.
-Positions positions_of(const Model& model, const PositionsWanted& wanted);
+Positions positions_of(const Model& model, const PositionsRequest& request);
 
 }  // namespace headlight

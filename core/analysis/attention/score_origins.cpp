@@ -12,7 +12,7 @@ namespace headlight {
 namespace {
 
 /// q (k) of one head as the sum of its parts' shares: [parts, d_head], rotated for the token's position.
-Matrix project_parts(const Trace& trace, const ScoreOriginsWanted& at, bool keys, int token,
+Matrix project_parts(const Trace& trace, const ScoreOriginsRequest& at, bool keys, int token,
                      const Matrix& rows, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     const AttentionBlock block = c.block(at.block);
@@ -25,7 +25,7 @@ Matrix project_parts(const Trace& trace, const ScoreOriginsWanted& at, bool keys
     Matrix y(rows.rows(), d);
     apply_linear(pool, rows, matrix, y);
     if (with_bias.bias) y.row(0) += Eigen::Map<const Eigen::RowVectorXf>(with_bias.bias, d);
-    if (const Norm& norm = keys ? w.k_norm : w.q_norm) through_norm(c, norm, y.colwise().sum(), y);
+    if (const Norm& norm = keys ? w.k_norm : w.q_norm) norm_vjp(c, norm, y.colwise().sum(), y);
     const Rope& rope = c.rope_of(c.stacks[block.stack], block.layer);
     if (!rope.dims || block.kind == AttentionKind::cross) return y;
     const int n = trace.request.inputs[block.stack].size();
@@ -36,7 +36,7 @@ Matrix project_parts(const Trace& trace, const ScoreOriginsWanted& at, bool keys
 }
 
 /// The parts of one side as q or k; no biases where the model has none.
-StreamParts head_vectors(const Trace& trace, const ScoreOriginsWanted& at, bool keys, int token,
+StreamParts head_vectors(const Trace& trace, const ScoreOriginsRequest& at, bool keys, int token,
                          ThreadPool& pool) {
     StreamParts out = parts_read(trace, at.block, keys, token, pool);
     out.rows = project_parts(trace, at, keys, token, out.rows, pool);
@@ -47,7 +47,7 @@ StreamParts head_vectors(const Trace& trace, const ScoreOriginsWanted& at, bool 
     return out;
 }
 
-void fill_score(const Trace& trace, const ScoreOriginsWanted& at, ScoreOrigins& out) {
+void fill_score(const Trace& trace, const ScoreOriginsRequest& at, ScoreOrigins& out) {
     const ScoreSteps steps = score_steps(trace, {at.block, at.head}, at.query, at.key, 1).front();
     out.sum = float(out.values.cast<double>().sum());
     out.scaled = steps.scaled;
@@ -61,7 +61,7 @@ void fill_score(const Trace& trace, const ScoreOriginsWanted& at, ScoreOrigins& 
 
 }  // namespace
 
-Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsWanted& at, ThreadPool& pool,
+Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsRequest& at, ThreadPool& pool,
                                           const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
     HEADLIGHT_CHECK(at.query < trace.query_count(at.block) && at.key < trace.key_count(at.block));
@@ -75,7 +75,7 @@ Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOrigins
     return out;
 }
 
-void ScoreOriginsWanted::clamp_to(const Trace& t) {
+void ScoreOriginsRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     query = nearest(query, t.query_count(block));

@@ -25,15 +25,15 @@ struct ScoreOrigins {
     float score = 0;                        // what softmax takes: divided by the temperature
 };
 
-struct ScoreOriginsWanted {
+struct ScoreOriginsRequest {
     using Answer = ScoreOrigins;
     int block = 0, head = 0, query = 0, key = 0;
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const { return block == shown.block && head == shown.head; }
-    bool operator==(const ScoreOriginsWanted&) const = default;
+    bool operator==(const ScoreOriginsRequest&) const = default;
 };
 /// Every family can be split so; a trace without weights is an error.
-Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsWanted& wanted,
+Result<ScoreOrigins> answer_score_origins(const Trace& trace, const ScoreOriginsRequest& request,
                                           ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// The `count` rows and columns with the largest Σ |value|, in the order in which the stream meets them, and

@@ -51,7 +51,7 @@ bool has_edited(const Steps& s) {
 
 bool is_tempered(const Steps& s) { return s.weights_by == WeightsBy::softmax && s.temperature != 1; }
 
-Result<Steps> answer_steps(const Trace& trace, const StepsWanted& w, ThreadPool& pool, const CancelFlag*) {
+Result<Steps> answer_steps(const Trace& trace, const StepsRequest& w, ThreadPool& pool, const CancelFlag*) {
     HEADLIGHT_CHECK(w.query >= 0 && w.query < trace.query_count(w.block));
     const AttentionRule& rule = trace.rule(w.block);
     const Rows v = trace.v(w.block, w.head);
@@ -61,7 +61,7 @@ Result<Steps> answer_steps(const Trace& trace, const StepsWanted& w, ThreadPool&
          score_steps(trace, {w.block, w.head}, w.query, 0, trace.key_count(w.block))) {
         const int key = isize(s.keys);
         KeyStep step{score};
-        step.allowed = rule.mask_of(w.head).allows(w.query, key);
+        step.allowed = rule.mask_of(w.head).allowed(w.query, key);
         step.weight = pattern(0, key);
         step.value_norm = v.row(key).norm();
         step.moved = step.weight * step.value_norm;
@@ -80,11 +80,11 @@ Result<Steps> answer_steps(const Trace& trace, const StepsWanted& w, ThreadPool&
     return s;
 }
 
-void StepsWanted::clamp_to(const Trace& t) {
+void StepsRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     query = nearest(query, t.query_count(block));
 }
-bool StepsWanted::valid_for(const Shown& shown) const { return block == shown.block && head == shown.head; }
+bool StepsRequest::valid_for(const Shown& shown) const { return block == shown.block && head == shown.head; }
 
 }  // namespace headlight

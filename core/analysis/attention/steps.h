@@ -38,15 +38,15 @@ struct Steps {
     Vector delta;  // [d_model], the head's ΔE: z through its slice of the output matrix
 };
 
-struct StepsWanted {
+struct StepsRequest {
     using Answer = Steps;
     int block = 0, head = 0, query = 0;
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const StepsWanted&) const = default;
+    bool operator==(const StepsRequest&) const = default;
 };
 
-Result<Steps> answer_steps(const Trace& trace, const StepsWanted& wanted, ThreadPool& pool,
+Result<Steps> answer_steps(const Trace& trace, const StepsRequest& request, ThreadPool& pool,
                            const CancelFlag* cancel);
 
 /// Whether any score of the row is one that a person put in place.

@@ -48,11 +48,11 @@ public:
             measure(first + at, std::min(together, count - at), at, out.keys);
         for (int i = 0; i < count; ++i) {
             // Of self-attention the stream is already in the length of its own key.
-            out.stays[i] =
+            out.residual_weight[i] =
                 self_ ? std::exchange(out.keys(i, first + i), 0.0f) : float(std::sqrt(squares_[first + i]));
-            const float sum = std::max(out.keys.row(i).sum() + out.stays[i], 1e-30f);
+            const float sum = std::max(out.keys.row(i).sum() + out.residual_weight[i], 1e-30f);
             out.keys.row(i) /= sum;
-            out.stays[i] /= sum;
+            out.residual_weight[i] /= sum;
         }
         return out;
     }

@@ -31,7 +31,7 @@ DeltaPart part_of(const Eigen::Ref<const Eigen::RowVectorXf>& part,
     return {part.norm(), length > 0 ? part.dot(whole) / length : 0.0f};
 }
 
-void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s,
+void split_by_head(const Trace& trace, const DeltaSplitRequest& w, const Matrix& additions, DeltaSplit& s,
                    ThreadPool& pool) {
     const Eigen::RowVectorXf whole = trace.attn_out(w.block, w.query, 1, pool).row(0);
     for (Index h = 0; h < additions.rows(); ++h) s.heads.push_back(part_of(additions.row(h), whole));
@@ -40,13 +40,13 @@ void split_by_head(const Trace& trace, const DeltaSplitWanted& w, const Matrix& 
         s.heads.push_back(part_of(whole - additions.colwise().sum(), whole));
 }
 
-void split_by_key(const Trace& trace, const DeltaSplitWanted& w, DeltaSplit& s, ThreadPool& pool) {
+void split_by_key(const Trace& trace, const DeltaSplitRequest& w, DeltaSplit& s, ThreadPool& pool) {
     const Matrix parts = key_contributions(trace, w.block, w.head, w.query, pool);
     const Eigen::RowVectorXf whole = parts.colwise().sum();
     for (Index k = 0; k < parts.rows(); ++k) s.keys.push_back(part_of(parts.row(k), whole));
 }
 
-void find_moved_tokens(const Trace& trace, const DeltaSplitWanted& w, const Matrix& additions, DeltaSplit& s,
+void find_moved_tokens(const Trace& trace, const DeltaSplitRequest& w, const Matrix& additions, DeltaSplit& s,
                        ThreadPool& pool) {
     const bool last = trace.config().block(w.block).stack + 1 == isize(trace.config().stacks);
     const auto path = last ? DirectPath::at(trace, w.query) : std::nullopt;
@@ -88,7 +88,7 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
     return out;
 }
 
-Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsWanted& w, ThreadPool& pool,
+Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsRequest& w, ThreadPool& pool,
                                     const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
@@ -107,7 +107,7 @@ Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsWanted& w
     return m;
 }
 
-Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitWanted& w, ThreadPool& pool,
+Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitRequest& w, ThreadPool& pool,
                                       const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     const ModelConfig& c = trace.config();
@@ -117,7 +117,7 @@ Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitWanted
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     if (c.block(w.block).stack + 1 == isize(c.stacks) && trace.model->has_logits()) {
-        TRY(const Lens lens, answer_lens(trace, LensWanted{w.query, 1}, pool, cancel));
+        TRY(const Lens lens, answer_lens(trace, LensRequest{w.query, 1}, pool, cancel));
         for (const auto& layer : lens.top) s.after_layer.push_back(layer[0]);
     }
     find_moved_tokens(trace, w, additions, s, pool);
@@ -144,7 +144,7 @@ std::vector<int> long_tokens(const std::vector<Matrix>& steps) {
     return {found.begin(), found.end()};
 }
 
-Result<Projection> answer_projection(const Trace& trace, const ProjectionWanted& w, ThreadPool& pool,
+Result<Projection> answer_projection(const Trace& trace, const ProjectionRequest& w, ThreadPool& pool,
                                      const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     std::vector<Matrix> steps;
@@ -170,22 +170,22 @@ Result<Projection> answer_projection(const Trace& trace, const ProjectionWanted&
     return p;
 }
 
-void DeltaMapsWanted::clamp_to(const Trace& t) { stack = nearest_stack(t, stack); }
-bool DeltaMapsWanted::valid_for(const Shown& shown) const { return stack == shown.stack(); }
+void DeltaMapsRequest::clamp_to(const Trace& t) { stack = nearest_stack(t, stack); }
+bool DeltaMapsRequest::valid_for(const Shown& shown) const { return stack == shown.stack(); }
 
-void DeltaSplitWanted::clamp_to(const Trace& t) {
+void DeltaSplitRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     query = nearest(query, t.query_count(block));
     head = std::min(head, t.config().heads(block) - 1);
     const bool known = token < t.config().vocab && against < t.config().vocab;
     if (!known) token = against = -1;
 }
-bool DeltaSplitWanted::valid_for(const Shown& shown) const { return shown.stack_of(block) == shown.stack(); }
+bool DeltaSplitRequest::valid_for(const Shown& shown) const { return shown.stack_of(block) == shown.stack(); }
 
-void ProjectionWanted::clamp_to(const Trace& t) {
+void ProjectionRequest::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
     block = std::min(block, t.config().blocks() - 1);
 }
-bool ProjectionWanted::valid_for(const Shown& shown) const { return stack == shown.stack(); }
+bool ProjectionRequest::valid_for(const Shown& shown) const { return stack == shown.stack(); }
 
 }  // namespace headlight

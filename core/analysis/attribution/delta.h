@@ -15,15 +15,15 @@ struct DeltaMaps {
     Matrix before, delta, cosine;  // [n, blocks]: ‖E‖, ‖ΔE‖ (attn_out), cosine of E and E + ΔE
 };
 
-struct DeltaMapsWanted {
+struct DeltaMapsRequest {
     using Answer = DeltaMaps;
     int stack = 0;
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const DeltaMapsWanted&) const = default;
+    bool operator==(const DeltaMapsRequest&) const = default;
 };
 
-Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsWanted& wanted, ThreadPool& pool,
+Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsRequest& request, ThreadPool& pool,
                                     const CancelFlag* cancel);
 
 /// A part of one ΔE: a head's, the output bias's, what a person put in place, or what came from one key.
@@ -53,17 +53,17 @@ struct DeltaSplit {
         after_layer;  // what the model would say after each layer (logit lens), most probable
 };
 
-struct DeltaSplitWanted {
+struct DeltaSplitRequest {
     using Answer = DeltaSplit;
     int block = 0, query = 0;
     int head = -1;                 // whose keys; −1: all heads together
     int token = -1, against = -1;  // explained: a token, or one against another; −1: the most probable one
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const DeltaSplitWanted&) const = default;
+    bool operator==(const DeltaSplitRequest&) const = default;
 };
 
-Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitWanted& wanted, ThreadPool& pool,
+Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitRequest& request, ThreadPool& pool,
                                       const CancelFlag* cancel);
 
 /// [keys, d_model]: what each key adds through one head (−1: all of them) at one query, pattern · v · W_O.
@@ -83,16 +83,16 @@ struct Projection {
 /// (Sun et al. 2024, massive activations).
 std::vector<int> long_tokens(const std::vector<Matrix>& steps);
 
-struct ProjectionWanted {
+struct ProjectionRequest {
     using Answer = Projection;
     int stack = 0;
     int block = -1;  // before and after this block; −1: through all layers
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const ProjectionWanted&) const = default;
+    bool operator==(const ProjectionRequest&) const = default;
 };
 
-Result<Projection> answer_projection(const Trace& trace, const ProjectionWanted& wanted, ThreadPool& pool,
+Result<Projection> answer_projection(const Trace& trace, const ProjectionRequest& request, ThreadPool& pool,
                                      const CancelFlag* cancel);
 
 }  // namespace headlight

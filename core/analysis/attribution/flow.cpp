@@ -87,7 +87,7 @@ std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& inclu
     const BlockShares of_block = rollout_shares(trace, included);
     for (int l = 0; l < layers; ++l) {
         RowShares shares = of_block(blocks[l])(0, n);
-        shares.keys.diagonal() += shares.stays;
+        shares.keys.diagonal() += shares.residual_weight;
         if (l + 1 < layers)
             for (const int row : replaced_rows(trace, included.stack, l + 1)) {
                 shares.keys.row(row).setZero();

@@ -36,10 +36,10 @@ struct OriginsMetric {
 struct Graph {
     std::vector<int> blocks;
     std::vector<std::vector<std::vector<Link>>> links;  // [layer][query], heaviest first
-    std::vector<Vector> stays;  // [layer][query], in the links' unit (Rollout::carried); empty: 1
+    std::vector<Vector> residual_weight;  // [layer][query], in the links' unit (Rollout::scales); empty: 1
 };
 
-struct GraphWanted {
+struct GraphRequest {
     using Answer = Graph;
     IncludedHeads included;
     float share = 0.7f;  // of each row's mass
@@ -47,10 +47,10 @@ struct GraphWanted {
     OriginsMetric of;  // of relevance
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const GraphWanted&) const = default;
+    bool operator==(const GraphRequest&) const = default;
 };
 
-Result<Graph> answer_graph(const Runs& runs, const GraphWanted& wanted, ThreadPool& pool,
+Result<Graph> answer_graph(const Runs& runs, const GraphRequest& request, ThreadPool& pool,
                            const CancelFlag* cancel);
 
 /// Where one token at the top comes from.
@@ -58,19 +58,19 @@ struct Rollout {
     Origins by = Origins::rollout;  // never automatic
     /// The share of each token at each depth that the token is made of: row L is that token alone, row 0 the
     /// embeddings. [layers + 1, n]; rows sum to 1.
-    Matrix reached;
+    Matrix accumulated;
     Matrix replaced;  // of it, what stands in rows that a person put in place further up: no link carries it
     std::vector<float> flow;  // attention_flow, of its sum; empty where it was not asked for or is too large
     /// What a link's weight is times, from the layer above it on: how much of reached(layer + 1, query) it
     /// carries.
-    std::vector<float> carried;
+    std::vector<float> scales;
     std::string refusal;  // why there is another way than the one that was asked for
     /// The shares at the input, and without the first token's, renormalized, where that stands apart.
     std::vector<float> shares() const;
     static std::vector<float> without_sink(std::vector<float> shares);
 };
 
-struct RolloutWanted {
+struct RolloutRequest {
     using Answer = Rollout;
     IncludedHeads included;
     int token = 0;
@@ -78,10 +78,10 @@ struct RolloutWanted {
     Metric metric;  // of relevance
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const RolloutWanted&) const = default;
+    bool operator==(const RolloutRequest&) const = default;
 };
 
-Result<Rollout> answer_rollout(const Runs& runs, const RolloutWanted& wanted, ThreadPool& pool,
+Result<Rollout> answer_rollout(const Runs& runs, const RolloutRequest& request, ThreadPool& pool,
                                const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -36,24 +36,24 @@ Result<GradientSeed> relevance_seed(const Runs& runs, const IncludedHeads& inclu
 
 /// The token's way down through its stack's self-attention, depth by depth into a rollout.
 struct TokenWalk {
-    TokenWalk(const Trace& trace, const RolloutWanted& w, float part, Rollout& out)
+    TokenWalk(const Trace& trace, const RolloutRequest& w, float part, Rollout& out)
         : walk(trace, w.included.stack, trace.config().stacks[w.included.stack].layers - 1,
                start_of(trace, w)) {
         const int layers = trace.config().stacks[w.included.stack].layers;
-        out.reached = out.replaced = Matrix::Zero(layers + 1, walk.moving(w.included.stack).cols());
-        out.reached(layers, w.token) = 1;
-        out.carried.assign(size_t(layers), part);
+        out.accumulated = out.replaced = Matrix::Zero(layers + 1, walk.moving(w.included.stack).cols());
+        out.accumulated(layers, w.token) = 1;
+        out.scales.assign(size_t(layers), part);
         walk.passed_layer = [this, &out, own = w.included.stack](int stack, int layer) {
             if (stack != own) return;
             if (normalized) {
-                out.carried[layer] = 1 / std::max(walk.at(stack).sum(), 1e-30f);
-                walk.scale(out.carried[layer]);
+                out.scales[layer] = 1 / std::max(walk.at(stack).sum(), 1e-30f);
+                walk.scale(out.scales[layer]);
             }
-            out.reached.row(layer) = walk.at(stack).row(0);
+            out.accumulated.row(layer) = walk.at(stack).row(0);
             out.replaced.row(layer) = walk.replaced(stack).row(0);
         };
     }
-    static Matrix start_of(const Trace& trace, const RolloutWanted& w) {
+    static Matrix start_of(const Trace& trace, const RolloutRequest& w) {
         Matrix out = Matrix::Zero(1, trace.request.inputs[w.included.stack].size());
         HEADLIGHT_CHECK(w.token >= 0 && w.token < out.cols());
         out(0, w.token) = 1;
@@ -64,7 +64,7 @@ struct TokenWalk {
 };
 
 /// Relevance grows from layer to layer: each depth is shown as shares.
-Status reach_by_relevance(const Runs& runs, const RolloutWanted& w, Rollout& out, ThreadPool& pool,
+Status reach_by_relevance(const Runs& runs, const RolloutRequest& w, Rollout& out, ThreadPool& pool,
                           const CancelFlag* cancel) {
     TRY(const GradientSeed seed, relevance_seed(runs, w.included, {w.metric, w.token}, pool));
     TokenWalk down(runs.shown, w, 1, out);
@@ -78,7 +78,8 @@ Status reach_by_relevance(const Runs& runs, const RolloutWanted& w, Rollout& out
     return success();
 }
 
-void reach_by_shares(const Trace& trace, const RolloutWanted& w, Origins by, Rollout& out, ThreadPool& pool) {
+void reach_by_shares(const Trace& trace, const RolloutRequest& w, Origins by, Rollout& out,
+                     ThreadPool& pool) {
     const bool contributions = by == Origins::contribution;
     TokenWalk down(trace, w, contributions ? 1 : 0.5f, out);
     down.walk.through(
@@ -92,7 +93,7 @@ std::vector<Link> links_of(const Eigen::RowVectorXf& row, float share) {
     return heaviest_links(row.data(), KeyRange{0, narrow<int>(row.size())}, share * row.sum(), kMaxLinks);
 }
 
-Status link_by_relevance(const Runs& runs, const GraphWanted& w, Graph& g, ThreadPool& pool,
+Status link_by_relevance(const Runs& runs, const GraphRequest& w, Graph& g, ThreadPool& pool,
                          const CancelFlag* cancel) {
     TRY(const GradientSeed seed, relevance_seed(runs, w.included, w.of, pool));
     const auto take = [&](int block, const Matrix& weighted) {
@@ -106,7 +107,7 @@ Status link_by_relevance(const Runs& runs, const GraphWanted& w, Graph& g, Threa
     return success();
 }
 
-void link_by_shares(const Trace& trace, const GraphWanted& w, Graph& g, ThreadPool& pool) {
+void link_by_shares(const Trace& trace, const GraphRequest& w, Graph& g, ThreadPool& pool) {
     const int n = trace.request.inputs[w.included.stack].size(), tiles = (n + kGraphTile - 1) / kGraphTile;
     const bool contributions = w.by == Origins::contribution && trace.has_weights();
     const float unit = contributions ? 1 : 2;  // a rollout's links are the mean pattern
@@ -114,13 +115,13 @@ void link_by_shares(const Trace& trace, const GraphWanted& w, Graph& g, ThreadPo
         contributions ? contribution_shares(trace, w.included, pool) : rollout_shares(trace, w.included);
     for (size_t l = 0; l < g.blocks.size(); ++l) {
         pool.stop_point();
-        g.stays.push_back(Vector::Constant(n, unit));
+        g.residual_weight.push_back(Vector::Constant(n, unit));
         if (trace.rule(g.blocks[l]).skipped) continue;
         const SharesOf shares_of = of_block(g.blocks[l]);
         pool.run(tiles, [&](int tile) {
             const int first = tile * kGraphTile, count = std::min(kGraphTile, n - first);
             const RowShares shares = shares_of(first, count);
-            g.stays[l].segment(first, count) = unit * shares.stays;
+            g.residual_weight[l].segment(first, count) = unit * shares.residual_weight;
             for (int i = 0; i < count; ++i)
                 g.links[l][size_t(first + i)] = links_of(unit * shares.keys.row(i), w.share);
         });
@@ -129,7 +130,7 @@ void link_by_shares(const Trace& trace, const GraphWanted& w, Graph& g, ThreadPo
 
 }  // namespace
 
-Result<Graph> answer_graph(const Runs& runs, const GraphWanted& w, ThreadPool& pool,
+Result<Graph> answer_graph(const Runs& runs, const GraphRequest& w, ThreadPool& pool,
                            const CancelFlag* cancel) {
     const Trace& trace = runs.shown;
     Graph g{self_blocks(trace.config(), w.included.stack), {}, {}};
@@ -147,7 +148,7 @@ Result<Graph> answer_graph(const Runs& runs, const GraphWanted& w, ThreadPool& p
 
 namespace {
 
-Result<Rollout> origins_of(const Runs& runs, const RolloutWanted& w, ThreadPool& pool,
+Result<Rollout> origins_of(const Runs& runs, const RolloutRequest& w, ThreadPool& pool,
                            const CancelFlag* cancel) {
     const Trace& trace = runs.shown;
     Rollout o;
@@ -161,7 +162,7 @@ Result<Rollout> origins_of(const Runs& runs, const RolloutWanted& w, ThreadPool&
     if (w.by == Origins::contribution && !contributions)
         o.refusal = "A trace holds no weights, so contributions cannot be computed; this is the rollout.";
     reach_by_shares(trace, w, contributions ? Origins::contribution : Origins::rollout, o, pool);
-    const bool sink = w.by == Origins::automatic && w.token > 0 && o.reached(0, 0) > 0.5f;
+    const bool sink = w.by == Origins::automatic && w.token > 0 && o.accumulated(0, 0) > 0.5f;
     if (sink && trace.has_weights()) reach_by_shares(trace, w, Origins::contribution, o, pool);
     if (w.by != Origins::flow) return o;
     o.by = Origins::flow;
@@ -175,7 +176,7 @@ Result<Rollout> origins_of(const Runs& runs, const RolloutWanted& w, ThreadPool&
 
 }  // namespace
 
-Result<Rollout> answer_rollout(const Runs& runs, const RolloutWanted& w, ThreadPool& pool,
+Result<Rollout> answer_rollout(const Runs& runs, const RolloutRequest& w, ThreadPool& pool,
                                const CancelFlag* cancel) {
     return guarded([&] {
         const CancelScope scope(pool, cancel);
@@ -185,7 +186,7 @@ Result<Rollout> answer_rollout(const Runs& runs, const RolloutWanted& w, ThreadP
 
 std::vector<float> Rollout::shares() const {
     if (!flow.empty()) return flow;
-    return {reached.row(0).begin(), reached.row(0).end()};
+    return {accumulated.row(0).begin(), accumulated.row(0).end()};
 }
 
 std::vector<float> Rollout::without_sink(std::vector<float> shares) {
@@ -195,18 +196,18 @@ std::vector<float> Rollout::without_sink(std::vector<float> shares) {
     return shares;
 }
 
-void GraphWanted::clamp_to(const Trace& t) {
+void GraphRequest::clamp_to(const Trace& t) {
     included.stack = nearest_stack(t, included.stack);
     of.token = nearest(of.token, t.request.inputs[included.stack].size());
     if (by != Origins::relevance) of = {};
 }
-bool GraphWanted::valid_for(const Shown& shown) const { return included.stack == shown.stack(); }
+bool GraphRequest::valid_for(const Shown& shown) const { return included.stack == shown.stack(); }
 
-void RolloutWanted::clamp_to(const Trace& t) {
+void RolloutRequest::clamp_to(const Trace& t) {
     included.stack = nearest_stack(t, included.stack);
     token = nearest(token, t.request.inputs[included.stack].size());
     if (by != Origins::relevance) metric = {};
 }
-bool RolloutWanted::valid_for(const Shown& shown) const { return included.stack == shown.stack(); }
+bool RolloutRequest::valid_for(const Shown& shown) const { return included.stack == shown.stack(); }
 
 }  // namespace headlight

@@ -130,9 +130,9 @@ Result<std::vector<Matrix>> baseline_of(const InfluenceRuns& runs, InfluenceBase
 }
 
 /// The gradients' mean along the line from the baseline, times the way; the metric where it begins.
-Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, const Explained& of,
+Status integrate(const InfluenceRuns& runs, const InfluenceRequest& request, const Explained& of,
                  Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
-    TRY(const std::vector<Matrix> from, baseline_of(runs, wanted.baseline, pool));
+    TRY(const std::vector<Matrix> from, baseline_of(runs, request.baseline, pool));
     std::vector<Matrix> way = embeddings_of(runs.trace), sum;
     for (size_t s = 0; s < way.size(); ++s) {
         way[s] -= from[s];
@@ -141,7 +141,7 @@ Status integrate(const InfluenceRuns& runs, const InfluenceWanted& wanted, const
     const Trace& unchanged = runs.own ? *runs.own : runs.trace;
     TRY(const auto begin, run_embeddings(runs.trace, from, pool, cancel));
     out.baseline_value = of.value(*begin, unchanged, pool);
-    for (const auto& [at, weight] : gauss_legendre(wanted.steps)) {
+    for (const auto& [at, weight] : gauss_legendre(request.steps)) {
         std::vector<Matrix> there = from;
         for (size_t s = 0; s < way.size(); ++s) there[s] += float(at) * way[s];
         TRY(const auto trace, run_embeddings(runs.trace, there, pool, cancel));
@@ -167,15 +167,15 @@ Status add_relevance(const InfluenceRuns& runs, const Explained& of, Influence& 
 }
 
 /// Estimates of all layers at each position, added up.
-Status add_estimates(const InfluenceRuns& runs, const InfluenceWanted& wanted, Influence& out,
+Status add_estimates(const InfluenceRuns& runs, const InfluenceRequest& request, Influence& out,
                      ThreadPool& pool, const CancelFlag* cancel) {
     if (!runs.prompt || runs.prompt->model != runs.trace.model)
         return Error{
             "Attribution patching needs two runs of one model: the corrupted text's, and that of a clean "
             "text of as many tokens."};
-    if (wanted.written > 0)
+    if (request.written > 0)
         return Error{"Attribution patching brings back one metric; leave the written tokens out."};
-    const PatchWanted patch{PatchPart::resid_pre, {}, wanted.metric};
+    const PatchRequest patch{PatchPart::resid_pre, {}, request.metric};
     TRY(const PatchMap map, empty_patch_map(*runs.prompt, runs.trace, patch, pool));
     TRY(const Matrix estimates, patch_estimates(map, *runs.prompt, runs.trace, pool, cancel));
     out.metric = map.asked.metric;
@@ -190,13 +190,13 @@ Status add_estimates(const InfluenceRuns& runs, const InfluenceWanted& wanted, I
 }
 
 /// What the metric's value rests on.
-Status explain(const InfluenceRuns& runs, const InfluenceWanted& wanted, const Explained& of, Influence& out,
-               ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
-    if (wanted.method == InfluenceMethod::integrated_gradients)
-        return integrate(runs, wanted, of, out, pool, cancel, step);
-    if (wanted.method == InfluenceMethod::relevance) return add_relevance(runs, of, out, pool, cancel);
+Status explain(const InfluenceRuns& runs, const InfluenceRequest& request, const Explained& of,
+               Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
+    if (request.method == InfluenceMethod::integrated_gradients)
+        return integrate(runs, request, of, out, pool, cancel, step);
+    if (request.method == InfluenceMethod::relevance) return add_relevance(runs, of, out, pool, cancel);
     TRY(const auto gradient, by_embeddings(of, runs.trace, runs.own, pool, cancel));
-    if (wanted.method == InfluenceMethod::input_x_gradient)
+    if (request.method == InfluenceMethod::input_x_gradient)
         out.tokens = row_products(embeddings_of(runs.trace), gradient);
     else
         for (const Matrix& stack : gradient) out.tokens.push_back(stack.rowwise().norm());
@@ -204,17 +204,17 @@ Status explain(const InfluenceRuns& runs, const InfluenceWanted& wanted, const E
 }
 
 /// The metrics that are explained, or where the row stands that is.
-Result<Explained> resolved_for(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool) {
+Result<Explained> resolved_for(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool) {
     const Trace& own = runs.own ? *runs.own : runs.trace;
-    const bool of_metric = row_of(influence_methods(), wanted.method).of_metric;
+    const bool of_metric = row_of(influence_methods(), request.method).of_metric;
     Explained out;
-    if (wanted.written > 0) {
-        TRY(out.metrics, written_metrics(wanted.metric, own, wanted.written));
+    if (request.written > 0) {
+        TRY(out.metrics, written_metrics(request.metric, own, request.written));
         return out;
     }
-    Metric metric = wanted.metric;
+    Metric metric = request.metric;
     if (of_metric || own.model->has_logits()) {
-        TRY(metric, resolved(wanted.metric, own, pool));
+        TRY(metric, resolved(request.metric, own, pool));
     } else if (metric.position < 0 || metric.position >= own.output().size()) {
         metric.position = own.output().size() - 1;
     }
@@ -246,31 +246,31 @@ Status check_followed_back(const Trace& trace) {
     return Error{"A trace holds no weights, so nothing can be followed back in it; open the model."};
 }
 
-Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
+Result<Influence> influence(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool,
                             const CancelFlag* cancel, const InfluenceStep& step) {
     return guarded([&]() -> Result<Influence> {
         const CancelScope scope(pool, cancel);
         const Trace& trace = runs.trace;
         TRY_STATUS(check_followed_back(trace));
         Influence out;
-        if (wanted.method == InfluenceMethod::attribution_patching) {
-            TRY_STATUS(add_estimates(runs, wanted, out, pool, cancel));
+        if (request.method == InfluenceMethod::attribution_patching) {
+            TRY_STATUS(add_estimates(runs, request, out, pool, cancel));
             for (const Vector& stack : out.tokens) out.sum += stack.sum();
             return out;
         }
-        TRY(const Explained of, resolved_for(runs, wanted, pool));
+        TRY(const Explained of, resolved_for(runs, request, pool));
         out.metric = of.metrics.front();
         if (trace.model->has_logits()) {
             const Trace& own = runs.own ? *runs.own : trace;
             out.value = of.value(trace, own, pool);
             out.own_value = runs.own ? of.value(own, own, pool) : out.value;
         }
-        if (wanted.method == InfluenceMethod::contribution) {
+        if (request.method == InfluenceMethod::contribution) {
             TRY(out.tokens, contribution_paths(trace, of.positions(), pool, cancel));
-        } else if (wanted.method == InfluenceMethod::rollout) {
+        } else if (request.method == InfluenceMethod::rollout) {
             TRY(out.tokens, rollout_paths(trace, of.positions(), pool, cancel));
         } else {
-            TRY_STATUS(explain(runs, wanted, of, out, pool, cancel, step));
+            TRY_STATUS(explain(runs, request, of, out, pool, cancel, step));
         }
         for (const Vector& stack : out.tokens) out.sum += stack.sum();
         return out;

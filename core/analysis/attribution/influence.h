@@ -44,7 +44,7 @@ std::span<const InfluenceMethodRow> influence_methods();
 /// prompt of equal length.
 enum class InfluenceBaseline { mean, zero, prompt };
 
-struct InfluenceWanted {
+struct InfluenceRequest {
     InfluenceMethod method = InfluenceMethod::gradient;
     Metric metric;
     InfluenceBaseline baseline = InfluenceBaseline::mean;
@@ -57,7 +57,7 @@ struct InfluenceWanted {
         return method == InfluenceMethod::attribution_patching ||
                (method == InfluenceMethod::integrated_gradients && baseline == InfluenceBaseline::prompt);
     }
-    bool operator==(const InfluenceWanted&) const = default;
+    bool operator==(const InfluenceRequest&) const = default;
 };
 
 /// The runs of a question: the one that is explained, the unchanged one where something is changed, and the
@@ -86,7 +86,7 @@ using InfluenceStep = std::function<void()>;
 
 /// An error says why the method cannot be used here, or that `cancel` was set. Integrated gradients take as
 /// many steps as wanted.
-Result<Influence> influence(const InfluenceRuns& runs, const InfluenceWanted& wanted, ThreadPool& pool,
+Result<Influence> influence(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr, const InfluenceStep& step = {});
 
 /// The metric of each written token of an output, at the row that predicted it. An error says why there are

@@ -66,7 +66,7 @@ Matrix of_keys(const Matrix& map, const Trace& trace, int block) {
     return map.middleCols(trace.first_token(trace.config().block(block).key_stack()), trace.key_count(block));
 }
 
-void AttentionBesideWanted::clamp_to(const Trace& t) {
+void AttentionBesideRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
     const int layers = t.config().stacks[t.config().block(block).stack].layers;
@@ -75,28 +75,29 @@ void AttentionBesideWanted::clamp_to(const Trace& t) {
     if (beside != InfluenceBeside::head) head = 0;
 }
 
-Result<AttentionBeside> answer_attention_beside(const Runs& runs, const AttentionBesideWanted& wanted,
+Result<AttentionBeside> answer_attention_beside(const Runs& runs, const AttentionBesideRequest& request,
                                                 ThreadPool& pool, const CancelFlag* cancel) {
     const Trace& trace = runs.shown;
-    const int block = wanted.block, stack = trace.config().block(block).stack;
+    const int block = request.block, stack = trace.config().block(block).stack;
     AttentionBeside out{{}, std::numeric_limits<float>::quiet_NaN()};
     if (trace.query_count(block) + trace.key_count(block) > 2 * kMaxInfluenceTokens) return out;
-    if (wanted.beside == InfluenceBeside::head) {
-        out.weights = masked_pattern(trace, block, wanted.head);
-    } else if (wanted.beside == InfluenceBeside::layer) {
+    if (request.beside == InfluenceBeside::head) {
+        out.weights = masked_pattern(trace, block, request.head);
+    } else if (request.beside == InfluenceBeside::layer) {
         out.weights = mean_pattern(trace, block);
     } else {
-        const bool contributions = wanted.beside == InfluenceBeside::contribution;
+        const bool contributions = request.beside == InfluenceBeside::contribution;
         TRY(const Matrix shares,
-            shares_through(trace, stack, wanted.layer,
+            shares_through(trace, stack, request.layer,
                            contributions ? contribution_shares(trace, {}, pool) : rollout_shares(trace, {}),
                            pool, cancel));
         out.weights = of_keys(shares, trace, block);
         out.weights = (out.weights.array() > 0).select(out.weights, -1.0f);
     }
-    if (wanted.map && wanted.map->asked.stack == stack && wanted.map->norms.cols() == trace.token_count() &&
-        wanted.map->norms.rows() == out.weights.rows())  // a map of an earlier text may have other columns
-        compare_ranks(of_keys(wanted.map->norms, trace, block), out);
+    if (request.map && request.map->asked.stack == stack &&
+        request.map->norms.cols() == trace.token_count() &&
+        request.map->norms.rows() == out.weights.rows())  // a map of an earlier text may have other columns
+        compare_ranks(of_keys(request.map->norms, trace, block), out);
     return out;
 }
 

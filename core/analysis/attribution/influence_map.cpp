@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-void InfluenceMapWanted::clamp_to(const Trace& t) {
+void InfluenceMapRequest::clamp_to(const Trace& t) {
     stack = nearest_stack(t, stack);
     const int layers = t.config().stacks[stack].layers;
     if (of != InfluenceOf::hidden) {
@@ -21,29 +21,29 @@ void InfluenceMapWanted::clamp_to(const Trace& t) {
     }
 }
 
-int probes_by_cost(const Trace& t, const InfluenceMapWanted& wanted) {
+int probes_by_cost(const Trace& t, const InfluenceMapRequest& request) {
     constexpr double kExactProducts = 1e12;
     constexpr int kProbes = 8;
-    const StackConfig& s = t.config().stacks[wanted.stack];
-    const double d = t.config().d_model, n = t.request.inputs[wanted.stack].size(),
-                 layers = wanted.layer < 0 ? s.layers : wanted.layer + 1,
+    const StackConfig& s = t.config().stacks[request.stack];
+    const double d = t.config().d_model, n = t.request.inputs[request.stack].size(),
+                 layers = request.layer < 0 ? s.layers : request.layer + 1,
                  of_token = 2 * d * (double(s.heads + s.kv_heads) * s.d_head + s.d_mlp);
     return n * d * n * layers * of_token <= kExactProducts ? 0 : kProbes;
 }
 
 namespace {
 
-Result<InfluenceMap> empty_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted) {
+Result<InfluenceMap> empty_map(const InfluenceRuns& runs, const InfluenceMapRequest& request) {
     const Trace& trace = runs.trace;
-    const Index outputs = trace.request.inputs[wanted.stack].size(), tokens = trace.token_count();
+    const Index outputs = trace.request.inputs[request.stack].size(), tokens = trace.token_count();
     TRY_STATUS(check_followed_back(trace));
     if (tokens > kMaxInfluenceTokens)
         return Error{"Every output's answer to every token is measured for at most " +
                      std::to_string(kMaxInfluenceTokens) + " tokens, and there are " +
                      std::to_string(tokens) + "; shorten the text."};
-    InfluenceMap out{wanted, Matrix::Constant(outputs, tokens, std::numeric_limits<float>::quiet_NaN()), {}};
-    if (wanted.of == InfluenceOf::hidden && wanted.probes == InfluenceMapWanted::kChosenByCost)
-        out.asked.probes = probes_by_cost(trace, wanted);
+    InfluenceMap out{request, Matrix::Constant(outputs, tokens, std::numeric_limits<float>::quiet_NaN()), {}};
+    if (request.of == InfluenceOf::hidden && request.probes == InfluenceMapRequest::kChosenByCost)
+        out.asked.probes = probes_by_cost(trace, request);
     if (out.asked.probes > 1) out.standard_error = out.norms;
     return out;
 }
@@ -95,12 +95,12 @@ Status measure_hidden(const Trace& trace, InfluenceMap& map, int first, int coun
 
 }  // namespace
 
-Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted,
+Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapRequest& request,
                                    ThreadPool& pool, const CancelFlag* cancel,
                                    const std::function<void(const InfluenceMap&)>& seen) {
     return guarded([&]() -> Result<InfluenceMap> {
         const CancelScope scope(pool, cancel);
-        InfluenceMapWanted fitting = wanted;
+        InfluenceMapRequest fitting = request;
         fitting.clamp_to(runs.trace);
         TRY(InfluenceMap out, empty_map(runs, fitting));
         const bool of_metric = fitting.of != InfluenceOf::hidden;
@@ -134,38 +134,38 @@ Result<T> or_refusal(Result<Made> made, const std::function<T(Made)>& taken) {
 
 }  // namespace
 
-Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapWanted& wanted,
+Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapRequest& request,
                                                ThreadPool& pool, const CancelFlag* cancel) {
     return or_refusal<InfluenceMapFound, InfluenceMap>(
-        influence_map(influence_runs(runs), wanted, pool, cancel), [](InfluenceMap map) {
+        influence_map(influence_runs(runs), request, pool, cancel), [](InfluenceMap map) {
             return InfluenceMapFound{std::make_shared<const InfluenceMap>(std::move(map)), ""};
         });
 }
 
-Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
-                                 const CancelFlag* cancel,
+Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresRequest& request,
+                                 ThreadPool& pool, const CancelFlag* cancel,
                                  const std::function<void(const TokenScores&)>& seen) {
-    if (wanted.how.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
+    if (request.how.needs_prompt() && (!runs.prompt || runs.prompt->model != runs.trace.model))
         return TokenScores{nullptr,
-                           wanted.how.method == InfluenceMethod::attribution_patching
+                           request.how.method == InfluenceMethod::attribution_patching
                                ? "Type the clean text: another text of as many tokens, whose residual "
                                  "stream is put into this one."
                                : "Type the baseline: another text of as many tokens."};
     TokenScores now;
-    if (wanted.how.method == InfluenceMethod::integrated_gradients) now.steps = wanted.how.steps;
+    if (request.how.method == InfluenceMethod::integrated_gradients) now.steps = request.how.steps;
     const auto step = [&] {
         ++now.done;
         if (seen) seen(now);
     };
     return or_refusal<TokenScores, Influence>(
-        influence(runs, wanted.how, pool, cancel, step), [&](Influence found) {
+        influence(runs, request.how, pool, cancel, step), [&](Influence found) {
             return TokenScores{std::make_shared<const Influence>(std::move(found)), "", now.steps, now.steps};
         });
 }
 
-Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresRequest& request, ThreadPool& pool,
                                         const CancelFlag* cancel) {
-    return token_scores(influence_runs(runs), wanted, pool, cancel);
+    return token_scores(influence_runs(runs), request, pool, cancel);
 }
 
 }  // namespace headlight

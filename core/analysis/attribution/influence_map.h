@@ -18,7 +18,7 @@ enum class InfluenceOf { hidden, metric, relevance };
 /// The longest text whose map is measured: its passes grow with n², its cells too.
 constexpr int kMaxInfluenceTokens = 512;
 
-struct InfluenceMapWanted {
+struct InfluenceMapRequest {
     using Answer = struct InfluenceMapFound;
     static constexpr int kChosenByCost = -1;
     InfluenceOf of = InfluenceOf::hidden;
@@ -27,11 +27,11 @@ struct InfluenceMapWanted {
     Metric metric;               // of the metric, whose position each row sets
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const { return stack == shown.stack(); }
-    bool operator==(const InfluenceMapWanted&) const = default;
+    bool operator==(const InfluenceMapRequest&) const = default;
 };
 
 struct InfluenceMap {
-    InfluenceMapWanted asked;  // probes as they are taken: 0, or so many
+    InfluenceMapRequest asked;  // probes as they are taken: 0, or so many
     /// [outputs, tokens of all stacks]: ‖∂output_i/∂E_j‖, or relevance; NaN: not measured yet. A hidden
     /// state's norm is Frobenius'.
     Matrix norms;
@@ -42,11 +42,11 @@ struct InfluenceMap {
 
 /// 0 where every output's exact row takes less than about half a minute in all, by a count of products; else
 /// how many random directions are taken instead: 8.
-int probes_by_cost(const Trace& trace, const InfluenceMapWanted& wanted);
+int probes_by_cost(const Trace& trace, const InfluenceMapRequest& request);
 
 /// Some rows at a time; `seen` (or null) gets the map after them. An error says why there is none, or that
 /// `cancel` was set.
-Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapWanted& wanted,
+Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMapRequest& request,
                                    ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                    const std::function<void(const InfluenceMap&)>& seen = nullptr);
 
@@ -55,7 +55,7 @@ struct InfluenceMapFound {
     std::shared_ptr<const InfluenceMap> map;
     std::string refusal;
 };
-Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapWanted& wanted,
+Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const InfluenceMapRequest& request,
                                                ThreadPool& pool, const CancelFlag* cancel);
 
 /// Attention that a map is compared with: of the chosen head, the mean of its layer, rollout or contributions
@@ -73,7 +73,7 @@ struct AttentionBeside {
     int rows = 0;  // that count
 };
 
-struct AttentionBesideWanted {
+struct AttentionBesideRequest {
     using Answer = AttentionBeside;
     InfluenceBeside beside = InfluenceBeside::head;
     int block = 0, head = 0;
@@ -81,33 +81,33 @@ struct AttentionBesideWanted {
     std::shared_ptr<const InfluenceMap> map;  // whole; null: not measured yet
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const { return block == shown.block; }
-    bool operator==(const AttentionBesideWanted&) const = default;
+    bool operator==(const AttentionBesideRequest&) const = default;
 };
-Result<AttentionBeside> answer_attention_beside(const Runs& runs, const AttentionBesideWanted& wanted,
+Result<AttentionBeside> answer_attention_beside(const Runs& runs, const AttentionBesideRequest& request,
                                                 ThreadPool& pool, const CancelFlag* cancel);
 
 /// The columns of a map that are the keys of a block; its rows are the block's queries.
 Matrix of_keys(const Matrix& map, const Trace& trace, int block);
 
 /// Scores of tokens by one method.
-struct TokenScoresWanted {
+struct TokenScoresRequest {
     using Answer = struct TokenScores;
-    InfluenceWanted how;
-    bool operator==(const TokenScoresWanted&) const = default;
+    InfluenceRequest how;
+    bool operator==(const TokenScoresRequest&) const = default;
 };
 struct TokenScores {
     std::shared_ptr<const Influence> found;  // null: not yet, or refused
     std::string refusal;
     int done = 0, steps = 1;
 };
-Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
+Result<TokenScores> answer_token_scores(const Runs& runs, const TokenScoresRequest& request, ThreadPool& pool,
                                         const CancelFlag* cancel);
 
 /// The runs of a question about influence; the other text's is a baseline.
 inline InfluenceRuns influence_runs(const Runs& runs) { return {runs.shown, runs.own, runs.other}; }
 /// The scores, with a count of steps told to `seen`; what cannot be is a refusal.
-Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresWanted& wanted, ThreadPool& pool,
-                                 const CancelFlag* cancel = nullptr,
+Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresRequest& request,
+                                 ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                  const std::function<void(const TokenScores&)>& seen = nullptr);
 
 }  // namespace headlight

@@ -74,7 +74,7 @@ BlockShares rollout_shares(const Trace& trace, const IncludedHeads& included) {
             for (int i = 0; i < rows; ++i) {
                 if (heads[i] == 0) continue;
                 out.keys.row(i) *= 0.5f / heads[i];
-                out.stays[i] = 0.5f;
+                out.residual_weight[i] = 0.5f;
             }
             return out;
         };
@@ -147,7 +147,7 @@ void PathWalk::pass(int block, const SharesOf& shares_of, ThreadPool& pool) {
             if (above.middleCols(first, rows).maxCoeff() <= 0) return;
             RowShares of = shares_of(first, rows);
             shares.middleRows(first - at, rows) = of.keys;
-            stays.segment(first, rows) = of.stays;
+            stays.segment(first, rows) = of.residual_weight;
         });
         add_product(pool, above.middleCols(at, count), shares, brought);
     }

@@ -37,8 +37,8 @@ std::vector<int> replaced_rows(const Trace& trace, int stack, int layer);
 
 /// What rows behind a block were made of: each sums to 1.
 struct RowShares {
-    Matrix keys;   // [rows, keys]
-    Vector stays;  // [rows], of the row's own stream
+    Matrix keys;             // [rows, keys]
+    Vector residual_weight;  // [rows], of the row's own stream
 };
 /// Of the queries from `first` on; on any thread.
 using SharesOf = std::function<RowShares(int first, int rows)>;

@@ -179,20 +179,20 @@ HeadCircuits circuit_scores(const Model& model, AttentionHead head, AverageText&
     return factored(model, head, average, pool).out;
 }
 
-int circuit_steps(const Model& model, const CircuitsWanted& wanted) {
+int circuit_steps(const Model& model, const CircuitsRequest& request) {
     const ModelConfig& c = model.config;
-    const AttentionHead head{wanted.block, wanted.head};
-    const AttentionBlock at = c.block(wanted.block);
+    const AttentionHead head{request.block, request.head};
+    const AttentionBlock at = c.block(request.block);
     const auto blocks = [&](int stack) {
         const int vocab = c.stacks[stack].vocab,
-                  tokens = wanted.tokens ? std::min(wanted.tokens, vocab) : vocab;
+                  tokens = request.tokens ? std::min(request.tokens, vocab) : vocab;
         return narrow<int>((tokens + kPairRows - 1) / kPairRows);
     };
     return (missing_qk(model).empty() ? blocks(at.stack) : 0) +
            (missing_ov(model, head).empty() ? blocks(at.key_stack()) : 0);
 }
 
-Result<HeadCircuits> head_circuits(const Model& model, const CircuitsWanted& w, ThreadPool& pool,
+Result<HeadCircuits> head_circuits(const Model& model, const CircuitsRequest& w, ThreadPool& pool,
                                    const CancelFlag* cancel, const std::function<void()>& step) {
     return guarded([&]() -> Result<HeadCircuits> {
         const CancelScope scope(pool, cancel);
@@ -210,13 +210,13 @@ Result<HeadCircuits> head_circuits(const Model& model, const CircuitsWanted& w, 
     });
 }
 
-Result<HeadCircuits> answer_circuits(const Trace& trace, const CircuitsWanted& wanted, ThreadPool& pool,
+Result<HeadCircuits> answer_circuits(const Trace& trace, const CircuitsRequest& request, ThreadPool& pool,
                                      const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
-    return head_circuits(*trace.model, wanted, pool, cancel);
+    return head_circuits(*trace.model, request, pool, cancel);
 }
 
-void CircuitsWanted::clamp_to(const ModelConfig& c) {
+void CircuitsRequest::clamp_to(const ModelConfig& c) {
     block = nearest(block, c.blocks());
     head = nearest(head, c.heads(block));
 }

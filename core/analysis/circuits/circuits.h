@@ -39,7 +39,7 @@ struct HeadCircuits {
                           // above the mean key; each score NaN where it has no meaning
 };
 
-struct CircuitsWanted {
+struct CircuitsRequest {
     using Answer = HeadCircuits;
     int block = 0, head = 0;
     int tokens = 0;  // the first of the vocabulary, from which pairs are taken; 0: all
@@ -47,16 +47,16 @@ struct CircuitsWanted {
     void clamp_to(const Trace& trace) { clamp_to(trace.config()); }
     void clamp_to(const ModelConfig& config);
     bool valid_for(const Shown& shown) const { return block == shown.block && head == shown.head; }
-    bool operator==(const CircuitsWanted&) const = default;
+    bool operator==(const CircuitsRequest&) const = default;
 };
 
 /// Products go block by block: memory grows with vocab · (d_head + pairs). The model must have weights.
 /// `step` (or null) is called circuit_steps() times.
-Result<HeadCircuits> head_circuits(const Model& model, const CircuitsWanted& wanted, ThreadPool& pool,
+Result<HeadCircuits> head_circuits(const Model& model, const CircuitsRequest& request, ThreadPool& pool,
                                    const CancelFlag* cancel = nullptr,
                                    const std::function<void()>& step = nullptr);
-int circuit_steps(const Model& model, const CircuitsWanted& wanted);
-Result<HeadCircuits> answer_circuits(const Trace& trace, const CircuitsWanted& wanted, ThreadPool& pool,
+int circuit_steps(const Model& model, const CircuitsRequest& request);
+Result<HeadCircuits> answer_circuits(const Trace& trace, const CircuitsRequest& request, ThreadPool& pool,
                                      const CancelFlag* cancel = nullptr);
 
 /// The `count` largest entries of left · rightᵀ [rows, columns], of which each row and each column gives at

@@ -195,10 +195,10 @@ Result<Composition> model_composition(const Model& model, ThreadPool& pool, cons
     return out;
 }
 
-Result<Composition> answer_composition(const Trace& trace, const CompositionWanted& wanted, ThreadPool& pool,
-                                       const CancelFlag* cancel) {
+Result<Composition> answer_composition(const Trace& trace, const CompositionRequest& request,
+                                       ThreadPool& pool, const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
-    return model_composition(*trace.model, pool, cancel, wanted.patience);
+    return model_composition(*trace.model, pool, cancel, request.patience);
 }
 
 std::vector<ComposedPair> strongest_compositions(const Composition& of, int count,

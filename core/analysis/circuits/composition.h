@@ -61,16 +61,16 @@ enum class Patience { some_seconds, long_wait };
 bool composes_within(const ModelConfig& config, Patience patience);
 
 /// All pairs, ranked, where that takes no longer; else a refusal that says what helps.
-struct CompositionWanted {
+struct CompositionRequest {
     using Answer = Composition;
     Patience patience = Patience::some_seconds;
-    bool operator==(const CompositionWanted&) const = default;
+    bool operator==(const CompositionRequest&) const = default;
 };
 Result<Composition> model_composition(const Model& model, ThreadPool& pool, const CancelFlag* cancel,
                                       Patience patience = Patience::some_seconds,
                                       const std::function<void()>& step = nullptr);
-Result<Composition> answer_composition(const Trace& trace, const CompositionWanted& wanted, ThreadPool& pool,
-                                       const CancelFlag* cancel = nullptr);
+Result<Composition> answer_composition(const Trace& trace, const CompositionRequest& request,
+                                       ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// A table for each kind; rows read, columns write.
 std::vector<NumberTable> composition_numbers(const Composition& composition, const ModelConfig& config);

@@ -93,7 +93,7 @@ Result<PerHead<float>> distances_from(const Trace& a, int block, int head, const
 }
 
 /// The nearest head of B's model whose queries and keys are of the same kind as A's.
-std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairWanted& w) {
+std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairRequest& w) {
     const ModelConfig& c = b.config();
     int block = std::clamp(w.block_b, 0, c.blocks() - 1);
     const auto fits = [&](int candidate) {
@@ -119,7 +119,7 @@ const Trace* RunPair::b(const Runs& runs) const {
     return nullptr;
 }
 
-Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairWanted& w, ThreadPool& pool,
+Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairRequest& w, ThreadPool& pool,
                                   const CancelFlag* cancel) {
     HeadPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
@@ -153,13 +153,13 @@ Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairWanted& w, Thr
     return out;
 }
 
-Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairWanted& w, ThreadPool& pool,
+Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairRequest& w, ThreadPool& pool,
                                     const CancelFlag* cancel) {
     DeltaPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
     if (!b || w.stack >= isize(b->config().stacks) || !a.has_weights() || !b->has_weights()) return out;
-    TRY(const DeltaMaps mine, answer_delta_maps(a, DeltaMapsWanted{w.stack}, pool, cancel));
-    TRY(const DeltaMaps theirs, answer_delta_maps(*b, DeltaMapsWanted{w.stack}, pool, cancel));
+    TRY(const DeltaMaps mine, answer_delta_maps(a, DeltaMapsRequest{w.stack}, pool, cancel));
+    TRY(const DeltaMaps theirs, answer_delta_maps(*b, DeltaMapsRequest{w.stack}, pool, cancel));
     if (mine.blocks.size() != theirs.blocks.size()) return out;
     const auto labels_a = token_labels(a, w.stack), labels_b = token_labels(*b, w.stack);
     out.map.rows = paired_with_itself(isize(mine.blocks));
@@ -173,7 +173,7 @@ Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairWanted& w, 
     return out;
 }
 
-Result<PredictionPair> answer_prediction_pair(const Runs& runs, const PredictionPairWanted& w,
+Result<PredictionPair> answer_prediction_pair(const Runs& runs, const PredictionPairRequest& w,
                                               ThreadPool& pool, const CancelFlag* cancel) {
     PredictionPair out;
     const Trace &a = runs.shown, *b = w.runs.b(runs);
@@ -198,15 +198,15 @@ Result<PredictionPair> answer_prediction_pair(const Runs& runs, const Prediction
     return out;
 }
 
-void HeadPairWanted::clamp_to(const Trace& t) {
+void HeadPairRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     head = nearest_head(t, block, head);
 }
-bool HeadPairWanted::valid_for(const Shown& shown) const {
+bool HeadPairRequest::valid_for(const Shown& shown) const {
     return block == shown.block && head == shown.head;
 }
 
-void DeltaPairWanted::clamp_to(const Trace& t) { stack = nearest_stack(t, stack); }
-bool DeltaPairWanted::valid_for(const Shown& shown) const { return stack == shown.stack(); }
+void DeltaPairRequest::clamp_to(const Trace& t) { stack = nearest_stack(t, stack); }
+bool DeltaPairRequest::valid_for(const Shown& shown) const { return stack == shown.stack(); }
 
 }  // namespace headlight

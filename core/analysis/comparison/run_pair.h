@@ -59,16 +59,16 @@ struct HeadPair {
         false;  // distances of each head from the same one of B, not of all heads of B from A's
 };
 
-struct HeadPairWanted {
+struct HeadPairRequest {
     using Answer = HeadPair;
     RunPair runs;
     int block = 0, head = 0;      // A
     int block_b = 0, head_b = 0;  // B; moved to the nearest that B's model has
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const HeadPairWanted&) const = default;
+    bool operator==(const HeadPairRequest&) const = default;
 };
-Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairWanted& wanted, ThreadPool& pool,
+Result<HeadPair> answer_head_pair(const Runs& runs, const HeadPairRequest& request, ThreadPool& pool,
                                   const CancelFlag* cancel);
 
 /// ‖ΔE‖/‖E‖ of each attention block and token.
@@ -76,15 +76,15 @@ struct DeltaPair {
     PairedMap map;  // [blocks, tokens]; without cells where the models have different blocks
 };
 
-struct DeltaPairWanted {
+struct DeltaPairRequest {
     using Answer = DeltaPair;
     RunPair runs;
     int stack = 0;
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const DeltaPairWanted&) const = default;
+    bool operator==(const DeltaPairRequest&) const = default;
 };
-Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairWanted& wanted, ThreadPool& pool,
+Result<DeltaPair> answer_delta_pair(const Runs& runs, const DeltaPairRequest& request, ThreadPool& pool,
                                     const CancelFlag* cancel);
 
 /// What both predict.
@@ -96,13 +96,13 @@ struct PredictionPair {
     std::vector<float> divergence;    // per pair of positions, in bits; empty for different vocabularies
 };
 
-struct PredictionPairWanted {
+struct PredictionPairRequest {
     using Answer = PredictionPair;
     RunPair runs;
     int position = -1;  // of A; −1: where it predicts
-    bool operator==(const PredictionPairWanted&) const = default;
+    bool operator==(const PredictionPairRequest&) const = default;
 };
-Result<PredictionPair> answer_prediction_pair(const Runs& runs, const PredictionPairWanted& wanted,
+Result<PredictionPair> answer_prediction_pair(const Runs& runs, const PredictionPairRequest& request,
                                               ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

@@ -54,25 +54,25 @@ float row_entropy(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
 
 }  // namespace
 
-Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentWanted& wanted,
+Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentRequest& request,
                                             ThreadPool& pool, const CancelFlag* cancel) {
-    const AttentionBlock block = trace.config().block(wanted.block);
+    const AttentionBlock block = trace.config().block(request.block);
     WordAlignment out;
     AlignedSide rows = side_of(trace, block.stack);
-    const bool chooses = !wanted.as_read && &trace.queries(wanted.block) ==
-                                                &trace.output();  // an encoder's queries choose no token
+    const bool chooses = !request.as_read && &trace.queries(request.block) ==
+                                                 &trace.output();  // an encoder's queries choose no token
     if (chooses)
         rows = chosen_side(
             trace, std::move(rows),
-            wanted.last >= 0 ? wanted.last : most_probable_last(trace, trace.queries(wanted.block), pool));
+            request.last >= 0 ? request.last : most_probable_last(trace, trace.queries(request.block), pool));
     const AlignedSide columns = side_of(trace, block.key_stack());
-    out.row_of_token = wanted.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
-    out.column_of_token = wanted.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
+    out.row_of_token = request.by_words ? word_numbers(rows.tokens) : one_by_one(rows.tokens.size());
+    out.column_of_token = request.by_words ? word_numbers(columns.tokens) : one_by_one(columns.tokens.size());
     out.rows = join_labels(rows.labels, out.row_of_token);
     out.columns = join_labels(columns.labels, out.column_of_token);
     if (stopped(cancel)) return cancelled();
-    out.weights =
-        join_pattern(mean_pattern(trace, wanted.block, wanted.heads), out.row_of_token, out.column_of_token);
+    out.weights = join_pattern(mean_pattern(trace, request.block, request.heads), out.row_of_token,
+                               out.column_of_token);
     for (Index r = 0; r < out.weights.rows(); ++r) {
         Index best = 0;
         out.weights.row(r).maxCoeff(&best);
@@ -107,10 +107,10 @@ int cross_block(const ModelConfig& c, int block) {
     return first + std::min(c.block(block).layer, c.decoder().layers - 1);
 }
 
-void WordAlignmentWanted::clamp_to(const Trace& t) {
+void WordAlignmentRequest::clamp_to(const Trace& t) {
     block = nearest_block(t, block);
     std::erase_if(heads, [&](int head) { return head >= t.config().heads(block); });
 }
-bool WordAlignmentWanted::valid_for(const Shown& shown) const { return block == shown.block; }
+bool WordAlignmentRequest::valid_for(const Shown& shown) const { return block == shown.block; }
 
 }  // namespace headlight

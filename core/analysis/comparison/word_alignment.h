@@ -19,7 +19,7 @@ struct WordAlignment {
     int first_token(bool row, int index) const;
 };
 
-struct WordAlignmentWanted {
+struct WordAlignmentRequest {
     using Answer = WordAlignment;
     int block = 0;
     std::vector<int> heads;  // whose mean is taken; none: all of the block
@@ -29,9 +29,9 @@ struct WordAlignmentWanted {
     int last = -1;  // what the last query chose; −1: the most probable token
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
-    bool operator==(const WordAlignmentWanted&) const = default;
+    bool operator==(const WordAlignmentRequest&) const = default;
 };
-Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentWanted& wanted,
+Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentRequest& request,
                                             ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
 /// Pairs of rows whose strongest columns stand in the other order: 0 where the target keeps the source's

@@ -39,7 +39,7 @@ TokenKind kind_of(const std::string& label) {
 }
 
 /// Puts a link in its place among the strongest, one for each pair of tokens.
-void keep_link(std::vector<CorpusLink>& all, CorpusLink link, int most) {
+void keep_link(std::vector<CorpusLink>& all, CorpusLink link, int max) {
     const auto same = std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) {
         return l.query_id == link.query_id && l.key_id == link.key_id;
     });
@@ -48,13 +48,13 @@ void keep_link(std::vector<CorpusLink>& all, CorpusLink link, int most) {
     const auto place =
         std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) { return l.weight < link.weight; });
     all.insert(place, std::move(link));
-    if (isize(all) > most) all.pop_back();
+    if (isize(all) > max) all.pop_back();
 }
 
 /// What a link must weigh more than to be among the strongest.
-float least_of(const std::vector<CorpusLink>& all, int most) {
-    if (most == 0) return std::numeric_limits<float>::infinity();
-    return isize(all) < most ? 0 : all.back().weight;
+float least_of(const std::vector<CorpusLink>& all, int max) {
+    if (max == 0) return std::numeric_limits<float>::infinity();
+    return isize(all) < max ? 0 : all.back().weight;
 }
 
 /// What one text's rows of a head add to it.
@@ -63,14 +63,13 @@ struct TextOfHead {
     std::array<int64_t, kTokenKinds> queries{};
     std::vector<CorpusLink> strongest;
 
-    void add_to(HeadOverTexts& head, int most) && {
+    void add_to(HeadOverTexts& head, int max) && {
         for (int q = 0; q < kTokenKinds; ++q) {
             head.queries[q] += queries[q];
             for (int k = 0; k < kTokenKinds; ++k) head.weights[q][k].add(weights(q, k));
         }
         for (CorpusLink& link : strongest)
-            if (link.weight > least_of(head.strongest, most))
-                keep_link(head.strongest, std::move(link), most);
+            if (link.weight > least_of(head.strongest, max)) keep_link(head.strongest, std::move(link), max);
     }
 };
 
@@ -85,14 +84,14 @@ public:
 
         Span place(int token) const { return token < isize(places) ? places[token] : Span{}; }
     };
-    LinkObserver(Side queries, Side keys, bool skips_first, std::shared_ptr<const CorpusText> text, int most,
+    LinkObserver(Side queries, Side keys, bool skips_first, std::shared_ptr<const CorpusText> text, int max,
                  const HeadOverTexts& head, TextOfHead& out)
         : queries_(queries),
           keys_(keys),
           skips_first_(skips_first),
           text_(std::move(text)),
-          most_(most),
-          least_(least_of(head.strongest, most)),
+          max_(max),
+          min_(least_of(head.strongest, max)),
           out_(out) {}
 
     void begin(int, int) override {}
@@ -105,8 +104,8 @@ public:
                 const int key = tile.first_key + narrow<int>(j);
                 const float weight = tile.weights(i, j);
                 out_.weights(kind, static_cast<int>(keys_.kinds[key])) += double(weight);
-                if (weight > std::max(least_, least_of(out_.strongest, most_)) && !(skips_first_ && key == 0))
-                    keep_link(out_.strongest, link_of(query, key, weight), most_);
+                if (weight > std::max(min_, least_of(out_.strongest, max_)) && !(skips_first_ && key == 0))
+                    keep_link(out_.strongest, link_of(query, key, weight), max_);
             }
         }
     }
@@ -128,8 +127,8 @@ private:
     Side queries_, keys_;
     bool skips_first_;
     std::shared_ptr<const CorpusText> text_;
-    int most_;
-    float least_;  // of the texts before
+    int max_;
+    float min_;  // of the texts before
     TextOfHead& out_;
 };
 

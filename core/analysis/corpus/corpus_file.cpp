@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLongestText = 1 << 20;  // bytes
 constexpr size_t kLongestLine = 8 << 20;  // bytes of JSON: a text in escapes, and what stands beside it
-constexpr int kMostLines = 2'000'000'000;
+constexpr int kMaxLines = 2'000'000'000;
 
 std::shared_ptr<const CorpusText> kept_text(const CorpusLines::Line& line) {
     const bool whole = line.text.size() <= kKeptCorpusText || count_code_points(line.text) <= kKeptCorpusText;
@@ -112,8 +112,7 @@ Result<std::optional<CorpusLines::Line>> CorpusLines::next(size_t& at, int& numb
         const bool first = number == first_line_;
         TRY(auto written, next_written(at));
         if (!written) return std::optional<Line>();
-        if (number == kMostLines)
-            return Error{name_ + " has more than two billion lines; cut it into parts."};
+        if (number == kMaxLines) return Error{name_ + " has more than two billion lines; cut it into parts."};
         if (first && written->starts_with(kByteOrderMark)) written->remove_prefix(kByteOrderMark.size());
         while (!written->empty() && (written->back() == '\r' || written->back() == ' '))
             written->remove_suffix(1);
@@ -183,18 +182,18 @@ Result<Dossier> open_dossier(const std::string& file, const ModelConfig& config)
     return out;
 }
 
-Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const DossierWanted& wanted,
+Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const DossierRequest& request,
                                                       ThreadPool& pool, const CancelFlag* cancel) {
-    if (wanted.file.empty()) return std::shared_ptr<const Dossier>();
-    if (is_read_as_dossier(wanted.file)) {
-        TRY(Dossier read, open_dossier(wanted.file, trace.config()));
+    if (request.file.empty()) return std::shared_ptr<const Dossier>();
+    if (is_read_as_dossier(request.file)) {
+        TRY(Dossier read, open_dossier(request.file, trace.config()));
         return std::make_shared<const Dossier>(std::move(read));
     }
     const Model& model = *trace.model;
-    TRY(CorpusLines lines, CorpusLines::open(wanted.file, 1, cancel));
+    TRY(CorpusLines lines, CorpusLines::open(request.file, 1, cancel));
     Corpus corpus(model.config, kStrongestLinks);
     TRY_STATUS(read_corpus({trace.model, read_plainly(model)}, lines, corpus, pool, cancel));
-    return std::make_shared<const Dossier>(dossier_of(model, corpus, wanted.file));
+    return std::make_shared<const Dossier>(dossier_of(model, corpus, request.file));
 }
 
 }  // namespace headlight

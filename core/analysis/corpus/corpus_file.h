@@ -80,12 +80,12 @@ inline constexpr int kStrongestLinks = 12;  // of each head, where nobody asks f
 
 /// What a file of texts, or one that dossier_json wrote, says of the heads of the run's model. For pages: the
 /// window reads beside its frames.
-struct DossierWanted {
+struct DossierRequest {
     using Answer = std::shared_ptr<const Dossier>;
     std::string file;
-    bool operator==(const DossierWanted&) const = default;
+    bool operator==(const DossierRequest&) const = default;
 };
-Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const DossierWanted& wanted,
+Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const DossierRequest& request,
                                                       ThreadPool& pool, const CancelFlag* cancel = nullptr);
 /// Whether a file is to be read as a dossier: by its name or by its beginning.
 bool is_read_as_dossier(const std::string& file);

@@ -13,10 +13,10 @@ namespace headlight {
 namespace {
 
 constexpr const char* kDossierFormat = "headlight-dossier";
-constexpr int64_t kMostCounted = int64_t{1} << 53;
-constexpr int kMostPositions = 1 << 30;
-constexpr double kMostMean = 1e6, kMostWeight = 2;  // beyond what any statistic or weight can be
-constexpr size_t kMostLinks = 4096;                 // of a head
+constexpr int64_t kMaxCounted = int64_t{1} << 53;
+constexpr int kMaxPositions = 1 << 30;
+constexpr double kMaxMean = 1e6, kMaxWeight = 2;  // beyond what any statistic or weight can be
+constexpr size_t kMaxLinks = 4096;                // of a head
 constexpr double kUnknownNumber = std::numeric_limits<double>::quiet_NaN();
 
 nlohmann::ordered_json json_of(const CorpusLink& l) {
@@ -67,12 +67,12 @@ Error out_of_range(const std::string& name, const std::string& key) {
 }
 
 /// A number, NaN where it is null or missing.
-Result<double> number_or_none(const Json& object, const char* key, double most, const std::string& name) {
+Result<double> number_or_none(const Json& object, const char* key, double max, const std::string& name) {
     const Json* value = json_find(object, or_null(key));
     if (!value) return kUnknownNumber;
     if (!value->is_number()) return wrong_type(name, key, "a number", *value);
     const double number = value->get<double>();
-    if (!(std::abs(number) <= most)) return out_of_range(name, key);
+    if (!(std::abs(number) <= max)) return out_of_range(name, key);
     return number;
 }
 
@@ -80,8 +80,8 @@ Result<Span> place_in(const Json& link, const char* key, const std::string& name
     TRY(const Json place, json_list(link, key, name));
     if (place.empty()) return Span{};
     if (place.size() != 2) return Error{name + ": " + key + " is no beginning and end."};
-    TRY(const int64_t begin, whole_number(place[0], key, 0, kMostPositions, name));
-    TRY(const int64_t end, whole_number(place[1], key, begin, kMostPositions, name));
+    TRY(const int64_t begin, whole_number(place[0], key, 0, kMaxPositions, name));
+    TRY(const int64_t end, whole_number(place[1], key, begin, kMaxPositions, name));
     return Span{static_cast<int>(begin), static_cast<int>(end)};
 }
 
@@ -89,15 +89,15 @@ Result<CorpusLink> link_from(const Json& json, const std::string& name) {
     CorpusLink out;
     CorpusText text;
     TRY(const double weight, json_number(json, "weight", 0, name));
-    if (std::abs(weight) > kMostWeight) return out_of_range(name, "weight");
-    TRY(const int64_t query, json_integer(json, "query_position", 0, 0, kMostPositions, name));
-    TRY(const int64_t key, json_integer(json, "key_position", 0, 0, kMostPositions, name));
-    TRY(const int64_t line, json_integer(json, "line", 0, 0, kMostPositions, name));
+    if (std::abs(weight) > kMaxWeight) return out_of_range(name, "weight");
+    TRY(const int64_t query, json_integer(json, "query_position", 0, 0, kMaxPositions, name));
+    TRY(const int64_t key, json_integer(json, "key_position", 0, 0, kMaxPositions, name));
+    TRY(const int64_t line, json_integer(json, "line", 0, 0, kMaxPositions, name));
     TRY(out.query_token, json_string(json, "query", "", name));
     TRY(out.key_token, json_string(json, "key", "", name));
     TRY(text.text, json_string(json, "text", "", name));
-    constexpr size_t kMostBytes = 4 * (kKeptCorpusText + 1);
-    if (std::max({text.text.size(), out.query_token.size(), out.key_token.size()}) > kMostBytes)
+    constexpr size_t kMaxBytes = 4 * (kKeptCorpusText + 1);
+    if (std::max({text.text.size(), out.query_token.size(), out.key_token.size()}) > kMaxBytes)
         return Error{name + " holds a longer text than a dossier keeps; write it anew."};
     TRY(const bool cut, json_boolean(json, "cut", false, name));
     TRY(out.query_place, place_in(json, "query_place", name));
@@ -116,7 +116,7 @@ Result<Matrix> links_from(const Json& json, const std::string& name) {
     for (int q = 0; q < kTokenKinds; ++q) {
         TRY(const Json row, json_object(json, token_kinds()[q].word, name));
         for (int k = 0; k < kTokenKinds; ++k) {
-            TRY(const double share, number_or_none(row, token_kinds()[k].word, kMostWeight, name));
+            TRY(const double share, number_or_none(row, token_kinds()[k].word, kMaxWeight, name));
             out(q, k) = static_cast<float>(share);
         }
     }
@@ -128,14 +128,14 @@ Result<HeadDossier> head_from(const Json& json, const std::string& name) {
     TRY(const Json statistics, json_object(json, "statistics", name));
     for (int s = 0; s < kStatistics; ++s) {
         TRY(const Json spread, json_object(statistics, head_statistics()[s].key, name));
-        TRY(out.statistics[s].mean, number_or_none(spread, "mean", kMostMean, name));
-        TRY(out.statistics[s].deviation, number_or_none(spread, "deviation", kMostMean, name));
-        TRY(const int64_t texts, json_integer(spread, "texts", 0, 0, kMostPositions, name));
+        TRY(out.statistics[s].mean, number_or_none(spread, "mean", kMaxMean, name));
+        TRY(out.statistics[s].deviation, number_or_none(spread, "deviation", kMaxMean, name));
+        TRY(const int64_t texts, json_integer(spread, "texts", 0, 0, kMaxPositions, name));
         out.statistics[s].texts = static_cast<int>(texts);
     }
     TRY(const Json strongest, json_list(json, "strongest", name));
-    if (strongest.size() > kMostLinks)
-        return Error{name + " lists more than " + std::to_string(kMostLinks) +
+    if (strongest.size() > kMaxLinks)
+        return Error{name + " lists more than " + std::to_string(kMaxLinks) +
                      " pairs of a head; write it anew."};
     for (const Json& link : strongest) {
         TRY(CorpusLink read, link_from(link, name));
@@ -214,8 +214,8 @@ Result<Dossier> parse_dossier(std::string_view text, const std::string& name, co
     Dossier out;
     TRY(out.model, json_string(root, "model", "", name));
     out.file = name;
-    TRY(const int64_t texts, json_integer(root, "texts", 0, 0, kMostPositions, name));
-    TRY(out.tokens, json_integer(root, "tokens", 0, 0, kMostCounted, name));
+    TRY(const int64_t texts, json_integer(root, "texts", 0, 0, kMaxPositions, name));
+    TRY(out.tokens, json_integer(root, "tokens", 0, 0, kMaxCounted, name));
     out.texts = static_cast<int>(texts);
     TRY(const Json heads, json_list(root, "heads", name));
     if (isize(heads) != c.head_count()) return of_other_heads(name, out, heads.size());

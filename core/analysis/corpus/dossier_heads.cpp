@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMostNumber = 1 << 12;  // of a layer or a head
+constexpr int kMaxNumber = 1 << 12;  // of a layer or a head
 
 /// How many layers and heads the blocks of one kind have; heads of all their layers alike.
 struct HeadCounts {
@@ -39,7 +39,7 @@ Result<NamedHead> read_head(const std::string& path, const std::string& name) {
                       used == isize(numbers) && out.layer >= 0 && out.head >= 0;
     const bool known =
         out.kind.empty() || out.kind == "encoder" || out.kind == "decoder" || out.kind == "cross";
-    if (!read || !known || std::max(out.layer, out.head) >= kMostNumber)
+    if (!read || !known || std::max(out.layer, out.head) >= kMaxNumber)
         return Error{name + " names a head " + in_quotes(shortened(path, 40)) +
                      ", which is none; write the dossier anew."};
     return out;

@@ -65,14 +65,15 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
     return out;
 }
 
-Result<Moved> answer_moved(const Runs& runs, const MovedWanted&, ThreadPool& pool, const CancelFlag* cancel) {
+Result<Moved> answer_moved(const Runs& runs, const MovedRequest&, ThreadPool& pool,
+                           const CancelFlag* cancel) {
     Moved out;
     if (!runs.own) return out;
     TRY(out.distances, head_distances(*runs.own, runs.shown, {}, pool, cancel));
     return out;
 }
 
-Result<MetricReport> answer_metric(const Runs& runs, const MetricWanted& w, ThreadPool& pool,
+Result<MetricReport> answer_metric(const Runs& runs, const MetricRequest& w, ThreadPool& pool,
                                    const CancelFlag*) {
     constexpr int kEffects = 9;
     MetricReport out;
@@ -93,7 +94,7 @@ Result<MetricReport> answer_metric(const Runs& runs, const MetricWanted& w, Thre
     return out;
 }
 
-Result<Stages> answer_stages(const Runs& runs, const StagesWanted& w, ThreadPool& pool,
+Result<Stages> answer_stages(const Runs& runs, const StagesRequest& w, ThreadPool& pool,
                              const CancelFlag* cancel) {
     Stages out;
     if (!runs.own) return out;

@@ -30,11 +30,11 @@ Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Met
 struct Moved {
     PerHead<float> distances;  // empty without changes
 };
-struct MovedWanted {
+struct MovedRequest {
     using Answer = Moved;
-    bool operator==(const MovedWanted&) const = default;
+    bool operator==(const MovedRequest&) const = default;
 };
-Result<Moved> answer_moved(const Runs& runs, const MovedWanted& wanted, ThreadPool& pool,
+Result<Moved> answer_moved(const Runs& runs, const MovedRequest& request, ThreadPool& pool,
                            const CancelFlag* cancel);
 
 /// The metric of the run that is shown.
@@ -45,12 +45,12 @@ struct MetricReport {
     bool changed = false;                    // something is; else both are alike
     std::vector<ProbabilityChange> effects;  // of the changes at its position, largest first
 };
-struct MetricWanted {
+struct MetricRequest {
     using Answer = MetricReport;
     Metric metric;
-    bool operator==(const MetricWanted&) const = default;
+    bool operator==(const MetricRequest&) const = default;
 };
-Result<MetricReport> answer_metric(const Runs& runs, const MetricWanted& wanted, ThreadPool& pool,
+Result<MetricReport> answer_metric(const Runs& runs, const MetricRequest& request, ThreadPool& pool,
                                    const CancelFlag* cancel);
 
 /// The metric as one change after another was made; empty where it cannot be taken.
@@ -60,12 +60,12 @@ struct Stages {
     std::vector<MetricValues>
         values;  // at each stage from there on: mask and `first` changes, and one more, …; the last: all
 };
-struct StagesWanted {
+struct StagesRequest {
     using Answer = Stages;
     Metric metric;
-    bool operator==(const StagesWanted&) const = default;
+    bool operator==(const StagesRequest&) const = default;
 };
-Result<Stages> answer_stages(const Runs& runs, const StagesWanted& wanted, ThreadPool& pool,
+Result<Stages> answer_stages(const Runs& runs, const StagesRequest& request, ThreadPool& pool,
                              const CancelFlag* cancel);
 
 }  // namespace headlight

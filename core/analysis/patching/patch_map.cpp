@@ -75,9 +75,9 @@ Status check_alike(const Trace& clean, const Trace& corrupted) {
     return success();
 }
 
-std::vector<int> rows_of(const PatchWanted& wanted, const ModelConfig& c) {
-    if (wanted.part == PatchPart::head) return {wanted.head.block};
-    const bool cross = wanted.part == PatchPart::attn_out || wanted.part == PatchPart::heads;
+std::vector<int> rows_of(const PatchRequest& request, const ModelConfig& c) {
+    if (request.part == PatchPart::head) return {request.head.block};
+    const bool cross = request.part == PatchPart::attn_out || request.part == PatchPart::heads;
     std::vector<int> out;
     for (int block = 0; block < c.blocks(); ++block)
         if (cross || c.block(block).kind != AttentionKind::cross) out.push_back(block);
@@ -127,12 +127,12 @@ Change patch_of(const PatchMap& map, int row, int column) {
     return out;
 }
 
-Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
+Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, const PatchRequest& request,
                                  ThreadPool& pool) {
     constexpr float kEqual = 1e-5f;  // what two runs of one prompt differ by in float32
     PatchMap map;
-    map.asked = wanted;
-    TRY(map.asked.metric, resolved(wanted.metric, clean, pool));
+    map.asked = request;
+    TRY(map.asked.metric, resolved(request.metric, clean, pool));
     TRY_STATUS(check_alike(clean, corrupted));
     const Metric& metric = map.asked.metric;
     const Vector own = logits_at(clean, metric.position, pool);
@@ -143,7 +143,7 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
         return Error{metric_label(*clean.model, metric) + " is " + decimals(double(map.clean.value), 3) +
                      " in both runs, so there is nothing that patching could bring back; choose another "
                      "metric, or texts that differ in it."};
-    map.blocks = rows_of(wanted, clean.config());
+    map.blocks = rows_of(request, clean.config());
     int widest = 0;
     for (int row = 0; row < isize(map.blocks); ++row) {
         widest = std::max(widest, map.columns(corrupted, row));
@@ -171,11 +171,11 @@ void measure(const std::vector<std::shared_ptr<const Trace>>& runs, std::span<co
 
 }  // namespace
 
-Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
+Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchRequest& request,
                            ThreadPool& pool, const CancelFlag* cancel,
                            const std::function<void(const PatchMap&)>& seen, const PatchMap* known) {
     constexpr size_t kTogether = 16;  // passes: each weight is read once for so many
-    TRY(PatchMap map, empty_patch_map(clean, corrupted, wanted, pool));
+    TRY(PatchMap map, empty_patch_map(clean, corrupted, request, pool));
     if (known && known->asked == map.asked && known->blocks == map.blocks && known->cells == map.cells)
         std::tie(map.values, map.done) = std::tie(known->values, known->done);
     if (auto estimated = patch_estimates(map, clean, corrupted, pool, cancel))
@@ -206,7 +206,7 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
     return map;
 }
 
-void PatchMapWanted::clamp_to(const Trace& trace) {
+void PatchMapRequest::clamp_to(const Trace& trace) {
     patch.head.block = nearest_block(trace, patch.head.block);
     patch.head.head = nearest_head(trace, patch.head.block, patch.head.head);
 }
@@ -218,7 +218,7 @@ ForwardRequest without_patches(ForwardRequest request) {
     return request;
 }
 
-Result<PatchMapFound> answer_patch_map(const Runs& runs, const PatchMapWanted& w, ThreadPool& pool,
+Result<PatchMapFound> answer_patch_map(const Runs& runs, const PatchMapRequest& w, ThreadPool& pool,
                                        const CancelFlag* cancel) {
     PatchMapFound out;
     if (!has_patch_runs(runs, w.from_other)) return out;

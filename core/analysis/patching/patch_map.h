@@ -27,15 +27,15 @@ struct PatchPartRow {
 std::span<const PatchPartRow> patch_parts();
 inline const PatchPartRow& patch_part(PatchPart part) { return patch_parts()[static_cast<size_t>(part)]; }
 
-struct PatchWanted {
+struct PatchRequest {
     PatchPart part = PatchPart::resid_pre;
     AttentionHead head;  // of PatchPart::head
     Metric metric;
-    bool operator==(const PatchWanted&) const = default;
+    bool operator==(const PatchRequest&) const = default;
 };
 
 struct PatchMap {
-    PatchWanted asked;  // its metric resolved in the clean run
+    PatchRequest asked;  // its metric resolved in the clean run
     MetricValues clean, corrupted;
     std::vector<int> blocks;  // attention block of each row; a layer's own stands for its other parts
     Matrix values;     // [rows, columns] 0: as corrupted, 1: as clean; NaN: not measured, or no such place
@@ -56,14 +56,14 @@ Change patch_of(const PatchMap& map, int row, int column);
 /// The map without a cell measured, or one sentence: the runs differ in length (both counts, and where their
 /// tokens part) or in their model, the metric cannot be taken, or it is equal in both, so that nothing can be
 /// normalized.
-Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
+Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, const PatchRequest& request,
                                  ThreadPool& pool);
 
 /// Estimates all cells, then measures them, coarse to fine: each a pass over `corrupted` with the clean value
 /// put in, which takes the rows before it or the layers below it from `corrupted`. `seen` (or null) gets the
 /// map with its estimates and after every few passes. `known`: the same map, of which some cells were
 /// measured before; they are not measured again. An error also says that `cancel` was set.
-Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchWanted& wanted,
+Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const PatchRequest& request,
                            ThreadPool& pool, const CancelFlag* cancel = nullptr,
                            const std::function<void(const PatchMap&)>& seen = nullptr,
                            const PatchMap* known = nullptr);
@@ -71,12 +71,12 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
 /// Between which runs a view patches: from the model's own run into the changed one, or from that of another
 /// text into the model's own of this one; and what. Patches in force are left out, so that putting one in
 /// force leaves the map as it is.
-struct PatchMapWanted {
+struct PatchMapRequest {
     using Answer = struct PatchMapFound;
     bool from_other = false;
-    PatchWanted patch;
+    PatchRequest patch;
     void clamp_to(const Trace& trace);
-    bool operator==(const PatchMapWanted&) const = default;
+    bool operator==(const PatchMapRequest&) const = default;
 };
 /// Whether there are two such runs.
 bool has_patch_runs(const Runs& runs, bool from_other);
@@ -86,7 +86,7 @@ struct PatchMapFound {
     PatchMap map;
     std::string refusal;
 };
-Result<PatchMapFound> answer_patch_map(const Runs& runs, const PatchMapWanted& wanted, ThreadPool& pool,
+Result<PatchMapFound> answer_patch_map(const Runs& runs, const PatchMapRequest& asked, ThreadPool& pool,
                                        const CancelFlag* cancel);
 
 /// The request of the corrupted run: that of a trace without the patches in force.

@@ -38,20 +38,20 @@ struct Hypothesis {
 class Generator {
 public:
     Generator(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
-              const GenerationWanted& wanted, ThreadPool& pool, const CancelFlag* cancel, const Trace* past)
+              const GenerationRequest& asked, ThreadPool& pool, const CancelFlag* cancel, const Trace* past)
         : model_(model),
           request_(request),
-          wanted_(wanted),
+          asked_(asked),
           pool_(pool),
           cancel_(cancel),
           past_(past),
-          random_(wanted.sampling.seed) {
-        room_ = std::min(wanted.length, model->config.context - request.inputs.back().size());
+          random_(asked.sampling.seed) {
+        room_ = std::min(asked.length, model->config.context - request.inputs.back().size());
     }
 
     Result<Generation> run() {
         Hypothesis hypothesis;
-        for (const int id : wanted_.forced) {
+        for (const int id : asked_.forced) {
             if (full(hypothesis)) break;
             TRY(const Next next, read(hypothesis));
             if (id < 0 || id >= next.log_probability.size())
@@ -60,7 +60,7 @@ public:
             append(hypothesis, id, next);
             if (ends(id)) return finished(std::move(hypothesis));
         }
-        return wanted_.sampling.beams > 1 && wanted_.sampling.temperature <= 0
+        return asked_.sampling.beams > 1 && asked_.sampling.temperature <= 0
                    ? beam_search(std::move(hypothesis))
                    : sample(std::move(hypothesis));
     }
@@ -70,8 +70,8 @@ private:
     bool full(const Hypothesis& hypothesis) const { return isize(hypothesis.tokens) >= room_; }
 
     float score(const Hypothesis& hypothesis) const {
-        return float(hypothesis.log_probability / std::pow(std::max<size_t>(hypothesis.tokens.size(), 1),
-                                                           wanted_.sampling.length_penalty));
+        return float(hypothesis.log_probability /
+                     std::pow(std::max<size_t>(hypothesis.tokens.size(), 1), asked_.sampling.length_penalty));
     }
 
     Generation finished(Hypothesis hypothesis) const {
@@ -139,7 +139,7 @@ private:
     Result<Generation> sample(Hypothesis hypothesis) {
         while (!full(hypothesis)) {
             TRY(const Next next, read(hypothesis));
-            const int id = draw_token(allowed(hypothesis, next), wanted_.sampling, uniform(random_));
+            const int id = draw_token(allowed(hypothesis, next), asked_.sampling, uniform(random_));
             append(hypothesis, id, next);
             if (ends(id)) break;
         }
@@ -157,7 +157,7 @@ private:
     std::vector<Candidate> candidates(const std::vector<Hypothesis>& hypotheses,
                                       const std::vector<Next>& next) const {
         const int kept =
-            std::max(2, 1 + isize(model_->config.generation.eos_token_ids)) * wanted_.sampling.beams;
+            std::max(2, 1 + isize(model_->config.generation.eos_token_ids)) * asked_.sampling.beams;
         std::vector<Candidate> out;
         for (size_t i = 0; i < hypotheses.size(); ++i) {
             const Vector may = allowed(hypotheses[i], next[i]);
@@ -175,7 +175,7 @@ private:
     /// Beam search: ends when the best running draft scores no better than the worst of as many finished
     /// ones.
     Result<Generation> beam_search(Hypothesis first) {
-        const size_t beams = std::min(wanted_.sampling.beams, kMaxBeams);
+        const size_t beams = std::min(asked_.sampling.beams, kMaxBeams);
         std::vector<Hypothesis> running{std::move(first)}, done;
         const auto better = [this](const Hypothesis& a, const Hypothesis& b) { return score(a) > score(b); };
         while (!running.empty() && !full(running[0])) {
@@ -202,7 +202,7 @@ private:
 
     const std::shared_ptr<const Model>& model_;
     const ForwardRequest& request_;
-    const GenerationWanted& wanted_;
+    const GenerationRequest& asked_;
     ThreadPool& pool_;
     const CancelFlag* cancel_;
     const Trace* past_;
@@ -264,23 +264,23 @@ const char* why_cannot_generate(const Model& model) {
 }
 
 Result<Generation> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
-                            const GenerationWanted& wanted, ThreadPool& pool, const CancelFlag* cancel,
+                            const GenerationRequest& asked, ThreadPool& pool, const CancelFlag* cancel,
                             const Trace* past) {
     TRY_STATUS(check_writes(*model));
     if (model->config.can.fill_masks)
         return Error{model->name +
                      " fills masks and does not write on; use a decoder or an encoder–decoder."};
-    TRY(Generation generation, Generator(model, request, wanted, pool, cancel, past).run());
+    TRY(Generation generation, Generator(model, request, asked, pool, cancel, past).run());
     TRY_STATUS(model->store.check_unchanged());  // logits were read after the last pass
     return generation;
 }
 
 Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
-                                       const ForwardRequest& request, const GenerationWanted& wanted,
+                                       const ForwardRequest& request, const GenerationRequest& asked,
                                        ThreadPool& pool) {
     TRY_STATUS(check_writes(*model));
-    if (model->config.can.fill_masks) return fill_masks(model, request, wanted.sampling, pool);
-    TRY(const Generation generation, generate(model, request, wanted, pool));
+    if (model->config.can.fill_masks) return fill_masks(model, request, asked.sampling, pool);
+    TRY(const Generation generation, generate(model, request, asked, pool));
     return generation.ids();
 }
 

@@ -25,11 +25,11 @@ struct SamplingParams {
 /// The most beams, alternatives of a token, and tokens that are written at once.
 constexpr int kMaxBeams = 8, kAlternatives = 9, kMaxWritten = 4096;
 
-struct GenerationWanted {
+struct GenerationRequest {
     SamplingParams sampling;
     int length = 128;         // most tokens, the end token counted
     std::vector<int> forced;  // the first tokens, chosen by a person
-    bool operator==(const GenerationWanted&) const = default;
+    bool operator==(const GenerationRequest&) const = default;
 };
 
 /// A token that was written, with its probability in the model and what else stood to choice.
@@ -54,13 +54,13 @@ struct Generation {
 /// step computes one token: the rest is reused. Beam search gives the hypotheses of Hugging Face transformers
 /// (early_stopping = False). Fails for models that write no text, and when `cancel` was set.
 Result<Generation> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
-                            const GenerationWanted& wanted, ThreadPool& pool,
+                            const GenerationRequest& asked, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr, const Trace* past = nullptr);
 
 /// The ids that a model adds to its input (without the end token), or an encoder's whole text with its masks
 /// filled.
 Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
-                                       const ForwardRequest& request, const GenerationWanted& wanted,
+                                       const ForwardRequest& request, const GenerationRequest& asked,
                                        ThreadPool& pool);
 
 /// A token behind the sequence that a model writes.

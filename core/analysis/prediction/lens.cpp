@@ -13,7 +13,7 @@ namespace {
 
 /// [rows, vocab]: the embeddings and what leaves each layer, read as logits. Rows are
 /// the positions of `at`, layer by layer, from the row `begin` on: the unembedding goes by once for all.
-Matrix early_logits(const Trace& trace, const LensWanted& at, Index begin, Index rows, ThreadPool& pool) {
+Matrix early_logits(const Trace& trace, const LensRequest& at, Index begin, Index rows, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
     const Index layers = isize(stack.layers);
     HEADLIGHT_CHECK(at.first >= 0 && at.count > 0 && at.first + at.count <= stack.normalized.rows() &&
@@ -94,7 +94,7 @@ void attribute(const Trace& trace, const DirectPath& path, int position, Attribu
 
 }  // namespace
 
-Result<Lens> answer_lens(const Trace& trace, const LensWanted& w, ThreadPool& pool,
+Result<Lens> answer_lens(const Trace& trace, const LensRequest& w, ThreadPool& pool,
                          const CancelFlag* cancel) {
     constexpr Index kTogether = 64;  // rows whose logits are held at once
     trace.weights(0);                // said where a trace holds none
@@ -111,7 +111,7 @@ Result<Lens> answer_lens(const Trace& trace, const LensWanted& w, ThreadPool& po
     return lens;
 }
 
-Result<Attribution> answer_attribution(const Trace& trace, const AttributionWanted& w, ThreadPool& pool,
+Result<Attribution> answer_attribution(const Trace& trace, const AttributionRequest& w, ThreadPool& pool,
                                        const CancelFlag* cancel) {
     trace.weights(0);  // said where a trace holds none
     const CancelScope scope(pool, cancel);
@@ -135,11 +135,11 @@ Result<Attribution> answer_attribution(const Trace& trace, const AttributionWant
     return a;
 }
 
-void LensWanted::clamp_to(const Trace& t) {
+void LensRequest::clamp_to(const Trace& t) {
     first = nearest(first, t.output().size());
     count = std::clamp(count, 1, t.output().size() - first);
 }
 
-void AttributionWanted::clamp_to(const Trace& t) { position = nearest(position, t.output().size()); }
+void AttributionRequest::clamp_to(const Trace& t) { position = nearest(position, t.output().size()); }
 
 }  // namespace headlight

@@ -17,14 +17,14 @@ struct Lens {
     std::vector<std::vector<Prediction>> top;  // [layers + 1][positions]; row 0: the embeddings
 };
 
-struct LensWanted {
+struct LensRequest {
     using Answer = Lens;
     int first = 0, count = 0;  // positions of the output sequence
     void clamp_to(const Trace& trace);
-    bool operator==(const LensWanted&) const = default;
+    bool operator==(const LensRequest&) const = default;
 };
 
-Result<Lens> answer_lens(const Trace& trace, const LensWanted& wanted, ThreadPool& pool,
+Result<Lens> answer_lens(const Trace& trace, const LensRequest& request, ThreadPool& pool,
                          const CancelFlag* cancel);
 
 /// A share of one token's logit. given: of what a person put in place of the stream, or of what a head, an
@@ -58,18 +58,18 @@ struct Attribution {
     std::vector<LogitPart> parts;    // they sum to `logit`; empty where no straight path leads to the logits
 };
 
-struct AttributionWanted {
+struct AttributionRequest {
     using Answer = Attribution;
     int position = 0;
     int token = -1;    // −1: the most probable one
     int count = 0;     // predictions to list
     int against = -1;  // another token, whose logit is subtracted
     void clamp_to(const Trace& trace);
-    bool operator==(const AttributionWanted&) const = default;
+    bool operator==(const AttributionRequest&) const = default;
 };
 
 /// Direct logit attribution (Elhage et al. 2021).
-Result<Attribution> answer_attribution(const Trace& trace, const AttributionWanted& wanted, ThreadPool& pool,
-                                       const CancelFlag* cancel);
+Result<Attribution> answer_attribution(const Trace& trace, const AttributionRequest& request,
+                                       ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

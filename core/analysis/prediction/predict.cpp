@@ -25,17 +25,17 @@ float log_sum_exp(const Vector& logits) {
 std::vector<int> ranked_ids(const Vector& values, int count) {
     constexpr int kFew = 64;  // so few are kept in order while all go by
     const auto before = [&](int a, int b) { return values[a] != values[b] ? values[a] > values[b] : a < b; };
-    const int most = std::min(count, narrow<int>(values.size()));
+    const int max = std::min(count, narrow<int>(values.size()));
     std::vector<int> order;
-    if (most > kFew) {
+    if (max > kFew) {
         order.resize(values.size());
         std::iota(order.begin(), order.end(), 0);
-        std::partial_sort(order.begin(), order.begin() + most, order.end(), before);
-        order.resize(most);
+        std::partial_sort(order.begin(), order.begin() + max, order.end(), before);
+        order.resize(max);
         return order;
     }
-    for (int i = 0; most > 0 && i < values.size(); ++i) {
-        const bool full = isize(order) == most;
+    for (int i = 0; max > 0 && i < values.size(); ++i) {
+        const bool full = isize(order) == max;
         if (full && !(values[i] > values[order.back()])) continue;
         if (full) order.pop_back();
         order.insert(std::upper_bound(order.begin(), order.end(), i, before), i);
@@ -138,11 +138,11 @@ namespace {
 
 /// The parts of a character after each other, as "天 1/3" and so on.
 void name_parts(const Tokenizer& tokenizer, const std::vector<int>& ids, std::vector<std::string>& labels) {
-    constexpr int kMostParts = 4;  // bytes of a character
+    constexpr int kMaxParts = 4;  // bytes of a character
     for (int first = 0, end = 0; first < isize(ids); first = std::max(first + 1, end)) {
         std::string bytes(tokenizer.bytes(ids[first]));
         if (is_valid_utf8(bytes)) continue;
-        const int last = std::min(isize(ids), first + kMostParts);
+        const int last = std::min(isize(ids), first + kMaxParts);
         for (end = first + 1; end < last && !is_valid_utf8(bytes); ++end) bytes += tokenizer.bytes(ids[end]);
         if (!is_valid_utf8(bytes)) {
             end = first + 1;

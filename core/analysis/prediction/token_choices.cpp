@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMost = 12;
+constexpr int kMax = 12;
 
 std::string without_blanks(const std::string& typed) {
     constexpr std::string_view kBlank = "␣";
@@ -21,14 +21,14 @@ std::string without_blanks(const std::string& typed) {
 
 }  // namespace
 
-void TokenChoicesWanted::clamp_to(const Trace& t) {
+void TokenChoicesRequest::clamp_to(const Trace& t) {
     if (position < 0)
         if (const auto predicted = predicting_positions(t); !predicted.empty()) position = predicted[0];
     const int last = t.config().can.read_image ? 0 : t.output().size() - 1;
     position = position < 0 ? last : std::min(position, last);
 }
 
-Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoicesWanted& w, ThreadPool& pool,
+Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoicesRequest& w, ThreadPool& pool,
                                           const CancelFlag* cancel) {
     TokenChoices out;
     if (!trace.model->has_logits()) return out;
@@ -40,7 +40,7 @@ Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoices
         if (!typed.empty() && !lower_case(prediction_label(*trace.model, id)).starts_with(typed)) continue;
         found.push_back({id, p[id]});
     }
-    const auto end = found.begin() + std::min(kMost, isize(found));
+    const auto end = found.begin() + std::min(kMax, isize(found));
     std::partial_sort(found.begin(), end, found.end(), [](const Prediction& a, const Prediction& b) {
         return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
     });

@@ -13,15 +13,15 @@ struct TokenChoices {
     std::vector<Prediction> tokens;  // with their probabilities at the position
 };
 
-struct TokenChoicesWanted {
+struct TokenChoicesRequest {
     using Answer = TokenChoices;
     int position = -1;  // of the output sequence; −1: where the model predicts
     std::string typed;  // their beginning, in upper or lower case, without the blank in front; "": any
     void clamp_to(const Trace& trace);
-    bool operator==(const TokenChoicesWanted&) const = default;
+    bool operator==(const TokenChoicesRequest&) const = default;
 };
 
-Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoicesWanted& wanted,
+Result<TokenChoices> answer_token_choices(const Trace& trace, const TokenChoicesRequest& request,
                                           ThreadPool& pool, const CancelFlag* cancel);
 
 }  // namespace headlight

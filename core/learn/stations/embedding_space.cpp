@@ -16,7 +16,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr int kNeighbors = 6, kMostAsked = 8;
+constexpr int kNeighbors = 6, kMaxAsked = 8;
 
 /// What the plane shows: vectors of length 1, because neighbors are those of the largest cosine.
 struct Space {
@@ -29,7 +29,7 @@ struct Space {
 std::vector<std::string> cut_at_commas(const std::string& text) {
     std::vector<std::string> out;
     std::istringstream in(text);
-    for (std::string word; std::getline(in, word, ',') && isize(out) < kMostAsked;) {
+    for (std::string word; std::getline(in, word, ',') && isize(out) < kMaxAsked;) {
         const size_t first = word.find_first_not_of(' '), last = word.find_last_not_of(' ');
         if (first != std::string::npos) out.push_back(word.substr(first, last - first + 1));
     }

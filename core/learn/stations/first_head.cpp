@@ -45,7 +45,7 @@ std::optional<AttentionHead> most_moved_head(const Trace& trace, ThreadPool& poo
 
 std::optional<AttentionHead> previous_token_head(const Trace& trace, ThreadPool& pool) {
     return largest_head(trace, pool, [&](AttentionHead head) {
-        const int rows = std::min(kMostWords, trace.query_count(head.block));
+        const int rows = std::min(kMaxWords, trace.query_count(head.block));
         const Matrix weights = trace.pattern_rows(head.block, head.head, 0, rows);
         return rows < 2 ? 0.0f : weights.diagonal(-1).head(rows - 1).mean();
     });

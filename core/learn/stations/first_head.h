@@ -6,7 +6,7 @@
 namespace headlight::learn {
 
 /// The head whose weights on this text change most where q · k is not divided by √d (moved_weight over all
-/// queries, of long texts the first kMostWords): neither one key alone nor all alike.
+/// queries, of long texts the first kMaxWords): neither one key alone nor all alike.
 std::optional<AttentionHead> most_moved_head(const Trace& trace, ThreadPool& pool);
 
 /// The head that gives most weight to the token before, the mean over the queries.

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMostSteps = 1'000'000'000;
+constexpr int kMaxSteps = 1'000'000'000;
 
 Result<std::vector<float>> scores_of(const Json& row, const char* key, int heads, const std::string& file) {
     TRY(const Json list, json_list(row, key, file));
@@ -27,7 +27,7 @@ Result<std::vector<float>> scores_of(const Json& row, const char* key, int heads
 
 Result<FormationRun::Measured> measured(const Json& row, int heads, const std::string& file) {
     FormationRun::Measured out;
-    TRY(const int64_t step, json_integer(row, "step", -1, 0, kMostSteps, file));
+    TRY(const int64_t step, json_integer(row, "step", -1, 0, kMaxSteps, file));
     TRY(const double loss, json_number(row, "loss", 0, file));
     TRY(const double once, json_number(row, "once", 0, file));
     TRY(const double again, json_number(row, "again", 0, file));
@@ -46,7 +46,7 @@ Result<std::vector<int>> kept_steps(const Json& root, const std::string& file) {
     std::vector<int> out;
     for (const Json& value : list) {
         TRY(const int64_t step,
-            whole_number(value, "kept", out.empty() ? 0 : out.back() + 1, kMostSteps, file));
+            whole_number(value, "kept", out.empty() ? 0 : out.back() + 1, kMaxSteps, file));
         out.push_back(narrow<int>(step));
     }
     if (!out.empty()) return out;

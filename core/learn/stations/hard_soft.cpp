@@ -31,7 +31,7 @@ ScoredRow scored_row(const StationInput& input) {
     out.scores = head_scores(input, out.query);
     const AttentionRule& rule = trace.rule(input.block);
     const MaskPlan& mask = rule.mask_of(input.head);
-    for (int key = 0; key < isize(out.scores); ++key) out.allowed.push_back(mask.weighs(out.query, key));
+    for (int key = 0; key < isize(out.scores); ++key) out.allowed.push_back(mask.has_weight(out.query, key));
     if (weights_by(rule, input.head, out.query) == WeightsBy::softmax) {
         const Matrix row = trace.pattern_rows(input.block, input.head, out.query, 1);
         out.weights.assign(row.data(), row.data() + row.size());

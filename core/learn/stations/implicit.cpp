@@ -12,7 +12,7 @@ namespace headlight::learn {
 
 namespace {
 
-constexpr int kMostLinks = 128;
+constexpr int kMaxLinks = 128;
 
 struct ImplicitWay {
     const char *title, *formula, *source;
@@ -40,11 +40,11 @@ Result<std::vector<std::vector<float>>> implicit_rows(const StationInput& in, in
                                                       const Matrix& pattern, ThreadPool& pool) {
     const Trace& trace = *in.trace;
     const int stack = trace.config().block(in.block).stack;
-    InfluenceMapWanted wanted;
-    wanted.stack = stack;
-    wanted.layer = layer;
+    InfluenceMapRequest request;
+    request.stack = stack;
+    request.layer = layer;
     TRY(const JacobianNorms answers,
-        jacobian_rows(trace, {stack, layer}, query, 1, probes_by_cost(trace, wanted), pool, in.cancel));
+        jacobian_rows(trace, {stack, layer}, query, 1, probes_by_cost(trace, request), pool, in.cancel));
     std::vector<std::vector<float>> out{as_shares(row_of_keys(answers.norms, in, 0)),
                                         {pattern.row(query).begin(), pattern.row(query).end()}};
     TRY(const Matrix rollout,
@@ -92,7 +92,7 @@ void add_implicit_rows(const StationInput& in, int query, const std::vector<std:
 
 }  // namespace
 
-void ImplicitState::visit(ControlVisitor& v) { v.whole("after", "After layer", after, 0, kMostLayers); }
+void ImplicitState::visit(ControlVisitor& v) { v.whole("after", "After layer", after, 0, kMaxLayers); }
 
 Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, ThreadPool& pool) {
     Page page;
@@ -105,7 +105,7 @@ Result<Page> implicit_page(const StationInput& in, const ImplicitState& state, T
     const int last = trace.config().stacks[block.stack].layers - 1, layer = std::min(state.after, last),
               query = in.query_of(trace.query_count(in.block));
     page.limits = {{"after", last}};
-    if (std::max(trace.query_count(in.block), trace.key_count(in.block)) > kMostLinks) {
+    if (std::max(trace.query_count(in.block), trace.key_count(in.block)) > kMaxLinks) {
         page.blocks = {Words{"Type a sentence of at most 128 tokens: each of them is asked."}};
         return page;
     }

@@ -6,8 +6,8 @@
 namespace headlight::learn {
 
 struct ImplicitState {
-    int after = kMostLayers;  // the layer whose output is asked; the last where there are fewer
-    static constexpr int kMostLayers = 63;
+    int after = kMaxLayers;  // the layer whose output is asked; the last where there are fewer
+    static constexpr int kMaxLayers = 63;
 
     void visit(ControlVisitor& v);
 };

@@ -39,8 +39,8 @@ public:
         : mask_(*Mask::parse(row_of(kNames, state.hides))), sentences_(keys, 0) {
         std::fill(sentences_.end() - std::clamp(state.padding, 0, keys - 1), sentences_.end(), kPadding);
     }
-    bool allows(int query, int key) const {
-        return mask_.allows({query, key, {.causal = false, .window = 0}, sentences_});
+    bool allowed(int query, int key) const {
+        return mask_.allowed({query, key, {.causal = false, .window = 0}, sentences_});
     }
 
 private:
@@ -52,7 +52,7 @@ private:
 MaskedScores masked_scores(const StationInput& input, const MasksState& state) {
     const int queries = input.trace->query_count(input.block), keys = input.trace->key_count(input.block),
               query = input.query < 0 ? queries / 2 : input.query_of(queries);  // the last sees all
-    const bool all = std::max(queries, keys) <= kMostMapped;
+    const bool all = std::max(queries, keys) <= kMaxMapped;
     const int first = all ? 0 : query, rows = all ? queries : 1;
     const ChosenMask mask(state, keys);
     MaskedScores out{Matrix(rows, keys), {}, query, query - first};
@@ -60,7 +60,7 @@ MaskedScores masked_scores(const StationInput& input, const MasksState& state) {
         const std::vector<float> row = head_scores(input, first + r);
         std::copy(row.begin(), row.end(), out.scores.row(r).data());
         out.allowed.emplace_back(keys);
-        for (int key = 0; key < keys; ++key) out.allowed[r][key] = mask.allows(first + r, key);
+        for (int key = 0; key < keys; ++key) out.allowed[r][key] = mask.allowed(first + r, key);
     }
     return out;
 }

@@ -115,7 +115,7 @@ WordVectors of_model(const StationInput& in, const NoWeightsState& state) {
         out.query = numbers[out.query];
         if (!out.cells.keys.empty()) out.cells.keys = first_tokens(numbers, isize(out.words));
     }
-    const int kept = std::min(kMostWords, isize(out.words));
+    const int kept = std::min(kMaxWords, isize(out.words));
     out.words.resize(kept);
     out.vectors = out.vectors.topRows(kept).eval();
     out.cells.keys.resize(out.cells.keys.empty() ? 0 : kept);
@@ -186,7 +186,7 @@ double head_asymmetry(const StationInput& in) {
     const bool has = in.trace && in.trace->has_scores(in.block) &&
                      in.trace->query_count(in.block) == in.trace->key_count(in.block);
     if (!has) return std::numeric_limits<double>::quiet_NaN();
-    const Index n = std::min<Index>(kMostWords, in.trace->query_count(in.block));
+    const Index n = std::min<Index>(kMaxWords, in.trace->query_count(in.block));
     return double(asymmetry(
         dot_scores(in.trace->q(in.block, in.head).topRows(n), in.trace->k(in.block, in.head).topRows(n))));
 }

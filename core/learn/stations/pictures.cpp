@@ -40,12 +40,12 @@ struct CutPicture {
     int chosen(int query) const {
         if (by_model && query > 0 && query <= across * down) return query - 1;
         int best = 0;
-        float most = -1;
+        float max = -1;
         for (int i = 0; i < across * down; ++i) {
             const Matrix values = patch_brightness(image, patch, i / across, i % across);
             const float varies = (values.array() - values.mean()).square().mean();
-            if (varies > most) best = i;
-            most = std::max(most, varies);
+            if (varies > max) best = i;
+            max = std::max(max, varies);
         }
         return best;
     }
@@ -88,7 +88,7 @@ CutPicture cut_picture(const StationInput& in, const PicturesState& state,
 
 /// Small enough to be drawn.
 RgbImage shown(const RgbImage& image) {
-    return image.width <= kMostPixels ? image : resize(image, kMostPixels, kMostPixels, Resampling::bilinear);
+    return image.width <= kMaxPixels ? image : resize(image, kMaxPixels, kMaxPixels, Resampling::bilinear);
 }
 
 Grid patch_grid(const CutPicture& cut, int chosen) {

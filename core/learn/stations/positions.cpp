@@ -132,9 +132,9 @@ Grid position_grid(const std::string& title, const std::string& columns_are,
 std::optional<Grid> between_of_model(const StationInput& in, int count,
                                      const std::vector<std::string>& labels) {
     if (!reads_tokens(in) || !in.trace->has_weights()) return std::nullopt;
-    PositionsWanted wanted{in.trace->config().block(in.block).stack, 0, in.head, count};
-    wanted.clamp_to(*in.trace);
-    const Positions found = positions_of(*in.trace->model, wanted);
+    PositionsRequest request{in.trace->config().block(in.block).stack, 0, in.head, count};
+    request.clamp_to(*in.trace);
+    const Positions found = positions_of(*in.trace->model, request);
     if (found.between.size() == 0) return std::nullopt;
     return position_grid("In " + in.trace->model->name + ": " + positions_row(found.scheme).title, "position",
                          labels, found.between);
@@ -203,7 +203,7 @@ std::optional<Table> told_table(const std::vector<ToldPositions>& all, ThreadPoo
 bool can_be_told(const StationInput& in) {
     return reads_tokens(in) && in.trace->has_weights() && in.trace->config().has_head({in.block, in.head}) &&
            in.trace->config().positions != PositionScheme::none &&
-           std::max(in.trace->query_count(in.block), in.trace->key_count(in.block)) <= kMostMapped;
+           std::max(in.trace->query_count(in.block), in.trace->key_count(in.block)) <= kMaxMapped;
 }
 
 Status add_told(const StationInput& in, int seed, ThreadPool& pool, Page& page) {

@@ -33,8 +33,8 @@ bool has_head(const StationInput& in) {
 QueryKey head_query_key(const StationInput& in) {
     const Trace& trace = *in.trace;
     const AttentionBlock block = trace.config().block(in.block);
-    const int queries = std::min(kMostWords, trace.query_count(in.block)),
-              keys = std::min(kMostWords, trace.key_count(in.block));
+    const int queries = std::min(kMaxWords, trace.query_count(in.block)),
+              keys = std::min(kMaxWords, trace.key_count(in.block));
     QueryKey out;
     out.q = trace.q(in.block, in.head).topRows(queries);
     out.k = trace.k(in.block, in.head).topRows(keys);
@@ -43,7 +43,7 @@ QueryKey head_query_key(const StationInput& in) {
     const MaskPlan& mask = trace.rule(in.block).mask_of(in.head);
     for (int q = 0; q < queries; ++q) {
         out.allowed.emplace_back(keys);
-        for (int k = 0; k < keys; ++k) out.allowed[q][k] = mask.weighs(q, k);
+        for (int k = 0; k < keys; ++k) out.allowed[q][k] = mask.has_weight(q, k);
     }
     out.query = in.query_of(queries);
     out.cells = cells_of(out.query, keys);

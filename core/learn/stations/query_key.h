@@ -6,7 +6,7 @@
 namespace headlight::learn {
 
 struct QueryKey {
-    Matrix q, k;                             // [queries, d], [keys, d]; of long texts the first kMostWords
+    Matrix q, k;                             // [queries, d], [keys, d]; of long texts the first kMaxWords
     std::vector<std::string> queries, keys;  // labels
     std::vector<std::vector<bool>> allowed;  // [queries][keys], what the head's mask lets a query see
     int query = 0;                           // the chosen one

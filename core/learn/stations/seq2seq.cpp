@@ -53,13 +53,13 @@ Result<std::vector<int>> reference_ids(const StationInput& in, const Seq2seqStat
 Result<std::vector<ReadWay>> read_ways(const StationInput& in, const Seq2seqState& state, ThreadPool& pool) {
     const auto& model = in.trace->model;
     const Sequence& source = in.trace->request.inputs[0];
-    const int most = std::min(model->config.context - 1, 2 * source.size() + 8);
+    const int max = std::min(model->config.context - 1, 2 * source.size() + 8);
     std::vector<ReadWay> out;
     std::vector<int> ids;
     std::shared_ptr<const Trace> past;
     for (ReadingWay& way : reading_ways(state)) {
         TRY(ForwardRequest request, limited_request(*model, source, way.limit));
-        TRY(const Generation own, generate(model, request, {{}, most, {}}, pool, in.cancel, past.get()));
+        TRY(const Generation own, generate(model, request, {{}, max, {}}, pool, in.cancel, past.get()));
         if (out.empty()) {
             TRY(ids, reference_ids(in, state, own));
         }

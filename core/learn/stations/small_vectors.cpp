@@ -55,7 +55,7 @@ std::vector<std::string> words_of(const std::string& text) {
     for (std::string word; in >> word;) {
         while (!word.empty() && is_sign(word.back())) word.pop_back();
         while (!word.empty() && is_sign(word.front())) word.erase(0, 1);
-        if (!word.empty() && isize(out) < kMostWords) out.push_back(word);
+        if (!word.empty() && isize(out) < kMaxWords) out.push_back(word);
     }
     return out.empty() ? words_of(kArticleText) : out;
 }

@@ -10,7 +10,7 @@
 namespace headlight::learn {
 
 /// Stations compare every word with every other one; of longer texts they take the first ones.
-inline constexpr int kMostWords = 128;
+inline constexpr int kMaxWords = 128;
 inline constexpr const char* kArticleText = "Bark is very cute and he is a dog";
 
 /// The words of a text, cut at blanks, without the punctuation around them; those of the article's sentence

@@ -85,15 +85,15 @@ bool is_word(const std::string& label) {
 
 /// For each source token the most that a written one looks at it; the least of these words is dropped.
 BarRows::Row dropped_row(const Translated& t, const Matrix& pattern) {
-    const Vector most = most_looked_at(pattern);
-    int least = -1;
+    const Vector max = most_looked_at(pattern);
+    int min = -1;
     for (int i = 0; i + 1 < isize(t.source); ++i)
-        if (is_word(t.source[i]) && (least < 0 || most[i] < most[least])) least = i;
+        if (is_word(t.source[i]) && (min < 0 || max[i] < max[min])) min = i;
     return {.title = "The word that is dropped",
             .formula = "largest weight of each column",
             .source = "what no written word looks at",
-            .values = {most.begin(), most.end()},
-            .note = least < 0 ? "" : "least: “" + t.source[least] + "” " + decimals(double(most[least]), 2)};
+            .values = {max.begin(), max.end()},
+            .note = min < 0 ? "" : "least: “" + t.source[min] + "” " + decimals(double(max[min]), 2)};
 }
 
 Result<BarRows> choice_bars(const Translated& t, AttentionHead cross, ThreadPool& pool,
@@ -141,13 +141,13 @@ Result<std::vector<ItSentence>> it_sentences(const StationInput& in, ThreadPool&
 AttentionHead pronoun_head(const std::vector<ItSentence>& sentences) {
     const ModelConfig& c = sentences[0].translated.trace->config();
     AttentionHead best;
-    float most = -1;
+    float max = -1;
     for (int block = 0; block < c.stacks[0].layers; ++block)
         for (int head = 0; head < c.heads(block); ++head) {
             const AttentionHead h{block, head};
-            const float least = std::min(sentences[0].right_noun(h), sentences[1].right_noun(h));
-            if (least > most) best = h;
-            most = std::max(most, least);
+            const float min = std::min(sentences[0].right_noun(h), sentences[1].right_noun(h));
+            if (min > max) best = h;
+            max = std::max(max, min);
         }
     return best;
 }

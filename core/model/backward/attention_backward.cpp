@@ -148,18 +148,18 @@ struct HeadBackward {
             for (const InTile& one : all)
                 d.middleRows(one.among, one.count).array() *= slope.middleRows(one.tile, one.count).array();
         d *= rule.scale;
-        const Matrix met = k.middleRows(tile.first_key, d.cols()),
-                     asking = q.middleRows(tile.first, tile.weights.rows());
+        const Matrix tile_k = k.middleRows(tile.first_key, d.cols()),
+                     tile_q = q.middleRows(tile.first, tile.weights.rows());
         const Matrix weights_turned = tile.weights.transpose(), turned = d.transpose();
-        Matrix by_q(d.rows(), met.cols());
-        multiply(d, met, by_q, false);
+        Matrix by_q(d.rows(), tile_k.cols());
+        multiply(d, tile_k, by_q, false);
         for (const InTile& one : all) {
             dq.middleRows(one.queries, one.count) = by_q.middleRows(one.among, one.count);
             if (one.seen == 0) continue;
             multiply(weights_turned.block(one.first, one.tile, one.seen, one.count),
                      z.middleRows(one.among, one.count), dv.middleRows(one.keys, one.seen), true);
             multiply(turned.block(one.first, one.among, one.seen, one.count),
-                     asking.middleRows(one.tile, one.count), dk.middleRows(one.keys, one.seen), true);
+                     tile_q.middleRows(one.tile, one.count), dk.middleRows(one.keys, one.seen), true);
         }
     }
 };
@@ -183,26 +183,26 @@ Matrix sum_shared(const AttentionRule& rule, Matrix all) {
 }
 
 /// How many numbers meet a tile together: their rows are some megabytes.
-int numbers_together(Index keys) {
-    constexpr Index kEntries = 1 << 20, kMost = 16;
-    return narrow<int>(std::clamp<Index>(kEntries / (kTileQueries * std::max<Index>(keys, 1)), 1, kMost));
+int outputs_together(Index keys) {
+    constexpr Index kEntries = 1 << 20, kMax = 16;
+    return narrow<int>(std::clamp<Index>(kEntries / (kTileQueries * std::max<Index>(keys, 1)), 1, kMax));
 }
 
 }  // namespace
 
-void through_attention(ThreadPool& pool, const AttentionActivations& a, const GradientRows& queries,
-                       const GradientRows& keys, AttentionGradients& out, const SeeGradient& see) {
+void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const GradientRows& queries,
+                   const GradientRows& keys, AttentionGradients& out, const SeeGradient& see) {
     const AttentionRule& rule = *a.rule;
     const Index width = a.q.cols() / rule.heads;
     HEADLIGHT_CHECK(out.z.rows() == queries.rows() && out.z.cols() == a.q.cols() &&
                     queries.tokens() == a.q.rows() && keys.tokens() == a.k.rows() &&
-                    queries.numbers() == keys.numbers());
+                    queries.outputs() == keys.outputs());
     out.q = spare_zeros(out.z.rows(), out.z.cols());
     Matrix dk = spare_zeros(keys.rows(), a.q.cols()), dv = spare_zeros(keys.rows(), a.q.cols()),
            dz = spare_matrix(out.z.rows(), out.z.cols());
     dz = out.z;
     const KeyRange asked = queries.hull();  // the same tiles for all, so that threads do not matter
-    const int together = numbers_together(a.k.rows()), shares = (queries.numbers() + together - 1) / together;
+    const int together = outputs_together(a.k.rows()), shares = (queries.outputs() + together - 1) / together;
     pool.run(shares * rule.heads, [&](int i) {
         const int head = i % rule.heads, first = i / rule.heads * together;
         const Index own = head * width, shared = rule.kv_head(head) * width;
@@ -215,7 +215,7 @@ void through_attention(ThreadPool& pool, const AttentionActivations& a, const Gr
                           queries,
                           keys,
                           first,
-                          std::min(queries.numbers(), first + together),
+                          std::min(queries.outputs(), first + together),
                           dz.middleCols(own, width),
                           out.q.middleCols(own, width),
                           dk.middleCols(own, width),

@@ -37,7 +37,7 @@ struct Flow {
 
 /// Adds the seeds at a depth of a stack to the gradients there.
 void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& flow) {
-    std::vector<KeyRange> tokens(static_cast<size_t>(flow.rows.numbers()));
+    std::vector<KeyRange> tokens(static_cast<size_t>(flow.rows.outputs()));
     for (const GradientSeed& seed : seeds) {
         if (seed.stack != stack || seed.depth != depth) continue;
         const KeyRange own{seed.row, seed.row + narrow<int>(seed.gradient.rows())};
@@ -57,8 +57,8 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
 }
 
 /// From behind the final norm to what entered layer 0; `kept` (or null) gets all on the way.
-void through_stack(StackBackward& s, int stack, std::span<const GradientSeed> seeds, Flow& flow,
-                   StackGradients* kept) {
+void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds, Flow& flow,
+               StackGradients* kept) {
     const int layers = s.stack.layers;
     if (kept) {
         kept->resid.resize(layers + 1);
@@ -66,8 +66,8 @@ void through_stack(StackBackward& s, int stack, std::span<const GradientSeed> se
     }
     add_seeds(seeds, stack, layers + 1, flow);
     if (const Norm& norm = s.weights.final_norm; norm && flow.rows.rows())
-        flow.d = through_norm(s.config(), norm, s.activations.resid_final.all(), flow.d, flow.rows.token_of(),
-                              s.pool);
+        flow.d =
+            norm_vjp(s.config(), norm, s.activations.resid_final.all(), flow.d, flow.rows.token_of(), s.pool);
     for (int depth = layers;; --depth) {
         add_seeds(seeds, stack, depth, flow);
         check_finite(s, depth - 1, "gradients", all_finite(flow.d));
@@ -75,19 +75,19 @@ void through_stack(StackBackward& s, int stack, std::span<const GradientSeed> se
         if (depth == 0) return;
         s.pool.stop_point();
         if (flow.rows.rows() == 0) continue;
-        flow.d = through_layer(s, depth - 1, std::move(flow.d), flow.rows,
-                               kept ? &kept->layers[depth - 1] : nullptr);
+        flow.d =
+            layer_vjp(s, depth - 1, std::move(flow.d), flow.rows, kept ? &kept->layers[depth - 1] : nullptr);
     }
 }
 
 /// The tables of the opposite turn at every token: a turn's transpose, with the factor that both carry.
-RopeTables turned_back(const Pass& pass) {
+RopeTables inverse_rope(const Pass& pass) {
     RopeTables tables(pass);
     for (RopeTable* table : {&tables.usual, &tables.local}) table->sine *= -1;
     return tables;
 }
 
-int numbers_of(std::span<const GradientSeed> seeds) {
+int outputs_of(std::span<const GradientSeed> seeds) {
     int out = 1;
     for (const GradientSeed& seed : seeds) out = std::max(out, seed.number + 1);
     return out;
@@ -95,14 +95,14 @@ int numbers_of(std::span<const GradientSeed> seeds) {
 
 /// The stacks, the last one first; what goes wrong is thrown. `kept` (or null) gets every gradient: of all
 /// rows.
-std::vector<EmbeddingGradients> through_stacks(const Model& model, std::span<const Sequence> inputs,
-                                               const Activations& activations,
-                                               std::span<const GradientSeed> seeds, ThreadPool& pool,
-                                               GradientObserver* observer, Gradients* kept) {
+std::vector<EmbeddingGradients> stacks_vjp(const Model& model, std::span<const Sequence> inputs,
+                                           const Activations& activations,
+                                           std::span<const GradientSeed> seeds, ThreadPool& pool,
+                                           GradientObserver* observer, Gradients* kept) {
     const ModelConfig& c = model.config;
     HEADLIGHT_CHECK(activations.stacks.size() == c.stacks.size() && inputs.size() == c.stacks.size() &&
                     model.weights.stacks.size() == c.stacks.size());
-    const int numbers = numbers_of(seeds);
+    const int outputs = outputs_of(seeds);
     std::vector<EmbeddingGradients> out(c.stacks.size());
     if (kept) kept->stacks.resize(c.stacks.size());
     Flow above;  // by what the stacks behind read
@@ -116,12 +116,12 @@ std::vector<EmbeddingGradients> through_stacks(const Model& model, std::span<con
         const int n = narrow<int>(own.resid_final.rows()), keys = narrow<int>(sources.rows());
         Flow flow = std::move(above);
         if (!flow.d.size())
-            flow.rows = kept ? GradientRows::whole(n, numbers) : GradientRows::none(n, numbers);
+            flow.rows = kept ? GradientRows::whole(n, outputs) : GradientRows::none(n, outputs);
         if (!flow.d.size()) flow.d = Matrix::Zero(flow.rows.rows(), c.d_model);
-        const GradientRows source_rows = GradientRows::whole(keys, numbers);
-        StackBackward s{run, own, turned_back(pass), std::move(sources), Matrix(), source_rows, observer};
+        const GradientRows source_rows = GradientRows::whole(keys, outputs);
+        StackBackward s{run, own, inverse_rope(pass), std::move(sources), Matrix(), source_rows, observer};
         s.by_sources = Matrix::Zero(source_rows.rows(), c.d_model);
-        through_stack(s, i, seeds, flow, kept ? &kept->stacks[i] : nullptr);
+        stack_vjp(s, i, seeds, flow, kept ? &kept->stacks[i] : nullptr);
         if (run.stack.cross && (kept || flow.rows.rows())) above = {source_rows, std::move(s.by_sources)};
         out[i] = {std::move(flow.rows), std::move(flow.d)};
     }
@@ -136,7 +136,7 @@ Result<Gradients> backward(const Model& model, std::span<const Sequence> inputs,
     return guarded([&]() -> Result<Gradients> {
         const CancelScope scope(pool, cancel);
         Gradients out;
-        through_stacks(model, inputs, activations, seeds, pool, observer, &out);
+        stacks_vjp(model, inputs, activations, seeds, pool, observer, &out);
         pool.stop_point();
         return out;
     });
@@ -150,7 +150,7 @@ Result<std::vector<EmbeddingGradients>> embedding_gradients(const Model& model,
                                                             GradientObserver* observer) {
     return guarded([&]() -> Result<std::vector<EmbeddingGradients>> {
         const CancelScope scope(pool, cancel);
-        auto out = through_stacks(model, inputs, activations, seeds, pool, observer, nullptr);
+        auto out = stacks_vjp(model, inputs, activations, seeds, pool, observer, nullptr);
         pool.stop_point();
         return out;
     });

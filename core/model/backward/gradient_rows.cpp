@@ -19,8 +19,9 @@ KeyRange keys_of(const AttentionRule& rule, const KeyRange& queries) {
     KeyRange out;
     const int heads = rule.changed.empty() && !rule.is_recorded() ? 1 : rule.heads;  // else all are alike
     for (int head = 0; head < heads; ++head)
-        out = joined(out, rule.given_pattern(head) ? KeyRange{0, rule.mask.keys}
-                                                   : rule.mask_of(head).weighed(queries.begin, queries.end));
+        out = joined(out, rule.given_pattern(head)
+                              ? KeyRange{0, rule.mask.keys}
+                              : rule.mask_of(head).weight_range(queries.begin, queries.end));
     return out;
 }
 
@@ -44,12 +45,12 @@ GradientRows::GradientRows(int n, std::span<const KeyRange> tokens) : n_(n) {
         for (int token = part.tokens.begin; token < part.tokens.end; ++token) token_of_.push_back(token);
 }
 
-GradientRows GradientRows::none(int n, int numbers) {
-    return GradientRows(n, std::vector<KeyRange>(static_cast<size_t>(numbers)));
+GradientRows GradientRows::none(int n, int outputs) {
+    return GradientRows(n, std::vector<KeyRange>(static_cast<size_t>(outputs)));
 }
 
-GradientRows GradientRows::whole(int n, int numbers) {
-    return GradientRows(n, std::vector<KeyRange>(static_cast<size_t>(numbers), KeyRange{0, n}));
+GradientRows GradientRows::whole(int n, int outputs) {
+    return GradientRows(n, std::vector<KeyRange>(static_cast<size_t>(outputs), KeyRange{0, n}));
 }
 
 KeyRange GradientRows::hull() const {
@@ -66,11 +67,11 @@ GradientRows GradientRows::with(std::span<const KeyRange> tokens) const {
 }
 
 Matrix GradientRows::widened(Matrix gradient, const GradientRows& wider) const {
-    HEADLIGHT_CHECK(gradient.rows() == rows() && wider.numbers() == numbers());
+    HEADLIGHT_CHECK(gradient.rows() == rows() && wider.outputs() == outputs());
     if (wider == *this) return gradient;
     Matrix out = spare_matrix(wider.rows(), gradient.cols());
     out.setZero();
-    for (int i = 0; i < numbers(); ++i) {
+    for (int i = 0; i < outputs(); ++i) {
         const Part &from = part(i), &to = wider.part(i);
         if (from.tokens.size() == 0) continue;
         HEADLIGHT_CHECK(to.tokens.begin <= from.tokens.begin && from.tokens.end <= to.tokens.end);
@@ -84,14 +85,14 @@ Matrix GradientRows::widened(Matrix gradient, const GradientRows& wider) const {
 GradientRows query_rows(const AttentionRule& rule, const GradientRows& rows) {
     if (!averages_queries(rule)) return rows;
     std::vector<KeyRange> tokens;
-    for (int i = 0; i < rows.numbers(); ++i)
+    for (int i = 0; i < rows.outputs(); ++i)
         tokens.push_back(rows.part(i).tokens.size() ? KeyRange{0, rows.tokens()} : KeyRange{});
     return GradientRows(rows.tokens(), tokens);
 }
 
 GradientRows entering_rows(const AttentionRule& rule, const GradientRows& queries) {
     std::vector<KeyRange> tokens;
-    for (int i = 0; i < queries.numbers(); ++i) {
+    for (int i = 0; i < queries.outputs(); ++i) {
         const KeyRange& own = queries.part(i).tokens;
         tokens.push_back(own.size() ? keys_of(rule, own) : KeyRange{});
     }

@@ -25,11 +25,11 @@ public:
 
     GradientRows() = default;
     GradientRows(int n, std::span<const KeyRange> tokens);
-    static GradientRows none(int n, int numbers);
-    static GradientRows whole(int n, int numbers);
+    static GradientRows none(int n, int outputs);
+    static GradientRows whole(int n, int outputs);
 
     int tokens() const { return n_; }
-    int numbers() const { return isize(parts_); }
+    int outputs() const { return isize(parts_); }
     Index rows() const { return std::ssize(token_of_); }
     const Part& part(int number) const { return parts_[static_cast<size_t>(number)]; }
     /// The token of each row.

@@ -40,16 +40,16 @@ struct LayerBackward {
     }
     template <class Through>
     ByInputs back(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d, const Through& through);
-    Matrix through_self(const Matrix& x, Matrix d);
-    Matrix through_cross(Matrix d);
-    Matrix through_mlp_of(const Matrix& x, const Matrix& d) const;
-    void through_block(int block, const AttentionWeights& weights, const AttentionActivations& attention,
-                       Matrix d, const GradientRows& keys, AttentionGradients& gradients) const;
-    Matrix through_heads(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
-                         const Norm& norm, int heads) const;
+    Matrix self_attention_vjp(const Matrix& x, Matrix d);
+    Matrix cross_attention_vjp(Matrix d);
+    Matrix mlp_vjp_of(const Matrix& x, const Matrix& d) const;
+    void block_vjp(int block, const AttentionWeights& weights, const AttentionActivations& attention,
+                   Matrix d, const GradientRows& keys, AttentionGradients& gradients) const;
+    Matrix heads_vjp(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
+                     const Norm& norm, int heads) const;
     void turn_back(const GradientRows& of, int heads, Matrix& d) const;
     Matrix norm_back(const Norm& norm, const Matrix& x, const Matrix& d) const {
-        return through_norm(s.config(), norm, x, d, rows.token_of(), s.pool);
+        return norm_vjp(s.config(), norm, x, d, rows.token_of(), s.pool);
     }
     /// A copy for who asked for it.
     void keep(Matrix& to, const Matrix& gradient) const {
@@ -58,15 +58,15 @@ struct LayerBackward {
 };
 
 /// From z's gradient on: q, k and v of a block, whose queries are `rows`.
-void LayerBackward::through_block(int block, const AttentionWeights& weights,
-                                  const AttentionActivations& attention, Matrix d, const GradientRows& keys,
-                                  AttentionGradients& gradients) const {
+void LayerBackward::block_vjp(int block, const AttentionWeights& weights,
+                              const AttentionActivations& attention, Matrix d, const GradientRows& keys,
+                              AttentionGradients& gradients) const {
     if (weights.post_norm) {
         Matrix z(attention.q.rows(), weights.o.in);
         attend(s.pool, *attention.rule, attention.q, attention.k, attention.v, 0, z);
         d = norm_back(weights.post_norm, project_out(weights, z, s.pool), d);
     }
-    gradients.z = through_linear(s.pool, d, weights.o);
+    gradients.z = linear_vjp(s.pool, d, weights.o);
     leave_spare(std::move(d));
     const Index width = gradients.z.cols() / attention.rule->heads;
     for (int head = 0; head < isize(attention.rule->changed); ++head)
@@ -77,7 +77,7 @@ void LayerBackward::through_block(int block, const AttentionWeights& weights,
         observer->begin(block);
         see = [observer, block](const GradientTile& tile) { observer->see(block, tile); };
     }
-    through_attention(s.pool, attention, rows, keys, gradients, see);
+    attention_vjp(s.pool, attention, rows, keys, gradients, see);
 }
 
 /// Gradients of a block that adds nothing.
@@ -91,7 +91,7 @@ AttentionGradients no_gradients(const AttentionActivations& a, const GradientRow
 /// By q or k as they were before they were rotated.
 void LayerBackward::turn_back(const GradientRows& of, int heads, Matrix& d) const {
     const Rope& rope = s.config().rope_of(s.stack, l);
-    const RopeTable& table = s.turned_back.of(s.config(), rope);
+    const RopeTable& table = s.inverse_rope.of(s.config(), rope);
     if (!table.sine.size()) return;
     RopeTable each{Matrix(of.rows(), table.sine.cols()), Matrix(of.rows(), table.sine.cols())};
     for (Index i = 0; i < of.rows(); ++i) {
@@ -102,8 +102,8 @@ void LayerBackward::turn_back(const GradientRows& of, int heads, Matrix& d) cons
 }
 
 /// q or k: turned back, through the norm of each head, through the projection of x.
-Matrix LayerBackward::through_heads(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
-                                    const Norm& norm, int heads) const {
+Matrix LayerBackward::heads_vjp(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
+                                const Norm& norm, int heads) const {
     turn_back(of, heads, d);
     if (norm) {
         const Matrix before = project(s.pool, x, weights);
@@ -112,11 +112,11 @@ Matrix LayerBackward::through_heads(const Matrix& x, Matrix d, const GradientRow
         for (const int token : of.token_of())
             for (int h = 0; h < heads; ++h) head_rows.push_back(token * heads + h);
         const Matrix normal =
-            through_norm(s.config(), norm, Eigen::Map<const Matrix>(before.data(), x.rows() * heads, width),
-                         Eigen::Map<const Matrix>(d.data(), d.rows() * heads, width), head_rows, s.pool);
+            norm_vjp(s.config(), norm, Eigen::Map<const Matrix>(before.data(), x.rows() * heads, width),
+                     Eigen::Map<const Matrix>(d.data(), d.rows() * heads, width), head_rows, s.pool);
         d = Eigen::Map<const Matrix>(normal.data(), d.rows(), d.cols());
     }
-    return through_linear(s.pool, d, weights);
+    return linear_vjp(s.pool, d, weights);
 }
 
 void add_spare(Matrix& to, Matrix part) {
@@ -124,7 +124,7 @@ void add_spare(Matrix& to, Matrix part) {
     leave_spare(std::move(part));
 }
 
-Matrix LayerBackward::through_self(const Matrix& x, Matrix d) {
+Matrix LayerBackward::self_attention_vjp(const Matrix& x, Matrix d) {
     const AttentionRule& rule = *a.self.rule;
     if (rule.skipped) {
         if (kept) out.self = no_gradients(a.self, rows, rows);
@@ -136,11 +136,11 @@ Matrix LayerBackward::through_self(const Matrix& x, Matrix d) {
     d = rows.widened(std::move(d), queries);
     rows = queries;
     AttentionGradients g;
-    through_block(s.blocks_of(l).front(), w.self, a.self, std::move(d), entering, g);
+    block_vjp(s.blocks_of(l).front(), w.self, a.self, std::move(d), entering, g);
     rows = entering;
-    Matrix by_x = queries.widened(through_heads(x, g.q, queries, w.self.q, w.self.q_norm, rule.heads), rows);
-    add_spare(by_x, through_heads(x, g.k, rows, w.self.k, w.self.k_norm, rule.kv_heads));
-    add_spare(by_x, through_linear(s.pool, g.v, w.self.v));
+    Matrix by_x = queries.widened(heads_vjp(x, g.q, queries, w.self.q, w.self.q_norm, rule.heads), rows);
+    add_spare(by_x, heads_vjp(x, g.k, rows, w.self.k, w.self.k_norm, rule.kv_heads));
+    add_spare(by_x, linear_vjp(s.pool, g.v, w.self.v));
     if (kept)
         out.self = std::move(g);
     else
@@ -148,7 +148,7 @@ Matrix LayerBackward::through_self(const Matrix& x, Matrix d) {
     return by_x;
 }
 
-Matrix LayerBackward::through_cross(Matrix d) {
+Matrix LayerBackward::cross_attention_vjp(Matrix d) {
     if (a.cross.rule->skipped) {
         if (kept) out.cross = no_gradients(a.cross, rows, s.source_rows);
         d.setZero();
@@ -160,20 +160,20 @@ Matrix LayerBackward::through_cross(Matrix d) {
     d = rows.widened(std::move(d), queries);
     rows = queries;
     AttentionGradients g;
-    through_block(s.blocks_of(l).back(), w.cross, a.cross, std::move(d), s.source_rows, g);
-    add_spare(s.by_sources, through_linear(s.pool, g.k, w.cross.k));
-    add_spare(s.by_sources, through_linear(s.pool, g.v, w.cross.v));
-    Matrix by_x = through_linear(s.pool, g.q, w.cross.q);
+    block_vjp(s.blocks_of(l).back(), w.cross, a.cross, std::move(d), s.source_rows, g);
+    add_spare(s.by_sources, linear_vjp(s.pool, g.k, w.cross.k));
+    add_spare(s.by_sources, linear_vjp(s.pool, g.v, w.cross.v));
+    Matrix by_x = linear_vjp(s.pool, g.q, w.cross.q);
     if (kept) out.cross = std::move(g);
     return by_x;
 }
 
-Matrix LayerBackward::through_mlp_of(const Matrix& x, const Matrix& d) const {
+Matrix LayerBackward::mlp_vjp_of(const Matrix& x, const Matrix& d) const {
     if (a.changed.no_mlp) return Matrix::Zero(d.rows(), d.cols());
-    if (a.changed.mlp_out.empty()) return through_mlp(s, w, x, d, rows.token_of());
+    if (a.changed.mlp_out.empty()) return mlp_vjp(s, w, x, d, rows.token_of());
     Matrix own = d;
     a.changed.mlp_out.hide(rows.token_of(), own);
-    return through_mlp(s, w, x, own, rows.token_of());
+    return mlp_vjp(s, w, x, own, rows.token_of());
 }
 
 /// through(x, d): from what the block gave to what it read, behind the norm where that stands before it. It
@@ -212,7 +212,7 @@ Matrix LayerBackward::run(Matrix d) {
         return std::move(both.x);
     };
     ByInputs by = back(w.mlp_norm, mlp_reads, mlp.sum, std::move(d),
-                       [&](const Matrix& x, const Matrix& dy) { return through_mlp_of(x, dy); });
+                       [&](const Matrix& x, const Matrix& dy) { return mlp_vjp_of(x, dy); });
     keep(out.mlp_out, by.x);
     const Matrix beside = parallel ? std::move(by.reads) : Matrix();  // goes straight to what entered
     const GradientRows left_mlp = rows;
@@ -220,14 +220,14 @@ Matrix LayerBackward::run(Matrix d) {
     keep(out.resid_mid, d);
     if (s.stack.cross) {
         by = back(w.cross.norm, self.out, cross.sum, std::move(d),
-                  [&](const Matrix&, const Matrix& dy) { return through_cross(dy); });
+                  [&](const Matrix&, const Matrix& dy) { return cross_attention_vjp(dy); });
         keep(out.cross.out, by.x);
         d = joined(std::move(by), left_mlp);
         keep(out.resid_cross, d);
     }
     const GradientRows left_cross = rows;
     by = back(w.self.norm, pre, self.sum, std::move(d),
-              [&](const Matrix& x, const Matrix& dy) { return through_self(x, dy); });
+              [&](const Matrix& x, const Matrix& dy) { return self_attention_vjp(x, dy); });
     keep(out.self.out, by.x);
     d = joined(std::move(by), left_cross);
     if (parallel) d += left_mlp.widened(beside, rows);
@@ -238,7 +238,7 @@ Matrix LayerBackward::run(Matrix d) {
 
 }  // namespace
 
-Matrix through_layer(StackBackward& stack, int l, Matrix by_post, GradientRows& rows, LayerGradients* out) {
+Matrix layer_vjp(StackBackward& stack, int l, Matrix by_post, GradientRows& rows, LayerGradients* out) {
     LayerGradients scratch;
     LayerBackward layer{stack,
                         l,

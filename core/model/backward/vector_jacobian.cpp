@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-Matrix through_linear(ThreadPool& pool, ConstMatrixRef gradient, const Linear& w) {
+Matrix linear_vjp(ThreadPool& pool, ConstMatrixRef gradient, const Linear& w) {
     Matrix out = spare_matrix(gradient.rows(), w.in);
     apply_transposed(pool, gradient, w, out);
     return out;
@@ -20,8 +20,8 @@ Matrix through_linear(ThreadPool& pool, ConstMatrixRef gradient, const Linear& w
 
 // y = g x̂ + b with x̂ = (x − mean) / σ: dx = (ĝ − mean ĝ − x̂ · mean(ĝ x̂)) / σ with ĝ = g · dy; RMSNorm takes
 // no means off.
-Matrix through_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ConstMatrixRef gradient,
-                    std::span<const int> tokens, ThreadPool& pool) {
+Matrix norm_vjp(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ConstMatrixRef gradient,
+                std::span<const int> tokens, ThreadPool& pool) {
     HEADLIGHT_CHECK(norm && gradient.rows() == std::ssize(tokens) && x.cols() == gradient.cols());
     Matrix out = spare_matrix(gradient.rows(), x.cols());
     const Eigen::Map<const Eigen::ArrayXf> weight(norm.weight, x.cols());
@@ -73,8 +73,8 @@ HiddenRows mlp_again(const StackRun& run, const LayerWeights& w, ConstMatrixRef 
 
 /// Gradients by rows of what the MLP held, each by that of its token, in place: by_hidden becomes the one by
 /// `in`, by_gate the one by the gate.
-void through_activation(ThreadPool& pool, const HiddenRows& h, std::span<const int> tokens,
-                        MatrixRef by_hidden, MatrixRef by_gate) {
+void activation_vjp(ThreadPool& pool, const HiddenRows& h, std::span<const int> tokens, MatrixRef by_hidden,
+                    MatrixRef by_gate) {
     for_row_blocks(pool, by_hidden.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) {
             const int token = tokens[static_cast<size_t>(i)];
@@ -103,16 +103,16 @@ struct PaddedRows {
     MatrixRef rows() { return memory.leftCols(width); }
 };
 
-Matrix through_mlp_rows(const StackRun& run, const LayerWeights& w, const HiddenRows& h,
-                        std::span<const int> tokens, Matrix d) {
-    if (w.mlp_post_norm) d = through_norm(run.config(), w.mlp_post_norm, h.out, d, tokens, run.pool);
+Matrix mlp_rows_vjp(const StackRun& run, const LayerWeights& w, const HiddenRows& h,
+                    std::span<const int> tokens, Matrix d) {
+    if (w.mlp_post_norm) d = norm_vjp(run.config(), w.mlp_post_norm, h.out, d, tokens, run.pool);
     PaddedRows by_hidden(d.rows(), w.mlp_out.in), by_gate(d.rows(), w.mlp_gate ? w.mlp_out.in : 0);
     apply_transposed(run.pool, d, w.mlp_out, by_hidden.rows());
     leave_spare(std::move(d));
-    through_activation(run.pool, h, tokens, by_hidden.rows(), by_gate.rows());
-    Matrix out = through_linear(run.pool, by_hidden.rows(), w.mlp_in);
+    activation_vjp(run.pool, h, tokens, by_hidden.rows(), by_gate.rows());
+    Matrix out = linear_vjp(run.pool, by_hidden.rows(), w.mlp_in);
     if (w.mlp_gate) {
-        Matrix part = through_linear(run.pool, by_gate.rows(), w.mlp_gate);
+        Matrix part = linear_vjp(run.pool, by_gate.rows(), w.mlp_gate);
         out += part;
         leave_spare(std::move(part));
     }
@@ -131,8 +131,8 @@ std::vector<Index> rows_within(std::span<const int> tokens, Index first, Index r
 }  // namespace
 
 // Hidden rows are wide, so some tokens' at a time, and so many gradients that weights are read seldom.
-Matrix through_mlp(const StackRun& run, const LayerWeights& w, const Matrix& x, const Matrix& gradient,
-                   std::span<const int> tokens) {
+Matrix mlp_vjp(const StackRun& run, const LayerWeights& w, const Matrix& x, const Matrix& gradient,
+               std::span<const int> tokens) {
     constexpr Index kTokens = 256, kGradients = 512;
     Matrix out = spare_matrix(gradient.rows(), x.cols());
     for (Index first = 0; first < x.rows(); first += kTokens) {
@@ -150,7 +150,7 @@ Matrix through_mlp(const StackRun& run, const LayerWeights& w, const Matrix& x, 
                 some.row(i) = gradient.row(met[size_t(at + i)]);
                 own.push_back(tokens[size_t(met[size_t(at + i)])] - begin);
             }
-            Matrix part = through_mlp_rows(run, w, hidden, own, std::move(some));
+            Matrix part = mlp_rows_vjp(run, w, hidden, own, std::move(some));
             for (Index i = 0; i < count; ++i) out.row(met[size_t(at + i)]) = part.row(i);
             leave_spare(std::move(part));
         }
@@ -167,18 +167,18 @@ GradientSeed logits_seed(const Model& model, const Activations& activations, int
     Matrix d = gradient.transpose();
     if (c.logit_cap > 0)  // cap · tanh(x / cap)
         d.array() *= 1 - (unembed(model, normalized, pool) / c.logit_cap).array().square();
-    d = through_linear(pool, d, w.unembedding);
+    d = linear_vjp(pool, d, w.unembedding);
     Matrix dense = normalized * c.logit_scale;
     if (w.head_dense) dense = project(pool, dense, w.head_dense);
     const ActivationRow& activation = activation_row(c.head_activation);
     Matrix active = dense;
     if (c.mlm_head) each_row(pool, active, activation.apply);
-    if (w.head_norm) d = through_norm(c, w.head_norm, active, d, std::array{0}, pool);
+    if (w.head_norm) d = norm_vjp(c, w.head_norm, active, d, std::array{0}, pool);
     if (c.mlm_head) {
         each_row(pool, dense, activation.slope);
         d.array() *= dense.array();
     }
-    if (w.head_dense) d = through_linear(pool, d, w.head_dense);
+    if (w.head_dense) d = linear_vjp(pool, d, w.head_dense);
     return {isize(c.stacks) - 1, c.stacks.back().layers + 1, row, d * c.logit_scale};
 }
 

@@ -12,15 +12,15 @@
 namespace headlight {
 
 /// [rows, w.in]: through a projection.
-Matrix through_linear(ThreadPool& pool, ConstMatrixRef gradient, const Linear& w);
+Matrix linear_vjp(ThreadPool& pool, ConstMatrixRef gradient, const Linear& w);
 
 /// [rows, d]: through norm(x), row by row; `tokens`: the row of x that each row of the gradient is by.
-Matrix through_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ConstMatrixRef gradient,
-                    std::span<const int> tokens, ThreadPool& pool);
+Matrix norm_vjp(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ConstMatrixRef gradient,
+                std::span<const int> tokens, ThreadPool& pool);
 
 /// [rows, d_model]: through the MLP on x, with the norm behind it where there is one.
-Matrix through_mlp(const StackRun& run, const LayerWeights& weights, const Matrix& x, const Matrix& gradient,
-                   std::span<const int> tokens);
+Matrix mlp_vjp(const StackRun& run, const LayerWeights& weights, const Matrix& x, const Matrix& gradient,
+               std::span<const int> tokens);
 
 /// Called for tiles of each head.
 using SeeGradient = std::function<void(const GradientTile&)>;
@@ -28,7 +28,7 @@ using SeeGradient = std::function<void(const GradientTile&)>;
 /// Through softmax(scores) · v of every head under the block's rule, from `out.z` to the rest of `out`: z and
 /// q have the rows `queries`, k and v the rows `keys`, which hold all that those queries may weigh. A tile of
 /// a head's pattern is made once for some of the gradients: memory grows with n.
-void through_attention(ThreadPool& pool, const AttentionActivations& a, const GradientRows& queries,
-                       const GradientRows& keys, AttentionGradients& out, const SeeGradient& see);
+void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const GradientRows& queries,
+                   const GradientRows& keys, AttentionGradients& out, const SeeGradient& see);
 
 }  // namespace headlight

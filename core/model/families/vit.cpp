@@ -7,13 +7,13 @@ namespace headlight {
 namespace {
 
 /// A side of a square, as one number or as two equal ones.
-int side(ConfigReader& r, const char* key, int64_t usual, int64_t most) {
+int side(ConfigReader& r, const char* key, int64_t usual, int64_t max) {
     const auto it = r.root().find(key);
-    if (it == r.root().end() || !it->is_array()) return r.integer({key}, usual, 1, most);
+    if (it == r.root().end() || !it->is_array()) return r.integer({key}, usual, 1, max);
     if (it->size() != 2 || (*it)[0] != (*it)[1])
         r.fail(wrong_type(r.file(), key, "one number or two equal ones", *it).message);
     return narrow<int>(
-        r.keep(whole_number(it->empty() ? Json() : (*it)[0], key, 1, most, r.file()), int64_t{1}));
+        r.keep(whole_number(it->empty() ? Json() : (*it)[0], key, 1, max, r.file()), int64_t{1}));
 }
 
 Result<ModelConfig> read_vit(const Json& root, const std::string& file) {

@@ -138,8 +138,8 @@ std::string Mask::label() const {
     return out;
 }
 
-bool Mask::allows(const MaskPair& p) const {
-    if (!rows_) return kind_->allows(numbers_, p);
+bool Mask::allowed(const MaskPair& p) const {
+    if (!rows_) return kind_->allowed(numbers_, p);
     const size_t q = p.query, k = p.key;
     return q < rows_->size() && k < rows_->size() ? (*rows_)[q][k] : own_allows(p);
 }

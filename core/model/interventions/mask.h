@@ -45,7 +45,7 @@ struct MaskKind {
     const char* help;
     int numbers;             // that follow the name, each after a colon
     std::array<int, 2> min;  // the smallest that each may be
-    bool (*allows)(std::span<const int> numbers, const MaskPair& pair);
+    bool (*allowed)(std::span<const int> numbers, const MaskPair& pair);
 };
 
 /// A mask in force: one kind with its numbers, for every self-attention layer.
@@ -67,7 +67,7 @@ public:
     bool is_own() const;
     /// Rows of a mask from a file; 0 for other kinds.
     int file_rows() const { return rows_ ? isize(*rows_) : 0; }
-    bool allows(const MaskPair& pair) const;
+    bool allowed(const MaskPair& pair) const;
 
     bool operator==(const Mask&) const = default;
 
@@ -102,17 +102,17 @@ struct MaskPlan {
     /// Every query sees every key, as in cross-attention.
     static MaskPlan full(int queries, int keys);
 
-    bool allows(int q, int k) const { return visible[q].contains(k) && !is_masked(q, k); }
+    bool allowed(int q, int k) const { return visible[q].contains(k) && !is_masked(q, k); }
     bool is_masked(int q, int k) const { return !masked.empty() && !masked[q].empty() && masked[q][k]; }
     bool has_masked(int q) const { return !masked.empty() && !masked[q].empty(); }
     bool hides_any() const;
     bool fully_masked(int q) const { return visible[q].size() == 0; }
     /// Whether the row of a query may weigh a key: one that is seen, or any where the row is fully masked.
-    bool weighs(int q, int k) const { return fully_masked(q) || allows(q, k); }
+    bool has_weight(int q, int k) const { return fully_masked(q) || allowed(q, k); }
     /// From the first to the last key that the row of a query may weigh, or the rows of the queries [first,
     /// last).
-    KeyRange weighed(int q) const { return fully_masked(q) ? KeyRange{0, keys} : visible[q]; }
-    KeyRange weighed(int first, int last) const;
+    KeyRange weight_range(int q) const { return fully_masked(q) ? KeyRange{0, keys} : visible[q]; }
+    KeyRange weight_range(int first, int last) const;
     /// Whether a query may see the same keys under two plans; plans of different sizes can agree on a row
     /// that sees something.
     bool same_row(const MaskPlan& other, int q) const;

@@ -15,7 +15,7 @@ void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
     int count = 0;
     std::vector<bool> hidden(plan.keys);
     for (pair.key = 0; pair.key < plan.keys; ++pair.key) {
-        const bool allowed = mask.allows(pair);
+        const bool allowed = mask.allowed(pair);
         hidden[pair.key] = !allowed;
         if (!allowed) continue;
         visible = {std::min(visible.begin, pair.key), pair.key + 1};
@@ -91,10 +91,10 @@ bool MaskPlan::hides_any() const {
            std::any_of(masked.begin(), masked.end(), [](const auto& row) { return !row.empty(); });
 }
 
-KeyRange MaskPlan::weighed(int first, int last) const {
+KeyRange MaskPlan::weight_range(int first, int last) const {
     KeyRange all{keys, 0};
     for (int q = first; q < last; ++q) {
-        const KeyRange row = weighed(q);
+        const KeyRange row = weight_range(q);
         all = {std::min(all.begin, row.begin), std::max(all.end, row.end)};
     }
     return all;
