@@ -25,7 +25,7 @@ Matrix project_parts(const Trace& trace, const ScoreOriginsRequest& at, bool key
     Matrix y(rows.rows(), d);
     apply_linear(pool, rows, matrix, y);
     if (with_bias.bias) y.row(0) += Eigen::Map<const Eigen::RowVectorXf>(with_bias.bias, d);
-    if (const Norm& norm = keys ? w.k_norm : w.q_norm) norm_vjp(c, norm, y.colwise().sum(), y);
+    if (const Norm& norm = keys ? w.k_norm : w.q_norm) pass_through_norm(c, norm, y.colwise().sum(), y);
     const Rope& rope = c.rope_of(c.stacks[block.stack], block.layer);
     if (!rope.dims || block.kind == AttentionKind::cross) return y;
     const int n = trace.request.inputs[block.stack].size();

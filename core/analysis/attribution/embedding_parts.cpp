@@ -88,7 +88,7 @@ StreamParts embedding_parts(const Trace& trace, int stack, int position, ThreadP
     const Token t{trace, stack, position, pool};
     if (t.input.picture) return of_patch(t);
     StreamParts out = summed(t);
-    if (t.w.embed_norm) norm_vjp(t.c, t.w.embed_norm, out.rows.colwise().sum(), out.rows);
+    if (t.w.embed_norm) pass_through_norm(t.c, t.w.embed_norm, out.rows.colwise().sum(), out.rows);
     if (t.w.embed_project && !t.c.d_model_positions) out.rows = projected(t, out.rows);
     return out;
 }

@@ -55,7 +55,7 @@ public:
     void through(const Norm& norm) {
         if (!norm) return;
         Matrix used = rows_.topRows(isize(parts_));
-        norm_vjp(c_, norm, now_, used);
+        pass_through_norm(c_, norm, now_, used);
         rows_.topRows(isize(parts_)) = used;
         now_ = normalized(norm, now_);
     }
@@ -206,7 +206,7 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
     return std::to_string(part.count) + (part.count == 1 ? " other" : " others");
 }
 
-void norm_vjp(const ModelConfig& c, const Norm& norm, const PartRow& whole, Matrix& rows) {
+void pass_through_norm(const ModelConfig& c, const Norm& norm, const PartRow& whole, Matrix& rows) {
     const bool center = c.norm == NormKind::layer_norm;
     const float mean = center ? whole.mean() : 0.0f,
                 deviation = std::sqrt((whole.array() - mean).square().mean() + c.norm_eps);

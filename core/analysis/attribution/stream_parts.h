@@ -52,6 +52,6 @@ StreamParts parts_left(const Trace& trace, int stack, int token, ThreadPool& poo
 
 /// Takes parts through a norm with the scale that it has for `whole`, which they sum to: what it adds by its
 /// bias goes to the first row.
-void norm_vjp(const ModelConfig& config, const Norm& norm, const Eigen::RowVectorXf& whole, Matrix& rows);
+void pass_through_norm(const ModelConfig& config, const Norm& norm, const Eigen::RowVectorXf& whole, Matrix& rows);
 
 }  // namespace headlight

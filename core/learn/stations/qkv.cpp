@@ -158,7 +158,7 @@ std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadV
 /// What W_O makes of the heads: the vectors where they are small, else their lengths at the chosen query.
 Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vector<HeadOutcome>& outcomes,
                     ThreadPool& pool) {
-    const Matrix together = output_vjp(in, x, x.heads, outcomes, pool);
+    const Matrix together = through_output(in, x, x.heads, outcomes, pool);
     const int query = x.words.query;
     if (x.small)
         return words_grid("Heads side by side, W_O the identity", x.words.queries, together, "", query);
@@ -168,7 +168,7 @@ Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vect
     for (int i = 0; i < isize(outcomes); ++i)
         add_row(out, head_label(in, x, x.heads[i]),
                 {double(outcomes[i].z.row(query).norm()),
-                 double(output_vjp(in, x, {x.heads[i]}, {outcomes[i]}, pool).row(query).norm())},
+                 double(through_output(in, x, {x.heads[i]}, {outcomes[i]}, pool).row(query).norm())},
                 2);
     double squares = 0;
     for (const HeadOutcome& outcome : outcomes) squares += double(outcome.z.row(query).squaredNorm());

@@ -104,7 +104,7 @@ std::string source_name(MatrixSource source, const HeadInputs& x) {
     return kNames[static_cast<int>(source)];
 }
 
-Matrix output_vjp(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
+Matrix through_output(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
                   const std::vector<HeadOutcome>& outcomes, ThreadPool& pool) {
     const Index all = x.small ? 3 : Index(in.trace->config().heads(in.block)) * x.width;
     Matrix z = Matrix::Zero(x.x_q.rows(), all);

@@ -43,7 +43,7 @@ HeadOutcome outcome_of(const StationInput& in, const HeadInputs& x, int head, co
                        const QkvState& state);
 
 /// Heads side by side through W_O, [queries, d_model]; W_O is the identity of small vectors.
-Matrix output_vjp(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
+Matrix through_output(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
                   const std::vector<HeadOutcome>& outcomes, ThreadPool& pool);
 
 }  // namespace headlight::learn
