@@ -41,7 +41,7 @@ Norm norm_read(const Model& model, int block, bool keys) {
 }
 
 /// The rows of a matrix of the stream's width through a norm's gain, without its scale.
-Matrix gain_vjp(const ModelConfig& c, const Norm& norm, Matrix rows) {
+Matrix through_weight(const ModelConfig& c, const Norm& norm, Matrix rows) {
     if (!norm) return rows;
     if (c.norm == NormKind::layer_norm) rows.colwise() -= rows.rowwise().mean().eval();
     const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, rows.cols());
@@ -114,11 +114,11 @@ Linear columns_of_head(const ModelConfig& c, const Linear& w, int block, Index h
 }  // namespace
 
 Matrix read_through(const Model& model, int block, bool keys, const Matrix& with) {
-    return gain_vjp(model.config, norm_read(model, block, keys), with.transpose()).transpose();
+    return through_weight(model.config, norm_read(model, block, keys), with.transpose()).transpose();
 }
 
 Matrix written_through(const Model& model, int block, const Matrix& output) {
-    return gain_vjp(model.config, weights_of(model, block).post_norm, output);
+    return through_weight(model.config, weights_of(model, block).post_norm, output);
 }
 
 std::string missing_qk(const Model& model) {
@@ -171,7 +171,7 @@ Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const Index d = c.d_head(head.block);
     const Matrix o = input_rows(weights_of(model, head.block).o, head.head * d, d);
-    Matrix x = gain_vjp(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
+    Matrix x = through_weight(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
     x *= c.logit_scale;
     check_fits(model.weights.unembedding.out * d * int64_t{2 * sizeof(float)});  // and turned
     if (model.weights.head_dense) x = multiplied(without_bias(model.weights.head_dense), x, pool);
