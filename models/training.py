@@ -1,7 +1,9 @@
-"""What the trainings of the story model and of models/formation have in common: stories, byte-level BPE, optimizers.
+"""What the trainings of the story model and of models/formation have in common: stories, byte-level
+BPE, optimizers.
 
 Needs torch >= 2.9 (torch.optim.Muon), transformers and tokenizers.
 """
+
 import json
 
 import torch
@@ -17,28 +19,55 @@ def read_stories(path):
 
 
 def train_tokenizer(texts, out, vocab, context):
-    """Byte-level BPE of so many tokens for texts of at most `context`; writes tokenizer.json and tokenizer_config.json."""
+    """Byte-level BPE of so many tokens for texts of at most `context`; writes tokenizer.json and
+    tokenizer_config.json."""
     tok = Tokenizer(models.BPE())
     tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tok.decoder = decoders.ByteLevel()
     tok.post_processor = processors.ByteLevel(trim_offsets=False)
-    trainer = trainers.BpeTrainer(vocab_size=vocab, special_tokens=[END], show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab,
+        special_tokens=[END],
+        show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
     tok.train_from_iterator(texts, trainer)
-    PreTrainedTokenizerFast(tokenizer_object=tok, bos_token=END, eos_token=END, unk_token=END, pad_token=END,
-                            model_max_length=context, clean_up_tokenization_spaces=False).save_pretrained(out)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tok,
+        bos_token=END,
+        eos_token=END,
+        unk_token=END,
+        pad_token=END,
+        model_max_length=context,
+        clean_up_tokenization_spaces=False,
+    ).save_pretrained(out)
     config = json.loads((out / "tokenizer_config.json").read_text())
-    config["tokenizer_class"] = "PreTrainedTokenizerFast"  # a name that transformers 4 and 5 both know
+    config["tokenizer_class"] = (
+        "PreTrainedTokenizerFast"  # a name that transformers 4 and 5 both know
+    )
     (out / "tokenizer_config.json").write_text(json.dumps(config, indent=2))
     return tok
 
 
 def make_optimizers(model, lr):
     """Muon for the matrices, AdamW for tables, biases and norms."""
-    is_matrix = lambda name, p: p.ndim == 2 and not any(table in name for table in ("embed", "wte", "wpe"))
+    is_matrix = lambda name, p: (
+        p.ndim == 2 and not any(table in name for table in ("embed", "wte", "wpe"))
+    )
     named = list(model.named_parameters())
-    muon = torch.optim.Muon([p for n, p in named if is_matrix(n, p)], lr=lr, weight_decay=0.1, momentum=0.95,
-                            nesterov=True, adjust_lr_fn="match_rms_adamw")
-    adam = torch.optim.AdamW([p for n, p in named if not is_matrix(n, p)], lr=lr, betas=(0.9, 0.98),
-                             weight_decay=0.0, fused=True)
+    muon = torch.optim.Muon(
+        [p for n, p in named if is_matrix(n, p)],
+        lr=lr,
+        weight_decay=0.1,
+        momentum=0.95,
+        nesterov=True,
+        adjust_lr_fn="match_rms_adamw",
+    )
+    adam = torch.optim.AdamW(
+        [p for n, p in named if not is_matrix(n, p)],
+        lr=lr,
+        betas=(0.9, 0.98),
+        weight_decay=0.0,
+        fused=True,
+    )
     return [muon, adam]

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Draws the two sample pictures for vision models, ball.png and shapes.png: flat shapes, four samples a pixel. Ours (CC0). Run: python3 assets/samples/make.py"""
+"""Draws the two sample pictures for vision models, ball.png and shapes.png: flat shapes, four
+samples a pixel. Ours (CC0). Run: python3 assets/samples/make.py"""
+
 import struct
 import zlib
 from pathlib import Path
@@ -47,16 +49,25 @@ def picture(color):
     for row in range(SIDE):
         line = bytearray([0])  # filter: none
         for column in range(SIDE):
-            fine = [color(column + (i % 2 + 0.5) / 2, row + (i // 2 + 0.5) / 2) for i in range(FINE)]
+            fine = [
+                color(column + (i % 2 + 0.5) / 2, row + (i // 2 + 0.5) / 2) for i in range(FINE)
+            ]
             line += bytes(sum(c[k] for c in fine) // FINE for k in range(3))
         rows.append(bytes(line))
     return b"".join(rows)
 
 
 def png(raw):
-    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    chunk = lambda kind, data: (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    )
     head = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(raw, 9))
+        + chunk(b"IEND", b"")
+    )
 
 
 for draw in (ball, shapes):

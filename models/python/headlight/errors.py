@@ -1,4 +1,5 @@
 """What goes wrong, in one sentence."""
+
 from __future__ import annotations
 
 import difflib
@@ -9,7 +10,8 @@ LISTED = 12  # names in a message
 
 
 class HeadlightError(Exception):
-    """The input cannot be used. The message is the program's own sentence: what, why, and what helps."""
+    """The input cannot be used. The message is the program's own sentence: what, why, and what
+    helps."""
 
 
 class UnknownName(HeadlightError, KeyError):
@@ -20,7 +22,8 @@ class UnknownName(HeadlightError, KeyError):
 
 
 class ProgramDied(HeadlightError):
-    """The program was ended from outside (by a signal), so that the same may go well another time."""
+    """The program was ended from outside (by a signal), so that the same may go well another
+    time."""
 
 
 def unknown_name(name: Any, known: Iterable[Any]) -> UnknownName:
@@ -28,4 +31,8 @@ def unknown_name(name: Any, known: Iterable[Any]) -> UnknownName:
     names = [str(one) for one in known]
     near = difflib.get_close_matches(str(name), names, 1)
     listed = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
-    return UnknownName(f'There is no "{name}" here' + (f'; did you mean "{near[0]}"?' if near else ".") + f" The names are {listed}.")
+    return UnknownName(
+        f'There is no "{name}" here'
+        + (f'; did you mean "{near[0]}"?' if near else ".")
+        + f" The names are {listed}."
+    )

@@ -1,4 +1,5 @@
 """Heads as people name them: (1, 2), "1.2", ("cross", 1, 2)."""
+
 from __future__ import annotations
 
 import operator
@@ -9,13 +10,21 @@ from .errors import HeadlightError
 
 
 def head_parts(head: Any) -> list[str]:
-    """(1, 2), "1.2", ("cross", 1, 2) or "cross.1.2": the layer, with the kind of attention before it where one is named, and the head."""
+    """(1, 2), "1.2", ("cross", 1, 2) or "cross.1.2": the layer, with the kind of attention before
+    it where one is named, and the head."""
     try:
-        parts = head.split(".") if isinstance(head, str) else [part if isinstance(part, str) else str(operator.index(part)) for part in head]
+        parts = (
+            head.split(".")
+            if isinstance(head, str)
+            else [part if isinstance(part, str) else str(operator.index(part)) for part in head]
+        )
     except TypeError:
         parts = []
     if len(parts) < 2:
-        raise HeadlightError(f'{head!r} names no head; give (layer, head), ("cross", layer, head) or "1.2", counted from 0.')
+        raise HeadlightError(
+            f'{head!r} names no head; give (layer, head), ("cross", layer, head) or "1.2", '
+            "counted from 0."
+        )
     return parts
 
 
@@ -26,7 +35,12 @@ def spelled_head(head: Any) -> str:
 
 def is_head(value: Any) -> bool:
     """Whether it is one head as numbers: (1, 2) or ("cross", 1, 2)."""
-    return isinstance(value, tuple) and len(value) in (2, 3) and all(hasattr(part, "__index__") for part in value[-2:]) and (len(value) == 2 or isinstance(value[0], str))
+    return (
+        isinstance(value, tuple)
+        and len(value) in (2, 3)
+        and all(hasattr(part, "__index__") for part in value[-2:])
+        and (len(value) == 2 or isinstance(value[0], str))
+    )
 
 
 def spelled_heads(heads: Any) -> set[str] | None:
@@ -34,8 +48,15 @@ def spelled_heads(heads: Any) -> set[str] | None:
     if heads is None:
         return None
     if not isinstance(heads, Iterable):
-        raise HeadlightError(f"heads= is {heads!r}; give heads=[(1, 2), …], or leave heads out for all of them.")
-    out = {spelled_head(head) for head in ([heads] if isinstance(heads, str) or is_head(heads) else heads)}
+        raise HeadlightError(
+            f"heads= is {heads!r}; give heads=[(1, 2), …], or leave heads out for all of them."
+        )
+    out = {
+        spelled_head(head)
+        for head in ([heads] if isinstance(heads, str) or is_head(heads) else heads)
+    }
     if not out:
-        raise HeadlightError("No head is named; give heads=[(1, 2), …], or leave heads out for all of them.")
+        raise HeadlightError(
+            "No head is named; give heads=[(1, 2), …], or leave heads out for all of them."
+        )
     return out

@@ -1,4 +1,6 @@
-"""Records models of TransformerLens (TransformerBridge, and HookedTransformer before version 4.3), known by their methods alone."""
+"""Records models of TransformerLens (TransformerBridge, and HookedTransformer before version 4.3),
+known by their methods alone."""
+
 from __future__ import annotations
 
 import sys
@@ -21,12 +23,18 @@ def tokens_of(model: Any, text: Any, given: Mapping[str, Any]) -> Any:
     if given.get("ids") is not None:
         return rows_of_ids(torch, given["ids"])
     if text is None or getattr(model, "tokenizer", None) is None:
-        raise HeadlightError("A model of TransformerLens reads a text by its tokenizer, or ids=[…]; give one of them.")
+        raise HeadlightError(
+            "A model of TransformerLens reads a text by its tokenizer, or ids=[…]; give one of "
+            "them."
+        )
     return model.to_tokens(text)
 
 
-def record(model: Any, text: Any, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter]) -> TraceWriter:
-    """One forward pass; each hook_pattern goes to the file as it is computed. The writer is left open."""
+def record(
+    model: Any, text: Any, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter]
+) -> TraceWriter:
+    """One forward pass; each hook_pattern goes to the file as it is computed. The writer is left
+    open."""
     read = tokens_of(model, text, given)
     batch = which(read.shape[0], None if given.get("batch") is None else int(given["batch"]))
     side = described_tokens(read[batch], getattr(model, "tokenizer", None))
@@ -45,7 +53,10 @@ def record(model: Any, text: Any, given: Mapping[str, Any], start: Callable[[dic
         with sys.modules["torch"].no_grad(), evaluating(model):
             model.run_with_hooks(read, return_type=None, fwd_hooks=[(name, note) for name in names])
         if not writer.blocks:
-            raise HeadlightError("This model runs no hook_pattern; load it so that it keeps attention patterns (of TransformerLens 4: with eager attention).")
+            raise HeadlightError(
+                "This model runs no hook_pattern; load it so that it keeps attention patterns "
+                "(of TransformerLens 4: with eager attention)."
+            )
     except BaseException:
         writer.drop()
         raise

@@ -1,4 +1,5 @@
 """What counts for a model's answer: scores of tokens, and maps of activation patching."""
+
 from __future__ import annotations
 
 import json
@@ -14,13 +15,25 @@ ESTIMATED = " estimated"  # behind the name of a table
 
 def _numbers(values: Any) -> np.ndarray:
     """float32, NaN where nothing is said."""
-    return np.array([[np.nan if v is None else v for v in row] if isinstance(row, list) else np.nan if row is None else row for row in values], np.float32)
+    return np.array(
+        [
+            [np.nan if v is None else v for v in row]
+            if isinstance(row, list)
+            else np.nan
+            if row is None
+            else row
+            for row in values
+        ],
+        np.float32,
+    )
 
 
 class Attribution:
-    """How much each token counts: `scores` is float32 [token], in the order of `tokens`; `stacks` names the stack of each (encoder-decoder
-    models have two). `metric` and its `value` are what was explained; `said` is all that the program says (baseline, gap, sum). The table
-    that method="jacobian" without a metric gives is `matrix`, float32 [output, token], with `standard_error` where it was estimated."""
+    """How much each token counts: `scores` is float32 [token], in the order of `tokens`; `stacks`
+    names the stack of each (encoder-decoder models have two). `metric` and its `value` are what was
+    explained; `said` is all that the program says (baseline, gap, sum). The table that
+    method="jacobian" without a metric gives is `matrix`, float32 [output, token], with
+    `standard_error` where it was estimated."""
 
     def __init__(self, said: str | bytes):
         self.said: dict[str, Any] = json.loads(said)
@@ -29,36 +42,56 @@ class Attribution:
         self.value: float | None = self.said.get("value")
         self.tokens: list[str] = self.said["tokens"]
         self.stacks: list[str] | None = self.said.get("stacks")
-        named = {name: _numbers(self.said[name]) if name in self.said else None for name in ("scores", "matrix", "standard_error")}
+        named = {
+            name: _numbers(self.said[name]) if name in self.said else None
+            for name in ("scores", "matrix", "standard_error")
+        }
         self.scores: np.ndarray | None = named["scores"]
         self.matrix: np.ndarray | None = named["matrix"]
         self.standard_error: np.ndarray | None = named["standard_error"]
 
     def frame(self) -> Any:
-        """A data frame of pandas: a row for each token, or for each output with a column for each token."""
+        """A data frame of pandas: a row for each token, or for each output with a column for each
+        token."""
         pandas = pandas_or_say()
         if self.matrix is not None:
-            return pandas.DataFrame(self.matrix, index=self.tokens[-len(self.matrix):], columns=self.tokens)
-        return pandas.DataFrame({"token": self.tokens, **({"stack": self.stacks} if self.stacks else {}), "score": self.scores})
+            return pandas.DataFrame(
+                self.matrix, index=self.tokens[-len(self.matrix) :], columns=self.tokens
+            )
+        return pandas.DataFrame(
+            {
+                "token": self.tokens,
+                **({"stack": self.stacks} if self.stacks else {}),
+                "score": self.scores,
+            }
+        )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         held = self.scores if self.matrix is None else self.matrix
         return np.array(held, dtype) if copy or dtype is not None else np.asarray(held)
 
     def __repr__(self) -> str:
-        return f"<headlight.Attribution of {len(self.tokens)} tokens by {self.method}{f': {self.metric} = {self.value:.3f}' if self.metric else ''}>"
+        return (
+            f"<headlight.Attribution of {len(self.tokens)} tokens by "
+            f"{self.method}{f': {self.metric} = {self.value:.3f}' if self.metric else ''}>"
+        )
 
 
 class PatchMap:
-    """How much of the clean run's answer returns when a part of it is put into the corrupted run, 0 (none) to 1 (all): `values` is float32
-    [layer, position] or, of heads, [layer, head]; `estimates` are the same to first order
-    (attribution patching), which patch(…, estimate=True) gives alone (`estimated`); `layers` and `columns` name rows and columns. `clean` and `corrupted` are the metric in both runs."""
+    """How much of the clean run's answer returns when a part of it is put into the corrupted run, 0
+    (none) to 1 (all): `values` is float32 [layer, position] or, of heads, [layer, head];
+    `estimates` are the same to first order
+    (attribution patching), which patch(…, estimate=True) gives alone (`estimated`); `layers` and
+    `columns` name rows and columns. `clean` and `corrupted` are the metric in both runs."""
 
     def __init__(self, said: str | bytes):
         tables: Mapping[str, Any] = {table["name"]: table for table in json.loads(said)["tables"]}
         self.what: str = next(name for name in tables if name != "metric").removesuffix(ESTIMATED)
         self.estimated: bool = self.what not in tables
-        held, metric = tables[self.what + ESTIMATED if self.estimated else self.what], tables["metric"]
+        held, metric = (
+            tables[self.what + ESTIMATED if self.estimated else self.what],
+            tables["metric"],
+        )
         self.values = _numbers(held["values"])
         self.estimates = _numbers(tables[self.what + ESTIMATED]["values"])
         self.layers: list[str] = held["rows"]
@@ -74,4 +107,8 @@ class PatchMap:
         return np.array(self.values, dtype) if copy or dtype is not None else self.values
 
     def __repr__(self) -> str:
-        return f"<headlight.PatchMap of {self.what}{', estimated' if self.estimated else ''}, {' × '.join(map(str, self.values.shape))}: {self.metric} {self.clean:.3f}, corrupted {self.corrupted:.3f}>"
+        return (
+            f"<headlight.PatchMap of {self.what}{', estimated' if self.estimated else ''}, "
+            f"{' × '.join(map(str, self.values.shape))}: {self.metric} {self.clean:.3f}, "
+            f"corrupted {self.corrupted:.3f}>"
+        )

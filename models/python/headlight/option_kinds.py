@@ -1,4 +1,5 @@
 """What an option may be, said in Python's words before the program hears of it."""
+
 from __future__ import annotations
 
 import functools
@@ -14,9 +15,39 @@ from typing import Any, TypeVar
 
 from .errors import HeadlightError
 
-SWITCHES = ("all_heads", "as_lines", "axis_titles", "check_frames", "color_bar", "drop_sink", "estimate", "flow", "graph", "grid_lines", "hard", "hints", "join_words", "labels", "methods", "numbered", "one_text",
-            "report_texts", "sink_apart", "sums", "transparent", "values")
-OF_THE_COMMAND_LINE = ("output", "o", "json", "quiet", "help", "version", "commands")  # which this package says itself
+SWITCHES = (
+    "all_heads",
+    "as_lines",
+    "axis_titles",
+    "check_frames",
+    "color_bar",
+    "drop_sink",
+    "estimate",
+    "flow",
+    "graph",
+    "grid_lines",
+    "hard",
+    "hints",
+    "join_words",
+    "labels",
+    "methods",
+    "numbered",
+    "one_text",
+    "report_texts",
+    "sink_apart",
+    "sums",
+    "transparent",
+    "values",
+)
+OF_THE_COMMAND_LINE = (
+    "output",
+    "o",
+    "json",
+    "quiet",
+    "help",
+    "version",
+    "commands",
+)  # which this package says itself
 TEXTS = ("text", "text_b", "pair", "target", "clean", "corrupted", "metric")
 EITHER = ("mean", "max")  # switches that take a value too
 NO_OPTION = re.compile(r"There is no option (\w+)=(?:; did you mean (\w+)=\?)?")
@@ -26,18 +57,30 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def check_option(name: str, value: Any) -> None:
     """Raises one sentence for a value that no option of this name takes."""
     if name in OF_THE_COMMAND_LINE:
-        raise HeadlightError(f"{name}= is the command line's: here figures and corpora have .save(path), and trace takes path=; leave it out.")
+        raise HeadlightError(
+            f"{name}= is the command line's: here figures and corpora have .save(path), and "
+            "trace takes path=; leave it out."
+        )
     if callable(value):
-        raise HeadlightError(f'{name}= is a function here, and the program takes words: metric="ball - car" for example, as its command line does.')
+        raise HeadlightError(
+            f'{name}= is a function here, and the program takes words: metric="ball - car" for '
+            "example, as its command line does."
+        )
     if name in SWITCHES:
         if value not in (True, False) if isinstance(value, Number) else True:
             raise HeadlightError(f"{name}= is True or False, not {_shown(value)}.")
     elif isinstance(value, bool) and name not in EITHER:
         raise HeadlightError(f"{name}= takes a value, and {value} is none.")
-    elif name in TEXTS and not isinstance(value, str) and not (name == "metric" and isinstance(value, int)):  # a token's id
+    elif (
+        name in TEXTS
+        and not isinstance(value, str)
+        and not (name == "metric" and isinstance(value, int))
+    ):  # a token's id
         raise HeadlightError(f"{name}= is a text, and {_shown(value)} is none; give a string.")
     elif not (_is_plain(value) or _is_list(value)):
-        raise HeadlightError(f"{name}= takes words, numbers or a list of them, not {_shown(value)}.")
+        raise HeadlightError(
+            f"{name}= takes words, numbers or a list of them, not {_shown(value)}."
+        )
 
 
 def whole(name: str, value: Any) -> int:
@@ -53,7 +96,13 @@ def whole(name: str, value: Any) -> int:
 
 def _shown(value: Any) -> str:
     """Numbers by their value, anything else by its type."""
-    return repr(value) if isinstance(value, (bool, int, float)) else "an empty text" if isinstance(value, str) and not value else f"a value of type {type(value).__name__}"
+    return (
+        repr(value)
+        if isinstance(value, (bool, int, float))
+        else "an empty text"
+        if isinstance(value, str) and not value
+        else f"a value of type {type(value).__name__}"
+    )
 
 
 def _is_plain(value: Any) -> bool:
@@ -64,14 +113,29 @@ def _is_list(value: Any) -> bool:
     """Of words or numbers, or of heads as tuples of them; an array has one axis."""
     if hasattr(value, "shape"):
         return len(value.shape) == 1
-    return isinstance(value, (Sequence, AnySet)) and not isinstance(value, (bytes, bytearray)) and all(_is_plain(part) or isinstance(part, tuple) and all(map(_is_plain, part)) for part in value)
+    return (
+        isinstance(value, (Sequence, AnySet))
+        and not isinstance(value, (bytes, bytearray))
+        and all(
+            _is_plain(part) or isinstance(part, tuple) and all(map(_is_plain, part))
+            for part in value
+        )
+    )
 
 
 def names_what_is_near(more: Iterable[str]) -> Callable[[Function], Function]:
-    """Has a function, which hands options that it lacks to the program, name those of its own that are nearer than the program's; more: which
-    it takes beside those it declares."""
+    """Has a function, which hands options that it lacks to the program, name those of its own that
+    are nearer than the program's; more: which it takes beside those it declares."""
+
     def around(function: Function) -> Function:
-        own = [*(name for name, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD), *more]
+        own = [
+            *(
+                name
+                for name, p in inspect.signature(function).parameters.items()
+                if p.kind is not p.VAR_KEYWORD
+            ),
+            *more,
+        ]
 
         @functools.wraps(function)
         def called(*given: Any, **options: Any) -> Any:
@@ -81,15 +145,22 @@ def names_what_is_near(more: Iterable[str]) -> Callable[[Function], Function]:
                 if better := _nearer(str(problem), own):
                     raise HeadlightError(better) from None
                 raise
+
         return called  # type: ignore[return-value]
+
     return around
 
 
 def _nearer(said: str, own: Sequence[str]) -> str | None:
-    """The sentence about an unknown option with the nearest name, where that is one of Python's own."""
+    """The sentence about an unknown option with the nearest name, where that is one of Python's
+    own."""
     found = NO_OPTION.match(said)
     near = get_close_matches(found[1], own, 1) if found else []
     if not found or not near:
         return None
     ratio = [SequenceMatcher(None, found[1], name).ratio() for name in (near[0], found[2] or "")]
-    return f"There is no option {found[1]}=; did you mean {near[0]}=?{said[found.end():]}" if ratio[0] > ratio[1] else None
+    return (
+        f"There is no option {found[1]}=; did you mean {near[0]}=?{said[found.end() :]}"
+        if ratio[0] > ratio[1]
+        else None
+    )

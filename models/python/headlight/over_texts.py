@@ -1,4 +1,5 @@
 """Heads over many texts: parts of a corpus that add up to the same bits as the whole."""
+
 from __future__ import annotations
 
 import json
@@ -13,7 +14,7 @@ import numpy as np
 
 from .errors import HeadlightError
 from .figure import Figure
-from .head_names import spelled_head, spelled_heads
+from .head_names import spelled_head
 from .program import run
 from .sources import Source
 from .tables import HeadTable, pandas_or_say
@@ -22,12 +23,16 @@ from .trace_writer import writing
 
 
 def add_part(whole: dict[str, Any], part: Mapping[str, Any], strongest: int) -> None:
-    """Adds what `headlight heads --corpus --json --sums` says of other texts of the corpus. In whatever order parts come, the outcome is the
-    same: counts are whole numbers, sums are lists of doubles that add up to them without rounding, and pairs are ordered by weight and line."""
+    """Adds what `headlight heads --corpus --json --sums` says of other texts of the corpus. In
+    whatever order parts come, the outcome is the same: counts are whole numbers, sums are lists of
+    doubles that add up to them without rounding, and pairs are ordered by weight and line."""
     for count in ("texts", "tokens"):
         whole[count] += part[count]
     if [head["head"] for head in whole["heads"]] != [head["head"] for head in part["heads"]]:
-        raise HeadlightError(f"Two workers have models of different heads ({whole['model']} and {part['model']}); give all of them the same model.")
+        raise HeadlightError(
+            f"Two workers have models of different heads ({whole['model']} and {part['model']}); "
+            "give all of them the same model."
+        )
     for mine, other in zip(whole["heads"], part["heads"]):
         _add_sums(mine, other)
         _add_pairs(mine, other, strongest)
@@ -38,7 +43,9 @@ def _add_sums(mine: dict[str, Any], other: Mapping[str, Any]) -> None:
     for name, spread in mine["statistics"].items():
         spread["texts"] += other["statistics"][name]["texts"]
         for sums in ("sum", "squares"):
-            ours["statistics"][name][sums] = exact(ours["statistics"][name][sums] + theirs["statistics"][name][sums])
+            ours["statistics"][name][sums] = exact(
+                ours["statistics"][name][sums] + theirs["statistics"][name][sums]
+            )
     for query, row in ours["weights"].items():
         ours["queries"][query] += theirs["queries"][query]
         for key in row:
@@ -46,7 +53,8 @@ def _add_sums(mine: dict[str, Any], other: Mapping[str, Any]) -> None:
 
 
 def exact(numbers: list[float]) -> list[float]:
-    """The fewest doubles with the same sum, the largest first: each is what the ones before it leave, rounded."""
+    """The fewest doubles with the same sum, the largest first: each is what the ones before it
+    leave, rounded."""
     out: list[float] = []
     while rest := math.fsum([*numbers, *(-part for part in out)]):
         out.append(rest)
@@ -54,12 +62,15 @@ def exact(numbers: list[float]) -> list[float]:
 
 
 def _add_pairs(mine: dict[str, Any], other: Mapping[str, Any], strongest: int) -> None:
-    """Each pair of ids once, with its heaviest cell; of equal ones that which stands first in the corpus."""
+    """Each pair of ids once, with its heaviest cell; of equal ones that which stands first in the
+    corpus."""
     best: dict[tuple[int, ...], dict[str, Any]] = {}
     for head in (mine, other):
         for ids, pair in zip(map(tuple, head["sums"]["ids"]), head["strongest"]):
             if ids not in best or _rank(pair) < _rank(best[ids]):
-                best.pop(ids, None)  # pairs of one text keep their order, which ranks those that are equal
+                best.pop(
+                    ids, None
+                )  # pairs of one text keep their order, which ranks those that are equal
                 best[ids] = pair
     kept = sorted(best.items(), key=lambda held: _rank(held[1]))[:strongest]
     mine["sums"]["ids"] = [list(ids) for ids, _ in kept]
@@ -71,23 +82,37 @@ def _rank(pair: Mapping[str, Any]) -> tuple[float, int]:
 
 
 def settle(whole: dict[str, Any]) -> dict[str, Any]:
-    """Computes means and deviations from the sums, as the program does, and drops the sums: what it says of all texts at once."""
+    """Computes means and deviations from the sums, as the program does, and drops the sums: what it
+    says of all texts at once."""
     for head in whole["heads"]:
         sums = head.pop("sums")
         for name, spread in head["statistics"].items():
-            count, total, squares = spread["texts"], math.fsum(sums["statistics"][name]["sum"]), math.fsum(sums["statistics"][name]["squares"])
+            count, total, squares = (
+                spread["texts"],
+                math.fsum(sums["statistics"][name]["sum"]),
+                math.fsum(sums["statistics"][name]["squares"]),
+            )
             spread["mean"] = total / count if count else None
-            spread["deviation"] = math.sqrt(max(0.0, (squares - total * total / count) / (count - 1))) if count > 1 else None
+            spread["deviation"] = (
+                math.sqrt(max(0.0, (squares - total * total / count) / (count - 1)))
+                if count > 1
+                else None
+            )
         for query, row in head["links"].items():
             count = sums["queries"][query]
             for key in row:
-                row[key] = float(np.float32(math.fsum(sums["weights"][query][key]) / count)) if count else None
+                row[key] = (
+                    float(np.float32(math.fsum(sums["weights"][query][key]) / count))
+                    if count
+                    else None
+                )
     return whole
 
 
 class Corpus(HeadTable):
-    """Every head over many texts: `corpus["induction"]` is the mean over the texts, float32 [layer, head], and `corpus["induction_sd"]` its
-    standard deviation; NaN where it is not defined. `texts` and `tokens` count what was read; `said` is all that the program says of it."""
+    """Every head over many texts: `corpus["induction"]` is the mean over the texts, float32 [layer,
+    head], and `corpus["induction_sd"]` its standard deviation; NaN where it is not defined. `texts`
+    and `tokens` count what was read; `said` is all that the program says of it."""
 
     def __init__(self, said: dict[str, Any]):
         self.said = said
@@ -101,37 +126,59 @@ class Corpus(HeadTable):
     def _head(self, head: Any) -> dict[str, Any]:
         path = spelled_head(head)
         if path not in self._heads:
-            raise HeadlightError(f"Head {path} is not among those of this corpus; it has {', '.join(list(self._heads)[:3])}, …")
+            raise HeadlightError(
+                f"Head {path} is not among those of this corpus; it has "
+                f"{', '.join(list(self._heads)[:3])}, …"
+            )
         return self._heads[path]
 
     def strongest(self, head: Any) -> list[dict[str, Any]]:
-        """The heaviest pairs of tokens of a head, (1, 2) or "1.2", each with its "weight", "query", "key", their positions, and where it
-        stands: the "line" in the corpus, counted from 1 (texts[line - 1]), and its "text" (shortened)."""
+        """The heaviest pairs of tokens of a head, (1, 2) or "1.2", each with its "weight", "query",
+        "key", their positions, and where it stands: the "line" in the corpus, counted from 1
+        (texts[line - 1]), and its "text" (shortened)."""
         return list(self._head(head)["strongest"])
 
     def links(self, head: Any) -> np.ndarray:
-        """The mean weight that a query of one kind of token gives to all keys of another, float32 [kind of query, kind of key] in the
-        order of `token_kinds`; NaN where there was no such query."""
+        """The mean weight that a query of one kind of token gives to all keys of another, float32
+        [kind of query, kind of key] in the order of `token_kinds`; NaN where there was no such
+        query."""
         rows = self._head(head)["links"]
-        return np.array([[np.nan if rows[q][k] is None else rows[q][k] for k in self.token_kinds] for q in self.token_kinds], np.float32)
+        return np.array(
+            [
+                [np.nan if rows[q][k] is None else rows[q][k] for k in self.token_kinds]
+                for q in self.token_kinds
+            ],
+            np.float32,
+        )
 
     def pairs(self) -> Any:
         """A data frame of pandas with a row for each of the heaviest pairs of each head."""
-        return pandas_or_say().DataFrame([{"head": path, **pair} for path, head in self._heads.items() for pair in head["strongest"]])
+        return pandas_or_say().DataFrame(
+            [
+                {"head": path, **pair}
+                for path, head in self._heads.items()
+                for pair in head["strongest"]
+            ]
+        )
 
     def figure(self, head: Any = None, *, format: str = "png", **options: Any) -> Figure:
-        """The sheet of one head, (1, 2) or "1.2", the first by itself. Options are those of headlight.figure(view="corpus")."""
+        """The sheet of one head, (1, 2) or "1.2", the first by itself. Options are those of
+        headlight.figure(view="corpus")."""
         kept = self.save(temporary_path().with_suffix(".json"))
         figure = Figure(Source([]), "corpus", head, format, {"corpus": kept, **options})
         weakref.finalize(figure, remove, kept)
         return figure
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes it as a dossier: .json (which the window, figure(view="corpus", corpus=…) and `headlight heads --corpus` read again), a
-        page .html, or a table .csv."""
+        """Writes it as a dossier: .json (which the window, figure(view="corpus", corpus=…) and
+        `headlight heads --corpus` read again), a page .html, or a table .csv."""
         if Path(path).suffix == ".json":
             with writing(Path(path)):
-                Path(path).write_text(json.dumps(self.said, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", errors="replace")
+                Path(path).write_text(
+                    json.dumps(self.said, ensure_ascii=False, indent=2) + "\n",
+                    encoding="utf-8",
+                    errors="replace",
+                )
             return Path(path)
         dossier = temporary_path()
         try:
@@ -142,7 +189,10 @@ class Corpus(HeadTable):
         return Path(path)
 
     def __repr__(self) -> str:
-        return f"<headlight.Corpus of {self.model}: {len(self._heads)} heads over {self.texts} texts, {self.tokens} tokens>"
+        return (
+            f"<headlight.Corpus of {self.model}: {len(self._heads)} heads over {self.texts} "
+            f"texts, {self.tokens} tokens>"
+        )
 
 
 def _row(head: Mapping[str, Any]) -> dict[str, Any]:

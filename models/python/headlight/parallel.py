@@ -1,5 +1,7 @@
-"""Models that torchrun spreads over processes (transformers' tensor parallelism): each process writes the heads that it computes into one
-file, at their place. No process sees the heads of another; what they tell each other are numbers of heads and whether all went well."""
+"""Models that torchrun spreads over processes (transformers' tensor parallelism): each process
+writes the heads that it computes into one file, at their place. No process sees the heads of
+another; what they tell each other are numbers of heads and whether all went well."""
+
 from __future__ import annotations
 
 import os
@@ -40,26 +42,48 @@ class TorchGroup:
 
 
 def group_of(model: Any) -> TorchGroup | None:
-    """The processes over which transformers has spread the model, or None where one process has it all."""
+    """The processes over which transformers has spread the model, or None where one process has it
+    all."""
     model = getattr(model, "_orig_mod", model)
     size = int(getattr(model, "_tp_size", None) or 1)
     distributed = getattr(sys.modules.get("torch"), "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized() or distributed.get_world_size() == 1:
+    if (
+        distributed is None
+        or not distributed.is_available()
+        or not distributed.is_initialized()
+        or distributed.get_world_size() == 1
+    ):
         return None
     layers = int(getattr(getattr(model.config, "distributed_config", None), "pp_size", None) or 1)
     if size == 1 and layers == 1:
         return None
     if size != distributed.get_world_size():
-        raise HeadlightError(f"This model is spread over {size} of {distributed.get_world_size()} processes by tensor parallelism; load it with DistributedConfig(tp_plan=\"auto\") over all of them and without "
-                             "other kinds of parallelism.")
+        raise HeadlightError(
+            f"This model is spread over {size} of {distributed.get_world_size()} processes by "
+            'tensor parallelism; load it with DistributedConfig(tp_plan="auto") over all of '
+            "them and without "
+            "other kinds of parallelism."
+        )
     return TorchGroup()
 
 
 def check_divides(group: Group | None, config: Any) -> None:
-    """After a pass that failed: says so where heads cannot be divided among the processes, which transformers does not look at."""
-    counts = [getattr(config, name, None) or group.size for name in ("num_attention_heads", "num_key_value_heads")] if group else []
+    """After a pass that failed: says so where heads cannot be divided among the processes, which
+    transformers does not look at."""
+    counts = (
+        [
+            getattr(config, name, None) or group.size
+            for name in ("num_attention_heads", "num_key_value_heads")
+        ]
+        if group
+        else []
+    )
     if group and any(isinstance(count, int) and count % group.size for count in counts):
-        raise HeadlightError(f"{group.size} processes cannot share {' and '.join(map(str, dict.fromkeys(counts)))} heads; start as many as divide the heads and the key-value heads of the model.")
+        raise HeadlightError(
+            f"{group.size} processes cannot share "
+            f"{' and '.join(map(str, dict.fromkeys(counts)))} heads; start as many as divide the "
+            "heads and the key-value heads of the model."
+        )
 
 
 def heads_here(group: Group, held: int, total: int) -> Heads:
@@ -68,14 +92,18 @@ def heads_here(group: Group, held: int, total: int) -> Heads:
     if all(count == total for count in counts):
         return Heads(0, total, whole=True)
     if sum(counts) == total:
-        return Heads(sum(counts[:group.rank]), total)
-    raise HeadlightError(f"The processes have {' + '.join(map(str, counts))} heads of {total}; load the model with as many processes as divide its heads and its key-value heads.")
+        return Heads(sum(counts[: group.rank]), total)
+    raise HeadlightError(
+        f"The processes have {' + '.join(map(str, counts))} heads of {total}; load the model "
+        "with as many processes as divide its heads and its key-value heads."
+    )
 
 
 class GroupFile(TensorFile):
-    """A file that all processes of a group write: they must see the same folder. What goes wrong in one is said by all, when they close it:
-    a process that left before would keep the others waiting for its part of the pass. Whoever gives up removes the file, so that one that
-    died, the first one too, leaves none where another saw it die."""
+    """A file that all processes of a group write: they must see the same folder. What goes wrong in
+    one is said by all, when they close it: a process that left before would keep the others waiting
+    for its part of the pass. Whoever gives up removes the file, so that one that died, the first
+    one too, leaves none where another saw it die."""
 
     def __init__(self, path: str | os.PathLike[str], group: Group, header_bytes: int):
         self.group = group
@@ -108,24 +136,40 @@ class GroupFile(TensorFile):
         try:
             self._file = open_part(self._part)
         except OSError:
-            self._problem = f"Process {self.group.rank} does not see {self._part.parent}; give a path in a folder that all computers share."
+            self._problem = (
+                f"Process {self.group.rank} does not see {self._part.parent}; give a path in a "
+                "folder that all computers share."
+            )
 
     def _first_problem(self) -> str:
         return next(filter(None, self.group.gather(self._problem)), "")
 
-    def add(self, name: str, shape: Sequence[int], parts: Iterable[Any], dtype: str = "F32", heads: Heads | None = None) -> None:
-        """heads: which of the heads are here, where `shape` begins with them (parts are single heads) or has them second (one part). What all
-        processes have, the first one writes."""
+    def add(
+        self,
+        name: str,
+        shape: Sequence[int],
+        parts: Iterable[Any],
+        dtype: str = "F32",
+        heads: Heads | None = None,
+    ) -> None:
+        """heads: which of the heads are here, where `shape` begins with them (parts are single
+        heads) or has them second (one part). What all processes have, the first one writes."""
         kind = np.dtype("<i8" if dtype == "I64" else "<f4")
         begin, size = self._offset, kind.itemsize * int(np.prod(shape, dtype=np.int64))
         self._offset += size
-        self._header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, self._offset]}
+        self._header[name] = {
+            "dtype": dtype,
+            "shape": list(shape),
+            "data_offsets": [begin, self._offset],
+        }
         if self._problem or ((heads is None or heads.whole) and self.group.rank):
             return
         try:
             with writing(self.path):
                 at = 8 + self._room + begin
-                for place, row in _placed((as_array(part, kind) for part in parts), shape, heads.first if heads else 0):
+                for place, row in _placed(
+                    (as_array(part, kind) for part in parts), shape, heads.first if heads else 0
+                ):
                     _write_at(self._file.fileno(), row, at + kind.itemsize * place)
         except HeadlightError as problem:
             self._problem = str(problem)
@@ -148,8 +192,11 @@ class GroupFile(TensorFile):
             raise HeadlightError(problem)
 
 
-def _placed(parts: Iterable[np.ndarray], shape: Sequence[int], first: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Runs of numbers that lie together in the file, each with its place there, counted in numbers."""
+def _placed(
+    parts: Iterable[np.ndarray], shape: Sequence[int], first: int
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Runs of numbers that lie together in the file, each with its place there, counted in
+    numbers."""
     place = first * int(np.prod(shape[1:], dtype=np.int64))
     for part in parts:
         if part.ndim < len(shape):  # a head of [head, query, key]

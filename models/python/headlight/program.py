@@ -1,4 +1,6 @@
-"""The program that computes and draws: where it is, how its options are spelled, and how it is asked."""
+"""The program that computes and draws: where it is, how its options are spelled, and how it is
+asked."""
+
 from __future__ import annotations
 
 import errno
@@ -16,7 +18,9 @@ from .wording import in_python
 from .wording import spelled as spelled
 
 INSIDE = Path(__file__).parent / "bin" / "headlight"
-FONTS = Path(__file__).parent / "share/headlight/fonts/fonts.conf"  # in the wheel that models/python/distribute.py makes, as are
+FONTS = (
+    Path(__file__).parent / "share/headlight/fonts/fonts.conf"
+)  # in the wheel that models/python/distribute.py makes, as are
 SPARE = Path(__file__).parent / "spare"  # the libraries of X11, for servers that have none
 
 
@@ -25,7 +29,10 @@ def find_program() -> Path:
     named = os.environ.get("HEADLIGHT_PROGRAM")
     if named:
         if shutil.which(named) is None:
-            raise HeadlightError(f'HEADLIGHT_PROGRAM names "{named}", which is not a program; name the file that ./run --build-only leaves at build/headlight.')
+            raise HeadlightError(
+                f'HEADLIGHT_PROGRAM names "{named}", which is not a program; name the file that '
+                "./run --build-only leaves at build/headlight."
+            )
         return Path(named)
     if INSIDE.exists():
         return INSIDE
@@ -33,12 +40,15 @@ def find_program() -> Path:
         found = shutil.which("headlight", path=folder)
         if found and not _is_python(found):
             return Path(found)
-    raise HeadlightError("The program headlight is neither in this package nor on PATH; install the package with 'pip install headlight-attention', or name the program in HEADLIGHT_PROGRAM.")
+    raise HeadlightError(
+        "The program headlight is neither in this package nor on PATH; install the package with "
+        "'pip install headlight-attention', or name the program in HEADLIGHT_PROGRAM."
+    )
 
 
 def environment(program: Path) -> dict[str, str]:
-    """The variables that the program runs with. The one inside this package finds the fonts that came with it and, where the system lacks
-    libraries that it starts with, those too."""
+    """The variables that the program runs with. The one inside this package finds the fonts that
+    came with it and, where the system lacks libraries that it starts with, those too."""
     out = dict(os.environ)
     if program != INSIDE:
         return out
@@ -51,23 +61,32 @@ def environment(program: Path) -> dict[str, str]:
 
 @cache
 def _lacks_libraries(program: Path) -> bool:
-    """Whether the loader, which only lists them here, finds some of the program's libraries nowhere."""
-    listed = subprocess.run([str(program)], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, stdin=subprocess.DEVNULL, capture_output=True)
+    """Whether the loader, which only lists them here, finds some of the program's libraries
+    nowhere."""
+    listed = subprocess.run(
+        [str(program)],
+        env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    )
     return b"not found" in listed.stdout
 
 
 def _is_python(path: str) -> bool:
-    """Whether it is the command that pip makes of `python -m headlight`, which looks for the program itself."""
+    """Whether it is the command that pip makes of `python -m headlight`, which looks for the
+    program itself."""
     with open(path, "rb") as file:
         return b"python" in file.readline(200) if file.read(2) == b"#!" else False
 
 
 def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
-    """What the program writes to standard output. Raises HeadlightError with the sentence it ends with where it fails, and ProgramDied
-    where something ended it. given: its standard input."""
+    """What the program writes to standard output. Raises HeadlightError with the sentence it ends
+    with where it fails, and ProgramDied where something ended it. given: its standard input."""
     try:
         program = find_program()
-        done = subprocess.run([str(program), *arguments], env=environment(program), input=given, capture_output=True)
+        done = subprocess.run(
+            [str(program), *arguments], env=environment(program), input=given, capture_output=True
+        )
     except OSError as problem:
         raise cannot_start(problem) from None
     if done.returncode:
@@ -77,13 +96,24 @@ def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
 
 def cannot_start(problem: OSError) -> HeadlightError:
     if problem.errno == errno.E2BIG:
-        return HeadlightError("A text among the options is longer than the system hands to a program (128 KiB); shorten it, or give it as the text itself, which may be longer.")
+        return HeadlightError(
+            "A text among the options is longer than the system hands to a program (128 KiB); "
+            "shorten it, or give it as the text itself, which may be longer."
+        )
     return HeadlightError(f"The program headlight cannot be started: {problem.strerror}.")
 
 
 def failure(status: int, stderr: bytes) -> HeadlightError:
-    """What to raise for a program that ended with this status: ProgramDied where a signal ended it, else its own sentence."""
+    """What to raise for a program that ended with this status: ProgramDied where a signal ended it,
+    else its own sentence."""
     if status < 0:
-        return ProgramDied(f"The program headlight was ended by {signal.Signals(-status).name}; run the same again, or report it with the text and the model.")
+        return ProgramDied(
+            f"The program headlight was ended by {signal.Signals(-status).name}; run the same "
+            "again, or report it with the text and the model."
+        )
     lines = stderr.decode(errors="replace").strip().splitlines()
-    return HeadlightError(in_python(lines[-1].removeprefix("headlight: ")) if lines else f"The program headlight ended with status {status} and said nothing.")
+    return HeadlightError(
+        in_python(lines[-1].removeprefix("headlight: "))
+        if lines
+        else f"The program headlight ended with status {status} and said nothing."
+    )

@@ -1,21 +1,38 @@
-"""A corpus in shares of some texts each, which any executor computes; one that is lost is computed again."""
+"""A corpus in shares of some texts each, which any executor computes; one that is lost is computed
+again."""
+
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .errors import HeadlightError, ProgramDied
-from .over_texts import add_part, settle
 from .option_kinds import whole
+from .over_texts import add_part, settle
 from .program import run
 
 TRIES = 4  # of a share whose worker is lost
-LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, ProgramDied)  # what says that nobody computes a share any more
+LOST = (
+    BrokenExecutor,
+    CancelledError,
+    ConnectionError,
+    EOFError,
+    ProgramDied,
+)  # what says that nobody computes a share any more
 
 
 @dataclass
@@ -31,25 +48,47 @@ class Share:
         return f"Lines {self.first} to {self.first + len(self.texts) - 1} of the texts"
 
 
-def compute(first: int, texts: list[str], arguments: list[str], heads: Collection[str] | None) -> dict[str, Any]:
+def compute(
+    first: int, texts: list[str], arguments: list[str], heads: Collection[str] | None
+) -> dict[str, Any]:
     """What the program says of a share, on the worker. heads: of these alone."""
     given = "\n".join(json.dumps(text) for text in texts).encode()
     try:
-        said = json.loads(run(["heads", *arguments, "--corpus", "-.jsonl", "--first-line", str(first), "--json", "--sums"], given))
+        said = json.loads(
+            run(
+                [
+                    "heads",
+                    *arguments,
+                    "--corpus",
+                    "-.jsonl",
+                    "--first-line",
+                    str(first),
+                    "--json",
+                    "--sums",
+                ],
+                given,
+            )
+        )
     except HeadlightError as problem:
         raise type(problem)(str(problem).replace("of standard input", "of the texts")) from None
     if heads is not None:
         if missing := set(heads) - {head["head"] for head in said["heads"]}:
-            raise HeadlightError(f"{said['model']} has no head {min(missing)}; its heads go from {said['heads'][0]['head']} to {said['heads'][-1]['head']}.")
+            raise HeadlightError(
+                f"{said['model']} has no head {min(missing)}; its heads go from "
+                f"{said['heads'][0]['head']} to {said['heads'][-1]['head']}."
+            )
         said["heads"] = [head for head in said["heads"] if head["head"] in heads]
     return said
 
 
 def in_shares(texts: Any, size: int) -> Iterator[Share]:
-    """Shares that have something to read, made as they are asked for. texts: an iterable, or a file with one a line (or .jsonl)."""
+    """Shares that have something to read, made as they are asked for. texts: an iterable, or a file
+    with one a line (or .jsonl)."""
     size = whole("share", size)
     share = Share(1, [])
-    for line, text in enumerate(_lines(texts) if isinstance(texts, (str, os.PathLike)) else _checked(texts), 1):
+    for line, text in enumerate(
+        _lines(texts) if isinstance(texts, (str, os.PathLike)) else _checked(texts), 1
+    ):
         share.texts.append(text.encode("utf-8", "replace").decode())
         if len(share.texts) == size:
             if any(share.texts):
@@ -61,10 +100,15 @@ def in_shares(texts: Any, size: int) -> Iterator[Share]:
 
 def _checked(texts: Any) -> Iterator[str]:
     if not isinstance(texts, Iterable) or isinstance(texts, bytes):
-        raise HeadlightError(f"A {type(texts).__name__} is no corpus; give a list of texts, or the name of a file with a text a line.")
+        raise HeadlightError(
+            f"A {type(texts).__name__} is no corpus; give a list of texts, or the name of a file "
+            "with a text a line."
+        )
     for line, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            raise HeadlightError(f"Text {line} (counted from 1) is of the type {type(text).__name__}; give strings.")
+            raise HeadlightError(
+                f"Text {line} (counted from 1) is of the type {type(text).__name__}; give strings."
+            )
         yield text
 
 
@@ -74,15 +118,27 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
     try:
         with open(path, "rb") as file:
             if b'"headlight-dossier"' in file.read(64):
-                raise HeadlightError(f'{path} is what was read of a corpus, not its texts; headlight.figure(view="corpus", corpus="{path}") draws it.')
+                raise HeadlightError(
+                    f"{path} is what was read of a corpus, not its texts; "
+                    f'headlight.figure(view="corpus", corpus="{path}") draws it.'
+                )
         with open(path, encoding="utf-8", newline="\n") as file:
             for line, written in enumerate(file, 1):
                 written = written.removesuffix("\n").rstrip("\r ")
-                yield written if not written or Path(path).suffix != ".jsonl" else _text_of_json(written, line, path)
+                yield (
+                    written
+                    if not written or Path(path).suffix != ".jsonl"
+                    else _text_of_json(written, line, path)
+                )
     except OSError as problem:
-        raise HeadlightError(f"{path} cannot be read ({problem.strerror}); check its name, or give a list of texts.") from None
+        raise HeadlightError(
+            f"{path} cannot be read ({problem.strerror}); check its name, or give a list of texts."
+        ) from None
     except UnicodeDecodeError:
-        raise HeadlightError(f"{path} is not text in UTF-8 (after line {line}); save it as UTF-8, with iconv for example.") from None
+        raise HeadlightError(
+            f"{path} is not text in UTF-8 (after line {line}); save it as UTF-8, with iconv for "
+            "example."
+        ) from None
 
 
 def _text_of_json(written: str, line: int, path: str | os.PathLike[str]) -> str:
@@ -92,13 +148,17 @@ def _text_of_json(written: str, line: int, path: str | os.PathLike[str]) -> str:
     except (ValueError, KeyError):
         text = None
     if not isinstance(text, str):
-        raise HeadlightError(f'Line {line} of {path} is neither a JSON string nor an object with a string "text"; correct it.')
+        raise HeadlightError(
+            f'Line {line} of {path} is neither a JSON string nor an object with a string "text"; '
+            "correct it."
+        )
     return text
 
 
 @dataclass
 class Workers:
-    """Who computes: an executor, how one is made anew after a death (where that can be done), and how many shares wait there at most."""
+    """Who computes: an executor, how one is made anew after a death (where that can be done), and
+    how many shares wait there at most."""
 
     executor: Executor
     renew: Callable[[], Executor] | None = None
@@ -111,12 +171,16 @@ class Workers:
             return self.executor, self.executor.submit(*task)
         except BrokenExecutor:
             if self.renew is None:
-                raise HeadlightError("This executor is of no use since a worker of it died; give a function that makes one, client=lambda: …, so that it can be made anew.") from None
+                raise HeadlightError(
+                    "This executor is of no use since a worker of it died; give a function that "
+                    "makes one, client=lambda: …, so that it can be made anew."
+                ) from None
             self.replace(self.executor)
             return self.executor, self.executor.submit(*task)
 
     def replace(self, broken: Executor) -> None:
-        """After the death of a worker an executor of processes is of no use; the first to notice makes another."""
+        """After the death of a worker an executor of processes is of no use; the first to notice
+        makes another."""
         if broken is not self.executor or self.renew is None:
             return
         self.executor = self.renew()
@@ -128,29 +192,49 @@ class Workers:
 
 
 def workers_of(client: Any) -> Workers:
-    """client: a client of dask.distributed, an executor, a function that makes one, or None for this computer alone."""
+    """client: a client of dask.distributed, an executor, a function that makes one, or None for
+    this computer alone."""
     if client is None:
         executor = ThreadPoolExecutor(1)
         return Workers(executor, waiting=1, threads=None, owned=[executor])
     if hasattr(client, "get_executor") and hasattr(client, "scheduler_info"):
-        return Workers(client.get_executor(pure=False), waiting=max(64, 2 * sum(client.nthreads().values())))  # a thread of dask's is a core
+        return Workers(
+            client.get_executor(pure=False), waiting=max(64, 2 * sum(client.nthreads().values()))
+        )  # a thread of dask's is a core
     if isinstance(client, Executor):
         count = int(getattr(client, "_max_workers", 0) or 0)
-        return Workers(client, _twin(client), max(64, 2 * count), max(1, (os.cpu_count() or 1) // count) if count else 1)
+        return Workers(
+            client,
+            _twin(client),
+            max(64, 2 * count),
+            max(1, (os.cpu_count() or 1) // count) if count else 1,
+        )
     if callable(client):
         out = workers_of(client())
         return Workers(out.executor, client, out.waiting, out.threads, [out.executor])
-    raise HeadlightError(f"A {type(client).__name__} computes nothing; give client= a dask.distributed.Client, a concurrent.futures executor, or a function that makes one.")
+    raise HeadlightError(
+        f"A {type(client).__name__} computes nothing; give client= a dask.distributed.Client, a "
+        "concurrent.futures executor, or a function that makes one."
+    )
 
 
 def _twin(executor: Any) -> Callable[[], Executor] | None:
     if not isinstance(executor, ProcessPoolExecutor):
         return None
-    return lambda: ProcessPoolExecutor(executor._max_workers, executor._mp_context, executor._initializer, executor._initargs)  # type: ignore[attr-defined]
+    return lambda: ProcessPoolExecutor(
+        executor._max_workers, executor._mp_context, executor._initializer, executor._initargs
+    )  # type: ignore[attr-defined]
 
 
-def over_all(shares: Iterator[Share], arguments: Callable[[int | None], list[str]], heads: Collection[str] | None, client: Any, strongest: int) -> dict[str, Any]:
-    """Computes every share once, and again where its worker is lost, and adds them up as they come. arguments(threads): the program's."""
+def over_all(
+    shares: Iterator[Share],
+    arguments: Callable[[int | None], list[str]],
+    heads: Collection[str] | None,
+    client: Any,
+    strongest: int,
+) -> dict[str, Any]:
+    """Computes every share once, and again where its worker is lost, and adds them up as they come.
+    arguments(threads): the program's."""
     workers = workers_of(client)
     spelled = arguments(workers.threads)
     running: dict[Future[dict[str, Any]], tuple[Executor, Share]] = {}
@@ -194,10 +278,17 @@ def _outcome(future: Future[dict[str, Any]], share: Share) -> dict[str, Any] | N
     except LOST as problem:
         share.tries += 1
         if share.tries == TRIES:
-            raise HeadlightError(f"{share.lines} ended {TRIES} workers one after another ({type(problem).__name__}); give smaller shares (share=…), or look at what ends them there.") from problem
+            raise HeadlightError(
+                f"{share.lines} ended {TRIES} workers one after another "
+                f"({type(problem).__name__}); give smaller shares (share=…), or look at what "
+                "ends them there."
+            ) from problem
         return None
     except HeadlightError:
         raise
     except Exception as problem:
         said = (str(problem).splitlines() or [""])[0]
-        raise HeadlightError(f"{share.lines} were not computed ({type(problem).__name__}: {said}); see that the workers have the package headlight and the model.") from problem
+        raise HeadlightError(
+            f"{share.lines} were not computed ({type(problem).__name__}: {said}); see that the "
+            "workers have the package headlight and the model."
+        ) from problem

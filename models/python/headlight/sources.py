@@ -1,4 +1,6 @@
-"""What can be shown, and how the program is told of it: one function that knows each kind of thing by its looks."""
+"""What can be shown, and how the program is told of it: one function that knows each kind of thing
+by its looks."""
+
 from __future__ import annotations
 
 import os
@@ -18,13 +20,42 @@ from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
 
 PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
-RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")  # what only something in memory is given
+RECORDED = (
+    *PATTERNS,
+    "tokens",
+    "target_tokens",
+    "inputs",
+    "batch",
+    "name",
+)  # what only something in memory is given
 READ = ("pair", "target", "ids", "target_ids")  # what the program takes too
 
 
-ARGUMENT = 1 << 16  # bytes of a text that the system surely hands to a program; longer ones go through its standard input
-OTHER_FORMATS = (".h5", ".hdf5", ".zarr", ".npz", ".npy", ".csv", ".tsv", ".json", ".parquet", ".pt", ".pth", ".bin", ".gguf", ".png", ".svg", ".pdf", ".html")
-WEIGHTS = re.compile(r"no weights|need the model|holds no model|cannot be run|reads no other text")  # in what the program says of a trace that lacks them
+# bytes of a text that the system surely hands to a program; longer ones go through its standard
+# input
+ARGUMENT = 1 << 16
+OTHER_FORMATS = (
+    ".h5",
+    ".hdf5",
+    ".zarr",
+    ".npz",
+    ".npy",
+    ".csv",
+    ".tsv",
+    ".json",
+    ".parquet",
+    ".pt",
+    ".pth",
+    ".bin",
+    ".gguf",
+    ".png",
+    ".svg",
+    ".pdf",
+    ".html",
+)
+WEIGHTS = re.compile(
+    r"no weights|need the model|holds no model|cannot be run|reads no other text"
+)  # in what the program says of a trace that lacks them
 
 
 @dataclass
@@ -45,28 +76,52 @@ class Source:
             raise
         except HeadlightError as problem:
             if self.live and WEIGHTS.search(str(problem)):
-                raise HeadlightError('This needs the model\'s weights, which the program reads from files: save them by model.save_pretrained("folder"), the tokenizer too, and give "folder" in place of the model in memory.') from None
+                raise HeadlightError(
+                    "This needs the model's weights, which the program reads from files: save "
+                    'them by model.save_pretrained("folder"), the tokenizer too, and give '
+                    '"folder" in place of the model in memory.'
+                ) from None
             raise
 
 
-def open_source(model: Any, tokenizer: Any, text: Any, options: dict[str, Any], path: str | os.PathLike[str] | None = None) -> Source:
-    """Takes what describes the input out of `options`; what remains is said to the program. path: where to keep a trace that is made."""
+def open_source(
+    model: Any,
+    tokenizer: Any,
+    text: Any,
+    options: dict[str, Any],
+    path: str | os.PathLike[str] | None = None,
+) -> Source:
+    """Takes what describes the input out of `options`; what remains is said to the program. path:
+    where to keep a trace that is made."""
     tokenizer, text = named_text(tokenizer, text)
     if path is not None and Path(path).suffix.lower() in OTHER_FORMATS:
-        raise HeadlightError(f"A trace is a .safetensors file, and {path} names another format; change its ending.")
+        raise HeadlightError(
+            f"A trace is a .safetensors file, and {path} names another format; change its ending."
+        )
     given = {name: options.pop(name) for name in RECORDED if name in options}
     if model is not None and (beside := [name for name in PATTERNS if given.get(name) is not None]):
-        raise HeadlightError(f"{beside[0]}= are shown in place of a model, and there is one too; leave one of them out.")
+        raise HeadlightError(
+            f"{beside[0]}= are shown in place of a model, and there is one too; leave one of "
+            "them out."
+        )
     if isinstance(model, Trace):
         return _of_trace(model, given, text)
-    if model is None and all(given.get(name) is None for name in PATTERNS) or isinstance(model, (str, os.PathLike)):
+    if (
+        model is None
+        and all(given.get(name) is None for name in PATTERNS)
+        or isinstance(model, (str, os.PathLike))
+    ):
         return _of_file(model, text, given)
     given |= {name: options.pop(name) for name in READ if name in options}
     if isinstance(text, os.PathLike):
         text = Path(text).read_text(encoding="utf-8")
     recording = _recording(model, tokenizer, text, given)
     if recording.runs and "random_repeat" in options:
-        raise HeadlightError('Random tokens are made by the program, which reads the model from files: save it by model.save_pretrained("folder"), and give "folder" in place of the model in memory; or give ids=[…] of your own.')
+        raise HeadlightError(
+            "Random tokens are made by the program, which reads the model from files: save it by "
+            'model.save_pretrained("folder"), and give "folder" in place of the model in memory; '
+            "or give ids=[…] of your own."
+        )
     trace = _record(recording, given, path)
     return Source(["--trace", str(trace.path)], trace, live=recording.runs)
 
@@ -78,7 +133,11 @@ def named_text(tokenizer: Any, text: Any) -> tuple[Any, Any]:
 
 def is_workspace(model: Any) -> bool:
     """Whether it is a file that the window saved, as the command line knows one."""
-    return isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".headlight.json") and Path(model).is_file()
+    return (
+        isinstance(model, (str, os.PathLike))
+        and os.fspath(model).endswith(".headlight.json")
+        and Path(model).is_file()
+    )
 
 
 def reads_text(model: Any) -> bool:
@@ -88,16 +147,23 @@ def reads_text(model: Any) -> bool:
 
 def _of_trace(trace: Trace, given: Mapping[str, Any], text: Any) -> Source:
     if left := [*given, *([] if text is None else ["text"])]:
-        raise HeadlightError(f"A trace is what it was when it was recorded: leave {', '.join(left)} out.")
+        raise HeadlightError(
+            f"A trace is what it was when it was recorded: leave {', '.join(left)} out."
+        )
     return Source(["--trace", str(trace.path)], trace)
 
 
 def _of_file(model: Any, text: Any, given: Mapping[str, Any]) -> Source:
     if given:
         part = "; only_tokens= chooses a part of a figure" if "tokens" in given else ""
-        raise HeadlightError(f"{', '.join(f'{name}=' for name in given)} belong to a model or arrays in memory; leave them out where a file is given{part}.")
+        raise HeadlightError(
+            f"{', '.join(f'{name}=' for name in given)} belong to a model or arrays in memory; "
+            f"leave them out where a file is given{part}."
+        )
     if model is not None and not os.fspath(model):
-        raise HeadlightError("model= is empty; give a folder, a .gguf file, the name of a model or a trace.")
+        raise HeadlightError(
+            "model= is empty; give a folder, a .gguf file, the name of a model or a trace."
+        )
     if model is not None and is_trace(Path(model)):
         return _of_trace(Trace(model), given, text)
     named = {"model": None if model is None else os.fspath(model)}
@@ -126,19 +192,44 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
     batch = None if given.get("batch") is None else int(given["batch"])
     model, tokenizer = unwrapped(model, tokenizer)
     config = getattr(model, "config", None)
-    called = str(given.get("name") or Path(str(getattr(config, "_name_or_path", "") or "")).name or type(model).__name__)
-    held = lambda patterns, spell: Recording(lambda start: _held(patterns, start, given, text, spell), str(given.get("name") or "arrays"), "arrays")
+    called = str(
+        given.get("name")
+        or Path(str(getattr(config, "_name_or_path", "") or "")).name
+        or type(model).__name__
+    )
+    held = lambda patterns, spell: Recording(
+        lambda start: _held(patterns, start, given, text, spell),
+        str(given.get("name") or "arrays"),
+        "arrays",
+    )
     if model is None:
         return held(arrays.of_stacks(given, batch), tokenizer)
     if hooked_models.is_hooked(model):
         cfg = model.cfg
         name = str(given.get("name") or getattr(cfg, "model_name", "") or "TransformerLens")
-        return Recording(lambda start: hooked_models.record(model, text, given, start), name, "TransformerLens", int(getattr(cfg, "d_model", 0) or 0), runs=True)
+        return Recording(
+            lambda start: hooked_models.record(model, text, given, start),
+            name,
+            "TransformerLens",
+            int(getattr(cfg, "d_model", 0) or 0),
+            runs=True,
+        )
     if hasattr(model, "forward") and hasattr(model, "named_modules") and config is not None:
         d_model = getattr(config, "hidden_size", None) or getattr(config, "d_model", None) or 0
         group = group_of(model)
-        return Recording(lambda start: transformers_models.record(model, tokenizer, text, given, start, group), called, str(config.model_type), int(d_model), group, runs=True)
-    if hasattr(model, "cache_dict") or isinstance(model, Mapping) and any(arrays.NAMED.match(str(name)) for name in model):
+        return Recording(
+            lambda start: transformers_models.record(model, tokenizer, text, given, start, group),
+            called,
+            str(config.model_type),
+            int(d_model),
+            group,
+            runs=True,
+        )
+    if (
+        hasattr(model, "cache_dict")
+        or isinstance(model, Mapping)
+        and any(arrays.NAMED.match(str(name)) for name in model)
+    ):
         inside = getattr(model, "model", None)
         return held(arrays.of_names(model, batch), tokenizer or getattr(inside, "tokenizer", None))
     if isinstance(model, Mapping) and arrays.has_outputs(model):
@@ -147,14 +238,27 @@ def _recording(model: Any, tokenizer: Any, text: Any, given: Mapping[str, Any]) 
         return held(arrays.of_output(model, batch), tokenizer)
     if hasattr(model, "shape") or isinstance(model, (list, tuple)):
         return held(arrays.of_stacks({"patterns": model}, batch), tokenizer)
-    raise HeadlightError(f"model= is a value of type {type(model).__name__}, nothing that Headlight knows; give a model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a folder, a .gguf file or a trace.")
+    raise HeadlightError(
+        f"model= is a value of type {type(model).__name__}, nothing that Headlight knows; give a "
+        "model of transformers, TransformerLens or nnsight, an ActivationCache, patterns=…, a "
+        "folder, a .gguf file or a trace."
+    )
 
 
-def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], text: Any, tokenizer: Any) -> TraceWriter:
+def _held(
+    patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], text: Any, tokenizer: Any
+) -> TraceWriter:
     if text is not None or isinstance(tokenizer, (list, tuple)):
-        raise HeadlightError("Patterns that are there already read no text; name their tokens by tokens=…: texts or, with a tokenizer, ids.")
-    named = {"": given.get("ids") if given.get("tokens") is None else given["tokens"],
-             "decoder_": given.get("target_ids") if given.get("target_tokens") is None else given["target_tokens"]}
+        raise HeadlightError(
+            "Patterns that are there already read no text; name their tokens by tokens=…: texts "
+            "or, with a tokenizer, ids."
+        )
+    named = {
+        "": given.get("ids") if given.get("tokens") is None else given["tokens"],
+        "decoder_": given.get("target_ids")
+        if given.get("target_tokens") is None
+        else given["target_tokens"],
+    }
     writer = start(arrays.sides_of(patterns.sizes, named, tokenizer))
     try:
         arrays.write(writer, patterns)
@@ -164,11 +268,20 @@ def _held(patterns: arrays.Patterns, start: Start, given: Mapping[str, Any], tex
     return writer
 
 
-def _record(recording: Recording, given: Mapping[str, Any], path: str | os.PathLike[str] | None) -> Trace:
+def _record(
+    recording: Recording, given: Mapping[str, Any], path: str | os.PathLike[str] | None
+) -> Trace:
     if recording.group is not None and path is None:
-        raise HeadlightError("Several processes hold this model, and record it into a file that all of them see: headlight.trace(…, path=…) in each of them.")
+        raise HeadlightError(
+            "Several processes hold this model, and record it into a file that all of them see: "
+            "headlight.trace(…, path=…) in each of them."
+        )
     target = temporary_path() if path is None else Path(path)
-    open_file = lambda room: TensorFile(target, room) if recording.group is None else GroupFile(target, recording.group, room)
+    open_file = lambda room: (
+        TensorFile(target, room)
+        if recording.group is None
+        else GroupFile(target, recording.group, room)
+    )
     try:
         writer = recording.write(lambda sides: TraceWriter(sides, open_file))
         try:

@@ -1,4 +1,5 @@
 """Statistics of heads and distances between two runs, as arrays."""
+
 from __future__ import annotations
 
 import importlib
@@ -15,30 +16,49 @@ def pandas_or_say() -> Any:
     try:
         return importlib.import_module("pandas")
     except ImportError:
-        raise HeadlightError("Data frames need pandas: install it with 'pip install pandas', or take the arrays.") from None
+        raise HeadlightError(
+            "Data frames need pandas: install it with 'pip install pandas', or take the arrays."
+        ) from None
 
 
 class HeadTable(Mapping[Any, np.ndarray]):
-    """Numbers of every head: `table["induction"]` is float32 [layer, head], NaN where a number is not defined. Encoder-decoder models name
-    the kind of attention first: `table["cross", "entropy"]`. `rows` are the program's own rows, in its order."""
+    """Numbers of every head: `table["induction"]` is float32 [layer, head], NaN where a number is
+    not defined. Encoder-decoder models name the kind of attention first: `table["cross",
+    "entropy"]`. `rows` are the program's own rows, in its order."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]):
         self.rows = [_placed(row) for row in rows]
         self.kinds = list(dict.fromkeys(row["attention"] for row in self.rows))
-        self.names = [name for name in self.rows[0] if name not in ("attention", "layer", "head", "metric")] if self.rows else []
+        self.names = (
+            [name for name in self.rows[0] if name not in ("attention", "layer", "head", "metric")]
+            if self.rows
+            else []
+        )
 
     def __getitem__(self, name: str | tuple[str, str]) -> np.ndarray:
         kind, name = name if isinstance(name, tuple) else (self.kinds[0], name)
         if name not in self.names or kind not in self.kinds:
-            raise unknown_name(name, self.names) if kind in self.kinds else unknown_name(kind, self.kinds)
+            raise (
+                unknown_name(name, self.names)
+                if kind in self.kinds
+                else unknown_name(kind, self.kinds)
+            )
         rows = [row for row in self.rows if row["attention"] == kind]
-        out = np.full((1 + max(row["layer"] for row in rows), 1 + max(row["head"] for row in rows)), np.nan, np.float32)
+        out = np.full(
+            (1 + max(row["layer"] for row in rows), 1 + max(row["head"] for row in rows)),
+            np.nan,
+            np.float32,
+        )
         for row in rows:
             out[row["layer"], row["head"]] = np.nan if row[name] is None else row[name]
         return out
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.names if len(self.kinds) == 1 else [(kind, name) for kind in self.kinds for name in self.names])
+        return iter(
+            self.names
+            if len(self.kinds) == 1
+            else [(kind, name) for kind in self.kinds for name in self.names]
+        )
 
     def __len__(self) -> int:
         return len(self.names) * len(self.kinds)
@@ -48,18 +68,22 @@ class HeadTable(Mapping[Any, np.ndarray]):
         return pandas_or_say().DataFrame(self.rows)
 
     def __repr__(self) -> str:
-        return f"<headlight.{type(self).__name__} of {len(self.rows)} heads: {', '.join(map(str, self.names))}>"
+        return (
+            f"<headlight.{type(self).__name__} of {len(self.rows)} heads: "
+            f"{', '.join(map(str, self.names))}>"
+        )
 
 
 def _placed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """"cross.2" and 2 alike become a kind and a number."""
+    """ "cross.2" and 2 alike become a kind and a number."""
     kind, _, layer = str(row["layer"]).rpartition(".")
     return {"attention": kind or row.get("attention", "blocks"), **row, "layer": int(layer)}
 
 
 class Comparison(HeadTable):
-    """How far apart the patterns of two runs are: `comparison["distance"]`, the Jensen-Shannon divergence in bits, averaged over rows.
-    `next`: the next tokens of both with their probabilities a and b; [] where nothing predicts. `metric`: that of both, where one was asked for."""
+    """How far apart the patterns of two runs are: `comparison["distance"]`, the Jensen-Shannon
+    divergence in bits, averaged over rows. `next`: the next tokens of both with their probabilities
+    a and b; [] where nothing predicts. `metric`: that of both, where one was asked for."""
 
     def __init__(self, said: str | bytes):
         held = json.loads(said)

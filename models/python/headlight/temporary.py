@@ -1,4 +1,6 @@
-"""What lives no longer than its process, folders for traces and files that a trace is written into: what one that was killed left behind, the next one removes."""
+"""What lives no longer than its process, folders for traces and files that a trace is written into:
+what one that was killed left behind, the next one removes."""
+
 from __future__ import annotations
 
 import fcntl
@@ -31,7 +33,10 @@ def temporary_path() -> Path:
         _held[folder] = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(_held[folder], fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
-        raise HeadlightError(f"There is no folder for temporary files ({problem.strerror}); name one in TMPDIR, or give path=….") from None
+        raise HeadlightError(
+            f"There is no folder for temporary files ({problem.strerror}); name one in TMPDIR, "
+            "or give path=…."
+        ) from None
     return folder / "trace.safetensors"
 
 
@@ -43,7 +48,8 @@ def remove(path: Path) -> None:
 
 
 def new_part(path: Path) -> tuple[Path, IO[bytes]]:
-    """A new file beside `path`, which is to become it. What processes that are no more left of writing the same path goes first."""
+    """A new file beside `path`, which is to become it. What processes that are no more left of
+    writing the same path goes first."""
     for left in path.parent.glob(glob.escape(path.name) + ".part-*"):
         if PART.fullmatch(left.name, len(path.name)):
             with suppress(OSError):  # another process has removed it, or has it
@@ -57,7 +63,8 @@ def new_part(path: Path) -> tuple[Path, IO[bytes]]:
 
 
 def open_part(part: Path, mode: str = "r+b") -> IO[bytes]:
-    """Held as long as it is open in any process, so that no other takes it for one that was left."""
+    """Held as long as it is open in any process, so that no other takes it for one that was
+    left."""
     file = open(part, mode)
     with suppress(OSError):  # a file system without locks
         fcntl.flock(file, fcntl.LOCK_SH)

@@ -1,4 +1,5 @@
 """Trace files as mappings of names to arrays."""
+
 from __future__ import annotations
 
 import json
@@ -16,7 +17,15 @@ from .errors import HeadlightError, unknown_name
 from .temporary import remove
 from .trace_writer import writing
 
-DTYPES = {"F32": "<f4", "F64": "<f8", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}
+DTYPES = {
+    "F32": "<f4",
+    "F64": "<f8",
+    "F16": "<f2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "U8": "u1",
+    "BOOL": "?",
+}
 
 
 def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
@@ -28,9 +37,13 @@ def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
                 raise ValueError
             return json.loads(file.read(length)), 8 + length
     except OSError as problem:
-        raise HeadlightError(f"{path} cannot be read ({problem.strerror}); check its name.") from None
+        raise HeadlightError(
+            f"{path} cannot be read ({problem.strerror}); check its name."
+        ) from None
     except (ValueError, struct.error):
-        raise HeadlightError(f"{path} is not a safetensors file; record a trace with headlight.trace(…).") from None
+        raise HeadlightError(
+            f"{path} is not a safetensors file; record a trace with headlight.trace(…)."
+        ) from None
 
 
 def is_trace(path: Path) -> bool:
@@ -44,11 +57,13 @@ def is_trace(path: Path) -> bool:
 
 
 class Trace(Mapping[str, np.ndarray]):
-    """What a forward pass computed, in a file: a mapping of TransformerLens's names to arrays, mapped and not read.
+    """What a forward pass computed, in a file: a mapping of TransformerLens's names to arrays,
+    mapped and not read.
 
-    `trace["blocks.0.attn.hook_pattern"]` and `trace["pattern", 0]` are the same array, float32 [head, query, key]; `trace["q", 0]` is
-    [pos, head, d_head], `trace["resid_post", 0]` [pos, d_model]. Encoder-decoder models name the kind third: `trace["pattern", 0, "cross"]`.
-    A pattern that the file does not hold is computed from its queries and keys."""
+    `trace["blocks.0.attn.hook_pattern"]` and `trace["pattern", 0]` are the same array, float32
+    [head, query, key]; `trace["q", 0]` is [pos, head, d_head], `trace["resid_post", 0]` [pos,
+    d_model]. Encoder-decoder models name the kind third: `trace["pattern", 0, "cross"]`. A pattern
+    that the file does not hold is computed from its queries and keys."""
 
     def __init__(self, path: str | os.PathLike[str], temporary: bool = False):
         self.path = Path(path)
@@ -57,7 +72,9 @@ class Trace(Mapping[str, np.ndarray]):
         header, self._begin = read_header(self.path)
         self.metadata: dict[str, str] = header.pop("__metadata__", {})
         if self.metadata.get("format") != "headlight-trace":
-            raise HeadlightError(f"{self.path} is not a trace of Headlight; record one with headlight.trace(…).")
+            raise HeadlightError(
+                f"{self.path} is not a trace of Headlight; record one with headlight.trace(…)."
+            )
         self._tensors: dict[str, dict[str, Any]] = header
 
     @property
@@ -68,7 +85,9 @@ class Trace(Mapping[str, np.ndarray]):
     @property
     def target_tokens(self) -> list[str]:
         """What the decoder of an encoder-decoder model read; [] of other models."""
-        return json.loads(self.metadata.get("decoder_labels") or self.metadata.get("decoder_tokens", "[]"))
+        return json.loads(
+            self.metadata.get("decoder_labels") or self.metadata.get("decoder_tokens", "[]")
+        )
 
     @property
     def config(self) -> dict[str, Any]:
@@ -89,7 +108,13 @@ class Trace(Mapping[str, np.ndarray]):
         tensor = self._tensors[name]
         if 0 in tensor["shape"]:
             return np.zeros(tensor["shape"], DTYPES[tensor["dtype"]])
-        return np.memmap(self.path, DTYPES[tensor["dtype"]], "r", self._begin + tensor["data_offsets"][0], tuple(tensor["shape"]))
+        return np.memmap(
+            self.path,
+            DTYPES[tensor["dtype"]],
+            "r",
+            self._begin + tensor["data_offsets"][0],
+            tuple(tensor["shape"]),
+        )
 
     def _short(self, name: str, layer: int, kind: str = "") -> np.ndarray:
         kind = kind or ("blocks" if len(self.config["stacks"]) == 1 else "decoder")
@@ -99,9 +124,15 @@ class Trace(Mapping[str, np.ndarray]):
         for full in (f"{inside}hook_{name}", f"{at}hook_{name}"):
             if full in self._tensors:
                 return self[full]
-        if name == "pattern" and inside + "hook_q" in self._tensors and "attention" in self.metadata:
+        if (
+            name == "pattern"
+            and inside + "hook_q" in self._tensors
+            and "attention" in self.metadata
+        ):
             return self._pattern(inside, stack, cross, layer)
-        raise unknown_name(f"{inside}hook_{name}", sorted(self._tensors, key=lambda held: not held.startswith(at)))
+        raise unknown_name(
+            f"{inside}hook_{name}", sorted(self._tensors, key=lambda held: not held.startswith(at))
+        )
 
     def _pattern(self, at: str, stack: str, cross: bool, layer: int) -> np.ndarray:
         """softmax(cap(scale · q·k) + mask), [head, query, key]."""
@@ -110,7 +141,13 @@ class Trace(Mapping[str, np.ndarray]):
         described = next(s for s in stacks if s["name"] == stack)
         before = 0 if len(stacks) == 1 or stack == "encoder" else stacks[0]["layers"]
         scale = rule["scale"][layer + before + (described["layers"] if cross else 0)]
-        masked = None if cross else _masked(len(query), described["causal"], (described["windows"] or [0] * (layer + 1))[layer])
+        masked = (
+            None
+            if cross
+            else _masked(
+                len(query), described["causal"], (described["windows"] or [0] * (layer + 1))[layer]
+            )
+        )
         shared = query.shape[1] // key.shape[1]
         out = np.empty((query.shape[1], len(query), len(key)), np.float32)
         for head in range(len(out)):
@@ -124,8 +161,13 @@ class Trace(Mapping[str, np.ndarray]):
             return Path(shutil.copyfile(self.path, path))
 
     def __repr__(self) -> str:
-        stacks = ", ".join(f"{s['layers']} layers of {s['heads']} heads" for s in self.config["stacks"])
-        return f"<headlight.Trace of {self.metadata.get('model', 'a model')}: {stacks}, {len(self.tokens)} tokens, {self.path}>"
+        stacks = ", ".join(
+            f"{s['layers']} layers of {s['heads']} heads" for s in self.config["stacks"]
+        )
+        return (
+            f"<headlight.Trace of {self.metadata.get('model', 'a model')}: {stacks}, "
+            f"{len(self.tokens)} tokens, {self.path}>"
+        )
 
 
 def _masked(tokens: int, causal: bool, window: int) -> np.ndarray:

@@ -1,7 +1,10 @@
-"""Records a transformers model that is in memory. torch and transformers are those of the model; this module imports neither.
+"""Records a transformers model that is in memory. torch and transformers are those of the model;
+this module imports neither.
 
-Each attention block's queries and keys go to the file as they are computed, and Headlight makes patterns of them. Where something else
-acts on the scores (T5's bias, ALiBi, a mask of its own kind, padding), the pass is run once more and patterns are written, a head at a time."""
+Each attention block's queries and keys go to the file as they are computed, and Headlight makes
+patterns of them. Where something else acts on the scores (T5's bias, ALiBi, a mask of its own kind,
+padding), the pass is run once more and patterns are written, a head at a time."""
+
 from __future__ import annotations
 
 import inspect
@@ -19,7 +22,14 @@ from .parallel import Group, check_divides, heads_here
 from .trace_writer import Heads, OfOthers, TraceWriter
 
 NAME = "headlight_capture"
-READ = ("input_ids", "inputs_embeds", "pixel_values", "input_features", "input_values", "decoder_input_ids")  # what a batch is counted by
+READ = (
+    "input_ids",
+    "inputs_embeds",
+    "pixel_values",
+    "input_features",
+    "input_values",
+    "decoder_input_ids",
+)  # what a batch is counted by
 
 
 class NeedsPatterns(Exception):
@@ -29,25 +39,46 @@ class NeedsPatterns(Exception):
 class Recorder:
     """Names attention blocks in the order in which they run, and writes what they compute."""
 
-    def __init__(self, writer: TraceWriter, model: Any, batch: int, patterns: bool, group: Group | None = None):
+    def __init__(
+        self,
+        writer: TraceWriter,
+        model: Any,
+        batch: int,
+        patterns: bool,
+        group: Group | None = None,
+    ):
         self.writer, self.batch, self.patterns, self.group = writer, batch, patterns, group
         self.config = model.config
         self.two_stacks = bool(getattr(model.config, "is_encoder_decoder", False))
-        text = self.config.get_text_config() if hasattr(self.config, "get_text_config") else self.config
+        text = (
+            self.config.get_text_config()
+            if hasattr(self.config, "get_text_config")
+            else self.config
+        )
         self.tower = None if self.two_stacks or text is self.config else text.model_type
         self.names = {module: name for name, module in model.named_modules()}
         self.counts: dict[tuple[str, bool], int] = {}
 
     def shows(self, module: Any) -> bool:
-        """Whether its attention is recorded: of a model that reads pictures or sound beside a text, that of the text to itself."""
+        """Whether its attention is recorded: of a model that reads pictures or sound beside a text,
+        that of the text to itself."""
         across = not self.two_stacks and CROSS.search(self.names.get(module, "")) is not None
-        return not across and (self.tower is None or getattr(getattr(module, "config", None), "model_type", self.tower) == self.tower)
+        return not across and (
+            self.tower is None
+            or getattr(getattr(module, "config", None), "model_type", self.tower) == self.tower
+        )
 
     def block(self, module: Any) -> tuple[str, bool, int]:
         name = self.names.get(module, "")
-        first = re.search(r"(?:^|\.)(encoder|decoder)\.", name)  # BERT as a decoder has an encoder inside
+        first = re.search(
+            r"(?:^|\.)(encoder|decoder)\.", name
+        )  # BERT as a decoder has an encoder inside
         stack = "blocks" if not self.two_stacks else first[1] if first else "decoder"
-        cross = self.two_stacks and stack == "decoder" and (bool(CROSS.search(name)) or bool(getattr(module, "is_cross_attention", False)))
+        cross = (
+            self.two_stacks
+            and stack == "decoder"
+            and (bool(CROSS.search(name)) or bool(getattr(module, "is_cross_attention", False)))
+        )
         layer = self.counts.get((stack, cross), 0)
         self.counts[stack, cross] = layer + 1
         return stack, cross, layer
@@ -56,13 +87,23 @@ class Recorder:
         """query [batch, head, pos, d_head], key [batch, kv_head, pos, d_head]."""
         block = self.block(module)
         first = next((held for b, held in self.writer.blocks.items() if b[:2] == block[:2]), rule)
-        if any(first[name] != rule[name] for name in ("causal", "cap")) or first.get("d_head", query.shape[3]) != query.shape[3]:
+        if (
+            any(first[name] != rule[name] for name in ("causal", "cap"))
+            or first.get("d_head", query.shape[3]) != query.shape[3]
+        ):
             raise NeedsPatterns
-        of_query, of_key = self.here(module, "num_attention_heads", query.shape[1]), self.here(module, "num_key_value_heads", key.shape[1])
-        self.writer.add_queries_and_keys(block, query[self.batch], key[self.batch], rule, of_query, of_key)
+        of_query, of_key = (
+            self.here(module, "num_attention_heads", query.shape[1]),
+            self.here(module, "num_key_value_heads", key.shape[1]),
+        )
+        self.writer.add_queries_and_keys(
+            block, query[self.batch], key[self.batch], rule, of_query, of_key
+        )
 
     def note_patterns(self, module: Any, shape: Any, head: Any) -> None:
-        self.writer.add_patterns(self.block(module), shape, head, self.here(module, "num_attention_heads", int(shape[0])))
+        self.writer.add_patterns(
+            self.block(module), shape, head, self.here(module, "num_attention_heads", int(shape[0]))
+        )
 
     def here(self, module: Any, name: str, held: int) -> Heads:
         """Which heads of the block this process has."""
@@ -77,30 +118,80 @@ class Recorder:
 def attention(recorder: Recorder, torch: Any) -> Any:
     """An attention function for transformers' interface: records, then attends."""
 
-    def attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, dropout: float = 0.0, softcap: float | None = None,
-               sliding_window: int | None = None, position_bias: Any = None, **more: Any) -> tuple[Any, None]:
+    def attend(
+        module: Any,
+        query: Any,
+        key: Any,
+        value: Any,
+        attention_mask: Any,
+        scaling: float | None = None,
+        dropout: float = 0.0,
+        softcap: float | None = None,
+        sliding_window: int | None = None,
+        position_bias: Any = None,
+        **more: Any,
+    ) -> tuple[Any, None]:
         scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
-        causal = bool(more.get("is_causal") if more.get("is_causal") is not None else getattr(module, "is_causal", False)) and query.shape[2] == key.shape[2]
+        causal = (
+            bool(
+                more.get("is_causal")
+                if more.get("is_causal") is not None
+                else getattr(module, "is_causal", False)
+            )
+            and query.shape[2] == key.shape[2]
+        )
         if attention_mask is None and causal:
-            attention_mask = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()[None, None]
-        mask = None if attention_mask is None else attention_mask[..., :key.shape[2]]
+            attention_mask = torch.ones(
+                query.shape[2], key.shape[2], dtype=torch.bool, device=query.device
+            ).tril()[None, None]
+        mask = None if attention_mask is None else attention_mask[..., : key.shape[2]]
         if recorder.patterns or not recorder.shows(module):
             added = [a for a in (mask, position_bias) if a is not None]
-            rows = Rows(torch, query, key, scaling, softcap, [a[..., :key.shape[2]] for a in added], more.get("s_aux"))
+            rows = Rows(
+                torch,
+                query,
+                key,
+                scaling,
+                softcap,
+                [a[..., : key.shape[2]] for a in added],
+                more.get("s_aux"),
+            )
             if recorder.shows(module):
-                recorder.note_patterns(module, (query.shape[1], query.shape[2], key.shape[2]), lambda h: rows.pattern(recorder.batch, h))
+                recorder.note_patterns(
+                    module,
+                    (query.shape[1], query.shape[2], key.shape[2]),
+                    lambda h: rows.pattern(recorder.batch, h),
+                )
             return rows.attend(value), None
         window = int(sliding_window or 0)
         tokens = (query.shape[2], key.shape[2])
         causal = causal or follows(torch, mask, True, window, tokens)
-        if position_bias is not None or more.get("s_aux") is not None or not follows(torch, mask, causal, window, tokens):
+        if (
+            position_bias is not None
+            or more.get("s_aux") is not None
+            or not follows(torch, mask, causal, window, tokens)
+        ):
             raise NeedsPatterns
-        recorder.note(module, query, key, {"scale": float(scaling), "cap": float(softcap or 0), "window": window, "causal": causal})
+        recorder.note(
+            module,
+            query,
+            key,
+            {
+                "scale": float(scaling),
+                "cap": float(softcap or 0),
+                "window": window,
+                "causal": causal,
+            },
+        )
         if softcap is not None:
-            return Rows(torch, query, key, scaling, softcap, [] if mask is None else [mask], None).attend(value), None
+            return Rows(
+                torch, query, key, scaling, softcap, [] if mask is None else [mask], None
+            ).attend(value), None
         groups = query.shape[1] // key.shape[1]
         keys, values = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-        out = torch.nn.functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=scaling)
+        out = torch.nn.functional.scaled_dot_product_attention(
+            query, keys, values, attn_mask=mask, scale=scaling
+        )
         return out.transpose(1, 2).contiguous(), None
 
     return attend
@@ -109,7 +200,11 @@ def attention(recorder: Recorder, torch: Any) -> Any:
 @contextmanager
 def attending(model: Any, implementation: str) -> Iterator[None]:
     """The model attends by this function of transformers' interface, and then by its own again."""
-    configs: dict[int, Any] = {id(c): c for c in (getattr(module, "config", None) for module in model.modules()) if hasattr(c, "_attn_implementation_internal")}
+    configs: dict[int, Any] = {
+        id(c): c
+        for c in (getattr(module, "config", None) for module in model.modules())
+        if hasattr(c, "_attn_implementation_internal")
+    }
     for config in list(configs.values()):
         for name in getattr(config, "sub_configs", None) or {}:
             if hasattr(sub := getattr(config, name, None), "_attn_implementation_internal"):
@@ -137,12 +232,21 @@ def evaluating(model: Any) -> Iterator[None]:
 
 @contextmanager
 def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
-    """For models that do not use the interface: takes the patterns from what attention modules return, and drops them there."""
+    """For models that do not use the interface: takes the patterns from what attention modules
+    return, and drops them there."""
     seen: set[Any] = set()
 
     def hook(module: Any, _: Any, output: Any) -> Any:
-        found = [t for t in output if isinstance(t, torch.Tensor) and t.dim() == 4] if isinstance(output, tuple) else []
-        if not found or not recorder.shows(module) or any(child in seen for child in module.modules() if child is not module):
+        found = (
+            [t for t in output if isinstance(t, torch.Tensor) and t.dim() == 4]
+            if isinstance(output, tuple)
+            else []
+        )
+        if (
+            not found
+            or not recorder.shows(module)
+            or any(child in seen for child in module.modules() if child is not module)
+        ):
             return None
         seen.add(module)
         pattern = found[0][recorder.batch]
@@ -155,13 +259,18 @@ def hooked(model: Any, recorder: Recorder, torch: Any) -> Iterator[None]:
     except (AttributeError, TypeError, OfOthers) as problem:
         if "NoneType" not in str(problem) and not isinstance(problem, OfOthers):
             raise
-        raise HeadlightError(f"{type(model).__name__} makes something of its own of its patterns; give what it returns in its place: model(…, output_attentions=True) with tokens=….") from None
+        raise HeadlightError(
+            f"{type(model).__name__} makes something of its own of its patterns; give what it "
+            "returns in its place: model(…, output_attentions=True) with tokens=…."
+        ) from None
     finally:
         for held in hooks:
             held.remove()
 
 
-def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
+def sides_of(
+    model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
     """The arguments of the forward pass, and what is known of the tokens of each side."""
     torch = sys.modules["torch"]
     arguments = dict(given.get("inputs") or {})
@@ -170,15 +279,30 @@ def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, A
         arguments["input_ids"] = rows_of_ids(torch, given["ids"])
     elif not arguments:
         if tokenizer is None or text is None:
-            raise HeadlightError("A model reads tokens: give its tokenizer and a text, ids=[…], or inputs=… as the model's forward takes them.")
+            raise HeadlightError(
+                "A model reads tokens: give its tokenizer and a text, ids=[…], or inputs=… as "
+                "the model's forward takes them."
+            )
         if not isinstance(text, str):
-            raise HeadlightError(f"A text is a string, and this is of the type {type(text).__name__}; give ids=[…] for ids, or inputs=… for what a tokenizer returned (batch=1 names its second row).")
+            raise HeadlightError(
+                f"A text is a string, and this is of the type {type(text).__name__}; give "
+                "ids=[…] for ids, or inputs=… for what a tokenizer returned (batch=1 names its "
+                "second row)."
+            )
         arguments = dict(tokenizer(text, given.get("pair"), return_tensors="pt"))
     if given.get("target_ids") is not None:
         arguments["decoder_input_ids"] = rows_of_ids(torch, given["target_ids"])
-    elif getattr(model.config, "is_encoder_decoder", False) and "decoder_input_ids" not in arguments:
-        written = [] if not given.get("target") else tokenizer(text_target=given["target"])["input_ids"][:-1]
-        arguments["decoder_input_ids"] = torch.tensor([[start if start is not None else 0, *written]])
+    elif (
+        getattr(model.config, "is_encoder_decoder", False) and "decoder_input_ids" not in arguments
+    ):
+        written = (
+            []
+            if not given.get("target")
+            else tokenizer(text_target=given["target"])["input_ids"][:-1]
+        )
+        arguments["decoder_input_ids"] = torch.tensor(
+            [[start if start is not None else 0, *written]]
+        )
     check_arguments(model, arguments)
     batch, sides = batch_of(arguments, given), {}
     for side in ("", "decoder_") if getattr(model.config, "is_encoder_decoder", False) else ("",):
@@ -189,34 +313,60 @@ def sides_of(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, A
                 raise HeadlightError("There are no tokens to read; give some text, or ids=[…].")
             sides[side] = described_tokens(ids[batch if ids.shape[0] > 1 else 0], tokenizer)
         if named is not None:
-            sides[side] = {**described_tokens(named, tokenizer), "ids": sides.get(side, {}).get("ids", [])}
+            sides[side] = {
+                **described_tokens(named, tokenizer),
+                "ids": sides.get(side, {}).get("ids", []),
+            }
     return arguments, sides
 
 
 def batch_of(arguments: Mapping[str, Any], given: Mapping[str, Any]) -> int:
     """Which text of the batch is recorded."""
     named = None if given.get("batch") is None else int(given["batch"])
-    read = next((arguments[name] for name in READ if getattr(arguments.get(name), "shape", None)), None)
+    read = next(
+        (arguments[name] for name in READ if getattr(arguments.get(name), "shape", None)), None
+    )
     return named or 0 if read is None else which(read.shape[0], named)
 
 
-def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any], start: Callable[[dict[str, Any]], TraceWriter],
-           group: Group | None = None) -> TraceWriter:
-    """One forward pass (two where patterns have to be written), recorded into start(sides), a new TraceWriter, which is left open. group: the
-    processes that hold the model together; each of them calls this."""
+def record(
+    model: Any,
+    tokenizer: Any,
+    text: str | None,
+    given: Mapping[str, Any],
+    start: Callable[[dict[str, Any]], TraceWriter],
+    group: Group | None = None,
+) -> TraceWriter:
+    """One forward pass (two where patterns have to be written), recorded into start(sides), a new
+    TraceWriter, which is left open. group: the processes that hold the model together; each of them
+    calls this."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     check_weights(model)
     arguments, sides = sides_of(model, tokenizer, text, given)
     base = getattr(model, "base_model", model)
     known = inspect.signature(base.forward).parameters
-    arguments = {name: value for name, value in arguments.items() if name in known or any(p.kind is p.VAR_KEYWORD for p in known.values())}
+    arguments = {
+        name: value
+        for name, value in arguments.items()
+        if name in known or any(p.kind is p.VAR_KEYWORD for p in known.values())
+    }
     way = "queries and keys" if _has_interface(model) else "outputs"
     while way:
         writer = start(sides)
         then = "" if way == "outputs" else "outputs"
         try:
-            _run(model, base, arguments, Recorder(writer, base, batch_of(arguments, given), way != "queries and keys", group), way)
-            if len({stack for stack, *_ in writer.blocks}) == (2 if getattr(base.config, "is_encoder_decoder", False) else 1):
+            _run(
+                model,
+                base,
+                arguments,
+                Recorder(
+                    writer, base, batch_of(arguments, given), way != "queries and keys", group
+                ),
+                way,
+            )
+            if len({stack for stack, *_ in writer.blocks}) == (
+                2 if getattr(base.config, "is_encoder_decoder", False) else 1
+            ):
                 return writer
             then = "" if writer.blocks else then
         except NeedsPatterns:
@@ -231,20 +381,37 @@ def record(model: Any, tokenizer: Any, text: str | None, given: Mapping[str, Any
             raise
         writer.drop()
         way = then
-    raise HeadlightError(f"{type(model).__name__} showed no attention that could be recorded; load it with attn_implementation=\"eager\".")
+    raise HeadlightError(
+        f"{type(model).__name__} showed no attention that could be recorded; load it with "
+        'attn_implementation="eager".'
+    )
 
 
 def _check_fits(sides: Mapping[str, Any], config: Any) -> None:
     """After a pass that failed: says so where there are more tokens than positions."""
-    tokens, positions = max((len(side["tokens"]) for side in sides.values()), default=0), getattr(config, "max_position_embeddings", None)
+    tokens, positions = (
+        max((len(side["tokens"]) for side in sides.values()), default=0),
+        getattr(config, "max_position_embeddings", None),
+    )
     if isinstance(positions, int) and tokens > positions:
-        raise HeadlightError(f"{tokens} tokens are more than this model's {positions} positions; give a shorter text.")
+        raise HeadlightError(
+            f"{tokens} tokens are more than this model's {positions} positions; give a shorter "
+            "text."
+        )
 
 
 def _has_interface(model: Any) -> bool:
-    """Whether the model attends by functions that can be registered: with transformers 4.53 or later, where its code asks for them."""
-    transformers, can = sys.modules["transformers"], getattr(model, "_can_set_attn_implementation", None)
-    registers = hasattr(transformers, "AttentionInterface") and hasattr(transformers, "AttentionMaskInterface") and "transformers.masking_utils" in sys.modules
+    """Whether the model attends by functions that can be registered: with transformers 4.53 or
+    later, where its code asks for them."""
+    transformers, can = (
+        sys.modules["transformers"],
+        getattr(model, "_can_set_attn_implementation", None),
+    )
+    registers = (
+        hasattr(transformers, "AttentionInterface")
+        and hasattr(transformers, "AttentionMaskInterface")
+        and "transformers.masking_utils" in sys.modules
+    )
     return registers and hasattr(model, "set_attn_implementation") and (can is None or bool(can()))
 
 
@@ -259,9 +426,17 @@ def _run(model: Any, base: Any, arguments: Mapping[str, Any], recorder: Recorder
         inside = hooked(base, recorder, torch)
     else:
         transformers.AttentionInterface.register(NAME, attention(recorder, torch))
-        transformers.AttentionMaskInterface.register(NAME, sys.modules["transformers.masking_utils"].eager_mask)
+        transformers.AttentionMaskInterface.register(
+            NAME, sys.modules["transformers.masking_utils"].eager_mask
+        )
         inside = attending(model, NAME)
     device = next(model.parameters()).device
     movable = device.type != "meta"  # accelerate moves what such a model reads
     with torch.no_grad(), inside, evaluating(model):
-        base(**{name: value.to(device) if movable and hasattr(value, "to") else value for name, value in arguments.items()}, **more)
+        base(
+            **{
+                name: value.to(device) if movable and hasattr(value, "to") else value
+                for name, value in arguments.items()
+            },
+            **more,
+        )

@@ -1,4 +1,5 @@
 """The window, as a process of its own."""
+
 from __future__ import annotations
 
 import subprocess
@@ -25,7 +26,8 @@ class Window:
         return self._process.poll() is None
 
     def wait(self, timeout: float | None = None) -> None:
-        """Returns when the window is closed. Raises HeadlightError where the program ended otherwise."""
+        """Returns when the window is closed. Raises HeadlightError where the program ended
+        otherwise."""
         status = self._process.wait(timeout)
         if status:
             self._said.seek(0)
@@ -40,16 +42,29 @@ class Window:
         return f"<headlight.Window: {'open' if self.is_open else 'closed'}>"
 
 
-def open_window(source: Source, view: str | None, head: Any, options: Mapping[str, object], block: bool | None) -> Window:
-    """block: whether to return only when the window is closed; by default where Python is not interactive."""
+def open_window(
+    source: Source, view: str | None, head: Any, options: Mapping[str, object], block: bool | None
+) -> Window:
+    """block: whether to return only when the window is closed; by default where Python is not
+    interactive."""
     if source.given:
-        raise HeadlightError("The window is opened with a text of at most 64 KiB; give a shorter one, or open the window and a file in it.")
+        raise HeadlightError(
+            "The window is opened with a text of at most 64 KiB; give a shorter one, or open the "
+            "window and a file in it."
+        )
     named = None if head is None else ".".join(head_parts(head))
     arguments = [*source.arguments, *spelled({"view": view, "head": named, **options})]
     said = tempfile.TemporaryFile()
     try:
         program = find_program()
-        process = subprocess.Popen([str(program), *arguments], env=environment(program), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+        process = subprocess.Popen(
+            [str(program), *arguments],
+            env=environment(program),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            start_new_session=True,
+        )
     except OSError as problem:
         raise cannot_start(problem) from None
     window = Window(process, said, source)

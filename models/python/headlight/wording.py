@@ -1,4 +1,6 @@
-"""The program's sentences as Python says them, and Python's options as the command line takes them."""
+"""The program's sentences as Python says them, and Python's options as the command line takes
+them."""
+
 from __future__ import annotations
 
 import os
@@ -9,20 +11,40 @@ from typing import Any
 from .head_names import is_head, spelled_head
 from .option_kinds import check_option
 
-THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")  # switches that the command line spells --no-…
+THERE_BY_DEFAULT = (
+    "labels",
+    "axis_titles",
+    "color_bar",
+)  # switches that the command line spells --no-…
 REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
-OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max", "with_")  # options that name heads
-RENAMED = {"only_tokens": "tokens", "only_keys": "keys", "with_": "with"}  # `tokens` names the tokens of arrays, and `with` is a word of Python
+OF_HEADS = (
+    "heads",
+    "only_heads",
+    "with",
+    "ablate",
+    "mean",
+    "max",
+    "with_",
+)  # options that name heads
+RENAMED = {
+    "only_tokens": "tokens",
+    "only_keys": "keys",
+    "with_": "with",
+}  # `tokens` names the tokens of arrays, and `with` is a word of Python
 NAMED = {there: here for here, there in RENAMED.items()}
 COMMAND = re.compile(r"('[^']*\bheadlight [^']*')")  # what a terminal takes as it is
 NAME = "([a-z]+(?:-[a-z]+)*)"
-OF_WORDS = "view|method|what|marks|over|scale|contrast|colormap|queries|baseline"  # options whose values are words
-NO_VALUES = "out|and|or|in|is|to|with|goes|acts|does|changes|needs|lists|makes|takes|explains"  # what follows an option in a sentence and is no value
+# options whose values are words
+OF_WORDS = "view|method|what|marks|over|scale|contrast|colormap|queries|baseline"
+# what follows an option in a sentence and is no value
+NO_VALUES = "out|and|or|in|is|to|with|goes|acts|does|changes|needs|lists|makes|takes|explains"
 
 
 def spelled(options: Mapping[str, object]) -> list[str]:
-    """Options as the command line spells them: width_mm=85 is --width-mm 85, values=True is --values, labels=False is
-    --no-labels, heads=[(1, 2), "3.0"] is --heads 1.2,3.0, what is None is left out, and the parts of a list have commas between them."""
+    """Options as the command line spells them: width_mm=85 is --width-mm 85, values=True is
+    --values, labels=False is
+    --no-labels, heads=[(1, 2), "3.0"] is --heads 1.2,3.0, what is None is left out, and the parts
+    of a list have commas between them."""
     out: list[str] = []
     for name, value in options.items():
         flag = "--" + RENAMED.get(name, name).replace("_", "-")
@@ -41,7 +63,9 @@ def spelled(options: Mapping[str, object]) -> list[str]:
         elif isinstance(value, (str, os.PathLike)) or not hasattr(value, "__iter__"):
             out += _pair(flag, str(value))
         else:
-            out += _pair(flag, ",".join(str(int(part) if hasattr(part, "item") else part) for part in value))
+            out += _pair(
+                flag, ",".join(str(int(part) if hasattr(part, "item") else part) for part in value)
+            )
     return out
 
 
@@ -59,18 +83,30 @@ def _pair(flag: str, value: str) -> list[str]:
 
 
 def in_python(said: str) -> str:
-    """A sentence of the program with its options named as Python names them: --only-heads is only_heads=."""
+    """A sentence of the program with its options named as Python names them: --only-heads is
+    only_heads=."""
     if found := re.search(r" \(see `headlight(?: [a-z]+)? --help`\)$", said):
-        return f"{in_python(said[:found.start()])} ({found[0][6:-1]} lists the options, here with _ for -)"
-    said = said.replace("'headlight render' draws figures without one", "headlight.figure draws figures without one")
+        return (
+            f"{in_python(said[: found.start()])} ({found[0][6:-1]} lists the options, here with "
+            "_ for -)"
+        )
+    said = said.replace(
+        "'headlight render' draws figures without one", "headlight.figure draws figures without one"
+    )
     parts = COMMAND.split(said)
     return "".join(part if i % 2 else _reworded(part) for i, part in enumerate(parts))
 
 
 def _reworded(said: str) -> str:
     said = re.sub(rf"--no-{NAME}", lambda found: f"{_name(found[1])}=False", said)
-    said = re.sub(rf"--({OF_WORDS}) (?!(?:{NO_VALUES})\b)([a-z][a-z_0-9-]*)", lambda found: f'{_name(found[1])}="{found[2]}"', said)
-    said = re.sub(rf"--{NAME} (\d[\d.,-]*\d|\d)", lambda found: f'{_name(found[1])}="{found[2]}"', said)
+    said = re.sub(
+        rf"--({OF_WORDS}) (?!(?:{NO_VALUES})\b)([a-z][a-z_0-9-]*)",
+        lambda found: f'{_name(found[1])}="{found[2]}"',
+        said,
+    )
+    said = re.sub(
+        rf"--{NAME} (\d[\d.,-]*\d|\d)", lambda found: f'{_name(found[1])}="{found[2]}"', said
+    )
     return re.sub(rf"--{NAME}( (?=[A-Z]{{2}}))?", lambda found: f"{_name(found[1])}=", said)
 
 
