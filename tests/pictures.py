@@ -1,5 +1,7 @@
-"""Pictures as bytes: reads and writes PNG, and says how far apart two are, so that a test notices what a person would and not
-how another computer smooths an edge: both are averaged over squares of BLOCK pixels first."""
+"""Pictures as bytes: reads and writes PNG, and says how far apart two are, so that a test notices
+what a person would and not how another computer smooths an edge: both are averaged over squares of
+BLOCK pixels first."""
+
 import struct
 import zlib
 from itertools import accumulate
@@ -14,9 +16,11 @@ def chunks(png):
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     at, out = 8, []
     while at < len(png):
-        length, name = struct.unpack(">I4s", png[at:at + 8])
-        data = png[at + 8:at + 8 + length]
-        assert zlib.crc32(name + data) == int.from_bytes(png[at + 8 + length:at + 12 + length], "big"), name
+        length, name = struct.unpack(">I4s", png[at : at + 8])
+        data = png[at + 8 : at + 8 + length]
+        assert zlib.crc32(name + data) == int.from_bytes(
+            png[at + 8 + length : at + 12 + length], "big"
+        ), name
         out.append((name.decode(), data))
         at += length + 12
     return out
@@ -31,7 +35,10 @@ def pixels(png):
     raw = zlib.decompress(b"".join(data for name, data in parts if name == "IDAT"))
     rows, before, stride = [], bytes(width * channels), width * channels
     for y in range(height):
-        filter_, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        filter_, row = (
+            raw[y * (stride + 1)],
+            bytearray(raw[y * (stride + 1) + 1 : (y + 1) * (stride + 1)]),
+        )
         if filter_ == 1:
             for c in range(channels):
                 row[c::channels] = bytes(v & 255 for v in accumulate(row[c::channels]))
@@ -39,7 +46,11 @@ def pixels(png):
             row = bytearray((a + b) & 255 for a, b in zip(row, before))
         elif filter_:
             for i in range(stride):
-                left, up, corner = row[i - channels] if i >= channels else 0, before[i], before[i - channels] if i >= channels else 0
+                left, up, corner = (
+                    row[i - channels] if i >= channels else 0,
+                    before[i],
+                    before[i - channels] if i >= channels else 0,
+                )
                 nearest = min((left, up, corner), key=lambda v: abs(left + up - corner - v))
                 row[i] = (row[i] + ((left + up) // 2 if filter_ == 3 else nearest)) & 255
         rows.append(row)
@@ -49,35 +60,55 @@ def pixels(png):
 
 def png_of(rows, channels):
     """A PNG of rows of 8 bits a channel."""
+
     def chunk(name, data):
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-    head = struct.pack(">IIBBBBB", len(rows[0]) // channels, len(rows), 8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0)
+        return (
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        )
+
+    head = struct.pack(
+        ">IIBBBBB", len(rows[0]) // channels, len(rows), 8, {1: 0, 3: 2, 4: 6}[channels], 0, 0, 0
+    )
     before, raw = bytes(len(rows[0])), b""
     for row in rows:
         raw += b"\x02" + bytes((a - b) & 255 for a, b in zip(row, before))
         before = row
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(raw, 9))
+        + chunk(b"IEND", b"")
+    )
 
 
 def averaged(png, block=BLOCK, blank=()):
-    """Rows of red, green, blue, each the mean of a square of the picture; what `blank` (x, y, width, height) names is black."""
+    """Rows of red, green, blue, each the mean of a square of the picture; what `blank` (x, y,
+    width, height) names is black."""
     width, height, channels, rows = pixels(png)
     for x, y, w, h in blank:
-        for row in rows[y:y + h]:
-            row[x * channels:(x + w) * channels] = bytes(w * channels)
+        for row in rows[y : y + h]:
+            row[x * channels : (x + w) * channels] = bytes(w * channels)
     out = []
     for y in range(0, height - block + 1, block):
         row = bytearray()
         for x in range(0, width - block + 1, block):
             for c in range(3):
-                row.append(sum(sum(r[x * channels + c:(x + block) * channels:channels]) for r in rows[y:y + block]) // (block * block))
+                row.append(
+                    sum(
+                        sum(r[x * channels + c : (x + block) * channels : channels])
+                        for r in rows[y : y + block]
+                    )
+                    // (block * block)
+                )
         out.append(row)
     return out
 
 
 def difference(one, other):
-    """Mean and largest difference of two averaged pictures, of 255, and where the largest is, in squares."""
-    assert len(one) == len(other) and len(one[0]) == len(other[0]), f"{len(one[0]) // 3} x {len(one)} squares in place of {len(other[0]) // 3} x {len(other)}"
+    """Mean and largest difference of two averaged pictures, of 255, and where the largest is, in
+    squares."""
+    sizes = [f"{len(rows[0]) // 3} x {len(rows)} squares" for rows in (one, other)]
+    assert sizes[0] == sizes[1], " in place of ".join(sizes)
     total, worst, at = 0, 0, (0, 0)
     for y, (a, b) in enumerate(zip(one, other)):
         off = [abs(v - w) for v, w in zip(a, b)]
@@ -96,4 +127,7 @@ def check_golden(name, png, golden, write, block=BLOCK, blank=()):
     _, _, channels, then = pixels(Path(golden).read_bytes())
     assert channels == 3, golden
     mean, worst, (x, y) = difference(now, then)
-    assert mean < MEAN and worst < WORST, f"{name} looks different: mean {mean:.2f}, at most {worst} of 255 around pixel {x * block}, {y * block}"
+    assert mean < MEAN and worst < WORST, (
+        f"{name} looks different: mean {mean:.2f}, at most {worst} of 255 around pixel "
+        f"{x * block}, {y * block}"
+    )

@@ -1,4 +1,6 @@
-"""What is wrong with input, files, disk or memory is said in one sentence, and nothing is half written."""
+"""What is wrong with input, files, disk or memory is said in one sentence, and nothing is half
+written."""
+
 import contextlib
 import json
 import os
@@ -11,18 +13,30 @@ import subprocess
 import time
 from pathlib import Path
 
-from program import FOLDER, MALFORMED, MODELS, PROGRAM, SANITIZED, TESTS, run
+from program import FOLDER, MALFORMED, MODELS, PROGRAM, SANITIZED, TESTS, refused, run
 
 
 def malformed_files_get_one_sentence():
     cases = json.loads((MALFORMED / "manifest.json").read_text())["cases"]
     slowest, largest = 0, 0
     for c in cases:
-        words = {"tokenizer": ["--text", "hello world"], "gguf": ["--ids", "0,1,2"], "png": ["--image", MALFORMED / c["path"]]}.get(c["kind"], ["--ids", "1,2,3"])
+        words = {
+            "tokenizer": ["--text", "hello world"],
+            "gguf": ["--ids", "0,1,2"],
+            "png": ["--image", MALFORMED / c["path"]],
+        }.get(c["kind"], ["--ids", "1,2,3"])
         begin = time.time()
         expect = c["expect"]
         out = FOLDER / "m.safetensors"
-        command = ["trace", "--model", MODELS / "vit" if c["kind"] == "png" else MALFORMED / c["path"], *words, "-o", out, "--quiet"]
+        command = [
+            "trace",
+            "--model",
+            MODELS / "vit" if c["kind"] == "png" else MALFORMED / c["path"],
+            *words,
+            "-o",
+            out,
+            "--quiet",
+        ]
         try:
             run(*command, status=0 if expect == "ok" else 1, limit_mb=700)
             if expect == "error":
@@ -34,45 +48,62 @@ def malformed_files_get_one_sentence():
                 raise
         out.unlink(missing_ok=True)
         slowest = max(slowest, time.time() - begin)
-        used = subprocess.run(["/usr/bin/time", "-f", "%M", str(PROGRAM), *map(str, command)], capture_output=True, text=True).stderr.split()[-1] if Path("/usr/bin/time").exists() else "0"
+        used = (
+            subprocess.run(
+                ["/usr/bin/time", "-f", "%M", str(PROGRAM), *map(str, command)],
+                capture_output=True,
+                text=True,
+            ).stderr.split()[-1]
+            if Path("/usr/bin/time").exists()
+            else "0"
+        )
         largest = max(largest, int(used))
         out.unlink(missing_ok=True)
-    print(f"     {len(cases)} files: the slowest took {slowest:.2f} s, the largest {largest / 1024:.0f} MB")
+    print(
+        f"     {len(cases)} files: the slowest took {slowest:.2f} s, the largest "
+        f"{largest / 1024:.0f} MB"
+    )
     assert SANITIZED or (slowest < 1 and largest < 200 * 1024)
 
 
 def bad_input_of_every_kind():
     out = FOLDER / "x.png"
     run("render", "--text", "", "-o", out, status=1)
-    run("render", "--text", "a", "-o", out)
-    run("render", "--text", "a", "--layer", "9", "--view", "head", "-o", out, status=1)
-    run("render", "--text", "a", "-o", "/nowhere/x.png", status=1)
-    run("render", "--text", "a", "-o", FOLDER, status=1)
-    run("render", "--text", "a", "-o", FOLDER / "x.gif", status=1)
-    run("render", "--text", "a", "-o", out, "--size", "axb", status=1)
-    run("render", "--text", "a", "-o", out, "--size", "30000x30000", "--dpi", "2400", status=1)
-    assert "--layer 2 --head 0 for head 2.0" in run("render", "--text", "a", "--view", "head", "--head", "2.0", "-o", out, status=2).err
-    run("render", "--text", "a", status=2)
-    run("render", "--text", "a", "--ids", "1", "-o", out, status=2)
-    run("render", "--text", "a", "--view", "sideways", "-o", out, status=2)
+    run("render --text a", "-o", out)
+    run("render --text a --layer 9 --view head", "-o", out, status=1)
+    run("render --text a -o /nowhere/x.png", status=1)
+    run("render --text a", "-o", FOLDER, status=1)
+    run("render --text a -o x.gif", status=1)
+    run("render --text a --size axb", "-o", out, status=1)
+    run("render --text a --size 30000x30000 --dpi 2400", "-o", out, status=1)
+    refused(
+        "--layer 2 --head 0 for head 2.0",
+        "render --text a --view head --head 2.0",
+        "-o",
+        out,
+        status=2,
+    )
+    run("render --text a", status=2)
+    run("render --text a --ids 1", "-o", out, status=2)
+    run("render --text a --view sideways", "-o", out, status=2)
     run("nonsense", status=2)
-    run("trace", "--ids", "1,2,99999", "-o", FOLDER / "t.safetensors", status=1)
-    run("trace", "--ids", "1,x", "-o", FOLDER / "t.safetensors", status=2)
-    run("trace", "--ids", "-1", "-o", FOLDER / "t.safetensors", status=1)
-    run("trace", "--text", "a", "--mask", "sideways", "-o", FOLDER / "t.safetensors", status=1)
-    run("trace", "--text", "a", "--capture", "nothing*", "-o", FOLDER / "t.safetensors", status=1)
-    run("trace", "--model", FOLDER, "--text", "a", "-o", FOLDER / "t.safetensors", status=1)
-    run("trace", "--text-file", "/nowhere", "-o", FOLDER / "t.safetensors", status=1)
-    run("trace", "--text", "a", "-o", "/dev/full", status=1)
-    run("info", "--model", "/nowhere", status=1)
-    run(status=1)  # no display
+    run("trace --ids 1,2,99999 -o t.safetensors", status=1)
+    run("trace --ids 1,x -o t.safetensors", status=2)
+    run("trace --ids -1 -o t.safetensors", status=1)
+    run("trace --text a --mask sideways -o t.safetensors", status=1)
+    run("trace --text a --capture nothing* -o t.safetensors", status=1)
+    run("trace --text a -o t.safetensors", "--model", FOLDER, status=1)
+    run("trace --text-file /nowhere -o t.safetensors", status=1)
+    run("trace --text a -o /dev/full", status=1)
+    run("info --model /nowhere", status=1)
+    run("", status=1)  # no display
     assert not (FOLDER / "t.safetensors").exists()
-    run("trace", "--text", "a\x01b", "-o", FOLDER / "t.safetensors")
-    run("trace", "--text", b"a\xffb".decode(errors="surrogateescape"), "-o", FOLDER / "t.safetensors")
+    run("trace --text ab -o t.safetensors")
+    run("trace -o t.safetensors", "--text", b"a\xffb".decode(errors="surrogateescape"))
     (FOLDER / "t.safetensors").write_text("old")
-    run("trace", "--ids", "99999", "-o", FOLDER / "t.safetensors", status=1)
+    run("trace --ids 99999 -o t.safetensors", status=1)
     assert (FOLDER / "t.safetensors").read_text() == "old", "the old file stays"
-    r = run("trace", "--text-file", "-", "-o", FOLDER / "t.safetensors", text_in=b"word " * 20_000)
+    r = run("trace --text-file - -o t.safetensors", text_in=b"word " * 20_000)
     assert "256" in r.err and len(r.err.splitlines()) == 1
 
 
@@ -82,23 +113,36 @@ def no_file_speaks_to_the_terminal():
     described = json.loads((folder / "tokenizer.json").read_text())
     described["normalizer"] = {"type": "\x1b]0;owned\x07"}
     (folder / "tokenizer.json").write_text(json.dumps(described))
-    said = run("trace", "--model", folder, "--text", "hello", "-o", FOLDER / "t.safetensors", status=1).err
+    said = run("trace --text hello -o t.safetensors", "--model", folder, status=1).err
     assert "␛]0;owned␇" in said and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), said
     table = run("info", "--model", folder).out
     assert "␛]0;x␇" in table and "\x1b" not in table
     raw = run("tokenize", text_in=json.dumps({"text": "a\x1b]0;x\x07\x7f\x9b"}).encode()).out
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", raw), raw
     written = FOLDER / "labels.csv"
-    run("render", "--text", "a\x1b]0;x\x07 cat", "--view", "head", "--layer", "0", "--head", "0", "-o", written)
+    run("render --view head --layer 0 --head 0", "--text", "a\x1b]0;x\x07 cat", "-o", written)
     assert "␛" in written.read_text() and "\x1b" not in written.read_text()
 
 
 def an_error_repeats_little_of_what_it_was_given():
     long = "x" * 20000
-    for words in (["render", "--text", "a", "-o", "f.png", "--mask", long], ["render", "--text", "a", "-o", "f.png", "--change", long], ["render", "--text", "a", "-o", "f.png", "--ablate", long],
-                  ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--cell", long], ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--layer", long], ["render", "--text", "a", "-o", "f.png", "--preset", long],
-                  ["render", "--text", "a", "-o", "f.png", "--tokens", long], ["trace", "--text", "a", "-o", "f.safetensors", "--capture", long], ["heads", "--text", "a", "--effect-on", long],
-                  ["info", "--model", long], ["render", "--text", "a", "-o", long], ["render", "--text", "a", "-o", "f.png", "--view", long], [long], ["--size", long], ["render", "--" + long]):
+    for words in (
+        ["render", "--text", "a", "-o", "f.png", "--mask", long],
+        ["render", "--text", "a", "-o", "f.png", "--change", long],
+        ["render", "--text", "a", "-o", "f.png", "--ablate", long],
+        ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--cell", long],
+        ["render", "--text", "a", "-o", "f.png", "--view", "lens", "--layer", long],
+        ["render", "--text", "a", "-o", "f.png", "--preset", long],
+        ["render", "--text", "a", "-o", "f.png", "--tokens", long],
+        ["trace", "--text", "a", "-o", "f.safetensors", "--capture", long],
+        ["heads", "--text", "a", "--effect-on", long],
+        ["info", "--model", long],
+        ["render", "--text", "a", "-o", long],
+        ["render", "--text", "a", "-o", "f.png", "--view", long],
+        [long],
+        ["--size", long],
+        ["render", "--" + long],
+    ):
         for status in (1, 2):
             try:
                 said = run(*words, status=status).err
@@ -113,7 +157,17 @@ def an_interrupted_save_leaves_nothing_beside_the_file():
     folder = FOLDER / "saves"
     folder.mkdir()
     out = folder / "heads.svg"
-    command = [str(PROGRAM), "render", "--text", "The cat sat on the mat. " * 3, "--view", "head", "--all-heads", "-o", str(out)]
+    command = [
+        str(PROGRAM),
+        "render",
+        "--text",
+        "The cat sat on the mat. " * 3,
+        "--view",
+        "head",
+        "--all-heads",
+        "-o",
+        str(out),
+    ]
     begin = time.time()
     subprocess.run(command, check=True, capture_output=True)
     whole = time.time() - begin
@@ -129,12 +183,33 @@ def an_interrupted_save_leaves_nothing_beside_the_file():
 def a_full_disk_leaves_the_old_file():
     target = FOLDER / "kept.png"
     target.write_bytes(b"old")
+
     def small():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
     for output, more in ((target, ["--view", "heads"]), (FOLDER / "kept.csv", ["--view", "lines"])):
-        r = subprocess.run([str(PROGRAM), "render", "--text", "Lily saw a cat. Lily saw a dog.", *more, "-o", str(output)], capture_output=True, preexec_fn=small, restore_signals=False, cwd=FOLDER, timeout=60)
-        assert r.returncode == 1 and r.stderr.startswith(b"headlight: ") and b"free some space" in r.stderr, r.stderr
-    assert target.read_bytes() == b"old" and not (FOLDER / "kept.csv").exists() and not list(FOLDER.glob("kept*.part-*"))
+        r = subprocess.run(
+            [
+                str(PROGRAM),
+                "render",
+                "--text",
+                "Lily saw a cat. Lily saw a dog.",
+                *more,
+                "-o",
+                str(output),
+            ],
+            capture_output=True,
+            preexec_fn=small,
+            restore_signals=False,
+            cwd=FOLDER,
+            timeout=60,
+        )
+        assert r.returncode == 1, r.stderr
+        assert r.stderr.startswith(b"headlight: "), r.stderr
+        assert b"free some space" in r.stderr, r.stderr
+    assert target.read_bytes() == b"old"
+    assert not (FOLDER / "kept.csv").exists()
+    assert not list(FOLDER.glob("kept*.part-*"))
 
 
 def an_unwritable_folder_keeps_the_old_file():
@@ -143,7 +218,7 @@ def an_unwritable_folder_keeps_the_old_file():
     locked = FOLDER / "locked"
     locked.mkdir()
     locked.chmod(0o500)
-    run("render", "--text", "a", "-o", locked / "x.png", status=1)
+    run("render --text a", "-o", locked / "x.png", status=1)
 
 
 def a_model_that_changes_on_the_disk_is_said():
@@ -153,7 +228,18 @@ def a_model_that_changes_on_the_disk_is_said():
     weights = folder / "model.safetensors"
     whole = weights.read_bytes()
     tokens = "30" if SANITIZED else "120"  # long enough to be cut in the middle
-    command = [str(PROGRAM), "generate", "--model", str(folder), "--text", "Lily had a red ball.", "--tokens", tokens, "--beams", "8"]
+    command = [
+        str(PROGRAM),
+        "generate",
+        "--model",
+        str(folder),
+        "--text",
+        "Lily had a red ball.",
+        "--tokens",
+        tokens,
+        "--beams",
+        "8",
+    ]
     begin = time.time()
     subprocess.run(command, check=True, capture_output=True)
     run_time = time.time() - begin
@@ -170,8 +256,15 @@ def a_model_that_changes_on_the_disk_is_said():
 
 
 def cut_while_it_waits(file, *command, say=b"The cat sat on the mat."):
-    """What a verb says that has mapped a file, waits for its standard input, and finds the file cut when it goes on."""
-    p = subprocess.Popen([str(PROGRAM), *map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=FOLDER)
+    """What a verb says that has mapped a file, waits for its standard input, and finds the file cut
+    when it goes on."""
+    p = subprocess.Popen(
+        [str(PROGRAM), *map(str, command)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=FOLDER,
+    )
     while p.poll() is None and file.name not in Path(f"/proc/{p.pid}/maps").read_text():
         time.sleep(0.005)
     assert p.poll() is None, p.stderr.read()
@@ -181,25 +274,46 @@ def cut_while_it_waits(file, *command, say=b"The cat sat on the mat."):
 
 
 def a_file_that_is_cut_while_a_verb_reads_it_is_said():
-    """A model, and a trace; whatever the verb and its way of writing: one sentence and status 1, no signal, and the old output stays."""
+    """A model, and a trace; whatever the verb and its way of writing: one sentence and status 1, no
+    signal, and the old output stays."""
     folder, weights = FOLDER / "cut model", FOLDER / "cut model/model.safetensors"
     shutil.copytree(MODELS / "gpt2", folder)
     data, out = weights.read_bytes(), FOLDER / "old output"
     typed = ["--model", folder, "--text-file", "-"]
-    for verb in (["trace", *typed, "-o", out], ["report", *typed, "-o", out], ["heads", *typed], ["heads", *typed, "--json"], ["generate", *typed], ["attribute", *typed, "-o", out.with_suffix(".csv")],
-                 ["attribute", *typed, "--json"], ["compare", *typed, "--text-b", "The dog sat."], ["heads", "--model", folder, "--corpus", "-", "-o", out.with_suffix(".html")],
-                 ["heads", "--model", folder, "--corpus", "-", "-o", out.with_suffix(".json")], ["heads", "--model", folder, "--corpus", "-"]):
+    for verb in (
+        ["trace", *typed, "-o", out],
+        ["report", *typed, "-o", out],
+        ["heads", *typed],
+        ["heads", *typed, "--json"],
+        ["generate", *typed],
+        ["attribute", *typed, "-o", out.with_suffix(".csv")],
+        ["attribute", *typed, "--json"],
+        ["compare", *typed, "--text-b", "The dog sat."],
+        ["heads", "--model", folder, "--corpus", "-", "-o", out.with_suffix(".html")],
+        ["heads", "--model", folder, "--corpus", "-", "-o", out.with_suffix(".json")],
+        ["heads", "--model", folder, "--corpus", "-"],
+    ):
         weights.write_bytes(data)
         written = Path(verb[-1]) if "-o" in verb else out
         written.write_bytes(b"old")
         status, printed, said = cut_while_it_waits(weights, *verb)
-        assert status == 1 and not printed and said == [f"headlight: {weights} changed on the disk; open it again."], (verb, status, said)
+        assert status == 1, (verb, status, said)
+        assert not printed, (verb, status, said)
+        assert said == [f"headlight: {weights} changed on the disk; open it again."], (
+            verb,
+            status,
+            said,
+        )
         assert written.read_bytes() == b"old", verb
     weights.write_bytes(data)
     trace = FOLDER / "cut trace.safetensors"
     run("trace", "--model", folder, "--text", "The cat sat on the mat. " * 5, "-o", trace)
-    status, printed, said = cut_while_it_waits(trace, "compare", "--trace", trace, "--model", folder, "--text-file", "-")
-    assert status == 1 and not printed and said == [f"headlight: {trace} changed on the disk; open it again."], (status, said)
+    status, printed, said = cut_while_it_waits(
+        trace, "compare", "--trace", trace, "--model", folder, "--text-file", "-"
+    )
+    assert status == 1, (status, said)
+    assert not printed, (status, said)
+    assert said == [f"headlight: {trace} changed on the disk; open it again."], (status, said)
     shutil.rmtree(folder)
 
 
@@ -208,64 +322,123 @@ def a_figure_that_is_drawn_of_a_file_that_was_cut_fails():
     trace, pipe = FOLDER / "drawn trace.safetensors", FOLDER / "pipe.png"
     run("trace", "--text", "The cat sat on the mat. " * 5, "-o", trace)
     os.mkfifo(pipe)
-    p = subprocess.Popen([str(PROGRAM), "render", "--trace", str(trace), "--view", "head", "-o", str(pipe)], stderr=subprocess.PIPE)
+    p = subprocess.Popen(
+        [str(PROGRAM), "render", "--trace", str(trace), "--view", "head", "-o", str(pipe)],
+        stderr=subprocess.PIPE,
+    )
     while p.poll() is None and trace.name not in Path(f"/proc/{p.pid}/maps").read_text():
         time.sleep(0.005)
     os.truncate(trace, 4096)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # it may have failed before it opened the pipe
+    reader = os.open(
+        pipe, os.O_RDONLY | os.O_NONBLOCK
+    )  # it may have failed before it opened the pipe
     while p.poll() is None:
         time.sleep(0.005)
         with contextlib.suppress(BlockingIOError):
             os.read(reader, 65536)
     os.close(reader)
-    assert p.wait(60) == 1 and p.stderr.read().decode() == f"headlight: {trace} changed on the disk; open it again.\n"
+    assert p.wait(60) == 1
+    assert p.stderr.read().decode() == f"headlight: {trace} changed on the disk; open it again.\n"
 
 
 def who_stops_reading_ends_the_program_silently():
-    """As `cat` ends where `head` has read enough, by SIGPIPE and without a word; what stood half written beside it is gone."""
+    """As `cat` ends where `head` has read enough, by SIGPIPE and without a word; what stood half
+    written beside it is gone."""
     folder = FOLDER / "closed"
     folder.mkdir()
-    for command in (["man"], ["heads", "--text", "a"], ["heads", "--text", "a", "--json"], ["render", "--help"], ["--commands"], ["completions", "bash"], ["render", "--text", "a", "-o", "-"],
-                    ["render", "--text", "a", "-o", "-", "--format", "csv"], ["trace", "--text", "a", "-o", "-"], ["compare", "--text", "a", "--text-b", "b"], ["generate", "--text", "a"], ["models"], ["fetch", "--list"]):
+    for command in (
+        ["man"],
+        ["heads", "--text", "a"],
+        ["heads", "--text", "a", "--json"],
+        ["render", "--help"],
+        ["--commands"],
+        ["completions", "bash"],
+        ["render", "--text", "a", "-o", "-"],
+        ["render", "--text", "a", "-o", "-", "--format", "csv"],
+        ["trace", "--text", "a", "-o", "-"],
+        ["compare", "--text", "a", "--text-b", "b"],
+        ["generate", "--text", "a"],
+        ["models"],
+        ["fetch", "--list"],
+    ):
         read, write = os.pipe()
         os.close(read)
-        p = subprocess.run([str(PROGRAM), *command], stdout=write, stderr=subprocess.PIPE, cwd=folder)
+        p = subprocess.run(
+            [str(PROGRAM), *command], stdout=write, stderr=subprocess.PIPE, cwd=folder
+        )
         os.close(write)
         assert p.returncode == -signal.SIGPIPE and not p.stderr, (command, p.returncode, p.stderr)
     assert not list(folder.iterdir())
     read, write = os.pipe()
     os.close(read)
     ignoring = lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    p = subprocess.run([str(PROGRAM), "heads", "--text", "a"], stdout=write, stderr=subprocess.PIPE, preexec_fn=ignoring, restore_signals=False)
+    p = subprocess.run(
+        [str(PROGRAM), "heads", "--text", "a"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        preexec_fn=ignoring,
+        restore_signals=False,
+    )
     os.close(write)
-    assert p.returncode == 1 and b"Standard output cannot be written" in p.stderr, "where whoever started it ignores the signal it is said"
+    assert p.returncode == 1
+    assert b"Standard output cannot be written" in p.stderr, (
+        "where whoever started it ignores the signal it is said"
+    )
 
 
 def usage_points_to_the_verb_and_to_what_was_meant():
-    for command, said in ((["heads", "--josn"], "There is no option --josn; did you mean --json? (see `headlight heads --help`)"), (["rendr"], 'did you mean "render"? (see `headlight --help`)'),
-                          (["render", "--text", "a", "-o", "x.png", "--haed", "1,2"], "There is no option --haed; did you mean --head? (see `headlight render --help`)"),
-                          (["heads", "--nonsense"], "There is no option --nonsense (see `headlight heads --help`)"), (["heads", "a word"], "a word"), (["trace", "--text", "a"], "headlight trace --help"),
-                          (["heads", "--trace", "t.safetensors", "--text", "a"], "--text and --trace cannot stand together; leave one of them out (see `headlight heads --help`)"),
-                          (["circuits", "--tokens", "5"], "--tokens goes with --head (see `headlight circuits --help`)")):
-        assert said in run(*command, status=2).err, run(*command, status=2).err
+    for command, said in (
+        (
+            ["heads", "--josn"],
+            "There is no option --josn; did you mean --json? (see `headlight heads --help`)",
+        ),
+        (["rendr"], 'did you mean "render"? (see `headlight --help`)'),
+        (
+            ["render", "--text", "a", "-o", "x.png", "--haed", "1,2"],
+            "There is no option --haed; did you mean --head? (see `headlight render --help`)",
+        ),
+        (["heads", "--nonsense"], "There is no option --nonsense (see `headlight heads --help`)"),
+        (["heads", "a word"], "a word"),
+        (["trace", "--text", "a"], "headlight trace --help"),
+        (
+            ["heads", "--trace", "t.safetensors", "--text", "a"],
+            (
+                "--text and --trace cannot stand together; leave one of them out (see `headlight "
+                "heads --help`)"
+            ),
+        ),
+        (
+            ["circuits", "--tokens", "5"],
+            "--tokens goes with --head (see `headlight circuits --help`)",
+        ),
+    ):
+        refused(said, *command, status=2)
 
 
 def too_little_memory_is_a_sentence():
     """Whatever the limit: the numbers, or one sentence; never a signal."""
     if SANITIZED:
         return
+
     def under(megabytes, *command):
         limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-        return subprocess.run([str(PROGRAM), *command], capture_output=True, text=True, timeout=120, preexec_fn=limit)
+        return subprocess.run(
+            [str(PROGRAM), *command], capture_output=True, text=True, timeout=120, preexec_fn=limit
+        )
+
     least = next(m for m in range(40, 1000, 10) if under(m, "--version").returncode == 0)
     text = "The cat sat on the mat. " * 400
     refused = 0
     for more in range(0, 120, 8):
-        for command in (["heads", "--text", text, "--threads", "16"], ["generate", "--text", text, "--tokens", "2"]):
+        for command in (
+            ["heads", "--text", text, "--threads", "16"],
+            ["generate", "--text", text, "--tokens", "2"],
+        ):
             r = under(least + more, *command)
             assert r.returncode in (0, 1), (least + more, command[0], r.returncode, r.stderr[:300])
             if r.returncode:
-                assert r.stderr.startswith("headlight: ") and len(r.stderr.splitlines()) == 1, r.stderr[:300]
+                assert r.stderr.startswith("headlight: "), r.stderr[:300]
+                assert len(r.stderr.splitlines()) == 1, r.stderr[:300]
                 refused += 1
     assert refused, "at least the smallest limit is too small"
 
@@ -275,13 +448,13 @@ def weights_that_are_not_numbers_are_said():
     shutil.copytree(MODELS / "gpt2", folder)
     path = folder / "model.safetensors"
     data = bytearray(path.read_bytes())
-    size, = struct.unpack("<Q", data[:8])
-    begin = json.loads(data[8:8 + size])["transformer.h.1.attn.c_attn.weight"]["data_offsets"][0]
-    data[8 + size + begin:12 + size + begin] = struct.pack("<f", float("nan"))
+    (size,) = struct.unpack("<Q", data[:8])
+    begin = json.loads(data[8 : 8 + size])["transformer.h.1.attn.c_attn.weight"]["data_offsets"][0]
+    data[8 + size + begin : 12 + size + begin] = struct.pack("<f", float("nan"))
     path.write_bytes(data)
     for view in ("head", "heads", "steps", "lens", "delta", "graph"):
-        r = run("render", "--model", folder, "--ids", "1,2,3", "--view", view, "-o", FOLDER / "nan.png", status=1)
+        r = run("render --ids 1,2,3 -o nan.png", "--model", folder, "--view", view, status=1)
         assert "layer 1's queries are not finite" in r.err, r.err
-    assert "not finite" in run("generate", "--model", folder, "--ids", "1,2,3", status=1).err
-    assert "not finite" in run("trace", "--model", folder, "--ids", "1,2,3", "-o", FOLDER / "nan.safetensors", status=1).err
+    refused("not finite", "generate --ids 1,2,3", "--model", folder)
+    refused("not finite", "trace --ids 1,2,3 -o nan.safetensors", "--model", folder)
     assert not (FOLDER / "nan.png").exists() and not (FOLDER / "nan.safetensors").exists()

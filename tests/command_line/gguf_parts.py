@@ -1,4 +1,6 @@
-"""A GGUF file in parts, as llama.cpp splits one: the first has all that the file says, each some of its tensors."""
+"""A GGUF file in parts, as llama.cpp splits one: the first has all that the file says, each some of
+its tensors."""
+
 import struct
 
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # of numbers, by type
@@ -32,7 +34,7 @@ def tensors_of(data, at, count):
         begin, end = at, value_end(data, 8, at)
         dimensions = struct.unpack_from("<I", data, end)[0]
         at = end + 4 + 8 * dimensions + 4 + 8
-        out.append((data[begin:at - 8], struct.unpack_from("<Q", data, at - 8)[0]))
+        out.append((data[begin : at - 8], struct.unpack_from("<Q", data, at - 8)[0]))
     return out, at
 
 
@@ -45,17 +47,32 @@ def split(data, parts, stem="m"):
         at = value_end(data, struct.unpack_from("<I", data, end)[0], end + 4)
     said = data[24:at]
     table, at = tensors_of(data, at, tensors)
-    body = data[aligned(at):]
+    body = data[aligned(at) :]
     ends = sorted([offset for _, offset in table] + [len(body)])
     out, each = {}, -(-tensors // parts)
     for part in range(parts):
         rows, values = b"", b""
-        mine = table[part * each:(part + 1) * each]
+        mine = table[part * each : (part + 1) * each]
         for head, offset in mine:
             rows += head + struct.pack("<Q", len(values))
-            values += body[offset:ends[ends.index(offset) + 1]]
+            values += body[offset : ends[ends.index(offset) + 1]]
             values += bytes(aligned(len(values)) - len(values))
-        keys = text(b"split.no") + struct.pack("<IH", 2, part) + text(b"split.count") + struct.pack("<IH", 2, parts) + text(b"split.tensors.count") + struct.pack("<Ii", 5, tensors)
-        whole = b"GGUF" + struct.pack("<IQQ", 3, len(mine), 3 + (entries if part == 0 else 0)) + (said if part == 0 else b"") + keys + rows
-        out[f"{stem}-{part + 1:05}-of-{parts:05}.gguf"] = whole + bytes(aligned(len(whole)) - len(whole)) + values
+        keys = (
+            text(b"split.no")
+            + struct.pack("<IH", 2, part)
+            + text(b"split.count")
+            + struct.pack("<IH", 2, parts)
+            + text(b"split.tensors.count")
+            + struct.pack("<Ii", 5, tensors)
+        )
+        whole = (
+            b"GGUF"
+            + struct.pack("<IQQ", 3, len(mine), 3 + (entries if part == 0 else 0))
+            + (said if part == 0 else b"")
+            + keys
+            + rows
+        )
+        out[f"{stem}-{part + 1:05}-of-{parts:05}.gguf"] = (
+            whole + bytes(aligned(len(whole)) - len(whole)) + values
+        )
     return out

@@ -1,13 +1,13 @@
 """Every view's figure as it was when someone looked at it."""
+
 import json
 import os
 import re
 import shutil
-import subprocess
 from collections import Counter
 
-from program import FOLDER, MODELS, TESTS, run
 import pictures
+from program import FOLDER, MODELS, TESTS, pdf_text, run
 
 
 def shapes_of(svg):
@@ -15,48 +15,170 @@ def shapes_of(svg):
     return len(re.findall(r"fill:(rgb\([^)]*\))", svg.split("</defs>")[-1]))
 
 
-VIEW, PATCHES = ["--size", "944x720"], ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"]
-GOLDEN = {"head": ["--view", "head", "--layer", "1", "--head", "2"], "dots": ["--view", "head", "--layer", "1", "--head", "2", "--marks", "dots", "--colormap", "viridis"],
-          "words": ["--view", "head", "--layer", "1", "--head", "2", "--join-words", "--values", "--grid-lines"], "heads": ["--view", "heads"],
-          "mean": ["--view", "head", "--layer", "1", "--mean", "layer", "--contrast", "root", "--methods"], "text": ["--view", "text", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW],
-          "steps": ["--view", "steps", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW], "lines": ["--view", "lines", "--layer", "1", *VIEW], "delta": ["--view", "delta", "--layer", "2", *VIEW],
-          "lens": ["--view", "lens", *VIEW], "graph": ["--view", "graph", *VIEW], "positions": ["--view", "positions", "--size", "1280x720"], "learn": ["--view", "learn"],
-          "compare": ["--view", "compare", "--layer", "1", "--head", "2", "--text-b", "Lily saw a big dog. Lily saw", *VIEW],
-          "before": ["--view", "compare", "--show", "delta", "--change", "mask:6>1", "--layer", "1", "--head", "2", *VIEW], "influence": ["--view", "influence", "--layer", "1", "--head", "2", "--metric", "cat", *VIEW], "patch": ["--view", "patch", "--ablate", "1.0", "--metric", "cat - dog", *VIEW], "origins": ["--view", "origins", "--layer", "2", "--head", "3", "--cell", "6,1", *VIEW],
-          "circuits": ["--view", "circuits", "--layer", "1", "--head", "2", *VIEW], "composed": ["--view", "circuits", "--graph", "--layer", "2", "--head", "3", "--size", "1280x800"],
-          "corpus": ["--view", "corpus", "--corpus", TESTS / "golden/corpus.txt", "--layer", "1", "--head", "2", "--size", "1280x860"], "next": ["--view", "compare", "--show", "next", "--ablate", "1.2", *VIEW],
-          "alignment": ["--model", "translator", "--view", "alignment", *VIEW], "aligned": ["--model", "translator", "--view", "alignment", "--as-lines", *VIEW],
-          "model": ["--model", "translator", "--view", "model", "--size", "1600x1000"], "decoder": ["--view", "model", "--size", "1600x1000"], "patches": [*PATCHES, "--view", "picture", *VIEW]}
+VIEW, PATCHES = (
+    ["--size", "944x720"],
+    ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"],
+)
+GOLDEN = {
+    "head": ["--view", "head", "--layer", "1", "--head", "2"],
+    "dots": [
+        "--view",
+        "head",
+        "--layer",
+        "1",
+        "--head",
+        "2",
+        "--marks",
+        "dots",
+        "--colormap",
+        "viridis",
+    ],
+    "words": [
+        "--view",
+        "head",
+        "--layer",
+        "1",
+        "--head",
+        "2",
+        "--join-words",
+        "--values",
+        "--grid-lines",
+    ],
+    "heads": ["--view", "heads"],
+    "mean": [
+        "--view",
+        "head",
+        "--layer",
+        "1",
+        "--mean",
+        "layer",
+        "--contrast",
+        "root",
+        "--methods",
+    ],
+    "text": ["--view", "text", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW],
+    "steps": ["--view", "steps", "--layer", "1", "--head", "2", "--cell", "6,1", *VIEW],
+    "lines": ["--view", "lines", "--layer", "1", *VIEW],
+    "delta": ["--view", "delta", "--layer", "2", *VIEW],
+    "lens": ["--view", "lens", *VIEW],
+    "graph": ["--view", "graph", *VIEW],
+    "positions": ["--view", "positions", "--size", "1280x720"],
+    "learn": ["--view", "learn"],
+    "compare": [
+        "--view",
+        "compare",
+        "--layer",
+        "1",
+        "--head",
+        "2",
+        "--text-b",
+        "Lily saw a big dog. Lily saw",
+        *VIEW,
+    ],
+    "before": [
+        "--view",
+        "compare",
+        "--show",
+        "delta",
+        "--change",
+        "mask:6>1",
+        "--layer",
+        "1",
+        "--head",
+        "2",
+        *VIEW,
+    ],
+    "influence": ["--view", "influence", "--layer", "1", "--head", "2", "--metric", "cat", *VIEW],
+    "patch": ["--view", "patch", "--ablate", "1.0", "--metric", "cat - dog", *VIEW],
+    "origins": ["--view", "origins", "--layer", "2", "--head", "3", "--cell", "6,1", *VIEW],
+    "circuits": ["--view", "circuits", "--layer", "1", "--head", "2", *VIEW],
+    "composed": [
+        "--view",
+        "circuits",
+        "--graph",
+        "--layer",
+        "2",
+        "--head",
+        "3",
+        "--size",
+        "1280x800",
+    ],
+    "corpus": [
+        "--view",
+        "corpus",
+        "--corpus",
+        TESTS / "golden/corpus.txt",
+        "--layer",
+        "1",
+        "--head",
+        "2",
+        "--size",
+        "1280x860",
+    ],
+    "next": ["--view", "compare", "--show", "next", "--ablate", "1.2", *VIEW],
+    "alignment": ["--model", "translator", "--view", "alignment", *VIEW],
+    "aligned": ["--model", "translator", "--view", "alignment", "--as-lines", *VIEW],
+    "model": ["--model", "translator", "--view", "model", "--size", "1600x1000"],
+    "decoder": ["--view", "model", "--size", "1600x1000"],
+    "patches": [*PATCHES, "--view", "picture", *VIEW],
+}
 
 
 def golden_figures():
-    """Every view as it was when someone looked at it. HEADLIGHT_GOLDEN=write makes them anew; look before you commit."""
+    """Every view as it was when someone looked at it. HEADLIGHT_GOLDEN=write makes them anew; look
+    before you commit."""
     folder, write = TESTS / "golden", os.environ.get("HEADLIGHT_GOLDEN") == "write"
     drawn = {options[options.index("--view") + 1] for options in GOLDEN.values()}
-    every = {row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")}
+    every = {
+        row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")
+    }
     assert drawn == every, f"each view has a golden figure, not so {drawn ^ every}"
     for name, options in GOLDEN.items():
         out = {end: FOLDER / f"golden.{end}" for end in ("png", "svg", "pdf")}
-        text, small = [] if "--image" in options else ["--text", "Lily saw a cat. Lily saw"], "--size" not in options
+        text, small = (
+            [] if "--image" in options else ["--text", "Lily saw a cat. Lily saw"],
+            "--size" not in options,
+        )
         for file in out.values():
             run("render", *text, *options, *(["--width-px", "420"] if small else []), "-o", file)
-        words = subprocess.run(["pdftotext", out["pdf"], "-"], capture_output=True, text=True).stdout.split() if shutil.which("pdftotext") else None
+        words = pdf_text(out["pdf"]).split() if shutil.which("pdftotext") else None
         now = {"shapes": shapes_of(out["svg"].read_text()), "text": words}
-        assert not [word for word in words or [] if re.search(r"^-\d|\de-\d", word)], f"{name}: a hyphen stands for minus"
-        assert not re.search(r"\b(Point at|Click|Drag|Hover|Press)\b", " ".join(words or [])), f"{name}: nobody can point at a page"
-        pictures.check_golden(name, out["png"].read_bytes(), folder / f"{name}.png", write, block=4 if small else 8)
+        assert not [word for word in words or [] if re.search(r"^-\d|\de-\d", word)], (
+            f"{name}: a hyphen stands for minus"
+        )
+        assert not re.search(r"\b(Point at|Click|Drag|Hover|Press)\b", " ".join(words or [])), (
+            f"{name}: nobody can point at a page"
+        )
+        pictures.check_golden(
+            name, out["png"].read_bytes(), folder / f"{name}.png", write, block=4 if small else 8
+        )
         if write:
             (folder / f"{name}.json").write_text(json.dumps(now, ensure_ascii=False) + "\n")
             continue
         golden = json.loads((folder / f"{name}.json").read_text())
-        # another processor rounds a last digit otherwise, which may move a number or a cell to the next color
-        changed = [] if words is None else list(((Counter(words) - Counter(golden["text"])) + (Counter(golden["text"]) - Counter(words))).elements())
-        assert len(changed) <= 0.04 * len(golden["text"] or []), f"{name}: the text of the PDF has changed: {changed[:8]}"
-        assert abs(now["shapes"] - golden["shapes"]) <= max(2, 0.05 * golden["shapes"]), f"{name}: the filled shapes of the SVG have changed"
+        # another processor rounds a last digit otherwise, which may move a number or a cell to the
+        # next color
+        changed = (
+            []
+            if words is None
+            else list(
+                (
+                    (Counter(words) - Counter(golden["text"]))
+                    + (Counter(golden["text"]) - Counter(words))
+                ).elements()
+            )
+        )
+        assert len(changed) <= 0.04 * len(golden["text"] or []), (
+            f"{name}: the text of the PDF has changed: {changed[:8]}"
+        )
+        assert abs(now["shapes"] - golden["shapes"]) <= max(2, 0.05 * golden["shapes"]), (
+            f"{name}: the filled shapes of the SVG have changed"
+        )
 
 
 def a_changed_picture_fails():
-    """What a person would see at once differs from a golden picture; what another computer smooths otherwise does not."""
+    """What a person would see at once differs from a golden picture; what another computer smooths
+    otherwise does not."""
     png = FOLDER / "changed.png"
     run("render", "--text", "Lily saw a cat. Lily saw", *GOLDEN["delta"], "-o", png)
     width, height, channels, rows = pictures.pixels(png.read_bytes())
@@ -74,8 +196,9 @@ def a_changed_picture_fails():
 
     def fill(x, y, w, h, color):
         def change(r):
-            for row in r[y:y + h]:
-                row[x * channels:(x + w) * channels] = bytes(color) * w
+            for row in r[y : y + h]:
+                row[x * channels : (x + w) * channels] = bytes(color) * w
+
         return change
 
     def shift(r):  # by half a label's height
@@ -87,7 +210,9 @@ def a_changed_picture_fails():
                 row[i] = max(0, min(255, row[i] + (6 if i % 2 else -6)))
 
     ink = max(range(60, height - 60, 20), key=lambda y: sum(255 - v for v in rows[y]))
-    dark = min(range(40, width - 60), key=lambda x: sum(rows[ink][x * channels:(x + 1) * channels]))
+    dark = min(
+        range(40, width - 60), key=lambda x: sum(rows[ink][x * channels : (x + 1) * channels])
+    )
     assert not fails(lambda r: None) and not fails(smooth)
     assert fails(shift), "everything six pixels higher"
     assert fails(fill(dark - 4, ink - 6, 12, 12, (255, 255, 255))), "a cell or label is missing"

@@ -1,5 +1,7 @@
-"""Every option that a verb declares changes what it says, or is refused by name: none is read and then unheard. The options are those
-that the program lists for shells, so that a new one needs a row here."""
+"""Every option that a verb declares changes what it says, or is refused by name: none is read and
+then unheard. The options are those that the program lists for shells, so that a new one needs a row
+here."""
+
 import functools
 import os
 import random
@@ -7,40 +9,160 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from program import FOLDER, MODELS, PROGRAM, run
+from program import FOLDER, MODELS, PROGRAM, refused, run
 
 TEXT, OTHER = "Lily saw an unbelievable cat", "Lily saw an unbelievable dog"
-SILENT = {"--help", "--quiet", "--threads", "--output", "-o", "-h", "--format", "--version"}  # change how, and not what, is said
+SILENT = {
+    "--help",
+    "--quiet",
+    "--threads",
+    "--output",
+    "-o",
+    "-h",
+    "--format",
+    "--version",
+}  # change how, and not what, is said
 SAMPLES = {  # a value that is not the default; [] of a flag
-    "--model": ["translator"], "--text": ["Tom had a car"], "--text-file": ["line.txt"], "--pair": ["more"], "--target": ["mehr"], "--ids": ["5,9,12"], "--target-ids": ["1,2"], "--token-types": ["0,0,1"],
-    "--image": [MODELS / "vit/gradient_rgb.png"], "--mask": ["window:2"], "--ablate": ["0.0:uniform"], "--temperature-attn": ["0.5"], "--change": ["temperature:0.3"], "--trace": ["t.safetensors"], "--metric": ["cat - dog"],
-    "--animate": ["layers"], "--generate": ["2"], "--delay": ["100"], "--numbered": [], "--all-heads": [], "--one-text": [], "--view": ["head"], "--layer": ["1"], "--head": ["1"], "--cell": ["2,1"], "--with": ["1.1"],
-    "--text-b": ["Lily had an unbelievable dog"], "--model-b": [MODELS / "gpt2"], "--show": ["next"], "--what": ["attn_out"], "--mean": ["all"], "--max": ["all"], "--hard": [], "--as-lines": [], "--origins": ["flow"], "--flow": [],
-    "--sink-apart": [], "--corpus": ["other.json"], "--graph": [], "--strongest": ["7"], "--influence": ["metric"], "--after": ["1"], "--probes": ["8"], "--beside": ["layer"], "--method": ["contribution"], "--baseline": ["zero"],
-    "--points": ["5"], "--parts": ["sentences"], "--heads": ["0.0,0.1"], "--share": ["30"], "--architecture": ["gpt-3"], "--part": ["mlp"], "--steps": ["block"], "--size": ["700x500"], "--preset": ["words.json"], "--width-mm": ["120"],
-    "--height-mm": ["100"], "--width-px": ["500"], "--height-px": ["400"], "--dpi": ["200"], "--font-pt": ["12"], "--colormap": ["viridis"], "--contrast": ["log"], "--queries": ["columns"], "--marks": ["dots"], "--turn-labels": ["always"],
-    "--title": ["A title"], "--caption": ["A caption"], "--no-labels": [], "--no-axis-titles": [], "--methods": [], "--no-color-bar": [], "--grid-lines": [], "--values": [], "--join-words": [], "--transparent": [], "--drop-sink": [],
-    "--tokens": ["0-3"], "--keys": ["0-2"], "--only-heads": ["1.0,1.1"]}
-OF_VERBS = {"--effect-on": [" cat"], "--sort": ["entropy"], "--json": [], "--random-repeat": ["5"], "--first-line": ["9"], "--sums": [], "--seed": ["7"], "--tokens": ["3"], "--temperature": ["0.9"], "--top-k": ["2"], "--top-p": ["0.1"],
-            "--beams": ["3"], "--length-penalty": ["4"], "--ids-out": [], "--trace-b": ["t.safetensors"], "--align": ["position"], "--clean": ["Lily saw a cat"], "--corrupted": ["Lily saw a dog"], "--steps": ["7"], "--over": ["written"],
-            "--gradients": ["-"], "--head": ["1.2"], "--composition": [], "--pairs": ["3"], "--noise": ["1"], "--clean-ids": ["5,9"], "--corrupted-ids": ["5,8"], "--estimate": [], "--capture": ["*hook_q"], "--station": ["scale"],
-            "--model-b": [MODELS / "gpt2_bf16"], "--list": [], "--set": ["width=8"], "--query": ["1"], "--probes": ["3"], "--heads": ["1.1"], "--strongest": ["3"], "--part": ["mlp"]}
+    "--model": ["translator"],
+    "--text": ["Tom had a car"],
+    "--text-file": ["line.txt"],
+    "--pair": ["more"],
+    "--target": ["mehr"],
+    "--ids": ["5,9,12"],
+    "--target-ids": ["1,2"],
+    "--token-types": ["0,0,1"],
+    "--image": [MODELS / "vit/gradient_rgb.png"],
+    "--mask": ["window:2"],
+    "--ablate": ["0.0:uniform"],
+    "--temperature-attn": ["0.5"],
+    "--change": ["temperature:0.3"],
+    "--trace": ["t.safetensors"],
+    "--metric": ["cat - dog"],
+    "--animate": ["layers"],
+    "--generate": ["2"],
+    "--delay": ["100"],
+    "--numbered": [],
+    "--all-heads": [],
+    "--one-text": [],
+    "--view": ["head"],
+    "--layer": ["1"],
+    "--head": ["1"],
+    "--cell": ["2,1"],
+    "--with": ["1.1"],
+    "--text-b": ["Lily had an unbelievable dog"],
+    "--model-b": [MODELS / "gpt2"],
+    "--show": ["next"],
+    "--what": ["attn_out"],
+    "--mean": ["all"],
+    "--max": ["all"],
+    "--hard": [],
+    "--as-lines": [],
+    "--origins": ["flow"],
+    "--flow": [],
+    "--sink-apart": [],
+    "--corpus": ["other.json"],
+    "--graph": [],
+    "--strongest": ["7"],
+    "--influence": ["metric"],
+    "--after": ["1"],
+    "--probes": ["8"],
+    "--beside": ["layer"],
+    "--method": ["contribution"],
+    "--baseline": ["zero"],
+    "--points": ["5"],
+    "--parts": ["sentences"],
+    "--heads": ["0.0,0.1"],
+    "--share": ["30"],
+    "--architecture": ["gpt-3"],
+    "--part": ["mlp"],
+    "--steps": ["block"],
+    "--size": ["700x500"],
+    "--preset": ["words.json"],
+    "--width-mm": ["120"],
+    "--height-mm": ["100"],
+    "--width-px": ["500"],
+    "--height-px": ["400"],
+    "--dpi": ["200"],
+    "--font-pt": ["12"],
+    "--colormap": ["viridis"],
+    "--contrast": ["log"],
+    "--queries": ["columns"],
+    "--marks": ["dots"],
+    "--turn-labels": ["always"],
+    "--title": ["A title"],
+    "--caption": ["A caption"],
+    "--no-labels": [],
+    "--no-axis-titles": [],
+    "--methods": [],
+    "--no-color-bar": [],
+    "--grid-lines": [],
+    "--values": [],
+    "--join-words": [],
+    "--transparent": [],
+    "--drop-sink": [],
+    "--tokens": ["0-3"],
+    "--keys": ["0-2"],
+    "--only-heads": ["1.0,1.1"],
+}
+OF_VERBS = {
+    "--effect-on": [" cat"],
+    "--sort": ["entropy"],
+    "--json": [],
+    "--random-repeat": ["5"],
+    "--first-line": ["9"],
+    "--sums": [],
+    "--seed": ["7"],
+    "--tokens": ["3"],
+    "--temperature": ["0.9"],
+    "--top-k": ["2"],
+    "--top-p": ["0.1"],
+    "--beams": ["3"],
+    "--length-penalty": ["4"],
+    "--ids-out": [],
+    "--trace-b": ["t.safetensors"],
+    "--align": ["position"],
+    "--clean": ["Lily saw a cat"],
+    "--corrupted": ["Lily saw a dog"],
+    "--steps": ["7"],
+    "--over": ["written"],
+    "--gradients": ["-"],
+    "--head": ["1.2"],
+    "--composition": [],
+    "--pairs": ["3"],
+    "--noise": ["1"],
+    "--clean-ids": ["5,9"],
+    "--corrupted-ids": ["5,8"],
+    "--estimate": [],
+    "--capture": ["*hook_q"],
+    "--station": ["scale"],
+    "--model-b": [MODELS / "gpt2_bf16"],
+    "--list": [],
+    "--set": ["width=8"],
+    "--query": ["1"],
+    "--probes": ["3"],
+    "--heads": ["1.1"],
+    "--strongest": ["3"],
+    "--part": ["mlp"],
+}
 
 
 def declared(verb):
     """The options of a verb, as a shell completes them."""
-    words = re.search(rf'^        {verb}\) words="([^"]*)"', run("completions", "bash").out, re.M)[1]
+    words = re.search(rf'^        {verb}\) words="([^"]*)"', run("completions bash").out, re.M)[1]
     return [word for word in words.split() if word.startswith("--") and word not in SILENT]
 
 
 @functools.cache
 def said(*arguments):
-    r = subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, cwd=FOLDER, timeout=120)
+    r = subprocess.run(
+        [str(PROGRAM), *map(str, arguments)], capture_output=True, cwd=FOLDER, timeout=120
+    )
     return r.returncode, r.stdout, r.stderr.decode(errors="replace")
 
 
 def unheard(base, option, values, also=()):
-    """Whether the option neither changes what is said nor is refused by its name; a command that is refused without it says nothing of it."""
+    """Whether the option neither changes what is said nor is refused by its name; a command that is
+    refused without it says nothing of it."""
     status, plain, _ = said(*base, *also)
     now, out, err = said(*base, *also, option, *values)
     if now:
@@ -54,40 +176,98 @@ def _written_before():
     for name, texts in (("these", "The cat sat on the mat."), ("other", "Tom had a car.")):
         (FOLDER / f"{name}.txt").write_text(texts)
         run("heads", "--corpus", f"{name}.txt", "-o", f"{name}.json")
-    (FOLDER / "words.json").write_text('{"format": "headlight-figure", "version": 1, "name": "words", "width-mm": "120", "join-words": "true", "drop-sink": "true"}')
-    run("trace", "--text", OTHER, "-o", "t.safetensors")
+    (FOLDER / "words.json").write_text(
+        '{"format": "headlight-figure", "version": 1, "name": "words", "width-mm": "120", '
+        '"join-words": "true", "drop-sink": "true"}'
+    )
+    run("trace -o t.safetensors", "--text", OTHER)
 
 
 INTEGRATED = ["--influence", "metric", "--method", "integrated-gradients"]
 WITH = {  # what an option needs beside it to act
-    ("patch", "--head"): ["--what", "head"], ("graph", "--metric"): ["--origins", "relevance"], ("influence", "--baseline"): INTEGRATED, ("influence", "--points"): INTEGRATED, ("influence", "--text-b"): [*INTEGRATED, "--baseline", "text"],
-    **{(view, change): ["--layer", "1"] for view in ("text", "origins", "learn") for change in ("--mask", "--ablate", "--change", "--temperature-attn")},
-    ("influence", "--method"): ["--influence", "metric"], ("influence", "--parts"): ["--influence", "metric"], ("influence", "--metric"): ["--influence", "metric"]}
-OF_VIEWS = {("influence", "--text-b"): ["The dog sat"], ("influence", "--metric"): ["cat - dog@1"]}  # a method of no metric asks for its position alone
-ELSEWHERE = {("lens", "--metric"), ("lens", "--cell"), ("delta", "--metric"), ("compare", "--model-b"), ("head", "--turn-labels")}  # of an image: the figure marks what is explained, model B must read images too, and long labels are turned anyway
-ONE_RUN = {"--animate", "--generate", "--delay", "--numbered", "--all-heads", "--one-text", "--view"}  # make other files, or are of the figure's file alone
-SHOWN = {"alignment": ["--model", "translator", "--text", "The unbelievable xylophonist."], "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"], "compare": ["--text", TEXT, "--text-b", OTHER],
-         "positions": ["--model", MODELS / "t5", "--text", "the cat"], "patch": ["--text", "The cat sat", "--text-b", "The dog sat"], "influence": ["--text", "The cat sat"], "corpus": ["--corpus", "these.json"]}
+    ("patch", "--head"): ["--what", "head"],
+    ("graph", "--metric"): ["--origins", "relevance"],
+    ("influence", "--baseline"): INTEGRATED,
+    ("influence", "--points"): INTEGRATED,
+    ("influence", "--text-b"): [*INTEGRATED, "--baseline", "text"],
+    **{
+        (view, change): ["--layer", "1"]
+        for view in ("text", "origins", "learn")
+        for change in ("--mask", "--ablate", "--change", "--temperature-attn")
+    },
+    ("influence", "--method"): ["--influence", "metric"],
+    ("influence", "--parts"): ["--influence", "metric"],
+    ("influence", "--metric"): ["--influence", "metric"],
+}
+OF_VIEWS = {
+    ("influence", "--text-b"): ["The dog sat"],
+    ("influence", "--metric"): ["cat - dog@1"],
+}  # a method of no metric asks for its position alone
+# of an image: the figure marks what is explained, model B must read images too, and long labels are
+# turned anyway
+ELSEWHERE = {
+    ("lens", "--metric"),
+    ("lens", "--cell"),
+    ("delta", "--metric"),
+    ("compare", "--model-b"),
+    ("head", "--turn-labels"),
+}
+ONE_RUN = {
+    "--animate",
+    "--generate",
+    "--delay",
+    "--numbered",
+    "--all-heads",
+    "--one-text",
+    "--view",
+}  # make other files, or are of the figure's file alone
+SHOWN = {
+    "alignment": ["--model", "translator", "--text", "The unbelievable xylophonist."],
+    "picture": ["--model", MODELS / "vit", "--image", MODELS / "vit/gradient_rgb.png"],
+    "compare": ["--text", TEXT, "--text-b", OTHER],
+    "positions": ["--model", MODELS / "t5", "--text", "the cat"],
+    "patch": ["--text", "The cat sat", "--text-b", "The dog sat"],
+    "influence": ["--text", "The cat sat"],
+    "corpus": ["--corpus", "these.json"],
+}
 FORMATS = ("json", "svg")  # numbers and figures
 CHANGES = {"--mask", "--ablate", "--temperature-attn", "--change"}
 STYLE = {"--colormap", "--contrast", "--queries", "--marks", "--turn-labels"}
-ALIKE = [(["--join-words"], "--turn-labels"), (["--show", "delta"], "--model-b")]  # words are turned anyway; lengths need models of one shape
-SEVERAL = {option: ([], ["all"], ["0.1,1.2"]) for option in ("--mean", "--max")}  # values that must say different things
+ALIKE = [
+    (["--join-words"], "--turn-labels"),
+    (["--show", "delta"], "--model-b"),
+]  # words are turned anyway; lengths need models of one shape
+SEVERAL = {
+    option: ([], ["all"], ["0.1,1.2"]) for option in ("--mean", "--max")
+}  # values that must say different things
 
 
 def _views():
-    views = [row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")]
+    views = [
+        row.split()[1] for row in run("--commands").out.splitlines() if row.startswith("view ")
+    ]
     options = [option for option in declared("render") if option not in ONE_RUN]
-    assert len(views) > 15 and not set(options) - SAMPLES.keys(), f"no sample of {set(options) - SAMPLES.keys()}"
+    assert len(views) > 15
+    assert not set(options) - SAMPLES.keys(), f"no sample of {set(options) - SAMPLES.keys()}"
     return views, options
 
 
 def _rendered(view, form, source=None):
-    return ["render", *(source or SHOWN.get(view, ["--text", TEXT])), "--view", view, "-o", "-", "--format", form]
+    return [
+        "render",
+        *(source or SHOWN.get(view, ["--text", TEXT])),
+        "--view",
+        view,
+        "-o",
+        "-",
+        "--format",
+        form,
+    ]
 
 
 def _sweep(check, rows, share=1.0):
-    """What the check says of the rows that are wrong; of a share of them, chosen anew in each run, unless there is time."""
+    """What the check says of the rows that are wrong; of a share of them, chosen anew in each run,
+    unless there is time."""
     if share < 1 and "HEADLIGHT_LONG" not in os.environ:
         seed = int(os.environ.get("HEADLIGHT_SEED") or random.SystemRandom().randrange(10**6))
         print(f"     seed {seed}")
@@ -104,23 +284,43 @@ def every_option_changes_the_numbers_and_the_figure_of_a_view_or_is_refused():
 
     def check(view, source, form, option):
         base, also = _rendered(view, form, source), WITH.get((view, option), [])
-        return unheard(base, option, OF_VIEWS.get((view, option), SAMPLES[option]), also) and f"{view} {form} {option}" + (" of an image" if source else "")
+        return unheard(
+            base, option, OF_VIEWS.get((view, option), SAMPLES[option]), also
+        ) and f"{view} {form} {option}" + (" of an image" if source else "")
+
     rows = []
     for view in views:
         for source in (None, SHOWN["picture"]):
             status, _, err = said(*_rendered(view, "json", source))
             assert status == 0 or source, err
             for option in options if status == 0 else []:
-                tells = option in CHANGES and not source or option not in RUN or source and option not in CHANGES and option != "--trace"
-                if tells and option not in _rendered(view, "json", source) and not (source and (view, option) in ELSEWHERE):
+                tells = (
+                    option in CHANGES
+                    and not source
+                    or option not in RUN
+                    or source
+                    and option not in CHANGES
+                    and option != "--trace"
+                )
+                if (
+                    tells
+                    and option not in _rendered(view, "json", source)
+                    and not (source and (view, option) in ELSEWHERE)
+                ):
                     rows += [(view, source, form, option) for form in FORMATS]
     _sweep(check, rows, 0.4)
 
 
 def _words_of_options():
-    """The words that an option chooses from, as its help lists them, without the one that it is by itself."""
-    rows = re.findall(r"^  (?:-\w,)?(--[\w-]+) TEXT:\{([^}]*)\}(?:=(\S+))?", run("render", "--help").out, re.M)
-    return {option: [word for word in words.split(",") if word != usual] for option, words, usual in rows}
+    """The words that an option chooses from, as its help lists them, without the one that it is by
+    itself."""
+    rows = re.findall(
+        r"^  (?:-\w,)?(--[\w-]+) TEXT:\{([^}]*)\}(?:=(\S+))?", run("render --help").out, re.M
+    )
+    return {
+        option: [word for word in words.split(",") if word != usual]
+        for option, words, usual in rows
+    }
 
 
 def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
@@ -128,20 +328,52 @@ def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
     _written_before()
     views, options = _views()
     options, words = [option for option in options if option not in RUN], _words_of_options()
-    acts = {(view, option): "does not act" not in said(*_rendered(view, "svg"), option, *SAMPLES[option])[2] for view in views for option in options}
-    of_views = {option for option in options if not all(acts[view, option] for view in views)} - {"--preset"}
+    acts = {
+        (view, option): "does not act"
+        not in said(*_rendered(view, "svg"), option, *SAMPLES[option])[2]
+        for view in views
+        for option in options
+    }
+    of_views = {option for option in options if not all(acts[view, option] for view in views)} - {
+        "--preset"
+    }
 
     def check(view, form, choice, option):
         base = [*_rendered(view, form), *choice]
         ready = said(*base)[0] == 0 and option not in base and (choice, option) not in ALIKE
-        return ready and unheard(base, option, OF_VIEWS.get((view, option), SAMPLES[option])) and f"{view} {form} {' '.join(map(str, choice))} {option}"
+        return (
+            ready
+            and unheard(base, option, OF_VIEWS.get((view, option), SAMPLES[option]))
+            and f"{view} {form} {' '.join(map(str, choice))} {option}"
+        )
+
     rows = []
     for view in views:
         own = [option for option in options if option in of_views and acts[view, option]]
-        choices = [[option, word] for option in own if option not in STYLE for word in words.get(option, [])]
-        choices += [[option, *value] for option in own if option not in words for value in SEVERAL.get(option, [[]] if not SAMPLES[option] else [])]
-        choices += [[option, *SAMPLES[option]] for option in own if option in ("--heads", "--architecture", "--with")]
-        rows += [(view, form, choice, option) for choice in choices for option in own if option != choice[0] for form in FORMATS]
+        choices = [
+            [option, word]
+            for option in own
+            if option not in STYLE
+            for word in words.get(option, [])
+        ]
+        choices += [
+            [option, *value]
+            for option in own
+            if option not in words
+            for value in SEVERAL.get(option, [[]] if not SAMPLES[option] else [])
+        ]
+        choices += [
+            [option, *SAMPLES[option]]
+            for option in own
+            if option in ("--heads", "--architecture", "--with")
+        ]
+        rows += [
+            (view, form, choice, option)
+            for choice in choices
+            for option in own
+            if option != choice[0]
+            for form in FORMATS
+        ]
     _sweep(check, rows, 0.1)
 
 
@@ -150,22 +382,60 @@ def every_way_to_name_several_heads_says_something_else_or_is_refused():
         for option, ways in SEVERAL.items():
             told = [said(*_rendered(view, "json"), option, *way) for way in ways]
             outs = [out for status, out, err in told if status == 0]
-            assert len(set(outs)) == len(outs) and all(status == 0 or option in err for status, _, err in told), (view, option)
+            assert len(set(outs)) == len(outs), (view, option)
+            assert all(status == 0 or option in err for status, _, err in told), (view, option)
 
 
-RUN = {"--model", "--text", "--text-file", "--pair", "--target", "--ids", "--target-ids", "--token-types", "--image", "--mask", "--ablate", "--temperature-attn", "--change", "--trace", "--seed"}  # of what is run, whatever is made of it
+RUN = {
+    "--model",
+    "--text",
+    "--text-file",
+    "--pair",
+    "--target",
+    "--ids",
+    "--target-ids",
+    "--token-types",
+    "--image",
+    "--mask",
+    "--ablate",
+    "--temperature-attn",
+    "--change",
+    "--trace",
+    "--seed",
+}  # of what is run, whatever is made of it
 
 
 PATCHED = ["--clean", "Lily saw a cat", "--corrupted", "Lily saw a dog", "--metric", "cat - dog"]
 VERBS = {  # what is run, and what else an option needs to be of use
     "heads": (["--text", TEXT], {}),
-    "compare": (["--model", MODELS / "gpt2", "--text", TEXT, "--text-b", OTHER], {"--align": ["--text-b", "an unbelievable cat"]}),
-    "generate": (["--text", TEXT, "--tokens", "5", "--json"], {"--length-penalty": ["--beams", "4"], "--top-k": ["--temperature", "3"], "--top-p": ["--temperature", "3"], "--seed": ["--temperature", "3"]}),
+    "compare": (
+        ["--model", MODELS / "gpt2", "--text", TEXT, "--text-b", OTHER],
+        {"--align": ["--text-b", "an unbelievable cat"]},
+    ),
+    "generate": (
+        ["--text", TEXT, "--tokens", "5", "--json"],
+        {
+            "--length-penalty": ["--beams", "4"],
+            "--top-k": ["--temperature", "3"],
+            "--top-p": ["--temperature", "3"],
+            "--seed": ["--temperature", "3"],
+        },
+    ),
     "patch": (PATCHED, {}),
     "circuits": ([], {"--tokens": ["--head", "1.1"]}),
     "learn": (["--station", "scale", "-o", "-", "--format", "json"], {}),
 }
-BESIDE = [(["attribute", "--text", TEXT, "--method", method, "--json"], {}) for method in ("gradient", "input-x-gradient", "integrated-gradients", "contribution", "relevance", "rollout")]
+BESIDE = [
+    (["attribute", "--text", TEXT, "--method", method, "--json"], {})
+    for method in (
+        "gradient",
+        "input-x-gradient",
+        "integrated-gradients",
+        "contribution",
+        "relevance",
+        "rollout",
+    )
+]
 
 
 def every_option_of_a_verb_changes_what_it_says_or_is_refused():
@@ -175,35 +445,66 @@ def every_option_of_a_verb_changes_what_it_says_or_is_refused():
         for option in declared(base[0]):
             values = OF_VERBS.get(option, SAMPLES.get(option))
             assert values is not None, f"no sample of {base[0]} {option}"
-            if option not in base and option not in RUN and unheard(base, option, values, needs.get(option, [])):
+            if (
+                option not in base
+                and option not in RUN
+                and unheard(base, option, values, needs.get(option, []))
+            ):
                 wrong.append(" ".join(map(str, [*base, option])))
     assert not wrong, f"unheard: {wrong}"
 
 
 def a_station_of_learn_hears_a_head_and_a_query_or_says_that_it_does_not():
-    for station in [row.split()[0] for row in run("learn", "--list").out.splitlines()]:
-        shown = {"pictures": ["--model", MODELS / "vit"], "three-uses": ["--set", "tired-or-wide=off"]}.get(station, [])
-        for option, value in (("--head", "1"), ("--layer", "encoder.1" if station in ("three-uses", "seq2seq") else "1"), ("--query", "1")):
+    for station in [row.split()[0] for row in run("learn --list").out.splitlines()]:
+        shown = {
+            "pictures": ["--model", MODELS / "vit"],
+            "three-uses": ["--set", "tired-or-wide=off"],
+        }.get(station, [])
+        for option, value in (
+            ("--head", "1"),
+            ("--layer", "encoder.1" if station in ("three-uses", "seq2seq") else "1"),
+            ("--query", "1"),
+        ):
             if (station, option) == ("three-uses", "--query"):
                 continue  # of a head of the encoder, where learn_stations holds its numbers
-            assert not unheard(["learn", "--station", station, *shown, "-o", "-", "--format", "svg"], option, [value]), (station, option)
+            assert not unheard(
+                ["learn", "--station", station, *shown, "-o", "-", "--format", "svg"],
+                option,
+                [value],
+            ), (station, option)
     three_numbers = ["learn", "--station", "qkv", "--set", "small=on", "-o", "-", "--format", "svg"]
-    assert not unheard(three_numbers, "--head", ["1"]), "a station whose state shows no head of the model"
+    assert not unheard(three_numbers, "--head", ["1"]), (
+        "a station whose state shows no head of the model"
+    )
 
 
 def gradients_of_a_metric_are_refused_where_the_method_explains_none():
     for method in ("contribution", "rollout"):
-        assert "--gradients goes with" in run("attribute", "--text", TEXT, "--method", method, "--gradients", "g.safetensors", status=1).err
+        refused(
+            "--gradients goes with",
+            "attribute --gradients g.safetensors",
+            "--text",
+            TEXT,
+            "--method",
+            method,
+        )
 
 
 def a_figure_of_lines_goes_to_the_layer_of_the_heads_that_are_named():
-    assert len(run("render", "--text", TEXT, "--view", "lines", "--heads", "1.1", "-o", "-", "--format", "json").out) > 100
+    assert len(run("render --view lines --heads 1.1 -o - --format json", "--text", TEXT).out) > 100
     for wrong in (["0.1,1.1"], ["0.1", "--layer", "1"]):
-        assert "--layer" in run("render", "--text", TEXT, "--view", "lines", "--heads", *wrong, "-o", "x.svg", status=1).err
+        refused("--layer", "render --view lines -o x.svg", "--text", TEXT, "--heads", *wrong)
 
 
 def what_a_view_has_no_numbers_for_is_said():
     two, out = ["--text", "The cat sat"], FOLDER / "none.csv"
-    for wrong, words in ((["--view", "patch"], "--text-b"), (["--view", "patch", "--text-b", "The big cat sat"], "equally long"), (["--view", "compare", "--show", "delta", "--model-b", MODELS / "gpt2"], "different layers")):
-        assert words in run("render", *two, *wrong, "-o", out, status=1).err, wrong
+    for wrong, words in (
+        (["--view", "patch"], "--text-b"),
+        (["--view", "patch", "--text-b", "The big cat sat"], "equally long"),
+        (
+            ["--view", "compare", "--show", "delta", "--model-b", MODELS / "gpt2"],
+            "different layers",
+        ),
+    ):
+        refused(words, "render", *two, *wrong, "-o", out)
     assert not out.exists()

@@ -1,4 +1,5 @@
 """What the program says of itself: commands, completions, manual, help."""
+
 import re
 import shlex
 import shutil
@@ -9,33 +10,67 @@ from program import FOLDER, PROGRAM, TESTS, run
 
 def commands_are_listed_and_checked():
     lines = run("--commands").out.splitlines()
-    assert len(lines) > 60 and any(line.startswith("view lines ") and "Ctrl+2" in line for line in lines), lines[:3]
+    assert len(lines) > 60, lines[:3]
+    assert any(line.startswith("view lines ") and "Ctrl+2" in line for line in lines), lines[:3]
     assert all(len(line.split()) > 2 for line in lines)
     for line in ("fly", "view lines; fly", "lock", "undo twice"):
-        assert "--commands" in run("--do", line, status=2).err or "leave that out" in run("--do", line, status=2).err
+        assert (
+            "--commands" in run("--do", line, status=2).err
+            or "leave that out" in run("--do", line, status=2).err
+        )
 
 
 def shells_and_the_manual():
     page = run("man").out
-    assert page.startswith(".TH HEADLIGHT 1") and all(f".SH {verb}" in page for verb in ("RENDER", "COMPARE", "TRACE")) and "\\-\\-effect\\-on" in page
-    assert all("HEADLIGHT_KERNELS" in text for text in (page.split(".SH ENVIRONMENT")[1], run("--help").out.split("Environment:")[1]))
+    assert page.startswith(".TH HEADLIGHT 1")
+    assert all(f".SH {verb}" in page for verb in ("RENDER", "COMPARE", "TRACE"))
+    assert "\\-\\-effect\\-on" in page
+    assert all(
+        "HEADLIGHT_KERNELS" in text
+        for text in (page.split(".SH ENVIRONMENT")[1], run("--help").out.split("Environment:")[1])
+    )
     if shutil.which("bash"):
-        script = run("completions", "bash").out + 'COMP_WORDS=(headlight render --all); COMP_CWORD=2; _headlight; echo "${COMPREPLY[@]}"; COMP_WORDS=(headlight comp); COMP_CWORD=1; _headlight; echo "${COMPREPLY[@]}"'
+        script = run("completions bash").out + (
+            "COMP_WORDS=(headlight render --all); COMP_CWORD=2; _headlight; echo "
+            '"${COMPREPLY[@]}"; COMP_WORDS=(headlight comp); COMP_CWORD=1; _headlight; echo '
+            '"${COMPREPLY[@]}"'
+        )
         out = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
-        assert out.stdout.split("\n")[:2] == ["--all-heads", "compare completions"] and not out.stderr, out
+        assert out.stdout.split("\n")[:2] == ["--all-heads", "compare completions"], out
+        assert not out.stderr, out
     for shell in ("zsh", "fish"):
         assert "effect-on" in run("completions", shell).out
-    run("completions", "tcsh", status=2)
+    run("completions tcsh", status=2)
 
 
 def help_examples_run():
     tried = 0
-    (FOLDER / "texts.txt").write_text("The cat sat on the mat.\nOnce upon a time")  # of heads --corpus
-    for verb in ("render", "trace", "heads", "generate", "attribute", "tokenize", "learn", "info", "models"):
+    (FOLDER / "texts.txt").write_text(
+        "The cat sat on the mat.\nOnce upon a time"
+    )  # of heads --corpus
+    for verb in (
+        "render",
+        "trace",
+        "heads",
+        "generate",
+        "attribute",
+        "tokenize",
+        "learn",
+        "info",
+        "models",
+    ):
         text = run(verb, "--help").out
-        examples = [line.strip() for line in text.split("Examples:")[1].splitlines() if "headlight" in line and "FOLDER" not in line]
+        examples = [
+            line.strip()
+            for line in text.split("Examples:")[1].splitlines()
+            if "headlight" in line and "FOLDER" not in line
+        ]
         for example in examples:
-            command = re.sub(r"\bheadlight\b", shlex.quote(str(PROGRAM)), example, count=1) if not example.startswith("echo") else example.replace("| headlight", "| " + shlex.quote(str(PROGRAM)))
+            command = (
+                re.sub(r"\bheadlight\b", shlex.quote(str(PROGRAM)), example, count=1)
+                if not example.startswith("echo")
+                else example.replace("| headlight", "| " + shlex.quote(str(PROGRAM)))
+            )
             r = subprocess.run(command, shell=True, cwd=FOLDER, capture_output=True, timeout=120)
             assert r.returncode == 0, (example, r.stderr.decode())
             tried += 1
@@ -44,10 +79,21 @@ def help_examples_run():
 
 
 def window_tests_without_a_screen_are_skipped_and_fail_where_a_service_runs_them():
-    """None of their tools is on this PATH: 77, which ctest and ./test say as skipped; with CI set they fail."""
+    """None of their tools is on this PATH: 77, which ctest and ./test say as skipped; with CI set
+    they fail."""
     empty = FOLDER / "no tools"
     empty.mkdir()
     for script in ("test_window.py", "kill.py"):
-        for variables, status, said in (({}, 77, "skipped: Xvfb"), ({"CI": "true"}, 1, "FAIL Xvfb")):
-            r = subprocess.run(["/usr/bin/python3", str(TESTS / "window" / script), str(PROGRAM)], env={"PATH": str(empty), **variables}, capture_output=True, text=True, timeout=60)
-            assert r.returncode == status and r.stdout.startswith(said), (script, variables, r.returncode, r.stdout, r.stderr)
+        for variables, status, said in (
+            ({}, 77, "skipped: Xvfb"),
+            ({"CI": "true"}, 1, "FAIL Xvfb"),
+        ):
+            r = subprocess.run(
+                ["/usr/bin/python3", str(TESTS / "window" / script), str(PROGRAM)],
+                env={"PATH": str(empty), **variables},
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+            assert r.returncode == status
+            assert r.stdout.startswith(said), (script, variables, r.returncode, r.stdout, r.stderr)

@@ -1,26 +1,31 @@
 """The stations of Learn as figures and as numbers."""
+
 import json
 import math
 import shutil
-import subprocess
 
-from program import FOLDER, MODELS, TESTS, run
+from program import FOLDER, TESTS, pdf_text, refused, run
 
 
 def stations_are_listed_key_first():
-    lines = run("learn", "--list").out.splitlines()
+    lines = run("learn --list").out.splitlines()
     keys = [line.split()[0] for line in lines]
     assert "positions" in keys and len(set(keys)) == len(keys), lines
     assert all(len(line.split(maxsplit=1)) == 2 for line in lines), lines
 
 
 def every_station_is_drawn_without_further_words():
-    for key in (line.split()[0] for line in run("learn", "--list").out.splitlines()):
-        for end in ("png", "svg", "pdf") if key in ("worked-example", "positions", "pictures") else ("png",):
+    for key in (line.split()[0] for line in run("learn --list").out.splitlines()):
+        for end in (
+            ("png", "svg", "pdf")
+            if key in ("worked-example", "positions", "pictures")
+            else ("png",)
+        ):
             a, b = FOLDER / f"{key}.{end}", FOLDER / f"{key} again.{end}"
             for file, threads in ((a, 2), (b, 1)):
                 run("learn", "--station", key, "-o", file, "--threads", threads)
-            assert a.read_bytes() == b.read_bytes() and a.stat().st_size > 2000, f"{key}.{end} differs between runs"
+            assert a.read_bytes() == b.read_bytes(), f"{key}.{end} differs between runs"
+            assert a.stat().st_size > 2000
         run("learn", "--station", key, "-o", FOLDER / f"{key}.json")
         tables = json.loads((FOLDER / f"{key}.json").read_text())["tables"]
         assert tables and len({t["name"] for t in tables}) == len(tables), key
@@ -28,60 +33,74 @@ def every_station_is_drawn_without_further_words():
 
 def positions_as_numbers():
     file = FOLDER / "positions.json"
-    run("learn", "--station", "positions", "--text", "The cat sat", "--set", "width=2", "--set", "count=8", "-o", file)
+    run(
+        "learn --station positions --set width=2 --set count=8", "--text", "The cat sat", "-o", file
+    )
     tables = {t["name"]: t for t in json.loads(file.read_text())["tables"]}
     vectors = tables["A vector for each position"]
     assert vectors["rows"][:3] == ["0 The", "1 cat", "2 sat"], vectors["rows"]
     for p, (sine, cosine) in enumerate(vectors["values"]):
-        assert math.isclose(sine, math.sin(p), abs_tol=1e-6) and math.isclose(cosine, math.cos(p), abs_tol=1e-6), p
+        assert math.isclose(sine, math.sin(p), abs_tol=1e-6), p
+        assert math.isclose(cosine, math.cos(p), abs_tol=1e-6), p
     between = tables["Dot product of two positions"]["values"]
-    assert all(math.isclose(between[i][j], math.cos(i - j), abs_tol=1e-5) for i in range(8) for j in range(8))
+    assert all(
+        math.isclose(between[i][j], math.cos(i - j), abs_tol=1e-5)
+        for i in range(8)
+        for j in range(8)
+    )
 
 
 def a_station_page_is_text_where_it_is_vectors():
     file = FOLDER / "station.pdf"
-    run("learn", "--station", "positions", "--text", "Grüße an 猫", "-o", file, "--width-mm", "178")
+    run("learn --station positions --width-mm 178", "--text", "Grüße an 猫", "-o", file)
     if shutil.which("pdftotext"):
-        text = subprocess.run(["pdftotext", file, "-"], capture_output=True, text=True).stdout
+        text = pdf_text(file)
         text = " ".join(text.split())
-        assert "Positions" in text and "sine and cosine" in text and "Dot product of two positions" in text, text
+        assert "Positions" in text, text
+        assert "sine and cosine" in text, text
+        assert "Dot product of two positions" in text, text
 
 
 def what_a_station_cannot_do_is_said():
     out = ("-o", FOLDER / "none.png")
-    assert "wisdom" in run("learn", "--station", "wisdom", *out, status=2).err
-    assert "--list" in run("learn", "--station", "positions", status=1).err
-    for wrong, said in (("width=1", "2 to 256"), ("width=x", "2 to 256"), ("depth=3", "width, count, base"), ("width", "KEY=VALUE")):
-        assert said in run("learn", "--station", "positions", "--set", wrong, *out, status=1).err, wrong
-    assert "--head" in run("learn", "--station", "positions", "--head", "99", *out, status=1).err
+    refused("wisdom", "learn --station wisdom", *out, status=2)
+    refused("--list", "learn --station positions")
+    for wrong, said in (
+        ("width=1", "2 to 256"),
+        ("width=x", "2 to 256"),
+        ("depth=3", "width, count, base"),
+        ("width", "KEY=VALUE"),
+    ):
+        refused(said, "learn --station positions", "--set", wrong, *out)
+    refused("--head", "learn --station positions --head 99", *out)
     assert not (FOLDER / "none.png").exists()
 
 
 def a_picture_is_drawn_in_patches_without_a_vision_model():
     out, picture = FOLDER / "patches.json", TESTS / "golden" / "head.png"
     for options in ((), ("--image", picture), ("--model", "stories", "--image", picture)):
-        run("learn", "--station", "pictures", *options, "-o", out)
+        run("learn --station pictures", *options, "-o", out)
         tables = {t["name"]: t for t in json.loads(out.read_text())["tables"]}
         assert tables["A picture as a text"]["values"][1] == [768], tables
-    run("learn", "--station", "pictures", "--model", MODELS / "vit", "-o", out)
+    run("learn --station pictures --model MODELS/vit", "-o", out)
     names = [t["name"] for t in json.loads(out.read_text())["tables"]]
     assert any("looks at" in name for name in names), names
-    assert "none.png" in run("learn", "--station", "pictures", "--image", FOLDER / "none.png", "-o", out, status=1).err
+    refused("none.png", "learn --station pictures --image none.png", "-o", out)
 
 
 def positions_are_switched_off_and_shuffled():
     text = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
     for change in ("positions:off", "positions:shuffle:7"):
         out = FOLDER / "changed.safetensors"
-        run("trace", "--text", text, "--change", change, "-o", out, "--capture", "logits")
+        run("trace --capture logits", "--text", text, "--change", change, "-o", out)
         assert change.encode() in out.read_bytes()
-    assert "shuffle:SEED" in run("trace", "--text", text, "--change", "positions:on", "-o", out, status=1).err
+    refused("shuffle:SEED", "trace --change positions:on", "--text", text, "-o", out)
 
 
 def counts_are_exact_in_every_file():
     for end in ("json", "csv", "tsv"):
         file = FOLDER / f"counts.{end}"
-        run("learn", "--station", "parameters", "-o", file)
+        run("learn --station parameters", "-o", file)
         text = file.read_text()
         for count in ("1572864", "6291456", "603979776", "57982058496", "175181291520"):
             assert count in text, (end, count)

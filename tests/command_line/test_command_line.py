@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The program as a person types it: exit statuses, messages, files; each function of a subject that takes nothing is a test.
-PROGRAM [test…] [-test…]: all, these, or all but these; HEADLIGHT_JOBS of them at a time (one), each with a folder of its own.
-Ends with 'N passed, N failed'."""
+"""The program as a person types it: exit statuses, messages, files; each function of a subject that
+takes nothing is a test. PROGRAM [test…] [-test…]: all, these, or all but these; HEADLIGHT_JOBS of
+them at a time (one), each with a folder of its own. Ends with 'N passed, N failed'."""
+
 import multiprocessing
 import os
 import shutil
@@ -24,13 +25,38 @@ import helping
 import instruction_sets
 import interventions
 import learning
-import models
 from program import FOLDER
 
-SUBJECTS = [failures, figures, golden, interventions, attributing, circuits, corpus, endless, learning, models, fetching, conversions, instruction_sets, helping, heard]
+import models
+
+SUBJECTS = [
+    failures,
+    figures,
+    golden,
+    interventions,
+    attributing,
+    circuits,
+    corpus,
+    endless,
+    learning,
+    models,
+    fetching,
+    conversions,
+    instruction_sets,
+    helping,
+    heard,
+]
 
 
-TESTS = {t.__name__: t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__name__.startswith("_") and not t.__code__.co_argcount}
+TESTS = {
+    t.__name__: t
+    for subject in SUBJECTS
+    for t in vars(subject).values()
+    if isinstance(t, FunctionType)
+    and t.__module__ == subject.__name__
+    and not t.__name__.startswith("_")
+    and not t.__code__.co_argcount
+}
 
 
 def outcome(name):

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""What `cmake --install` puts into a prefix runs from there, wherever it is moved, without the source folder: test_install.py BUILD"""
+"""What `cmake --install` puts into a prefix runs from there, wherever it is moved, without the
+source folder: test_install.py BUILD"""
+
 import os
 import shutil
 import subprocess
@@ -10,8 +12,12 @@ from pathlib import Path
 build = Path(sys.argv[1]).resolve()
 source = Path(__file__).resolve().parents[2]
 folder = Path(tempfile.mkdtemp(prefix="headlight install é "))
-subprocess.run(["cmake", "--install", build, "--prefix", folder / "first"], check=True, capture_output=True)
-assert "-march=native" not in (build / "compile_commands.json").read_text(), "what is installed would run on processors like this one alone"
+subprocess.run(
+    ["cmake", "--install", build, "--prefix", folder / "first"], check=True, capture_output=True
+)
+assert "-march=native" not in (build / "compile_commands.json").read_text(), (
+    "what is installed would run on processors like this one alone"
+)
 prefix = (folder / "first").rename(folder / "moved")
 program = prefix / "bin/headlight"
 
@@ -19,9 +25,23 @@ program = prefix / "bin/headlight"
 def run(*arguments):
     """In a mount namespace of its own, where it can be had, the source folder is empty."""
     command = [str(program), *arguments]
-    hide = ["unshare", "--mount", "--map-root-user", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', str(source / "models")]
+    hide = [
+        "unshare",
+        "--mount",
+        "--map-root-user",
+        "sh",
+        "-c",
+        'mount -t tmpfs none "$0" && exec "$@"',
+        str(source / "models"),
+    ]
     hidden = subprocess.run([*hide, "true"], capture_output=True).returncode == 0
-    done = subprocess.run([*hide, *command] if hidden else command, capture_output=True, text=True, cwd=folder, env=dict(os.environ, HOME=str(folder)))
+    done = subprocess.run(
+        [*hide, *command] if hidden else command,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=dict(os.environ, HOME=str(folder)),
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout, hidden
 
@@ -39,4 +59,7 @@ if build == source / "build":  # ./run takes what is built, at once and in silen
     done = subprocess.run([source / "run", "--version"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, run("--version")[0], ""), done
 shutil.rmtree(folder)
-print("ok   the installed program runs from a moved prefix" + ("" if hidden else " (the source folder could not be hidden)"))
+print(
+    "ok   the installed program runs from a moved prefix"
+    + ("" if hidden else " (the source folder could not be hidden)")
+)
