@@ -1,10 +1,13 @@
 """What heads do by their weights alone, and where a score comes from."""
+
 from drive import Window
 from places import LILY, PROGRAM
 
 
 def a_score_is_split_by_what_wrote_it(display):
-    with Window(PROGRAM, display, "--text", LILY, "--view", "head", "--do", "head 1.2; lock 16,4") as w:
+    with Window(
+        PROGRAM, display, "--text", LILY, "--view", "head", "--do", "head 1.2; lock 16,4"
+    ) as w:
         w.wait(lambda r: "inspector/origins" in r["widgets"] and not r["busy"])
         w.click("inspector/origins")
         w.wait(lambda r: r["view"] == "Origins" and "origins/map" in r["widgets"] and not r["busy"])
@@ -19,7 +22,14 @@ def a_score_is_split_by_what_wrote_it(display):
 
 def heads_are_looked_at_without_a_text(display):
     with Window(PROGRAM, display, "--text", "", "--view", "circuits") as w:
-        r = w.wait(lambda r: r["view"] == "Circuits" and "circuits/map" in r["widgets"] and "circuits/pair/0" in r["widgets"] and not r["busy"])
+        r = w.wait(
+            lambda r: (
+                r["view"] == "Circuits"
+                and "circuits/map" in r["widgets"]
+                and "circuits/pair/0" in r["widgets"]
+                and not r["busy"]
+            )
+        )
         before = [r["layer"], r["head"]]
         w.click("circuits/map", (3 + 0.5) / 32, (17 + 0.5) / 32)  # head 2.1 reads 0.3
         r = w.wait(lambda r: [r["layer"], r["head"]] == [2, 1] != before and not r["busy"])
@@ -37,7 +47,13 @@ def the_strongest_compositions_stand_as_a_graph(display):
     with Window(PROGRAM, display, "--text", "", "--view", "circuits", "--head", "0.0") as w:
         w.wait(lambda r: "circuits/map" in r["widgets"] and not r["busy"])
         w.click("circuits/as", 0.75)
-        r = w.wait(lambda r: r["circuits_graph"] and "circuits/graph" in r["widgets"] and "circuits/map" not in r["widgets"])
+        r = w.wait(
+            lambda r: (
+                r["circuits_graph"]
+                and "circuits/graph" in r["widgets"]
+                and "circuits/map" not in r["widgets"]
+            )
+        )
         assert r["circuits_strongest"] == 60
         w.click("circuits/strongest", 0.2)
         fewer = w.wait(lambda r: r["circuits_strongest"] < 30)["circuits_strongest"]
@@ -51,8 +67,21 @@ def the_strongest_compositions_stand_as_a_graph(display):
 
 
 def heads_of_a_translator_have_whole_names_in_small_windows(display):
-    with Window(PROGRAM, display, "--model", "translator", "--text", "", "--view", "circuits", "--report-texts", size="1024x700") as w:
-        texts = w.wait(lambda r: "circuits/pair/5" in r["widgets"] and not r["busy"] and r.get("texts"))["texts"]
+    with Window(
+        PROGRAM,
+        display,
+        "--model",
+        "translator",
+        "--text",
+        "",
+        "--view",
+        "circuits",
+        "--report-texts",
+        size="1024x700",
+    ) as w:
+        texts = w.wait(
+            lambda r: "circuits/pair/5" in r["widgets"] and not r["busy"] and r.get("texts")
+        )["texts"]
         assert {"enc 0", "dec 2", "cross 2"} <= set(texts), texts
         pairs = [text for text in texts if " ← " in text and text != "reads ← writes"]
         assert len(pairs) == 6 and not any("…" in text for text in pairs), pairs

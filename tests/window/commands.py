@@ -1,4 +1,5 @@
 """Mouse, keys, palette and commands."""
+
 import os
 import subprocess
 import time
@@ -32,7 +33,15 @@ def heads_by_mouse_and_keys(display):
         w.click("grid/3.5")
         w.wait(lambda r: r["shown_head"] == [3, 5])
         picture = w.picture()
-        for key, want in (("Left", [3, 4]), ("Up", [2, 4]), ("Next", [3, 4]), ("Prior", [2, 4]), ("Right", [2, 5]), ("Down", [3, 5]), ("Down", [3, 5])):
+        for key, want in (
+            ("Left", [3, 4]),
+            ("Up", [2, 4]),
+            ("Next", [3, 4]),
+            ("Prior", [2, 4]),
+            ("Right", [2, 5]),
+            ("Down", [3, 5]),
+            ("Down", [3, 5]),
+        ):
             w.key(key)
             w.wait(lambda r: r["shown_head"] == want)
         first = next(p for p in w.report()["widgets"] if p.startswith("ranked/"))
@@ -76,7 +85,8 @@ def the_palette_finds_any_command(display):
         w.wait(lambda r: r["palette"][0] == "View Lines")
         w.key("Return")
         r = w.wait(lambda r: r["view"] == "Lines" and "palette" not in r)
-        assert r["text"] == "Lily had a red ball" and r["field_focused"], "what is typed there is typed nowhere else"
+        assert r["text"] == "Lily had a red ball"
+        assert r["field_focused"], "what is typed there is typed nowhere else"
         w.key("ctrl+k")
         w.type("theme")
         r = w.wait(lambda r: r.get("palette", [""])[0].startswith("Theme"))
@@ -101,17 +111,38 @@ def the_palette_finds_any_command(display):
 
 
 def commands_at_the_start(display):
-    with Window(PROGRAM, display, "--text", LILY, "--do", "view lines; head 2.0; lock 16,10; mask 16>10; theme light") as w:
-        r = w.wait(lambda r: r["changes"] == 1 and not r["dark"] and r["view"] == "Lines" and not r["busy"])
-        assert r["shown_head"] == [2, 0] and r["locked"] == [16, 10] and r["change_list"] == ["mask:16>10"], r["change_list"]
-    choices = "lines heads 2.0,2.3; graph heads 2.0; steps column weighted; heads sort previous; view head"
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        LILY,
+        "--do",
+        "view lines; head 2.0; lock 16,10; mask 16>10; theme light",
+    ) as w:
+        r = w.wait(
+            lambda r: r["changes"] == 1 and not r["dark"] and r["view"] == "Lines" and not r["busy"]
+        )
+        assert r["shown_head"] == [2, 0], r["change_list"]
+        assert r["locked"] == [16, 10], r["change_list"]
+        assert r["change_list"] == ["mask:16>10"], r["change_list"]
+    choices = (
+        "lines heads 2.0,2.3; graph heads 2.0; steps column weighted; heads sort previous; view "
+        "head"
+    )
     with Window(PROGRAM, display, "--text", LILY, "--do", choices) as w:
         r = w.wait(lambda r: r["view"] == "Heat map" and r["heads_sort"] == 1 and not r["busy"])
-        assert 0 not in r["hidden_heads"] and 3 not in r["hidden_heads"] and len(r["left_out"]) == 31, r["hidden_heads"]
+        assert 0 not in r["hidden_heads"], r["hidden_heads"]
+        assert 3 not in r["hidden_heads"], r["hidden_heads"]
+        assert len(r["left_out"]) == 31, r["hidden_heads"]
         assert r["step_column"] == 8 and r["heads_sort"] == 1, (r["step_column"], r["heads_sort"])
     for line in ("fly", "theme blue", "lock 99,99", "view alignment"):
-        r = subprocess.run([PROGRAM, "--text", LILY, "--do", line, "--screenshot", "/dev/null"], env=dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1"),
-                           capture_output=True, text=True, timeout=60)
+        r = subprocess.run(
+            [PROGRAM, "--text", LILY, "--do", line, "--screenshot", "/dev/null"],
+            env=dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1"),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         assert r.returncode == 2 and len(r.stderr.splitlines()) == 1, (line, r.returncode, r.stderr)
 
 
@@ -139,7 +170,13 @@ def undo_takes_back_comparisons_and_labels(display):
 def every_control_is_reached_by_tab(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
-        for view, wanted in {"2": {"keep", "layer", "lines/head/0", "save"} - {"save"}, "3": {"steps/table", "steps/numbers", "save"}, "4": {"delta/show", "delta/split", "delta/arrows"}, "6": {"graph/share", "graph/head/0.0"}, "9": {"heads/sort", "heads/layout", "heads/keep"}}.items():
+        for view, wanted in {
+            "2": {"keep", "layer", "lines/head/0", "save"} - {"save"},
+            "3": {"steps/table", "steps/numbers", "save"},
+            "4": {"delta/show", "delta/split", "delta/arrows"},
+            "6": {"graph/share", "graph/head/0.0"},
+            "9": {"heads/sort", "heads/layout", "heads/keep"},
+        }.items():
             w.key(f"ctrl+{view}")
             time.sleep(0.2)
             seen, before = set(), ("", w.report()["field_focused"])
@@ -173,7 +210,12 @@ def an_open_list_takes_the_keys(display):
         w.key("Down", "Down", "x", "3")
         w.key("Escape")
         r = w.wait(lambda r: r["list"] == "")
-        assert (r["shown_head"], r["locked"], r["text"], r["view"]) == ([1, 2], [16, 3], before["text"], "Heat map"), "nothing behind the list moved"
+        assert (r["shown_head"], r["locked"], r["text"], r["view"]) == (
+            [1, 2],
+            [16, 3],
+            before["text"],
+            "Heat map",
+        ), "nothing behind the list moved"
         w.click("colors")
         w.wait(lambda r: r["list"] == "colors")
         w.key("Down", "Return")

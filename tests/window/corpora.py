@@ -1,4 +1,6 @@
-"""Every head over the texts of a file: read in the background, cancelled, its pairs opened, saved as the command line writes it."""
+"""Every head over the texts of a file: read in the background, cancelled, its pairs opened, saved
+as the command line writes it."""
+
 import json
 import shutil
 import subprocess
@@ -8,11 +10,19 @@ from pathlib import Path
 from drive import Window
 from places import LILY, PROGRAM
 
-TEXTS = ["Lily had a red ball. Tom had a blue ball. Lily gave Tom the red", "Once upon a time there were 3 unbelievable dogs.", "The cat sat on the mat. The cat"]
+TEXTS = [
+    "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red",
+    "Once upon a time there were 3 unbelievable dogs.",
+    "The cat sat on the mat. The cat",
+]
 
 
 def _read(r, texts):
-    return r.get("corpus_read") == [texts, texts, ""] and "corpus/pair/0" in r["widgets"] and not r["busy"]
+    return (
+        r.get("corpus_read") == [texts, texts, ""]
+        and "corpus/pair/0" in r["widgets"]
+        and not r["busy"]
+    )
 
 
 def a_text_file_becomes_a_sheet_of_each_head(display):
@@ -40,8 +50,16 @@ def a_text_file_becomes_a_sheet_of_each_head(display):
         w.wait(lambda r: [r["layer"], r["head"]] == [1, 2] and not r["busy"])
 
         w.click("corpus/pair/1")
-        r = w.wait(lambda r: r["view"] == "Heat map" and r["text"] == r["shown_text"] == pairs[1]["text"] and r["locked"] and not r["busy"])
-        assert r["locked"] == [pairs[1]["query_position"], pairs[1]["key_position"]] and [r["layer"], r["head"]] == [1, 2]
+        r = w.wait(
+            lambda r: (
+                r["view"] == "Heat map"
+                and r["text"] == r["shown_text"] == pairs[1]["text"]
+                and r["locked"]
+                and not r["busy"]
+            )
+        )
+        assert r["locked"] == [pairs[1]["query_position"], pairs[1]["key_position"]]
+        assert [r["layer"], r["head"]] == [1, 2]
         w.point("tab/Heat map")  # off the map, whose cell under the mouse would be told
         w.wait(lambda r: abs(r["weight"] - pairs[1]["weight"]) < 1e-5)
 
@@ -91,5 +109,9 @@ def a_long_corpus_is_cancelled_and_gone_on_with(display):
         w.key("ctrl+k")
         w.type("corpus " + str(folder / "none.txt"))
         w.key("Return")
-        w.wait(lambda r: "none.txt" in r.get("corpus_read", [0, 0, ""])[2] and r["view"] == "Over a corpus")
+        w.wait(
+            lambda r: (
+                "none.txt" in r.get("corpus_read", [0, 0, ""])[2] and r["view"] == "Over a corpus"
+            )
+        )
     shutil.rmtree(folder)

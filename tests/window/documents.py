@@ -1,4 +1,5 @@
 """What a person did stays: over failed openings, other models, slides, undo and the next start."""
+
 import json
 import shutil
 import tempfile
@@ -19,27 +20,60 @@ def _in_folder(test):
 def a_workspace_saved_after_a_failed_opening_names_the_open_model(display):
     def test(folder):
         file = folder / "kept.headlight.json"
-        with Window(PROGRAM, display, "--text", LILY, "--do", f"mask none; open {folder}/nothing; escape; save workspace {file}") as w:
+        with Window(
+            PROGRAM,
+            display,
+            "--text",
+            LILY,
+            "--do",
+            f"mask none; open {folder}/nothing; escape; save workspace {file}",
+        ) as w:
             w.wait(lambda r: r["save_path"] == str(file) and r["model"] == "stories")
             w.key("Return")
             w.wait(lambda r: r["save_result"] == f"Saved {file}")
         saved = json.loads(file.read_text())
         assert (saved["model"], saved["mask"], saved["text"]) == ("stories", "none", LILY), saved
         with Window(PROGRAM, display, file) as w:
-            w.wait(lambda r: r["model"] == "stories" and r["mask"] == "none" and not r["model_error"] and not r["busy"])
+            w.wait(
+                lambda r: (
+                    r["model"] == "stories"
+                    and r["mask"] == "none"
+                    and not r["model_error"]
+                    and not r["busy"]
+                )
+            )
+
     _in_folder(test)
 
 
 def slides_show_what_they_kept(display):
     """The sentence that is compared, the metric, what the model wrote: each slide its own."""
-    commands = ("compare sentences; compare text Tom had a car; metric ball; view compare; slide add; "
-                "compare text Mia had a cat; metric default; generate on; seed 3; length 4; slide add; generate off; slide go 1")
+    commands = (
+        "compare sentences; compare text Tom had a car; metric ball; view compare; slide add; "
+        "compare text Mia had a cat; metric default; generate on; seed 3; length 4; slide add; "
+        "generate off; slide go 1"
+    )
     with Window(PROGRAM, display, "--text", SENTENCE, "--do", commands) as w:
-        w.wait(lambda r: r["slides"] == 2 and r["slide"] == 0 and r["text_b"] == "Tom had a car" and r["shown_text_b"] == "Tom had a car" and "ball" in r["metric"])
+        w.wait(
+            lambda r: (
+                r["slides"] == 2
+                and r["slide"] == 0
+                and r["text_b"] == "Tom had a car"
+                and r["shown_text_b"] == "Tom had a car"
+                and "ball" in r["metric"]
+            )
+        )
         w.key("F5")
         w.wait(lambda r: r["presenting"])
         w.key("Right")
-        w.wait(lambda r: r["slide"] == 1 and r["text_b"] == "Mia had a cat" and not r["metric"] and len(r.get("written", {"labels": []})["labels"]) == 4)
+        w.wait(
+            lambda r: (
+                r["slide"] == 1
+                and r["text_b"] == "Mia had a cat"
+                and not r["metric"]
+                and len(r.get("written", {"labels": []})["labels"]) == 4
+            )
+        )
         w.key("Escape")
         w.wait(lambda r: not r["presenting"])
         w.key("ctrl+z")
@@ -47,12 +81,38 @@ def slides_show_what_they_kept(display):
 
 
 def a_slide_of_another_model_opens_it(display):
-    with Window(PROGRAM, display, "--text", LILY, "--do", f"mask none; slide add; open {GPT2}; ablate 0.1; slide add; present") as w:
-        w.wait(lambda r: r["model"] == "gpt2" and r["slides"] == 2 and r["presenting"] and not r["busy"])
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        LILY,
+        "--do",
+        f"mask none; slide add; open {GPT2}; ablate 0.1; slide add; present",
+    ) as w:
+        w.wait(
+            lambda r: (
+                r["model"] == "gpt2" and r["slides"] == 2 and r["presenting"] and not r["busy"]
+            )
+        )
         w.key("Left")
-        w.wait(lambda r: r["model"] == "stories" and r["slide"] == 0 and r["mask"] == "none" and r["changes"] == 0 and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["model"] == "stories"
+                and r["slide"] == 0
+                and r["mask"] == "none"
+                and r["changes"] == 0
+                and not r["busy"]
+            )
+        )
         w.key("Right")
-        w.wait(lambda r: r["model"] == "gpt2" and r["slide"] == 1 and r["mask"] == "own" and r["change_list"] == ["ablate:0.1:zero"])
+        w.wait(
+            lambda r: (
+                r["model"] == "gpt2"
+                and r["slide"] == 1
+                and r["mask"] == "own"
+                and r["change_list"] == ["ablate:0.1:zero"]
+            )
+        )
         w.key("Left", "Right")
         w.wait(lambda r: r["model"] == "gpt2" and r["slide"] == 1 and not r["busy"])
 
@@ -77,13 +137,45 @@ def undo_goes_back_through_models_and_leaves_their_texts_apart(display):
 def a_model_comes_back_with_what_was_changed_in_it(display):
     def test(folder):
         home = folder / "home"
-        with Window(PROGRAM, display, "--text", LILY, "--do", f"ablate 1.2; mask none; open {GPT2}; mask causal; switch stories", home=home) as w:
-            w.wait(lambda r: r["model"] == "stories" and r["mask"] == "none" and r.get("change_list") == ["ablate:1.2:zero"] and not r["busy"])
+        with Window(
+            PROGRAM,
+            display,
+            "--text",
+            LILY,
+            "--do",
+            f"ablate 1.2; mask none; open {GPT2}; mask causal; switch stories",
+            home=home,
+        ) as w:
+            w.wait(
+                lambda r: (
+                    r["model"] == "stories"
+                    and r["mask"] == "none"
+                    and r.get("change_list") == ["ablate:1.2:zero"]
+                    and not r["busy"]
+                )
+            )
             w.key("Escape", "ctrl+z")
-            w.wait(lambda r: r["model"] == "gpt2" and r["mask"] == "causal" and r["changes"] == 0 and not r["busy"])
+            w.wait(
+                lambda r: (
+                    r["model"] == "gpt2"
+                    and r["mask"] == "causal"
+                    and r["changes"] == 0
+                    and not r["busy"]
+                )
+            )
             assert w.close()[0] == 0
-        with Window(PROGRAM, display, "--do", "switch stories", home=home) as w:  # and over the next start
-            w.wait(lambda r: r["model"] == "stories" and r["mask"] == "none" and r["changes"] == 1 and not r["busy"])
+        with Window(
+            PROGRAM, display, "--do", "switch stories", home=home
+        ) as w:  # and over the next start
+            w.wait(
+                lambda r: (
+                    r["model"] == "stories"
+                    and r["mask"] == "none"
+                    and r["changes"] == 1
+                    and not r["busy"]
+                )
+            )
+
     _in_folder(test)
 
 
@@ -104,13 +196,35 @@ def a_try_refuses_what_goes_through_the_history(display):
 
 def what_is_of_a_workspace_ends_with_it(display):
     """Presenting, the number of a slide, and what was tried."""
+
     def test(folder):
         file = folder / "other.headlight.json"
-        file.write_text(json.dumps({"format": "headlight-workspace", "version": 1, "model": "stories", "text": "A dog", "slides": []}))
-        with Window(PROGRAM, display, "--text", LILY, "--do", "slide add; slide add; try mask none; present") as w:
+        file.write_text(
+            json.dumps(
+                {
+                    "format": "headlight-workspace",
+                    "version": 1,
+                    "model": "stories",
+                    "text": "A dog",
+                    "slides": [],
+                }
+            )
+        )
+        with Window(
+            PROGRAM, display, "--text", LILY, "--do", "slide add; slide add; try mask none; present"
+        ) as w:
             w.wait(lambda r: r["presenting"] and r["slide"] == 1 and r["trial"])
             w.drop(file)
-            w.wait(lambda r: r["text"] == "A dog" and not r["presenting"] and r["slide"] == -1 and not r["trial"] and r["mask"] == "own")
+            w.wait(
+                lambda r: (
+                    r["text"] == "A dog"
+                    and not r["presenting"]
+                    and r["slide"] == -1
+                    and not r["trial"]
+                    and r["mask"] == "own"
+                )
+            )
+
     _in_folder(test)
 
 
@@ -118,10 +232,18 @@ def what_is_done_in_place_of_a_missing_model_is_remembered_as_its_own(display):
     def test(folder):
         home = folder / "home"
         (home / "headlight").mkdir(parents=True)
-        settings = {"model": str(folder / "gone"), "text": LILY, "mask": "window:2", "changes": ["ablate:0.1:mean"], "hints_seen": True}
+        settings = {
+            "model": str(folder / "gone"),
+            "text": LILY,
+            "mask": "window:2",
+            "changes": ["ablate:0.1:mean"],
+            "hints_seen": True,
+        }
         (home / "headlight/settings.json").write_text(json.dumps(settings))
         with Window(PROGRAM, display, home=home) as w:
-            w.wait(lambda r: r.get("model") == "stories" and r["model_error"] and r["mask"] == "own")
+            w.wait(
+                lambda r: r.get("model") == "stories" and r["model_error"] and r["mask"] == "own"
+            )
             w.key("Escape")
             w.wait(lambda r: not r["model_menu"])
             w.key("ctrl+k")
@@ -133,9 +255,21 @@ def what_is_done_in_place_of_a_missing_model_is_remembered_as_its_own(display):
         kept = json.loads((home / "headlight/settings.json").read_text())
         assert (kept["model"], kept["mask"], kept["changes"]) == ("stories", "none", []), kept
         other = json.loads(kept["other_models"][0])
-        assert (other["model"], other["mask"], other["changes"]) == (settings["model"], "window:2", ["ablate:0.1:mean"]), other
+        assert (other["model"], other["mask"], other["changes"]) == (
+            settings["model"],
+            "window:2",
+            ["ablate:0.1:mean"],
+        ), other
         with Window(PROGRAM, display, home=home) as w:
-            w.wait(lambda r: r.get("model") == "stories" and r["mask"] == "none" and r["changes"] == 0 and not r["model_error"])
+            w.wait(
+                lambda r: (
+                    r.get("model") == "stories"
+                    and r["mask"] == "none"
+                    and r["changes"] == 0
+                    and not r["model_error"]
+                )
+            )
+
     _in_folder(test)
 
 
@@ -149,13 +283,34 @@ def a_lock_does_not_outlive_typing(display):
         w.key("Return")
         w.wait(lambda r: r["locked"] == [3, 1] and r.get("shown_text") == r["text"])
         w.type("x")
-        w.wait(lambda r: r["text"] == SENTENCE + " ax" and r["locked"] is None and r.get("shown_text") == r["text"])
+        w.wait(
+            lambda r: (
+                r["text"] == SENTENCE + " ax"
+                and r["locked"] is None
+                and r.get("shown_text") == r["text"]
+            )
+        )
         w.type("y")
-        w.wait(lambda r: r["text"] == SENTENCE + " axy" and r["locked"] is None and r.get("shown_text") == r["text"])
+        w.wait(
+            lambda r: (
+                r["text"] == SENTENCE + " axy"
+                and r["locked"] is None
+                and r.get("shown_text") == r["text"]
+            )
+        )
 
 
 def why_another_model_is_not_compared_is_of_that_model(display):
-    with Window(PROGRAM, display, "--text", SENTENCE, "--view", "compare", "--do", "compare models; compare model /nothing here") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        SENTENCE,
+        "--view",
+        "compare",
+        "--do",
+        "compare models; compare model /nothing here",
+    ) as w:
         w.wait(lambda r: "/nothing here" in r["other_error"] and not r["busy"])
         w.key("ctrl+k")
         w.wait(lambda r: "palette/row/0" in r["widgets"])

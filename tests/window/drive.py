@@ -1,4 +1,6 @@
-"""Drives the real window under Xvfb: widgets are found by their path in the window's report, never by a fixed pixel."""
+"""Drives the real window under Xvfb: widgets are found by their path in the window's report, never
+by a fixed pixel."""
+
 import json
 import os
 import shutil
@@ -10,11 +12,33 @@ from pathlib import Path
 
 
 def views(program, *model):
-    """Keys of the table of views, of those that say something of a model (its options; by default the built-in one)."""
-    rows = subprocess.run([program, "--commands"], capture_output=True, text=True, check=True).stdout.splitlines()
+    """Keys of the table of views, of those that say something of a model (its options; by default
+    the built-in one)."""
+    rows = subprocess.run(
+        [program, "--commands"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     keys = [row.split()[1] for row in rows if row.startswith("view ")]
     assert len(keys) > 9, rows
-    draws = lambda key: subprocess.run([program, "render", "--quiet", "--view", key, *model, "--ids", "1,2", "--format", "svg", "-o", "-"], capture_output=True).returncode == 0
+    draws = lambda key: (
+        subprocess.run(
+            [
+                program,
+                "render",
+                "--quiet",
+                "--view",
+                key,
+                *model,
+                "--ids",
+                "1,2",
+                "--format",
+                "svg",
+                "-o",
+                "-",
+            ],
+            capture_output=True,
+        ).returncode
+        == 0
+    )
     return [key for key in keys if draws(key)]
 
 
@@ -29,7 +53,10 @@ class Display:
             if not Path(f"/tmp/.X{number}-lock").exists():
                 break
         self.name = f":{number}"
-        self.process = subprocess.Popen(["Xvfb", self.name, "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"], stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            ["Xvfb", self.name, "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"],
+            stderr=subprocess.DEVNULL,
+        )
         for _ in range(200):
             if Path(f"/tmp/.X11-unix/X{number}").exists():
                 return
@@ -38,12 +65,28 @@ class Display:
 
     def fine(self, dpi=192):
         """A display of so many dots per inch, as a desktop tells it."""
-        subprocess.run(["xprop", "-root", "-format", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", f"Xft.dpi:\t{dpi}\n"], env=dict(os.environ, DISPLAY=self.name), check=True, timeout=30)
+        subprocess.run(
+            [
+                "xprop",
+                "-root",
+                "-format",
+                "RESOURCE_MANAGER",
+                "8s",
+                "-set",
+                "RESOURCE_MANAGER",
+                f"Xft.dpi:\t{dpi}\n",
+            ],
+            env=dict(os.environ, DISPLAY=self.name),
+            check=True,
+            timeout=30,
+        )
         return self
 
     def layout(self, *names):
         """Sets the keyboard's layout: "fr", or "us", "-variant", "dvorak"."""
-        subprocess.run(["setxkbmap", *names], env=dict(os.environ, DISPLAY=self.name), check=True, timeout=30)
+        subprocess.run(
+            ["setxkbmap", *names], env=dict(os.environ, DISPLAY=self.name), check=True, timeout=30
+        )
 
     def close(self):
         self.process.terminate()
@@ -51,27 +94,65 @@ class Display:
 
 
 class JapaneseInput:
-    """IBus with Anthy, as a Japanese desktop has it, on a display; its `environment` is for the programs that shall use it."""
+    """IBus with Anthy, as a Japanese desktop has it, on a display; its `environment` is for the
+    programs that shall use it."""
 
     @staticmethod
     def missing():
-        return [p for p in ("/usr/bin/ibus-daemon", "/usr/libexec/ibus-engine-anthy", "/usr/bin/dbus-daemon", "/usr/bin/xprop") if not Path(p).exists()]
+        return [
+            p
+            for p in (
+                "/usr/bin/ibus-daemon",
+                "/usr/libexec/ibus-engine-anthy",
+                "/usr/bin/dbus-daemon",
+                "/usr/bin/xprop",
+            )
+            if not Path(p).exists()
+        ]
 
     def __init__(self, display):
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-ibus-"))
         self.folder.chmod(0o700)
-        common = dict(os.environ, DISPLAY=display.name, HOME=str(self.folder), XDG_RUNTIME_DIR=str(self.folder), XDG_CONFIG_HOME=str(self.folder / "config"),
-                      XDG_CACHE_HOME=str(self.folder / "cache"), LC_ALL="C.UTF-8", GSETTINGS_BACKEND="memory", PATH="/usr/bin:/bin")
-        self.bus = subprocess.Popen(["/usr/bin/dbus-daemon", "--session", "--nofork", "--print-address"], env=common, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        common = dict(
+            os.environ,
+            DISPLAY=display.name,
+            HOME=str(self.folder),
+            XDG_RUNTIME_DIR=str(self.folder),
+            XDG_CONFIG_HOME=str(self.folder / "config"),
+            XDG_CACHE_HOME=str(self.folder / "cache"),
+            LC_ALL="C.UTF-8",
+            GSETTINGS_BACKEND="memory",
+            PATH="/usr/bin:/bin",
+        )
+        self.bus = subprocess.Popen(
+            ["/usr/bin/dbus-daemon", "--session", "--nofork", "--print-address"],
+            env=common,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         common["DBUS_SESSION_BUS_ADDRESS"] = self.bus.stdout.readline().strip()
-        self.daemon = subprocess.Popen(["/usr/bin/ibus-daemon", "--xim", "--panel", "disable", "--config", "disable"], env=common,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.daemon = subprocess.Popen(
+            ["/usr/bin/ibus-daemon", "--xim", "--panel", "disable", "--config", "disable"],
+            env=common,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.environment = {"XMODIFIERS": "@im=ibus", "LC_ALL": "C.UTF-8"}
         for _ in range(60):
             time.sleep(0.5)
-            subprocess.run(["ibus", "engine", "anthy"], env=common, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            chosen = subprocess.run(["ibus", "engine"], env=common, capture_output=True, text=True).stdout.strip()
-            served = subprocess.run(["xprop", "-root", "XIM_SERVERS"], env=common, capture_output=True, text=True).stdout
+            subprocess.run(
+                ["ibus", "engine", "anthy"],
+                env=common,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            chosen = subprocess.run(
+                ["ibus", "engine"], env=common, capture_output=True, text=True
+            ).stdout.strip()
+            served = subprocess.run(
+                ["xprop", "-root", "XIM_SERVERS"], env=common, capture_output=True, text=True
+            ).stdout
             if chosen == "anthy" and "ibus" in served:
                 return
         self.close()
@@ -87,15 +168,35 @@ class JapaneseInput:
 class Window:
     """A running headlight, its own settings folder, and what it reports."""
 
-    def __init__(self, program, display, *arguments, home=None, size="1600x1000", environment={}, moved=True):
+    def __init__(
+        self,
+        program,
+        display,
+        *arguments,
+        home=None,
+        size="1600x1000",
+        environment=None,
+        moved=True,
+    ):
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-window-"))
         self.home = home or self.folder / "home"
         self.home.mkdir(exist_ok=True)
         self.report_path = self.folder / "report.json"
-        self.environment = dict(os.environ, DISPLAY=display.name, XDG_CONFIG_HOME=str(self.home), LIBGL_ALWAYS_SOFTWARE="1", **environment)
-        sized = ["--size", size] + ([] if "--scale" in arguments else ["--scale", "1"]) if size else []
-        self.process = subprocess.Popen([str(program), "--report", str(self.report_path), *sized, *map(str, arguments)],
-                                        env=self.environment, stderr=subprocess.PIPE)
+        self.environment = dict(
+            os.environ,
+            DISPLAY=display.name,
+            XDG_CONFIG_HOME=str(self.home),
+            LIBGL_ALWAYS_SOFTWARE="1",
+            **(environment or {}),
+        )
+        sized = (
+            ["--size", size] + ([] if "--scale" in arguments else ["--scale", "1"]) if size else []
+        )
+        self.process = subprocess.Popen(
+            [str(program), "--report", str(self.report_path), *sized, *map(str, arguments)],
+            env=self.environment,
+            stderr=subprocess.PIPE,
+        )
         self.wait(lambda r: "shown_text" in r or r.get("model_error"), 60)
         self.id = self.tool("search", "--sync", "--pid", str(self.process.pid)).split()[-1]
         if moved:
@@ -104,7 +205,13 @@ class Window:
         time.sleep(0.2)
 
     def tool(self, *arguments):
-        return subprocess.run(["xdotool", *arguments], env=self.environment, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(
+            ["xdotool", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        ).stdout
 
     def report(self):
         try:
@@ -114,7 +221,9 @@ class Window:
 
     def wait(self, condition, seconds=15):
         """The first report for which condition holds; fails with the last report."""
-        seconds *= float(os.environ.get("HEADLIGHT_PATIENCE", 1))  # a program under a sanitizer is slow
+        seconds *= float(
+            os.environ.get("HEADLIGHT_PATIENCE", 1)
+        )  # a program under a sanitizer is slow
         end = time.time() + seconds
         while time.time() < end:
             r = self.report()
@@ -124,11 +233,16 @@ class Window:
             except (KeyError, TypeError):
                 pass
             if self.process.poll() is not None:
-                raise AssertionError(f"the window ended with status {self.process.returncode}: {self.process.stderr.read().decode()[-2000:]}")
+                raise AssertionError(
+                    f"the window ended with status {self.process.returncode}: "
+                    f"{self.process.stderr.read().decode()[-2000:]}"
+                )
             time.sleep(0.02)
         for long in ("widgets", "frame_times", "drawn_anew", "latencies", "answers", "figure"):
             r.pop(long, None)
-        raise AssertionError(f"did not happen within {seconds} s; the window says {json.dumps(r)[:3000]}")
+        raise AssertionError(
+            f"did not happen within {seconds} s; the window says {json.dumps(r)[:3000]}"
+        )
 
     def settled(self):
         return self.wait(lambda r: not r["busy"] and r.get("shown_text") == r["text"])
@@ -161,7 +275,10 @@ class Window:
         for seconds in (4, 8, 15):
             self.click(path)
             time.sleep(0.25)
-            for half in ("keydown", "keyup"):  # held over a frame: Dear ImGui 1.86 misses keys that are shorter
+            for half in (
+                "keydown",
+                "keyup",
+            ):  # held over a frame: Dear ImGui 1.86 misses keys that are shorter
                 self.tool(half, "ctrl", half, "a")
                 time.sleep(0.1)
             self.type(text)
@@ -189,20 +306,31 @@ class Window:
 
     def picture(self):
         """The window's pixels as they are on the screen, as one bytes object (xwd format)."""
-        return subprocess.run(["xwd", "-silent", "-id", self.id], env=self.environment, capture_output=True, timeout=60).stdout
+        return subprocess.run(
+            ["xwd", "-silent", "-id", self.id],
+            env=self.environment,
+            capture_output=True,
+            timeout=60,
+        ).stdout
 
     def drop(self, path):
         """Drops a file or folder on the window by the XDND protocol."""
-        subprocess.run([sys.executable, str(Path(__file__).with_name("drop.py")), self.id, str(path)], env=self.environment, check=True, timeout=30)
+        subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("drop.py")), self.id, str(path)],
+            env=self.environment,
+            check=True,
+            timeout=30,
+        )
 
     def close(self):
-        """Closes the window as a person would; returns its exit status and what it wrote to standard error."""
+        """Closes the window as a person would; returns its exit status and what it wrote to
+        standard error."""
         self.key("ctrl+q")
         try:
             self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            raise AssertionError("the window did not close")
+            raise AssertionError("the window did not close") from None
         return self.process.returncode, self.process.stderr.read().decode()
 
     def __enter__(self):

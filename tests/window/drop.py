@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Drops a path on a window: the source's side of XDND version 5 (freedesktop.org)."""
+
 import sys
 import time
 from pathlib import Path
@@ -32,7 +33,15 @@ def wait_for(kind, seconds=5):
         e = d.next_event()
         if e.type == X.SelectionRequest:
             e.requestor.change_property(e.property, e.target, 8, uri)
-            e.requestor.send_event(event.SelectionNotify(time=e.time, requestor=e.requestor, selection=e.selection, target=e.target, property=e.property))
+            e.requestor.send_event(
+                event.SelectionNotify(
+                    time=e.time,
+                    requestor=e.requestor,
+                    selection=e.selection,
+                    target=e.target,
+                    property=e.property,
+                )
+            )
             d.flush()
         elif e.type == X.ClientMessage and e.client_type == atom(kind):
             return e

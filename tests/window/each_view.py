@@ -1,4 +1,5 @@
 """What each view shows of a trace, and what is done in it."""
+
 import json
 import re
 import shutil
@@ -27,25 +28,37 @@ def lines_of_a_layer(display):
         w.key("Down")
         w.wait(lambda r: not r["busy"] and "lines/key/0" in r["widgets"])
         w.type(" a")
-        w.wait(lambda r: r.get("shown_text", "").endswith("had a") and "lines/query/8" in r["widgets"])
+        w.wait(
+            lambda r: r.get("shown_text", "").endswith("had a") and "lines/query/8" in r["widgets"]
+        )
         w.key("ctrl+1")
         w.wait(lambda r: r["view"] == "Heat map")
 
 
 def a_cell_chosen_in_lines_tells_its_tokens_in_the_heat_map(display):
-    """Lines shows no tokens that a head promotes, and does not ask for them; the heat map does of the same cell."""
+    """Lines shows no tokens that a head promotes, and does not ask for them; the heat map does of
+    the same cell."""
     with Window(PROGRAM, display, "--text", SENTENCE, "--do", "view lines", "--report-texts") as w:
         w.settled()
         w.click("lines/query/3")
         w.wait(lambda r: r["locked"] and r["locked"][0] == 3 and not r["busy"])
         assert "promotes" not in w.report()["texts"]
         w.key("ctrl+1")
-        w.wait(lambda r: r["view"] == "Heat map" and r["locked"][0] == 3 and "promotes" in r["texts"])
+        w.wait(
+            lambda r: r["view"] == "Heat map" and r["locked"][0] == 3 and "promotes" in r["texts"]
+        )
 
 
 def every_view_lights_what_is_hovered(display):
     """A token pointed at in one view is lit in the chips and stays in the inspector of all."""
-    places = {"Heat map": ("map", 0.05, 0.4), "Lines": ("lines/query/3", 0.5, 0.5), "Steps": ("steps/table", 0.5, 0.3), "ΔE": ("delta/map", 0.8, 0.4), "Prediction": ("lens/grid", 0.4, 0.5), "Graph": ("graph/token/3", 0.5, 0.5)}
+    places = {
+        "Heat map": ("map", 0.05, 0.4),
+        "Lines": ("lines/query/3", 0.5, 0.5),
+        "Steps": ("steps/table", 0.5, 0.3),
+        "ΔE": ("delta/map", 0.8, 0.4),
+        "Prediction": ("lens/grid", 0.4, 0.5),
+        "Graph": ("graph/token/3", 0.5, 0.5),
+    }
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
         for view, (path, x, y) in places.items():
@@ -68,7 +81,24 @@ def the_heat_map_enlarges_and_moves(display):
         w.settled()
         cell = w.report()["widgets"]["map"]
         w.point("map", 0.5, 0.5)
-        w.tool("click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4", "click", "4")
+        w.tool(
+            "click",
+            "4",
+            "click",
+            "4",
+            "click",
+            "4",
+            "click",
+            "4",
+            "click",
+            "4",
+            "click",
+            "4",
+            "click",
+            "4",
+            "click",
+            "4",
+        )
         w.wait(lambda r: r["map_zoom"] > 3)
         assert w.report()["widgets"]["map"][2] > cell[2], "more of the room"
         w.click("map/fit")
@@ -77,7 +107,9 @@ def the_heat_map_enlarges_and_moves(display):
 
 def what_is_seen_moves_by_command(display):
     """The wheel's work by keys, the palette and --do."""
-    with Window(PROGRAM, display, "--text", LILY, "--do", "zoom in; zoom in; zoom in; zoom in; scroll right") as w:
+    with Window(
+        PROGRAM, display, "--text", LILY, "--do", "zoom in; zoom in; zoom in; zoom in; scroll right"
+    ) as w:
         zoom, x, y = w.wait(lambda r: r["map_zoom"] > 2 and r["seen"][1] > 0)["seen"]
         assert y > 0, "about the middle"
         cell = w.report()["widgets"]["map"]
@@ -119,8 +151,18 @@ LONG = " ".join(["Lily had a red ball. Tom had a blue ball."] * 6)
 
 
 def long_texts_keep_what_is_typed_in_sight(display):
-    """Lines, Steps and the enlarged map show the last token when it is typed, and what an arrow locks; Lines say how many they leave out."""
-    with Window(PROGRAM, display, "--text", LONG, "--do", "lines share 99", "--report-texts", size="1024x700") as w:
+    """Lines, Steps and the enlarged map show the last token when it is typed, and what an arrow
+    locks; Lines say how many they leave out."""
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        LONG,
+        "--do",
+        "lines share 99",
+        "--report-texts",
+        size="1024x700",
+    ) as w:
         last = len(w.settled()["tokens"]) - 1
         w.key("Escape")
         w.click("tab/Lines")
@@ -130,21 +172,49 @@ def long_texts_keep_what_is_typed_in_sight(display):
         w.type(" and a")
         w.wait(lambda r: not r["busy"] and f"lines/query/{last + 2}" in r["widgets"])
         w.point(f"lines/query/{last}")
-        w.wait(lambda r: any(re.search(r"its strongest 100 of [12]\d\d lines", text) for text in r["texts"]))
+        w.wait(
+            lambda r: any(
+                re.search(r"its strongest 100 of [12]\d\d lines", text) for text in r["texts"]
+            )
+        )
 
 
 def the_whole_block_in_steps(display):
-    with Window(PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,4", "--text", LILY) as w:
+    with Window(
+        PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,4", "--text", LILY
+    ) as w:
         w.wait(lambda r: "steps/table" in r["widgets"] and not r["busy"], 30)
         w.click("steps/show")
         w.click("steps/show/whole block")
-        r = w.wait(lambda r: r["steps_show"] == 1 and "steps/stage/2" in r["widgets"] and "steps/lit" in r["widgets"])
-        assert {f"steps/stage/{i}" for i in (0, 1, 2, 5, 6, 7, 10, 11, 12, 13, 15, 16)} <= set(r["widgets"]), "every vector of a pre-norm block"
-        assert not {f"steps/stage/{i}" for i in (3, 4, 8, 9, 14)} & set(r["widgets"]), "no norms of q and k, no rotation, no norm of the output"
+        r = w.wait(
+            lambda r: (
+                r["steps_show"] == 1
+                and "steps/stage/2" in r["widgets"]
+                and "steps/lit" in r["widgets"]
+            )
+        )
+        assert {f"steps/stage/{i}" for i in (0, 1, 2, 5, 6, 7, 10, 11, 12, 13, 15, 16)} <= set(
+            r["widgets"]
+        ), "every vector of a pre-norm block"
+        assert not {f"steps/stage/{i}" for i in (3, 4, 8, 9, 14)} & set(r["widgets"]), (
+            "no norms of q and k, no rotation, no norm of the output"
+        )
         w.click("steps/stage/2", 0.02)
-        first = w.wait(lambda r: r["chain_step"] == 2 and r["chain_entry"] == 0 and not r["busy"] and "steps/lit" in r["widgets"])["widgets"]["steps/lit"]
+        first = w.wait(
+            lambda r: (
+                r["chain_step"] == 2
+                and r["chain_entry"] == 0
+                and not r["busy"]
+                and "steps/lit" in r["widgets"]
+            )
+        )["widgets"]["steps/lit"]
         w.click("steps/stage/2", 0.98)
-        w.wait(lambda r: r["chain_entry"] == 31 and r["widgets"].get("steps/lit", first)[1] > first[1] + 10, 30)
+        w.wait(
+            lambda r: (
+                r["chain_entry"] == 31 and r["widgets"].get("steps/lit", first)[1] > first[1] + 10
+            ),
+            30,
+        )
         w.click("steps/stage/13", 0.5)
         w.wait(lambda r: r["chain_step"] == 13 and "steps/lit" in r["widgets"])
         w.click("steps/numbers")
@@ -162,7 +232,19 @@ def the_whole_block_in_steps(display):
 def steps_by_weight(display):
     """The heaviest key first, as is remembered."""
     home = Path(tempfile.mkdtemp())
-    with Window(PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,3", "--text", LONG, home=home) as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "steps",
+        "--head",
+        "1.2",
+        "--lock",
+        "16,3",
+        "--text",
+        LONG,
+        home=home,
+    ) as w:
         w.settled()
         w.click("steps/order")
         w.click("steps/order/by weight")
@@ -173,17 +255,45 @@ def steps_by_weight(display):
         w.point("steps/table", 0.5, 0.13)
         w.wait(lambda r: r["hovered"] is not None and r["hovered"][1] != heaviest)
         w.close()
-    with Window(PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,3", "--text", LONG, home=home) as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "steps",
+        "--head",
+        "1.2",
+        "--lock",
+        "16,3",
+        "--text",
+        LONG,
+        home=home,
+    ) as w:
         w.wait(lambda r: r["steps_order"] == 1)
 
 
 def a_predicted_token_is_written(display):
-    with Window(PROGRAM, display, "--view", "lens", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "lens",
+        "--text",
+        "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red",
+    ) as w:
         r = w.settled()
         w.wait(lambda r: "lens/next/0" in r["widgets"])
         w.click("lens/next/0")
         w.wait(lambda r: r["text"].endswith("the red ball") and r.get("shown_text") == r["text"])
-    with Window(PROGRAM, display, "--view", "lens", "--model", REFERENCE / "bert", "--text", "the [MASK] sat") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "lens",
+        "--model",
+        REFERENCE / "bert",
+        "--text",
+        "the [MASK] sat",
+    ) as w:
         w.settled()
         w.wait(lambda r: "lens/next/1" in r["widgets"])
         w.click("lens/next/1")
@@ -201,8 +311,12 @@ def all_heads_sorted_labeled_and_opened(display):
         w.click("heads/layout/table")
         w.wait(lambda r: r["heads_layout"] == 2 and "heads/column/induction" in r["widgets"])
         w.click("heads/column/induction, random")
-        first_row = lambda r: min((rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/"))[1]
-        r = w.wait(lambda r: r["heads_sort"] == 9 and first_row(r).startswith("heads/row/1."))  # where the story model has its induction heads
+        first_row = lambda r: min(
+            (rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/")
+        )[1]
+        r = w.wait(
+            lambda r: r["heads_sort"] == 9 and first_row(r).startswith("heads/row/1.")
+        )  # where the story model has its induction heads
         w.click(first_row(r))
         w.wait(lambda r: r["view"] == "Heat map" and r["shown_head"][0] == 1)
         w.key("Escape", "F2")
@@ -234,12 +348,22 @@ def graph_heads_switch(display):
 def a_dropped_config_is_counted(display):
     folder = Path(tempfile.mkdtemp()) / "gpt2-xl"
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({"model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25}))
-    with Window(PROGRAM, display, "--text", SENTENCE, "--do", "model architecture gpt-3; view model") as w:
+    (folder / "config.json").write_text(
+        json.dumps({"model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25})
+    )
+    with Window(
+        PROGRAM, display, "--text", SENTENCE, "--do", "model architecture gpt-3; view model"
+    ) as w:
         w.settled()
         w.wait(lambda r: "model/count/5" in r["widgets"] and "model/weights/0" not in r["widgets"])
         w.drop(folder / "config.json")
-        r = w.wait(lambda r: r.get("model_config") == "gpt2-xl" and r["view"] == "Model" and "model/count/5" in r["widgets"])
+        r = w.wait(
+            lambda r: (
+                r.get("model_config") == "gpt2-xl"
+                and r["view"] == "Model"
+                and "model/count/5" in r["widgets"]
+            )
+        )
         assert r["model"] == "stories" and r["text"] == SENTENCE, "what is open stays open"
         w.drop(REFERENCE / "llama/config.json")
         w.wait(lambda r: r["model_config"] == "llama")
@@ -248,7 +372,13 @@ def a_dropped_config_is_counted(display):
 
 def the_model_needs_no_sentence(display):
     with Window(PROGRAM, display, "--text", "", "--view", "model") as w:
-        r = w.wait(lambda r: r["view"] == "Model" and "model/weights/3" in r["widgets"] and "model/count/5" in r["widgets"])
+        r = w.wait(
+            lambda r: (
+                r["view"] == "Model"
+                and "model/weights/3" in r["widgets"]
+                and "model/count/5" in r["widgets"]
+            )
+        )
         assert "sample/0" not in r["widgets"]
         w.click("model/0/5")
         w.wait(lambda r: r["model_block"] == 5 and "model/weights/2" not in r["widgets"])
@@ -256,17 +386,29 @@ def the_model_needs_no_sentence(display):
         w.wait(lambda r: "sample/0" in r["widgets"])
     with Window(PROGRAM, display, "--text", "", "--model", REFERENCE / "bert") as w:
         w.click("sample/0")
-        w.wait(lambda r: r["text"] == "The capital of France is [MASK]." and r.get("shown_text") == r["text"])
+        w.wait(
+            lambda r: (
+                r["text"] == "The capital of France is [MASK]." and r.get("shown_text") == r["text"]
+            )
+        )
 
 
 def blocks_of_the_model_open_their_views(display):
     with Window(PROGRAM, display, "--text", SENTENCE) as w:
         w.settled()
         w.click("tab/Model")
-        r = w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
-        w.wait(lambda r: "model/weights/3" in r["widgets"], 30)  # W_Q, W_K, W_V and W_O of the selected head
+        w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
+        w.wait(
+            lambda r: "model/weights/3" in r["widgets"], 30
+        )  # W_Q, W_K, W_V and W_O of the selected head
         w.click("model/0/5")  # embedding, positions, norm, attention, norm, MLP
-        r = w.wait(lambda r: r["model_block"] == 5 and "model/weights/1" in r["widgets"] and "model/weights/2" not in r["widgets"])
+        w.wait(
+            lambda r: (
+                r["model_block"] == 5
+                and "model/weights/1" in r["widgets"]
+                and "model/weights/2" not in r["widgets"]
+            )
+        )
         w.click("model/0/5")
         w.wait(lambda r: r["view"] == "Prediction")
         w.key("Escape", "0")
@@ -282,12 +424,22 @@ def blocks_of_the_model_open_their_views(display):
 
 
 def alignment_opens_on_the_mean_and_ranks_cross_attention(display):
-    with Window(PROGRAM, display, "--model", "translator", "--view", "alignment", "--text", "I have never seen him.") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--model",
+        "translator",
+        "--view",
+        "alignment",
+        "--text",
+        "I have never seen him.",
+    ) as w:
         w.wait(lambda r: "alignment" in r and not r["busy"])
         w.key("Escape")
         r = w.wait(lambda r: any(path.startswith("ranked/") for path in r["widgets"]))
         ranked = [path for path in r["widgets"] if path.startswith("ranked/")]
-        assert r["align_of"] == 1 and all(path.startswith("ranked/cross") for path in ranked), ranked
+        assert r["align_of"] == 1, ranked
+        assert all(path.startswith("ranked/cross") for path in ranked), ranked
         chosen = [r["layer"], r["head"]]
         other = next(path for path in ranked if not path.endswith(f".{chosen[1]}"))
         w.click(other)

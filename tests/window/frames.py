@@ -1,4 +1,6 @@
-"""What a frame draws: what differs from the last one alone, and just as if it drew the whole window."""
+"""What a frame draws: what differs from the last one alone, and just as if it drew the whole
+window."""
+
 import re
 import subprocess
 import time
@@ -12,21 +14,30 @@ def _seen(w, condition=lambda r: True):
     frame = w.report()["frame"]
     time.sleep(0.15)
     r = w.wait(lambda r: not r["busy"] and condition(r))
-    assert r["wrong_pixels"] == 0, f"{r['wrong_pixels']} pixels since the start, at frame {r['frame']}, {frame} before"
+    assert r["wrong_pixels"] == 0, (
+        f"{r['wrong_pixels']} pixels since the start, at frame {r['frame']}, {frame} before"
+    )
     return r
 
 
 def _view_keys():
     """Ctrl and a digit or letter for each view of the table."""
-    rows = subprocess.run([PROGRAM, "--commands"], capture_output=True, text=True, check=True).stdout.splitlines()
-    keys = sorted({found[1].lower() for row in rows if (found := re.match(r"view .*Ctrl\+(\w)", row))})
+    rows = subprocess.run(
+        [PROGRAM, "--commands"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    keys = sorted(
+        {found[1].lower() for row in rows if (found := re.match(r"view .*Ctrl\+(\w)", row))}
+    )
     assert len(keys) > 12, rows
     return keys
 
 
 def only_what_changed_is_drawn(display):
-    """In every view: under the pointer, after it left, in the other theme, at another text size, in a larger window."""
-    with Window(PROGRAM, display, "--text", LILY, "--head", "1.2", "--check-frames", size="1280x800") as w:
+    """In every view: under the pointer, after it left, in the other theme, at another text size, in
+    a larger window."""
+    with Window(
+        PROGRAM, display, "--text", LILY, "--head", "1.2", "--check-frames", size="1280x800"
+    ) as w:
         w.settled()
         assert max(_seen(w)["drawn_anew"]) == 1
         shown = set()
@@ -43,7 +54,9 @@ def only_what_changed_is_drawn(display):
         _seen(w, lambda r: r["hovered"])
         before = len(_seen(w)["drawn_anew"])
         w.point("map", 0.4, 0.8)
-        drawn = _seen(w, lambda r: r["hovered"] and len(r["drawn_anew"]) > before)["drawn_anew"][before:]
+        drawn = _seen(w, lambda r: r["hovered"] and len(r["drawn_anew"]) > before)["drawn_anew"][
+            before:
+        ]
         assert 0 < max(drawn) < 0.6, drawn
         w.tool("mousemove_relative", "1", "0")
         after = before + len(drawn)

@@ -3,8 +3,10 @@
 
     python3 tests/window/gallery.py OUT [--program build/headlight] [--only steps] [--docs]
 
-Each picture is OUT/VIEW-STATE-THEME-SIZE.png. --docs makes only those of the documents, into docs/pictures.
+Each picture is OUT/VIEW-STATE-THEME-SIZE.png. --docs makes only those of the documents, into
+docs/pictures.
 """
+
 import argparse
 import json
 import os
@@ -21,9 +23,29 @@ from large_model import write_large_model  # noqa: E402
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = "Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"
 CHANGES = ["mask:16>3", "mask:16>4", "mask:16>10"]
-STATES = {"head": [{"marks": 1}, {"changes": CHANGES, "change_bar": True, "rank": -2}, {"drop_sink": True}], "delta": [{"delta_show": 2, "delta_split": 1, "delta_paths": True}], "graph": [{"graph_flow": True}],
-          "compare": [{"compare": 2, "text_b": OTHER}, {"compare": 2, "compare_show": 1, "text_b": OTHER}, {"compare": 2, "compare_show": 2, "text_b": OTHER}, {"compare": 3, "model_b": str(ROOT / "tests/reference/models/gpt2")}, {"compare": 1, "changes": CHANGES}, {"compare": 1}],
-          "heads": [{"heads_layout": 1, "heads_kept": 0.5}, {"heads_layout": 2}, {"heads_layout": 3}, {"heads_layout": 4}]}  # besides the one that each view begins with
+STATES = {
+    "head": [
+        {"marks": 1},
+        {"changes": CHANGES, "change_bar": True, "rank": -2},
+        {"drop_sink": True},
+    ],
+    "delta": [{"delta_show": 2, "delta_split": 1, "delta_paths": True}],
+    "graph": [{"graph_flow": True}],
+    "compare": [
+        {"compare": 2, "text_b": OTHER},
+        {"compare": 2, "compare_show": 1, "text_b": OTHER},
+        {"compare": 2, "compare_show": 2, "text_b": OTHER},
+        {"compare": 3, "model_b": str(ROOT / "tests/reference/models/gpt2")},
+        {"compare": 1, "changes": CHANGES},
+        {"compare": 1},
+    ],
+    "heads": [
+        {"heads_layout": 1, "heads_kept": 0.5},
+        {"heads_layout": 2},
+        {"heads_layout": 3},
+        {"heads_layout": 4},
+    ],
+}  # besides the one that each view begins with
 STORY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 BARK = "Bark is very cute and he is a dog"
 TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحبا بالعالم नमस्ते 😀👩‍👩‍👧 naïve"}
@@ -39,15 +61,40 @@ DOCS = {  # the pictures of the documents that show the window
 class Camera:
     def __init__(self, program, display):
         self.program = program
-        self.environment = dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1", XDG_CONFIG_HOME="/nonexistent")
+        self.environment = dict(
+            os.environ,
+            DISPLAY=display.name,
+            LIBGL_ALWAYS_SOFTWARE="1",
+            XDG_CONFIG_HOME="/nonexistent",
+        )
         self.failed = 0
 
     def take(self, path, view, settings, text, extra=(), theme="dark", size="1600x1000", scale=1):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump({**settings, "text": text}, file)  # --text would set the changes aside
             file.flush()
-            run = subprocess.run([self.program, "--screenshot", path, "--view", view, "--settings", file.name, "--theme", theme, "--size", size, "--scale", str(scale), *extra],
-                                 env=self.environment, capture_output=True, text=True, timeout=300)
+            run = subprocess.run(
+                [
+                    self.program,
+                    "--screenshot",
+                    path,
+                    "--view",
+                    view,
+                    "--settings",
+                    file.name,
+                    "--theme",
+                    theme,
+                    "--size",
+                    size,
+                    "--scale",
+                    str(scale),
+                    *extra,
+                ],
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
         if run.returncode or run.stderr:
             self.failed += 1
             print(f"{path.name}: {run.stderr.strip() or run.returncode}")
@@ -63,13 +110,29 @@ def every_state(camera, out, only, models):
                     for name, text in TEXTS.items():
                         if name != "story" and (size == "2560x1440" or number):
                             continue
-                        camera.take(out / f"{view}{number or ''}-{name}-{theme}-{size}.png", view, settings, text, theme=theme, size=size, scale=scale)
+                        camera.take(
+                            out / f"{view}{number or ''}-{name}-{theme}-{size}.png",
+                            view,
+                            settings,
+                            text,
+                            theme=theme,
+                            size=size,
+                            scale=scale,
+                        )
             for name, extra in models.items():
-                camera.take(out / f"{view}{number or ''}-{name}-dark-1600x1000.png", view, settings, LONG if name == "long" else "The cat sat on the mat.", extra)
+                camera.take(
+                    out / f"{view}{number or ''}-{name}-dark-1600x1000.png",
+                    view,
+                    settings,
+                    LONG if name == "long" else "The cat sat on the mat.",
+                    extra,
+                )
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("out", type=Path, nargs="?", default=ROOT / "docs/pictures")
     options.add_argument("--program", type=Path, default=ROOT / "build/headlight")
     options.add_argument("--only")
@@ -86,7 +149,16 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 large = write_large_model(Path(folder) / "gpt2-small-shaped")
                 reference = ROOT / "tests/reference/models"
-                every_state(camera, o.out, o.only, {"long": ["--model", large], "bert": ["--model", reference / "bert"], "marian": ["--model", reference / "marian", "--target", "die Katze"]})
+                every_state(
+                    camera,
+                    o.out,
+                    o.only,
+                    {
+                        "long": ["--model", large],
+                        "bert": ["--model", reference / "bert"],
+                        "marian": ["--model", reference / "marian", "--target", "die Katze"],
+                    },
+                )
     finally:
         display.close()
     print(f"{len(list(o.out.glob('*.png')))} pictures in {o.out}, {camera.failed} failed")

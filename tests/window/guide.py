@@ -1,4 +1,6 @@
-"""The first ten seconds: the story, the hints, the card of things to try, and what everything says of itself."""
+"""The first ten seconds: the story, the hints, the card of things to try, and what everything says
+of itself."""
+
 import time
 
 from drive import Display, Window
@@ -8,14 +10,23 @@ LILY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 
 
 def _overlap(a, b):
-    return min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0]) > 1 and min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1]) > 1
+    return (
+        min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0]) > 1
+        and min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1]) > 1
+    )
 
 
 def _covered(r):
     """What a hint, or the number that points, lies over."""
-    hints = {p: place for p, place in r["widgets"].items() if p.startswith("hint/") and p != "hint/done"}
-    others = {p: place for p, place in r["widgets"].items() if not p.startswith("hint/") and p != "center"}
-    return [(hint, other) for hint, a in hints.items() for other, b in others.items() if _overlap(a, b)]
+    hints = {
+        p: place for p, place in r["widgets"].items() if p.startswith("hint/") and p != "hint/done"
+    }
+    others = {
+        p: place for p, place in r["widgets"].items() if not p.startswith("hint/") and p != "center"
+    }
+    return [
+        (hint, other) for hint, a in hints.items() for other, b in others.items() if _overlap(a, b)
+    ]
 
 
 def hints_cover_nothing(display):
@@ -29,7 +40,9 @@ def hints_cover_nothing(display):
                 wide, high = map(int, size.split("x"))
                 for path in ("hint/1", "hint/2", "hint/3", "hint/done"):
                     x, y, dx, dy = r["widgets"][path]
-                    assert x >= 0 and x + dx <= wide and y + dy <= high, (size, path, r["widgets"][path])
+                    assert x >= 0
+                    assert x + dx <= wide
+                    assert y + dy <= high, (size, path, r["widgets"][path])
     finally:
         large.close()
 
@@ -51,7 +64,9 @@ def the_first_click_does_what_it_says(display):
 def a_first_start_shows_a_story(display):
     with Window(PROGRAM, display) as w:
         w.tool("mousemove", "800", "990")
-        r = w.wait(lambda r: r["locked"] == [16, 4] and r["shown_head"] == [1, 2] and r["weight"] > 0.5)
+        r = w.wait(
+            lambda r: r["locked"] == [16, 4] and r["shown_head"] == [1, 2] and r["weight"] > 0.5
+        )
         assert r["text"] == LILY and r["rank"] == -1, "ranked by the weight of the cell"
         w.click("hint/done")
         w.wait(lambda r: r["tries"] and not r["hints"] and "tries/5" in r["widgets"])
@@ -62,25 +77,75 @@ def each_thing_to_try_is_done_and_undone(display):
     with Window(PROGRAM, display, "--text", "The cat sat on the mat", "--do", "guide tries") as w:
         before = w.wait(lambda r: "tries/5" in r["widgets"] and not r["busy"])
         w.click("tries/1")
-        r = w.wait(lambda r: r["shown_text"] == LILY and r["shown_head"] == [0, 0] and r["locked"] == [16, 15] and r["weight"] > 0.5)
+        r = w.wait(
+            lambda r: (
+                r["shown_text"] == LILY
+                and r["shown_head"] == [0, 0]
+                and r["locked"] == [16, 15]
+                and r["weight"] > 0.5
+            )
+        )
         assert r["trial"], "it is lit"
         w.click("tries/2")
-        w.wait(lambda r: r["shown_head"] == [1, 2] and r["locked"] == [16, 4] and r["weight"] > 0.5 and r["text"] == LILY)
+        w.wait(
+            lambda r: (
+                r["shown_head"] == [1, 2]
+                and r["locked"] == [16, 4]
+                and r["weight"] > 0.5
+                and r["text"] == LILY
+            )
+        )
         w.click("tries/3")
-        r = w.wait(lambda r: r["changes"] >= 1 and "effect" in r and r["shown_text"].startswith("Mia") and not r["busy"])
+        r = w.wait(
+            lambda r: (
+                r["changes"] >= 1
+                and "effect" in r
+                and r["shown_text"].startswith("Mia")
+                and not r["busy"]
+            )
+        )
         token, own, now = r["effect"]
         assert token.strip() == "ball" and now < own / 2, r["effect"]
         w.click("tries/4")
-        w.wait(lambda r: r["changes"] == 0 and r["text"] == LILY and r["sweeping"] and r["swept"] == "ended", 60)
+        w.wait(
+            lambda r: (
+                r["changes"] == 0 and r["text"] == LILY and r["sweeping"] and r["swept"] == "ended"
+            ),
+            60,
+        )
         w.click("tries/5")
-        r = w.wait(lambda r: r.get("model") == "translator" and r.get("written") and r["view"] == "Alignment" and not r["sweeping"], 60)
+        r = w.wait(
+            lambda r: (
+                r.get("model") == "translator"
+                and r.get("written")
+                and r["view"] == "Alignment"
+                and not r["sweeping"]
+            ),
+            60,
+        )
         assert r["written"]["text"], "it is translated"
         w.click("tries/6")
-        r = w.wait(lambda r: r.get("model") == "stories" and r["view"] == "Patch" and r.get("patched", [0, 1])[:2] == [32, 32] and r["metric"] == '" ball" - " car"', 60)
+        r = w.wait(
+            lambda r: (
+                r.get("model") == "stories"
+                and r["view"] == "Patch"
+                and r.get("patched", [0, 1])[:2] == [32, 32]
+                and r["metric"] == '" ball" - " car"'
+            ),
+            60,
+        )
         assert r["text_b"].startswith("Mia had a red ball")
         w.click("tries/6")
-        r = w.wait(lambda r: r.get("model") == "stories" and r["shown_text"] == before["text"] and not r["busy"], 60)
-        assert not r["trial"] and r["view"] == before["view"] and r["rank"] == before["rank"] and r["changes"] == 0
+        r = w.wait(
+            lambda r: (
+                r.get("model") == "stories" and r["shown_text"] == before["text"] and not r["busy"]
+            ),
+            60,
+        )
+        assert not r["trial"]
+        assert r["view"] == before["view"]
+        assert r["rank"] == before["rank"]
+        assert r["changes"] == 0
         assert (r["layer"], r["head"]) == (before["layer"], before["head"])
         w.click("tries/close")
         w.wait(lambda r: not r["tries"])
@@ -90,11 +155,53 @@ def each_thing_to_try_is_done_and_undone(display):
 
 
 def everything_explains_itself(display):
-    """Each control, number and column of each view says in a sentence what it is; pictures have their inspector."""
-    views = [("--view", view, "--text", LILY, "--do", "intervene on") for view in ("head", "lines", "steps", "delta", "lens", "graph", "compare", "heads", "model", "positions", "origins", "circuits", "corpus", "learn")]
-    views += [("--view", "head", "--text", LILY, "--do", commands) for commands in ("mask 16>4; sweep on", "generate on; decoding sampling", "generate on; decoding beams", "settings", "save figure", "open", "guide tries")]
-    views += [("--view", "heads", "--text", LILY, "--do", "heads layout table"), ("--view", "head", "--text", ""), ("--view", "compare", "--text", LILY, "--do", "ablate 1.2; compare changes"),
-              ("--view", "alignment", "--model", "translator", "--text", "The cat sat."), ("--view", "picture", "--model", REFERENCE / "vit", "--text", REFERENCE / "vit/gradient_rgb.png")]
+    """Each control, number and column of each view says in a sentence what it is; pictures have
+    their inspector."""
+    views = [
+        ("--view", view, "--text", LILY, "--do", "intervene on")
+        for view in (
+            "head",
+            "lines",
+            "steps",
+            "delta",
+            "lens",
+            "graph",
+            "compare",
+            "heads",
+            "model",
+            "positions",
+            "origins",
+            "circuits",
+            "corpus",
+            "learn",
+        )
+    ]
+    views += [
+        ("--view", "head", "--text", LILY, "--do", commands)
+        for commands in (
+            "mask 16>4; sweep on",
+            "generate on; decoding sampling",
+            "generate on; decoding beams",
+            "settings",
+            "save figure",
+            "open",
+            "guide tries",
+        )
+    ]
+    views += [
+        ("--view", "heads", "--text", LILY, "--do", "heads layout table"),
+        ("--view", "head", "--text", ""),
+        ("--view", "compare", "--text", LILY, "--do", "ablate 1.2; compare changes"),
+        ("--view", "alignment", "--model", "translator", "--text", "The cat sat."),
+        (
+            "--view",
+            "picture",
+            "--model",
+            REFERENCE / "vit",
+            "--text",
+            REFERENCE / "vit/gradient_rgb.png",
+        ),
+    ]
     silent = {}
     for options in views:
         with Window(PROGRAM, display, *options) as w:
@@ -121,16 +228,28 @@ def pictures_and_texts_are_two_things(display):
     with Window(PROGRAM, display, "--text", LILY) as w:
         w.settled()
         w.drop(REFERENCE / "vit")
-        r = w.wait(lambda r: r.get("model") == "vit" and "picture/1" in r["widgets"] and not r["busy"])
+        r = w.wait(
+            lambda r: r.get("model") == "vit" and "picture/1" in r["widgets"] and not r["busy"]
+        )
         assert r["text"] == "" and not r["failure"] and not r["notice"], "no error, no sentence"
         w.click("picture/1")
-        w.wait(lambda r: r["shown_text"] == "sample:shapes" and len(r["tokens"]) > 4 and not r["busy"])
+        w.wait(
+            lambda r: r["shown_text"] == "sample:shapes" and len(r["tokens"]) > 4 and not r["busy"]
+        )
         w.key("ctrl+o")
         w.click("models/stories")
-        r = w.wait(lambda r: r.get("model") == "stories" and r["shown_text"] == LILY and not r["busy"])
+        r = w.wait(
+            lambda r: r.get("model") == "stories" and r["shown_text"] == LILY and not r["busy"]
+        )
         assert r["text"] == LILY, "the sentence as it was"
         w.drop(REFERENCE / "vit")
-        w.wait(lambda r: r.get("model") == "vit" and r["shown_text"] == "sample:shapes" and r["text"] == "sample:shapes")
+        w.wait(
+            lambda r: (
+                r.get("model") == "vit"
+                and r["shown_text"] == "sample:shapes"
+                and r["text"] == "sample:shapes"
+            )
+        )
 
 
 def the_window_fits_the_display(display):

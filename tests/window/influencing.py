@@ -1,4 +1,5 @@
 """Influence: map and scores fill in beside the window, scores of what was written lead to masks."""
+
 from drive import Window
 from places import PROGRAM
 
@@ -16,12 +17,36 @@ def _scored(r):
 
 
 def influence_stands_beside_attention(display):
-    with Window(PROGRAM, display, "--text", "Lily had a red ball.", "--do", "influence measure on; metric logit ball; influence by integrated-gradients; influence steps 10") as w:
-        w.wait(lambda r: r["influence_steps"] == 10 and r["view"] == "Influence" and _mapped(r) and _scored(r))  # the last command acted: each opens its view
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        "Lily had a red ball.",
+        "--do",
+        (
+            "influence measure on; metric logit ball; influence by integrated-gradients; influence "
+            "steps 10"
+        ),
+    ) as w:
+        w.wait(
+            lambda r: (
+                r["influence_steps"] == 10
+                and r["view"] == "Influence"
+                and _mapped(r)
+                and _scored(r)
+            )
+        )  # the last command acted: each opens its view
         w.key("ctrl+1")
         w.wait(lambda r: not r["busy"] and "map" in r["widgets"])
         w.key("ctrl+g")
-        r = w.wait(lambda r: r["view"] == "Influence" and _mapped(r) and _scored(r) and "influence/correlation" in r["widgets"])
+        r = w.wait(
+            lambda r: (
+                r["view"] == "Influence"
+                and _mapped(r)
+                and _scored(r)
+                and "influence/correlation" in r["widgets"]
+            )
+        )
         assert "influence/cancel" not in r["widgets"] and "influence/attention" in r["widgets"]
         whole, n = r["token_scores"][0], len(r["tokens"])
         w.click("influence/map", 1.5 / n, (n - 0.5) / n)  # the last row, the second token
@@ -38,31 +63,66 @@ def influence_stands_beside_attention(display):
 
 
 def measuring_influence_is_cancelled_and_begun_again(display):
-    begun = "influence measure off; influence probes 8; influence by integrated-gradients; influence steps 10; influence baseline text; compare sentences; view influence"
+    begun = (
+        "influence measure off; influence probes 8; influence by integrated-gradients; influence "
+        "steps 10; influence baseline text; compare sentences; view influence"
+    )
     with Window(PROGRAM, display, "--text", RED, "--do", begun) as w:
-        w.wait(lambda r: "influence/measure" in r["widgets"] and "influence_map" not in r and not r["busy"])
+        w.wait(
+            lambda r: (
+                "influence/measure" in r["widgets"] and "influence_map" not in r and not r["busy"]
+            )
+        )
         w.click("influence/measure")
-        w.wait(lambda r: _mapped(r) and _scored(r) and r["token_scores"][0] == 0 and "other" in r["widgets"])  # from itself nothing changes
+        w.wait(
+            lambda r: (
+                _mapped(r) and _scored(r) and r["token_scores"][0] == 0 and "other" in r["widgets"]
+            )
+        )  # from itself nothing changes
         w.fill("other", BIG, lambda r: r["shown_text_b"] == BIG)
         w.wait(lambda r: _scored(r) and r["token_scores"][0] != 0)
-        w.fill("other", BIG + " hat", lambda r: "equal length" in r.get("token_scores", [0, 0, ""])[2])
+        w.fill(
+            "other", BIG + " hat", lambda r: "equal length" in r.get("token_scores", [0, 0, ""])[2]
+        )
 
 
 def a_part_that_wrote_the_answer_is_masked(display):
-    with Window(PROGRAM, display, "--text", RED, "--do", "influence probes 8; influence parts sentences; view influence; length 4; generate on") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        RED,
+        "--do",
+        "influence probes 8; influence parts sentences; view influence; length 4; generate on",
+    ) as w:
         w.wait(lambda r: _scored(r) and "influence/over" in r["widgets"])
         w.click("influence/over")
         w.click("influence/over/what was written")
         before = w.wait(lambda r: _scored(r) and "influence/part/0" in r["widgets"])
         w.click("influence/part/0")
-        r = w.wait(lambda r: r["changes"] == 1 and _scored(r) and r["token_scores"][0] != before["token_scores"][0])
+        r = w.wait(
+            lambda r: (
+                r["changes"] == 1
+                and _scored(r)
+                and r["token_scores"][0] != before["token_scores"][0]
+            )
+        )
         assert r["change_list"] == ["mask:6..>0-5"], r["change_list"]
         w.click("influence/part/0")
         w.wait(lambda r: r["changes"] == 0 and _scored(r))
 
 
 def origins_of_the_graph_are_told_in_each_way(display):
-    with Window(PROGRAM, display, "--view", "graph", "--text", RED, "--do", "metric logit ball; graph sink apart") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "graph",
+        "--text",
+        RED,
+        "--do",
+        "metric logit ball; graph sink apart",
+    ) as w:
         w.wait(lambda r: "graph/token/3" in r["widgets"] and not r["busy"])
         for way in ("contributions", "relevance", "flow", "rollout"):
             w.click("graph/origins")
@@ -75,7 +135,9 @@ def origins_of_the_graph_are_told_in_each_way(display):
 
 def relevance_and_patching_of_every_token(display):
     """From the graph to the map of all tokens; and scores that another text brings back."""
-    with Window(PROGRAM, display, "--view", "graph", "--text", RED, "--do", "metric ball - dog") as w:
+    with Window(
+        PROGRAM, display, "--view", "graph", "--text", RED, "--do", "metric ball - dog"
+    ) as w:
         w.wait(lambda r: "graph/map" in r["widgets"] and not r["busy"])
         w.click("graph/origins")
         w.click("graph/origins/relevance")
@@ -88,15 +150,34 @@ def relevance_and_patching_of_every_token(display):
         w.wait(lambda r: "other" in r["widgets"])
         w.fill("other", BIG, lambda r: r["shown_text_b"] == BIG)
         w.wait(lambda r: _scored(r) and r["token_scores"][0] != 0)
-        w.fill("other", BIG + " hat", lambda r: "equally long" in r.get("token_scores", [0, 0, ""])[2])
+        w.fill(
+            "other", BIG + " hat", lambda r: "equally long" in r.get("token_scores", [0, 0, ""])[2]
+        )
 
 
 def what_stands_under_the_graph_is_said_whole(display):
-    """In a wide and in a narrow window, in every way of telling origins, with the first token apart."""
+    """In a wide and in a narrow window, in every way of telling origins, with the first token
+    apart."""
     for size in ("1600x1000", "800x600"):
         for by in ("auto", "contribution", "relevance"):
-            with Window(PROGRAM, display, "--view", "graph", "--text", RED, "--do", f"graph by {by}; graph sink apart", "--report-texts", size=size) as w:
-                r = w.wait(lambda r: not r["busy"] and any(t.startswith("Origins of red 16") for t in r.get("texts", [])))
+            with Window(
+                PROGRAM,
+                display,
+                "--view",
+                "graph",
+                "--text",
+                RED,
+                "--do",
+                f"graph by {by}; graph sink apart",
+                "--report-texts",
+                size=size,
+            ) as w:
+                r = w.wait(
+                    lambda r: (
+                        not r["busy"]
+                        and any(t.startswith("Origins of red 16") for t in r.get("texts", []))
+                    )
+                )
                 note = next(t for t in r["texts"] if t.startswith("Origins of red 16"))
                 assert note.endswith(".") and "apart" in note, (size, by, note)
 
@@ -104,5 +185,6 @@ def what_stands_under_the_graph_is_said_whole(display):
 def scores_are_listed_with_their_sign(display):
     with Window(PROGRAM, display, "--text", RED, "--view", "influence", "--report-texts") as w:
         texts = w.wait(lambda r: _scored(r) and r.get("texts"))["texts"]
-        listed = texts[next(i for i, text in enumerate(texts) if text.startswith("Counts most")):]
-        assert any(text.startswith("+0.") for text in listed) and any(text.startswith("−0.") for text in listed), listed
+        listed = texts[next(i for i, text in enumerate(texts) if text.startswith("Counts most")) :]
+        assert any(text.startswith("+0.") for text in listed), listed
+        assert any(text.startswith("−0.") for text in listed), listed

@@ -1,4 +1,5 @@
 """Interventions, and comparisons of sentences, models and heads."""
+
 import signal
 import time
 
@@ -7,8 +8,16 @@ from places import GPT2, LILY, PROGRAM, REFERENCE
 
 
 def changes_are_made_seen_and_taken_back(display):
-    """The issue's own sentence: mask ball for the last word, and the model is no longer sure of it."""
-    with Window(PROGRAM, display, "--head", "1.2", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
+    """The issue's own sentence: mask ball for the last word, and the model is no longer sure of
+    it."""
+    with Window(
+        PROGRAM,
+        display,
+        "--head",
+        "1.2",
+        "--text",
+        "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red",
+    ) as w:
         w.settled()
         w.key("Escape")
         n = len(w.report()["tokens"])
@@ -42,13 +51,27 @@ def changes_are_made_seen_and_taken_back(display):
 
 
 def two_heads_and_a_change_compared(display):
-    with Window(PROGRAM, display, "--head", "1.2", "--text", "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--head",
+        "1.2",
+        "--text",
+        "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red",
+    ) as w:
         w.settled()
         w.key("Escape")
         w.tool("keydown", "shift")
         w.click("grid/3.2")
         w.tool("keyup", "shift")
-        w.wait(lambda r: r["view"] == "Compare" and r["compared"] == [3, 2] and r["shown_head"] == [1, 2] and "compare/map/2" in r["widgets"])
+        w.wait(
+            lambda r: (
+                r["view"] == "Compare"
+                and r["compared"] == [3, 2]
+                and r["shown_head"] == [1, 2]
+                and "compare/map/2" in r["widgets"]
+            )
+        )
         w.point("compare/map/2", 0.1, 0.9)
         w.wait(lambda r: r["hovered"] and r["hovered"][0] > 10)
         w.click("compare/largest/0")
@@ -61,7 +84,13 @@ def two_heads_and_a_change_compared(display):
         w.click("tab/Compare")
         w.click("compare/what")
         w.click("compare/what/before and after")
-        w.wait(lambda r: "compare/row/3.2" in r["widgets"] and "compare/head/3.2" in r["widgets"] and not r["busy"])
+        w.wait(
+            lambda r: (
+                "compare/row/3.2" in r["widgets"]
+                and "compare/head/3.2" in r["widgets"]
+                and not r["busy"]
+            )
+        )
         for show, widget in (("next tokens", "compare/token/16"), ("ΔE", "compare/largest/0")):
             w.click("compare/show")
             w.click(f"compare/show/{show}")
@@ -91,8 +120,11 @@ def a_stroke_and_a_rectangle_are_one_step_each(display):
 
 
 def a_fast_stroke_skips_no_cell(display):
-    """The pointer is seen at the ends of a stroke alone; the cells between are painted too, as one step."""
-    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask") as w:
+    """The pointer is seen at the ends of a stroke alone; the cells between are painted too, as one
+    step."""
+    with Window(
+        PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask"
+    ) as w:
         n = len(w.settled()["tokens"])
         at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
         w.drag("map", at(16, 2), at(12, 6), steps=1)
@@ -102,12 +134,17 @@ def a_fast_stroke_skips_no_cell(display):
 
 
 def a_stroke_begins_where_the_button_went_down(display):
-    """Press and move reach the window in one frame, because it slept; the cells between are painted even so."""
-    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask") as w:
+    """Press and move reach the window in one frame, because it slept; the cells between are painted
+    even so."""
+    with Window(
+        PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask"
+    ) as w:
         n = len(w.settled()["tokens"])
         w.wait(lambda r: r["brush"] == 1)
         time.sleep(0.3)  # the map stands still
-        begin, end = (w.place("map", (key + 0.5) / n, (query + 0.5) / n) for query, key in ((16, 2), (12, 6)))
+        begin, end = (
+            w.place("map", (key + 0.5) / n, (query + 0.5) / n) for query, key in ((16, 2), (12, 6))
+        )
         w.process.send_signal(signal.SIGSTOP)
         w.tool("mousemove", *begin, "mousedown", "1", "mousemove", *end)
         w.process.send_signal(signal.SIGCONT)
@@ -129,10 +166,14 @@ def an_ablated_head_says_so_on_its_map(display):
 
 def a_stroke_is_one_chip(display):
     """The cells of a stroke stand in one chip, whose cross takes them all away as one step."""
-    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask") as w:
+    with Window(
+        PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; brush mask"
+    ) as w:
         n = len(w.settled()["tokens"])
         at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
-        chips = lambda r: [path for path in r["widgets"] if path.startswith("change/") and path[7:].isdigit()]
+        chips = lambda r: [
+            path for path in r["widgets"] if path.startswith("change/") and path[7:].isdigit()
+        ]
         w.drag("map", at(16, 2), at(12, 6), steps=1)
         w.wait(lambda r: r["changes"] == 5 and len(chips(r)) == 1)
         w.drag("map", at(8, 1), at(8, 4), steps=1)
@@ -146,10 +187,21 @@ def a_stroke_is_one_chip(display):
 
 def a_stroke_over_masked_cells_is_one_chip(display):
     """What is masked already parts no stroke; two strokes beside each other stay two."""
-    with Window(PROGRAM, display, "--head", "1.2", "--text", LILY, "--do", "intervene on; mask 14>4; mask 14>5; brush mask; brush on this head") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--head",
+        "1.2",
+        "--text",
+        LILY,
+        "--do",
+        "intervene on; mask 14>4; mask 14>5; brush mask; brush on this head",
+    ) as w:
         n = len(w.settled()["tokens"])
         at = lambda query, key: ((key + 0.5) / n, (query + 0.5) / n)
-        chips = lambda r: [path for path in r["widgets"] if path.startswith("change/") and path[7:].isdigit()]
+        chips = lambda r: [
+            path for path in r["widgets"] if path.startswith("change/") and path[7:].isdigit()
+        ]
         w.wait(lambda r: r["changes"] == 2 and len(chips(r)) == 1)
         w.drag("map", at(14, 2), at(14, 7), steps=1)
         w.wait(lambda r: r["changes"] == 6 and len(chips(r)) == 2)
@@ -158,7 +210,8 @@ def a_stroke_over_masked_cells_is_one_chip(display):
 
 
 def everything_that_can_be_changed(display):
-    """The bar of changes: scope, temperature, ablation, skips; a score by dragging and by key; the sink left out."""
+    """The bar of changes: scope, temperature, ablation, skips; a score by dragging and by key; the
+    sink left out."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:
         w.settled()
         w.click("change/bar")
@@ -190,7 +243,12 @@ def everything_that_can_be_changed(display):
         w.wait(lambda r: r["change_list"][-1] == "positions:off")
         w.click("positions")
         w.click("positions/shuffled")
-        w.wait(lambda r: r["change_list"][-1] == "positions:shuffle:1" and "positions:off" not in r["change_list"])
+        w.wait(
+            lambda r: (
+                r["change_list"][-1] == "positions:shuffle:1"
+                and "positions:off" not in r["change_list"]
+            )
+        )
         w.click("positions")
         w.click("positions/own")
         w.wait(lambda r: r["change_list"][-1] == "skip-mlp:1")
@@ -199,7 +257,7 @@ def everything_that_can_be_changed(display):
         w.click("change/all")
         w.wait(lambda r: r["changes"] == 0 and "change/score" in r["widgets"] and not r["busy"])
         w.drag("change/score", (0.3, 0.5), (0.7, 0.5))
-        r = w.wait(lambda r: r["changes"] == 1 and r["change_list"][0].startswith("score:16>3@1.2="))
+        w.wait(lambda r: r["changes"] == 1 and r["change_list"][0].startswith("score:16>3@1.2="))
         w.key("ctrl+z")
         w.wait(lambda r: r["changes"] == 0)
         w.click("sink")
@@ -217,7 +275,13 @@ def two_sentences_tied_and_patched(display):
         w.wait(lambda r: r["shown_text_b"] == LILY and "compare/map/2" in r["widgets"])
         w.key("ctrl+a")
         w.type("Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red")
-        r = w.wait(lambda r: r["shown_text_b"].endswith("Tom the red") and "hat" in r["shown_text_b"] and "compare/b/17" in r["widgets"])
+        r = w.wait(
+            lambda r: (
+                r["shown_text_b"].endswith("Tom the red")
+                and "hat" in r["shown_text_b"]
+                and "compare/b/17" in r["widgets"]
+            )
+        )
         assert r["text"] == LILY, "the first sentence stays"
         w.point("compare/map/1", 0.01, 0.99)
         w.wait(lambda r: r["hovered"] == [16, 0])
@@ -227,7 +291,13 @@ def two_sentences_tied_and_patched(display):
         w.click("compare/untie")
         w.wait(lambda r: r["ties"] == 0)
         w.click("compare/patch")
-        w.wait(lambda r: r["change_list"] == ["freeze:2.0=Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"] and "effect" in r)
+        w.wait(
+            lambda r: (
+                r["change_list"]
+                == ["freeze:2.0=Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"]
+                and "effect" in r
+            )
+        )
         w.click("compare/patch")
         w.wait(lambda r: r["changes"] == 0)
 
@@ -245,13 +315,22 @@ def two_models_compared(display):
             w.key("ctrl+a")
             w.type(str(path))
             w.key("Return")
-            w.wait(lambda r: not r["model_menu"] and r["shown_text_b"] and widget in r["widgets"] and not r["busy"])
+            w.wait(
+                lambda r: (
+                    not r["model_menu"]
+                    and r["shown_text_b"]
+                    and widget in r["widgets"]
+                    and not r["busy"]
+                )
+            )
         w.click("compare/model")
         w.wait(lambda r: r["model_menu"] and r["typing"])
         w.key("ctrl+a")
         w.type("/nowhere/at all")
         w.key("Return")
-        w.wait(lambda r: not r["model_menu"] and not r["busy"] and "compare/map/0" not in r["widgets"])
+        w.wait(
+            lambda r: not r["model_menu"] and not r["busy"] and "compare/map/0" not in r["widgets"]
+        )
         assert w.report()["model"] == "stories", "A stays open"
 
 
@@ -261,11 +340,17 @@ def each_head_ablated_in_turn(display):
         w.key("Escape")
         w.click("rank")
         w.click("rank/effect on log p ball")
-        w.wait(lambda r: r["swept"] == "ended" and any(p.startswith("ranked/") for p in r["widgets"]))
+        w.wait(
+            lambda r: r["swept"] == "ended" and any(p.startswith("ranked/") for p in r["widgets"])
+        )
         w.click("tab/All heads")
         w.click("heads/sort")
         w.click("heads/sort/effect on log p ball")
-        w.wait(lambda r: r["heads_sort"] == 10 and "heads/sort/effect on log p ball" not in r["widgets"])  # the list has closed
+        w.wait(
+            lambda r: (
+                r["heads_sort"] == 10 and "heads/sort/effect on log p ball" not in r["widgets"]
+            )
+        )  # the list has closed
         w.click("heads/layout")
         w.click("heads/layout/values")
         w.wait(lambda r: "values/3.7" in r["widgets"])
@@ -273,6 +358,13 @@ def each_head_ablated_in_turn(display):
         w.click("metric/kind/p")
         w.wait(lambda r: r["metric"] == "p")
         w.key("Escape")
-        w.wait(lambda r: "metric menu" not in r["widgets"] and r["swept"] == "ended" and "values/3.7" in r["widgets"] and not r["busy"])
+        w.wait(
+            lambda r: (
+                "metric menu" not in r["widgets"]
+                and r["swept"] == "ended"
+                and "values/3.7" in r["widgets"]
+                and not r["busy"]
+            )
+        )
         w.click("values/2.3")
         w.wait(lambda r: r["shown_head"] == [2, 3] and r["view"] == "Heat map")

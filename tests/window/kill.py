@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Ends the program at random moments of a session and looks at what is left on the disk: labels that were shown are written, nothing
-else older than a second is lost, no file is half written, and the next start has it. kill.py PROGRAM [COUNT] [SEED]; ends with
-'N passed, N failed'."""
+"""Ends the program at random moments of a session and looks at what is left on the disk: labels
+that were shown are written, nothing else older than a second is lost, no file is half written, and
+the next start has it. kill.py PROGRAM [COUNT] [SEED]; ends with 'N passed, N failed'."""
+
 import json
-import os
 import random
 import resource
 import shutil
@@ -27,7 +27,8 @@ WORDS = "cat dog ball red blue Lily Tom park tree sun".split()
 
 
 class Session(Window):
-    """A window that is typed into, and everything that it was seen to show, with the time when it was seen."""
+    """A window that is typed into, and everything that it was seen to show, with the time when it
+    was seen."""
 
     def __init__(self, display, home, *arguments):
         self.seen, self.ended = [], threading.Event()
@@ -63,7 +64,8 @@ class Session(Window):
         self.type(text)
 
     def label(self, rng, name):
-        """Labels a head beside the selected one; returns which. There are heads once there is a text."""
+        """Labels a head beside the selected one; returns which. There are heads once there is a
+        text."""
         if not self.sent:
             self.write(rng)
             self.wait(lambda r: r["tokens"], 15)
@@ -83,7 +85,12 @@ class Session(Window):
         r = self.wait(lambda r: name in str(r["head_labels"]), 5)
         self.key("Escape")
         self.wait(lambda r: not r["typing"], 5)  # the sentence has the keyboard again
-        return next(head for heads in r["head_labels"].values() for head, label in heads.items() if label == name)
+        return next(
+            head
+            for heads in r["head_labels"].values()
+            for head, label in heads.items()
+            if label == name
+        )
 
     def act(self, rng, names):
         what = rng.random()
@@ -103,7 +110,9 @@ class Session(Window):
         status = self.process.wait(20)
         self.ended.set()
         self.watcher.join()
-        assert status == (-how if how == signal.SIGKILL else 0), f"ended with status {status} after signal {how}"
+        assert status == (-how if how == signal.SIGKILL else 0), (
+            f"ended with status {status} after signal {how}"
+        )
         return now
 
 
@@ -113,7 +122,9 @@ def read(path):
     except FileNotFoundError:
         return {}
     except json.JSONDecodeError as error:
-        raise AssertionError(f"{path.name} is half written: {error}: {path.read_bytes()[:200]}") from None
+        raise AssertionError(
+            f"{path.name} is half written: {error}: {path.read_bytes()[:200]}"
+        ) from None
 
 
 def kept(home):
@@ -129,15 +140,28 @@ def check(home, session, now, age):
     texts, labels = kept(home)
     before = [text for at, text, _ in session.seen if at <= now - age]
     shown = before[-1] if before else ""
-    assert any(t.startswith(shown) and session.sent.startswith(t) for t in texts), f"{shown!r} was shown {age} s before the end, and the disk has {texts}, of {session.sent!r}"
+    assert any(t.startswith(shown) and session.sent.startswith(t) for t in texts), (
+        f"{shown!r} was shown {age} s before the end, and the disk has {texts}, of {session.sent!r}"
+    )
     for at, _, seen in session.seen:
         for model, heads in seen.items() if at <= now else ():
             for head, label in heads.items():
-                assert labels.get(model, {}).get(head) is not None, f"{label} of {model} {head} was shown and is not in {labels}"
+                assert labels.get(model, {}).get(head) is not None, (
+                    f"{label} of {model} {head} was shown and is not in {labels}"
+                )
 
 
 def killed(display, rng, home):
-    how = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
+    how = rng.choice(
+        (
+            signal.SIGKILL,
+            signal.SIGKILL,
+            signal.SIGKILL,
+            signal.SIGTERM,
+            signal.SIGHUP,
+            signal.SIGINT,
+        )
+    )
     with Session(display, home) as w:
         end = time.monotonic() + rng.random() * 6
         names = []
@@ -177,7 +201,9 @@ def restarted(display, rng, home):
             w.wait(lambda r: not r["left"])
         status, error = w.close()
         assert status == 0 and not error, error
-    assert not list((home / "headlight/recovery").glob(f"window-{w.process.pid}-*")), "a clean end leaves nothing"
+    assert not list((home / "headlight/recovery").glob(f"window-{w.process.pid}-*")), (
+        "a clean end leaves nothing"
+    )
 
 
 def two_windows(display, rng, home):
@@ -196,13 +222,16 @@ def two_windows(display, rng, home):
         now = last.end(signal.SIGKILL)
         check(home, last, now, SECOND)
         _, labels = kept(home)
-        assert labeled.items() <= labels["stories"].items(), f"both windows keep their labels: {labeled} is not in {labels}"
+        assert labeled.items() <= labels["stories"].items(), (
+            f"both windows keep their labels: {labeled} is not in {labels}"
+        )
     restarted(display, rng, home)
     return "two windows"
 
 
 def full_disk(display, rng, home):
-    """Every write fails for a while, as on a full disk: then nothing that was whole is lost, and what waits is written when there is room."""
+    """Every write fails for a while, as on a full disk: then nothing that was whole is lost, and
+    what waits is written when there is room."""
     with Session(display, home) as w:
         w.write(rng)
         w.settled()
@@ -214,7 +243,11 @@ def full_disk(display, rng, home):
         texts, _ = kept(home)
         assert texts[0] == shown, (texts, shown)
         if rng.random() < 0.5:
-            resource.prlimit(w.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            resource.prlimit(
+                w.process.pid,
+                resource.RLIMIT_FSIZE,
+                (resource.RLIM_INFINITY, resource.RLIM_INFINITY),
+            )
             w.write(rng)
             time.sleep(SECOND)
             w.end(signal.SIGTERM)
@@ -251,7 +284,10 @@ def main():
     if (status := status_without("Xvfb", "xdotool")) is not None:
         return status
     print(f"seed {SEED}", flush=True)
-    for ending in (signal.SIGINT, signal.SIGHUP):  # a shell that starts us in the background ignores them, and the program would too
+    for ending in (
+        signal.SIGINT,
+        signal.SIGHUP,
+    ):  # a shell that starts us in the background ignores them, and the program would too
         signal.signal(ending, signal.default_int_handler)
     display, failed, others = Display(), 0, (two_windows, full_disk, read_only_home)
     home = Path(tempfile.mkdtemp())
@@ -263,7 +299,13 @@ def main():
             print(f"ok   {i} {what(display, rng, home)} ({time.time() - begin:.1f} s)", flush=True)
         except Exception:
             failed += 1
-            print(f"FAIL {i} {what.__name__}: kill.py PROGRAM {COUNT} {SEED}\n{traceback.format_exc()}", flush=True)
+            print(
+                (
+                    f"FAIL {i} {what.__name__}: kill.py PROGRAM {COUNT} {SEED}\n"
+                    f"{traceback.format_exc()}"
+                ),
+                flush=True,
+            )
             shutil.rmtree(home)
             home.mkdir()
     display.close()

@@ -1,4 +1,6 @@
-"""Learn: each station opened, its chips clicked, its numbers edited, its page saved; by mouse and by keys alone."""
+"""Learn: each station opened, its chips clicked, its numbers edited, its page saved; by mouse and
+by keys alone."""
+
 import json
 import subprocess
 import tempfile
@@ -12,13 +14,22 @@ BARK = "Bark is very cute and he is a dog"
 
 
 def _stations():
-    lines = subprocess.run([PROGRAM, "learn", "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run(
+        [PROGRAM, "learn", "--list"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     return [line.split()[0] for line in lines]
 
 
 def _learns(w, station):
     """The report once a station's page is there."""
-    return w.wait(lambda r: r["view"] == "Learn" and r["learn_station"] == station and not r["busy"] and any(p.startswith("learn/try/") for p in r["widgets"]))
+    return w.wait(
+        lambda r: (
+            r["view"] == "Learn"
+            and r["learn_station"] == station
+            and not r["busy"]
+            and any(p.startswith("learn/try/") for p in r["widgets"])
+        )
+    )
 
 
 def _tab_to(w, path):
@@ -48,15 +59,30 @@ def every_station_opens_from_the_list(display):
 
 
 def stations_fit_into_small_windows(display):
-    """No control of a station stands beyond the window's sides, in a small window and at 150 % text; what is below is scrolled to."""
+    """No control of a station stands beyond the window's sides, in a small window and at 150 %
+    text; what is below is scrolled to."""
     for size, percent in (("1024x700", 100), ("1024x700", 150), ("1600x1000", 150)):
         width = int(size.split("x")[0])
-        with Window(PROGRAM, display, "--text", " ".join([BARK] * 3), "--do", f"text size {percent}; view learn", size=size) as w:
+        with Window(
+            PROGRAM,
+            display,
+            "--text",
+            " ".join([BARK] * 3),
+            "--do",
+            f"text size {percent}; view learn",
+            size=size,
+        ) as w:
             for station in _stations():
                 w.settled()
                 r = _learns(w, w.report()["learn_station"])
                 assert r["learn_station"] == station, (r["learn_station"], station)
-                beyond = {path: place for path, place in r["widgets"].items() if path.startswith("learn") and not path.startswith("learn/block") and (place[0] < 0 or place[0] + place[2] > width + 1)}
+                beyond = {
+                    path: place
+                    for path, place in r["widgets"].items()
+                    if path.startswith("learn")
+                    and not path.startswith("learn/block")
+                    and (place[0] < 0 or place[0] + place[2] > width + 1)
+                }
                 assert not beyond, (size, percent, station, beyond)
                 w.key("Escape", "Down") if r["field_focused"] and r["hints"] else w.key("Down")
                 if station != _stations()[-1]:
@@ -83,7 +109,11 @@ def trying_moves_nothing_under_the_pointer(display):
 
 def controls_explain_themselves(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn scale") as w:
-        paths = [p for p in _learns(w, "scale")["widgets"] if p.startswith(("learn/set/", "learn/try/")) and not p.endswith("/value")]
+        paths = [
+            p
+            for p in _learns(w, "scale")["widgets"]
+            if p.startswith(("learn/set/", "learn/try/")) and not p.endswith("/value")
+        ]
         assert len(paths) >= 6, paths
         for path in paths:
             w.point("learn/back")
@@ -103,7 +133,10 @@ def a_try_is_taken_back_by_the_next_click(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn qkv") as w:
         _learns(w, "qkv")
         tries = json.loads((TESTS.parent / "assets/learn.json").read_text())["qkv"]["try"]
-        identities, see_all = (next(i for i, t in enumerate(tries) if command in t["command"]) for command in ("identity", "mask none"))
+        identities, see_all = (
+            next(i for i, t in enumerate(tries) if command in t["command"])
+            for command in ("identity", "mask none")
+        )
         own = w.report()["mask"]
         w.click(f"learn/try/{identities}")
         w.wait(lambda r: len(r["learn_set"]) == 2 and "learn/reset" in r["widgets"])
@@ -118,7 +151,9 @@ def a_try_is_taken_back_by_the_next_click(display):
 def a_number_is_typed_into_a_matrix(display):
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn worked-example") as w:
         r = _learns(w, "worked-example")
-        cells = sorted(p for p in r["widgets"] if p.startswith("learn/block/") and p.endswith("/0/0"))
+        cells = sorted(
+            p for p in r["widgets"] if p.startswith("learn/block/") and p.endswith("/0/0")
+        )
         assert len(cells) >= 4, "three matrices and the words"
         before = w.picture()
         w.click(cells[0])
@@ -133,7 +168,8 @@ def a_number_is_typed_into_a_matrix(display):
         w.key("9", "Escape")
         time.sleep(0.3)
         r = w.report()
-        assert r["view"] == "Learn" and r["learn_set"][0].split("=")[1].startswith("7,5"), (r["learn_set"], numbers)
+        assert r["view"] == "Learn"
+        assert r["learn_set"][0].split("=")[1].startswith("7,5"), (r["learn_set"], numbers)
         w.click("learn/reset")
         w.wait(lambda r: not r["learn_set"])
 
@@ -174,7 +210,8 @@ def a_training_plays_to_its_end(display):
 
 
 def learn_by_keys_alone(display):
-    """Esc out of the sentence, Ctrl+E, the next station, Tab to a control, arrows in it; PgDn scrolls; Esc leaves."""
+    """Esc out of the sentence, Ctrl+E, the next station, Tab to a control, arrows in it; PgDn
+    scrolls; Esc leaves."""
     with Window(PROGRAM, display, "--text", BARK) as w:
         w.settled()
         w.key("Escape", "Escape", "ctrl+e")
@@ -193,20 +230,42 @@ def learn_by_keys_alone(display):
 
 def a_page_is_saved_as_learn_draws_it(display):
     folder = Path(tempfile.mkdtemp())
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8") as w:
+    with Window(
+        PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8"
+    ) as w:
         _learns(w, "positions")  # both begin with the station's own head
         w.key("ctrl+s")
         w.wait(lambda r: "save path" in r["widgets"])
-        w.fill("save path", str(folder / "page.svg"), lambda r: r["save_path"] == str(folder / "page.svg"))
+        w.fill(
+            "save path",
+            str(folder / "page.svg"),
+            lambda r: r["save_path"] == str(folder / "page.svg"),
+        )
         w.click("save path/save")
         w.wait(lambda r: (folder / "page.svg").exists())
-        subprocess.run([PROGRAM, "learn", "--station", "positions", "--set", "width=8", "--text", BARK, "-o", folder / "own.svg"], check=True)
+        subprocess.run(
+            [
+                PROGRAM,
+                "learn",
+                "--station",
+                "positions",
+                "--set",
+                "width=8",
+                "--text",
+                BARK,
+                "-o",
+                folder / "own.svg",
+            ],
+            check=True,
+        )
         assert (folder / "page.svg").read_bytes() == (folder / "own.svg").read_bytes()
 
 
 def learn_is_remembered(display):
     home = Path(tempfile.mkdtemp())
-    with Window(PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8", home=home) as w:
+    with Window(
+        PROGRAM, display, "--text", BARK, "--do", "learn positions; learn set width=8", home=home
+    ) as w:
         _learns(w, "positions")
         w.close()
     with Window(PROGRAM, display, home=home) as w:
@@ -218,11 +277,20 @@ def a_station_opens_the_model_that_it_needs(display):
     with Window(PROGRAM, display, "--text", "The animal is tired.", "--do", "learn seq2seq") as w:
         _learns(w, "seq2seq")
         w.click("learn/open")
-        w.wait(lambda r: r.get("model") == "translator" and r["view"] == "Learn" and not r["busy"] and "learn/open" not in r["widgets"], 40)
+        w.wait(
+            lambda r: (
+                r.get("model") == "translator"
+                and r["view"] == "Learn"
+                and not r["busy"]
+                and "learn/open" not in r["widgets"]
+            ),
+            40,
+        )
 
 
 def what_is_chosen_is_taken_back(display):
-    """One Ctrl+Z for a drag, one for the number typed before it, one for the word of the list; Ctrl+Y brings them again."""
+    """One Ctrl+Z for a drag, one for the number typed before it, one for the word of the list;
+    Ctrl+Y brings them again."""
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn database") as w:
         _learns(w, "database")
         w.click("learn/set/similarity")
@@ -253,10 +321,15 @@ def a_training_that_plays_is_one_step_of_undo(display):
 
 
 def a_bar_locks_its_token(display):
-    """A click locks the cell of query and key, as in every view; a second one unlocks it; pointing lights it everywhere."""
+    """A click locks the cell of query and key, as in every view; a second one unlocks it; pointing
+    lights it everywhere."""
     with Window(PROGRAM, display, "--text", BARK, "--do", "learn score-functions") as w:
         r = _learns(w, "score-functions")
-        rows = sorted(p for p in r["widgets"] if p.startswith("learn/block/1/") and p.rsplit("/", 1)[1].isdigit())
+        rows = sorted(
+            p
+            for p in r["widgets"]
+            if p.startswith("learn/block/1/") and p.rsplit("/", 1)[1].isdigit()
+        )
         assert len(rows) == 7, rows
         w.point("learn/back")  # the last query's page
         w.wait(lambda r: not r["hovered"] and not r["busy"])
@@ -290,7 +363,22 @@ def a_picture_is_dropped_on_its_station(display):
 
 
 def a_control_shows_no_layer_that_the_model_lacks(display):
-    """"The last layer" of any model stood as 63 beside a page of layer 3."""
-    with Window(PROGRAM, display, "--view", "learn", "--do", "learn implicit", "--text", "Lily had a red ball.", "--report-texts") as w:
-        r = w.wait(lambda r: not r["busy"] and any(t.startswith("what leaves layer 3") for t in r.get("texts", [])))
+    """ "The last layer" of any model stood as 63 beside a page of layer 3."""
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "learn",
+        "--do",
+        "learn implicit",
+        "--text",
+        "Lily had a red ball.",
+        "--report-texts",
+    ) as w:
+        r = w.wait(
+            lambda r: (
+                not r["busy"]
+                and any(t.startswith("what leaves layer 3") for t in r.get("texts", []))
+            )
+        )
         assert "63" not in r["texts"] and "3" in r["texts"], r["texts"]

@@ -1,4 +1,6 @@
-"""Other ways to look at what a view shows: several heads as one, the text itself, slides, previews, narrow windows, spellings."""
+"""Other ways to look at what a view shows: several heads as one, the text itself, slides, previews,
+narrow windows, spellings."""
+
 import re
 import subprocess
 
@@ -7,7 +9,8 @@ from places import LILY, PROGRAM, REFERENCE, SENTENCE
 
 
 def several_heads_as_one(display):
-    """Mean and max of the layer, of all, of heads that are chosen at their thumbnails; the title says which."""
+    """Mean and max of the layer, of all, of heads that are chosen at their thumbnails; the title
+    says which."""
     with Window(PROGRAM, display, "--view", "head", "--text", SENTENCE, "--head", "1.2") as w:
         w.settled()
         w.click("map/of/mean")
@@ -34,7 +37,17 @@ def the_text_colored_by_a_query(display):
         w.wait(lambda r: r["locked"] and r["locked"][0] == 6)
         w.point("text/3")
         w.wait(lambda r: r["hovered"] == [6, 3])
-    with Window(PROGRAM, display, "--view", "text", "--text", LILY + " ball" * 300, "--lock", "2,1", size="1024x700") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "text",
+        "--text",
+        LILY + " ball" * 300,
+        "--lock",
+        "2,1",
+        size="1024x700",
+    ) as w:
         w.settled()
         w.wait(lambda r: r["text_first"] == 0 and "text/1" in r["widgets"])
         w.point("text/20")
@@ -44,7 +57,8 @@ def the_text_colored_by_a_query(display):
 
 
 def slides_are_kept_and_presented(display):
-    """Views that were kept; presenting shows one alone, the arrows walk, no letter gets into the text, Esc leaves."""
+    """Views that were kept; presenting shows one alone, the arrows walk, no letter gets into the
+    text, Esc leaves."""
     with Window(PROGRAM, display, "--view", "head", "--text", SENTENCE, "--head", "1.2") as w:
         w.settled()
         w.key("shift+F5")
@@ -54,7 +68,13 @@ def slides_are_kept_and_presented(display):
         w.key("shift+F5")
         w.wait(lambda r: r["slides"] == 2 and r["slide"] == 1)
         w.key("F5")
-        r = w.wait(lambda r: r["presenting"] and "present/leave" in r["widgets"] and not any(path.startswith("grid/") for path in r["widgets"]))
+        r = w.wait(
+            lambda r: (
+                r["presenting"]
+                and "present/leave" in r["widgets"]
+                and not any(path.startswith("grid/") for path in r["widgets"])
+            )
+        )
         w.key("x", "Left")
         r = w.wait(lambda r: r["slide"] == 0 and r["view"] == "Heat map" and not r["busy"])
         assert r["text"] == SENTENCE, "letters do nothing while presenting"
@@ -69,7 +89,11 @@ def a_ranked_head_is_previewed(display):
     with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
         w.settled()
         w.key("Escape")
-        rows = sorted((place[1], path) for path, place in w.report()["widgets"].items() if path.startswith("ranked/") and not path.endswith("/1.2"))
+        rows = sorted(
+            (place[1], path)
+            for path, place in w.report()["widgets"].items()
+            if path.startswith("ranked/") and not path.endswith("/1.2")
+        )
         for _, path in rows[:2]:
             head = [int(i) for i in path.split("/")[1].split(".")]
             w.point(path)
@@ -82,11 +106,41 @@ def a_ranked_head_is_previewed(display):
 def numbers_are_spelled_with_a_minus(display):
     """In no text of any view a hyphen stands for minus, nor "1e-7" for 1.0e−7; and none says −0."""
     wrong = re.compile(r"(?:^|[^\w])-\d|\de-\d|[−-]0(?:\.0+)?(?:$|[^\w.])")
-    rows = [row.split() for row in subprocess.run([PROGRAM, "--commands"], capture_output=True, text=True, check=True).stdout.splitlines()]
-    keys = {row[1]: key.lower() for row in rows if row and row[0] == "view" for key in row if key.startswith("Ctrl+")}
+    rows = [
+        row.split()
+        for row in subprocess.run(
+            [PROGRAM, "--commands"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    ]
+    keys = {
+        row[1]: key.lower()
+        for row in rows
+        if row and row[0] == "view"
+        for key in row
+        if key.startswith("Ctrl+")
+    }
     assert len(keys) > 9, keys
-    models = {"stories": ["--text", LILY, "--head", "1.2", "--lock", "16,4", "--do", "mask 16>3; temperature 0.5; ablate 2.0"], "changed": ["--text", LILY, "--head", "1.2", "--do", "ablate 1.1; compare changes; patch put heads; metric ball - car; learn positions"],
-              "t5": ["--model", REFERENCE / "t5", "--text", "a b c d"]}
+    models = {
+        "stories": [
+            "--text",
+            LILY,
+            "--head",
+            "1.2",
+            "--lock",
+            "16,4",
+            "--do",
+            "mask 16>3; temperature 0.5; ablate 2.0",
+        ],
+        "changed": [
+            "--text",
+            LILY,
+            "--head",
+            "1.2",
+            "--do",
+            "ablate 1.1; compare changes; patch put heads; metric ball - car; learn positions",
+        ],
+        "t5": ["--model", REFERENCE / "t5", "--text", "a b c d"],
+    }
     for model, options in models.items():
         with Window(PROGRAM, display, *options, "--report-texts") as w:
             w.settled()
@@ -94,14 +148,23 @@ def numbers_are_spelled_with_a_minus(display):
             for view, key in keys.items():
                 frame = w.report()["frame"]
                 w.key(key)
-                r = w.wait(lambda r: r["frame"] > frame and not r["busy"] and r.get("texts") and r.get("patched", [1, 1])[0] == r.get("patched", [1, 1])[1])
+                r = w.wait(
+                    lambda r: (
+                        r["frame"] > frame
+                        and not r["busy"]
+                        and r.get("texts")
+                        and r.get("patched", [1, 1])[0] == r.get("patched", [1, 1])[1]
+                    )
+                )
                 found = [text for text in r["texts"] if wrong.search(text)]
                 assert not found, f"{model}, {view}: {found[:5]}"
 
 
 def a_narrow_window_tells_a_cell_at_the_pointer(display):
     """Where the inspector is shut, what it would say of the cell stands beside the pointer."""
-    with Window(PROGRAM, display, "--text", LILY, "--head", "1.2", "--report-texts", size="1024x700") as w:
+    with Window(
+        PROGRAM, display, "--text", LILY, "--head", "1.2", "--report-texts", size="1024x700"
+    ) as w:
         n = len(w.settled()["tokens"])
         w.key("Escape")
         w.point("map", 3.5 / n, 16.5 / n)
@@ -115,29 +178,65 @@ def a_narrow_window_tells_a_cell_at_the_pointer(display):
 
 def distances_of_heads_have_three_decimals(display):
     """In Compare, at 1440 points, each cell of a head has room for its number."""
-    with Window(PROGRAM, display, "--view", "compare", "--text", LILY, "--head", "1.2", "--report-texts", "--do", "ablate 0.2; compare changes", size="1440x900") as w:
-        r = w.wait(lambda r: "compare/head/3.7" in r["widgets"] and not r["busy"] and r.get("texts"))
+    with Window(
+        PROGRAM,
+        display,
+        "--view",
+        "compare",
+        "--text",
+        LILY,
+        "--head",
+        "1.2",
+        "--report-texts",
+        "--do",
+        "ablate 0.2; compare changes",
+        size="1440x900",
+    ) as w:
+        r = w.wait(
+            lambda r: "compare/head/3.7" in r["widgets"] and not r["busy"] and r.get("texts")
+        )
         cells = [re.fullmatch(r"0\.\d+|0|\d\.\de−\d", text) for text in r["texts"]]
         assert sum(bool(cell) and len(cell[0]) == 5 for cell in cells) >= 16, r["texts"]
         assert not [cell[0] for cell in cells if cell and len(cell[0]) == 4], r["texts"]
 
 
 def the_map_has_one_row_of_controls_in_a_narrow_window(display):
-    """What has no room beside the mean's choices stands behind one button; in a wide window, beside them."""
-    with Window(PROGRAM, display, "--view", "head", "--text", LILY, "--head", "1.2", size="1024x700") as w:
+    """What has no room beside the mean's choices stands behind one button; in a wide window, beside
+    them."""
+    with Window(
+        PROGRAM, display, "--view", "head", "--text", LILY, "--head", "1.2", size="1024x700"
+    ) as w:
         w.settled()
         w.click("map/of/mean")
-        r = w.wait(lambda r: r["title"] == "Mean of 8 heads, layer 1" and "map/more" in r["widgets"] and not r["busy"])
-        middles = {path: r["widgets"][path][1] + r["widgets"][path][3] / 2 for path in ("map/of", "map/from", "contrast", "map/more")}
+        r = w.wait(
+            lambda r: (
+                r["title"] == "Mean of 8 heads, layer 1"
+                and "map/more" in r["widgets"]
+                and not r["busy"]
+            )
+        )
+        middles = {
+            path: r["widgets"][path][1] + r["widgets"][path][3] / 2
+            for path in ("map/of", "map/from", "contrast", "map/more")
+        }
         assert max(middles.values()) - min(middles.values()) < 2, middles
-        assert "colors" not in r["widgets"] and r["widgets"]["map/more"][0] + r["widgets"]["map/more"][2] <= 1024
+        assert "colors" not in r["widgets"]
+        assert r["widgets"]["map/more"][0] + r["widgets"]["map/more"][2] <= 1024
         w.click("map/more")
         w.wait(lambda r: {"colors", "queries", "marks", "sink"} <= set(r["widgets"]))
         w.click("queries")
         w.click("queries/columns")
-        w.wait(lambda r: "queries/columns" not in r["widgets"] and not r["busy"] and "colors" in r["widgets"])
+        w.wait(
+            lambda r: (
+                "queries/columns" not in r["widgets"] and not r["busy"] and "colors" in r["widgets"]
+            )
+        )
         w.key("Escape")
         w.wait(lambda r: "colors" not in r["widgets"] and r["text"] == LILY)
-    with Window(PROGRAM, display, "--view", "head", "--text", LILY, "--head", "1.2", "--do", "map of mean") as w:
-        r = w.wait(lambda r: {"colors", "queries", "marks", "sink"} <= set(r["widgets"]) and not r["busy"])
+    with Window(
+        PROGRAM, display, "--view", "head", "--text", LILY, "--head", "1.2", "--do", "map of mean"
+    ) as w:
+        r = w.wait(
+            lambda r: {"colors", "queries", "marks", "sink"} <= set(r["widgets"]) and not r["busy"]
+        )
         assert "map/more" not in r["widgets"]

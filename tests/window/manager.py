@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A window manager that does one thing: windows are maximized and restored as EWMH says. manager.py DISPLAY; 'ready' when it manages.
-https://specifications.freedesktop.org/wm-spec/latest/"""
+"""A window manager that does one thing: windows are maximized and restored as EWMH says. manager.py
+DISPLAY; 'ready' when it manages. https://specifications.freedesktop.org/wm-spec/latest/"""
+
 import sys
 
 from Xlib import X, Xatom
@@ -14,12 +15,25 @@ class Manager:
         self.display = xlib.Display(name)
         self.screen = self.display.screen()
         self.root, self.before = self.screen.root, {}
-        self.state, self.check, self.supported, *self.maximized = (self.display.intern_atom(n) for n in ("_NET_WM_STATE", "_NET_SUPPORTING_WM_CHECK", "_NET_SUPPORTED", "_NET_WM_STATE_MAXIMIZED_VERT", "_NET_WM_STATE_MAXIMIZED_HORZ"))
-        self.root.change_attributes(event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+        self.state, self.check, self.supported, *self.maximized = (
+            self.display.intern_atom(n)
+            for n in (
+                "_NET_WM_STATE",
+                "_NET_SUPPORTING_WM_CHECK",
+                "_NET_SUPPORTED",
+                "_NET_WM_STATE_MAXIMIZED_VERT",
+                "_NET_WM_STATE_MAXIMIZED_HORZ",
+            )
+        )
+        self.root.change_attributes(
+            event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask
+        )
         own = self.root.create_window(-1, -1, 1, 1, 0, self.screen.root_depth)
         for window in (self.root, own):
             window.change_property(self.check, Xatom.WINDOW, 32, [own.id])
-        self.root.change_property(self.supported, Xatom.ATOM, 32, [self.state, self.check, *self.maximized])
+        self.root.change_property(
+            self.supported, Xatom.ATOM, 32, [self.state, self.check, *self.maximized]
+        )
         self.display.sync()
 
     def is_maximized(self, window):
@@ -31,7 +45,9 @@ class Manager:
             g = window.get_geometry()
             self.before[window.id] = (g.x, g.y, g.width, g.height)
         window.change_property(self.state, Xatom.ATOM, 32, self.maximized)
-        window.configure(x=0, y=0, width=self.screen.width_in_pixels, height=self.screen.height_in_pixels)
+        window.configure(
+            x=0, y=0, width=self.screen.width_in_pixels, height=self.screen.height_in_pixels
+        )
 
     def restore(self, window):
         window.change_property(self.state, Xatom.ATOM, 32, [])
@@ -44,7 +60,16 @@ class Manager:
                 self.maximize(event.window)
             event.window.map()
         elif event.type == X.ConfigureRequest and event.window.id not in self.before:
-            asked = {name: getattr(event, name) for name, bit in (("x", X.CWX), ("y", X.CWY), ("width", X.CWWidth), ("height", X.CWHeight)) if event.value_mask & bit}
+            asked = {
+                name: getattr(event, name)
+                for name, bit in (
+                    ("x", X.CWX),
+                    ("y", X.CWY),
+                    ("width", X.CWWidth),
+                    ("height", X.CWHeight),
+                )
+                if event.value_mask & bit
+            }
             event.window.configure(**asked)
         elif event.type == X.UnmapNotify and event.window.id in self.before:
             del self.before[event.window.id]

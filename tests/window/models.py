@@ -1,4 +1,5 @@
 """Kinds of models and traces, and what they write."""
+
 import shutil
 import subprocess
 import tempfile
@@ -6,22 +7,41 @@ import time
 from pathlib import Path
 
 from drive import Window
-from places import GPT2, LILY, MALFORMED, PROGRAM, REFERENCE
 from hub_server import Hub, pull
+from places import GPT2, LILY, MALFORMED, PROGRAM, REFERENCE
 
 
 def a_trace_in_place_of_a_model(display):
-    """Opened by path and by drop; shown without weights; compared with a live run; a model opens again after it."""
+    """Opened by path and by drop; shown without weights; compared with a live run; a model opens
+    again after it."""
     folder = Path(tempfile.mkdtemp(prefix="headlight-trace-"))
     both, patterns = folder / "both.safetensors", folder / "patterns.safetensors"
-    for path, more in ((both, ("--capture", "*hook_q", "--capture", "*hook_k")), (patterns, ("--capture", "*hook_pattern", "--capture", "input_ids"))):
+    for path, more in (
+        (both, ("--capture", "*hook_q", "--capture", "*hook_k")),
+        (patterns, ("--capture", "*hook_pattern", "--capture", "input_ids")),
+    ):
         subprocess.run([PROGRAM, "trace", "--text", LILY, *more, "-o", path], check=True)
     with Window(PROGRAM, display, "--trace", both, "--head", "1.2", "--lock", "16,4") as w:
         w.tool("mousemove", "700", "8")
-        r = w.wait(lambda r: r.get("model", "").endswith("(trace)") and "recorded" in r["widgets"] and not r["busy"] and abs(r["weight"] - 0.733) < 0.001)
-        assert r["tokens"][16] == "red" and "change/ablate" not in r["widgets"] and "change/bar" not in r["widgets"], r["weight"]
+        r = w.wait(
+            lambda r: (
+                r.get("model", "").endswith("(trace)")
+                and "recorded" in r["widgets"]
+                and not r["busy"]
+                and abs(r["weight"] - 0.733) < 0.001
+            )
+        )
+        assert r["tokens"][16] == "red", r["weight"]
+        assert "change/ablate" not in r["widgets"], r["weight"]
+        assert "change/bar" not in r["widgets"], r["weight"]
         w.key("Escape")
-        for digit, name in (("2", "Lines"), ("6", "Graph"), ("9", "All heads"), ("7", "Compare"), ("1", "Heat map")):
+        for digit, name in (
+            ("2", "Lines"),
+            ("6", "Graph"),
+            ("9", "All heads"),
+            ("7", "Compare"),
+            ("1", "Heat map"),
+        ):
             w.key(f"ctrl+{digit}")
             w.wait(lambda r: r["view"] == name and not r["busy"])
         w.key("ctrl+3")
@@ -45,17 +65,34 @@ def a_trace_in_place_of_a_model(display):
 
 
 def the_translator_writes_while_one_types(display):
-    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the", "--view", "alignment") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--model",
+        "translator",
+        "--text",
+        "The cat sat on the",
+        "--view",
+        "alignment",
+    ) as w:
         w.settled()
         w.type(" mat.")
         r = w.wait(lambda r: r["second"] == "Die Katze saß auf der Matte." and not r["busy"])
         words = r["written"]["labels"]
-        assert r["view"] == "Alignment" and words[:2] == ["Die", "Katze"] and words[-1] == "</s>" and r["written"]["step"] == len(words) - 1
-        assert r["alignment"]["rows"] == words and r["alignment"]["columns"][:2] == ["The", "cat"], "rows are what is chosen"
+        assert r["view"] == "Alignment"
+        assert words[:2] == ["Die", "Katze"]
+        assert words[-1] == "</s>"
+        assert r["written"]["step"] == len(words) - 1
+        assert r["alignment"]["rows"] == words
+        assert r["alignment"]["columns"][:2] == ["The", "cat"], "rows are what is chosen"
         assert r["alignment"]["strongest"][1] == 1, "Katze from cat"
         w.key("Escape")
         w.key("Left", "Left")
-        r = w.wait(lambda r: r["written"]["step"] == len(words) - 3 and len(r["target_tokens"]) == len(words) - 2)
+        r = w.wait(
+            lambda r: (
+                r["written"]["step"] == len(words) - 3 and len(r["target_tokens"]) == len(words) - 2
+            )
+        )
         assert r["second"] == "Die Katze saß auf der Matte.", "the field shows all of it"
         w.click("written/1")
         r = w.wait(lambda r: r["written"]["step"] == 1 and len(r["alignment"]["rows"]) == 2)
@@ -69,25 +106,52 @@ def the_translator_writes_while_one_types(display):
 
 
 def another_word_is_forced_and_the_model_goes_on(display):
-    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the mat.", "--view", "alignment") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--model",
+        "translator",
+        "--text",
+        "The cat sat on the mat.",
+        "--view",
+        "alignment",
+    ) as w:
         first = w.wait(lambda r: r.get("written", {}).get("ended") and not r["busy"])["second"]
         w.click("written/0")
         w.wait(lambda r: r["written"]["step"] == 0 and "align/choice/1" in r["widgets"])
         w.click("align/choice/1")
-        w.wait(lambda r: r["written"]["forced"] == 1 and not r["busy"] and r["second"] != first and r["written"]["step"] >= 1)  # it goes on from there
+        w.wait(
+            lambda r: (
+                r["written"]["forced"] == 1
+                and not r["busy"]
+                and r["second"] != first
+                and r["written"]["step"] >= 1
+            )
+        )  # it goes on from there
         w.click("generation/release")
         w.wait(lambda r: r["second"] == first and r["written"]["forced"] == 0)
         w.click("second")
         w.key("ctrl+a")
         w.type("Die Katze schlief")
-        r = w.wait(lambda r: r["second"] == "Die Katze schlief" and r["shown_second"] == "Die Katze schlief" and not r["busy"])
+        r = w.wait(
+            lambda r: (
+                r["second"] == "Die Katze schlief"
+                and r["shown_second"] == "Die Katze schlief"
+                and not r["busy"]
+            )
+        )
         labels = r["written"]["labels"]
-        assert r["alignment"]["rows"][0] == "Die" and r["alignment"]["rows"][:-1] == labels and not r["written"]["ended"], "a typed target is aligned and stepped through too"
+        assert r["alignment"]["rows"][0] == "Die"
+        assert r["alignment"]["rows"][:-1] == labels
+        assert not r["written"]["ended"], "a typed target is aligned and stepped through too"
         w.click("written/1")
         w.wait(lambda r: r["written"]["step"] == 1 and not r["busy"])
         w.click("align/choice/1")
-        r = w.wait(lambda r: r["written"]["ended"] and r["written"]["forced"] == 2 and not r["busy"])
-        assert r["second"].startswith("Die ") and r["second"] != "Die Katze schlief", "the model goes on from what was typed"
+        r = w.wait(
+            lambda r: r["written"]["ended"] and r["written"]["forced"] == 2 and not r["busy"]
+        )
+        assert r["second"].startswith("Die ")
+        assert r["second"] != "Die Katze schlief", "the model goes on from what was typed"
         w.click("generation/release")
         w.wait(lambda r: r["second"] == first)
         w.click("second")
@@ -106,29 +170,59 @@ def a_decoder_writes_on(display):
         n = len(w.settled()["tokens"])
         w.key("Escape")
         w.click("generation/bar")
-        r = w.wait(lambda r: len(r.get("written", {}).get("labels", [])) == 24 and len(r["tokens"]) == n + 24)
+        r = w.wait(
+            lambda r: (
+                len(r.get("written", {}).get("labels", [])) == 24 and len(r["tokens"]) == n + 24
+            )
+        )
         w.click("generation/choice/1")
         r = w.wait(lambda r: r["written"]["forced"] == 25 and not r["busy"])
         w.click("generation/slider", 0.5)
-        r = w.wait(lambda r: 8 < r["written"]["step"] < 16 and len(r["tokens"]) == n + r["written"]["step"])
+        r = w.wait(
+            lambda r: 8 < r["written"]["step"] < 16 and len(r["tokens"]) == n + r["written"]["step"]
+        )
         step = r["written"]["step"]
         w.click("generation/keep")
-        r = w.wait(lambda r: r["text"].startswith("Once upon a time, Lily ") and r["text"] == r["shown_text"] and not r["busy"])
-        assert len(r["tokens"]) == n + step + 24, "what was kept is part of the sentence, and it writes on"
+        r = w.wait(
+            lambda r: (
+                r["text"].startswith("Once upon a time, Lily ")
+                and r["text"] == r["shown_text"]
+                and not r["busy"]
+            )
+        )
+        assert len(r["tokens"]) == n + step + 24, (
+            "what was kept is part of the sentence, and it writes on"
+        )
         w.click("generation/bar")
         w.wait(lambda r: "written" not in r and len(r["tokens"]) == n + step)
 
 
 def the_diagram_shows_three_kinds_of_attention(display):
-    with Window(PROGRAM, display, "--model", "translator", "--text", "The cat sat on the mat.", "--view", "model", "--do", "model beside attention") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--model",
+        "translator",
+        "--text",
+        "The cat sat on the mat.",
+        "--view",
+        "model",
+        "--do",
+        "model beside attention",
+    ) as w:
         w.wait(lambda r: "model/map/3" in r["widgets"] and not r["busy"])
         places = [w.report()["widgets"][f"model/map/{i}"] for i in (1, 2, 3)]
-        assert places[0][0] + places[0][2] <= places[1][0] and places[1][0] + places[1][2] <= places[2][0], "side by side"
+        assert places[0][0] + places[0][2] <= places[1][0]
+        assert places[1][0] + places[1][2] <= places[2][0], "side by side"
         w.click("model/map/3")
         r = w.wait(lambda r: r["view"] == "Heat map")
         assert r["layer"] == 6 + r["layer"] % 3, "the cross-attention of the layer"
         w.key("ctrl+p")
-        w.wait(lambda r: r["view"] == "Positions" and "positions/table" in r["widgets"] and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["view"] == "Positions" and "positions/table" in r["widgets"] and not r["busy"]
+            )
+        )
         w.key("Escape")
         w.wait(lambda r: r["view"] == "Heat map")
 
@@ -150,10 +244,21 @@ def masked_models_and_a_second_sentence(display):
 
 
 def source_target_and_three_kinds_of_attention(display):
-    with Window(PROGRAM, display, "--model", REFERENCE / "marian", "--text", "The cat sat", "--target", "Die Katze") as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--model",
+        REFERENCE / "marian",
+        "--text",
+        "The cat sat",
+        "--target",
+        "Die Katze",
+    ) as w:
         r = w.settled()
         assert r["target_tokens"][0] == "<pad>" and len(r["target_tokens"]) > 2
-        assert "grid/encoder 0.0" in r["widgets"] and "grid/decoder 1.3" in r["widgets"] and "grid/cross 1.3" in r["widgets"]
+        assert "grid/encoder 0.0" in r["widgets"]
+        assert "grid/decoder 1.3" in r["widgets"]
+        assert "grid/cross 1.3" in r["widgets"]
         w.click("grid/cross 1.2")
         r = w.wait(lambda r: r["shown_head"] == [5, 2] and not r["busy"])
         w.point("target/1")
@@ -170,7 +275,9 @@ def a_picture_and_its_patches(display):
     with Window(PROGRAM, display, "--model", REFERENCE / "vit", "--text", "") as w:
         assert w.report()["view"] == "Image"
         w.drop(REFERENCE / "vit/gradient_rgb.png")
-        r = w.wait(lambda r: len(r.get("tokens", [])) == 17 and "overlay" in r["widgets"] and not r["busy"])
+        r = w.wait(
+            lambda r: len(r.get("tokens", [])) == 17 and "overlay" in r["widgets"] and not r["busy"]
+        )
         assert r["next"].startswith("LABEL_")
         w.point("overlay", 0.9, 0.9)
         w.wait(lambda r: r["hovered"] == [0, 16])
@@ -189,40 +296,82 @@ def a_gguf_file_shows_its_shared_heads(display):
         w.settled()
         w.drop(REFERENCE / "llama_gguf/llama-q8_0.gguf")
         r = w.wait(lambda r: r.get("model") == "llama-q8_0" and not r["busy"])
-        assert r["tokens"][0] == "<s>" and "group/1" in r["widgets"] and "group/2" not in r["widgets"]
+        assert r["tokens"][0] == "<s>"
+        assert "group/1" in r["widgets"]
+        assert "group/2" not in r["widgets"]
 
 
 def a_model_comes_from_the_hub(display):
-    """By name and by a suggestion; refused in a sentence, cancelled, gone on with, opened, and in the list then."""
-    held = lambda name: {f.name: f.read_bytes() for f in (REFERENCE / name).iterdir() if not f.name.startswith(("cases", "expected"))}
+    """By name and by a suggestion; refused in a sentence, cancelled, gone on with, opened, and in
+    the list then."""
+    held = lambda name: {
+        f.name: f.read_bytes()
+        for f in (REFERENCE / name).iterdir()
+        if not f.name.startswith(("cases", "expected"))
+    }
     home = Path(tempfile.mkdtemp(prefix="headlight-hub-"))
     pickle = {"pytorch_model.bin": b"pickle"}
-    with Hub({"tiny/gpt2": {name: data for name, data in held("gpt2").items() if name != "model.safetensors"} | pickle, "EleutherAI/pythia-70m": held("gpt_neox")}) as hub:
+    with Hub(
+        {
+            "tiny/gpt2": {
+                name: data for name, data in held("gpt2").items() if name != "model.safetensors"
+            }
+            | pickle,
+            "EleutherAI/pythia-70m": held("gpt_neox"),
+        }
+    ) as hub:
         hub.pulls["tiny/gpt2"] = [pull(2, held("gpt2") | pickle)]
-        place = {"HF_HOME": str(home), "HF_ENDPOINT": hub.endpoint, "HF_HUB_CACHE": "", "HF_HUB_OFFLINE": "", "HF_TOKEN": "", "http_proxy": ""}
+        place = {
+            "HF_HOME": str(home),
+            "HF_ENDPOINT": hub.endpoint,
+            "HF_HUB_CACHE": "",
+            "HF_HUB_OFFLINE": "",
+            "HF_TOKEN": "",
+            "http_proxy": "",
+        }
         with Window(PROGRAM, display, "--text", "Lily had", environment=place) as w:
             w.settled()
             w.key("ctrl+o")
             r = w.wait(lambda r: "hub/get" in r["widgets"] and "models/stories" in r["widgets"])
-            assert sum(path.startswith("hub/") and path.count("/") == 2 for path in r["widgets"]) == 6, "six to begin with"
+            assert (
+                sum(path.startswith("hub/") and path.count("/") == 2 for path in r["widgets"]) == 6
+            ), "six to begin with"
             w.click("hub/openai-community/gpt2")
             r = w.wait(lambda r: r["fetch_said"] and "hub/said" in r["widgets"])
-            assert "no model of that name" in r["fetch_said"] and r["model"] == "stories", r["fetch_said"]
+            assert "no model of that name" in r["fetch_said"]
+            assert r["model"] == "stories", r["fetch_said"]
             hub.slow = 0.1
             w.click("hub/EleutherAI/pythia-70m")
-            w.wait(lambda r: r["fetching"] and "hub/cancel" in r["widgets"] and "hub/get" not in r["widgets"])
+            w.wait(
+                lambda r: (
+                    r["fetching"] and "hub/cancel" in r["widgets"] and "hub/get" not in r["widgets"]
+                )
+            )
             part = lambda: sum(f.stat().st_size for f in home.rglob("*.incomplete"))
             w.wait(lambda r: part() > 30_000)
             w.click("hub/cancel")
             w.wait(lambda r: not r["fetching"] and "hub/get" in r["widgets"])
-            assert part() > 30_000 and not w.report()["fetch_said"], "what came is kept, and nobody is told what they did themselves"
+            assert part() > 30_000
+            assert not w.report()["fetch_said"], (
+                "what came is kept, and nobody is told what they did themselves"
+            )
             hub.slow = 0
             w.click("hub/EleutherAI/pythia-70m")
             r = w.wait(lambda r: r["fetched"] and "hub/open" in r["widgets"])
-            assert r["model"] == "stories" and not r["opening"], "nothing is opened before that is asked for"
+            assert r["model"] == "stories"
+            assert not r["opening"], "nothing is opened before that is asked for"
             w.click("hub/open")
-            r = w.wait(lambda r: r["model"] == "EleutherAI/pythia-70m" and not r["busy"] and not r["model_menu"] and not r["fetched"])
-            assert any("Range" in headers for _, _, path, headers in hub.requests if "safetensors" in path)
+            r = w.wait(
+                lambda r: (
+                    r["model"] == "EleutherAI/pythia-70m"
+                    and not r["busy"]
+                    and not r["model_menu"]
+                    and not r["fetched"]
+                )
+            )
+            assert any(
+                "Range" in headers for _, _, path, headers in hub.requests if "safetensors" in path
+            )
             w.key("ctrl+o")
             w.wait(lambda r: r["model_menu"] and r["typing"] and "hub/get" in r["widgets"])
             w.fill("hub", "tiny/gpt2", lambda r: r["hub_typed"] == "tiny/gpt2")
@@ -231,13 +380,33 @@ def a_model_comes_from_the_hub(display):
             w.key("Escape")
             w.wait(lambda r: not r["model_menu"] and "fetched/dismiss" in r["widgets"])
             w.click("fetched/open")
-            w.wait(lambda r: r["model"] == "tiny/gpt2" and not r["busy"] and "fetched/open" not in r["widgets"])
+            w.wait(
+                lambda r: (
+                    r["model"] == "tiny/gpt2"
+                    and not r["busy"]
+                    and "fetched/open" not in r["widgets"]
+                )
+            )
             w.key("ctrl+o")
-            w.wait(lambda r: {"models/EleutherAI/pythia-70m", "models/tiny/gpt2"} <= set(r["widgets"]))
+            w.wait(
+                lambda r: {"models/EleutherAI/pythia-70m", "models/tiny/gpt2"} <= set(r["widgets"])
+            )
             w.key("Escape")
             hub.slow = 0.1
-        with Window(PROGRAM, display, "--text", "Lily had", "--model", "tiny/gpt2", "--do", "fetch EleutherAI/pythia-70m; open fetched", environment=place) as w:
-            assert w.wait(lambda r: r["model"] == "EleutherAI/pythia-70m" and not r["busy"])["model"]
+        with Window(
+            PROGRAM,
+            display,
+            "--text",
+            "Lily had",
+            "--model",
+            "tiny/gpt2",
+            "--do",
+            "fetch EleutherAI/pythia-70m; open fetched",
+            environment=place,
+        ) as w:
+            assert w.wait(lambda r: r["model"] == "EleutherAI/pythia-70m" and not r["busy"])[
+                "model"
+            ]
             shutil.rmtree(home)
             w.key("ctrl+o")
             w.click("hub/EleutherAI/pythia-70m")

@@ -1,4 +1,6 @@
-"""The tools that drive a window: without them a test is skipped where a person runs it, and fails where a service does (CI is set)."""
+"""The tools that drive a window: without them a test is skipped where a person runs it, and fails
+where a service does (CI is set)."""
+
 import os
 import shutil
 
@@ -11,7 +13,10 @@ def status_without(*tools):
     if not missing:
         return None
     if os.environ.get("CI"):
-        print(f"FAIL {', '.join(missing)} not installed, and CI is set: a service that skips these tests tests nothing\n0 passed, 1 failed")
+        print(
+            f"FAIL {', '.join(missing)} not installed, and CI is set: a service that skips these "
+            "tests tests nothing\n0 passed, 1 failed"
+        )
         return 1
     print(f"skipped: {', '.join(missing)} not installed\n0 passed, 0 failed, 1 skipped")
     return SKIPPED

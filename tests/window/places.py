@@ -1,4 +1,5 @@
 """What the window's tests run and open."""
+
 import sys
 from pathlib import Path
 

@@ -1,4 +1,5 @@
 """What is saved: pictures, figures and their presets, workspaces, screenshots."""
+
 import json
 import os
 import shutil
@@ -15,14 +16,18 @@ def saving_replaces_nothing_without_a_word(display):
     home = Path(tempfile.mkdtemp())
     pictures = home / "my pictures"
     pictures.mkdir()
-    (home / "user-dirs.dirs").write_text(f'XDG_PICTURES_DIR="{pictures}"\nXDG_DOCUMENTS_DIR="{home}"\n')
+    (home / "user-dirs.dirs").write_text(
+        f'XDG_PICTURES_DIR="{pictures}"\nXDG_DOCUMENTS_DIR="{home}"\n'
+    )
     with Window(PROGRAM, display, "--text", LILY, home=home) as w:
         w.settled()
         saved = []
         for _ in range(2):
             w.key("ctrl+s")
             proposed = w.wait(lambda r: "save path" in r["widgets"])["save_path"]
-            assert Path(proposed).parent == pictures and not Path(proposed).exists() and proposed not in saved, proposed
+            assert Path(proposed).parent == pictures, proposed
+            assert not Path(proposed).exists(), proposed
+            assert proposed not in saved, proposed
             w.click("save path/save")
             w.wait(lambda r: r["save_result"] == f"Saved {proposed}")
             assert Path(proposed).stat().st_size > 1000
@@ -36,7 +41,9 @@ def saving_replaces_nothing_without_a_word(display):
         w.fill("save path", "there.csv", lambda r: r["save_path"] == "there.csv")
         w.click("save path/save")
         r = w.wait(lambda r: "is there already" in r["save_result"])
-        assert str(there) in r["save_result"] and "there-2.csv" in r["save_result"] and there.read_text() == "mine", r["save_result"]
+        assert str(there) in r["save_result"], r["save_result"]
+        assert "there-2.csv" in r["save_result"], r["save_result"]
+        assert there.read_text() == "mine", r["save_result"]
         w.click("save path/save")
         w.wait(lambda r: r["save_result"] == f"Saved {there}")
         assert there.read_text() != "mine"
@@ -49,21 +56,35 @@ def saving_replaces_nothing_without_a_word(display):
 
 
 def a_command_saves_where_it_was_given(display):
-    """As options do, and beside no person's folder; a workspace needs no text, and of a model of images no image."""
+    """As options do, and beside no person's folder; a workspace needs no text, and of a model of
+    images no image."""
     folder = Path(tempfile.mkdtemp())
-    for words, saved in ((("--text", LILY, "--do", "save figure rel.png"), "rel.png"), (("--model", REFERENCE / "vit", "--do", "save workspace ws"), "ws.headlight.json")):
-        subprocess.run([PROGRAM, *words, "--screenshot", folder / "shot.png"], cwd=folder, env={**os.environ, "DISPLAY": display.name, "HOME": str(folder / "home")}, check=True, capture_output=True, timeout=60)
+    for words, saved in (
+        (("--text", LILY, "--do", "save figure rel.png"), "rel.png"),
+        (("--model", REFERENCE / "vit", "--do", "save workspace ws"), "ws.headlight.json"),
+    ):
+        subprocess.run(
+            [PROGRAM, *words, "--screenshot", folder / "shot.png"],
+            cwd=folder,
+            env={**os.environ, "DISPLAY": display.name, "HOME": str(folder / "home")},
+            check=True,
+            capture_output=True,
+            timeout=60,
+        )
         assert (folder / saved).exists(), saved
     shutil.rmtree(folder)
 
 
 def the_desktops_dialog_is_asked_and_closed(display):
-    """A program in zenity's place: what it writes is the path; one that never answers does not hold the window up."""
+    """A program in zenity's place: what it writes is the path; one that never answers does not hold
+    the window up."""
     folder = Path(tempfile.mkdtemp())
     chosen = folder / "a b;$(touch x).png"
     zenity = folder / "zenity"
     environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
-    zenity.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{folder}/arguments'\nprintf '%s\\n' '{chosen}'\n")
+    zenity.write_text(
+        f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{folder}/arguments'\nprintf '%s\\n' '{chosen}'\n"
+    )
     zenity.chmod(0o755)
     with Window(PROGRAM, display, "--text", LILY, environment=environment) as w:
         w.settled()
@@ -78,7 +99,9 @@ def the_desktops_dialog_is_asked_and_closed(display):
             time.sleep(0.05)
         begin = time.time()
         assert w.close()[0] == 0 and time.time() - begin < 5
-        assert not Path(f"/proc/{(folder / 'pid').read_text().strip()}").exists(), "the dialog is closed with the window"
+        assert not Path(f"/proc/{(folder / 'pid').read_text().strip()}").exists(), (
+            "the dialog is closed with the window"
+        )
     shutil.rmtree(folder)
 
 
@@ -98,7 +121,9 @@ def every_view_is_saved(display):
             w.wait(lambda r: r["save_path"] == str(path))
             w.key("Return")
             w.wait(lambda r: r["save_result"] == f"Saved {path}")
-            assert path.read_text().count("<path") + path.read_text().count("<use") > 20, f"{path.name} holds vectors"
+            assert path.read_text().count("<path") + path.read_text().count("<use") > 20, (
+                f"{path.name} holds vectors"
+            )
             w.key("Escape")
             w.wait(lambda r: "save path" not in r["widgets"])
     shutil.rmtree(folder)
@@ -126,13 +151,23 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
         w.settled()
         w.key("Escape", "Escape")
         w.key("ctrl+s")
-        w.wait(lambda r: "figure/values" in r["widgets"] and "figure/preview" in r["widgets"] and r["typing"])
+        w.wait(
+            lambda r: (
+                "figure/values" in r["widgets"] and "figure/preview" in r["widgets"] and r["typing"]
+            )
+        )
         w.click("figure/preset/column")
         w.wait(lambda r: r["figure"]["width-mm"] == "85" and r["figure"]["dpi"] == "300")
-        for toggle, name in (("figure/values", "values"), ("figure/grid", "grid-lines"), ("figure/words", "join-words")):
+        for toggle, name in (
+            ("figure/values", "values"),
+            ("figure/grid", "grid-lines"),
+            ("figure/words", "join-words"),
+        ):
             w.click(toggle)
             w.wait(lambda r: r["figure"][name] == "true")
-        w.fill("figure/title", "Who looks where", lambda r: r["figure"]["title"] == "Who looks where")
+        w.fill(
+            "figure/title", "Who looks where", lambda r: r["figure"]["title"] == "Who looks where"
+        )
         w.fill("figure/name", "my paper", lambda r: r["preset_typed"] == "my paper")
         w.click("figure/keep")
         w.wait(lambda r: "my paper" in r["save_result"])
@@ -143,7 +178,27 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
             w.wait(lambda r: r["save_result"] == f"Saved {path}")
             again = folder / f"again.{end}"
             title = () if end == "csv" else ("--title", "Who looks where")
-            subprocess.run([PROGRAM, "render", "--text", LILY, "--view", "head", "--layer", "1", "--head", "2", "--preset", "my paper", *title, "-o", again], env=w.environment, check=True)
+            subprocess.run(
+                [
+                    PROGRAM,
+                    "render",
+                    "--text",
+                    LILY,
+                    "--view",
+                    "head",
+                    "--layer",
+                    "1",
+                    "--head",
+                    "2",
+                    "--preset",
+                    "my paper",
+                    *title,
+                    "-o",
+                    again,
+                ],
+                env=w.environment,
+                check=True,
+            )
             assert path.read_bytes() == again.read_bytes(), f"{end} differs from the command line's"
         w.key("Escape")
         w.wait(lambda r: "figure/values" not in r["widgets"])
@@ -152,7 +207,10 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
 
 def a_preset_is_replaced_only_when_asked_twice(display):
     home = Path(tempfile.mkdtemp())
-    for said in (["Saved as preset mine"], ["There is a preset mine already", "Saved as preset mine"]):
+    for said in (
+        ["Saved as preset mine"],
+        ["There is a preset mine already", "Saved as preset mine"],
+    ):
         with Window(PROGRAM, display, "--text", LILY, home=home) as w:
             w.settled()
             w.key("ctrl+s")
@@ -167,7 +225,9 @@ def a_preset_is_replaced_only_when_asked_twice(display):
 def a_workspace_is_saved_opened_dropped_and_restored(display):
     folder = Path(tempfile.mkdtemp(prefix="headlight "))
     path, home = folder / "my work.headlight.json", folder / "home"
-    with Window(PROGRAM, display, "--head", "2.1", "--lock", "16,3", "--text", LILY, home=home) as w:
+    with Window(
+        PROGRAM, display, "--head", "2.1", "--lock", "16,3", "--text", LILY, home=home
+    ) as w:
         w.settled()
         w.click("change/ablate")
         w.click("tab/Steps")
@@ -183,9 +243,19 @@ def a_workspace_is_saved_opened_dropped_and_restored(display):
         w.wait(lambda r: "workspace path" not in r["widgets"])
         assert w.close()[0] == 0
     typed, folder = folder, Path(tempfile.mkdtemp(prefix="headlight äöü "))
-    path, home = shutil.copy(path, folder / "my work é.headlight.json"), shutil.copytree(home, folder / "home")
+    path, home = (
+        shutil.copy(path, folder / "my work é.headlight.json"),
+        shutil.copytree(home, folder / "home"),
+    )
     shutil.rmtree(typed)
-    same = lambda r: r["text"] == LILY and r.get("change_list") == ["ablate:2.1:zero"] and r["view"] == "Steps" and r["locked"] == [16, 3] and r["shown_head"] == [2, 1] and "effect" in r
+    same = lambda r: (
+        r["text"] == LILY
+        and r.get("change_list") == ["ablate:2.1:zero"]
+        and r["view"] == "Steps"
+        and r["locked"] == [16, 3]
+        and r["shown_head"] == [2, 1]
+        and "effect" in r
+    )
     with Window(PROGRAM, display, home=home) as w:  # the last one is restored
         w.wait(same)
         w.close()
@@ -230,23 +300,60 @@ def saving_a_picture(display):
 def screenshots(display):
     folder = Path(tempfile.mkdtemp())
     environment = dict(os.environ, DISPLAY=display.name)
-    for options in (["--size", "1600x1000"], ["--size", "1280x720", "--theme", "light"], ["--size", "2400x1500", "--scale", "2"], ["--text", ""], ["--open-menu", "models"]):
+    for options in (
+        ["--size", "1600x1000"],
+        ["--size", "1280x720", "--theme", "light"],
+        ["--size", "2400x1500", "--scale", "2"],
+        ["--text", ""],
+        ["--open-menu", "models"],
+    ):
         file = folder / "shot.png"
-        r = subprocess.run([PROGRAM, "--screenshot", file, *options], env=environment, capture_output=True, timeout=60)
+        r = subprocess.run(
+            [PROGRAM, "--screenshot", file, *options],
+            env=environment,
+            capture_output=True,
+            timeout=60,
+        )
         assert r.returncode == 0 and file.stat().st_size > 5000, r.stderr
-    first = subprocess.run([PROGRAM, "--screenshot", folder / "a.png", "--head", "1.0"], env=environment, timeout=60)
-    again = subprocess.run([PROGRAM, "--screenshot", folder / "b.png", "--head", "1.0"], env=environment, timeout=60)
+    first = subprocess.run(
+        [PROGRAM, "--screenshot", folder / "a.png", "--head", "1.0"], env=environment, timeout=60
+    )
+    again = subprocess.run(
+        [PROGRAM, "--screenshot", folder / "b.png", "--head", "1.0"], env=environment, timeout=60
+    )
     assert first.returncode == again.returncode == 0
-    r = subprocess.run([PROGRAM, "--screenshot", "/nowhere/a.png"], env=environment, capture_output=True, text=True, timeout=60)
+    r = subprocess.run(
+        [PROGRAM, "--screenshot", "/nowhere/a.png"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert r.returncode == 1 and r.stderr.startswith("headlight: /nowhere/a.png"), r.stderr
     shutil.rmtree(folder)
 
 
 def a_screenshot_that_waits_for_numbers_queues_no_frames(display):
-    """Circuits take a while: frames that were drawn meanwhile and not waited for held 1.7 GB and half a minute."""
+    """Circuits take a while: frames that were drawn meanwhile and not waited for held 1.7 GB and
+    half a minute."""
     folder = Path(tempfile.mkdtemp())
-    words = [PROGRAM, "--screenshot", folder / "circuits.png", "--view", "circuits", "--size", "1024x700", "--scale", "1"]
-    run = subprocess.Popen(words, env=dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1", XDG_CONFIG_HOME=str(folder)))
+    words = [
+        PROGRAM,
+        "--screenshot",
+        folder / "circuits.png",
+        "--view",
+        "circuits",
+        "--size",
+        "1024x700",
+        "--scale",
+        "1",
+    ]
+    run = subprocess.Popen(
+        words,
+        env=dict(
+            os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1", XDG_CONFIG_HOME=str(folder)
+        ),
+    )
     _, status, used = os.wait4(run.pid, 0)
     run.returncode = status
     assert status == 0 and used.ru_maxrss < 600_000, f"{used.ru_maxrss} kB"

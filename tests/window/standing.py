@@ -1,4 +1,6 @@
-"""Where texts stand: in windows of all sizes none is drawn over another, and none is cut without a sign of it."""
+"""Where texts stand: in windows of all sizes none is drawn over another, and none is cut without a
+sign of it."""
+
 import json
 import math
 import os
@@ -19,11 +21,15 @@ def _corners(text):
     if text["angle"] == 0:
         a, b, c, d = text["seen"]
         left, top, right, bottom = max(left, a), max(top, b), min(right, c), min(bottom, d)
-    return [(x + (px - x) * cos - (py - y) * sin, y + (px - x) * sin + (py - y) * cos) for px, py in ((left, top), (right, top), (right, bottom), (left, bottom))]
+    return [
+        (x + (px - x) * cos - (py - y) * sin, y + (px - x) * sin + (py - y) * cos)
+        for px, py in ((left, top), (right, top), (right, bottom), (left, bottom))
+    ]
 
 
 def _depth(a, b):
-    """How far two rectangles reach into each other along the axis where that is least (separating axes)."""
+    """How far two rectangles reach into each other along the axis where that is least (separating
+    axes)."""
     least = math.inf
     for corners in (a, b):
         for i in (0, 1):
@@ -32,7 +38,9 @@ def _depth(a, b):
             if length == 0:
                 return 0
             along = [[(x * ex + y * ey) / length for x, y in of] for of in (a, b)]
-            least = min(least, min(max(along[0]), max(along[1])) - max(min(along[0]), min(along[1])))
+            least = min(
+                least, min(max(along[0]), max(along[1])) - max(min(along[0]), min(along[1]))
+            )
     return least
 
 
@@ -42,7 +50,11 @@ def _faults(texts, scale):
     for t in texts:
         left, top, right, bottom = t["box"]
         a, b, c, d = t["seen"]
-        if not t["text"].strip() or t["angle"] == 0 and (right <= a or left >= c or bottom <= b or top >= d):
+        if (
+            not t["text"].strip()
+            or t["angle"] == 0
+            and (right <= a or left >= c or bottom <= b or top >= d)
+        ):
             continue
         seen.append((t, _corners(t)))
         if t["covered"]:
@@ -60,30 +72,62 @@ def _listed(display, size, scale, *arguments):
     with tempfile.TemporaryDirectory(prefix="headlight-standing-") as folder:
         home = Path(folder) / "home"
         home.mkdir()
-        environment = dict(os.environ, DISPLAY=display.name, XDG_CONFIG_HOME=str(home), LIBGL_ALWAYS_SOFTWARE="1")
+        environment = dict(
+            os.environ, DISPLAY=display.name, XDG_CONFIG_HOME=str(home), LIBGL_ALWAYS_SOFTWARE="1"
+        )
         listed = Path(folder) / "texts"
-        done = subprocess.run([str(PROGRAM), "--screenshot", str(Path(folder) / "x.png"), "--list-texts", str(listed), "--size", size, "--scale", str(scale), *arguments],
-                              env=environment, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            [
+                str(PROGRAM),
+                "--screenshot",
+                str(Path(folder) / "x.png"),
+                "--list-texts",
+                str(listed),
+                "--size",
+                size,
+                "--scale",
+                str(scale),
+                *arguments,
+            ],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
         assert done.returncode == 0, f"status {done.returncode} at {size}: {done.stderr[-3000:]}"
         return [json.loads(line) for line in listed.read_text(encoding="utf-8").splitlines()]
 
 
 def _rows(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        [PROGRAM, *arguments], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
-WINDOWS = [("1280x800", 1, ""), ("800x500", 1, ""), ("640x480", 1, ""), ("360x500", 1, ""), ("1024x640", 2, "text size 150; ")]
+WINDOWS = [
+    ("1280x800", 1, ""),
+    ("800x500", 1, ""),
+    ("640x480", 1, ""),
+    ("360x500", 1, ""),
+    ("1024x640", 2, "text size 150; "),
+]
 UNANSWERED = ("view picture", "view alignment", "view learn")  # of other models, or of a station
 
 
 def _shown():
     views = [row.split("  ")[0] for row in _rows("--commands") if row.startswith("view ")]
-    return [view for view in views if view not in UNANSWERED] + ["view steps; steps show block", "steps show heads; steps show attention"] + [f"learn {row.split()[0]}" for row in _rows("learn", "--list")]
+    return (
+        [view for view in views if view not in UNANSWERED]
+        + ["view steps; steps show block", "steps show heads; steps show attention"]
+        + [f"learn {row.split()[0]}" for row in _rows("learn", "--list")]
+    )
 
 
 def _found(display, size, scale, before, shown):
     found = {}
-    for line in _listed(display, size, scale, "--text", SENTENCE, "--lock", "5,2", "--do", before + "; ".join(shown)):
+    for line in _listed(
+        display, size, scale, "--text", SENTENCE, "--lock", "5,2", "--do", before + "; ".join(shown)
+    ):
         for fault in _faults(line["texts"], scale):
             found.setdefault(line["command"], []).append(fault)
     return found
@@ -92,4 +136,6 @@ def _found(display, size, scale, before, shown):
 def no_text_stands_over_another(display):
     for size, scale, before in WINDOWS:
         found = _found(display, size, scale, before, _shown())
-        assert not found, f"{size} at {scale}, {before}: " + "; ".join(f"{command}: {some[:4]}" for command, some in found.items())
+        assert not found, f"{size} at {scale}, {before}: " + "; ".join(
+            f"{command}: {some[:4]}" for command, some in found.items()
+        )

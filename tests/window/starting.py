@@ -1,4 +1,5 @@
 """How the window starts and ends: first start, theme, size, settings, recovery, idle."""
+
 import json
 import os
 import shutil
@@ -8,11 +9,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from Xlib import X, protocol
-from Xlib import display as xlib
-
 from drive import Display, Window
 from places import GPT2, PROGRAM
+from Xlib import X, protocol
+from Xlib import display as xlib
 
 
 def first_start(display):
@@ -47,8 +47,11 @@ def desktops_know_the_window(display):
         icon = held.get_full_property(said.intern_atom("_NET_WM_ICON"), X.AnyPropertyType).value
         sizes, at = [], 0
         while at < len(icon):
-            wide, high = icon[at:at + 2]
-            assert icon[at + 2] >> 24 == 0 and icon[at + 2 + wide * high // 2] >> 24 == 255, "a corner is transparent, the middle is not"
+            wide, high = icon[at : at + 2]
+            assert icon[at + 2] >> 24 == 0
+            assert icon[at + 2 + wide * high // 2] >> 24 == 255, (
+                "a corner is transparent, the middle is not"
+            )
             sizes.append((wide, high))
             at += 2 + wide * high
         assert sizes == [(n, n) for n in (16, 32, 48, 64, 128)]
@@ -59,9 +62,20 @@ def theme_colors_scale_and_direction(display):
     with Window(PROGRAM, display, "--text", "Lily had a red ball") as w:
         w.settled()
         pictures = {w.picture()}
-        for widget, choice in (("contrast", "log"), ("colors", "magma"), ("queries", "columns"), ("contrast", "row")):
+        for widget, choice in (
+            ("contrast", "log"),
+            ("colors", "magma"),
+            ("queries", "columns"),
+            ("contrast", "row"),
+        ):
             w.click(widget)
-            listed = lambda r: [path for path in r["widgets"] if path.startswith(f"{widget}/") and path.split("/")[1].removeprefix("queries in ").removesuffix(" contrast") == choice]
+            listed = lambda r: [
+                path
+                for path in r["widgets"]
+                if path.startswith(f"{widget}/")
+                and path.split("/")[1].removeprefix("queries in ").removesuffix(" contrast")
+                == choice
+            ]
             w.click(listed(w.wait(listed))[0])
             time.sleep(0.3)
             pictures.add(w.picture())
@@ -76,7 +90,11 @@ def resizing(display):
         w.settled()
         for size in ((1024, 640), (640, 480), (1700, 1150), (1280, 720)):
             w.resize(*size)
-            w.wait(lambda r: abs(r["widgets"]["settings"][0] + r["widgets"]["settings"][2] - size[0]) < 20)
+            w.wait(
+                lambda r: (
+                    abs(r["widgets"]["settings"][0] + r["widgets"]["settings"][2] - size[0]) < 20
+                )
+            )
 
 
 def it_opens_where_it_stood(display):
@@ -103,7 +121,11 @@ def it_opens_where_it_stood(display):
 
 def it_is_maximized_again(_):
     home, display = Path(tempfile.mkdtemp()), Display("1500x900")
-    manager = subprocess.Popen([sys.executable, Path(__file__).with_name("manager.py"), display.name], stdout=subprocess.PIPE, text=True)
+    manager = subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("manager.py"), display.name],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert manager.stdout.readline() == "ready\n"
         opened = lambda: Window(PROGRAM, display, "--scale", "1", home=home, size=None, moved=False)
@@ -117,7 +139,13 @@ def it_is_maximized_again(_):
             w.wait(lambda r: r["place"][2] and r["size"] == [1500, 900])
             assert w.close()[0] == 0
         remembered = json.loads((home / "headlight/settings.json").read_text())
-        assert [remembered[k] for k in ("maximized", "x", "y", "width", "height")] == [True, 60, 40, 1200, 700], remembered
+        assert [remembered[k] for k in ("maximized", "x", "y", "width", "height")] == [
+            True,
+            60,
+            40,
+            1200,
+            700,
+        ], remembered
         with opened() as w:
             w.wait(lambda r: r["place"][2] and r["size"] == [1500, 900])
             _maximize(display, w, 0)
@@ -136,8 +164,14 @@ def _maximize(display, window, on):
     said = xlib.Display(display.name)
     atom = said.intern_atom
     states = [atom(f"_NET_WM_STATE_MAXIMIZED_{way}") for way in ("VERT", "HORZ")]
-    message = protocol.event.ClientMessage(window=said.create_resource_object("window", int(window.id)), client_type=atom("_NET_WM_STATE"), data=(32, [on, *states, 1, 0]))
-    said.screen().root.send_event(message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+    message = protocol.event.ClientMessage(
+        window=said.create_resource_object("window", int(window.id)),
+        client_type=atom("_NET_WM_STATE"),
+        data=(32, [on, *states, 1, 0]),
+    )
+    said.screen().root.send_event(
+        message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask
+    )
     said.sync()
     said.close()
 
@@ -158,7 +192,7 @@ def keys_and_the_token_that_is_typed_are_seen_in_small_windows(display):
 def no_line_of_the_keys_is_cut_in_small_windows(display):
     with Window(PROGRAM, display, "--report-texts", "--open-menu", "keys", size="1024x700") as w:
         texts = w.wait(lambda r: "help" in r["widgets"] and "Keys" in r.get("texts", []))["texts"]
-        cut = [text for text in texts[texts.index("Keys"):] if text.endswith("…")]
+        cut = [text for text in texts[texts.index("Keys") :] if text.endswith("…")]
         assert not cut, cut
 
 
@@ -179,7 +213,9 @@ def dropping(display):
         w.settled()
         w.drop(folder)
         r = w.wait(lambda r: r.get("model_error"))
-        assert "config.json" in r["model_error"] and r["model"] == "stories" and r["model_menu"], r["model_error"]
+        assert "config.json" in r["model_error"]
+        assert r["model"] == "stories"
+        assert r["model_menu"], r["model_error"]
         w.wait(lambda r: "error" in r["widgets"])
         w.drop(GPT2)
         r = w.wait(lambda r: r.get("model") == "gpt2" and not r["busy"])
@@ -239,13 +275,21 @@ def what_ended_the_program_before_it_was_seen_is_offered_not_opened(display):
         w.settled()
         w.key("Escape")
         w.close()
-    (home / "headlight/recovery/window-1-0.lock").touch()  # of a window that never showed its picture
-    shutil.copy(home / "headlight/settings.json", home / "headlight/recovery/window-1-0.headlight.json")
+    (
+        home / "headlight/recovery/window-1-0.lock"
+    ).touch()  # of a window that never showed its picture
+    shutil.copy(
+        home / "headlight/settings.json", home / "headlight/recovery/window-1-0.headlight.json"
+    )
     left = json.loads((home / "headlight/recovery/window-1-0.headlight.json").read_text())
-    (home / "headlight/recovery/window-1-0.headlight.json").write_text(json.dumps(dict(left, format="headlight-workspace")))
+    (home / "headlight/recovery/window-1-0.headlight.json").write_text(
+        json.dumps(dict(left, format="headlight-workspace"))
+    )
     with Window(PROGRAM, display, home=home) as w:
         r = w.settled()
-        assert r["left"] and r["text"] == "" and not r["dark"], "preferences are kept, what was open waits"
+        assert r["left"]
+        assert r["text"] == ""
+        assert not r["dark"], "preferences are kept, what was open waits"
         w.click("left/open")
         w.wait(lambda r: r["text"] == "What ends it" and not r["left"])
         w.close()
@@ -267,7 +311,12 @@ def idle_costs_nothing(display):
         w.settled()
         w.point("inspector/title")
         time.sleep(1)
-        ticks = lambda: sum(map(int, Path(f"/proc/{w.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+        ticks = lambda: sum(
+            map(
+                int,
+                Path(f"/proc/{w.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13],
+            )
+        )
         frame, begin = w.report()["frame"], ticks()
         time.sleep(4)
         share = (ticks() - begin) / os.sysconf("SC_CLK_TCK") / 4
@@ -276,7 +325,29 @@ def idle_costs_nothing(display):
 
 
 def no_display_and_old_opengl(display):
-    r = subprocess.run([PROGRAM], env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, capture_output=True, text=True, timeout=30)
-    assert r.returncode == 1 and len(r.stderr.splitlines()) == 1 and "render" in r.stderr and "xvfb-run" in r.stderr, r.stderr
-    r = subprocess.run([PROGRAM], env=dict(os.environ, DISPLAY=display.name, MESA_GL_VERSION_OVERRIDE="2.1", LIBGL_ALWAYS_SOFTWARE="1"), capture_output=True, text=True, timeout=30)
-    assert r.returncode == 1 and len(r.stderr.splitlines()) == 1 and "OpenGL 3.3" in r.stderr, r.stderr
+    r = subprocess.run(
+        [PROGRAM],
+        env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert r.returncode == 1, r.stderr
+    assert len(r.stderr.splitlines()) == 1, r.stderr
+    assert "render" in r.stderr, r.stderr
+    assert "xvfb-run" in r.stderr, r.stderr
+    r = subprocess.run(
+        [PROGRAM],
+        env=dict(
+            os.environ,
+            DISPLAY=display.name,
+            MESA_GL_VERSION_OVERRIDE="2.1",
+            LIBGL_ALWAYS_SOFTWARE="1",
+        ),
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert r.returncode == 1, r.stderr
+    assert len(r.stderr.splitlines()) == 1, r.stderr
+    assert "OpenGL 3.3" in r.stderr, r.stderr

@@ -1,9 +1,14 @@
-"""Twelve things that a person reaches for, in how few actions: each press of a button, a key or a text that is typed counts, pointing does not.
+"""Twelve things that a person reaches for, in how few actions: each press of a button, a key or a
+text that is typed counts, pointing does not.
 
-    find the previous-token head 3      find the induction head 3        mask a token 2             ΔE of any token 3
-    a column's figure, all labels 3     compare two heads 1              compare two sentences 5    open a model 2
-    translate, read the alignment 5     what each layer would say 1      ablate a head 1            explain a prediction 2
+find the previous-token head 3      find the induction head 3        mask a token 2             ΔE
+of any token 3
+a column's figure, all labels 3     compare two heads 1              compare two sentences 5    open
+a model 2
+translate, read the alignment 5     what each layer would say 1      ablate a head 1
+explain a prediction 2
 """
+
 import csv
 import io
 import shutil
@@ -41,13 +46,23 @@ class _Counted:
 
 def _first_by(statistic):
     """The head that comes first by a statistic of this text, as the command line lists them."""
-    rows = subprocess.run([PROGRAM, "heads", "--text", LILY, "--sort", statistic, "--quiet"], capture_output=True, text=True, check=True).stdout
+    rows = subprocess.run(
+        [PROGRAM, "heads", "--text", LILY, "--sort", statistic, "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     first = next(csv.DictReader(io.StringIO(rows)))
     return [int(first["layer"]), int(first["head"])]
 
 
 def _ranked(r):
-    return [name for _, name in sorted((place[1], name) for name, place in r["widgets"].items() if name.startswith("ranked/"))]
+    return [
+        name
+        for _, name in sorted(
+            (place[1], name) for name, place in r["widgets"].items() if name.startswith("ranked/")
+        )
+    ]
 
 
 def _finds_a_head(display, statistic, label):
@@ -80,7 +95,14 @@ def two_heads_are_compared_in_one_action(display):
         w.tool("keydown", "shift")
         person.click("grid/3.2")
         w.tool("keyup", "shift")
-        w.wait(lambda r: r["view"] == "Compare" and r["compared"] == [3, 2] and "compare/map/2" in r["widgets"] and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["view"] == "Compare"
+                and r["compared"] == [3, 2]
+                and "compare/map/2" in r["widgets"]
+                and not r["busy"]
+            )
+        )
         assert person.actions <= 1
 
 
@@ -96,7 +118,14 @@ def two_sentences_are_compared_in_five_actions(display):
         w.wait(lambda r: r["shown_text_b"] == LILY and "compare/map/2" in r["widgets"])
         person.key("ctrl+a")
         person.type(other)
-        w.wait(lambda r: r["shown_text_b"] == other and r["text"] == LILY and "compare/map/2" in r["widgets"] and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["shown_text_b"] == other
+                and r["text"] == LILY
+                and "compare/map/2" in r["widgets"]
+                and not r["busy"]
+            )
+        )
         assert person.actions <= 5
 
 
@@ -120,9 +149,21 @@ def a_translation_and_its_alignment_are_read_in_five_actions(display):
         w.wait(lambda r: r["model"] == "translator" and not r["busy"] and not r["model_menu"])
         person.key("ctrl+a")
         person.type("The cat sleeps on the sofa.")
-        w.wait(lambda r: r["shown_text"] == r["text"] == "The cat sleeps on the sofa." and r["written"]["ended"] and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["shown_text"] == r["text"] == "The cat sleeps on the sofa."
+                and r["written"]["ended"]
+                and not r["busy"]
+            )
+        )
         person.click("tab/Alignment")
-        r = w.wait(lambda r: r["view"] == "Alignment" and r.get("alignment", {}).get("strongest") and not r["busy"])
+        r = w.wait(
+            lambda r: (
+                r["view"] == "Alignment"
+                and r.get("alignment", {}).get("strongest")
+                and not r["busy"]
+            )
+        )
         assert "Katze" in r["written"]["text"] and person.actions <= 5, r["written"]
 
 
@@ -131,7 +172,9 @@ def what_each_layer_would_say_is_read_in_one_action(display):
         w.settled()
         person = _Counted(w)
         person.click("tab/Prediction")
-        w.wait(lambda r: r["view"] == "Prediction" and "lens/grid" in r["widgets"] and not r["busy"])
+        w.wait(
+            lambda r: r["view"] == "Prediction" and "lens/grid" in r["widgets"] and not r["busy"]
+        )
         assert person.actions <= 1
 
 
@@ -140,7 +183,9 @@ def a_head_is_ablated_in_one_action(display):
         w.settled()
         person = _Counted(w)
         person.click("change/ablate")
-        w.wait(lambda r: r["change_list"] == ["ablate:1.2:zero"] and "effect" in r and not r["busy"])
+        w.wait(
+            lambda r: r["change_list"] == ["ablate:1.2:zero"] and "effect" in r and not r["busy"]
+        )
         assert person.actions <= 1
 
 
@@ -151,7 +196,14 @@ def a_prediction_is_explained_in_two_actions(display):
         person = _Counted(w)
         person.right_click("chip/4")
         person.click("token/explain")
-        w.wait(lambda r: r["view"] == "Prediction" and r["metric_label"] == "log p ball at red 3" and "explained" in r and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["view"] == "Prediction"
+                and r["metric_label"] == "log p ball at red 3"
+                and "explained" in r
+                and not r["busy"]
+            )
+        )
         assert person.actions <= 2
 
 
@@ -174,17 +226,35 @@ def a_difference_at_any_token_is_read_in_three_actions(display):
         r = w.wait(lambda r: "delta/map" in r["widgets"] and not r["busy"])
         n = len(r["tokens"])
         person.click("delta/map", 0.95, 9.5 / n)  # its last column
-        w.wait(lambda r: r["locked"] and r["locked"][0] == 9 and r["layer"] == 3 and r["title"] == "Layer 3" and not r["busy"])
+        w.wait(
+            lambda r: (
+                r["locked"]
+                and r["locked"][0] == 9
+                and r["layer"] == 3
+                and r["title"] == "Layer 3"
+                and not r["busy"]
+            )
+        )
         assert person.actions <= 3
 
 
 def a_figure_of_a_column_with_all_labels_is_saved_in_three_actions(display):
     folder = Path(tempfile.mkdtemp(prefix="headlight-column-"))
-    with Window(PROGRAM, display, "--text", LILY, "--head", "1.2", environment={"XDG_PICTURES_DIR": str(folder), "HOME": str(folder)}) as w:
+    with Window(
+        PROGRAM,
+        display,
+        "--text",
+        LILY,
+        "--head",
+        "1.2",
+        environment={"XDG_PICTURES_DIR": str(folder), "HOME": str(folder)},
+    ) as w:
         w.settled()
         person = _Counted(w)
         person.click("save")
-        w.wait(lambda r: "figure/preset/column" in r["widgets"] and "figure/preview" in r["widgets"])
+        w.wait(
+            lambda r: "figure/preset/column" in r["widgets"] and "figure/preview" in r["widgets"]
+        )
         person.click("figure/preset/column")
         w.wait(lambda r: r["figure"]["width-mm"] == "85" and r["figure"]["labels"] == "true")
         person.key("Return")

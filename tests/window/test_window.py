@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The real window under Xvfb, driven by keyboard and mouse: each function of a subject is a test. PROGRAM [test…]. Ends with 'N passed, N failed'."""
+"""The real window under Xvfb, driven by keyboard and mouse: each function of a subject is a test.
+PROGRAM [test…]. Ends with 'N passed, N failed'."""
+
 import sys
 import time
 import traceback
@@ -7,14 +9,65 @@ from pathlib import Path
 from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).parent))
-import circuits, commands, corpora, documents, each_view, frames, golden, guide, influencing, interventions, learning, limits, looking, metrics, models, patching, rules, saving, sizes, standing, starting, tasks, typing_text, ways_in  # noqa: E401,E402
+import circuits  # noqa: E401,E402
+import commands
+import corpora
+import documents
 import drive  # noqa: E402
+import each_view
+import frames
+import golden
+import guide
+import influencing
+import interventions
+import learning
+import limits
+import looking
+import metrics
+import patching
+import rules
+import saving
+import sizes
+import standing
+import starting
+import tasks
+import typing_text
+import ways_in
 from drive import Display  # noqa: E402
 from needed import status_without  # noqa: E402
 
-SUBJECTS = [starting, typing_text, saving, commands, documents, each_view, frames, golden, guide, looking, interventions, rules, metrics, patching, influencing, circuits, corpora, tasks, learning, models, limits, sizes, standing, ways_in]
+import models
 
-SECOND_TRIES = 5  # a loaded machine may delay a window or lose a key; what fails twice, or more tests than these, is a fault
+SUBJECTS = [
+    starting,
+    typing_text,
+    saving,
+    commands,
+    documents,
+    each_view,
+    frames,
+    golden,
+    guide,
+    looking,
+    interventions,
+    rules,
+    metrics,
+    patching,
+    influencing,
+    circuits,
+    corpora,
+    tasks,
+    learning,
+    models,
+    limits,
+    sizes,
+    standing,
+    ways_in,
+]
+
+# a loaded machine may delay a window or lose a key; what fails twice, or more tests than these, is
+# a fault
+SECOND_TRIES = 5
 
 
 def run(tests):
@@ -35,7 +88,14 @@ def run(tests):
 def main():
     if (status := status_without("Xvfb", "xdotool", "xwd")) is not None:
         return status
-    tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__name__.startswith("_")]
+    tests = [
+        t
+        for subject in SUBJECTS
+        for t in vars(subject).values()
+        if isinstance(t, FunctionType)
+        and t.__module__ == subject.__name__
+        and not t.__name__.startswith("_")
+    ]
     wanted = sys.argv[2:]
     if unknown := set(wanted) - {t.__name__ for t in tests}:
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
@@ -43,10 +103,16 @@ def main():
     failed = run(ran)
     again = failed if len(failed) <= SECOND_TRIES else []
     if again:
-        print(f"once more, on a screen of their own: {', '.join(t.__name__ for t in again)}", flush=True)
+        print(
+            f"once more, on a screen of their own: {', '.join(t.__name__ for t in again)}",
+            flush=True,
+        )
         failed = run(again)
     late = len(again) - len(failed) if again else 0
-    print(f"{len(ran) - len(failed)} passed, {late} of them at the second try, {len(failed)} failed; typed again: {len(drive.TYPED_AGAIN)} times")
+    print(
+        f"{len(ran) - len(failed)} passed, {late} of them at the second try, {len(failed)} "
+        f"failed; typed again: {len(drive.TYPED_AGAIN)} times"
+    )
     return bool(failed)
 
 

@@ -1,10 +1,11 @@
 """The sentence: keys of every layout, editing, composing, the clipboard, undo."""
+
 import subprocess
 import time
 
+import pictures
 from drive import JapaneseInput, Window
 from places import LILY, PROGRAM
-import pictures
 
 
 def typing_changes_the_picture(display):
@@ -22,7 +23,13 @@ def no_character_is_lost_at_15_keys_a_second(display):
     sentence = "One day, a little dog named Spot went to the park and saw a big red ball. "
     with Window(PROGRAM, display, "--text", "") as w:
         w.type(sentence, delay_ms=66)
-        r = w.wait(lambda r: r.get("shown_text") == r["text"] and not r["busy"] and len(r["text"]) >= len(sentence))
+        r = w.wait(
+            lambda r: (
+                r.get("shown_text") == r["text"]
+                and not r["busy"]
+                and len(r["text"]) >= len(sentence)
+            )
+        )
         assert r["text"] == sentence, r["text"]
 
 
@@ -40,11 +47,19 @@ def editing(display):
         w.key("ctrl+a", "BackSpace")
         w.wait(lambda r: r["text"] == "" and "sample/0" in r["widgets"])
         w.click("sample/1")
-        w.wait(lambda r: r.get("shown_text", "").endswith("The murderer was the") and r["next"] == "ma" and r["shown_head"] == [3, 3] and r["locked"] == [39, 17])
+        w.wait(
+            lambda r: (
+                r.get("shown_text", "").endswith("The murderer was the")
+                and r["next"] == "ma"
+                and r["shown_head"] == [3, 3]
+                and r["locked"] == [39, 17]
+            )
+        )
 
 
 def keys_are_those_of_the_layout(display):
-    """AZERTY's Ctrl A lies at the place of Ctrl Q, QWERTZ's Ctrl Z at that of Ctrl Y, Dvorak's everything elsewhere."""
+    """AZERTY's Ctrl A lies at the place of Ctrl Q, QWERTZ's Ctrl Z at that of Ctrl Y, Dvorak's
+    everything elsewhere."""
     try:
         for layout in (["fr"], ["de"], ["us", "-variant", "dvorak"], ["ru"]):
             display.layout(*layout)
@@ -52,7 +67,9 @@ def keys_are_those_of_the_layout(display):
                 w.settled()
                 if layout == ["ru"]:  # no key writes Latin letters: places count
                     w.key("ctrl+38", "52")  # the codes of the keys of ф and я
-                    w.wait(lambda r: r["text"] in ("я", "z"))  # in the C locale Xlib knows no Cyrillic
+                    w.wait(
+                        lambda r: r["text"] in ("я", "z")
+                    )  # in the C locale Xlib knows no Cyrillic
                     continue
                 w.key("ctrl+a")
                 w.type("zyqa")
@@ -68,7 +85,9 @@ def keys_are_those_of_the_layout(display):
                 status, error = w.close()
                 assert status == 0 and not error, error
             if layout == ["fr"]:
-                with Window(PROGRAM, display, "--text", LILY) as w:  # the row of digits without Shift, by its places
+                with Window(
+                    PROGRAM, display, "--text", LILY
+                ) as w:  # the row of digits without Shift, by its places
                     w.settled()
                     w.key("ctrl+12")  # the code of the key that writes "
                     w.wait(lambda r: r["view"] == "Steps")
@@ -126,11 +145,12 @@ def copying_takes_the_selection_or_else_the_numbers(display):
         w.key("ctrl+c")
         w.wait(lambda r: r["notice"].startswith("Copied") and r["field_focused"])
         w.key("End", "shift+ctrl+Left", "ctrl+c", "End", "ctrl+v")
-        r = w.wait(lambda r: r["text"] == LILY + "red")
+        w.wait(lambda r: r["text"] == LILY + "red")
 
 
 def composing_leaks_no_keys(display):
-    """While a Japanese word is composed, Backspace, arrows, Space and Return are the input method's."""
+    """While a Japanese word is composed, Backspace, arrows, Space and Return are the input
+    method's."""
     if JapaneseInput.missing():
         return print(f"     skipped: {', '.join(JapaneseInput.missing())} not installed")
     method = JapaneseInput(display)
@@ -147,7 +167,9 @@ def composing_leaks_no_keys(display):
             assert (r["text"], r["shown_head"]) == ("one two", before["shown_head"]), r["text"]
             w.key("Return")
             r = w.wait(lambda r: r["text"] != "one two")
-            assert r["text"].startswith("one two") and len(r["text"]) in (8, 9) and not r["text"].isascii(), r["text"]
+            assert r["text"].startswith("one two"), r["text"]
+            assert len(r["text"]) in (8, 9), r["text"]
+            assert not r["text"].isascii(), r["text"]
             written = r["text"]
             w.key("BackSpace")  # nothing is being composed: the text's again
             w.wait(lambda r: r["text"] == written[:-1])
@@ -166,13 +188,24 @@ def any_script(display):
 
 
 def the_count_beside_an_emoji_is_dark_on_light(display):
-    """"🙂 1/4" is one picture: the emoji keeps its colors, the count has the ink of the label."""
+    """ "🙂 1/4" is one picture: the emoji keeps its colors, the count has the ink of the label."""
     words = ["--text", "🙂", "--theme", "light", "--view", "head"]
     with Window(PROGRAM, display, *words) as w:
         w.settled()
         x, y, wide, high = w.wait(lambda r: "chip/0" in r["widgets"])["widgets"]["chip/0"]
         file = w.folder / "shot.png"
-        subprocess.run([PROGRAM, *words, "--screenshot", file, "--size", "1600x1000", "--scale", "1"], env=w.environment, check=True, timeout=60)
+        subprocess.run(
+            [PROGRAM, *words, "--screenshot", file, "--size", "1600x1000", "--scale", "1"],
+            env=w.environment,
+            check=True,
+            timeout=60,
+        )
         _, _, channels, rows = pictures.pixels(file.read_bytes())
-    count = [row[at * channels:at * channels + 3] for row in rows[int(y):int(y + high)] for at in range(int(x + wide / 2), int(x + wide) - 2)]
-    assert sum(max(pixel) < 120 for pixel in count) > 10, "the count is as light as what is behind it"
+    count = [
+        row[at * channels : at * channels + 3]
+        for row in rows[int(y) : int(y + high)]
+        for at in range(int(x + wide / 2), int(x + wide) - 2)
+    ]
+    assert sum(max(pixel) < 120 for pixel in count) > 10, (
+        "the count is as light as what is behind it"
+    )

@@ -1,4 +1,5 @@
 """What a path opens as, however it comes in, and what is left behind."""
+
 import os
 import shutil
 import tempfile
@@ -25,9 +26,16 @@ def showing_a_folder_leaves_no_process_behind(display):
     (folder / "xdg-open").write_text(f"#!/bin/sh\nprintf %s \"$1\" > '{folder}/shown'\n")
     (folder / "xdg-open").chmod(0o755)
     (folder / "bad.gguf").write_text("no model")
-    with Window(PROGRAM, display, folder / "bad.gguf", environment={"PATH": f"{folder}:{os.environ['PATH']}"}) as w:
+    with Window(
+        PROGRAM,
+        display,
+        folder / "bad.gguf",
+        environment={"PATH": f"{folder}:{os.environ['PATH']}"},
+    ) as w:
         w.click("error/folder")
-        w.wait(lambda r: (folder / "shown").exists() and (folder / "shown").read_text() == str(folder))
+        w.wait(
+            lambda r: (folder / "shown").exists() and (folder / "shown").read_text() == str(folder)
+        )
         children = Path(f"/proc/{w.process.pid}/task/{w.process.pid}/children").read_text().split()
         assert not children, f"left behind: {children}"
     shutil.rmtree(folder)
