@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Traces that models/capture_trace.py records, opened by Headlight and compared with a live run of the same tokens:
+"""Traces that models/capture_trace.py records, opened by Headlight and compared with a live run of
+the same tokens:
 
-    python capture.py build/headlight
+python capture.py build/headlight
 """
+
 import json
 import subprocess
 import sys
@@ -21,7 +23,8 @@ import capture_trace  # noqa: E402
 
 
 def record(arguments, on_its_own):
-    """None, or why there is no trace. Each process takes ten seconds to import its libraries, so one run alone is the command itself."""
+    """None, or why there is no trace. Each process takes ten seconds to import its libraries, so
+    one run alone is the command itself."""
     if on_its_own:
         made = subprocess.run([sys.executable, CAPTURE, *arguments], capture_output=True, text=True)
         return made.stderr.strip().splitlines()[-1][:300] if made.returncode else None
@@ -35,7 +38,22 @@ def record(arguments, on_its_own):
 def main():
     worst, failed, ran = 0.0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("gpt2", "gpt_neox", "llama", "qwen3", "gemma2", "phi", "opt", "bloom", "bert", "distilbert", "modernbert", "marian", "bart", "t5"):
+        for name in (
+            "gpt2",
+            "gpt_neox",
+            "llama",
+            "qwen3",
+            "gemma2",
+            "phi",
+            "opt",
+            "bloom",
+            "bert",
+            "distilbert",
+            "modernbert",
+            "marian",
+            "bart",
+            "t5",
+        ):
             model = HERE / "models" / name
             if not model.exists():
                 continue
@@ -48,7 +66,11 @@ def main():
                 print(f"FAIL {name}: {problem}")
                 continue
             left = [p.name for p in Path(folder).iterdir() if ".part-" in p.name]
-            compared = subprocess.run([PROGRAM, "compare", "--trace", trace, "--model", model, "--json"], capture_output=True, text=True)
+            compared = subprocess.run(
+                [PROGRAM, "compare", "--trace", trace, "--model", model, "--json"],
+                capture_output=True,
+                text=True,
+            )
             if compared.returncode or left:
                 failed += 1
                 print(f"FAIL {name}: {compared.stderr.strip() or left}")
@@ -58,7 +80,11 @@ def main():
             if distance > BAR:
                 failed += 1
                 print(f"FAIL {name}: patterns differ by {distance:.2e} bits")
-    print(f"{ran} captured traces show what a live run shows, largest divergence {worst:.1e} bits" if not failed else f"{failed} of {ran} differ")
+    print(
+        f"{ran} captured traces show what a live run shows, largest divergence {worst:.1e} bits"
+        if not failed
+        else f"{failed} of {ran} differ"
+    )
     sys.exit(bool(failed))
 
 

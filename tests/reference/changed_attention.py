@@ -1,5 +1,6 @@
-"""Every kind of change, laid over transformers' own models: their attention is computed here, in the open, and all else by
-transformers. Used by changes.py."""
+"""Every kind of change, laid over transformers' own models: their attention is computed here, in
+the open, and all else by transformers. Used by changes.py."""
+
 import contextlib
 import importlib
 
@@ -26,11 +27,16 @@ def concerns(place, kind, layer, head, usual):
     parts = place.split(".")
     if parts[0].isdigit() and kind in ("blocks", "decoder"):
         parts.insert(0, kind)
-    return parts[0] == kind and (len(parts) < 2 or int(parts[1]) == layer) and (len(parts) < 3 or int(parts[2]) == head)
+    return (
+        parts[0] == kind
+        and (len(parts) < 2 or int(parts[1]) == layer)
+        and (len(parts) < 3 or int(parts[2]) == head)
+    )
 
 
 def order_of(seed, n):
-    """0 … n − 1 shuffled as base/draws.h does it: std::mt19937, built up from the first number on."""
+    """0 … n − 1 shuffled as base/draws.h does it: std::mt19937, built up from the first number
+    on."""
     numbers, order = np.random.RandomState(seed)._bit_generator, []
     for i in range(n):
         order.append(i)
@@ -40,7 +46,8 @@ def order_of(seed, n):
 
 
 def moved(changes, kind):
-    """A hook on what knows positions, whose output is [.., n, d] or such a pair of cosines and sines; None: nothing to change."""
+    """A hook on what knows positions, whose output is [.., n, d] or such a pair of cosines and
+    sines; None: nothing to change."""
     words = [rest.partition("@") for _, rest in changes.of("positions")]
     words = [what for what, _, place in words if place in ("", "*", kind)]
     if not words:
@@ -50,8 +57,19 @@ def moved(changes, kind):
     def hook(_, __, out):
         if isinstance(out, tuple):
             cosine, sine = out
-            return (torch.ones_like(cosine), torch.zeros_like(sine)) if off else tuple(t[..., order_of(int(words[-1].split(":")[1]), t.shape[-2]), :] for t in out)
-        return torch.zeros_like(out) if off else out[..., order_of(int(words[-1].split(":")[1]), out.shape[-2]), :]
+            return (
+                (torch.ones_like(cosine), torch.zeros_like(sine))
+                if off
+                else tuple(
+                    t[..., order_of(int(words[-1].split(":")[1]), t.shape[-2]), :] for t in out
+                )
+            )
+        return (
+            torch.zeros_like(out)
+            if off
+            else out[..., order_of(int(words[-1].split(":")[1]), out.shape[-2]), :]
+        )
+
     return hook
 
 
@@ -59,7 +77,10 @@ def positions_of(model):
     """The modules that give positions, with the stack that reads them."""
     inner = getattr(model, "model", None) or model.transformer
     if hasattr(inner, "encoder"):
-        yield from (("encoder", inner.encoder.embed_positions), ("decoder", inner.decoder.embed_positions))
+        yield from (
+            ("encoder", inner.encoder.embed_positions),
+            ("decoder", inner.decoder.embed_positions),
+        )
     else:
         yield "blocks", inner.wpe if hasattr(inner, "wpe") else inner.rotary_emb
 
@@ -77,9 +98,14 @@ class Changes:
                 yield name, rest
 
     def attention(self, kind, layer, scores, mask, values):
-        """scores, mask (0 or the lowest float; or None): [head, query, key]; values: [head, key, d]."""
+        """scores, mask (0 or the lowest float; or None): [head, query, key]; values: [head, key,
+        d]."""
         heads, n, keys = scores.shape
-        allowed = torch.ones(heads, n, keys, dtype=torch.bool) if mask is None else (mask >= 0).expand(heads, n, keys).clone()
+        allowed = (
+            torch.ones(heads, n, keys, dtype=torch.bool)
+            if mask is None
+            else (mask >= 0).expand(heads, n, keys).clone()
+        )
         scores, temperature, z_kind = scores.clone(), [1.0] * heads, ["kept"] * heads
         for name, rest in self.of("mask", "unmask", "score", "temperature", "ablate"):
             rest, _, value = rest.partition("=")
@@ -88,11 +114,18 @@ class Changes:
                     place, _, how = rest.partition(":")
                     mine = concerns(place, kind, layer, head, False)
                     if how == "keep":
-                        if concerns(place.rpartition(".")[0], kind, layer, head, False) and not mine:
+                        if (
+                            concerns(place.rpartition(".")[0], kind, layer, head, False)
+                            and not mine
+                        ):
                             z_kind[head] = "zero"
                     elif mine:
-                        temperature[head] = {"uniform": float("inf"), "hard": 0.0}.get(how, temperature[head])
-                        z_kind[head] = how or "zero" if how in ("", "zero", "mean") else z_kind[head]
+                        temperature[head] = {"uniform": float("inf"), "hard": 0.0}.get(
+                            how, temperature[head]
+                        )
+                        z_kind[head] = (
+                            how or "zero" if how in ("", "zero", "mean") else z_kind[head]
+                        )
                     continue
                 what, _, place = rest.partition("@")
                 if not concerns(place, kind, layer, head, name == "temperature" or kind != "cross"):
@@ -100,7 +133,9 @@ class Changes:
                 if name == "temperature":
                     temperature[head] = float(what)
                     continue
-                queries, columns = (span(part, size) for part, size in zip(what.split(">"), (n, keys)))
+                queries, columns = (
+                    span(part, size) for part, size in zip(what.split(">"), (n, keys))
+                )
                 for q in queries:
                     for k in columns:
                         if name == "score" and q < n and k < keys:
@@ -108,7 +143,13 @@ class Changes:
                         elif name != "score" and q < n and k < keys:
                             allowed[head, q, k] = name == "unmask"
         for head, t in enumerate(temperature):
-            scores[head] = torch.zeros_like(scores[head]) if t == float("inf") else scores[head] / t if t else scores[head]
+            scores[head] = (
+                torch.zeros_like(scores[head])
+                if t == float("inf")
+                else scores[head] / t
+                if t
+                else scores[head]
+            )
         pattern = torch.softmax(scores.masked_fill(~allowed, LOWEST), dim=-1)
         for head, t in enumerate(temperature):
             if t == 0:
@@ -125,7 +166,8 @@ class Changes:
 
 
 def blocks_of(model):
-    """Attention modules with their kind and layer; and for each layer what adds its attention and its MLP."""
+    """Attention modules with their kind and layer; and for each layer what adds its attention and
+    its MLP."""
     inner = getattr(model, "model", None) or model.transformer
     if hasattr(inner, "encoder"):
         for kind, stack in (("encoder", inner.encoder), ("decoder", inner.decoder)):
@@ -145,7 +187,11 @@ def changed(model, changes):
     own, handles, places = modeling.eager_attention_forward, [], {}
 
     def silent(_, __, out):
-        return (torch.zeros_like(out[0]), *out[1:]) if isinstance(out, tuple) else torch.zeros_like(out)
+        return (
+            (torch.zeros_like(out[0]), *out[1:])
+            if isinstance(out, tuple)
+            else torch.zeros_like(out)
+        )
 
     for kind, layer, attention, mlp in blocks_of(model):
         places[id(attention)] = kind, layer
@@ -161,8 +207,10 @@ def changed(model, changes):
     def attention(module, query, key, value, attention_mask, scaling=None, **_):
         groups = query.shape[1] // key.shape[1]
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-        scores = (query @ key.transpose(-1, -2)) * (scaling if scaling is not None else query.shape[-1] ** -0.5)
-        mask = None if attention_mask is None else attention_mask[0, :, :, :key.shape[-2]]
+        scores = (query @ key.transpose(-1, -2)) * (
+            scaling if scaling is not None else query.shape[-1] ** -0.5
+        )
+        mask = None if attention_mask is None else attention_mask[0, :, :, : key.shape[-2]]
         if mask is not None and mask.dtype == torch.bool:
             mask = torch.zeros(mask.shape).masked_fill(~mask, LOWEST)
         z, pattern = changes.attention(*places[id(module)], scores[0], mask, value[0])

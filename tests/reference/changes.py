@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Masks and changes against transformers given the same 4-D mask, the same hook or the same attention (changed_attention.py), in
-a pass and while generating, on decoders, encoders and encoder-decoders of the reference folder:
+"""Masks and changes against transformers given the same 4-D mask, the same hook or the same
+attention (changed_attention.py), in a pass and while generating, on decoders, encoders and
+encoder-decoders of the reference folder:
 
     python changes.py build/headlight [SEED]
 
 The tokens are drawn from the seed, which is printed.
 """
+
 import json
 import random
 import subprocess
@@ -14,16 +16,18 @@ import tempfile
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
-
 from changed_attention import Changes, changed
 from hooks import hooked
+from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = Path(sys.argv[1]).resolve()
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 30)
-IDS, TARGET = random.Random(SEED).choices(range(4, 110), k=10), [3, *random.Random(SEED + 1).choices(range(4, 110), k=4)]
+IDS, TARGET = (
+    random.Random(SEED).choices(range(4, 110), k=10),
+    [3, *random.Random(SEED + 1).choices(range(4, 110), k=4)],
+)
 TOLERANCE = 2e-4
 worst = 0.0
 failed = 0
@@ -35,8 +39,15 @@ def allowed(name, n, causal):
     numbers = list(map(int, numbers))
     q, k = torch.arange(n)[:, None], torch.arange(n)[None, :]
     below = (k <= q) if causal else torch.ones(n, n, dtype=torch.bool)
-    return {"none": lambda: torch.ones(n, n, dtype=torch.bool), "causal": lambda: k <= q, "window": lambda: below & ((q - k).abs() < numbers[0]),
-            "prefix": lambda: (k <= q) | ((q < numbers[0]) & (k < numbers[0])), "global": lambda: below & ((q < numbers[0]) | (k < numbers[0]) | ((q - k).abs() < numbers[1]))}[kind]()
+    return {
+        "none": lambda: torch.ones(n, n, dtype=torch.bool),
+        "causal": lambda: k <= q,
+        "window": lambda: below & ((q - k).abs() < numbers[0]),
+        "prefix": lambda: (k <= q) | ((q < numbers[0]) & (k < numbers[0])),
+        "global": lambda: (
+            below & ((q < numbers[0]) | (k < numbers[0]) | ((q - k).abs() < numbers[1]))
+        ),
+    }[kind]()
 
 
 def additive(mask):
@@ -50,7 +61,20 @@ def ours(folder, *options, ids=IDS):
 def trace_of(folder, *options, ids=IDS, capture="logits"):
     with tempfile.TemporaryDirectory() as out:
         path = Path(out) / "t.safetensors"
-        command = [PROGRAM, "trace", "--model", folder, "--ids", ",".join(map(str, ids)), "-o", path, "--capture", capture, "--quiet", *options]
+        command = [
+            PROGRAM,
+            "trace",
+            "--model",
+            folder,
+            "--ids",
+            ",".join(map(str, ids)),
+            "-o",
+            path,
+            "--capture",
+            capture,
+            "--quiet",
+            *options,
+        ]
         run = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         assert run.returncode == 0, run.stderr
         return load_file(path)
@@ -67,45 +91,128 @@ def hold(what, got, want):
 
 def zero_head(module, head, width):
     """The output projection's input without one head."""
+
     def hook(_, inputs):
         x = inputs[0].clone()
-        x[..., head * width:(head + 1) * width] = 0
+        x[..., head * width : (head + 1) * width] = 0
         return (x, *inputs[1:])
+
     return module.register_forward_pre_hook(hook)
 
 
-COMMON = ["temperature:0.5", "temperature:2.5", "temperature:0", "temperature:inf", "mask:*>0@*", "mask:3>*", "mask:2..>1-2@*"]
-BLOCKS = [*COMMON, "mask:6>2", "mask:4-7>1-3@0.1", "mask:0>0", "mask:5..>2..@1", "unmask:2>7", "unmask:0-3>*@0", "score:4>1=3.5", "score:4>1@0.1=-2", "temperature:0@1.0", "temperature:3@0", "ablate:0.1:zero", "ablate:1.0:mean",
-          "ablate:1.1:uniform", "ablate:0.0:hard", "ablate:0.1:keep", "skip-attention:1", "skip-mlp:0", "positions:off", "positions:shuffle:7"]
-PAIRS = [*COMMON, "mask:2>1@encoder", "mask:*>0@cross", "mask:3..>2..@cross.1", "mask:1>*@cross.0.1", "mask:2>0-1@decoder", "mask:*>*@cross.0", "unmask:0>2@decoder.1", "score:2>1@cross=4", "score:1>0@decoder.0.1=-3",
-         "score:3>5@encoder.0=2", "temperature:0.3@cross", "temperature:0@encoder.0", "temperature:4@decoder.1.0", "ablate:cross.0.1:zero", "ablate:cross.1.0:mean", "ablate:cross.0.0:uniform", "ablate:cross.1.1:hard",
-         "ablate:cross.1.1:keep", "ablate:encoder.0.0:mean", "ablate:decoder.1.1:mean", "skip-attention:encoder.0", "skip-attention:decoder.1", "skip-attention:cross.0", "skip-mlp:encoder.0", "skip-mlp:decoder.0",
-         "positions:off", "positions:shuffle:7", "positions:off@encoder", "positions:shuffle:3@decoder"]
+COMMON = [
+    "temperature:0.5",
+    "temperature:2.5",
+    "temperature:0",
+    "temperature:inf",
+    "mask:*>0@*",
+    "mask:3>*",
+    "mask:2..>1-2@*",
+]
+BLOCKS = [
+    *COMMON,
+    "mask:6>2",
+    "mask:4-7>1-3@0.1",
+    "mask:0>0",
+    "mask:5..>2..@1",
+    "unmask:2>7",
+    "unmask:0-3>*@0",
+    "score:4>1=3.5",
+    "score:4>1@0.1=-2",
+    "temperature:0@1.0",
+    "temperature:3@0",
+    "ablate:0.1:zero",
+    "ablate:1.0:mean",
+    "ablate:1.1:uniform",
+    "ablate:0.0:hard",
+    "ablate:0.1:keep",
+    "skip-attention:1",
+    "skip-mlp:0",
+    "positions:off",
+    "positions:shuffle:7",
+]
+PAIRS = [
+    *COMMON,
+    "mask:2>1@encoder",
+    "mask:*>0@cross",
+    "mask:3..>2..@cross.1",
+    "mask:1>*@cross.0.1",
+    "mask:2>0-1@decoder",
+    "mask:*>*@cross.0",
+    "unmask:0>2@decoder.1",
+    "score:2>1@cross=4",
+    "score:1>0@decoder.0.1=-3",
+    "score:3>5@encoder.0=2",
+    "temperature:0.3@cross",
+    "temperature:0@encoder.0",
+    "temperature:4@decoder.1.0",
+    "ablate:cross.0.1:zero",
+    "ablate:cross.1.0:mean",
+    "ablate:cross.0.0:uniform",
+    "ablate:cross.1.1:hard",
+    "ablate:cross.1.1:keep",
+    "ablate:encoder.0.0:mean",
+    "ablate:decoder.1.1:mean",
+    "skip-attention:encoder.0",
+    "skip-attention:decoder.1",
+    "skip-attention:cross.0",
+    "skip-mlp:encoder.0",
+    "skip-mlp:decoder.0",
+    "positions:off",
+    "positions:shuffle:7",
+    "positions:off@encoder",
+    "positions:shuffle:3@decoder",
+]
 
 
 # Rows of the unchanged run, or noise, in place; beside a change, so that the two runs differ there.
-PUT_BLOCKS = [["ablate:0.1:zero", "patch-resid:4@1"], ["temperature:0.5@0.0", "patch-attention:2-4@1"], ["skip-mlp:0", "patch-mlp:3@1"], ["ablate:0.0:mean", "patch-head:*@1.1"], ["noise:3-5=7"],
-              ["noise:2=3", "patch-resid:5..@1"], ["skip-attention:0", "patch-head:1-3@1.0"], ["mask:*>0@0", "patch-resid:0@1"]]
-PUT_PAIRS = [["ablate:encoder.0.1:zero", "patch-resid:4@encoder.1"], ["ablate:cross.0.1:zero", "patch-resid:2@decoder.1"], ["temperature:0.5@cross.0", "patch-attention:1-2@decoder.1"],
-             ["temperature:2@decoder.0", "patch-attention:3@cross.1"], ["skip-mlp:encoder.0", "patch-mlp:3@encoder.1"], ["skip-mlp:decoder.0", "patch-mlp:1..@decoder.1"],
-             ["ablate:encoder.0.0:mean", "patch-head:*@encoder.1.1"], ["ablate:cross.0.0:hard", "patch-head:2@cross.1.1"], ["noise:3-5=7"]]
+PUT_BLOCKS = [
+    ["ablate:0.1:zero", "patch-resid:4@1"],
+    ["temperature:0.5@0.0", "patch-attention:2-4@1"],
+    ["skip-mlp:0", "patch-mlp:3@1"],
+    ["ablate:0.0:mean", "patch-head:*@1.1"],
+    ["noise:3-5=7"],
+    ["noise:2=3", "patch-resid:5..@1"],
+    ["skip-attention:0", "patch-head:1-3@1.0"],
+    ["mask:*>0@0", "patch-resid:0@1"],
+]
+PUT_PAIRS = [
+    ["ablate:encoder.0.1:zero", "patch-resid:4@encoder.1"],
+    ["ablate:cross.0.1:zero", "patch-resid:2@decoder.1"],
+    ["temperature:0.5@cross.0", "patch-attention:1-2@decoder.1"],
+    ["temperature:2@decoder.0", "patch-attention:3@cross.1"],
+    ["skip-mlp:encoder.0", "patch-mlp:3@encoder.1"],
+    ["skip-mlp:decoder.0", "patch-mlp:1..@decoder.1"],
+    ["ablate:encoder.0.0:mean", "patch-head:*@encoder.1.1"],
+    ["ablate:cross.0.0:hard", "patch-head:2@cross.1.1"],
+    ["noise:3-5=7"],
+]
 
 
 def every_kind(folder, model, texts):
-    """Each change alone, each with the next, and rows put in place beside a change, in a pass: logits, and all that a trace holds, equal
-    what stands at the same hook."""
+    """Each change alone, each with the next, and rows put in place beside a change, in a pass:
+    logits, and all that a trace holds, equal what stands at the same hook."""
     pair = model.config.is_encoder_decoder
     more = {"decoder_input_ids": torch.tensor([TARGET])} if pair else {}
     given = ["--target-ids", ",".join(map(str, TARGET))] if pair else []
-    lists = [[text] for text in texts] + [[a, b] for a, b in zip(texts, texts[1:])] + (PUT_PAIRS if pair else PUT_BLOCKS)
+    lists = (
+        [[text] for text in texts]
+        + [[a, b] for a, b in zip(texts, texts[1:])]
+        + (PUT_PAIRS if pair else PUT_BLOCKS)
+    )
     run = lambda: model(torch.tensor([IDS]), use_cache=False, **more).logits[0]
     checks = 0
     with changed(model, Changes([])) as none, hooked(model, none) as natural:
         run()
     for texts in lists:
         changes, entrance = Changes(texts), f"{'encoder' if pair else 'blocks'}.0.hook_resid_pre"
-        got = trace_of(folder, *given, *(w for text in texts for w in ("--change", text)), capture="*")
-        with changed(model, changes), hooked(model, changes, natural, {entrance: got[entrance]}) as want:
+        got = trace_of(
+            folder, *given, *(w for text in texts for w in ("--change", text)), capture="*"
+        )
+        with (
+            changed(model, changes),
+            hooked(model, changes, natural, {entrance: got[entrance]}) as want,
+        ):
             logits = run()
         for name, tensor in {**want, "logits": logits}.items():
             hold(f"{folder.name} {' '.join(texts)}: {name}", got[name], tensor)
@@ -114,12 +221,26 @@ def every_kind(folder, model, texts):
 
 
 def while_generating(folder, model, texts, start):
-    """Every written token has the probability that a whole pass over what stands before it gives it."""
+    """Every written token has the probability that a whole pass over what stands before it gives
+    it."""
     global worst, failed
     pair = model.config.is_encoder_decoder
     for text in texts:
         begin = [start] if pair else IDS
-        command = [PROGRAM, "generate", "--model", folder, "--ids", ",".join(map(str, IDS)), *(["--target-ids", str(start)] if pair else []), "--tokens", 14, "--json", "--change", text]
+        command = [
+            PROGRAM,
+            "generate",
+            "--model",
+            folder,
+            "--ids",
+            ",".join(map(str, IDS)),
+            *(["--target-ids", str(start)] if pair else []),
+            "--tokens",
+            14,
+            "--json",
+            "--change",
+            text,
+        ]
         run = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         assert run.returncode == 0, run.stderr
         steps = json.loads(run.stdout)["steps"]
@@ -127,8 +248,14 @@ def while_generating(folder, model, texts, start):
         with changed(model, Changes([text])):
             for i, step in enumerate(steps):
                 read = torch.tensor([begin + written[:i]])
-                out = model(torch.tensor([IDS]), decoder_input_ids=read, use_cache=False) if pair else model(read, use_cache=False)
-                error = abs(torch.softmax(out.logits[0, -1].float(), -1)[step["id"]].item() - step["p"])
+                out = (
+                    model(torch.tensor([IDS]), decoder_input_ids=read, use_cache=False)
+                    if pair
+                    else model(read, use_cache=False)
+                )
+                error = abs(
+                    torch.softmax(out.logits[0, -1].float(), -1)[step["id"]].item() - step["p"]
+                )
                 worst = max(worst, error)
                 if error > TOLERANCE:
                     failed += 1
@@ -140,7 +267,12 @@ def while_generating(folder, model, texts, start):
 def frozen(folder, model):
     """Heads with the pattern of another text, token by token the same length."""
     texts, checks = ("the cat", "a cat"), 0
-    read = subprocess.run([PROGRAM, "tokenize", "--model", folder], input="".join(json.dumps({"text": t}) + "\n" for t in texts), capture_output=True, text=True)
+    read = subprocess.run(
+        [PROGRAM, "tokenize", "--model", folder],
+        input="".join(json.dumps({"text": t}) + "\n" for t in texts),
+        capture_output=True,
+        text=True,
+    )
     ids, other = (json.loads(line)["ids"] for line in read.stdout.splitlines())
     if len(ids) != len(other):
         return 0
@@ -150,8 +282,21 @@ def frozen(folder, model):
         kind, layer, number = head.split(".")
         pattern = natural.patterns[kind, int(layer)][int(number)]
         with changed(model, Changes([], {head: pattern})):
-            want = model(torch.tensor([ids]), decoder_input_ids=torch.tensor([TARGET]), use_cache=False).logits[0]
-        hold(f"{folder.name} freeze {head}", ours(folder, "--target-ids", ",".join(map(str, TARGET)), "--change", f"freeze:{head}={texts[1]}", ids=ids), want)
+            want = model(
+                torch.tensor([ids]), decoder_input_ids=torch.tensor([TARGET]), use_cache=False
+            ).logits[0]
+        hold(
+            f"{folder.name} freeze {head}",
+            ours(
+                folder,
+                "--target-ids",
+                ",".join(map(str, TARGET)),
+                "--change",
+                f"freeze:{head}={texts[1]}",
+                ids=ids,
+            ),
+            want,
+        )
         checks += 1
     return checks
 
@@ -161,21 +306,41 @@ def main():
     print(f"seed {SEED}")
     ids = torch.tensor([IDS])
     checks = 0
-    for name, projection in (("gpt2", lambda m: m.transformer.h[1].attn.c_proj), ("llama", lambda m: m.model.layers[1].self_attn.o_proj), ("qwen2", lambda m: m.model.layers[1].self_attn.o_proj), ("phi", lambda m: m.model.layers[1].self_attn.dense)):
+    for name, projection in (
+        ("gpt2", lambda m: m.transformer.h[1].attn.c_proj),
+        ("llama", lambda m: m.model.layers[1].self_attn.o_proj),
+        ("qwen2", lambda m: m.model.layers[1].self_attn.o_proj),
+        ("phi", lambda m: m.model.layers[1].self_attn.dense),
+    ):
         folder = HERE / "models" / name
-        model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, attn_implementation="eager", dtype=torch.float32
+        ).eval()
         for mask in ("none", "causal", "window:3", "prefix:4", "global:2:3"):
-            hold(f"{name} {mask}", ours(folder, "--mask", mask), model(ids, attention_mask=additive(allowed(mask, len(IDS), True))).logits[0])
+            hold(
+                f"{name} {mask}",
+                ours(folder, "--mask", mask),
+                model(ids, attention_mask=additive(allowed(mask, len(IDS), True))).logits[0],
+            )
             checks += 1
         for head in range(2):
             width = model.config.hidden_size // model.config.num_attention_heads
             handle = zero_head(projection(model), head, width)
-            hold(f"{name} ablate 1.{head}", ours(folder, "--ablate", f"1.{head}"), model(ids).logits[0])
+            hold(
+                f"{name} ablate 1.{head}",
+                ours(folder, "--ablate", f"1.{head}"),
+                model(ids).logits[0],
+            )
             handle.remove()
             checks += 1
-    for name, projection in (("bert", lambda m: m.bert.encoder.layer[1].attention.output.dense), ("distilbert", lambda m: m.distilbert.transformer.layer[1].attention.out_lin)):
+    for name, projection in (
+        ("bert", lambda m: m.bert.encoder.layer[1].attention.output.dense),
+        ("distilbert", lambda m: m.distilbert.transformer.layer[1].attention.out_lin),
+    ):
         folder = HERE / "models" / name
-        model = AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+        model = AutoModelForMaskedLM.from_pretrained(
+            folder, attn_implementation="eager", dtype=torch.float32
+        ).eval()
         width = model.config.hidden_size // model.config.num_attention_heads
         handle = zero_head(projection(model), 1, width)
         hold(f"{name} ablate 1.1", ours(folder, "--ablate", "1.1"), model(ids).logits[0])
@@ -183,9 +348,15 @@ def main():
         checks += 1
         padded = IDS[:7] + [model.config.pad_token_id] * 3
         as_tensor = torch.tensor([padded])
-        want = model(as_tensor, attention_mask=(as_tensor != model.config.pad_token_id).long()).logits[0]
+        want = model(
+            as_tensor, attention_mask=(as_tensor != model.config.pad_token_id).long()
+        ).logits[0]
         hold(f"{name} padding", ours(folder, "--mask", "padding", ids=padded), want)
-        handles = [zero_head(projection(model), head, width) for head in range(model.config.num_attention_heads) if head != 1]
+        handles = [
+            zero_head(projection(model), head, width)
+            for head in range(model.config.num_attention_heads)
+            if head != 1
+        ]
         hold(f"{name} keep 1.1", ours(folder, "--ablate", "1.1:keep"), model(ids).logits[0])
         for handle in handles:
             handle.remove()
@@ -193,39 +364,104 @@ def main():
         if name != "bert":
             continue
         for mask in ("none", "causal", "window:3", "prefix:4", "global:2:3"):
-            hold(f"{name} {mask}", ours(folder, "--mask", mask), model(ids, attention_mask=additive(allowed(mask, len(IDS), False))).logits[0])
+            hold(
+                f"{name} {mask}",
+                ours(folder, "--mask", mask),
+                model(ids, attention_mask=additive(allowed(mask, len(IDS), False))).logits[0],
+            )
             checks += 1
     folder = HERE / "models" / "gpt2"
-    model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+    model = AutoModelForCausalLM.from_pretrained(
+        folder, attn_implementation="eager", dtype=torch.float32
+    ).eval()
     for forbidden in ((6, 2), (9, 0)):
         mask = allowed("causal", len(IDS), True)
         mask[forbidden] = False
-        hold(f"gpt2 forbid {forbidden}", ours(folder, "--change", f"forbid:{forbidden[0]}>{forbidden[1]}"), model(ids, attention_mask=additive(mask)).logits[0])
+        hold(
+            f"gpt2 forbid {forbidden}",
+            ours(folder, "--change", f"forbid:{forbidden[0]}>{forbidden[1]}"),
+            model(ids, attention_mask=additive(mask)).logits[0],
+        )
         checks += 1
     for name in ("marian", "bart"):
         folder = HERE / "models" / name
-        model = AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+        model = AutoModelForSeq2SeqLM.from_pretrained(
+            folder, attn_implementation="eager", dtype=torch.float32
+        ).eval()
         target = torch.tensor([TARGET])
-        layers = {"encoder.0.1": (model.model.encoder.layers[0].self_attn.out_proj, 1), "decoder.1.0": (model.model.decoder.layers[1].self_attn.out_proj, 0), "cross.0.2": (model.model.decoder.layers[0].encoder_attn.out_proj, 2)}
+        layers = {
+            "encoder.0.1": (model.model.encoder.layers[0].self_attn.out_proj, 1),
+            "decoder.1.0": (model.model.decoder.layers[1].self_attn.out_proj, 0),
+            "cross.0.2": (model.model.decoder.layers[0].encoder_attn.out_proj, 2),
+        }
         for head, (module, number) in layers.items():
             width = model.config.d_model // model.config.decoder_attention_heads
             handle = zero_head(module, number, width)
-            hold(f"{name} ablate {head}", ours(folder, "--target-ids", ",".join(map(str, TARGET)), "--ablate", head), model(ids, decoder_input_ids=target).logits[0])
+            hold(
+                f"{name} ablate {head}",
+                ours(folder, "--target-ids", ",".join(map(str, TARGET)), "--ablate", head),
+                model(ids, decoder_input_ids=target).logits[0],
+            )
             handle.remove()
             checks += 1
-    for name, kind in (("gpt2", AutoModelForCausalLM), ("llama", AutoModelForCausalLM), ("marian", AutoModelForSeq2SeqLM), ("bart", AutoModelForSeq2SeqLM)):
+    for name, kind in (
+        ("gpt2", AutoModelForCausalLM),
+        ("llama", AutoModelForCausalLM),
+        ("marian", AutoModelForSeq2SeqLM),
+        ("bart", AutoModelForSeq2SeqLM),
+    ):
         folder = HERE / "models" / name
-        model = kind.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+        model = kind.from_pretrained(
+            folder, attn_implementation="eager", dtype=torch.float32
+        ).eval()
         pair = model.config.is_encoder_decoder
         checks += every_kind(folder, model, PAIRS if pair else BLOCKS)
-        checks += while_generating(folder, model, ["mask:*>0@*", "mask:12..>3", "temperature:0.5", "ablate:1.0:mean", "positions:off", "positions:shuffle:5"] if not pair else
-                                ["mask:*>1@cross", "mask:3..>0@cross.1", "mask:*>0@*", "mask:4..>1@decoder", "temperature:0.4", "temperature:0@cross", "ablate:cross.1.0:mean", "skip-attention:cross.0", "mask:0>0@decoder", "positions:off", "positions:shuffle:5@decoder"],
-                                TARGET[0])
+        checks += while_generating(
+            folder,
+            model,
+            [
+                "mask:*>0@*",
+                "mask:12..>3",
+                "temperature:0.5",
+                "ablate:1.0:mean",
+                "positions:off",
+                "positions:shuffle:5",
+            ]
+            if not pair
+            else [
+                "mask:*>1@cross",
+                "mask:3..>0@cross.1",
+                "mask:*>0@*",
+                "mask:4..>1@decoder",
+                "temperature:0.4",
+                "temperature:0@cross",
+                "ablate:cross.1.0:mean",
+                "skip-attention:cross.0",
+                "mask:0>0@decoder",
+                "positions:off",
+                "positions:shuffle:5@decoder",
+            ],
+            TARGET[0],
+        )
         checks += frozen(folder, model) if pair else 0
     for name in ("qwen2", "phi"):
         folder = HERE / "models" / name
-        checks += every_kind(folder, AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval(), [])
-    print(f"{checks} masks and changes, and tensors under them, equal transformers', largest error {worst:.1e}" if not failed else f"{failed} of {checks} differ")
+        checks += every_kind(
+            folder,
+            AutoModelForCausalLM.from_pretrained(
+                folder, attn_implementation="eager", dtype=torch.float32
+            ).eval(),
+            [],
+        )
+    print(
+        (
+            f"{checks} masks and changes, and tensors under them, equal transformers', largest "
+            "error "
+            f"{worst:.1e}"
+        )
+        if not failed
+        else f"{failed} of {checks} differ"
+    )
     sys.exit(bool(failed))
 
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Writes reference models as GGUF, with tensor names from the gguf package's own table, and compares what Headlight
-computes from them with what it computes from the Hugging Face folders (which other tests hold against transformers).
+"""Writes reference models as GGUF, with tensor names from the gguf package's own table, and
+compares what Headlight computes from them with what it computes from the Hugging Face folders
+(which other tests hold against transformers).
 
     gguf_models.py build/headlight [--seed N]
 
-q, k and v lie apart or as one matrix. What a configuration says beside shapes (share of a head that turns, base of the rotation
-and its stretching under its older and newer keys, windows, caps, whether key_length is written) is drawn from the seed, which is
-printed, so that no number can come from a default; so are biases that only some layers have, an unembedding of its own, float64,
-and parts. A tensor that nothing reads must be refused. Needs gguf, numpy and safetensors.
+q, k and v lie apart or as one matrix. What a configuration says beside shapes (share of a head that
+turns, base of the rotation and its stretching under its older and newer keys, windows, caps,
+whether key_length is written) is drawn from the seed, which is printed, so that no number can come
+from a default; so are biases that only some layers have, an unembedding of its own, float64, and
+parts. A tensor that nothing reads must be refused. Needs gguf, numpy and safetensors.
 """
+
 import argparse
 import json
 import logging
@@ -24,8 +27,18 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 MODELS = Path(__file__).with_name("models")
-ARCHITECTURES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "gemma2": "gemma2", "phi": "phi2", "bert": "bert"}  # reference folder: GGUF's name
-BIASED = {"llama": "qkvoudg", "qwen3": "qkvo"}  # projections that may have biases, which the folders' own configurations can say
+ARCHITECTURES = {
+    "llama": "llama",
+    "qwen2": "qwen2",
+    "qwen3": "qwen3",
+    "gemma2": "gemma2",
+    "phi": "phi2",
+    "bert": "bert",
+}  # reference folder: GGUF's name
+BIASED = {
+    "llama": "qkvoudg",
+    "qwen3": "qkvo",
+}  # projections that may have biases, which the folders' own configurations can say
 ROUNDS = 4
 IDS = "5,9,20,31,44,7,5,9,60,71,12,13"
 
@@ -46,12 +59,17 @@ def draw(d, config):
         else:
             out["rope_parameters"]["rope_type"] = "default"
     if out["model_type"] == "gemma2":
-        out.update(sliding_window=d.choice([3, 5, 8]), attn_logit_softcapping=d.choice([4.0, 20.0]), final_logit_softcapping=d.choice([5.0, 12.0]))
+        out.update(
+            sliding_window=d.choice([3, 5, 8]),
+            attn_logit_softcapping=d.choice([4.0, 20.0]),
+            final_logit_softcapping=d.choice([5.0, 12.0]),
+        )
     return out
 
 
 def biased(d, name, config, tensors):
-    """Some of the biases that the converter's tensors may have; transformers has all of a kind or none, so the others are zeros."""
+    """Some of the biases that the converter's tensors may have; transformers has all of a kind or
+    none, so the others are zeros."""
     if name not in BIASED or d.random() < 0.3:
         return tensors, tensors
     config.update(attention_bias=True, **({"mlp_bias": True} if name == "llama" else {}))
@@ -61,26 +79,41 @@ def biased(d, name, config, tensors):
         if part != key and part[-1] in "qkvo" or ".mlp." in key and name == "llama":
             full[key.replace(".weight", ".bias")] = np.zeros(len(value), np.float32)
             if d.random() < 0.6:
-                full[key.replace(".weight", ".bias")] = some[key.replace(".weight", ".bias")] = (0.5 * noise.standard_normal(len(value))).astype(np.float32)
+                full[key.replace(".weight", ".bias")] = some[key.replace(".weight", ".bias")] = (
+                    0.5 * noise.standard_normal(len(value))
+                ).astype(np.float32)
     return full, some
 
 
 def turned(value, heads):
-    """Rows of q or k in the order in which GGUF's llama turns them: neighbors in place of halves."""
-    return value.reshape(heads, 2, len(value) // heads // 2, *value.shape[1:]).swapaxes(1, 2).reshape(value.shape)
+    """Rows of q or k in the order in which GGUF's llama turns them: neighbors in place of
+    halves."""
+    return (
+        value.reshape(heads, 2, len(value) // heads // 2, *value.shape[1:])
+        .swapaxes(1, 2)
+        .reshape(value.shape)
+    )
 
 
 def joined(tensors):
     """q, k and v of each layer as one matrix, which llama.cpp reads of every architecture."""
     out = dict(tensors)
-    for parts, whole in ((("q_proj", "k_proj", "v_proj"), "qkv_proj"), (("query", "key", "value"), "qkv")):
+    for parts, whole in (
+        (("q_proj", "k_proj", "v_proj"), "qkv_proj"),
+        (("query", "key", "value"), "qkv"),
+    ):
         for key in [k for k in tensors if f".{parts[0]}.weight" in k]:
             before = key.removesuffix(f"{parts[0]}.weight")
             weights = [out.pop(f"{before}{p}.weight") for p in parts]
             biases = [out.pop(f"{before}{p}.bias", None) for p in parts]
             out[f"{before}{whole}.weight"] = np.concatenate(weights)
             if any(b is not None for b in biases):
-                out[f"{before}{whole}.bias"] = np.concatenate([np.zeros(len(w), np.float32) if b is None else b for b, w in zip(biases, weights)])
+                out[f"{before}{whole}.bias"] = np.concatenate(
+                    [
+                        np.zeros(len(w), np.float32) if b is None else b
+                        for b, w in zip(biases, weights)
+                    ]
+                )
     return out
 
 
@@ -103,7 +136,9 @@ def write(path, name, config, tensors, d, fused, parts=1, unread=None):
             w.add_rope_freq_base(rope["rope_theta"])
         add_scaling(w, name, rope, d)
         w.add_rope_dimension_count(int(rope.get("partial_rotary_factor", 1) * d_head))
-    if d.random() < 0.5 or d_head != width // heads:  # converters leave out what follows from the other sizes
+    if (
+        d.random() < 0.5 or d_head != width // heads
+    ):  # converters leave out what follows from the other sizes
         w.add_key_length(d_head)
         w.add_value_length(d_head)
     if name == "gemma2":
@@ -112,12 +147,19 @@ def write(path, name, config, tensors, d, fused, parts=1, unread=None):
         w.add_sliding_window(config["sliding_window"])
     if name == "llama":
         shared = {"q": heads, "k": config["num_key_value_heads"]}
-        tensors = {k: turned(v, shared[k.split(".")[4][0]]) if re.search(r"\.[qk]_proj\.", k) else v for k, v in tensors.items()}
+        tensors = {
+            k: turned(v, shared[k.split(".")[4][0]]) if re.search(r"\.[qk]_proj\.", k) else v
+            for k, v in tensors.items()
+        }
     if fused:
         tensors = joined(tensors)
-    names = gguf.get_tensor_name_map(next(a for a, n in gguf.MODEL_ARCH_NAMES.items() if n == name), config["num_hidden_layers"])
+    names = gguf.get_tensor_name_map(
+        next(a for a, n in gguf.MODEL_ARCH_NAMES.items() if n == name), config["num_hidden_layers"]
+    )
     for key, value in tensors.items():
-        stored = names.get_name(key.removeprefix("bert."), try_suffixes=(".weight", ".bias")) or gguf_qkv(key)
+        stored = names.get_name(
+            key.removeprefix("bert."), try_suffixes=(".weight", ".bias")
+        ) or gguf_qkv(key)
         value = value + 1 if name == "gemma2" and key.endswith("norm.weight") else value
         w.add_tensor(stored, value.astype(np.float64) if d.random() < 0.2 else value)
     if unread:
@@ -146,22 +188,42 @@ def gguf_qkv(key):
 
 
 def trace(headlight, model, out):
-    subprocess.run([headlight, "trace", "--model", model, "--ids", IDS, "-o", out, "--quiet"], check=True)
+    subprocess.run(
+        [headlight, "trace", "--model", model, "--ids", IDS, "-o", out, "--quiet"], check=True
+    )
     return load_file(out)
 
 
 def refuses_unread(headlight, path, name, config, tensors, d):
-    unread = d.choice(["blk.0.attn_output_norm_2.weight", "blk.1.ffn_gate_inp_2.weight", "blk.0.attn_norm.bias_2", "surprise.weight"])
+    unread = d.choice(
+        [
+            "blk.0.attn_output_norm_2.weight",
+            "blk.1.ffn_gate_inp_2.weight",
+            "blk.0.attn_norm.bias_2",
+            "surprise.weight",
+        ]
+    )
     write(path, ARCHITECTURES[name], config, tensors, d, False, unread=unread)
-    done = subprocess.run([headlight, "trace", "--model", path, "--ids", IDS, "-o", path.with_suffix(".safetensors")], capture_output=True, text=True)
-    assert done.returncode == 1 and f"the tensor {unread} " in done.stderr, f"{name}: {unread} is read in silence: {done.stderr}"
+    done = subprocess.run(
+        [headlight, "trace", "--model", path, "--ids", IDS, "-o", path.with_suffix(".safetensors")],
+        capture_output=True,
+        text=True,
+    )
+    refused = done.returncode == 1 and f"the tensor {unread} " in done.stderr
+    assert refused, f"{name}: {unread} is read in silence: {done.stderr}"
 
 
 def compare(headlight, name, d, round, folder):
     config = draw(d, json.loads((MODELS / name / "config.json").read_text()))
-    tensors = {k: v for k, v in load_file(MODELS / name / "model.safetensors").items() if not k.startswith("cls.")}
+    tensors = {
+        k: v
+        for k, v in load_file(MODELS / name / "model.safetensors").items()
+        if not k.startswith("cls.")
+    }
     if name == "gemma2":
-        config["query_pre_attn_scalar"] = config["head_dim"]  # GGUF does not carry it: it is the head's width
+        config["query_pre_attn_scalar"] = config[
+            "head_dim"
+        ]  # GGUF does not carry it: it is the head's width
     if name in ("qwen2", "qwen3") and d.random() < 0.5:
         tensors["lm_head.weight"] = np.ascontiguousarray(tensors["model.embed_tokens.weight"][::-1])
     if name == "bert" and d.random() < 0.3:  # llama.cpp reads a file without kinds of tokens too
@@ -180,7 +242,11 @@ def compare(headlight, name, d, round, folder):
     got = trace(headlight, d.choice(sorted(folder.glob("*.gguf"))), folder / "got.safetensors")
     refuses_unread(headlight, folder / "unread.gguf", name, config, tensors, d)
     assert set(got) >= {k for k in want if k != "logits"}, sorted(set(want) - set(got))
-    return max(float(np.abs(got[k] - want[k]).max() / max(1, np.abs(want[k]).max() / 8)) for k in got if want[k].dtype.kind == "f")
+    return max(
+        float(np.abs(got[k] - want[k]).max() / max(1, np.abs(want[k]).max() / 8))
+        for k in got
+        if want[k].dtype.kind == "f"
+    )
 
 
 def main():
@@ -195,7 +261,16 @@ def main():
         error = 0.0
         for i in range(ROUNDS):
             with tempfile.TemporaryDirectory() as folder:
-                error = max(error, compare(a.headlight.resolve(), name, random.Random(f"{name} {a.seed + i}"), i, Path(folder)))
+                error = max(
+                    error,
+                    compare(
+                        a.headlight.resolve(),
+                        name,
+                        random.Random(f"{name} {a.seed + i}"),
+                        i,
+                        Path(folder),
+                    ),
+                )
         print(f"{name}: largest difference between GGUF and safetensors {error:.1e}")
         worst = max(worst, error)
     print(f"{len(ARCHITECTURES)} GGUF architectures, largest difference {worst:.1e}")

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Every gradient that `headlight attribute --gradients` writes against torch.autograd through transformers' own models, on a random tiny
-model of every family (random_models.py), and integrated gradients on one:
+"""Every gradient that `headlight attribute --gradients` writes against torch.autograd through
+transformers' own models, on a random tiny model of every family (random_models.py), and integrated
+gradients on one:
 
     gradients.py build/headlight [--only llama,t5]
 
-The seed is fixed. The truth is autograd in float64; an error may be five times the one of autograd in float32, or FLOOR of the
-gradient's own norm where that is more (transformers keeps norms, softmax and rotations in float32 either way)."""
+The seed is fixed. The truth is autograd in float64; an error may be five times the one of autograd
+in float32, or FLOOR of the gradient's own norm where that is more (transformers keeps norms,
+softmax and rotations in float32 either way)."""
+
 import argparse
 import copy
 import importlib
@@ -17,27 +20,53 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import torch
-import transformers
-from safetensors.numpy import load_file
-
 import random_families
+import torch
 from random_families import Draw
 from random_models import inputs_of, randomize
+from safetensors.numpy import load_file
 
 SEED, ROUNDS, NOISE, FLOOR = 20, 2, 5, 1e-5
-RELEVANCE = ("gpt2", "llama", "gemma2", "phi", "bert", "t5", "bart", "marian")  # families whose relevance of every output is compared
+RELEVANCE = (
+    "gpt2",
+    "llama",
+    "gemma2",
+    "phi",
+    "bert",
+    "t5",
+    "bart",
+    "marian",
+)  # families whose relevance of every output is compared
 INTEGRATED = "llama"  # what enters its layer 0 is what `inputs_embeds` takes
 
-# Modules whose input the MLP is added to, and cross-attention is; none where attention and MLP stand side by side.
-MID = {"gpt2": r"ln_2$", "bloom": r"post_attention_layernorm$", "gemma2": r"pre_feedforward_layernorm$", "distilbert": r"\.ffn$", "albert": r"albert_layers\.\d+\.ffn$", "modernbert": r"mlp_norm$", "vit": r"layernorm_after$",
-       "t5": r"(encoder.*layer\.1|decoder.*layer\.2)\.layer_norm$", "mt5": r"(encoder.*layer\.1|decoder.*layer\.2)\.layer_norm$", "bart": r"fc1$", "marian": r"fc1$", "phi": None,
-       **dict.fromkeys(("bert", "roberta", "xlm_roberta", "camembert", "electra"), r"\.intermediate$")}
-CROSS = {"t5": r"decoder.*layer\.1\.layer_norm$", "mt5": r"decoder.*layer\.1\.layer_norm$", "bart": r"encoder_attn$", "marian": r"encoder_attn$"}
+# Modules whose input the MLP is added to, and cross-attention is; none where attention and MLP
+# stand side by side.
+MID = {
+    "gpt2": r"ln_2$",
+    "bloom": r"post_attention_layernorm$",
+    "gemma2": r"pre_feedforward_layernorm$",
+    "distilbert": r"\.ffn$",
+    "albert": r"albert_layers\.\d+\.ffn$",
+    "modernbert": r"mlp_norm$",
+    "vit": r"layernorm_after$",
+    "t5": r"(encoder.*layer\.1|decoder.*layer\.2)\.layer_norm$",
+    "mt5": r"(encoder.*layer\.1|decoder.*layer\.2)\.layer_norm$",
+    "bart": r"fc1$",
+    "marian": r"fc1$",
+    "phi": None,
+    **dict.fromkeys(("bert", "roberta", "xlm_roberta", "camembert", "electra"), r"\.intermediate$"),
+}
+CROSS = {
+    "t5": r"decoder.*layer\.1\.layer_norm$",
+    "mt5": r"decoder.*layer\.1\.layer_norm$",
+    "bart": r"encoder_attn$",
+    "marian": r"encoder_attn$",
+}
 
 
 class Tape:
-    """What one pass of a model went through, as tensors that keep their gradients; in the order in which they were met."""
+    """What one pass of a model went through, as tensors that keep their gradients; in the order in
+    which they were met."""
 
     def __init__(self, kind, model):
         self.kept, self.handles = {}, []
@@ -47,9 +76,17 @@ class Tape:
         if kind == "opt":
             mid = r"layers\.\d+\.final_layer_norm$" if config.do_layer_norm_before else r"fc1$"
         for name, module in model.named_modules():
-            stack = "decoder" if config.is_encoder_decoder and "decoder" in name else "encoder" if config.is_encoder_decoder else "blocks"
+            stack = (
+                "decoder"
+                if config.is_encoder_decoder and "decoder" in name
+                else "encoder"
+                if config.is_encoder_decoder
+                else "blocks"
+            )
             parent = model.get_submodule(name.rpartition(".")[0]) if "." in name else None
-            if isinstance(parent, torch.nn.ModuleList) and re.search(r"(Layer|Block)$", type(module).__name__):
+            if isinstance(parent, torch.nn.ModuleList) and re.search(
+                r"(Layer|Block)$", type(module).__name__
+            ):
                 self.watch(module, f"{stack}.hook_resid_pre", f"{stack}.hook_resid_post")
             if mid and re.search(mid, name):
                 self.watch(module, f"{stack}.hook_resid_mid")
@@ -62,18 +99,31 @@ class Tape:
         self.kept.setdefault(name, []).append(tensor)
 
     def watch(self, module, before, after=None):
-        self.handles.append(module.register_forward_pre_hook(lambda m, args, kwargs: self.keep(before, args[0] if args else kwargs["hidden_states"]), with_kwargs=True))
+        self.handles.append(
+            module.register_forward_pre_hook(
+                lambda m, args, kwargs: self.keep(
+                    before, args[0] if args else kwargs["hidden_states"]
+                ),
+                with_kwargs=True,
+            )
+        )
         if after:
-            self.handles.append(module.register_forward_hook(lambda m, args, out: self.keep(after, out[0] if isinstance(out, tuple) else out)))
+            self.handles.append(
+                module.register_forward_hook(
+                    lambda m, args, out: self.keep(after, out[0] if isinstance(out, tuple) else out)
+                )
+            )
 
     def attention(self, own):
         """transformers' eager attention, whose inputs and outputs are kept."""
+
         def attend(module, query, key, value, *rest, **more):
             for name, tensor in (("q", query), ("k", key), ("v", value)):
                 self.keep("attn." + name, tensor)
             z, pattern = own(module, query, key, value, *rest, **more)
             self.keep("attn.z", z)
             return z, pattern
+
         return attend
 
     def softmax(self, own):
@@ -82,6 +132,7 @@ class Tape:
             self.keep("attn.scores", scores)
             self.keep("attn.pattern", pattern)
             return pattern
+
         return softmax
 
 
@@ -98,7 +149,13 @@ def autograd(kind, model, inputs, position, token):
     if own:
         modeling.eager_attention_forward = tape.attention(own)
     try:
-        more = {} if kind == "vit" else {"use_cache": False} if "use_cache" in model.config.to_dict() or model.config.is_encoder_decoder else {}
+        more = (
+            {}
+            if kind == "vit"
+            else {"use_cache": False}
+            if "use_cache" in model.config.to_dict() or model.config.is_encoder_decoder
+            else {}
+        )
         metric_of(model(**inputs, **more), position, token).backward()
     finally:
         torch.nn.functional.softmax = softmax
@@ -113,10 +170,12 @@ def blocks_met(model):
     """Names of attention blocks in the order in which a pass meets them."""
     c = model.config
     if not c.is_encoder_decoder:
-        return [f"blocks.{l}.attn" for l in range(c.num_hidden_layers)]
+        return [f"blocks.{i}.attn" for i in range(c.num_hidden_layers)]
     encoder = getattr(c, "encoder_layers", None) or c.num_layers
     decoder = getattr(c, "decoder_layers", None) or c.num_decoder_layers
-    return [f"encoder.{l}.attn" for l in range(encoder)] + [f"decoder.{l}.{part}" for l in range(decoder) for part in ("attn", "cross_attn")]
+    return [f"encoder.{i}.attn" for i in range(encoder)] + [
+        f"decoder.{i}.{part}" for i in range(decoder) for part in ("attn", "cross_attn")
+    ]
 
 
 def named(kind, model, kept):
@@ -124,11 +183,15 @@ def named(kind, model, kept):
     for name, tensors in kept.items():
         part, _, what = name.partition(".")
         if part != "attn":
-            for l, t in enumerate(tensors):
-                out[f"{part}.{l}.{what}"] = (t.grad.numpy() if t.grad is not None else np.zeros(t.shape)).reshape(-1, t.shape[-1])
+            for i, t in enumerate(tensors):
+                out[f"{part}.{i}.{what}"] = (
+                    t.grad.numpy() if t.grad is not None else np.zeros(t.shape)
+                ).reshape(-1, t.shape[-1])
             continue
         blocks = blocks_met(model)
-        assert len(tensors) == len(blocks), f"{kind}: {len(tensors)} of {name}, {len(blocks)} attention blocks"
+        assert len(tensors) == len(blocks), (
+            f"{kind}: {len(tensors)} of {name}, {len(blocks)} attention blocks"
+        )
         for block, t in zip(blocks, tensors):
             g = t.grad.numpy() if t.grad is not None else np.zeros(t.shape)
             g = g.reshape(-1, *g.shape[-2:]) if what in ("scores", "pattern") else g[0]
@@ -137,13 +200,29 @@ def named(kind, model, kept):
             if what == "q" and kind == "opt":  # theirs is scaled before it meets k
                 g = g * (model.config.hidden_size // model.config.num_attention_heads) ** -0.5
             if what == "pattern":  # ours are of the cells that the mask allows
-                g = g * (kept["attn.scores"][blocks.index(block)].detach().numpy().reshape(g.shape) > -1e30)
+                g = g * (
+                    kept["attn.scores"][blocks.index(block)].detach().numpy().reshape(g.shape)
+                    > -1e30
+                )
             out[f"{block}.hook_{'attn_scores' if what == 'scores' else what}"] = g
     return out
 
 
 def ours(headlight, folder, options, metric, method="gradient", *more):
-    command = [headlight, "attribute", "--model", folder, "--metric", metric, "--method", method, "--json", "--quiet", *options, *more]
+    command = [
+        headlight,
+        "attribute",
+        "--model",
+        folder,
+        "--metric",
+        metric,
+        "--method",
+        method,
+        "--json",
+        "--quiet",
+        *options,
+        *more,
+    ]
     done = subprocess.run([str(x) for x in command], capture_output=True, text=True)
     assert done.returncode == 0, f"status {done.returncode}: {done.stderr.strip()}"
     return json.loads(done.stdout)
@@ -165,11 +244,16 @@ def integrated(model, inputs, position, token, steps):
 
 
 def relevances(kind, model, inputs, token):
-    """[outputs, tokens of both stacks], for log p of the token at every position of the output: R ← R + mean over heads of (gradient ∘ pattern)⁺ R, layer by
-    layer (Chefer et al. 2021, equations 5 and 6); through cross-attention what the encoder's rows rest on passes to the decoder's by the same rule."""
+    """[outputs, tokens of both stacks], for log p of the token at every position of the output: R ←
+    R + mean over heads of (gradient ∘ pattern)⁺ R, layer by layer (Chefer et al. 2021, equations 5
+    and 6); through cross-attention what the encoder's rows rest on passes to the decoder's by the
+    same rule."""
     rows, blocks, dtype = [], blocks_met(model), next(model.parameters()).dtype
     sides = ["input_ids", "decoder_input_ids"] if model.config.is_encoder_decoder else ["input_ids"]
-    lengths, more = [inputs[side].shape[1] for side in sides], {"use_cache": False} if len(sides) > 1 else {}
+    lengths, more = (
+        [inputs[side].shape[1] for side in sides],
+        {"use_cache": False} if len(sides) > 1 else {},
+    )
     for position in range(lengths[-1]):
         tape, softmax = Tape(kind, model), torch.nn.functional.softmax
         torch.nn.functional.softmax = tape.softmax(softmax)
@@ -179,11 +263,15 @@ def relevances(kind, model, inputs, token):
             torch.nn.functional.softmax = softmax
             for handle in tape.handles:
                 handle.remove()
-        relevance = list(torch.eye(sum(lengths), dtype=dtype).split(lengths))  # of each stack's rows
+        relevance = list(
+            torch.eye(sum(lengths), dtype=dtype).split(lengths)
+        )  # of each stack's rows
         for block, pattern in zip(blocks, tape.kept["attn.pattern"], strict=True):
             read, write = (0, 1) if "cross" in block else (-1, -1) if "decoder" in block else (0, 0)
             moved = torch.zeros_like(pattern) if pattern.grad is None else pattern.grad * pattern
-            relevance[write] = relevance[write] + moved[0].clamp(min=0).mean(0).to(dtype) @ relevance[read]
+            relevance[write] = (
+                relevance[write] + moved[0].clamp(min=0).mean(0).to(dtype) @ relevance[read]
+            )
         rows.append(relevance[-1][position].detach().numpy())
     return np.stack(rows)
 
@@ -193,14 +281,24 @@ class Worst:
         self.share, self.where, self.failures, self.count, self.relevance = 0.0, "", [], 0, {}
 
     def hold(self, where, got, exact, noisy):
-        assert got.shape == exact.shape, f"{where} has the shape {got.shape} instead of {exact.shape}"
+        assert got.shape == exact.shape, (
+            f"{where} has the shape {got.shape} instead of {exact.shape}"
+        )
         norm, error = np.linalg.norm(exact), np.linalg.norm(got.astype(np.float64) - exact)
-        allowed = max(NOISE * np.linalg.norm(noisy.astype(np.float64) - exact), FLOOR * norm) + 1e-12
+        allowed = (
+            max(NOISE * np.linalg.norm(noisy.astype(np.float64) - exact), FLOOR * norm) + 1e-12
+        )
         self.count += 1
         if not error <= allowed:
-            self.failures.append(f"{where} is off by {error / max(norm, 1e-30):.1e} of its norm ({norm:.1e}), {error / allowed:.1f} times what is allowed")
+            self.failures.append(
+                f"{where} is off by {error / max(norm, 1e-30):.1e} of its norm ({norm:.1e}), "
+                f"{error / allowed:.1f} times what is allowed"
+            )
         if not error / allowed <= self.share:
-            self.share, self.where = error / allowed, f"{where}: {error / max(norm, 1e-30):.1e} of its norm"
+            self.share, self.where = (
+                error / allowed,
+                f"{where}: {error / max(norm, 1e-30):.1e} of its norm",
+            )
 
 
 def read_longer(kind, model, d, folder):
@@ -226,26 +324,65 @@ def compare(headlight, kind, seed, folder, worst):
     token = d.randrange(3 if kind == "vit" else 90)
     doubled = copy.deepcopy(model).double()
     exact_inputs = {k: v.double() if v.is_floating_point() else v for k, v in inputs.items()}
-    noisy, exact = autograd(kind, model, inputs, position, token), autograd(kind, doubled, exact_inputs, position, token)
+    noisy, exact = (
+        autograd(kind, model, inputs, position, token),
+        autograd(kind, doubled, exact_inputs, position, token),
+    )
     metric, file = f"log p #{token}@{position}", folder / "gradients.safetensors"
     norms = values(ours(headlight, folder, options, metric, "gradient", "--gradients", file))
     got = load_file(file)
     for name, want in exact.items():
         if name.endswith("hook_pattern"):
             got[name] = got[name] * (want != 0)
-        worst.hold(f"{kind} {seed} {name}", got[name].reshape(want.shape) if name.endswith("hook_z") else got[name], want, noisy[name])
+        worst.hold(
+            f"{kind} {seed} {name}",
+            got[name].reshape(want.shape) if name.endswith("hook_z") else got[name],
+            want,
+            noisy[name],
+        )
     stacks = ["encoder", "decoder"] if config.is_encoder_decoder else ["blocks"]
-    first = lambda of: np.concatenate([np.linalg.norm(of[f"{s}.0.hook_resid_pre"], axis=-1) for s in stacks])
+    first = lambda of: np.concatenate(
+        [np.linalg.norm(of[f"{s}.0.hook_resid_pre"], axis=-1) for s in stacks]
+    )
     worst.hold(f"{kind} {seed} gradient norms", norms, first(exact), first(noisy))
     if kind == INTEGRATED:
-        want = [integrated(m, i, position, token, 20) for m, i in ((doubled, exact_inputs), (model, inputs))]
-        worst.hold(f"{kind} {seed} integrated gradients", values(ours(headlight, folder, options, metric, "integrated-gradients", "--baseline", "zero", "--steps", 20)), *want)
+        want = [
+            integrated(m, i, position, token, 20)
+            for m, i in ((doubled, exact_inputs), (model, inputs))
+        ]
+        worst.hold(
+            f"{kind} {seed} integrated gradients",
+            values(
+                ours(
+                    headlight,
+                    folder,
+                    options,
+                    metric,
+                    "integrated-gradients",
+                    "--baseline",
+                    "zero",
+                    "--steps",
+                    20,
+                )
+            ),
+            *want,
+        )
     if kind in RELEVANCE and seed != SEED:
-        found = ours(headlight, folder, options, f"log p #{token}", "relevance", "--over", "outputs")["matrix"]
-        exact, noisy = relevances(kind, doubled, exact_inputs, token), relevances(kind, model, inputs, token)
+        found = ours(
+            headlight, folder, options, f"log p #{token}", "relevance", "--over", "outputs"
+        )["matrix"]
+        exact, noisy = (
+            relevances(kind, doubled, exact_inputs, token),
+            relevances(kind, model, inputs, token),
+        )
         worst.hold(f"{kind} {seed} relevance", np.array(found), exact, noisy)
         if source := exact.shape[1] - exact.shape[0]:  # small beside the output's own tokens
-            worst.hold(f"{kind} {seed} relevance of the source", np.array(found)[:, :source], exact[:, :source], noisy[:, :source])
+            worst.hold(
+                f"{kind} {seed} relevance of the source",
+                np.array(found)[:, :source],
+                exact[:, :source],
+                noisy[:, :source],
+            )
         worst.relevance[kind] = float(np.abs(np.array(found) - exact).max() / exact.max())
     return len(got) - len(exact)
 
@@ -255,7 +392,11 @@ def main():
     p.add_argument("headlight", type=Path)
     p.add_argument("--only", default="")
     a = p.parse_args()
-    kinds = [n[5:] for n in vars(random_families) if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))]
+    kinds = [
+        n[5:]
+        for n in vars(random_families)
+        if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))
+    ]
     worst, without = Worst(), 0
     for kind in kinds:
         for seed in range(SEED, SEED + ROUNDS):
@@ -268,9 +409,19 @@ def main():
         print("FAIL", failure)
     if worst.relevance:
         kind = max(worst.relevance, key=worst.relevance.get)
-        print(f"relevance of {len(worst.relevance)} families ({', '.join(worst.relevance)}): largest error {worst.relevance[kind]:.1e} of the largest ({kind})")
-    print(f"{worst.count} gradients of {len(kinds)} families equal torch.autograd's, the largest error {worst.share:.2f} of what is allowed ({worst.where}); {without} have no counterpart there" if not worst.failures
-          else f"{len(worst.failures)} of {worst.count} gradients differ")
+        print(
+            f"relevance of {len(worst.relevance)} families ({', '.join(worst.relevance)}): "
+            f"largest error {worst.relevance[kind]:.1e} of the largest ({kind})"
+        )
+    print(
+        (
+            f"{worst.count} gradients of {len(kinds)} families equal torch.autograd's, the largest "
+            f"error {worst.share:.2f} of what is allowed ({worst.where}); {without} have no "
+            "counterpart there"
+        )
+        if not worst.failures
+        else f"{len(worst.failures)} of {worst.count} gradients differ"
+    )
     return bool(worst.failures)
 
 

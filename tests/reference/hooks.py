@@ -1,8 +1,8 @@
-"""What transformers' models hold where a trace of Headlight has a hook, by the trace's names, and rows of another run put in place
-there. Used by changes.py inside changed_attention.changed, so that what is hooked is changed already."""
-import contextlib
+"""What transformers' models hold where a trace of Headlight has a hook, by the trace's names, and
+rows of another run put in place there. Used by changes.py inside changed_attention.changed, so that
+what is hooked is changed already."""
 
-import torch
+import contextlib
 
 from changed_attention import concerns, span
 
@@ -26,24 +26,42 @@ class Place:
 
     def hook(self, change):
         """change(tensor [n, d]) gives None or what stands there from now on."""
+
         def entering(_, inputs):
             new = change(inputs[0][0])
             return None if new is None else (new[None], *inputs[1:])
 
         def leaving(_, __, out):
             new = change(first(out)[0])
-            return None if new is None else (new[None], *out[1:]) if isinstance(out, tuple) else new[None]
-        return self.module.register_forward_pre_hook(entering) if self.before else self.module.register_forward_hook(leaving)
+            return (
+                None
+                if new is None
+                else (new[None], *out[1:])
+                if isinstance(out, tuple)
+                else new[None]
+            )
+
+        return (
+            self.module.register_forward_pre_hook(entering)
+            if self.before
+            else self.module.register_forward_hook(leaving)
+        )
 
 
 def places_of(model):
     """Places by the trace's names."""
     out = {}
     for stack, layers in stacks_of(model).items():
-        for l, layer in enumerate(layers):
-            at, attention = f"{stack}.{l}.", getattr(layer, "self_attn", None) or layer.attn
-            add = lambda name, module, before, kind=stack: out.__setitem__(at + name, Place(kind, l, module, before))
-            project = next(getattr(attention, n) for n in ("c_proj", "o_proj", "out_proj", "dense") if hasattr(attention, n))
+        for i, layer in enumerate(layers):
+            at, attention = f"{stack}.{i}.", getattr(layer, "self_attn", None) or layer.attn
+            add = lambda name, module, before, kind=stack: out.__setitem__(
+                at + name, Place(kind, i, module, before)
+            )
+            project = next(
+                getattr(attention, n)
+                for n in ("c_proj", "o_proj", "out_proj", "dense")
+                if hasattr(attention, n)
+            )
             add("hook_resid_pre", layer, True)
             add("attn.hook_z", project, True)
             add("hook_attn_out", attention, False)
@@ -51,19 +69,35 @@ def places_of(model):
                 add("cross_attn.hook_z", layer.encoder_attn.out_proj, True, "cross")
                 add("hook_cross_attn_out", layer.encoder_attn, False, "cross")
             if stack != "blocks":  # normalized behind each block
-                add("hook_resid_mid", layer.encoder_attn_layer_norm if stack == "decoder" else layer.self_attn_layer_norm, False)
+                add(
+                    "hook_resid_mid",
+                    layer.encoder_attn_layer_norm
+                    if stack == "decoder"
+                    else layer.self_attn_layer_norm,
+                    False,
+                )
             elif hasattr(layer, "ln_2") or hasattr(layer, "post_attention_layernorm"):
-                add("hook_resid_mid", getattr(layer, "ln_2", None) or layer.post_attention_layernorm, True)
+                add(
+                    "hook_resid_mid",
+                    getattr(layer, "ln_2", None) or layer.post_attention_layernorm,
+                    True,
+                )
             add("hook_mlp_out", layer.mlp if stack == "blocks" else layer.fc2, False)
             add("hook_resid_post", layer, False)
     return out
 
 
-PARTS = {"patch-resid": ("hook_resid_pre",), "patch-attention": ("hook_attn_out", "hook_cross_attn_out"), "patch-mlp": ("hook_mlp_out",), "patch-head": ("attn.hook_z", "cross_attn.hook_z")}
+PARTS = {
+    "patch-resid": ("hook_resid_pre",),
+    "patch-attention": ("hook_attn_out", "hook_cross_attn_out"),
+    "patch-mlp": ("hook_mlp_out",),
+    "patch-head": ("attn.hook_z", "cross_attn.hook_z"),
+}
 
 
 def puts(changes, natural, noise):
-    """For each change that puts rows in place: the tensor's place and kind, head, positions, values."""
+    """For each change that puts rows in place: the tensor's place and kind, head, positions,
+    values."""
     for name, rest in changes.of(*PARTS, "noise"):
         if name == "noise":
             where = next(iter(noise))
@@ -73,7 +107,9 @@ def puts(changes, natural, noise):
         for where, values in natural.items():
             stack, layer, part = where.split(".", 2)
             kind = "cross" if "cross" in part else stack
-            heads = range(values.shape[1]) if name == "patch-head" and part in PARTS[name] else [None]
+            heads = (
+                range(values.shape[1]) if name == "patch-head" and part in PARTS[name] else [None]
+            )
             for head in heads:
                 if part in PARTS[name] and concerns(place, kind, int(layer), head, False):
                     yield where, head, positions, values
@@ -81,8 +117,8 @@ def puts(changes, natural, noise):
 
 @contextlib.contextmanager
 def hooked(model, changes, natural=None, noise=None):
-    """Gives a dictionary that a pass within it fills. natural: what a pass without changes has filled; noise: [n, d] by the name
-    of where it stands."""
+    """Gives a dictionary that a pass within it fills. natural: what a pass without changes has
+    filled; noise: [n, d] by the name of where it stands."""
     places, handles, seen = places_of(model), [], {}
 
     def putting(head, positions, values):
@@ -92,8 +128,9 @@ def hooked(model, changes, natural=None, noise=None):
                 x[rows] = values[rows]
             else:
                 d = values.shape[2]
-                x[rows, head * d:(head + 1) * d] = values[rows, head]
+                x[rows, head * d : (head + 1) * d] = values[rows, head]
             return x
+
         return change
 
     def keeping(name):
@@ -112,4 +149,8 @@ def hooked(model, changes, natural=None, noise=None):
         heads = changes.patterns["cross" if "cross" in name else stack, int(layer)].shape[0]
         seen[name] = seen[name].reshape(seen[name].shape[0], heads, -1)
     for (kind, layer), pattern in changes.patterns.items():
-        seen[f"decoder.{layer}.cross_attn.hook_pattern" if kind == "cross" else f"{kind}.{layer}.attn.hook_pattern"] = pattern
+        seen[
+            f"decoder.{layer}.cross_attn.hook_pattern"
+            if kind == "cross"
+            else f"{kind}.{layer}.attn.hook_pattern"
+        ] = pattern

@@ -3,8 +3,9 @@
 
     learn_scores.py > learn_scores.json
 
-The additive score is written as in its paper, one matrix over [q; k]; sparsemax is found by halving the interval of τ,
-not by sorting."""
+The additive score is written as in its paper, one matrix over [q; k]; sparsemax is found by halving
+the interval of τ, not by sorting."""
+
 import json
 
 import torch
@@ -22,8 +23,18 @@ def sparsemax(z):
 
 
 torch.manual_seed(17)
-draw = lambda *shape: torch.randn(*shape, dtype=torch.float32).double()  # the test reads them as float32
-q, k, W, W1, W2, v, location = draw(QUERIES, D), draw(KEYS, D), draw(D, D), draw(D, D), draw(D, D), draw(D), draw(KEYS, D)
+draw = lambda *shape: torch.randn(
+    *shape, dtype=torch.float32
+).double()  # the test reads them as float32
+q, k, W, W1, W2, v, location = (
+    draw(QUERIES, D),
+    draw(KEYS, D),
+    draw(D, D),
+    draw(D, D),
+    draw(D, D),
+    draw(D),
+    draw(KEYS, D),
+)
 pairs = torch.cat([q[:, None].expand(-1, KEYS, -1), k[None].expand(QUERIES, -1, -1)], -1)
 scores = {
     "dot": torch.einsum("id,jd->ij", q, k),
@@ -32,7 +43,7 @@ scores = {
     "additive": torch.tanh(pairs @ torch.cat([W1, W2], 1).T) @ v,
     "location": q @ location.T,
     "cosine": BETA * F.cosine_similarity(q[:, None], k[None], dim=-1),
-    "kernel": -torch.cdist(q, k) ** 2 / (2 * SIGMA**2),
+    "kernel": -(torch.cdist(q, k) ** 2) / (2 * SIGMA**2),
 }
 s = scores["scaled_dot"]
 weights = {
@@ -42,6 +53,15 @@ weights = {
     "hard": F.one_hot(s.argmax(-1), KEYS).double(),
 }
 numbers = dict(q=q, k=k, general=W, of_query=W1, of_key=W2, additive=v[:, None], location=location)
-print(json.dumps({"sharpness": BETA, "width": SIGMA, **{name: x.tolist() for name, x in numbers.items()},
-                  "scores": {name: x.tolist() for name, x in scores.items()},
-                  "weights": {name: x.tolist() for name, x in weights.items()}}, indent=None))
+print(
+    json.dumps(
+        {
+            "sharpness": BETA,
+            "width": SIGMA,
+            **{name: x.tolist() for name, x in numbers.items()},
+            "scores": {name: x.tolist() for name, x in scores.items()},
+            "weights": {name: x.tolist() for name, x in weights.items()},
+        },
+        indent=None,
+    )
+)

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Activation patching against hooks in transformers, as TransformerLens patches, and its estimates against autograd: each cell of each map, on random tiny models of three families,
-with the same seed in every run. The reference is in float64; what is allowed is five times transformers' own float32 noise.
+"""Activation patching against hooks in transformers, as TransformerLens patches, and its estimates
+against autograd: each cell of each map, on random tiny models of three families, with the same seed
+in every run. The reference is in float64; what is allowed is five times transformers' own float32
+noise.
 
     patching.py build/headlight [--seed N]
 """
+
 import argparse
 import math
 import subprocess
@@ -12,10 +15,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import random_families
 import torch
 import transformers
-
-import random_families
 from random_families import Draw
 from random_models import randomize
 
@@ -23,11 +25,22 @@ NOISES = 5
 transformers.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 
-# Of each family: its layers; of a layer the modules whose output is what attention and the MLP add, and the one that reads z.
+# Of each family: its layers; of a layer the modules whose output is what attention and the MLP add,
+# and the one that reads z.
 PLACES = {
     "gpt2": (lambda m: m.transformer.h, lambda b: b.attn, lambda b: b.mlp, lambda b: b.attn.c_proj),
-    "llama": (lambda m: m.model.layers, lambda b: b.self_attn, lambda b: b.mlp, lambda b: b.self_attn.o_proj),
-    "gemma2": (lambda m: m.model.layers, lambda b: b.post_attention_layernorm, lambda b: b.post_feedforward_layernorm, lambda b: b.self_attn.o_proj),
+    "llama": (
+        lambda m: m.model.layers,
+        lambda b: b.self_attn,
+        lambda b: b.mlp,
+        lambda b: b.self_attn.o_proj,
+    ),
+    "gemma2": (
+        lambda m: m.model.layers,
+        lambda b: b.post_attention_layernorm,
+        lambda b: b.post_feedforward_layernorm,
+        lambda b: b.self_attn.o_proj,
+    ),
 }
 
 
@@ -41,8 +54,8 @@ class Hooked:
         self.heads, self.layers = c.num_attention_heads, len(self.blocks)
 
     def run(self, ids, cache=None, patch=None, tape=None):
-        """Logits [n, vocab]. Fills `cache`, or `tape` with what keeps its gradient, or puts the columns and rows of patch (part, layer, rows,
-        columns, values) in place."""
+        """Logits [n, vocab]. Fills `cache`, or `tape` with what keeps its gradient, or puts the
+        columns and rows of patch (part, layer, rows, columns, values) in place."""
         handles = []
 
         def meet(part, layer, x):
@@ -61,11 +74,19 @@ class Hooked:
             return lambda module, inputs: (meet(part, layer, inputs[0]), *inputs[1:])
 
         def leaving(part, layer):
-            return lambda module, inputs, out: (meet(part, layer, out[0]), *out[1:]) if isinstance(out, tuple) else meet(part, layer, out)
+            return lambda module, inputs, out: (
+                (meet(part, layer, out[0]), *out[1:])
+                if isinstance(out, tuple)
+                else meet(part, layer, out)
+            )
 
         for layer, block in enumerate(self.blocks):
-            handles += [block.register_forward_pre_hook(entering("resid_pre", layer)), self.attention(block).register_forward_hook(leaving("attn_out", layer)),
-                        self.mlp(block).register_forward_hook(leaving("mlp_out", layer)), self.reads_z(block).register_forward_pre_hook(entering("z", layer))]
+            handles += [
+                block.register_forward_pre_hook(entering("resid_pre", layer)),
+                self.attention(block).register_forward_hook(leaving("attn_out", layer)),
+                self.mlp(block).register_forward_hook(leaving("mlp_out", layer)),
+                self.reads_z(block).register_forward_pre_hook(entering("z", layer)),
+            ]
         logits = self.model(torch.tensor([ids]), use_cache=False).logits[0]
         for handle in handles:
             handle.remove()
@@ -88,16 +109,31 @@ def expected(hooked, clean, corrupted, part, head, metric):
     d_head = cache["z", 0].shape[1] // hooked.heads
     columns = lambda h: slice(h * d_head, (h + 1) * d_head)
     if part == "heads":
-        cells = [[("z", layer, every, columns(h)) for h in range(hooked.heads)] for layer in range(hooked.layers)]
+        cells = [
+            [("z", layer, every, columns(h)) for h in range(hooked.heads)]
+            for layer in range(hooked.layers)
+        ]
     elif part == "head":
         cells = [[("z", head[0], slice(i, i + 1), columns(head[1])) for i in range(n)]]
     else:
-        cells = [[(part, layer, slice(i, i + 1), every) for i in range(n)] for layer in range(hooked.layers)]
-    return np.array([[(value(hooked.run(corrupted, patch=(*cell, cache[cell[:2]]))) - low) / (high - low) for cell in row] for row in cells])
+        cells = [
+            [(part, layer, slice(i, i + 1), every) for i in range(n)]
+            for layer in range(hooked.layers)
+        ]
+    return np.array(
+        [
+            [
+                (value(hooked.run(corrupted, patch=(*cell, cache[cell[:2]]))) - low) / (high - low)
+                for cell in row
+            ]
+            for row in cells
+        ]
+    )
 
 
 def estimated(hooked, clean, corrupted, part, head, metric):
-    """The map to first order: (clean − corrupted value) · autograd's gradient in the corrupted run."""
+    """The map to first order: (clean − corrupted value) · autograd's gradient in the corrupted
+    run."""
     cache, tape = {}, {}
     at_end = hooked.run(clean, cache)[-1]
     with torch.enable_grad():
@@ -107,22 +143,57 @@ def estimated(hooked, clean, corrupted, part, head, metric):
     by_place = lambda at: ((cache[at] - tape[at][0].detach()) * tape[at].grad[0] / between).double()
     d_head = cache["z", 0].shape[1] // hooked.heads
     if part == "heads":
-        return torch.stack([by_place(("z", layer)).reshape(len(clean), hooked.heads, d_head).sum((0, 2)) for layer in range(hooked.layers)]).numpy()
+        return torch.stack(
+            [
+                by_place(("z", layer)).reshape(len(clean), hooked.heads, d_head).sum((0, 2))
+                for layer in range(hooked.layers)
+            ]
+        ).numpy()
     if part == "head":
-        return by_place(("z", head[0])).reshape(len(clean), hooked.heads, d_head)[:, head[1]].sum(1)[None].numpy()
+        return (
+            by_place(("z", head[0]))
+            .reshape(len(clean), hooked.heads, d_head)[:, head[1]]
+            .sum(1)[None]
+            .numpy()
+        )
     return torch.stack([by_place((part, layer)).sum(1) for layer in range(hooked.layers)]).numpy()
 
 
 def ours(program, folder, clean, corrupted, part, head, metric, out, *more):
     what = ["--head", f"{head[0]}.{head[1]}"] if part == "head" else ["--what", part]
-    done = subprocess.run(list(map(str, [program, "patch", "--model", folder, "--clean-ids", ",".join(map(str, clean)), "--corrupted-ids", ",".join(map(str, corrupted)), *what,
-                                         "--metric", metric, "-o", out, "--quiet", *more])), capture_output=True, text=True)
+    done = subprocess.run(
+        list(
+            map(
+                str,
+                [
+                    program,
+                    "patch",
+                    "--model",
+                    folder,
+                    "--clean-ids",
+                    ",".join(map(str, clean)),
+                    "--corrupted-ids",
+                    ",".join(map(str, corrupted)),
+                    *what,
+                    "--metric",
+                    metric,
+                    "-o",
+                    out,
+                    "--quiet",
+                    *more,
+                ],
+            )
+        ),
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     return np.load(out).astype(np.float64).reshape(-1, np.load(out).shape[-1])
 
 
 def check(program, kind, seed, folder):
-    """The largest error of the family's maps, the noise it is held against, and how many cells there were."""
+    """The largest error of the family's maps, the noise it is held against, and how many cells
+    there were."""
     d = Draw(f"{kind} {seed}")
     d.long = False
     config, head_class = getattr(random_families, "make_" + kind)(d)
@@ -135,24 +206,51 @@ def check(program, kind, seed, folder):
     corrupted = list(clean)
     corrupted[2], corrupted[5] = (clean[2] + 7) % 90, (clean[5] + 11) % 90
     ends = [Hooked(kind, model).run(ids)[-1] for ids in (clean, corrupted)]
-    a, b = int((ends[0] - ends[1]).argmax()), int((ends[0] - ends[1]).argmin())  # where the two runs differ most
-    metrics = {f"#{a} - #{b}": lambda own, logits: logits[a] - logits[b], f"logit #{a}": lambda own, logits: logits[a], "kl": divergence}
+    a, b = (
+        int((ends[0] - ends[1]).argmax()),
+        int((ends[0] - ends[1]).argmin()),
+    )  # where the two runs differ most
+    metrics = {
+        f"#{a} - #{b}": lambda own, logits: logits[a] - logits[b],
+        f"logit #{a}": lambda own, logits: logits[a],
+        "kl": divergence,
+    }
     head = (1, 1)
-    maps = [(part, f"#{a} - #{b}") for part in ("resid_pre", "attn_out", "mlp_out", "heads", "head")] + [("heads", f"logit #{a}")]
+    maps = [
+        (part, f"#{a} - #{b}") for part in ("resid_pre", "attn_out", "mlp_out", "heads", "head")
+    ] + [("heads", f"logit #{a}")]
     if divergence(*ends) > 0.01:  # Gemma 2's random model is sure of one token in both
         maps.append(("attn_out", "kl"))
     worst, cells, largest_noise = 0.0, 0, 0.0
     for reference, more in ((expected, ()), (estimated, ("--estimate",))):
-        single, double = ({m: reference(Hooked(kind, model.to(dtype)), clean, corrupted, m[0], head, metrics[m[1]]) for m in maps} for dtype in (torch.float32, torch.float64))
+        single, double = (
+            {
+                m: reference(
+                    Hooked(kind, model.to(dtype)), clean, corrupted, m[0], head, metrics[m[1]]
+                )
+                for m in maps
+            }
+            for dtype in (torch.float32, torch.float64)
+        )
         noise = max(np.abs(single[m] - double[m]).max() for m in maps)
         for m in maps:
-            got = ours(program, folder, clean, corrupted, m[0], head, m[1], folder / "map.npy", *more)
-            assert got.shape == double[m].shape, f"{kind} {m}: {got.shape} instead of {double[m].shape}"
+            got = ours(
+                program, folder, clean, corrupted, m[0], head, m[1], folder / "map.npy", *more
+            )
+            assert got.shape == double[m].shape, (
+                f"{kind} {m}: {got.shape} instead of {double[m].shape}"
+            )
             assert np.abs(double[m]).max() > 100 * noise, f"{kind} {m}: nothing is at stake"
             error = np.abs(got - double[m]).max()
             if not error <= NOISES * noise:
-                raise AssertionError(f"{kind} {m} {more}: off by {error:.1e}, float32 noise {noise:.1e}")
-            worst, cells, largest_noise = max(worst, error), cells + got.size, max(largest_noise, noise)
+                raise AssertionError(
+                    f"{kind} {m} {more}: off by {error:.1e}, float32 noise {noise:.1e}"
+                )
+            worst, cells, largest_noise = (
+                max(worst, error),
+                cells + got.size,
+                max(largest_noise, noise),
+            )
     return worst, largest_noise, cells
 
 
@@ -168,7 +266,10 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             try:
                 worst, noise, cells = check(a.headlight.resolve(), kind, a.seed, Path(folder))
-                print(f"{kind}: {cells} patched cells equal transformers' hooks and autograd, largest error {worst:.1e} (its float32 noise: {noise:.1e})")
+                print(
+                    f"{kind}: {cells} patched cells equal transformers' hooks and autograd, "
+                    f"largest error {worst:.1e} (its float32 noise: {noise:.1e})"
+                )
             except AssertionError as problem:
                 failed += 1
                 print(f"FAIL {problem}")

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Configurations as people have them: old, new and contradicting spellings of rotary positions, aliases, keys that are absent or null, is_decoder.
-Each is read by transformers, which makes a random tiny model of it, and by Headlight, whose patterns and logits must be the same. What transformers
-cannot make or run, Headlight must refuse with a sentence or open; it must not crash.
+"""Configurations as people have them: old, new and contradicting spellings of rotary positions,
+aliases, keys that are absent or null, is_decoder. Each is read by transformers, which makes a
+random tiny model of it, and by Headlight, whose patterns and logits must be the same. What
+transformers cannot make or run, Headlight must refuse with a sentence or open; it must not crash.
 
     random_configs.py build/headlight [--seed N] [--rounds R] [--only llama,bert]
 """
+
 import argparse
 import json
 import random
@@ -14,32 +16,116 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import random_families
 import torch
 import transformers
-from safetensors.numpy import load_file
-
-import random_families
 from random_families import Draw
 from random_models import inputs_of, randomize
+from safetensors.numpy import load_file
 
 ROTARY = ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "modernbert")
 TURNED_PARTLY = ("phi", "gpt_neox")
 DECODERS_TOO = ("bert", "roberta", "xlm_roberta", "camembert", "electra")
 # What a class calls otherwise, and the sizes that must stay small.
 ALIASES = {
-    "gpt2": {"n_embd": "hidden_size", "n_head": "num_attention_heads", "n_layer": "num_hidden_layers", "n_positions": "max_position_embeddings"},
-    "distilbert": {"dim": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers"},
-    "bloom": {"n_head": "num_attention_heads", "n_layer": "num_hidden_layers", "hidden_size": "n_embed"},
-    "bart": {"d_model": "hidden_size", "encoder_attention_heads": "num_attention_heads", "encoder_layers": "num_hidden_layers"},
-    "marian": {"d_model": "hidden_size", "encoder_attention_heads": "num_attention_heads", "encoder_layers": "num_hidden_layers"},
-    "t5": {"d_model": "hidden_size", "num_heads": "num_attention_heads", "num_layers": "num_hidden_layers", "d_kv": "head_dim"},
-    "mt5": {"d_model": "hidden_size", "num_heads": "num_attention_heads", "num_layers": "num_hidden_layers", "d_kv": "head_dim"},
+    "gpt2": {
+        "n_embd": "hidden_size",
+        "n_head": "num_attention_heads",
+        "n_layer": "num_hidden_layers",
+        "n_positions": "max_position_embeddings",
+    },
+    "distilbert": {
+        "dim": "hidden_size",
+        "n_heads": "num_attention_heads",
+        "n_layers": "num_hidden_layers",
+    },
+    "bloom": {
+        "n_head": "num_attention_heads",
+        "n_layer": "num_hidden_layers",
+        "hidden_size": "n_embed",
+    },
+    "bart": {
+        "d_model": "hidden_size",
+        "encoder_attention_heads": "num_attention_heads",
+        "encoder_layers": "num_hidden_layers",
+    },
+    "marian": {
+        "d_model": "hidden_size",
+        "encoder_attention_heads": "num_attention_heads",
+        "encoder_layers": "num_hidden_layers",
+    },
+    "t5": {
+        "d_model": "hidden_size",
+        "num_heads": "num_attention_heads",
+        "num_layers": "num_hidden_layers",
+        "d_kv": "head_dim",
+    },
+    "mt5": {
+        "d_model": "hidden_size",
+        "num_heads": "num_attention_heads",
+        "num_layers": "num_hidden_layers",
+        "d_kv": "head_dim",
+    },
 }
-SIZES = ("model_type", "vocab_size", "decoder_vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "embedding_size",
-         "n_embd", "n_layer", "n_head", "dim", "n_layers", "n_heads", "hidden_dim", "ffn_dim", "word_embed_proj_dim", "d_model", "d_ff", "num_layers", "num_heads", "head_dim", "image_size",
-         "encoder_layers", "decoder_layers", "encoder_ffn_dim", "decoder_ffn_dim", "encoder_attention_heads", "decoder_attention_heads", "patch_size", "pad_token_id", "layer_types",
-         "eos_token_id", "bos_token_id", "decoder_start_token_id", "forced_eos_token_id", "cls_token_id", "sep_token_id", "id2label", "label2id", "num_hidden_groups", "num_decoder_layers")
-NULLABLE = ("num_key_value_heads", "rope_parameters", "rope_scaling", "layer_types", "n_inner", "word_embed_proj_dim", "decoder_vocab_size", "num_decoder_layers", "sliding_window", "head_dim", "pad_token_id", "eos_token_id")
+SIZES = (
+    "model_type",
+    "vocab_size",
+    "decoder_vocab_size",
+    "hidden_size",
+    "intermediate_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "embedding_size",
+    "n_embd",
+    "n_layer",
+    "n_head",
+    "dim",
+    "n_layers",
+    "n_heads",
+    "hidden_dim",
+    "ffn_dim",
+    "word_embed_proj_dim",
+    "d_model",
+    "d_ff",
+    "num_layers",
+    "num_heads",
+    "head_dim",
+    "image_size",
+    "encoder_layers",
+    "decoder_layers",
+    "encoder_ffn_dim",
+    "decoder_ffn_dim",
+    "encoder_attention_heads",
+    "decoder_attention_heads",
+    "patch_size",
+    "pad_token_id",
+    "layer_types",
+    "eos_token_id",
+    "bos_token_id",
+    "decoder_start_token_id",
+    "forced_eos_token_id",
+    "cls_token_id",
+    "sep_token_id",
+    "id2label",
+    "label2id",
+    "num_hidden_groups",
+    "num_decoder_layers",
+)
+NULLABLE = (
+    "num_key_value_heads",
+    "rope_parameters",
+    "rope_scaling",
+    "layer_types",
+    "n_inner",
+    "word_embed_proj_dim",
+    "decoder_vocab_size",
+    "num_decoder_layers",
+    "sliding_window",
+    "head_dim",
+    "pad_token_id",
+    "eos_token_id",
+)
 
 
 def rope_object(d, turned):
@@ -60,13 +146,22 @@ def rope_object(d, turned):
     if kind in ("llama3", "yarn", "dynamic") and d.flag():
         out["original_max_position_embeddings"] = d.choice([8, 16, 32])
     if kind == "yarn":
-        for key, values in (("beta_fast", (16, 32.0, None, 0)), ("beta_slow", (2, None)), ("mscale", (1.0, 0.7, 0)), ("mscale_all_dim", (0.5, 0, None)), ("attention_factor", (0.7, None)), ("truncate", (False, True))):
+        for key, values in (
+            ("beta_fast", (16, 32.0, None, 0)),
+            ("beta_slow", (2, None)),
+            ("mscale", (1.0, 0.7, 0)),
+            ("mscale_all_dim", (0.5, 0, None)),
+            ("attention_factor", (0.7, None)),
+            ("truncate", (False, True)),
+        ):
             if d.random() < 0.3:
                 out[key] = d.choice(values)
         if d.random() < 0.1:
             out["factor"] = None
     if d.random() < (0.5 if turned else 0.15):
-        out["partial_rotary_factor"] = d.choice([0.25, 0.3, 0.5, 0.7, 1.0]) if turned else d.choice([1.0, 0.9, 0.5])
+        out["partial_rotary_factor"] = (
+            d.choice([0.25, 0.3, 0.5, 0.7, 1.0]) if turned else d.choice([1.0, 0.9, 0.5])
+        )
     return out
 
 
@@ -78,13 +173,34 @@ def respell_rope(kind, c, d):
         c["rope_parameters"] = d.choice([None, {}]) if d.random() < 0.15 else rope_object(d, turned)
     if d.random() < 0.5:
         c["rope_scaling"] = d.choice([None, {}]) if d.random() < 0.2 else rope_object(d, turned)
-    for key, values in (("rope_theta", (500.0, 1000000, 300.5)), ("rotary_emb_base", (700, 900.0)), ("rotary_pct", (0.25, 0.3, 0.7)), ("partial_rotary_factor", (0.25, 0.5, 0.75)),
-                        ("original_max_position_embeddings", (8, 24)), ("global_rope_theta", (900.0, 80000)), ("local_rope_theta", (300.0, 20000))):
+    for key, values in (
+        ("rope_theta", (500.0, 1000000, 300.5)),
+        ("rotary_emb_base", (700, 900.0)),
+        ("rotary_pct", (0.25, 0.3, 0.7)),
+        ("partial_rotary_factor", (0.25, 0.5, 0.75)),
+        ("original_max_position_embeddings", (8, 24)),
+        ("global_rope_theta", (900.0, 80000)),
+        ("local_rope_theta", (300.0, 20000)),
+    ):
         if d.random() < (0.35 if turned or not key.startswith("partial") else 0.05):
             c[key] = d.choice(values)
     if kind == "modernbert" or d.random() < 0.05:
-        c["rope_parameters"] = d.choice([None, {}, {"full_attention": rope_object(d, False)}, {"full_attention": rope_object(d, False), "sliding_attention": rope_object(d, False)},
-                                         {"full_attention": None, "sliding_attention": rope_object(d, False), "truncate": False}])
+        c["rope_parameters"] = d.choice(
+            [
+                None,
+                {},
+                {"full_attention": rope_object(d, False)},
+                {
+                    "full_attention": rope_object(d, False),
+                    "sliding_attention": rope_object(d, False),
+                },
+                {
+                    "full_attention": None,
+                    "sliding_attention": rope_object(d, False),
+                    "truncate": False,
+                },
+            ]
+        )
     if turned and d.flag():  # a share of a head that is no whole number of pairs
         heads = c["num_attention_heads"]
         c["hidden_size"] = heads * d.choice([10, 12, 14, 20])
@@ -120,15 +236,15 @@ def patterns_of(model, inputs):
         out = model(**inputs, output_attentions=True)
     want = {}
     if model.config.is_encoder_decoder:
-        for l, p in enumerate(out.encoder_attentions):
-            want[f"encoder.{l}.attn.hook_pattern"] = p
-        for l, p in enumerate(out.decoder_attentions):
-            want[f"decoder.{l}.attn.hook_pattern"] = p
-            want[f"decoder.{l}.cross_attn.hook_pattern"] = out.cross_attentions[l]
+        for i, p in enumerate(out.encoder_attentions):
+            want[f"encoder.{i}.attn.hook_pattern"] = p
+        for i, p in enumerate(out.decoder_attentions):
+            want[f"decoder.{i}.attn.hook_pattern"] = p
+            want[f"decoder.{i}.cross_attn.hook_pattern"] = out.cross_attentions[i]
     else:
         name = "encoder" if type(model).__name__.endswith("EncoderModel") else "blocks"
-        for l, p in enumerate(out.attentions):
-            want[f"{name}.{l}.attn.hook_pattern"] = p
+        for i, p in enumerate(out.attentions):
+            want[f"{name}.{i}.attn.hook_pattern"] = p
     if hasattr(out, "logits"):
         want["logits"] = out.logits
     return {k: v[0].numpy() for k, v in want.items()}
@@ -156,7 +272,9 @@ def difference(got, want):
         if got[name].shape != w.shape:
             return 1e9, f"{name} has the shape {got[name].shape} instead of {w.shape}"
         scale = max(1.0, float(np.abs(w).max()) / 8)
-        error = float(np.abs(got[name].astype(np.float64) - w).max()) / ((5e-5 if name.endswith("pattern") else 2e-4) * scale)
+        error = float(np.abs(got[name].astype(np.float64) - w).max()) / (
+            (5e-5 if name.endswith("pattern") else 2e-4) * scale
+        )
         if not error <= worst:
             worst, where = error, name
     return worst, where
@@ -169,7 +287,11 @@ def compare(headlight, kind, seed, folder):
     config, head = getattr(random_families, "make_" + kind)(d)
     if kind in ("t5", "mt5") and d.random() < 0.3:
         head = getattr(transformers, type(config).__name__.replace("Config", "EncoderModel"))
-    c = {k: v for k, v in config.to_dict().items() if not k.startswith("_") and k not in ("transformers_version", "dtype", "architectures")}
+    c = {
+        k: v
+        for k, v in config.to_dict().items()
+        if not k.startswith("_") and k not in ("transformers_version", "dtype", "architectures")
+    }
     respell(kind, c, d)
     if kind in ROTARY:
         respell_rope(kind, c, d)
@@ -178,10 +300,27 @@ def compare(headlight, kind, seed, folder):
     model, want, options, problem = transformers_model(kind, config, head, d)
     if model is None:
         shown = run(headlight, "info", write(folder, c, head))
-        return ("" if shown.returncode in (0, 1) else f"info ends with {shown.returncode}: {shown.stderr}"), 0.0, problem
+        return (
+            (
+                ""
+                if shown.returncode in (0, 1)
+                else f"info ends with {shown.returncode}: {shown.stderr}"
+            ),
+            0.0,
+            problem,
+        )
     model.save_pretrained(folder)
     write(folder, c, head)
-    done = run(headlight, "trace", "--model", folder, "-o", folder / "trace.safetensors", "--quiet", *options)
+    done = run(
+        headlight,
+        "trace",
+        "--model",
+        folder,
+        "-o",
+        folder / "trace.safetensors",
+        "--quiet",
+        *options,
+    )
     if done.returncode:
         return f"status {done.returncode}: {done.stderr.strip()}", 0.0, None
     error, where = difference(load_file(folder / "trace.safetensors"), want)
@@ -197,7 +336,11 @@ def write(folder, c, head):
 def explicit_defaults(kind):
     """Every number of a class written out, as transformers has it where the file says nothing."""
     config = type(getattr(random_families, "make_" + kind)(plain_draw())[0])()
-    said = {k: v for k, v in config.to_dict().items() if not k.startswith("_") and k not in ("transformers_version", "dtype", "architectures")}
+    said = {
+        k: v
+        for k, v in config.to_dict().items()
+        if not k.startswith("_") and k not in ("transformers_version", "dtype", "architectures")
+    }
     return {"model_type": config.model_type}, {**said, "model_type": config.model_type}
 
 
@@ -220,7 +363,11 @@ def compare_defaults(headlight, kinds):
                 shown.append(json.loads(done.stdout) if done.returncode == 0 else done.stderr)
             if shown[0] != shown[1]:
                 failed += 1
-                different = [k for k in shown[0] if shown[0][k] != shown[1][k]] if all(isinstance(x, dict) for x in shown) else shown
+                different = (
+                    [k for k in shown[0] if shown[0][k] != shown[1][k]]
+                    if all(isinstance(x, dict) for x in shown)
+                    else shown
+                )
                 print(f"FAIL defaults of {kind}: {different}")
     print(f"random configs: defaults of {len(kinds)} classes, {failed} differ")
     return failed
@@ -237,13 +384,19 @@ def compare_all(headlight, kinds, seed, rounds, keep=None):
                 problem, error, reason = compare(headlight, kind, seed + i, folder)
                 if problem:
                     failed += 1
-                    print(f"FAIL config of {kind}, seed {seed + i}: {problem}\n     {(folder / 'config.json').read_text()}")
+                    print(
+                        f"FAIL config of {kind}, seed {seed + i}: {problem}\n     "
+                        f"{(folder / 'config.json').read_text()}"
+                    )
                 if reason and keep:
                     (folder / "transformers.txt").write_text(reason)
             refused += reason is not None
             worst = max(worst, error if not problem else 0.0)
     count = rounds * sum(3 if k in ROTARY else 1 for k in kinds)
-    print(f"{count} random configs, {refused} of them beyond transformers, {failed} differ, largest error {worst:.2f} of its tolerance (seed {seed})")
+    print(
+        f"{count} random configs, {refused} of them beyond transformers, {failed} differ, "
+        f"largest error {worst:.2f} of its tolerance (seed {seed})"
+    )
     return failed
 
 
@@ -255,7 +408,11 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--keep", type=Path)
     a = p.parse_args()
-    kinds = [n[5:] for n in vars(random_families) if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))]
+    kinds = [
+        n[5:]
+        for n in vars(random_families)
+        if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))
+    ]
     return 1 if compare_all(a.headlight, kinds, a.seed, a.rounds, a.keep) else 0
 
 

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""Makes a random tiny model of every family with Hugging Face transformers, and compares what Headlight computes with
-what transformers computes, tensor by tensor, so that nothing rests on the fixed reference files alone.
+"""Makes a random tiny model of every family with Hugging Face transformers, and compares what
+Headlight computes with what transformers computes, tensor by tensor, so that nothing rests on the
+fixed reference files alone.
 
     random_models.py build/headlight [--seed N] [--rounds R] [--only llama,t5] [--keep FOLDER]
 
-Sizes and options (rotary scalings, shared key/value heads, windows, tied or untied heads, post- or pre-norm, …) are
-drawn from the seed, which is printed: the same seed makes the same models. So is what the file holds: tied tensors under some of
-their names or in copies that differ, weights in float64; a tensor that nothing reads must be refused. Needs torch and transformers.
+Sizes and options (rotary scalings, shared key/value heads, windows, tied or untied heads, post- or
+pre-norm, …) are drawn from the seed, which is printed: the same seed makes the same models. So is
+what the file holds: tied tensors under some of their names or in copies that differ, weights in
+float64; a tensor that nothing reads must be refused. Needs torch and transformers.
 
-The first round of every seed reads 300 tokens where the model allows, under a window of 70 where it has one: more than a block of
-queries (64), of the MLP's rows (256) and of the window's reach over two blocks.
+The first round of every seed reads 300 tokens where the model allows, under a window of 70 where it
+has one: more than a block of queries (64), of the MLP's rows (256) and of the window's reach over
+two blocks.
 """
+
 import argparse
 import importlib
 import inspect
@@ -23,44 +27,97 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import torch
-import transformers
-from safetensors.numpy import load_file
-
 import random_families
 import stored_otherwise
+import torch
+import transformers
 from random_families import Draw
+from safetensors.numpy import load_file
 
-WITHOUT_HEAD_DIM = ("gpt2", "opt", "bloom", "bert", "roberta", "xlm_roberta", "camembert", "electra", "albert", "distilbert", "marian", "bart")
-TOLERANCE = {"hook_pattern": 5e-5, "attn_out": 1e-4, "resid_pre": 2e-4, "hook_normalized": 1e-4, "logits": 1e-4}
+WITHOUT_HEAD_DIM = (
+    "gpt2",
+    "opt",
+    "bloom",
+    "bert",
+    "roberta",
+    "xlm_roberta",
+    "camembert",
+    "electra",
+    "albert",
+    "distilbert",
+    "marian",
+    "bart",
+)
+TOLERANCE = {
+    "hook_pattern": 5e-5,
+    "attn_out": 1e-4,
+    "resid_pre": 2e-4,
+    "hook_normalized": 1e-4,
+    "logits": 1e-4,
+}
 transformers.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 
 
 # Modules whose output is what a block adds to the residual stream, in the order in which they run.
 ATTN_OUT = {
-    "gpt2": r"h\.\d+\.attn$", "gpt_neox": r"layers\.\d+\.attention$", "gemma2": r"post_attention_layernorm$", "bloom": r"self_attention\.dense$", "distilbert": r"out_lin$",
-    "albert": r"attention\.dense$", "modernbert": r"attn\.Wo$", "t5": r"SelfAttention$", "mt5": r"SelfAttention$", "marian": r"self_attn$", "bart": r"self_attn$",
-    "bert": r"attention\.output\.dense$", "roberta": r"attention\.output\.dense$", "xlm_roberta": r"attention\.output\.dense$", "camembert": r"attention\.output\.dense$", "electra": r"attention\.output\.dense$", "vit": r"attention\.(output\.dense|o_proj)$",
+    "gpt2": r"h\.\d+\.attn$",
+    "gpt_neox": r"layers\.\d+\.attention$",
+    "gemma2": r"post_attention_layernorm$",
+    "bloom": r"self_attention\.dense$",
+    "distilbert": r"out_lin$",
+    "albert": r"attention\.dense$",
+    "modernbert": r"attn\.Wo$",
+    "t5": r"SelfAttention$",
+    "mt5": r"SelfAttention$",
+    "marian": r"self_attn$",
+    "bart": r"self_attn$",
+    "bert": r"attention\.output\.dense$",
+    "roberta": r"attention\.output\.dense$",
+    "xlm_roberta": r"attention\.output\.dense$",
+    "camembert": r"attention\.output\.dense$",
+    "electra": r"attention\.output\.dense$",
+    "vit": r"attention\.(output\.dense|o_proj)$",
 }
-CROSS_OUT = {"t5": r"EncDecAttention$", "mt5": r"EncDecAttention$", "marian": r"encoder_attn$", "bart": r"encoder_attn$"}
+CROSS_OUT = {
+    "t5": r"EncDecAttention$",
+    "mt5": r"EncDecAttention$",
+    "marian": r"encoder_attn$",
+    "bart": r"encoder_attn$",
+}
 
 
 def randomize(model, generator):
-    """Weights that leave attention neither flat nor one-hot, biases and gains that are not 0 and 1."""
+    """Weights that leave attention neither flat nor one-hot, biases and gains that are not 0 and
+    1."""
     with torch.no_grad():
         for name, p in model.named_parameters():
             noise = torch.randn(p.shape, generator=generator)
             if not p.requires_grad:  # a table of sines
                 continue
             if p.ndim == 1:
-                p.copy_(0.3 * noise + (1.0 if name.endswith("weight") and "norm" in name.lower() or re.search(r"ln_\w+\.weight$|LayerNorm\.weight$", name) else 0.0))
-            elif "embed" in name or "wte" in name or "wpe" in name or "shared" in name or "relative_attention_bias" in name:
+                p.copy_(
+                    0.3 * noise
+                    + (
+                        1.0
+                        if name.endswith("weight")
+                        and "norm" in name.lower()
+                        or re.search(r"ln_\w+\.weight$|LayerNorm\.weight$", name)
+                        else 0.0
+                    )
+                )
+            elif (
+                "embed" in name
+                or "wte" in name
+                or "wpe" in name
+                or "shared" in name
+                or "relative_attention_bias" in name
+            ):
                 p.copy_(0.7 * noise)
             else:
                 p.copy_(noise * 1.0 / p[0].numel() ** 0.5)
                 if name.endswith("Attention.q.weight"):  # T5 does not scale its scores
-                    p.div_(model.config.d_kv ** 0.5)
+                    p.div_(model.config.d_kv**0.5)
         for name, b in model.named_buffers():
             if name == "final_logits_bias":
                 b.copy_(0.3 * torch.randn(b.shape, generator=generator))
@@ -69,7 +126,14 @@ def randomize(model, generator):
 def watch(model, pattern, into):
     for name, module in model.named_modules():
         if pattern and re.search(pattern, name):
-            module.register_forward_hook(lambda m, i, o: into.append((o[0] if isinstance(o, tuple) else o)[0].detach().numpy().reshape(-1, (o[0] if isinstance(o, tuple) else o).shape[-1])))
+            module.register_forward_hook(
+                lambda m, i, o: into.append(
+                    (o[0] if isinstance(o, tuple) else o)[0]
+                    .detach()
+                    .numpy()
+                    .reshape(-1, (o[0] if isinstance(o, tuple) else o).shape[-1])
+                )
+            )
 
 
 def expected_of(kind, model, inputs):
@@ -82,22 +146,22 @@ def expected_of(kind, model, inputs):
     numpy = lambda t: t[0].numpy()
     want = {"logits": numpy(out.logits)}
     if model.config.is_encoder_decoder:
-        for l, p in enumerate(out.encoder_attentions):
-            want[f"encoder.{l}.attn.hook_pattern"] = numpy(p)
-            want[f"encoder.{l}.hook_attn_out"] = added.pop(0)
-            want[f"encoder.{l}.hook_resid_pre"] = numpy(out.encoder_hidden_states[l])
-        for l, p in enumerate(out.decoder_attentions):
-            want[f"decoder.{l}.attn.hook_pattern"] = numpy(p)
-            want[f"decoder.{l}.cross_attn.hook_pattern"] = numpy(out.cross_attentions[l])
-            want[f"decoder.{l}.hook_attn_out"] = added.pop(0)
-            want[f"decoder.{l}.hook_cross_attn_out"] = crossed.pop(0)
-            want[f"decoder.{l}.hook_resid_pre"] = numpy(out.decoder_hidden_states[l])
+        for i, p in enumerate(out.encoder_attentions):
+            want[f"encoder.{i}.attn.hook_pattern"] = numpy(p)
+            want[f"encoder.{i}.hook_attn_out"] = added.pop(0)
+            want[f"encoder.{i}.hook_resid_pre"] = numpy(out.encoder_hidden_states[i])
+        for i, p in enumerate(out.decoder_attentions):
+            want[f"decoder.{i}.attn.hook_pattern"] = numpy(p)
+            want[f"decoder.{i}.cross_attn.hook_pattern"] = numpy(out.cross_attentions[i])
+            want[f"decoder.{i}.hook_attn_out"] = added.pop(0)
+            want[f"decoder.{i}.hook_cross_attn_out"] = crossed.pop(0)
+            want[f"decoder.{i}.hook_resid_pre"] = numpy(out.decoder_hidden_states[i])
         want["encoder.ln_final.hook_normalized"] = numpy(out.encoder_last_hidden_state)
     else:
-        for l, p in enumerate(out.attentions):
-            want[f"blocks.{l}.attn.hook_pattern"] = numpy(p)
-            want[f"blocks.{l}.hook_attn_out"] = added.pop(0)
-            want[f"blocks.{l}.hook_resid_pre"] = numpy(out.hidden_states[l])
+        for i, p in enumerate(out.attentions):
+            want[f"blocks.{i}.attn.hook_pattern"] = numpy(p)
+            want[f"blocks.{i}.hook_attn_out"] = added.pop(0)
+            want[f"blocks.{i}.hook_resid_pre"] = numpy(out.hidden_states[i])
         if kind not in ("vit", "opt"):  # theirs ends before or after what the name means
             want["ln_final.hook_normalized"] = numpy(out.hidden_states[-1])
     assert not added and not crossed, f"{kind}: a module was watched that belongs to no layer"
@@ -109,9 +173,14 @@ def inputs_of(kind, model, d, folder):
     c = model.config
     if kind == "vit":
         from PIL import Image
-        pixels = np.frombuffer(d.randbytes(c.image_size * c.image_size * 3), np.uint8).reshape(c.image_size, c.image_size, 3)
+
+        pixels = np.frombuffer(d.randbytes(c.image_size * c.image_size * 3), np.uint8).reshape(
+            c.image_size, c.image_size, 3
+        )
         Image.fromarray(pixels).save(folder / "picture.png")
-        values = torch.tensor((pixels / 255.0 - 0.5) / 0.5, dtype=torch.float32).permute(2, 0, 1)[None]
+        values = torch.tensor((pixels / 255.0 - 0.5) / 0.5, dtype=torch.float32).permute(2, 0, 1)[
+            None
+        ]
         return {"pixel_values": values}, ["--image", folder / "picture.png"]
     longest = 300 if d.long else 60 if "t5" not in kind else 90
     if getattr(c, "rope_parameters", None) and c.rope_parameters.get("rope_type") == "dynamic":
@@ -127,27 +196,46 @@ def inputs_of(kind, model, d, folder):
         options += ["--token-types", ",".join(map(str, types))]
     if c.is_encoder_decoder:
         start = getattr(c, "decoder_start_token_id", None)
-        target = [start if start is not None else 0] + [d.randrange(4, 90) for _ in range(d.choice([130] if d.long else [0, 11]))]
+        target = [start if start is not None else 0] + [
+            d.randrange(4, 90) for _ in range(d.choice([130] if d.long else [0, 11]))
+        ]
         inputs["decoder_input_ids"] = torch.tensor([target])
         options += ["--target-ids", ",".join(map(str, target))]
     return inputs, options
 
 
 def add_unread_keys(path, d):
-    """What these classes do not read must not matter, whatever it holds: their heads are as wide as the width divided by their number."""
+    """What these classes do not read must not matter, whatever it holds: their heads are as wide as
+    the width divided by their number."""
     config = json.loads(path.read_text())
-    path.write_text(json.dumps({**config, "head_dim": d.choice([5, 6, 64, 16384, "x"]), "n_ctx": d.choice([None, [1], "?"])}))
+    path.write_text(
+        json.dumps(
+            {
+                **config,
+                "head_dim": d.choice([5, 6, 64, 16384, "x"]),
+                "n_ctx": d.choice([None, [1], "?"]),
+            }
+        )
+    )
 
 
 def in_float64(kind, model, inputs):
-    return expected_of(kind, model.double(), {k: v.double() if v.is_floating_point() else v for k, v in inputs.items()})
+    return expected_of(
+        kind,
+        model.double(),
+        {k: v.double() if v.is_floating_point() else v for k, v in inputs.items()},
+    )
 
 
 def run_with_unread(folder, d, run):
     """None, or how a tensor that nothing reads was taken."""
     name = stored_otherwise.add_unread(folder, d)
     done = run()
-    return None if done.returncode == 1 and f"the tensor {name} " in done.stderr else f"{name} is read in silence: {done.stderr.strip()}"
+    return (
+        None
+        if done.returncode == 1 and f"the tensor {name} " in done.stderr
+        else f"{name} is read in silence: {done.stderr.strip()}"
+    )
 
 
 def compare(headlight, kind, seed, folder, long):
@@ -166,7 +254,11 @@ def compare(headlight, kind, seed, folder, long):
     inputs, options = inputs_of(kind, model, d, folder)
     want = expected_of(kind, model, inputs)
     out = folder / "trace.safetensors"
-    run = lambda: subprocess.run([str(x) for x in [headlight, "trace", "--model", folder, "-o", out, "--quiet", *options]], capture_output=True, text=True)
+    run = lambda: subprocess.run(
+        [str(x) for x in [headlight, "trace", "--model", folder, "-o", out, "--quiet", *options]],
+        capture_output=True,
+        text=True,
+    )
     done = run()
     if not done.returncode and not long and (refused := run_with_unread(folder, d, run)):
         return refused, 0.0
@@ -179,40 +271,76 @@ def compare(headlight, kind, seed, folder, long):
         if got[name].shape != w.shape:
             return f"{name} has the shape {got[name].shape} instead of {w.shape}", 0.0
         error = float(np.abs(got[name].astype(np.float64) - w).max())
-        limit = next(t for k, t in TOLERANCE.items() if name.endswith(k)) * max(1.0, float(np.abs(w).max()) / 8)
-        if not error <= limit:  # some random models magnify rounding: transformers in float64 tells who is off
+        limit = next(t for k, t in TOLERANCE.items() if name.endswith(k)) * max(
+            1.0, float(np.abs(w).max()) / 8
+        )
+        if (
+            not error <= limit
+        ):  # some random models magnify rounding: transformers in float64 tells who is off
             exact = exact or in_float64(kind, model, inputs)
-            ours, theirs = (float(np.abs(x.astype(np.float64) - exact[name]).max()) for x in (got[name], w))
+            ours, theirs = (
+                float(np.abs(x.astype(np.float64) - exact[name]).max()) for x in (got[name], w)
+            )
             limit = max(limit, theirs)
             if not ours <= limit:
-                return f"{name} is off by {error:.2e}, from float64 by {ours:.2e} (transformers' float32: {theirs:.2e})", error
+                return (
+                    (
+                        f"{name} is off by {error:.2e}, from float64 by {ours:.2e} (transformers' "
+                        f"float32: {theirs:.2e})"
+                    ),
+                    error,
+                )
             error = ours
         worst = max(worst, error / limit)
     return "", worst
 
 
 def open_another_head(headlight, kind, d, folder):
-    """None, or how a model of the same layers that does another task was not opened, or its patterns differ."""
+    """None, or how a model of the same layers that does another task was not opened, or its
+    patterns differ."""
     d.long = False
     config, head = getattr(random_families, "make_" + kind)(d)
     config._attn_implementation, module = "eager", importlib.import_module(head.__module__)
-    halves = {"bart": "Decoder|Encoder|CausalLM", "marian": "Decoder|Encoder|CausalLM", "t5": "Stack|Encoder|Token", "mt5": "Stack|Encoder|Token"}
-    tasks = [name for name, made in vars(module).items() if inspect.isclass(made) and issubclass(made, transformers.PreTrainedModel) and made.__module__ == module.__name__
-             and not re.search("Pre[Tt]rained", name) and not re.search(halves.get(kind, "Embeddings$|Layer$|Encoder$"), name)]
+    halves = {
+        "bart": "Decoder|Encoder|CausalLM",
+        "marian": "Decoder|Encoder|CausalLM",
+        "t5": "Stack|Encoder|Token",
+        "mt5": "Stack|Encoder|Token",
+    }
+    tasks = [
+        name
+        for name, made in vars(module).items()
+        if inspect.isclass(made)
+        and issubclass(made, transformers.PreTrainedModel)
+        and made.__module__ == module.__name__
+        and not re.search("Pre[Tt]rained", name)
+        and not re.search(halves.get(kind, "Embeddings$|Layer$|Encoder$"), name)
+    ]
     task = d.choice(sorted(tasks))
     model = getattr(module, task)(config).eval()
     model.save_pretrained(folder)
     inputs, options = inputs_of(kind, model, d, folder)
     out = folder / "trace.safetensors"
-    done = subprocess.run([str(x) for x in [headlight, "trace", "--model", folder, "-o", out, "--quiet", *options]], capture_output=True, text=True)
+    done = subprocess.run(
+        [str(x) for x in [headlight, "trace", "--model", folder, "-o", out, "--quiet", *options]],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         return f"{task}: {done.stderr.strip()}"
-    layers = (model.get_encoder() if config.is_encoder_decoder else getattr(model, model.base_model_prefix, model))
+    layers = (
+        model.get_encoder()
+        if config.is_encoder_decoder
+        else getattr(model, model.base_model_prefix, model)
+    )
     with torch.no_grad():
         known = {k: v for k, v in inputs.items() if not k.startswith("decoder")}
         attentions = layers(**known, output_attentions=True).attentions
     side = "encoder" if config.is_encoder_decoder else "blocks"
-    error = np.abs(load_file(out)[f"{side}.{len(attentions) - 1}.attn.hook_pattern"] - attentions[-1][0].numpy()).max()
+    error = np.abs(
+        load_file(out)[f"{side}.{len(attentions) - 1}.attn.hook_pattern"]
+        - attentions[-1][0].numpy()
+    ).max()
     return None if error <= TOLERANCE["hook_pattern"] else f"{task}: patterns differ by {error:.1e}"
 
 
@@ -224,7 +352,11 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--keep", type=Path)
     a = p.parse_args()
-    kinds = [n[5:] for n in vars(random_families) if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))]
+    kinds = [
+        n[5:]
+        for n in vars(random_families)
+        if n.startswith("make_") and (not a.only or n[5:] in a.only.split(","))
+    ]
     print(f"seed {a.seed}, transformers {transformers.__version__}")
     failed = 0
     for kind in kinds:
@@ -239,12 +371,15 @@ def main():
                 failed += 1
                 print(f"FAIL {kind}, seed {a.seed + i}: {problem}")
         with tempfile.TemporaryDirectory() as temporary:
-            if problem := open_another_head(a.headlight, kind, Draw(f"{kind} head {a.seed}"), Path(temporary)):
+            if problem := open_another_head(
+                a.headlight, kind, Draw(f"{kind} head {a.seed}"), Path(temporary)
+            ):
                 failed += 1
                 print(f"FAIL {kind}, seed {a.seed}: {problem}")
         print(f"{kind}: largest error {worst:.2f} of its tolerance")
     print(f"{len(kinds) * a.rounds} random models, {failed} differ (seed {a.seed})")
     import random_configs  # the other way round, it needs this module
+
     failed += random_configs.compare_all(a.headlight, kinds, a.seed, max(1, a.rounds // 3), a.keep)
     return 1 if failed else 0
 

@@ -1,5 +1,7 @@
-"""Writes the weights of a model as other programs may have stored them: tied tensors under some of their names, several copies that
-differ, float64; and adds a tensor that no model of the family has."""
+"""Writes the weights of a model as other programs may have stored them: tied tensors under some of
+their names, several copies that differ, float64; and adds a tensor that no model of the family
+has."""
+
 import numpy as np
 import torch
 from safetensors.numpy import load_file, save_file
@@ -25,13 +27,17 @@ def rewrite(folder, model, d):
         for name in group:
             tensors.pop(name, None)
         for i, name in enumerate(stored):
-            tensors[name] = (values + (0.3 * noise.standard_normal(values.shape) if differ and i else 0)).astype(np.float32)
+            tensors[name] = (
+                values + (0.3 * noise.standard_normal(values.shape) if differ and i else 0)
+            ).astype(np.float32)
     wide = d.choice(["none", "vectors", "all"])
     for name, value in tensors.items():
         if value.dtype == np.float32 and (wide == "all" or wide == "vectors" and value.ndim == 1):
             tensors[name] = value.astype(np.float64)
     save_file(tensors, path, metadata={"format": "pt"})
-    return type(model).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    return (
+        type(model).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    )
 
 
 def add_unread(folder, d):

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Folders with every file that a tokenizer may lie in present, absent or contradicting, for each tokenizer class that Headlight's families use, and tokenizer.json
-files of random components, against AutoTokenizer and tokenizers, new in each run:
+"""Folders with every file that a tokenizer may lie in present, absent or contradicting, for each
+tokenizer class that Headlight's families use, and tokenizer.json files of random components,
+against AutoTokenizer and tokenizers, new in each run:
 
     python tokenizer_folders.py build/headlight [--seed N] [--folders N] [--files N] [--keep FOLDER]
 """
+
 import argparse
 import json
 import os
@@ -13,7 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
-os.environ |= {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error", "RUST_LOG": "off", "RUST_BACKTRACE": "0"}
+os.environ |= {
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "RUST_LOG": "off",
+    "RUST_BACKTRACE": "0",
+}
 parser = argparse.ArgumentParser()
 parser.add_argument("program")
 parser.add_argument("--seed", type=int, default=None)
@@ -34,7 +42,9 @@ from tokenizations import CORPUS, SPELLINGS, Comparison, result, texts
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 transformers.logging.set_verbosity_error()
-components.rng.seed(SEED if options.seed is not None or "HEADLIGHT_LONG" in os.environ else 71)  # new ones in ./test long: some combinations that no tokenizer has still differ
+components.rng.seed(
+    SEED if options.seed is not None or "HEADLIGHT_LONG" in os.environ else 71
+)  # new ones in ./test long: some combinations that no tokenizer has still differ
 WORK = Path(options.keep or tempfile.mkdtemp(prefix="headlight folders "))
 comparison = Comparison(PROGRAM)
 
@@ -51,30 +61,106 @@ VOCABULARIES = WORK / "vocabularies"
 def train():
     VOCABULARIES.mkdir(parents=True, exist_ok=True)
     (VOCABULARIES / "corpus.txt").write_text(CORPUS, encoding="utf-8")
-    for name, specials in (("gpt2", ["<|endoftext|>"]), ("roberta", ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])):
+    for name, specials in (
+        ("gpt2", ["<|endoftext|>"]),
+        ("roberta", ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]),
+    ):
         bpe = Tokenizer(models.BPE())
         bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        bpe.train([str(VOCABULARIES / "corpus.txt")], trainers.BpeTrainer(vocab_size=330, special_tokens=specials, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+        bpe.train(
+            [str(VOCABULARIES / "corpus.txt")],
+            trainers.BpeTrainer(
+                vocab_size=330,
+                special_tokens=specials,
+                initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+                show_progress=False,
+            ),
+        )
         (VOCABULARIES / name).mkdir(exist_ok=True)
         bpe.model.save(str(VOCABULARIES / name))
     words = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    words.train([str(VOCABULARIES / "corpus.txt")], trainers.WordPieceTrainer(vocab_size=180, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], show_progress=False))
+    words.train(
+        [str(VOCABULARIES / "corpus.txt")],
+        trainers.WordPieceTrainer(
+            vocab_size=180,
+            special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+            show_progress=False,
+        ),
+    )
     ids = words.get_vocab()
-    (VOCABULARIES / "vocab.txt").write_text("\n".join(sorted(ids, key=ids.get)) + "\n", encoding="utf-8")
-    common = {"input": str(VOCABULARIES / "corpus.txt"), "character_coverage": 1.0, "hard_vocab_limit": False, "minloglevel": 2, "num_threads": 1}
-    plain = {"normalization_rule_name": "identity", "byte_fallback": True, "vocab_size": 380, "model_type": "bpe"}
+    (VOCABULARIES / "vocab.txt").write_text(
+        "\n".join(sorted(ids, key=ids.get)) + "\n", encoding="utf-8"
+    )
+    common = {
+        "input": str(VOCABULARIES / "corpus.txt"),
+        "character_coverage": 1.0,
+        "hard_vocab_limit": False,
+        "minloglevel": 2,
+        "num_threads": 1,
+    }
+    plain = {
+        "normalization_rule_name": "identity",
+        "byte_fallback": True,
+        "vocab_size": 380,
+        "model_type": "bpe",
+    }
     for name, extra in {
         "llama": plain,
-        "llama_own": plain | {"user_defined_symbols": ["<|user|>", "\u2581\u2581", "cat"], "control_symbols": ["<ctl>"]},
-        "llama_bare": plain | {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "byte_fallback": False, "vocab_size": 160},
-        "gemma": plain | {"add_dummy_prefix": False, "remove_extra_whitespaces": False, "pad_id": 0, "eos_id": 1, "bos_id": 2, "unk_id": 3, "bos_piece": "<bos>", "eos_piece": "<eos>"},
-        "t5": {"model_type": "unigram", "vocab_size": 150, "pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1},
-        "t5_plain": {"model_type": "unigram", "vocab_size": 150, "pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1, "normalization_rule_name": "identity"},
+        "llama_own": plain
+        | {
+            "user_defined_symbols": ["<|user|>", "\u2581\u2581", "cat"],
+            "control_symbols": ["<ctl>"],
+        },
+        "llama_bare": plain
+        | {
+            "add_dummy_prefix": False,
+            "remove_extra_whitespaces": False,
+            "byte_fallback": False,
+            "vocab_size": 160,
+        },
+        "gemma": plain
+        | {
+            "add_dummy_prefix": False,
+            "remove_extra_whitespaces": False,
+            "pad_id": 0,
+            "eos_id": 1,
+            "bos_id": 2,
+            "unk_id": 3,
+            "bos_piece": "<bos>",
+            "eos_piece": "<eos>",
+        },
+        "t5": {
+            "model_type": "unigram",
+            "vocab_size": 150,
+            "pad_id": 0,
+            "eos_id": 1,
+            "unk_id": 2,
+            "bos_id": -1,
+        },
+        "t5_plain": {
+            "model_type": "unigram",
+            "vocab_size": 150,
+            "pad_id": 0,
+            "eos_id": 1,
+            "unk_id": 2,
+            "bos_id": -1,
+            "normalization_rule_name": "identity",
+        },
         "xlmr": {"model_type": "unigram", "vocab_size": 150, "unk_id": 0, "bos_id": 1, "eos_id": 2},
-        "albert": {"model_type": "unigram", "vocab_size": 150, "pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1, "control_symbols": ["[CLS]", "[SEP]", "[MASK]"]},
+        "albert": {
+            "model_type": "unigram",
+            "vocab_size": 150,
+            "pad_id": 0,
+            "unk_id": 1,
+            "bos_id": -1,
+            "eos_id": -1,
+            "control_symbols": ["[CLS]", "[SEP]", "[MASK]"],
+        },
     }.items():
-        sentencepiece.SentencePieceTrainer.train(**common, **extra, model_prefix=str(VOCABULARIES / name))
+        sentencepiece.SentencePieceTrainer.train(
+            **common, **extra, model_prefix=str(VOCABULARIES / name)
+        )
 
 
 def copy(source, folder, name=None):
@@ -84,21 +170,81 @@ def copy(source, folder, name=None):
 # --- folders: a class's own files, then what people put beside them
 
 KINDS = [  # name, types of models, classes, files
-    ("gpt2", ["gpt2", "opt"], ["GPT2Tokenizer", "GPT2TokenizerFast"], {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"}),
-    ("phi", ["phi"], ["CodeGenTokenizer", "GPT2Tokenizer"], {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"}),
-    ("qwen", ["qwen2", "qwen3"], ["Qwen2Tokenizer", "Qwen2TokenizerFast"], {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"}),
-    ("neox", ["gpt_neox"], ["GPTNeoXTokenizer", "GPTNeoXTokenizerFast"], {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"}),
-    ("roberta", ["roberta", "bart", "t5"], ["RobertaTokenizer", "BartTokenizer", "RobertaTokenizerFast"], {"vocab.json": "roberta/vocab.json", "merges.txt": "roberta/merges.txt"}),
-    ("bert", ["bert", "distilbert", "electra"], ["BertTokenizer", "DistilBertTokenizer", "ElectraTokenizerFast"], {"vocab.txt": "vocab.txt"}),
-    ("llama", ["llama"], ["LlamaTokenizer", "LlamaTokenizerFast", "CodeLlamaTokenizer"], {"tokenizer.model": "llama.model"}),
-    ("llama_own", ["llama", "mistral"], ["LlamaTokenizer", None], {"tokenizer.model": "llama_own.model"}),
-    ("llama_bare", ["llama", "mistral"], ["LlamaTokenizer", None], {"tokenizer.model": "llama_bare.model"}),
-    ("gemma", ["gemma", "gemma2"], ["GemmaTokenizer", "GemmaTokenizerFast"], {"tokenizer.model": "gemma.model"}),
+    (
+        "gpt2",
+        ["gpt2", "opt"],
+        ["GPT2Tokenizer", "GPT2TokenizerFast"],
+        {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"},
+    ),
+    (
+        "phi",
+        ["phi"],
+        ["CodeGenTokenizer", "GPT2Tokenizer"],
+        {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"},
+    ),
+    (
+        "qwen",
+        ["qwen2", "qwen3"],
+        ["Qwen2Tokenizer", "Qwen2TokenizerFast"],
+        {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"},
+    ),
+    (
+        "neox",
+        ["gpt_neox"],
+        ["GPTNeoXTokenizer", "GPTNeoXTokenizerFast"],
+        {"vocab.json": "gpt2/vocab.json", "merges.txt": "gpt2/merges.txt"},
+    ),
+    (
+        "roberta",
+        ["roberta", "bart", "t5"],
+        ["RobertaTokenizer", "BartTokenizer", "RobertaTokenizerFast"],
+        {"vocab.json": "roberta/vocab.json", "merges.txt": "roberta/merges.txt"},
+    ),
+    (
+        "bert",
+        ["bert", "distilbert", "electra"],
+        ["BertTokenizer", "DistilBertTokenizer", "ElectraTokenizerFast"],
+        {"vocab.txt": "vocab.txt"},
+    ),
+    (
+        "llama",
+        ["llama"],
+        ["LlamaTokenizer", "LlamaTokenizerFast", "CodeLlamaTokenizer"],
+        {"tokenizer.model": "llama.model"},
+    ),
+    (
+        "llama_own",
+        ["llama", "mistral"],
+        ["LlamaTokenizer", None],
+        {"tokenizer.model": "llama_own.model"},
+    ),
+    (
+        "llama_bare",
+        ["llama", "mistral"],
+        ["LlamaTokenizer", None],
+        {"tokenizer.model": "llama_bare.model"},
+    ),
+    (
+        "gemma",
+        ["gemma", "gemma2"],
+        ["GemmaTokenizer", "GemmaTokenizerFast"],
+        {"tokenizer.model": "gemma.model"},
+    ),
     ("t5", ["t5", "mt5"], ["T5Tokenizer", "T5TokenizerFast"], {"spiece.model": "t5.model"}),
     ("t5_plain", ["t5"], ["T5Tokenizer"], {"spiece.model": "t5_plain.model"}),
-    ("xlmr", ["xlm-roberta"], ["XLMRobertaTokenizer", "XLMRobertaTokenizerFast"], {"sentencepiece.bpe.model": "xlmr.model"}),
+    (
+        "xlmr",
+        ["xlm-roberta"],
+        ["XLMRobertaTokenizer", "XLMRobertaTokenizerFast"],
+        {"sentencepiece.bpe.model": "xlmr.model"},
+    ),
     ("camembert", ["camembert"], ["CamembertTokenizer"], {"sentencepiece.bpe.model": "xlmr.model"}),
-    ("albert", ["albert"], ["AlbertTokenizer", "AlbertTokenizerFast"], {"spiece.model": "albert.model"}),
+    (
+        "albert",
+        ["albert"],
+        ["AlbertTokenizer", "AlbertTokenizerFast"],
+        {"spiece.model": "albert.model"},
+    ),
 ]
 FLAGS = {
     "add_prefix_space": [True, False],
@@ -115,12 +261,26 @@ FLAGS = {
 
 
 def described(content, **more):
-    return {"content": content, "lstrip": maybe(0.2), "rstrip": maybe(0.2), "single_word": maybe(0.15), "normalized": maybe(0.3), **more}
+    return {
+        "content": content,
+        "lstrip": maybe(0.2),
+        "rstrip": maybe(0.2),
+        "single_word": maybe(0.15),
+        "normalized": maybe(0.3),
+        **more,
+    }
 
 
 def named_tokens(kind):
-    own = {"bert": ["[CLS]", "[SEP]", "[UNK]", "[MASK]"], "albert": ["[CLS]", "[SEP]", "<unk>", "[MASK]"], "gemma": ["<bos>", "<eos>", "<unk>"]}.get(kind, ["<s>", "</s>", "<unk>", "<|endoftext|>", "<|im_start|>"])
-    keys = rng.sample(["bos_token", "eos_token", "pad_token", "mask_token", "cls_token", "sep_token"], k=rng.randint(0, 2))
+    own = {
+        "bert": ["[CLS]", "[SEP]", "[UNK]", "[MASK]"],
+        "albert": ["[CLS]", "[SEP]", "<unk>", "[MASK]"],
+        "gemma": ["<bos>", "<eos>", "<unk>"],
+    }.get(kind, ["<s>", "</s>", "<unk>", "<|endoftext|>", "<|im_start|>"])
+    keys = rng.sample(
+        ["bos_token", "eos_token", "pad_token", "mask_token", "cls_token", "sep_token"],
+        k=rng.randint(0, 2),
+    )
     return {key: rng.choice(own) for key in keys}
 
 
@@ -129,7 +289,8 @@ def write(path, value):
 
 
 def side_files(folder, kind, size):
-    """tokenizer_config.json, special_tokens_map.json and added_tokens.json, each there or not, some against each other."""
+    """tokenizer_config.json, special_tokens_map.json and added_tokens.json, each there or not, some
+    against each other."""
     config, chosen = {}, rng.sample(SPELLINGS, k=5)
     for key, values in FLAGS.items():
         if maybe(0.35):
@@ -144,11 +305,21 @@ def side_files(folder, kind, size):
         config["image_token"] = "<image>"
     first = size + rng.choice([0, 0, 0, 3])
     if maybe(0.35):
-        config["added_tokens_decoder"] = {str(first + i): described(c, special=maybe()) for i, c in enumerate(chosen[: rng.randint(1, 4)])}
+        config["added_tokens_decoder"] = {
+            str(first + i): described(c, special=maybe())
+            for i, c in enumerate(chosen[: rng.randint(1, 4)])
+        }
     if maybe(0.3):
-        write(folder / "special_tokens_map.json", {k: rng.choice([v, described(v)]) for k, v in named_tokens(kind).items()} | ({"additional_special_tokens": chosen[1:3]} if maybe() else {}))
+        write(
+            folder / "special_tokens_map.json",
+            {k: rng.choice([v, described(v)]) for k, v in named_tokens(kind).items()}
+            | ({"additional_special_tokens": chosen[1:3]} if maybe() else {}),
+        )
     if maybe(0.3):
-        write(folder / "added_tokens.json", {c: first + i for i, c in enumerate(chosen[: rng.randint(1, 3)])})
+        write(
+            folder / "added_tokens.json",
+            {c: first + i for i, c in enumerate(chosen[: rng.randint(1, 3)])},
+        )
     return config
 
 
@@ -157,7 +328,9 @@ def contradict(path):
     root = json.loads(path.read_text(encoding="utf-8"))
     change = rng.randrange(5)
     if change == 0:
-        root["added_tokens"].append({"id": rng.choice([2, 5000]), **described("<odd>", special=maybe())})
+        root["added_tokens"].append(
+            {"id": rng.choice([2, 5000]), **described("<odd>", special=maybe())}
+        )
     if change == 1:
         root["post_processor"] = json.loads(Tokenizer(models.BPE()).to_str())["post_processor"]
     if change == 2 and root["added_tokens"]:
@@ -168,13 +341,19 @@ def contradict(path):
 
 
 def make_folder(number):
-    kind, types, classes, files = KINDS[number % len(KINDS)] if number < 2 * len(KINDS) else rng.choice(KINDS)
+    kind, types, classes, files = (
+        KINDS[number % len(KINDS)] if number < 2 * len(KINDS) else rng.choice(KINDS)
+    )
     folder = WORK / f"{number:03}_{kind}"
     folder.mkdir(parents=True)
     for name, source in files.items():
         copy(VOCABULARIES / source, folder, name)
     said = rng.choice(classes)
-    write(folder / "config.json", {"model_type": rng.choice(types)} | ({"tokenizer_class": said} if said and maybe(0.1) else {}))
+    write(
+        folder / "config.json",
+        {"model_type": rng.choice(types)}
+        | ({"tokenizer_class": said} if said and maybe(0.1) else {}),
+    )
     base = {"tokenizer_class": said} if said else {}
     write(folder / "tokenizer_config.json", base)
     with_json = maybe(0.5)
@@ -192,11 +371,24 @@ def make_folder(number):
     except Exception:
         pass
     config = base | side_files(folder, kind, size)
-    if maybe(0.2) and kind != "roberta":  # a T5 with the vocabulary of RoBERTa is nothing without its class
+    if (
+        maybe(0.2) and kind != "roberta"
+    ):  # a T5 with the vocabulary of RoBERTa is nothing without its class
         config.pop("tokenizer_class", None)
     if maybe(0.15) and (folder / "tokenizer.json").exists():
-        config["tokenizer_class"] = rng.choice(["PreTrainedTokenizerFast", "TokenizersBackend", "NobodysTokenizer", "BloomTokenizerFast", *(["LlamaTokenizerFast"] if kind in ("gpt2", "qwen", "llama", "gemma") else [])])
-        write(folder / "config.json", {"model_type": rng.choice(types + ["modernbert", "bloom", "mistral", "llama"])})
+        config["tokenizer_class"] = rng.choice(
+            [
+                "PreTrainedTokenizerFast",
+                "TokenizersBackend",
+                "NobodysTokenizer",
+                "BloomTokenizerFast",
+                *(["LlamaTokenizerFast"] if kind in ("gpt2", "qwen", "llama", "gemma") else []),
+            ]
+        )
+        write(
+            folder / "config.json",
+            {"model_type": rng.choice(types + ["modernbert", "bloom", "mistral", "llama"])},
+        )
     if config or maybe():
         write(folder / "tokenizer_config.json", config)
     else:
@@ -217,14 +409,22 @@ def check_folder(number):
             print(f"{folder.name}: {type(e).__name__} {str(e)[:160]!r}")
         return
     unknown = backend.model.unk_token if hasattr(backend.model, "unk_token") else None
-    rows = [{"text": t, "special": maybe(0.8)} | ({"pair": "the dog"} if maybe(0.2) else {}) for t in texts(rng)]
-    # Without an unknown token characters are lost, and tokenizers' offsets after them are those of other characters.
+    rows = [
+        {"text": t, "special": maybe(0.8)} | ({"pair": "the dog"} if maybe(0.2) else {})
+        for t in texts(rng)
+    ]
+    # Without an unknown token characters are lost, and tokenizers' offsets after them are those of
+    # other characters.
     exact = unknown is not None or isinstance(backend.model, models.Unigram)
 
     def encode(row):
         pair = row.get("pair")
         encoding = backend.encode(row["text"], pair, add_special_tokens=row["special"])
-        return result(encoding, exact and "".join(backend.decode([i], skip_special_tokens=False) for i in encoding.ids) != "")
+        return result(
+            encoding,
+            exact
+            and "".join(backend.decode([i], skip_special_tokens=False) for i in encoding.ids) != "",
+        )
 
     comparison.compare(folder.name, folder, rows, encode)
 
@@ -234,12 +434,31 @@ train()
 components.check_characters(WORK, comparison)
 for number in range(options.files):
     components.check_file(number, WORK, comparison)
-print(f"{comparison.compared} tokenizations of {options.files} files, {comparison.refused} of which tokenizers cannot read, {time.monotonic() - began:.1f} s", flush=True)
+print(
+    (
+        f"{comparison.compared} tokenizations of {options.files} files, {comparison.refused} of "
+        f"which tokenizers cannot read, {time.monotonic() - began:.1f} s"
+    ),
+    flush=True,
+)
 unread = comparison.refused
 for number in range(options.folders):
     check_folder(number)
 if 3 * (comparison.refused - unread) > options.folders:
-    comparison.report("folders", "that transformers reads", "two thirds", f"{options.folders - comparison.refused + unread}; SentencePiece models need the package protobuf")
-print(f"{comparison.compared} tokenizations of {options.folders} folders and {options.files} files compared, {comparison.refused} that the other side cannot read, {len(comparison.failures)} differ, {time.monotonic() - began:.1f} s")
+    comparison.report(
+        "folders",
+        "that transformers reads",
+        "two thirds",
+        (
+            f"{options.folders - comparison.refused + unread}; SentencePiece models need the "
+            "package "
+            "protobuf"
+        ),
+    )
+print(
+    f"{comparison.compared} tokenizations of {options.folders} folders and {options.files} files "
+    f"compared, {comparison.refused} that the other side cannot read, {len(comparison.failures)} "
+    f"differ, {time.monotonic() - began:.1f} s"
+)
 print(f"{'FAIL' if comparison.failures else 'ok'} tokenizer_folders, seed {SEED}")
 sys.exit(bool(comparison.failures))

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The built-in translator, and small models of the other families that write, against transformers: logits, the three
-kinds of attention, greedy texts token for token, beam search.
+"""The built-in translator, and small models of the other families that write, against transformers:
+logits, the three kinds of attention, greedy texts token for token, beam search.
 
     python translator.py build/headlight [SENTENCES.txt]
 
-Without a file: translator_sentences.txt, 500 sentences of the generated templates that training held out.
+Without a file: translator_sentences.txt, 500 sentences of the generated templates that training
+held out.
 """
+
 import json
 import os
 import subprocess
@@ -16,11 +18,15 @@ from pathlib import Path
 import torch
 import transformers
 from safetensors.torch import load_file
-from transformers import AutoModelForSeq2SeqLM, AutoModelForCausalLM, MarianMTModel, MarianTokenizer
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, MarianMTModel, MarianTokenizer
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = Path(sys.argv[1]).resolve()
-SENTENCES = Path(sys.argv[2] if len(sys.argv) > 2 else HERE / "translator_sentences.txt").read_text(encoding="utf-8").splitlines()
+SENTENCES = (
+    Path(sys.argv[2] if len(sys.argv) > 2 else HERE / "translator_sentences.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
+)
 FOLDER = HERE.parent.parent / "models/translator"
 TOLERANCE = 1e-4
 failed = 0
@@ -42,7 +48,9 @@ def hold(what, fine, note=""):
 
 
 def open_translator():
-    model = MarianMTModel.from_pretrained(FOLDER, dtype=torch.float32, attn_implementation="eager").eval()
+    model = MarianMTModel.from_pretrained(
+        FOLDER, dtype=torch.float32, attn_implementation="eager"
+    ).eval()
     model.generation_config.forced_eos_token_id = None  # see compare_families
     return model, MarianTokenizer.from_pretrained(FOLDER)
 
@@ -57,12 +65,29 @@ def compare_tensors(model, tokenizer, sentences):
         theirs = model(input_ids=source, decoder_input_ids=target, output_attentions=True)
         with tempfile.TemporaryDirectory() as out:
             path = Path(out) / "t.safetensors"
-            headlight("trace", "--model", FOLDER, "--text", text, "--target-ids", ",".join(map(str, target[0].tolist())),
-                      "--capture", "logits", "--capture", "*.hook_pattern", "-o", path, "--quiet")
+            headlight(
+                "trace",
+                "--model",
+                FOLDER,
+                "--text",
+                text,
+                "--target-ids",
+                ",".join(map(str, target[0].tolist())),
+                "--capture",
+                "logits",
+                "--capture",
+                "*.hook_pattern",
+                "-o",
+                path,
+                "--quiet",
+            )
             ours = load_file(path)
         pairs = {"logits": theirs.logits[0]}
-        for kind, patterns in (("encoder.{}.attn", theirs.encoder_attentions), ("decoder.{}.attn", theirs.decoder_attentions),
-                               ("decoder.{}.cross_attn", theirs.cross_attentions)):
+        for kind, patterns in (
+            ("encoder.{}.attn", theirs.encoder_attentions),
+            ("decoder.{}.attn", theirs.decoder_attentions),
+            ("decoder.{}.cross_attn", theirs.cross_attentions),
+        ):
             for layer, pattern in enumerate(patterns):
                 pairs[kind.format(layer) + ".hook_pattern"] = pattern[0]
         for name, want in pairs.items():
@@ -78,46 +103,100 @@ def compare_texts(model, tokenizer, sentences, beams, **options):
     differ = 0
     for text in sentences:
         source = tokenizer(text, return_tensors="pt")
-        theirs = model.generate(**source, num_beams=beams, do_sample=False, **options)[0, 1:].tolist()
+        theirs = model.generate(**source, num_beams=beams, do_sample=False, **options)[
+            0, 1:
+        ].tolist()
         theirs = [i for i in theirs if i != tokenizer.eos_token_id]
-        extra = ["--length-penalty", options["length_penalty"]] if "length_penalty" in options else []
-        ours = headlight("generate", "--model", FOLDER, "--text", text, "--tokens", 95, "--beams", beams, *extra, "--ids-out")
+        extra = (
+            ["--length-penalty", options["length_penalty"]] if "length_penalty" in options else []
+        )
+        ours = headlight(
+            "generate",
+            "--model",
+            FOLDER,
+            "--text",
+            text,
+            "--tokens",
+            95,
+            "--beams",
+            beams,
+            *extra,
+            "--ids-out",
+        )
         ours = [int(i) for i in ours.strip().split(",") if i]
         differ += ours != theirs
         hold(f"beams {beams} “{text}”", ours == theirs, f"{ours} {theirs}")
-    print(f"{beams} beams {options or ''}: {len(sentences) - differ} of {len(sentences)} texts equal")
+    print(
+        f"{beams} beams {options or ''}: {len(sentences) - differ} of {len(sentences)} texts equal"
+    )
 
 
 @torch.no_grad()
 def compare_families():
-    """A few tokens of every reference model that writes. transformers ends a text that grows too long with an end token of
-    its own accord (forced_eos_token_id); Headlight stops and says that the text did not end."""
+    """A few tokens of every reference model that writes. transformers ends a text that grows too
+    long with an end token of its own accord (forced_eos_token_id); Headlight stops and says that
+    the text did not end."""
     ids = [5, 9, 200, 31, 5, 9, 77]
     for folder in sorted((HERE / "models").iterdir()):
-        kind = json.loads((folder / "config.json").read_text()).get("model_type") if (folder / "config.json").exists() else None
-        loader = {"marian": AutoModelForSeq2SeqLM, "bart": AutoModelForSeq2SeqLM, "t5": AutoModelForSeq2SeqLM, "mt5": AutoModelForSeq2SeqLM,
-                  "gpt2": AutoModelForCausalLM, "llama": AutoModelForCausalLM, "qwen3": AutoModelForCausalLM}.get(kind)
+        kind = (
+            json.loads((folder / "config.json").read_text()).get("model_type")
+            if (folder / "config.json").exists()
+            else None
+        )
+        loader = {
+            "marian": AutoModelForSeq2SeqLM,
+            "bart": AutoModelForSeq2SeqLM,
+            "t5": AutoModelForSeq2SeqLM,
+            "mt5": AutoModelForSeq2SeqLM,
+            "gpt2": AutoModelForCausalLM,
+            "llama": AutoModelForCausalLM,
+            "qwen3": AutoModelForCausalLM,
+        }.get(kind)
         if not loader or not (folder / "model.safetensors").exists():
             continue
-        model = loader.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+        model = loader.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation="eager"
+        ).eval()
         model.generation_config.forced_eos_token_id = None
         for beams in (1, 3):
-            whole = model.generate(torch.tensor([ids]), num_beams=beams, do_sample=False, max_new_tokens=8)[0].tolist()
+            whole = model.generate(
+                torch.tensor([ids]), num_beams=beams, do_sample=False, max_new_tokens=8
+            )[0].tolist()
             end = model.generation_config.eos_token_id
-            theirs = whole[len(ids):] if loader is AutoModelForCausalLM else whole[1:]
+            theirs = whole[len(ids) :] if loader is AutoModelForCausalLM else whole[1:]
             if not isinstance(end, list) and end in theirs:
-                theirs = theirs[:theirs.index(end)]
-            given = ["--target-ids", model.generation_config.decoder_start_token_id] if loader is AutoModelForSeq2SeqLM else []
-            out = json.loads(headlight("generate", "--model", folder, "--ids", ",".join(map(str, ids)), *given, "--tokens", 8, "--beams", beams, "--json"))
-            hold(f"{folder.name} with {beams} beams", out["ids"] == theirs, f"{out['ids']} {theirs}")
+                theirs = theirs[: theirs.index(end)]
+            given = (
+                ["--target-ids", model.generation_config.decoder_start_token_id]
+                if loader is AutoModelForSeq2SeqLM
+                else []
+            )
+            out = json.loads(
+                headlight(
+                    "generate",
+                    "--model",
+                    folder,
+                    "--ids",
+                    ",".join(map(str, ids)),
+                    *given,
+                    "--tokens",
+                    8,
+                    "--beams",
+                    beams,
+                    "--json",
+                )
+            )
+            hold(
+                f"{folder.name} with {beams} beams", out["ids"] == theirs, f"{out['ids']} {theirs}"
+            )
 
 
 def main():
     model, tokenizer = open_translator()
     compare_tensors(model, tokenizer, SENTENCES[:12])
     every = bool(os.environ.get("HEADLIGHT_LONG"))
-    compare_texts(model, tokenizer, SENTENCES[:500 if every else 150], 1)
-    compare_texts(model, tokenizer, SENTENCES[:100 if every else 40], 4)
+    compare_texts(model, tokenizer, SENTENCES[: 500 if every else 150], 1)
+    compare_texts(model, tokenizer, SENTENCES[: 100 if every else 40], 4)
     compare_texts(model, tokenizer, SENTENCES[100:130], 3, length_penalty=0.6)
     compare_families()
     print("failed" if failed else "all equal", failed or "")
