@@ -1,4 +1,6 @@
-"""What the benchmarks have in common: a line for each bar, which all.py collects, and the rows of headlight_bench."""
+"""What the benchmarks have in common: a line for each bar, which all.py collects, and the rows of
+headlight_bench."""
+
 import json
 import os
 import subprocess
@@ -7,22 +9,43 @@ THREADS = 2
 
 
 def bar(work, value, most, least=None, unit=""):
-    """Says whether a figure keeps its bar; `least`: the same of the fastest runs, on a machine that others use too."""
+    """Says whether a figure keeps its bar; `least`: the same of the fastest runs, on a machine that
+    others use too."""
     fastest = "" if least is None else f"{least:.2f}{unit}"
-    print(f"bar | {work} | {value:.2f}{unit} | {fastest} | ≤ {most}{unit} | {'met' if value <= most else 'missed'}", flush=True)
+    print(
+        (
+            f"bar | {work} | {value:.2f}{unit} | {fastest} | ≤ {most}{unit} | "
+            f"{'met' if value <= most else 'missed'}"
+        ),
+        flush=True,
+    )
 
 
 def bench(program, model, rows, seconds=0.15, repetitions=8):
-    """Times of rows of forward_bench.cpp in ms, "row/8" each: a mean for each repetition; with the counters of the last one."""
-    environment = dict(os.environ, HEADLIGHT_BENCH_MODEL=str(model), HEADLIGHT_BENCH_THREADS=str(THREADS))
-    command = [program, "--benchmark_format=json", f"--benchmark_filter=^({'|'.join(rows)})(/|$)", f"--benchmark_min_time={seconds}",
-               f"--benchmark_repetitions={repetitions}"]
-    out = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=True).stdout
+    """Times of rows of forward_bench.cpp in ms, "row/8" each: a mean for each repetition; with the
+    counters of the last one."""
+    environment = dict(
+        os.environ, HEADLIGHT_BENCH_MODEL=str(model), HEADLIGHT_BENCH_THREADS=str(THREADS)
+    )
+    command = [
+        program,
+        "--benchmark_format=json",
+        f"--benchmark_filter=^({'|'.join(rows)})(/|$)",
+        f"--benchmark_min_time={seconds}",
+        f"--benchmark_repetitions={repetitions}",
+    ]
+    out = subprocess.run(
+        list(map(str, command)), env=environment, capture_output=True, text=True, check=True
+    ).stdout
     times, counters = {}, {}
     for row in json.loads(out)["benchmarks"]:
         if row["run_type"] != "iteration":
             continue
-        name = "/".join(part for part in row["name"].split("/") if part.isdigit() or part == row["name"].split("/")[0])
+        name = "/".join(
+            part
+            for part in row["name"].split("/")
+            if part.isdigit() or part == row["name"].split("/")[0]
+        )
         times.setdefault(name, []).append(row["real_time"])
         counters[name] = row
     return times, counters
@@ -40,4 +63,7 @@ class Machine:
         self.flops = max(self.flops, row["GFLOP_per_s"] * 1e9)
 
     def __str__(self):
-        return f"this machine reads {self.read / 1e9:.1f} GB/s and computes {self.flops / 1e9:.0f} GFLOP/s"
+        return (
+            f"this machine reads {self.read / 1e9:.1f} GB/s and computes {self.flops / 1e9:.0f} "
+            "GFLOP/s"
+        )

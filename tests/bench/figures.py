@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Figures beside matplotlib's, in one run: a 12 x 12 grid at 64 tokens as PNG, one head at 256 tokens as SVG, and the memory of
-many sentences. Headlight's times are of whole processes, the forward pass included; matplotlib's begin with the weights in memory.
+"""Figures beside matplotlib's, in one run: a 12 x 12 grid at 64 tokens as PNG, one head at 256
+tokens as SVG, and the memory of many sentences. Headlight's times are of whole processes, the
+forward pass included; matplotlib's begin with the weights in memory.
 
     python3 tests/bench/figures.py [build]          (needs matplotlib)
 """
+
 import subprocess
 import sys
 import tempfile
@@ -11,6 +13,7 @@ import time
 from pathlib import Path
 
 import matplotlib
+
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
@@ -42,7 +45,12 @@ def weights(model, ids, view, folder):
 
 
 def peak_mb(*command):
-    out = subprocess.run(["/usr/bin/time", "-f", "%M", *map(str, command)], capture_output=True, text=True, check=True).stderr
+    out = subprocess.run(
+        ["/usr/bin/time", "-f", "%M", *map(str, command)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stderr
     return int(out.split()[-1]) / 1024
 
 
@@ -53,15 +61,35 @@ def grid(model, folder):
     def theirs():
         figure, axes = plt.subplots(12, 12, figsize=(10.9, 10.9), dpi=96)
         for axis in axes.flat:
-            axis.imshow(head, cmap="mako" if "mako" in matplotlib.colormaps else "viridis", vmin=0, vmax=1)
+            axis.imshow(
+                head, cmap="mako" if "mako" in matplotlib.colormaps else "viridis", vmin=0, vmax=1
+            )
             axis.set_xticks([])
             axis.set_yticks([])
         figure.savefig(folder / "theirs.png")
         plt.close(figure)
 
-    mine, other = best(lambda: render("--model", model, "--ids", ids, "--view", "heads", "-o", folder / "grid.png")), best(theirs, 3)
-    forward = best(lambda: subprocess.run([PROGRAM, "heads", "--quiet", "--model", model, "--ids", ids], stdout=subprocess.DEVNULL, check=True))
-    print(f"12 x 12 grid, 64 tokens, PNG: {1e3 * mine:.0f} ms, of which {1e3 * forward:.0f} ms without a picture (verb heads: the pass, the statistics); matplotlib {1e3 * other:.0f} ms: the picture alone {(mine - forward) / other:.3f}, the whole process {mine / other:.3f} (bar 0.1)")
+    mine, other = (
+        best(
+            lambda: render(
+                "--model", model, "--ids", ids, "--view", "heads", "-o", folder / "grid.png"
+            )
+        ),
+        best(theirs, 3),
+    )
+    forward = best(
+        lambda: subprocess.run(
+            [PROGRAM, "heads", "--quiet", "--model", model, "--ids", ids],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+    )
+    print(
+        f"12 x 12 grid, 64 tokens, PNG: {1e3 * mine:.0f} ms, of which {1e3 * forward:.0f} ms "
+        f"without a picture (verb heads: the pass, the statistics); matplotlib {1e3 * other:.0f} "
+        f"ms: the picture alone {(mine - forward) / other:.3f}, the whole process "
+        f"{mine / other:.3f} (bar 0.1)"
+    )
 
 
 def head(model, folder):
@@ -77,19 +105,46 @@ def head(model, folder):
         figure.savefig(folder / "theirs.svg")
         plt.close(figure)
 
-    for name, more in (("as it comes (cells finer than a page are one picture)", ()), ("vector cells, 600 mm wide", ("--width-mm", "600"))):
-        mine = best(lambda: render("--model", model, "--ids", ids, "--view", "head", "-o", folder / "head.svg", *more))
+    for name, more in (
+        ("as it comes (cells finer than a page are one picture)", ()),
+        ("vector cells, 600 mm wide", ("--width-mm", "600")),
+    ):
+        mine = best(
+            lambda: render(
+                "--model", model, "--ids", ids, "--view", "head", "-o", folder / "head.svg", *more
+            )
+        )
         size = (folder / "head.svg").stat().st_size / 2**20
         other = best(theirs, 2)
-        print(f"one head, 256 tokens, SVG, {name}: {1e3 * mine:.0f} ms, {size:.2f} MB (bar 3 MB); matplotlib {1e3 * other:.0f} ms, {(folder / 'theirs.svg').stat().st_size / 2**20:.1f} MB: {mine / other:.3f} (bar 0.2)")
+        print(
+            f"one head, 256 tokens, SVG, {name}: {1e3 * mine:.0f} ms, {size:.2f} MB (bar 3 MB); "
+            f"matplotlib {1e3 * other:.0f} ms, "
+            f"{(folder / 'theirs.svg').stat().st_size / 2**20:.1f} MB: {mine / other:.3f} (bar "
+            "0.2)"
+        )
 
 
 def many(folder):
     for count in (100, 1000):
-        (folder / "lines.txt").write_text("".join(f"Lily had a red ball and Tom had {i} blue balls .\n" for i in range(count)))
+        (folder / "lines.txt").write_text(
+            "".join(f"Lily had a red ball and Tom had {i} blue balls .\n" for i in range(count))
+        )
         begin = time.perf_counter()
-        memory = peak_mb(PROGRAM, "render", "--quiet", "--text-file", folder / "lines.txt", "--view", "head", "-o", folder / "many.png")
-        print(f"{count} sentences to PNG: {memory:.0f} MB at most, {time.perf_counter() - begin:.1f} s")
+        memory = peak_mb(
+            PROGRAM,
+            "render",
+            "--quiet",
+            "--text-file",
+            folder / "lines.txt",
+            "--view",
+            "head",
+            "-o",
+            folder / "many.png",
+        )
+        print(
+            f"{count} sentences to PNG: {memory:.0f} MB at most, "
+            f"{time.perf_counter() - begin:.1f} s"
+        )
 
 
 def main():

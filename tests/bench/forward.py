@@ -2,16 +2,20 @@
 """Headlight's forward pass beside PyTorch eager and ONNX Runtime, in one run.
 
     python3 tests/bench/forward.py [build/headlight_bench]
-    python3 tests/bench/forward.py --inside PROGRAM        (with the Python that runs it, which has torch and the rest)
+    python3 tests/bench/forward.py --inside PROGRAM        (with the Python that runs it, which has
+    torch and the rest)
 
-Makes a virtual environment in .venv-bench (torch's CPU wheel, transformers, onnxruntime) and a GPT-2-small-shaped model with
-random weights, then times all three in turn with 2 threads, and Headlight again while another program keeps one
-core busy. All give every pattern of every head and the logits of every position ("everything"); Headlight's "window" row is
-what a key press computes: the trace, thumbnails and statistics of all heads, and the next token. Beside these, in the same run:
-the roofline, max(operations / peak, bytes of weights / reading speed) with the logits of the last row, both speeds measured
-here; weights stored [out, in] (OPT's layout, and a GGUF file) beside GPT-2's [in, out]; and a token typed at the end, beside
-reading the weights. Medians, then the fastest; a line for each bar.
+Makes a virtual environment in .venv-bench (torch's CPU wheel, transformers, onnxruntime) and a
+GPT-2-small-shaped model with random weights, then times all three in turn with 2 threads, and
+Headlight again while another program keeps one core busy. All give every pattern of every head and
+the logits of every position ("everything"); Headlight's "window" row is what a key press computes:
+the trace, thumbnails and statistics of all heads, and the next token. Beside these, in the same
+run: the roofline, max(operations / peak, bytes of weights / reading speed) with the logits of the
+last row, both speeds measured here; weights stored [out, in] (OPT's layout, and a GGUF file) beside
+GPT-2's [in, out]; and a token typed at the end, beside reading the weights. Medians, then the
+fastest; a line for each bar.
 """
+
 import os
 import statistics
 import subprocess
@@ -27,7 +31,11 @@ VENV = ROOT / ".venv-bench"
 LENGTHS = (8, 64, 256, 1024)
 FEW = (9, 16, 32)  # more rows than meet weights where they lie, fewer than fill the processor
 ROUNDS = 2
-BARS = {"roofline": (1.3, 1.3, 1.3, 1.3), "onnx": (0.75, 0.75, 0.85, 0.7), "pytorch": (0.5, 0.5, 0.65, 0.6)}
+BARS = {
+    "roofline": (1.3, 1.3, 1.3, 1.3),
+    "onnx": (0.75, 0.75, 0.85, 0.7),
+    "pytorch": (0.5, 0.5, 0.65, 0.6),
+}
 
 
 def inside_venv():
@@ -40,7 +48,22 @@ def bench_python():
     python = VENV / "bin/python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "torch==2.13.0", "numpy", "transformers", "onnx", "onnxruntime", "gguf"], check=True)
+        subprocess.run(
+            [
+                python,
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "torch==2.13.0",
+                "numpy",
+                "transformers",
+                "onnx",
+                "onnxruntime",
+                "gguf",
+            ],
+            check=True,
+        )
     return python
 
 
@@ -71,12 +94,20 @@ def plain_gpt2(torch, model):
             hidden = torch.triu(torch.full((n, n), torch.finfo(torch.float32).min), 1)
             patterns = []
             for block in body.h:
-                q, k, v = (block.ln_1(x) @ block.attn.c_attn.weight + block.attn.c_attn.bias).split(config.n_embd, -1)
+                q, k, v = (block.ln_1(x) @ block.attn.c_attn.weight + block.attn.c_attn.bias).split(
+                    config.n_embd, -1
+                )
                 q, k, v = (t.reshape(1, n, heads, width).transpose(1, 2) for t in (q, k, v))
                 p = torch.softmax(q @ k.transpose(-1, -2) / width**0.5 + hidden, -1)
                 patterns.append(p)
-                x = x + (p @ v).transpose(1, 2).reshape(1, n, -1) @ block.attn.c_proj.weight + block.attn.c_proj.bias
-                h = torch.nn.functional.gelu(block.ln_2(x) @ block.mlp.c_fc.weight + block.mlp.c_fc.bias, approximate="tanh")
+                x = (
+                    x
+                    + (p @ v).transpose(1, 2).reshape(1, n, -1) @ block.attn.c_proj.weight
+                    + block.attn.c_proj.bias
+                )
+                h = torch.nn.functional.gelu(
+                    block.ln_2(x) @ block.mlp.c_fc.weight + block.mlp.c_fc.bias, approximate="tanh"
+                )
                 x = x + h @ block.mlp.c_proj.weight + block.mlp.c_proj.bias
             return self.model.lm_head(body.ln_f(x)), *patterns
 
@@ -92,7 +123,9 @@ def reading_ms(machine, config):
 
 
 def roofline_ms(machine, config, n):
-    scores = 2 * config.n_layer * config.n_embd * n * (n + 1) / 2  # q·k and pattern · v of what a causal mask allows
+    scores = (
+        2 * config.n_layer * config.n_embd * n * (n + 1) / 2
+    )  # q·k and pattern · v of what a causal mask allows
     flops = 2 * (block_weights(config) * n + scores + config.vocab_size * config.n_embd)
     return max(1e3 * flops / machine.flops, reading_ms(machine, config))
 
@@ -101,9 +134,17 @@ def opt_like(config):
     """A model of the same shape whose weights are stored [out, in]."""
     from transformers import OPTConfig, OPTForCausalLM
 
-    return OPTForCausalLM(OPTConfig(
-        vocab_size=config.vocab_size, hidden_size=config.n_embd, word_embed_proj_dim=config.n_embd, num_hidden_layers=config.n_layer,
-        num_attention_heads=config.n_head, ffn_dim=4 * config.n_embd, max_position_embeddings=config.n_positions))
+    return OPTForCausalLM(
+        OPTConfig(
+            vocab_size=config.vocab_size,
+            hidden_size=config.n_embd,
+            word_embed_proj_dim=config.n_embd,
+            num_hidden_layers=config.n_layer,
+            num_attention_heads=config.n_head,
+            ffn_dim=4 * config.n_embd,
+            max_position_embeddings=config.n_positions,
+        )
+    )
 
 
 class Times:
@@ -138,17 +179,23 @@ def measure_peers(times, machine, program, folder, model, torch):
         torch.onnx.export(plain, (ids,), str(file), dynamo=False, input_names=["ids"])
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
-        session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            str(file), options, providers=["CPUExecutionProvider"]
+        )
         feed = {"ids": ids.numpy()}
         ours = session.run(None, feed)[0]
-        assert abs(ours - model(ids).logits.numpy()).max() < 1e-2, "the exported model computes something else"
+        assert abs(ours - model(ids).logits.numpy()).max() < 1e-2, (
+            "the exported model computes something else"
+        )
         for _ in range(ROUNDS):
-            times.add(f"pytorch/{n}", times_ms(lambda: model(ids, output_attentions=True, use_cache=False)))
+            times.add(
+                f"pytorch/{n}",
+                times_ms(lambda: model(ids, output_attentions=True, use_cache=False)),
+            )
             times.add(f"onnx/{n}", times_ms(lambda: session.run(None, feed)))
             times.add_rows(program, folder / "gpt2", [f"window_update/{n}", f"everything/{n}"])
             machine.measure(program, folder / "gpt2")
         file.unlink()
-        del session
 
 
 def measure_layouts(times, program, folder, model):
@@ -157,6 +204,7 @@ def measure_layouts(times, program, folder, model):
     layouts = {"in_out": folder / "gpt2", "OPT": folder / "opt"}
     try:
         from gguf_file import write_f32
+
         layouts["GGUF"] = write_f32(folder / "gpt2.gguf")
     except ImportError:
         print("no GGUF file: the gguf package is missing")
@@ -178,20 +226,39 @@ def measure_busy(times, program, folder):
 
 
 def print_table(times, machine, config):
-    print(f"GPT-2 small's shape, random weights, {THREADS} threads, medians in ms, then the fastest")
-    print(f"{'tokens':>7} {'PyTorch':>9} {'ONNX RT':>9} {'window':>9} {'everything':>11} | PyTorch / window, everything | ONNX / window, everything | one core busy | / roofline | [out, in] / [in, out] | fastest: PyTorch, ONNX RT, window, everything")
+    print(
+        f"GPT-2 small's shape, random weights, {THREADS} threads, medians in ms, then the fastest"
+    )
+    print(
+        f"{'tokens':>7} {'PyTorch':>9} {'ONNX RT':>9} {'window':>9} {'everything':>11} | PyTorch "
+        "/ window, everything | ONNX / window, everything | one core busy | / roofline | [out, "
+        "in] / [in, out] | fastest: PyTorch, ONNX RT, window, everything"
+    )
     for n in LENGTHS:
         names = [f"{what}/{n}" for what in ("pytorch", "onnx", "window_update", "everything")]
         p, o, w, e = (times.median(name) for name in names)
-        busy, least = times.median(f"busy/window_update/{n}"), [min(times.of[name]) for name in names]
-        print(f"{n:>7} {p:>9.1f} {o:>9.1f} {w:>9.1f} {e:>11.1f} | {p / w:>15.2f} {p / e:>11.2f}  | {o / w:>12.2f} {o / e:>11.2f}  | {busy:>7.1f} = {busy / w:.2f} x"
-              f" | {w / roofline_ms(machine, config, n):>10.2f} | {times.ratios(f'OPT/window_update/{n}', f'in_out/window_update/{n}')[0]:.2f} | " + " ".join(f"{t:.1f}" for t in least))
+        busy, least = (
+            times.median(f"busy/window_update/{n}"),
+            [min(times.of[name]) for name in names],
+        )
+        print(
+            f"{n:>7} {p:>9.1f} {o:>9.1f} {w:>9.1f} {e:>11.1f} | {p / w:>15.2f} {p / e:>11.2f}  | "
+            f"{o / w:>12.2f} {o / e:>11.2f}  | {busy:>7.1f} = {busy / w:.2f} x"
+            f" | {w / roofline_ms(machine, config, n):>10.2f} | "
+            f"{times.ratios(f'OPT/window_update/{n}', f'in_out/window_update/{n}')[0]:.2f} | "
+            + " ".join(f"{t:.1f}" for t in least)
+        )
 
 
 def print_bars(times, machine, config, layouts):
     for i, n in enumerate(LENGTHS):
         roofline = roofline_ms(machine, config, n)
-        bar(f"window ÷ roofline, {n} tokens", times.median(f"window_update/{n}") / roofline, BARS["roofline"][i], min(times.of[f"window_update/{n}"]) / roofline)
+        bar(
+            f"window ÷ roofline, {n} tokens",
+            times.median(f"window_update/{n}") / roofline,
+            BARS["roofline"][i],
+            min(times.of[f"window_update/{n}"]) / roofline,
+        )
     for peer, name in (("onnx", "ONNX Runtime"), ("pytorch", "PyTorch eager")):
         for i, n in enumerate(LENGTHS):
             median, least = times.ratios(f"everything/{n}", f"{peer}/{n}")
@@ -226,7 +293,10 @@ def main():
     reading = reading_ms(machine, model.config)
     for n in (64, 1024):
         t = times.median(f"typed_token_in_window/{n}")
-        print(f"a token typed at the end of {n - 1}, heads' summaries and next token included: {t:.1f} ms, {t / reading:.2f} x reading the weights")
+        print(
+            f"a token typed at the end of {n - 1}, heads' summaries and next token included: "
+            f"{t:.1f} ms, {t / reading:.2f} x reading the weights"
+        )
     print(machine)
     print_bars(times, machine, model.config, layouts)
 

@@ -1,11 +1,17 @@
-"""A model of GPT-2 small's shape with random weights as GGUF (needs the gguf package and numpy): F32, or of the formats that llama.cpp's quantizer makes of it."""
+"""A model of GPT-2 small's shape with random weights as GGUF (needs the gguf package and numpy):
+F32, or of the formats that llama.cpp's quantizer makes of it."""
+
 import ctypes
 
 import gguf
 import numpy as np
 from large_model import CONTEXT, HEADS, LAYERS, VOCAB, WIDTH, shapes
 
-FORMATS = {"Q8_0": "LLAMA_FTYPE_MOSTLY_Q8_0", "Q4_K_M": "LLAMA_FTYPE_MOSTLY_Q4_K_M", "Q6_K": "LLAMA_FTYPE_MOSTLY_Q6_K"}
+FORMATS = {
+    "Q8_0": "LLAMA_FTYPE_MOSTLY_Q8_0",
+    "Q4_K_M": "LLAMA_FTYPE_MOSTLY_Q4_K_M",
+    "Q6_K": "LLAMA_FTYPE_MOSTLY_Q6_K",
+}
 
 
 def byte_letters():
@@ -46,7 +52,9 @@ def write_f32(path):
         else:
             value = random.standard_normal(shape, np.float32) * np.float32(0.06)
         stored = names.get_name("transformer." + name, try_suffixes=(".weight", ".bias"))
-        w.add_tensor(stored, value.T.copy() if name.startswith("h.") and value.ndim == 2 else value)  # [out, in]
+        w.add_tensor(
+            stored, value.T.copy() if name.startswith("h.") and value.ndim == 2 else value
+        )  # [out, in]
     w.write_header_to_file()
     w.write_kv_data_to_file()
     w.write_tensors_to_file()

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""How long 144 patterns of a Python process take to become a figure, and what memory that takes in both: handover.py PROGRAM
+"""How long 144 patterns of a Python process take to become a figure, and what memory that takes in
+both: handover.py PROGRAM
 
-The program maps the patterns: "own" is memory that is its alone, "mapped" what it read of files, which the system takes back when it needs it."""
+The program maps the patterns: "own" is memory that is its alone, "mapped" what it read of files,
+which the system takes back when it needs it."""
+
 import os
 import statistics
 import subprocess
@@ -28,13 +31,28 @@ def median(call, times=3):
 
 
 def memory(trace, *view):
-    """The most of its own memory and of mapped files that drawing takes, in MB, looked at every millisecond."""
+    """The most of its own memory and of mapped files that drawing takes, in MB, looked at every
+    millisecond."""
     most = {"RssAnon": 0, "RssFile": 0}
     with tempfile.TemporaryDirectory() as folder:
-        drawing = subprocess.Popen([os.environ["HEADLIGHT_PROGRAM"], "render", "--quiet", "--trace", trace.path, *view, "-o", Path(folder) / "x.png"])
+        drawing = subprocess.Popen(
+            [
+                os.environ["HEADLIGHT_PROGRAM"],
+                "render",
+                "--quiet",
+                "--trace",
+                trace.path,
+                *view,
+                "-o",
+                Path(folder) / "x.png",
+            ]
+        )
         while drawing.poll() is None:
             try:
-                rows = dict(line.split(":", 1) for line in Path(f"/proc/{drawing.pid}/status").read_text().splitlines())
+                rows = dict(
+                    line.split(":", 1)
+                    for line in Path(f"/proc/{drawing.pid}/status").read_text().splitlines()
+                )
             except (OSError, ValueError):
                 break
             for name in most:
@@ -44,7 +62,10 @@ def memory(trace, *view):
     return most
 
 
-print("tokens   patterns   trace file   all heads, PNG   one head, PNG   Python's memory beyond the patterns   the program's own (mapped) memory: all heads, one head")
+print(
+    "tokens   patterns   trace file   all heads, PNG   one head, PNG   Python's memory beyond "
+    "the patterns   the program's own (mapped) memory: all heads, one head"
+)
 for tokens in (128, 512, 1024):
     patterns = np.tril(np.random.default_rng(1).random((12, 12, tokens, tokens), np.float32))
     patterns /= patterns.sum(-1, keepdims=True)
@@ -58,4 +79,7 @@ for tokens in (128, 512, 1024):
     heads = median(lambda: headlight.figure(patterns=patterns))
     head = median(lambda: headlight.figure(patterns=patterns, head=(3, 4)))
     said = ", ".join(f"{m['RssAnon']:.0f} ({m['RssFile']:.0f}) MB" for m in own)
-    print(f"{tokens:6}   {patterns.nbytes / 1e6:5.0f} MB   {trace:8.2f} s   {heads:12.2f} s   {head:11.2f} s   {peak:8.1f} heads {said:>44}")
+    print(
+        f"{tokens:6}   {patterns.nbytes / 1e6:5.0f} MB   {trace:8.2f} s   {heads:12.2f} s   "
+        f"{head:11.2f} s   {peak:8.1f} heads {said:>44}"
+    )

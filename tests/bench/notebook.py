@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
-"""From attentions in a notebook's process to the picture painted in the browser: headlight.show beside BertViz's model_view, in one run.
+"""From attentions in a notebook's process to the picture painted in the browser: headlight.show
+beside BertViz's model_view, in one run.
 
-    python3 tests/bench/notebook.py build/headlight [--pictures FOLDER]     (torch, BertViz with IPython; Debian's chromium)
+    python3 tests/bench/notebook.py build/headlight [--pictures FOLDER]     (torch, BertViz with
+    IPython; Debian's chromium)
 
-Both get the same attentions of GPT-2 small's shape (12 layers of 12 heads, random causal rows; a list of tensors as transformers returns
-it), so that no model's pass is in either. A page that stands open in headless Chromium, as a notebook does, gets what each would show:
-Headlight's PNG with its size, BertViz's HTML and script. The time ends with the second frame behind the moment when the picture is
-decoded, or the script has drawn all heads; what the compositor then still rasters counts for neither. BertViz is spared what a
-notebook costs it beyond that: require.js is loaded before, d3 and jQuery come from this computer, the message is no JSON. They are
-installed with npm into ~/.cache/headlight-bench. Medians; at 512 tokens what BertViz does is said. --pictures keeps what was painted.
+Both get the same attentions of GPT-2 small's shape (12 layers of 12 heads, random causal rows; a
+list of tensors as transformers returns it), so that no model's pass is in either. A page that
+stands open in headless Chromium, as a notebook does, gets what each would show: Headlight's PNG
+with its size, BertViz's HTML and script. The time ends with the second frame behind the moment when
+the picture is decoded, or the script has drawn all heads; what the compositor then still rasters
+counts for neither. BertViz is spared what a notebook costs it beyond that: require.js is loaded
+before, d3 and jQuery come from this computer, the message is no JSON. They are installed with npm
+into ~/.cache/headlight-bench. Medians; at 512 tokens what BertViz does is said. --pictures keeps
+what was painted.
 """
+
 import argparse
 import base64
 import http.server
@@ -28,24 +34,41 @@ import torch
 from bars import THREADS, bar
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARIES = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "headlight-bench/browser"
-NEEDED = {"requirejs@2.3.6": "requirejs/require.js", "d3@5.7.0": "d3/dist/d3.min.js", "jquery@2.2.4": "jquery/dist/jquery.min.js"}
-FROM_AFAR = {r"https://cdnjs\.cloudflare\.com/ajax/libs/d3/[^'\"]*": "/library/d3/dist/d3.min", r"https://cdnjs\.cloudflare\.com/ajax/libs/jquery/[^'\"]*": "/library/jquery/dist/jquery.min"}
-PATIENCE, SILENCE = 240, 30  # seconds until what was not painted is said not to be, and until a page of which nothing is heard is gone
-PAGE = """<!doctype html><meta charset="utf-8"><title>notebook</title><body><script src="/library/requirejs/require.js"></script><div id="out"></div><script>
+LIBRARIES = (
+    Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "headlight-bench/browser"
+)
+NEEDED = {
+    "requirejs@2.3.6": "requirejs/require.js",
+    "d3@5.7.0": "d3/dist/d3.min.js",
+    "jquery@2.2.4": "jquery/dist/jquery.min.js",
+}
+FROM_AFAR = {
+    r"https://cdnjs\.cloudflare\.com/ajax/libs/d3/[^'\"]*": "/library/d3/dist/d3.min",
+    r"https://cdnjs\.cloudflare\.com/ajax/libs/jquery/[^'\"]*": "/library/jquery/dist/jquery.min",
+}
+# seconds until what was not painted is said not to be, and until a page of which nothing is heard
+# is gone
+PATIENCE, SILENCE = (240, 30)
+PAGE = """<!doctype html><meta charset="utf-8"><title>notebook</title><body>
+<script src="/library/requirejs/require.js"></script><div id="out"></div><script>
 const frame = () => new Promise(requestAnimationFrame);
 const say = (what, where = "/painted") => fetch(where, {method: "POST", body: what});
-new Worker(URL.createObjectURL(new Blob([`setInterval(() => fetch("${location.origin}/alive"), 1000)`])));
+const ticking = `setInterval(() => fetch("${location.origin}/alive"), 1000)`;
+new Worker(URL.createObjectURL(new Blob([ticking])));
 window.addEventListener("error", (e) => say("failed: " + e.message));
 (async () => {
     try {
-        const answer = await fetch("/next"), html = await answer.text(), out = document.getElementById("out");
+        const answer = await fetch("/next"), html = await answer.text();
+        const out = document.getElementById("out");
         const sent = Number(answer.headers.get("characters"));
-        if (html.length < sent) throw Error(`of ${sent} characters ${html.length} arrived (a string of Chromium's holds 2^29 - 24)`);
+        const most = "a string of Chromium's holds 2^29 - 24";
+        const arrived = `of ${sent} characters ${html.length} arrived (${most})`;
+        if (html.length < sent) throw Error(arrived);
         await say(sent + " characters", "/received");
         out.append(document.createRange().createContextualFragment(html));
-        const drawn = () => out.querySelectorAll("svg .attn_background").length >= Number(answer.headers.get("heads"));
-        if (answer.headers.get("heads")) while (!drawn()) await frame();
+        const heads = Number(answer.headers.get("heads"));
+        const drawn = () => out.querySelectorAll("svg .attn_background").length >= heads;
+        if (heads) while (!drawn()) await frame();
         await Promise.all([...out.querySelectorAll("img")].map((i) => i.decode()));
         await frame();
         await frame();
@@ -67,7 +90,10 @@ class Notebook:
                 notebook._answer(self)
 
             def do_POST(self):
-                now, what = time.perf_counter(), self.rfile.read(int(self.headers["Content-Length"])).decode()
+                now, what = (
+                    time.perf_counter(),
+                    self.rfile.read(int(self.headers["Content-Length"])).decode(),
+                )
                 if self.path == "/received":
                     notebook.received = what
                 else:
@@ -92,12 +118,20 @@ class Notebook:
             html, heads = self.shown.get()
             body, characters = html.encode(), len(html)
         elif request.path.startswith("/library/"):
-            body, kind = (LIBRARIES / "node_modules" / request.path.removeprefix("/library/")).read_bytes(), "text/javascript"
+            body, kind = (
+                (LIBRARIES / "node_modules" / request.path.removeprefix("/library/")).read_bytes(),
+                "text/javascript",
+            )
         else:
             body = PAGE.encode()
         try:
             request.send_response(200)
-            for name, value in (("Content-Type", kind), ("Content-Length", len(body)), ("heads", heads), ("characters", characters)):
+            for name, value in (
+                ("Content-Type", kind),
+                ("Content-Length", len(body)),
+                ("heads", heads),
+                ("characters", characters),
+            ):
                 request.send_header(name, str(value))
             request.end_headers()
             request.wfile.write(body)
@@ -105,11 +139,30 @@ class Notebook:
             pass
 
     def seconds(self, make):
-        """From make(), which returns HTML and how many heads its script draws, to the painted page; and what the page said."""
+        """From make(), which returns HTML and how many heads its script draws, to the painted page;
+        and what the page said."""
         self.waiting = threading.Event()
         self.shown, self.said, self.received = queue.Queue(), queue.Queue(), "nothing"
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home, open(os.devnull, "wb") as nothing:
-            browser = subprocess.Popen(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--window-size=1600,1000", f"--user-data-dir={home}", self.address], stdout=nothing, stderr=nothing, start_new_session=True)
+        with (
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
+            open(os.devnull, "wb") as nothing,
+        ):
+            browser = subprocess.Popen(
+                [
+                    "chromium",
+                    "--headless=new",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--disable-dev-shm-usage",
+                    "--no-first-run",
+                    "--window-size=1600,1000",
+                    f"--user-data-dir={home}",
+                    self.address,
+                ],
+                stdout=nothing,
+                stderr=nothing,
+                start_new_session=True,
+            )
             try:
                 assert self.waiting.wait(60), "chromium did not open the page"
                 begin = time.perf_counter()
@@ -128,8 +181,12 @@ class Notebook:
                 return self.said.get(timeout=1)
             except queue.Empty:
                 if time.perf_counter() - self.alive > SILENCE:
-                    return float("inf"), f"failed: the browser ended the page, which had received {self.received}"
-        return float("inf"), f"failed: nothing was painted within {PATIENCE} s; the page had received {self.received}"
+                    return float(
+                        "inf"
+                    ), f"failed: the browser ended the page, which had received {self.received}"
+        return float(
+            "inf"
+        ), f"failed: nothing was painted within {PATIENCE} s; the page had received {self.received}"
 
 
 def attentions(tokens):
@@ -142,13 +199,21 @@ def attentions(tokens):
 
 def ours(held, names):
     import headlight
+
     shown, sizes = headlight.show(patterns=held, tokens=names, inline=True)._repr_mimebundle_()
     size = sizes["image/png"]
-    return f'<img width="{size["width"]}" height="{size["height"]}" src="data:image/png;base64,{base64.b64encode(shown["image/png"]).decode()}">', ""
+    return (
+        (
+            f'<img width="{size["width"]}" height="{size["height"]}" '
+            f'src="data:image/png;base64,{base64.b64encode(shown["image/png"]).decode()}">'
+        ),
+        "",
+    )
 
 
 def theirs(held, names):
     from bertviz import model_view
+
     html = model_view(held, names, html_action="return").data
     html = re.sub(r'<script src="https://cdnjs[^"]*require[^"]*"></script>', "", html)
     for pattern, here in FROM_AFAR.items():
@@ -159,14 +224,41 @@ def theirs(held, names):
 def fetch_libraries():
     if not all((LIBRARIES / "node_modules" / file).exists() for file in NEEDED.values()):
         LIBRARIES.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--no-save", "--ignore-scripts", "--prefix", LIBRARIES, *NEEDED], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                "npm",
+                "install",
+                "--silent",
+                "--no-save",
+                "--ignore-scripts",
+                "--prefix",
+                LIBRARIES,
+                *NEEDED,
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
 
 def keep(page, folder, name):
     """A picture of what a page shows."""
     file = folder / f"{name}.html"
     file.write_text(page)
-    subprocess.run(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,1200", f"--screenshot={folder / name}.png", file.as_uri()], check=True, capture_output=True, timeout=PATIENCE)
+    subprocess.run(
+        [
+            "chromium",
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--window-size=1200,1200",
+            f"--screenshot={folder / name}.png",
+            file.as_uri(),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=PATIENCE,
+    )
 
 
 def measured(notebook, make, tokens, times):
@@ -174,12 +266,21 @@ def measured(notebook, make, tokens, times):
     runs = [notebook.seconds(lambda: make(held, names)) for _ in range(times)]
     taken = [seconds for seconds, _, _ in runs]
     making = statistics.median(made for _, made, _ in runs)
-    print(f"{'Headlight' if make is ours else 'BertViz':>9}, {tokens:4} tokens: {statistics.median(taken):7.2f} s, fastest {min(taken):.2f} s, of which Python {making:.2f} s; {runs[-1][2]}", flush=True)
+    print(
+        (
+            f"{'Headlight' if make is ours else 'BertViz':>9}, {tokens:4} tokens: "
+            f"{statistics.median(taken):7.2f} s, fastest {min(taken):.2f} s, of which Python "
+            f"{making:.2f} s; {runs[-1][2]}"
+        ),
+        flush=True,
+    )
     return statistics.median(taken), min(taken)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("program", type=Path)
     parser.add_argument("--pictures", type=Path)
     o = parser.parse_args()
@@ -194,7 +295,12 @@ def main():
     other, quickest = measured(notebook, theirs, 128, 1)  # a minute or two
     large, least = measured(notebook, ours, 512, 3)
     measured(notebook, theirs, 512, 1)
-    bar("shown in a notebook, 128 tokens, ÷ BertViz's model_view", small / other, 0.1, fastest / quickest)
+    bar(
+        "shown in a notebook, 128 tokens, ÷ BertViz's model_view",
+        small / other,
+        0.1,
+        fastest / quickest,
+    )
     bar("shown in a notebook, 512 tokens", large, 2.0, least, " s")
     if o.pictures:
         keep(ours(attentions(128), [f"Ġword{i}" for i in range(128)])[0], o.pictures, "headlight")

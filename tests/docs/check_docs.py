@@ -4,6 +4,7 @@
     check_docs.py PROGRAM [--pictures]
 
 --pictures makes the pictures of docs/window again, by the commands of its pages."""
+
 import functools
 import os
 import re
@@ -122,8 +123,14 @@ def outcome(given):
     page, block, tools, pictures = given
     with tempfile.TemporaryDirectory() as folder:
         paths = f"{tools}:{os.environ['PATH']}"
-        done = subprocess.run(["sh", "-e"], input=block, cwd=folder, capture_output=True, text=True,
-                              env={**os.environ, "PATH": paths, "XDG_CONFIG_HOME": folder})
+        done = subprocess.run(
+            ["sh", "-e"],
+            input=block,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PATH": paths, "XDG_CONFIG_HOME": folder},
+        )
         for made in Path(folder).glob("*.png") if pictures else ():
             if (ROOT / "docs/pictures" / made.name).exists():
                 shutil.copy(made, ROOT / "docs/pictures")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/python/api.md from the docstrings of the package, without importing it.
 
-    python_api.py ROOT        prints the page"""
+python_api.py ROOT        prints the page"""
+
 import ast
 import inspect
 import sys
@@ -18,8 +19,11 @@ How to use it: [models/python/README.md](../../models/python/README.md). Options
 
 def exported(package):
     tree = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
-    lists = [node.value for node in tree.body if isinstance(node, ast.Assign)
-             and getattr(node.targets[0], "id", "") == "__all__"]
+    lists = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+    ]
     return [ast.literal_eval(item) for item in lists[0].elts]
 
 
@@ -54,8 +58,11 @@ def member(node):
 def section(node):
     if isinstance(node, ast.FunctionDef):
         return f"## {node.name}\n\n```python\n{signature(node)}\n```\n\n{words(node)}\n"
-    members = [member(n) for n in node.body
-               if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")]
+    members = [
+        member(n)
+        for n in node.body
+        if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")
+    ]
     rows = "\n" + "\n".join(members) + "\n" if members else ""
     return f"## {node.name}\n\n{words(node)}\n{rows}"
 

@@ -1,19 +1,21 @@
-"""What a person gets wrong, or gives in a form that is nearly right: one sentence in Python's words, or what was meant; nothing is unheard."""
+"""What a person gets wrong, or gives in a form that is nearly right: one sentence in Python's
+words, or what was meant; nothing is unheard."""
+
 import inspect
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from unittest import mock
-import sys
 
 import headlight
 import numpy as np
 import torch
 import transformers
 from given_arrays import WORDS, causal_patterns, sentence_of, shown
-from given_models import IDS, attentions, gpt2, made, tensors
+from given_models import IDS, gpt2, tensors
 from headlight.option_kinds import OF_THE_COMMAND_LINE, SWITCHES
 from headlight.wording import in_python, spelled
 
@@ -22,23 +24,55 @@ STORIES = Path(__file__).resolve().parents[2] / "models/stories"
 
 
 def options_are_named_as_python_names_them():
-    assert "did you mean head=?" in sentence_of(lambda: headlight.figure("stories", text="hi", haed=(1, 2)))
-    assert "did you mean width_mm=?" in sentence_of(lambda: headlight.figure("stories", text="hi", width_mn=85))
-    assert "corpus=FILE" in sentence_of(lambda: headlight.figure("stories", text="hi", view="corpus"))
-    for call in (lambda: headlight.figure("stories", text="hi", view="nonsense"), lambda: headlight.compare("stories", text="hi"), lambda: headlight.patch("stories", clean="a"),
-                 lambda: headlight.heads("stories", text="a", strongest=3), lambda: headlight.attribute("stories", "a", method="rollout", steps=3)):
+    assert "did you mean head=?" in sentence_of(
+        lambda: headlight.figure("stories", text="hi", haed=(1, 2))
+    )
+    assert "did you mean width_mm=?" in sentence_of(
+        lambda: headlight.figure("stories", text="hi", width_mn=85)
+    )
+    assert "corpus=FILE" in sentence_of(
+        lambda: headlight.figure("stories", text="hi", view="corpus")
+    )
+    for call in (
+        lambda: headlight.figure("stories", text="hi", view="nonsense"),
+        lambda: headlight.compare("stories", text="hi"),
+        lambda: headlight.patch("stories", clean="a"),
+        lambda: headlight.heads("stories", text="a", strongest=3),
+        lambda: headlight.attribute("stories", "a", method="rollout", steps=3),
+    ):
         assert "--" not in sentence_of(call).split(" (`headlight")[0], sentence_of(call)
-    for said, here in (("leave --trace out and give --model.", "leave trace= out and give model=."), ("a change such as --ablate 1.2.", 'a change such as ablate="1.2".'),
-                       ("--view corpus draws a file: give --corpus FILE.", 'view="corpus" draws a file: give corpus=FILE.'), ("leave --no-labels out.", "leave labels=False out."),
-                       ("x (see `headlight heads --help`)", "x (`headlight heads --help` lists the options, here with _ for -)"), ("give --tokens 0-5,9; -o", 'give only_tokens="0-5,9"; -o')):
+    for said, here in (
+        ("leave --trace out and give --model.", "leave trace= out and give model=."),
+        ("a change such as --ablate 1.2.", 'a change such as ablate="1.2".'),
+        (
+            "--view corpus draws a file: give --corpus FILE.",
+            'view="corpus" draws a file: give corpus=FILE.',
+        ),
+        ("leave --no-labels out.", "leave labels=False out."),
+        (
+            "x (see `headlight heads --help`)",
+            "x (`headlight heads --help` lists the options, here with _ for -)",
+        ),
+        ("give --tokens 0-5,9; -o", 'give only_tokens="0-5,9"; -o'),
+    ):
         assert in_python(said) == here, in_python(said)
-    assert "words" in sentence_of(lambda: headlight.attribute("stories", TEXT, metric=lambda logits: 0))
+    assert "words" in sentence_of(
+        lambda: headlight.attribute("stories", TEXT, metric=lambda logits: 0)
+    )
 
 
 def names_that_a_mapping_lacks_are_said_with_those_that_it_has():
-    table, trace = headlight.heads(patterns=causal_patterns(2, 2, 5)), headlight.trace("stories", "The cat sat.")
-    for call, words in ((lambda: table["inductoin"], ("induction", "entropy")), (lambda: table["cross", "entropy"], ("cross", "blocks")),
-                        (lambda: trace["blocks.0.attn.hook_patern"], ("hook_pattern",)), (lambda: trace["patern", 1], ("blocks.1.attn.hook_pattern",)), (lambda: trace["pattern", 9], ("blocks.9",))):
+    table, trace = (
+        headlight.heads(patterns=causal_patterns(2, 2, 5)),
+        headlight.trace("stories", "The cat sat."),
+    )
+    for call, words in (
+        (lambda: table["inductoin"], ("induction", "entropy")),
+        (lambda: table["cross", "entropy"], ("cross", "blocks")),
+        (lambda: trace["blocks.0.attn.hook_patern"], ("hook_pattern",)),
+        (lambda: trace["patern", 1], ("blocks.1.attn.hook_pattern",)),
+        (lambda: trace["pattern", 9], ("blocks.9",)),
+    ):
         assert all(word in sentence_of(call) for word in words), sentence_of(call)
         try:
             call()
@@ -48,32 +82,67 @@ def names_that_a_mapping_lacks_are_said_with_those_that_it_has():
 
 
 def heads_are_named_as_one_head_is():
-    assert spelled({"heads": (1, 2)}) == spelled({"heads": [(1, 2)]}) == spelled({"heads": "1.2"}) == ["--heads", "1.2"]
-    assert spelled({"only_heads": [(1, 2), "3.0", ("cross", 0, 1)]}) == ["--only-heads", "1.2,3.0,cross.0.1"]
-    assert spelled({"ablate": (3, 5)}) == ["--ablate", "3.5"] and spelled({"ablate": [(3, 5), "4.1:mean"]}) == ["--ablate", "3.5", "--ablate", "4.1:mean"]
+    assert (
+        spelled({"heads": (1, 2)})
+        == spelled({"heads": [(1, 2)]})
+        == spelled({"heads": "1.2"})
+        == ["--heads", "1.2"]
+    )
+    assert spelled({"only_heads": [(1, 2), "3.0", ("cross", 0, 1)]}) == [
+        "--only-heads",
+        "1.2,3.0,cross.0.1",
+    ]
+    assert spelled({"ablate": (3, 5)}) == ["--ablate", "3.5"]
+    assert spelled({"ablate": [(3, 5), "4.1:mean"]}) == ["--ablate", "3.5", "--ablate", "4.1:mean"]
     assert spelled({"with": (3, 2), "tokens": (0, 1)}) == ["--with", "3.2", "--tokens", "0,1"]
-    assert spelled({"color_bar": True, "labels": False, "values": False}) == ["--color-bar", "--no-labels"]
+    assert spelled({"color_bar": True, "labels": False, "values": False}) == [
+        "--color-bar",
+        "--no-labels",
+    ]
     held = {"patterns": causal_patterns(2, 3, 5), "tokens": WORDS}
-    assert headlight.figure(**held, only_heads=[(1, 2), (0, 0)]).png == headlight.figure(**held, only_heads="1.2,0.0").png
-    assert headlight.figure(**held, view="lines", heads=(1, 2), layer=1).png == headlight.figure(**held, view="lines", head=(1, 2)).png
+    assert (
+        headlight.figure(**held, only_heads=[(1, 2), (0, 0)]).png
+        == headlight.figure(**held, only_heads="1.2,0.0").png
+    )
+    assert (
+        headlight.figure(**held, view="lines", heads=(1, 2), layer=1).png
+        == headlight.figure(**held, view="lines", head=(1, 2)).png
+    )
 
 
 def lines_of_one_head_are_its_own():
     held = {"patterns": causal_patterns(2, 3, 5), "tokens": WORDS, "view": "lines"}
     one, other = headlight.figure(**held, head=(1, 2)), headlight.figure(**held, head=(1, 0))
     assert one.png != other.png != headlight.figure(**held, layer=1).png
-    assert [name for name in one.numbers()] == ["pattern of head 1.2"] and np.allclose(np.nan_to_num(one.numbers()["pattern of head 1.2"]), held["patterns"][1, 2])
+    assert [name for name in one.numbers()] == ["pattern of head 1.2"]
+    assert np.allclose(np.nan_to_num(one.numbers()["pattern of head 1.2"]), held["patterns"][1, 2])
 
 
 def what_a_view_does_not_hear_is_said():
     held = {"patterns": causal_patterns(2, 3, 5), "tokens": WORDS}
-    for wrong in ({"color_bar": True}, {"color_bar": False}, {"head": (1, 2), "view": "heads"}, {"only_tokens": "0-2"}):
+    for wrong in (
+        {"color_bar": True},
+        {"color_bar": False},
+        {"head": (1, 2), "view": "heads"},
+        {"only_tokens": "0-2"},
+    ):
         assert "does not act on" in sentence_of(lambda: headlight.figure(**held, **wrong)), wrong
-    figure = headlight.figure(**held, head=(1, 2), width_mm=85, colormap="viridis", title="A title", only_tokens=(0, 1, 3))
-    assert np.array_equal(figure.numbers()["pattern"][:, :2], np.where(np.tril(np.ones((5, 5))), held["patterns"][1, 2], np.nan)[[0, 1, 3]][:, [0, 1]], equal_nan=True)
+    figure = headlight.figure(
+        **held, head=(1, 2), width_mm=85, colormap="viridis", title="A title", only_tokens=(0, 1, 3)
+    )
+    assert np.array_equal(
+        figure.numbers()["pattern"][:, :2],
+        np.where(np.tril(np.ones((5, 5))), held["patterns"][1, 2], np.nan)[[0, 1, 3]][:, [0, 1]],
+        equal_nan=True,
+    )
     with tempfile.TemporaryDirectory() as folder:
-        assert figure.save(Path(folder) / "a.csv").read_text().splitlines()[0] == "query\\key,The,cat,on"
-    assert "squares" in sentence_of(lambda: headlight.figure(**held, head=(1, 2), marks="dots", values=True))
+        assert (
+            figure.save(Path(folder) / "a.csv").read_text().splitlines()[0]
+            == "query\\key,The,cat,on"
+        )
+    assert "squares" in sentence_of(
+        lambda: headlight.figure(**held, head=(1, 2), marks="dots", values=True)
+    )
 
 
 def one_text_of_a_batch_is_named():
@@ -81,13 +150,24 @@ def one_text_of_a_batch_is_named():
     batch = [np.stack([layer, layer[::-1]]) for layer in patterns]
     for given in (batch, np.stack(batch)):
         assert "a batch of 2 texts" in sentence_of(lambda: headlight.figure(patterns=given))
-        assert "batch=0 to batch=1" in sentence_of(lambda: headlight.figure(patterns=given, batch=2))
-        assert np.array_equal(shown(headlight.figure(patterns=given, batch=1, head=(0, 0))), patterns[0, 2])
-    assert np.array_equal(shown(headlight.figure(patterns=batch[0], batch=1, head=(0, 0))), patterns[0, 2]), "one layer of a batch"
+        assert "batch=0 to batch=1" in sentence_of(
+            lambda: headlight.figure(patterns=given, batch=2)
+        )
+        assert np.array_equal(
+            shown(headlight.figure(patterns=given, batch=1, head=(0, 0))), patterns[0, 2]
+        )
+    assert np.array_equal(
+        shown(headlight.figure(patterns=batch[0], batch=1, head=(0, 0))), patterns[0, 2]
+    ), "one layer of a batch"
     cache = {f"blocks.{i}.attn.hook_pattern": layer for i, layer in enumerate(batch)}
-    assert "a batch of 2 texts" in sentence_of(lambda: headlight.figure(cache)) and headlight.trace(cache, batch=1)["pattern", 1].shape == (3, 5, 5)
+    assert "a batch of 2 texts" in sentence_of(lambda: headlight.figure(cache))
+    assert headlight.trace(cache, batch=1)["pattern", 1].shape == (3, 5, 5)
     model = gpt2(1)
-    for call in (lambda: headlight.figure(model, ids=IDS, patterns=patterns), lambda: headlight.figure("stories", text="a", patterns=patterns), lambda: headlight.figure(headlight.trace(patterns=patterns), patterns=patterns)):
+    for call in (
+        lambda: headlight.figure(model, ids=IDS, patterns=patterns),
+        lambda: headlight.figure("stories", text="a", patterns=patterns),
+        lambda: headlight.figure(headlight.trace(patterns=patterns), patterns=patterns),
+    ):
         assert "leave" in sentence_of(call), sentence_of(call)
 
 
@@ -98,7 +178,11 @@ def a_cache_is_refused_and_left_as_it_was():
     for new in (IDS[6:7], IDS[6:]):
         forward = mock.patch.object(type(model), "forward", side_effect=AssertionError("it ran"))
         with forward:
-            assert "whole text" in sentence_of(lambda: headlight.trace(model, inputs={"input_ids": tensors(new), "past_key_values": past}))
+            assert "whole text" in sentence_of(
+                lambda: headlight.trace(
+                    model, inputs={"input_ids": tensors(new), "past_key_values": past}
+                )
+            )
         assert past.get_seq_length() == 6, "the caller's cache grew"
 
 
@@ -106,43 +190,102 @@ def what_a_model_cannot_read_is_said_before_it_runs():
     model, count = gpt2(1), 300
     for ids in ([5, count], [5, -1]):
         assert "from 0 to 299" in sentence_of(lambda: headlight.trace(model, ids=ids))
-    t5 = transformers.T5Model(transformers.T5Config(vocab_size=300, d_model=24, d_kv=6, d_ff=40, num_layers=2, num_heads=4, decoder_start_token_id=0)).eval()
-    assert "decoder_input_ids" in sentence_of(lambda: headlight.trace(t5, ids=IDS, target_ids=[0, 400]))
+    t5 = transformers.T5Model(
+        transformers.T5Config(
+            vocab_size=300,
+            d_model=24,
+            d_kv=6,
+            d_ff=40,
+            num_layers=2,
+            num_heads=4,
+            decoder_start_token_id=0,
+        )
+    ).eval()
+    assert "decoder_input_ids" in sentence_of(
+        lambda: headlight.trace(t5, ids=IDS, target_ids=[0, 400])
+    )
     with torch.device("meta"):
-        empty = transformers.GPT2Model(transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=30))
+        empty = transformers.GPT2Model(
+            transformers.GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=30)
+        )
     assert "meta" in sentence_of(lambda: headlight.trace(empty, ids=[1, 2]))
 
 
 def what_needs_the_weights_says_how_to_give_them():
     model = gpt2(1)
-    for call in (lambda: headlight.figure(model, ids=IDS, ablate="1.2"), lambda: headlight.heads(model, ids=IDS, mask="window:2"), lambda: headlight.figure(model, ids=IDS, view="steps"),
-                 lambda: headlight.figure(model, ids=IDS, view="lens"), lambda: headlight.heads(model, ids=IDS, metric="#5"), lambda: headlight.heads(model, random_repeat=8, ids=IDS)):
+    for call in (
+        lambda: headlight.figure(model, ids=IDS, ablate="1.2"),
+        lambda: headlight.heads(model, ids=IDS, mask="window:2"),
+        lambda: headlight.figure(model, ids=IDS, view="steps"),
+        lambda: headlight.figure(model, ids=IDS, view="lens"),
+        lambda: headlight.heads(model, ids=IDS, metric="#5"),
+        lambda: headlight.heads(model, random_repeat=8, ids=IDS),
+    ):
         assert "save_pretrained" in sentence_of(call), sentence_of(call)
     trace = headlight.trace(model, ids=IDS)
-    assert "holds no weights" in sentence_of(lambda: headlight.figure(trace, view="lens")), "it is not said that the model predicts nothing"
+    assert "holds no weights" in sentence_of(lambda: headlight.figure(trace, view="lens")), (
+        "it is not said that the model predicts nothing"
+    )
 
 
 def the_output_of_generate_is_known():
-    model = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=2, n_head=4, n_embd=24, vocab_size=300, n_positions=64, bos_token_id=0, eos_token_id=0, attn_implementation="eager")).eval()
-    out = model.generate(tensors(IDS), max_new_tokens=3, output_attentions=True, return_dict_in_generate=True, do_sample=False, pad_token_id=0, eos_token_id=None)
-    assert "tuple of tuples" in sentence_of(lambda: headlight.figure(out)) and "sequences" in sentence_of(lambda: headlight.figure(patterns=out.attentions))
-    assert headlight.trace(patterns=out.attentions[0], ids=IDS)["pattern", 1].shape == (4, len(IDS), len(IDS))
+    model = transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(
+            n_layer=2,
+            n_head=4,
+            n_embd=24,
+            vocab_size=300,
+            n_positions=64,
+            bos_token_id=0,
+            eos_token_id=0,
+            attn_implementation="eager",
+        )
+    ).eval()
+    out = model.generate(
+        tensors(IDS),
+        max_new_tokens=3,
+        output_attentions=True,
+        return_dict_in_generate=True,
+        do_sample=False,
+        pad_token_id=0,
+        eos_token_id=None,
+    )
+    assert "tuple of tuples" in sentence_of(lambda: headlight.figure(out))
+    assert "sequences" in sentence_of(lambda: headlight.figure(patterns=out.attentions))
+    assert headlight.trace(patterns=out.attentions[0], ids=IDS)["pattern", 1].shape == (
+        4,
+        len(IDS),
+        len(IDS),
+    )
 
 
 def a_folder_is_compared_with_a_model_in_memory():
     tokenizer = transformers.AutoTokenizer.from_pretrained(STORIES)
     model = transformers.AutoModelForCausalLM.from_pretrained(STORIES, dtype=torch.float32)
     assert headlight.compare(STORIES, text=TEXT, model_b=model).distance.max() < 1e-7
-    assert headlight.compare(STORIES, text=TEXT, model_b=model, tokenizer_b=tokenizer, text_b="Lily had a blue ball.").distance.max() > 1e-3
+    assert (
+        headlight.compare(
+            STORIES, text=TEXT, model_b=model, tokenizer_b=tokenizer, text_b="Lily had a blue ball."
+        ).distance.max()
+        > 1e-3
+    )
     trace = headlight.trace("stories", TEXT)
     assert headlight.compare("stories", text=TEXT, model_b=trace).distance.max() < 1e-7
 
 
 def estimates_come_alone():
     both = {"clean": TEXT, "corrupted": TEXT.replace("red", "big"), "metric": "ball - car"}
-    quick, whole = headlight.patch("stories", estimate=True, **both), headlight.patch("stories", **both)
-    assert quick.estimated and not whole.estimated and quick.what == whole.what == "resid_pre" and "estimated" in repr(quick)
-    assert np.array_equal(quick.values, quick.estimates) and np.allclose(quick.values, whole.estimates, atol=1e-6) and quick.values.shape == whole.values.shape
+    quick, whole = (
+        headlight.patch("stories", estimate=True, **both),
+        headlight.patch("stories", **both),
+    )
+    assert quick.estimated
+    assert not whole.estimated
+    assert quick.what == whole.what == "resid_pre"
+    assert "estimated" in repr(quick)
+    assert np.array_equal(quick.values, quick.estimates)
+    assert np.allclose(quick.values, whole.estimates, atol=1e-6)
+    assert quick.values.shape == whole.values.shape
 
 
 def a_gradient_is_called_one():
@@ -155,9 +298,15 @@ def a_gradient_is_called_one():
 def other_formats_are_no_traces():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("x.h5", "x.npz", "x.zarr", "x.json"):
-            for call in (lambda: headlight.trace("stories", "a", path=Path(folder) / name), lambda: headlight.trace(patterns=causal_patterns(1, 1, 3), path=Path(folder) / name)):
+            for call in (
+                lambda: headlight.trace("stories", "a", path=Path(folder) / name),
+                lambda: headlight.trace(
+                    patterns=causal_patterns(1, 1, 3), path=Path(folder) / name
+                ),
+            ):
                 assert ".safetensors" in sentence_of(call), sentence_of(call)
-        assert not list(Path(folder).iterdir()) and headlight.trace("stories", "a", path=Path(folder) / "llama-3.1").path.exists()
+        assert not list(Path(folder).iterdir())
+        assert headlight.trace("stories", "a", path=Path(folder) / "llama-3.1").path.exists()
 
 
 def long_texts_are_read_whole():
@@ -166,20 +315,30 @@ def long_texts_are_read_whole():
     assert len(long) > 1 << 17
     short = long[:3000]
     assert headlight.trace("stories", long).tokens == headlight.trace("stories", short).tokens
-    assert headlight.figure("stories", text=long, head=(1, 1)).png == headlight.figure("stories", text=short, head=(1, 1)).png
-    assert np.array_equal(headlight.heads("stories", text=long)["entropy"], headlight.heads("stories", text=short)["entropy"])
-    assert "128 KiB" in sentence_of(lambda: headlight.compare("stories", text="a", text_b=long)) and "64 KiB" in sentence_of(lambda: headlight.show("stories", text=long, block=False))
+    assert (
+        headlight.figure("stories", text=long, head=(1, 1)).png
+        == headlight.figure("stories", text=short, head=(1, 1)).png
+    )
+    assert np.array_equal(
+        headlight.heads("stories", text=long)["entropy"],
+        headlight.heads("stories", text=short)["entropy"],
+    )
+    assert "128 KiB" in sentence_of(lambda: headlight.compare("stories", text="a", text_b=long))
+    assert "64 KiB" in sentence_of(lambda: headlight.show("stories", text=long, block=False))
 
 
 def a_dossier_is_saved_and_drawn_without_its_model():
-    found = headlight.corpus(["The cat sat on the mat.", "Lily had a red ball."], model="stories", strongest=2)
+    found = headlight.corpus(
+        ["The cat sat on the mat.", "Lily had a red ball."], model="stories", strongest=2
+    )
     with tempfile.TemporaryDirectory() as folder:
         page, table = found.save(Path(folder) / "c.html"), found.save(Path(folder) / "c.csv")
         kept = found.save(Path(folder) / "c.json")
         assert b"Head 3.7" in page.read_bytes() and len(table.read_text().splitlines()) == 33
         assert headlight.figure(view="corpus", corpus=kept, head=(1, 2)).png.startswith(b"\x89PNG")
         some = headlight.corpus(["The cat sat."], model="stories", heads=[(1, 2)])
-        assert "all heads" in sentence_of(lambda: some.save(Path(folder) / "some.html")) and some.save(Path(folder) / "some.json").exists()
+        assert "all heads" in sentence_of(lambda: some.save(Path(folder) / "some.html"))
+        assert some.save(Path(folder) / "some.json").exists()
 
 
 def a_workspace_opens_in_the_window():
@@ -194,7 +353,9 @@ def a_workspace_opens_in_the_window():
 def a_missing_display_names_the_function_that_needs_none():
     display = os.environ.pop("DISPLAY", None)
     try:
-        assert "headlight.figure" in sentence_of(lambda: headlight.show(patterns=causal_patterns(1, 1, 3), block=True))
+        assert "headlight.figure" in sentence_of(
+            lambda: headlight.show(patterns=causal_patterns(1, 1, 3), block=True)
+        )
     finally:
         if display is not None:
             os.environ["DISPLAY"] = display
@@ -202,43 +363,87 @@ def a_missing_display_names_the_function_that_needs_none():
 
 def keys_that_are_no_tokens_are_said():
     """As of a prefix: more keys than queries, which no text has that attends to itself."""
-    for blocks in ({"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][:, -3:]}, {"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][None, :, -3:]}):
+    for blocks in (
+        {"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][:, -3:]},
+        {"blocks.0.attn.hook_pattern": causal_patterns(1, 2, 8)[0][None, :, -3:]},
+    ):
         assert "3 queries and 8 keys" in sentence_of(lambda: headlight.trace(blocks))
 
 
 def a_figure_has_numbers_whatever_its_picture_alone_hears():
-    figure = {"delta": {"head": (1, 2)}, "lines": {"share": 90}, "graph": {"sink_apart": True}, "circuits": {"head": (1, 2), "graph": True, "strongest": 5}, "heads": {"only_heads": [(1, 2)]}, "head": {"head": (1, 2), "preset": "column"},
-              "lens": {"preset": "column"}}
+    figure = {
+        "delta": {"head": (1, 2)},
+        "lines": {"share": 90},
+        "graph": {"sink_apart": True},
+        "circuits": {"head": (1, 2), "graph": True, "strongest": 5},
+        "heads": {"only_heads": [(1, 2)]},
+        "head": {"head": (1, 2), "preset": "column"},
+        "lens": {"preset": "column"},
+    }
     for view, options in figure.items():
-        assert headlight.figure("stories", text="Lily had a red ball", view=view, **options).numbers(), view
+        assert headlight.figure(
+            "stories", text="Lily had a red ball", view=view, **options
+        ).numbers(), view
 
 
 def what_was_read_of_a_corpus_is_no_corpus_and_a_recording_takes_no_changes():
     with tempfile.TemporaryDirectory() as folder:
-        texts, dossier, latin = Path(folder) / "texts.txt", Path(folder) / "read.json", Path(folder) / "latin.txt"
+        texts, dossier, latin = (
+            Path(folder) / "texts.txt",
+            Path(folder) / "read.json",
+            Path(folder) / "latin.txt",
+        )
         texts.write_text("The cat sat.\n")
         headlight.corpus(str(texts)).save(dossier)
         assert "not its texts" in sentence_of(lambda: headlight.corpus(str(dossier)))
         latin.write_bytes(b"The cat\ncaf\xe9 au lait\n")
         assert "UTF-8" in sentence_of(lambda: headlight.corpus(str(latin)))
     model = gpt2(1)
-    assert "ablate=" in sentence_of(lambda: headlight.trace(model, inputs={"input_ids": torch.tensor([[5, 9, 7]])}, ablate="0.1"))
+    assert "ablate=" in sentence_of(
+        lambda: headlight.trace(
+            model, inputs={"input_ids": torch.tensor([[5, 9, 7]])}, ablate="0.1"
+        )
+    )
 
 
 def sentences_keep_what_a_terminal_takes():
-    said = "GLFW says: no display; 'headlight render' draws figures without one, and 'xvfb-run headlight --screenshot x.png' this window."
-    assert in_python(said).endswith("headlight.figure draws figures without one, and 'xvfb-run headlight --screenshot x.png' this window."), in_python(said)
+    said = (
+        "GLFW says: no display; 'headlight render' draws figures without one, and 'xvfb-run "
+        "headlight --screenshot x.png' this window."
+    )
+    assert in_python(said).endswith(
+        "headlight.figure draws figures without one, and 'xvfb-run headlight --screenshot x.png' "
+        "this window."
+    ), in_python(said)
 
 
 def names_that_are_nearly_right_are_named():
-    for call, name in ((lambda: headlight.figure("stories", text="a", tokeniser=1), "tokenizer="), (lambda: headlight.figure("stories", text="a", fromat="svg"), "format="), (lambda: headlight.heads("stories", text="a", metirc="ball"), "metric="),
-                       (lambda: headlight.figure(patterns=causal_patterns(1, 1, 3), token=list("abc")), "tokens="), (lambda: headlight.figure("stories", text="a b", tokens=[0]), "only_tokens="), (lambda: headlight.patch("stories", claen="a"), "clean="),
-                       (lambda: headlight.figure("stories", text="a", output="a.png"), ".save(path)"), (lambda: headlight.heads("stories", text="a", json=True), "json="), (lambda: headlight.figure("stories", text="a", head=(9, 0)), "head="),
-                       (lambda: headlight.figure("stories", text="a", withh=(1, 1)), "with_=")):
+    for call, name in (
+        (lambda: headlight.figure("stories", text="a", tokeniser=1), "tokenizer="),
+        (lambda: headlight.figure("stories", text="a", fromat="svg"), "format="),
+        (lambda: headlight.heads("stories", text="a", metirc="ball"), "metric="),
+        (lambda: headlight.figure(patterns=causal_patterns(1, 1, 3), token=list("abc")), "tokens="),
+        (lambda: headlight.figure("stories", text="a b", tokens=[0]), "only_tokens="),
+        (lambda: headlight.patch("stories", claen="a"), "clean="),
+        (lambda: headlight.figure("stories", text="a", output="a.png"), ".save(path)"),
+        (lambda: headlight.heads("stories", text="a", json=True), "json="),
+        (lambda: headlight.figure("stories", text="a", head=(9, 0)), "head="),
+        (lambda: headlight.figure("stories", text="a", withh=(1, 1)), "with_="),
+    ):
         assert name in sentence_of(call) and "layer=" not in sentence_of(call), sentence_of(call)
-    compared = headlight.figure("stories", text="The cat sat", view="compare", with_=(1, 1), head=(1, 0))
-    assert compared.png == headlight.figure("stories", text="The cat sat", view="compare", head=(1, 0), **{"with": "1.1"}).png
-    assert headlight.figure("stories", text="a b", size=(300, 200)).png == headlight.figure("stories", text="a b", size="300x200").png
+    compared = headlight.figure(
+        "stories", text="The cat sat", view="compare", with_=(1, 1), head=(1, 0)
+    )
+    assert (
+        compared.png
+        == headlight.figure(
+            "stories", text="The cat sat", view="compare", head=(1, 0), **{"with": "1.1"}
+        ).png
+    )
+    assert (
+        headlight.figure("stories", text="a b", size=(300, 200)).png
+        == headlight.figure("stories", text="a b", size="300x200").png
+    )
     fine = headlight.figure("stories", text="a b", dpi=300)
     assert fine.svg and fine.png != headlight.figure("stories", text="a b", dpi=100).png
 
@@ -246,31 +451,87 @@ def names_that_are_nearly_right_are_named():
 def switches_are_those_of_the_program():
     program, switches = os.environ["HEADLIGHT_PROGRAM"], set()
     for verb in ("render", "heads", "trace", "compare", "attribute", "patch", None):
-        said = subprocess.run([program, *([verb] if verb else []), "--help"], capture_output=True, text=True, check=True).stdout
-        switches |= {flag.removeprefix("no-").replace("-", "_") for flag in re.findall(r"^  (?:-\w,)?--([a-z-]+)(?: (?:Excludes|Needs): [^\n]*|  +\S[^\n]*)?$", said, re.M)}
+        said = subprocess.run(
+            [program, *([verb] if verb else []), "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        switches |= {
+            flag.removeprefix("no-").replace("-", "_")
+            for flag in re.findall(
+                r"^  (?:-\w,)?--([a-z-]+)(?: (?:Excludes|Needs): [^\n]*|  +\S[^\n]*)?$", said, re.M
+            )
+        }
     assert switches - {*OF_THE_COMMAND_LINE} == {*SWITCHES}, switches ^ {*SWITCHES}
 
 
 def a_value_of_the_wrong_type_is_said_of_its_argument():
     """Each function × each argument × each type: one sentence that names it, or an outcome."""
     words = {"model": "stories", "text": "a b"}
-    base = {"figure": words, "trace": words, "heads": words, "attribute": words, "compare": {**words, "text_b": "a c"}, "corpus": {"texts": ["a b"], "model": "stories"}, "patch": {"model": "stories", "clean": "a b", "corrupted": "a c"}}
-    more = {"figure": ("size", "with_", "only_tokens", "width_mm", "values", "heads", "mean", "mask", "change", "ids", "pair", "title", "cell"), "heads": ("metric", "random_repeat"), "attribute": ("steps", "baseline"), "patch": ("estimate",)}
+    base = {
+        "figure": words,
+        "trace": words,
+        "heads": words,
+        "attribute": words,
+        "compare": {**words, "text_b": "a c"},
+        "corpus": {"texts": ["a b"], "model": "stories"},
+        "patch": {"model": "stories", "clean": "a b", "corrupted": "a c"},
+    }
+    more = {
+        "figure": (
+            "size",
+            "with_",
+            "only_tokens",
+            "width_mm",
+            "values",
+            "heads",
+            "mean",
+            "mask",
+            "change",
+            "ids",
+            "pair",
+            "title",
+            "cell",
+        ),
+        "heads": ("metric", "random_repeat"),
+        "attribute": ("steps", "baseline"),
+        "patch": ("estimate",),
+    }
     wrong = (5, 2.5, object(), [object()], {"a": 1}, b"xy", True, lambda: 0, (), np.zeros((2, 2)))
     for name, given in base.items():
         function = getattr(headlight, name)
-        for argument in [*(a for a in inspect.signature(function).parameters if a not in ("options", "path", "client")), *more.get(name, ())]:
+        for argument in [
+            *(
+                a
+                for a in inspect.signature(function).parameters
+                if a not in ("options", "path", "client")
+            ),
+            *more.get(name, ()),
+        ]:
             for value in wrong:
                 try:
                     function(**{**given, argument: value})
                 except headlight.HeadlightError as problem:
-                    named = argument.rstrip("s") in str(problem).lower() or argument.startswith("model") and "attern" in str(problem)
-                    assert named or argument == "corrupted", f"{name}({argument}={value!r}): {problem}"
+                    named = (
+                        argument.rstrip("s") in str(problem).lower()
+                        or argument.startswith("model")
+                        and "attern" in str(problem)
+                    )
+                    assert named or argument == "corrupted", (
+                        f"{name}({argument}={value!r}): {problem}"
+                    )
 
 
 def a_corpus_has_a_figure():
-    found = headlight.corpus(["The cat sat on the mat.", "Lily had a red ball."], model="stories", strongest=2)
+    found = headlight.corpus(
+        ["The cat sat on the mat.", "Lily had a red ball."], model="stories", strongest=2
+    )
     with tempfile.TemporaryDirectory() as folder:
         kept = found.save(Path(folder) / "c.json")
-        assert len(found.figure((1, 2)).png) > 1000 and found.figure("1.2").numbers().keys() == headlight.figure(view="corpus", corpus=kept, head=(1, 2)).numbers().keys()
+        assert len(found.figure((1, 2)).png) > 1000
+        assert (
+            found.figure("1.2").numbers().keys()
+            == headlight.figure(view="corpus", corpus=kept, head=(1, 2)).numbers().keys()
+        )
     assert found.figure().svg and "no layer" in sentence_of(lambda: found.figure((9, 9)))

@@ -1,4 +1,6 @@
-"""Models in memory, made of a configuration: what is recorded equals what transformers returns as attentions."""
+"""Models in memory, made of a configuration: what is recorded equals what transformers returns as
+attentions."""
+
 import os
 import tempfile
 import types
@@ -11,15 +13,26 @@ import transformers
 from given_arrays import sentence_of, shown
 
 IDS, TARGET = [5, 9, 200, 31, 5, 9, 77, 12], [0, 4, 7, 9, 5]
-SMALL = {"vocab_size": 300, "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 40, "max_position_embeddings": 64}
-BAR = 1e-6  # sums of float32 in another order; transformers' own are up to 4.3e-7 off those of float64
+SMALL = {
+    "vocab_size": 300,
+    "hidden_size": 24,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 40,
+    "max_position_embeddings": 64,
+}
+# sums of float32 in another order; transformers' own are up to 4.3e-7 off those of float64
+BAR = 1e-6
 WORST = [0.0]
 
 
 def made(kind, seed=1, wide=8, **config):
-    """A random model; its attention as transformers chooses it by itself. wide: what its weights are multiplied by, so that patterns are far from uniform."""
+    """A random model; its attention as transformers chooses it by itself. wide: what its weights
+    are multiplied by, so that patterns are far from uniform."""
     torch.manual_seed(seed)
-    model = getattr(transformers, kind + "Model")(getattr(transformers, kind + "Config")(**config)).eval()
+    model = getattr(transformers, kind + "Model")(
+        getattr(transformers, kind + "Config")(**config)
+    ).eval()
     with torch.no_grad():
         for name, weights in model.named_parameters():
             if weights.dim() == 2 and "embed" not in name:
@@ -28,7 +41,17 @@ def made(kind, seed=1, wide=8, **config):
 
 
 def gpt2(seed):
-    return made("GPT2", seed, n_layer=3, n_head=4, n_embd=24, vocab_size=300, n_positions=64, bos_token_id=0, eos_token_id=0)
+    return made(
+        "GPT2",
+        seed,
+        n_layer=3,
+        n_head=4,
+        n_embd=24,
+        vocab_size=300,
+        n_positions=64,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
 
 
 def attentions(model, **inputs):
@@ -58,16 +81,30 @@ def gpt2_is_recorded_as_transformers_computes_it():
     model = gpt2(1).train()
     own = model.config._attn_implementation
     trace = headlight.trace(model, ids=IDS, name="tiny")
-    assert model.training and model.config._attn_implementation == own, "the model is left as it was"
+    assert model.training
+    assert model.config._attn_implementation == own, "the model is left as it was"
     model.eval()
     expected = attentions(model, input_ids=tensors(IDS)).attentions
     same(trace, expected)
-    assert "blocks.0.attn.hook_q" in trace and "blocks.0.attn.hook_pattern" not in trace and trace.metadata["model"] == "tiny"
+    assert "blocks.0.attn.hook_q" in trace
+    assert "blocks.0.attn.hook_pattern" not in trace
+    assert trace.metadata["model"] == "tiny"
     for layer, head in ((0, 0), (2, 3)):
-        assert np.abs(shown(headlight.figure(model, ids=IDS, head=(layer, head))) - expected[layer][0, head].numpy()).max() < BAR
+        assert (
+            np.abs(
+                shown(headlight.figure(model, ids=IDS, head=(layer, head)))
+                - expected[layer][0, head].numpy()
+            ).max()
+            < BAR
+        )
     table = headlight.heads(model, ids=IDS)
     assert np.allclose(table["first"], torch.stack(expected)[:, 0, :, 1:, 0].mean(-1), atol=1e-5)
-    assert headlight.compare(trace, model_b=torch.stack(expected)[:, 0], align="position").distance.max() < 1e-6
+    assert (
+        headlight.compare(
+            trace, model_b=torch.stack(expected)[:, 0], align="position"
+        ).distance.max()
+        < 1e-6
+    )
     other = headlight.compare(model, ids=IDS, model_b=gpt2(2))
     assert other.distance.shape == (3, 4) and other.distance.min() > 1e-3
 
@@ -78,13 +115,22 @@ def a_tokenizer_reads_the_text():
     model = transformers.AutoModelForCausalLM.from_pretrained(stories, dtype=torch.float32)
     text = "The cat sat on the mat."
     trace = headlight.trace(model, tokenizer, text)
-    assert "".join(trace.tokens) == text and trace["input_ids"].tolist() == tokenizer(text)["input_ids"]
+    assert "".join(trace.tokens) == text
+    assert trace["input_ids"].tolist() == tokenizer(text)["input_ids"]
     live = headlight.compare(trace, model_b=stories)
     assert live.distance.max() < 1e-7, "the program's own pass of the same tokens"
     same(trace, attentions(model, **tokenizer(text, return_tensors="pt")).attentions)
     outputs = attentions(model, **tokenizer(text, return_tensors="pt"))
-    assert headlight.compare(outputs, tokenizer, tokens=tokenizer(text)["input_ids"], model_b=trace).distance.max() < 1e-7
-    assert headlight.compare(model, tokenizer, text, text_b="The dog sat on the mat.").distance.max() > 1e-3
+    assert (
+        headlight.compare(
+            outputs, tokenizer, tokens=tokenizer(text)["input_ids"], model_b=trace
+        ).distance.max()
+        < 1e-7
+    )
+    assert (
+        headlight.compare(model, tokenizer, text, text_b="The dog sat on the mat.").distance.max()
+        > 1e-3
+    )
     assert "tokenizer" in sentence_of(lambda: headlight.trace(model, text="a"))
 
 
@@ -106,8 +152,18 @@ def a_batch_has_one_that_is_shown():
     expected = attentions(model, input_ids=tensors(IDS[::-1])).attentions
     same(headlight.trace(model, inputs=both, batch=1), expected)
     same(headlight.trace(model, ids=both["input_ids"], batch=1), expected)
-    assert all("batch=0 to batch=1" in sentence_of(lambda: headlight.trace(model, **given)) for given in ({"ids": both["input_ids"]}, {"inputs": both}, {"inputs": both, "batch": 2}, {"inputs": both, "batch": -1}))
-    assert headlight.trace(model, ids=both["input_ids"], batch=0)["input_ids"].tolist() == IDS, "two rows are not one text"
+    assert all(
+        "batch=0 to batch=1" in sentence_of(lambda: headlight.trace(model, **given))
+        for given in (
+            {"ids": both["input_ids"]},
+            {"inputs": both},
+            {"inputs": both, "batch": 2},
+            {"inputs": both, "batch": -1},
+        )
+    )
+    assert headlight.trace(model, ids=both["input_ids"], batch=0)["input_ids"].tolist() == IDS, (
+        "two rows are not one text"
+    )
 
 
 def a_model_that_fails_leaves_no_file_behind():
@@ -121,15 +177,24 @@ def a_model_that_fails_leaves_no_file_behind():
             raise AssertionError("nothing was said")
         except (IndexError, RuntimeError, headlight.HeadlightError):
             assert set(folder.iterdir()) <= before and model.config._attn_implementation == own
-    assert "no attention" in sentence_of(lambda: headlight.trace(made("Mamba", hidden_size=8, num_hidden_layers=1, vocab_size=300), ids=IDS))
+    assert "no attention" in sentence_of(
+        lambda: headlight.trace(
+            made("Mamba", hidden_size=8, num_hidden_layers=1, vocab_size=300), ids=IDS
+        )
+    )
 
 
 def what_is_no_text_is_said():
-    tokenizer, model = lambda text, pair, return_tensors: {"input_ids": torch.zeros(1, 0, dtype=torch.int64)}, gpt2(1)
+    tokenizer, model = (
+        lambda text, pair, return_tensors: {"input_ids": torch.zeros(1, 0, dtype=torch.int64)},
+        gpt2(1),
+    )
     for text in (IDS, tensors(IDS), {"input_ids": tensors(IDS)}, ["a", "b"]):
         assert "ids=[…]" in sentence_of(lambda: headlight.figure(model, tokenizer, text))
     assert "no tokens" in sentence_of(lambda: headlight.figure(model, tokenizer, ""))
-    assert "65 tokens are more than this model's 64 positions" in sentence_of(lambda: headlight.trace(model, ids=[5] * 65))
+    assert "65 tokens are more than this model's 64 positions" in sentence_of(
+        lambda: headlight.trace(model, ids=[5] * 65)
+    )
 
 
 def each_module_keeps_its_mode():
@@ -145,7 +210,9 @@ class Hooked:
 
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer, self.training = model, tokenizer, True
-        self.cfg = types.SimpleNamespace(n_layers=model.config.n_layer, d_model=model.config.n_embd, model_name="hooked")
+        self.cfg = types.SimpleNamespace(
+            n_layers=model.config.n_layer, d_model=model.config.n_embd, model_name="hooked"
+        )
 
     def to_tokens(self, text):
         return self.tokenizer(text, return_tensors="pt")["input_ids"]
@@ -161,27 +228,44 @@ class Hooked:
 
     def run_with_hooks(self, ids, return_type, fwd_hooks):
         assert not self.training and not torch.is_grad_enabled() and return_type is None
-        for (name, hook), pattern in zip(fwd_hooks, attentions(self.model, input_ids=ids).attentions):
+        for (name, hook), pattern in zip(
+            fwd_hooks, attentions(self.model, input_ids=ids).attentions
+        ):
             hook(pattern, types.SimpleNamespace(name=name))
 
 
 def the_lines_of_the_readme_work():
-    """Each line of README's section Four lines of Python; where it opens the window, the figure of the same."""
+    """Each line of README's section Four lines of Python; where it opens the window, the figure of
+    the same."""
     text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-    lines = [line[4:] for line in text.split("## Four lines of Python")[1].split("\n## ")[0].splitlines() if line.startswith("    headlight.")]
+    lines = [
+        line[4:]
+        for line in text.split("## Four lines of Python")[1].split("\n## ")[0].splitlines()
+        if line.startswith("    headlight.")
+    ]
     assert len(lines) == 4 and any("show(" in line for line in lines), lines
     stories = Path(__file__).resolve().parents[2] / "models/stories"
     tokenizer = transformers.AutoTokenizer.from_pretrained(stories)
     model = transformers.AutoModelForCausalLM.from_pretrained(stories, dtype=torch.float32)
     tokens = tokenizer.convert_ids_to_tokens(tokenizer("The cat sat.")["input_ids"])
-    known = {"model": model, "tokenizer": tokenizer, "hooked_model": Hooked(model, tokenizer), "tokens": tokens,
-             "attentions": attentions(model, **tokenizer("The cat sat.", return_tensors="pt")).attentions}
+    known = {
+        "model": model,
+        "tokenizer": tokenizer,
+        "hooked_model": Hooked(model, tokenizer),
+        "tokens": tokens,
+        "attentions": attentions(
+            model, **tokenizer("The cat sat.", return_tensors="pt")
+        ).attentions,
+    }
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             for line in lines:
-                exec(line.replace("headlight.show(", "headlight.figure("), {"headlight": headlight, **known})
+                exec(
+                    line.replace("headlight.show(", "headlight.figure("),
+                    {"headlight": headlight, **known},
+                )
         finally:
             os.chdir(before)
         assert (Path(folder) / "head.pdf").read_bytes().startswith(b"%PDF")
@@ -200,16 +284,27 @@ def tokens_are_scored_as_autograd_scores_them():
     torch.log_softmax(logits, -1)[logits.argmax()].backward()
     expected = embedded.grad[0].norm(dim=-1).numpy()
     found = headlight.attribute(stories, text, metric="log p")
-    assert found.scores.dtype == np.float32 and found.scores.shape == (len(found.tokens),) == expected.shape and found.tokens == [tokenizer.decode([i]).strip() for i in ids[0].tolist()]
-    assert np.abs(found.scores - expected).max() < 1e-4 * expected.max(), np.abs(found.scores / expected - 1).max()
-    assert abs(found.value - float(torch.log_softmax(logits, -1).max())) < 1e-4 and np.array_equal(np.asarray(found), found.scores)
-    several = headlight.attribute("stories", text, method="integrated-gradients", steps=20, baseline="zero")
+    assert found.scores.dtype == np.float32
+    assert found.scores.shape == (len(found.tokens),) == expected.shape
+    assert found.tokens == [tokenizer.decode([i]).strip() for i in ids[0].tolist()]
+    assert np.abs(found.scores - expected).max() < 1e-4 * expected.max(), np.abs(
+        found.scores / expected - 1
+    ).max()
+    assert abs(found.value - float(torch.log_softmax(logits, -1).max())) < 1e-4
+    assert np.array_equal(np.asarray(found), found.scores)
+    several = headlight.attribute(
+        "stories", text, method="integrated-gradients", steps=20, baseline="zero"
+    )
     assert several.said["steps"] == 20 and several.said["gap"] < 0.2 and "log p" in repr(several)
     table = headlight.attribute("stories", text, method="jacobian", probes=2)
-    assert table.matrix.shape == table.standard_error.shape == (len(found.tokens),) * 2 and table.scores is None and not np.triu(table.matrix, 1).any()
+    assert table.matrix.shape == table.standard_error.shape == (len(found.tokens),) * 2
+    assert table.scores is None
+    assert not np.triu(table.matrix, 1).any()
     try:
         import pandas
-        assert list(found.frame().columns) == ["token", "score"] and isinstance(table.frame(), pandas.DataFrame)
+
+        assert list(found.frame().columns) == ["token", "score"]
+        assert isinstance(table.frame(), pandas.DataFrame)
     except ImportError:
         assert "pandas" in sentence_of(found.frame)
     assert "folder" in sentence_of(lambda: headlight.attribute(model, tokenizer, text))
@@ -217,17 +312,32 @@ def tokens_are_scored_as_autograd_scores_them():
 
 
 def patches_bring_the_clean_answer_back():
-    clean, corrupted = (f"Mia had a {a}. Tom had a {b}. Mia gave Tom the red" for a, b in (("red ball", "blue car"), ("blue ball", "red car")))
+    clean, corrupted = (
+        f"Mia had a {a}. Tom had a {b}. Mia gave Tom the red"
+        for a, b in (("red ball", "blue car"), ("blue ball", "red car"))
+    )
     both = {"clean": clean, "corrupted": corrupted, "metric": "ball - car"}
     found = headlight.patch("stories", **both)
-    values = {text: headlight.attribute("stories", text, metric="ball - car").value for text in (clean, corrupted)}
-    assert abs(found.clean - values[clean]) < 1e-4 and abs(found.corrupted - values[corrupted]) < 1e-4
-    assert found.what == "resid_pre" and found.values.shape == (4, len(found.columns)) and found.values.dtype == np.float32
-    assert found.estimates.shape == found.values.shape and np.corrcoef(found.estimates.ravel(), found.values.ravel())[0, 1] > 0.9
+    values = {
+        text: headlight.attribute("stories", text, metric="ball - car").value
+        for text in (clean, corrupted)
+    }
+    assert abs(found.clean - values[clean]) < 1e-4
+    assert abs(found.corrupted - values[corrupted]) < 1e-4
+    assert found.what == "resid_pre"
+    assert found.values.shape == (4, len(found.columns))
+    assert found.values.dtype == np.float32
+    assert found.estimates.shape == found.values.shape
+    assert np.corrcoef(found.estimates.ravel(), found.values.ravel())[0, 1] > 0.9
     last = found.values[:, -1]
-    assert abs(last[0]) < 1e-5 and last[3] > 0.5, "the last token is the same; what it knows at the end is the clean answer"
+    assert abs(last[0]) < 1e-5
+    assert last[3] > 0.5, "the last token is the same; what it knows at the end is the clean answer"
     assert headlight.patch("stories", what="heads", **both).values.shape == (4, 8)
-    assert headlight.patch("stories", head=(1, 2), **both).values.shape == headlight.patch(head="1.2", **both).values.shape == (1, len(found.columns))
+    assert (
+        headlight.patch("stories", head=(1, 2), **both).values.shape
+        == headlight.patch(head="1.2", **both).values.shape
+        == (1, len(found.columns))
+    )
     assert headlight.patch("stories", clean=clean, noise="1").values.shape == found.values.shape
     assert "corrupted" in sentence_of(lambda: headlight.patch("stories", clean=clean))
     assert "folder" in sentence_of(lambda: headlight.patch(gpt2(1), **both))

@@ -1,4 +1,6 @@
-"""Models that another library has wrapped, TransformerLens or nnsight, and what their caches hold."""
+"""Models that another library has wrapped, TransformerLens or nnsight, and what their caches
+hold."""
+
 import types
 from pathlib import Path
 
@@ -17,28 +19,62 @@ def transformer_lens_is_recorded_where_it_is_installed():
         skipped("TransformerLens is not installed here: only the names of its cache were tried")
         return
     if "HookedTransformer" in vars(transformer_lens):
-        model = transformer_lens.HookedTransformer(transformer_lens.HookedTransformerConfig(n_layers=2, d_model=32, n_ctx=32, d_head=8, n_heads=4, d_vocab=300, act_fn="gelu", seed=1))
+        model = transformer_lens.HookedTransformer(
+            transformer_lens.HookedTransformerConfig(
+                n_layers=2,
+                d_model=32,
+                n_ctx=32,
+                d_head=8,
+                n_heads=4,
+                d_vocab=300,
+                act_fn="gelu",
+                seed=1,
+            )
+        )
     else:
         from transformer_lens.model_bridge import TransformerBridge
-        hf = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=2, n_head=4, n_embd=32, vocab_size=4096, n_positions=64)).eval()
-        tokenizer = transformers.AutoTokenizer.from_pretrained(Path(__file__).resolve().parents[2] / "models/stories")
-        model = TransformerBridge.boot_transformers("gpt2", hf_model=hf, tokenizer=tokenizer, device="cpu").eval()
+
+        hf = transformers.GPT2LMHeadModel(
+            transformers.GPT2Config(n_layer=2, n_head=4, n_embd=32, vocab_size=4096, n_positions=64)
+        ).eval()
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            Path(__file__).resolve().parents[2] / "models/stories"
+        )
+        model = TransformerBridge.boot_transformers(
+            "gpt2", hf_model=hf, tokenizer=tokenizer, device="cpu"
+        ).eval()
     _, cache = model.run_with_cache(tensors(IDS))
     trace = headlight.trace(model, ids=IDS)
     for layer in range(2):
-        assert np.abs(trace["pattern", layer] - cache["pattern", layer][0].detach().numpy()).max() < BAR
-        assert np.array_equal(headlight.trace(cache, ids=IDS)["pattern", layer], cache["pattern", layer][0].detach().numpy())
+        assert (
+            np.abs(trace["pattern", layer] - cache["pattern", layer][0].detach().numpy()).max()
+            < BAR
+        )
+        assert np.array_equal(
+            headlight.trace(cache, ids=IDS)["pattern", layer],
+            cache["pattern", layer][0].detach().numpy(),
+        )
     assert headlight.figure(cache, tokens=IDS, head=(1, 2)).png
-    assert np.array_equal(headlight.trace(model, ids=[IDS[::-1], IDS], batch=1)["pattern", 1], trace["pattern", 1]), "two rows are not one text"
+    assert np.array_equal(
+        headlight.trace(model, ids=[IDS[::-1], IDS], batch=1)["pattern", 1], trace["pattern", 1]
+    ), "two rows are not one text"
     if "HookedTransformer" not in vars(transformer_lens):
-        other = headlight.compare(model, "The cat sat.", model_b=hf, tokenizer_b=tokenizer, align="position")
-        assert other.distance.shape == (2, 4), "the text is the other model's too, though it stands in the tokenizer's place"
+        other = headlight.compare(
+            model, "The cat sat.", model_b=hf, tokenizer_b=tokenizer, align="position"
+        )
+        assert other.distance.shape == (2, 4), (
+            "the text is the other model's too, though it stands in the tokenizer's place"
+        )
 
 
 def outputs_of(model, **inputs):
     """What every module returned, by its name, as the cache of a trace of nnsight has it."""
     cache, own = {}, model.config._attn_implementation
-    note = lambda name: lambda module, given, output: cache.setdefault("model" + "." * bool(name) + name, []).append(types.SimpleNamespace(output=output))
+    note = lambda name: (
+        lambda module, given, output: cache.setdefault(
+            "model" + "." * bool(name) + name, []
+        ).append(types.SimpleNamespace(output=output))
+    )
     hooks = [module.register_forward_hook(note(name)) for name, module in model.named_modules()]
     model.set_attn_implementation("eager")
     with torch.no_grad():
@@ -50,13 +86,27 @@ def outputs_of(model, **inputs):
 
 def outputs_of_modules_are_patterns():
     model = made("Llama", num_key_value_heads=2, **{**SMALL, "num_hidden_layers": 11})
-    same(headlight.trace(outputs_of(model, input_ids=tensors(IDS)), tokens=IDS), attentions(model, input_ids=tensors(IDS)).attentions)
-    model = made("T5", wide=1, d_model=24, d_kv=6, d_ff=40, num_layers=2, num_heads=4, vocab_size=300)
+    same(
+        headlight.trace(outputs_of(model, input_ids=tensors(IDS)), tokens=IDS),
+        attentions(model, input_ids=tensors(IDS)).attentions,
+    )
+    model = made(
+        "T5", wide=1, d_model=24, d_kv=6, d_ff=40, num_layers=2, num_heads=4, vocab_size=300
+    )
     inputs = {"input_ids": tensors(IDS), "decoder_input_ids": tensors(TARGET)}
-    out, trace = attentions(model, **inputs), headlight.trace(outputs_of(model, **inputs), tokens=IDS, target_tokens=TARGET)
-    for kind, expected in (("encoder", out.encoder_attentions), ("decoder", out.decoder_attentions), ("cross", out.cross_attentions)):
+    out, trace = (
+        attentions(model, **inputs),
+        headlight.trace(outputs_of(model, **inputs), tokens=IDS, target_tokens=TARGET),
+    )
+    for kind, expected in (
+        ("encoder", out.encoder_attentions),
+        ("decoder", out.decoder_attentions),
+        ("cross", out.cross_attentions),
+    ):
         same(trace, expected, kind)
-    assert "eager" in sentence_of(lambda: headlight.trace({"model": types.SimpleNamespace(output=torch.zeros(1))}))
+    assert "eager" in sentence_of(
+        lambda: headlight.trace({"model": types.SimpleNamespace(output=torch.zeros(1))})
+    )
 
 
 def nnsight_is_recorded_where_it_is_installed():
@@ -65,8 +115,21 @@ def nnsight_is_recorded_where_it_is_installed():
     except ImportError:
         skipped("nnsight is not installed here: only outputs of modules by their names were tried")
         return
-    tokenizer = transformers.AutoTokenizer.from_pretrained(Path(__file__).resolve().parents[2] / "models/stories")
-    inside = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=3, n_head=4, n_embd=32, vocab_size=4096, n_positions=64, bos_token_id=0, eos_token_id=0, attn_implementation="eager")).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(
+        Path(__file__).resolve().parents[2] / "models/stories"
+    )
+    inside = transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(
+            n_layer=3,
+            n_head=4,
+            n_embd=32,
+            vocab_size=4096,
+            n_positions=64,
+            bos_token_id=0,
+            eos_token_id=0,
+            attn_implementation="eager",
+        )
+    ).eval()
     model, text = nnsight.LanguageModel(inside, tokenizer=tokenizer), "The cat sat on the mat."
     expected = attentions(inside, **tokenizer(text, return_tensors="pt")).attentions
     trace = headlight.trace(model, text)
@@ -77,4 +140,7 @@ def nnsight_is_recorded_where_it_is_installed():
         cache = tracer.cache()
         patterns = nnsight.save([layer.attn.output[1] for layer in model.transformer.h])
     for given in ({"patterns": patterns}, {"model": cache}):
-        same(headlight.trace(**given, tokenizer=tokenizer, tokens=tokenizer(text)["input_ids"]), expected)
+        same(
+            headlight.trace(**given, tokenizer=tokenizer, tokens=tokenizer(text)["input_ids"]),
+            expected,
+        )

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The gallery as a person runs it: test_notebook.py PROGRAM [FOLDER], which is where its pictures are kept to be looked at."""
+"""The gallery as a person runs it: test_notebook.py PROGRAM [FOLDER], which is where its pictures
+are kept to be looked at."""
+
 import base64
 import os
 import sys
@@ -25,7 +27,9 @@ pictures = 0
 for cell in (c for c in gallery.cells if c.cell_type == "code"):
     drawn = [o.data["image/png"] for o in cell.outputs if "image/png" in o.get("data", {})]
     last = cell.source.strip().splitlines()[-1]
-    assert bool(drawn) == (last.startswith(("headlight.figure(", "headlight.show(")) or last == "shown"), cell.source
+    assert bool(drawn) == (
+        last.startswith(("headlight.figure(", "headlight.show(")) or last == "shown"
+    ), cell.source
     for picture in drawn:
         png = base64.b64decode(picture)
         assert png.startswith(b"\x89PNG") and len(png) > 5000

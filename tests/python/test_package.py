@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""The Python package as a person calls it, each function that takes nothing is a test: test_package.py PROGRAM [test…]
+"""The Python package as a person calls it, each function that takes nothing is a test:
+test_package.py PROGRAM [test…]
 
-Its patterns are compared number by number with what transformers (and TransformerLens, where it is installed) return."""
+Its patterns are compared number by number with what transformers (and TransformerLens, where it is
+installed) return."""
+
 import os
 import shutil
 import sys
@@ -27,11 +30,27 @@ import given_processes
 import given_wrappers
 import surroundings
 
-SUBJECTS = [surroundings, given_arrays, given_corpora, given_mistakes, given_models, given_architectures, given_wrappers, given_processes]
+SUBJECTS = [
+    surroundings,
+    given_arrays,
+    given_corpora,
+    given_mistakes,
+    given_models,
+    given_architectures,
+    given_wrappers,
+    given_processes,
+]
 
 
 def main():
-    tests = [t for subject in SUBJECTS for t in vars(subject).values() if isinstance(t, FunctionType) and t.__module__ == subject.__name__ and not t.__code__.co_argcount]
+    tests = [
+        t
+        for subject in SUBJECTS
+        for t in vars(subject).values()
+        if isinstance(t, FunctionType)
+        and t.__module__ == subject.__name__
+        and not t.__code__.co_argcount
+    ]
     if unknown := set(sys.argv[2:]) - {t.__name__ for t in tests}:
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
     tests = [t for t in tests if not sys.argv[2:] or t.__name__ in sys.argv[2:]]
@@ -46,7 +65,10 @@ def main():
             failed += 1
             print(f"FAIL {t.__name__}\n{traceback.format_exc()}", flush=True)
     shutil.rmtree(tempfile.tempdir, ignore_errors=True)
-    print(f"{len(tests) - failed} passed, {failed} failed; largest difference from transformers {given_models.WORST[0]:.1e}")
+    print(
+        f"{len(tests) - failed} passed, {failed} failed; largest difference from transformers "
+        f"{given_models.WORST[0]:.1e}"
+    )
     return bool(failed)
 
 

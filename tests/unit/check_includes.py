@@ -1,14 +1,27 @@
 #!/usr/bin/env python3
 """Holds the rooms: includes go one way, a room defines what it declares, and none grows too large.
 
-base <- kernels <- io <- tokenizer <- model <- hub <- trace <- analysis <- learn <- questions <- figure <- session <- gpu <- paint <-
-parts <- views <- panels <- window, cli
+base <- kernels <- io <- tokenizer <- model <- hub <- trace <- analysis <- learn <- questions <-
+figure <- session <- gpu <- paint <- parts <- views <- panels <- window, cli
 """
+
 import re
 import sys
 from pathlib import Path
 
-CORE = ["base", "kernels", "io", "tokenizer", "model", "hub", "trace", "analysis", "learn", "questions", "figure"]
+CORE = [
+    "base",
+    "kernels",
+    "io",
+    "tokenizer",
+    "model",
+    "hub",
+    "trace",
+    "analysis",
+    "learn",
+    "questions",
+    "figure",
+]
 APP = ["session", "gpu", "paint", "parts", "views", "panels", "window", "cli"]
 ORDER = CORE + APP
 MAX_ROOM = 6000  # lines of one folder
@@ -34,13 +47,22 @@ def check_order(file, text):
             bad.append(f"{file} includes the unknown {target}/")
         elif ORDER.index(target) > ORDER.index(room):
             bad.append(f"{file} includes {target}/, which comes after {room}/")
-        elif room == "cli" and target == "window" and file.name not in ("command_line.cpp", "markdown.cpp", "window_options.cpp"):
-            bad.append(f"{file} includes {target}/, which only the table of verbs, its options and the documents open")
+        elif (
+            room == "cli"
+            and target == "window"
+            and file.name not in ("command_line.cpp", "markdown.cpp", "window_options.cpp")
+        ):
+            bad.append(
+                f"{file} includes {target}/, which only the table of verbs, its options and the "
+                "documents open"
+            )
     if room == "session" and re.search(r"#include <(imgui|GLFW|epoxy|GL/)", text):
         bad.append(f"{file} includes what needs a display")
 
 
-PLAIN_KERNELS = "blocks codes dots encoded formats kernels products rows statistics table transposed vectors"
+PLAIN_KERNELS = (
+    "blocks codes dots encoded formats kernels products rows statistics table transposed vectors"
+)
 PLAIN = {f"kernels/{name}.h" for name in PLAIN_KERNELS.split()} | {"cstdint", "immintrin.h"}
 
 
@@ -48,7 +70,10 @@ def check_kernels(file, text):
     """What is compiled for one instruction set shares no code with the rest."""
     for target in re.findall(r'#include [<"]([\w/.]+)', text):
         if file.stem != "choice" and target not in PLAIN:
-            bad.append(f"{file} includes {target}, of which the linker keeps one copy for all instruction sets")
+            bad.append(
+                f"{file} includes {target}, of which the linker keeps one copy for all "
+                "instruction sets"
+            )
 
 
 def check_views(file, text):
@@ -72,8 +97,12 @@ def check_declared(file, text):
     """A free function that a header declares is defined in the same room."""
     if file.suffix != ".h" or room_of(file) == "kernels":
         return
-    for name in set(re.findall(r"^[\w:<>,&*\s]+?[\s&*](\w+)\([^;{}]*\)\s*(?:noexcept)?;", plain(text), re.M)):
-        defined = re.compile(rf"\b{name}\([^;]*?\)\s*(?:noexcept\s*)?(?::[^;{{]*)?\{{|\b{name}\b[^;]*=\s*\[")
+    for name in set(
+        re.findall(r"^[\w:<>,&*\s]+?[\s&*](\w+)\([^;{}]*\)\s*(?:noexcept)?;", plain(text), re.M)
+    ):
+        defined = re.compile(
+            rf"\b{name}\([^;]*?\)\s*(?:noexcept\s*)?(?::[^;{{]*)?\{{|\b{name}\b[^;]*=\s*\["
+        )
         if name.isupper() or name == "embedded_file":  # macros, and what the build writes
             continue
         if not any(defined.search(body) for body in bodies[room_of(file)]):
@@ -92,8 +121,15 @@ for file, text in texts.items():
 folders = {}
 for file, text in texts.items():
     folders[file.parent] = folders.get(file.parent, 0) + text.count("\n")
-bad += [f"{folder} has {lines} lines; a room has at most {MAX_ROOM}" for folder, lines in folders.items() if lines > MAX_ROOM]
+bad += [
+    f"{folder} has {lines} lines; a room has at most {MAX_ROOM}"
+    for folder, lines in folders.items()
+    if lines > MAX_ROOM
+]
 views = set(re.findall(r'#include "views/(\w+)/', texts[Path("app/views/views.cpp")]))
 print(*bad, sep="\n")
-print(f"{seen} includes of {len(texts)} files, {len(bad)} against the order; the largest room has {max(folders.values())} lines")
+print(
+    f"{seen} includes of {len(texts)} files, {len(bad)} against the order; the largest room has "
+    f"{max(folders.values())} lines"
+)
 sys.exit(bool(bad) or seen < 50 or len(views) < 12)

@@ -1,30 +1,52 @@
 #!/usr/bin/env python3
-"""Nothing grows beyond what one can read: no file of core, app, tests or the Python package over 400 lines, nine functions of ten within 25.
+"""Nothing grows beyond what one can read: no file of core, app, tests or the Python package over
+400 lines, nine functions of ten within 25.
 
-    check_lengths.py ROOT"""
+check_lengths.py ROOT"""
+
 import re
 import sys
 from pathlib import Path
 
 FILE, FUNCTION, SHARE = 400, 25, 0.9
 CONTROL = re.compile(r"\b(if|for|while|switch|catch|do|else|return)\b[^;{}]*$")
-SIGNATURE = re.compile(r"\)\s*(const|noexcept|override|final|mutable|&|->\s*[\w:<>,&* ]+|:\s*\w[^;]*)*\s*$")
+SIGNATURE = re.compile(
+    r"\)\s*(const|noexcept|override|final|mutable|&|->\s*[\w:<>,&* ]+|:\s*\w[^;]*)*\s*$"
+)
 
 
 def without_text(source):
     """The same lines, comments and literals blanked."""
     blank = lambda m: re.sub(r"[^\n]", " ", m.group(0))
-    return re.sub(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|(?<!\w)\'(?:[^\'\\\n]|\\.)+\'', blank, source, flags=re.S)
+    return re.sub(
+        r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|(?<!\w)\'(?:[^\'\\\n]|\\.)+\'',
+        blank,
+        source,
+        flags=re.S,
+    )
 
 
 def functions(source):
-    """(first line, lines) of each function and method; lambdas count with the function around them."""
-    source, begin, inside, out = without_text(re.sub(r"^\s*#.*(\\\n.*)*$", "", source, flags=re.M)), 0, [], []
+    """(first line, lines) of each function and method; lambdas count with the function around
+    them."""
+    source, begin, inside, out = (
+        without_text(re.sub(r"^\s*#.*(\\\n.*)*$", "", source, flags=re.M)),
+        0,
+        [],
+        [],
+    )
     for m in re.finditer(r"[{};]", source):
         at, outer = m.start(), all(kind != "function" for kind, _ in inside)
         if m.group() == "{":
             head = source[begin:at] if outer else ""
-            kind = "function" if outer and SIGNATURE.search(head) and not CONTROL.search(head) and "=" not in head.split("(")[0] else "block"
+            kind = (
+                "function"
+                if outer
+                and SIGNATURE.search(head)
+                and not CONTROL.search(head)
+                and "=" not in head.split("(")[0]
+                else "block"
+            )
             inside.append((kind, source.count("\n", 0, begin + len(head) - len(head.lstrip())) + 1))
         elif m.group() == "}" and inside:
             kind, first = inside.pop()
@@ -35,18 +57,30 @@ def functions(source):
 
 
 root, bad, lengths = Path(sys.argv[1]), [], []
-for file in sorted(f for room in ("core", "app", "tests", "models/python") for f in (root / room).rglob("*") if f.suffix in (".cpp", ".h", ".py")):
+for file in sorted(
+    f
+    for room in ("core", "app", "tests", "models/python")
+    for f in (root / room).rglob("*")
+    if f.suffix in (".cpp", ".h", ".py")
+):
     source = file.read_text(encoding="utf-8")
     if source.count("\n") > FILE:
-        bad.append(f"{file.relative_to(root)} has {source.count(chr(10))} lines; split it by subject")
+        bad.append(
+            f"{file.relative_to(root)} has {source.count(chr(10))} lines; split it by subject"
+        )
     if file.suffix != ".py" and file.relative_to(root).parts[0] != "tests":
-        lengths += [(lines, f"{file.relative_to(root)}:{first}") for first, lines in functions(source)]
+        lengths += [
+            (lines, f"{file.relative_to(root)}:{first}") for first, lines in functions(source)
+        ]
 lengths.sort()
 p90 = lengths[int(len(lengths) * SHARE)][0]
 if p90 > FUNCTION:
-    bad.append(f"one function of ten has more than {FUNCTION} lines, the longest: " + ", ".join(f"{where} ({lines})" for lines, where in lengths[:-6:-1]))
+    bad.append(
+        f"one function of ten has more than {FUNCTION} lines, the longest: "
+        + ", ".join(f"{where} ({lines})" for lines, where in lengths[:-6:-1])
+    )
 print(*bad, sep="\n")
 print(f"{len(lengths)} functions, nine of ten within {p90} lines; {len(bad)} against the lengths")
 if "-v" in sys.argv:
-    print(*(f"{lines} {where}" for lines, where in lengths[int(len(lengths) * SHARE):]), sep="\n")
+    print(*(f"{lines} {where}" for lines, where in lengths[int(len(lengths) * SHARE) :]), sep="\n")
 sys.exit(bool(bad) or len(lengths) < 1000)
