@@ -48,24 +48,15 @@ class Hub:
             name: {file: bytes(data) for file, data in files.items()}
             for name, files in repositories.items()
         }
-        self.pulls, self.said_of_pulls = (
-            {},
-            None,
-        )  # repository → its discussions (pull); a whole answer about them
-        self.renamed, self.tokens, self.said = (
-            {},
-            {},
-            {},
-        )  # old name → new; repository → the token that reads it; file → what the list says of it
+        # repository → its discussions (pull); a whole answer about them
+        self.pulls, self.said_of_pulls = ({}, None)
+        # old name → new; repository → the token that reads it; file → what the list says of it
+        self.renamed, self.tokens, self.said = ({}, {}, {})
         # file → bytes after which the connection ends, and how often; file → what comes in its
         # place
         self.cut, self.cuts, self.altered = ({}, {}, {})
-        self.listing, self.status, self.more, self.slow = (
-            None,
-            {},
-            {},
-            0,
-        )  # a whole answer; path → status; file → bytes behind its end; seconds between pieces
+        # a whole answer; path → status; file → bytes behind its end; seconds between pieces
+        self.listing, self.status, self.more, self.slow = (None, {}, {}, 0)
         self.has_blobs, self.ranges, self.requests = True, True, []
         self.hub, self.cdn = self._serve(self._of_hub), self._serve(self._of_cdn)
         self.endpoint, self.store = (

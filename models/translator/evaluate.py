@@ -171,9 +171,8 @@ def templates_right(model, tokenizer, count):
     for kind, pattern in ((templates.number, r"\d+"), (templates.name, None)):
         pairs = asked(kind, count)
         out = translate(model, tokenizer, [e for e, _ in pairs], 1)
-        if (
-            pattern is None
-        ):  # names: the words that both sides have, capitals in front, but no cities
+        # names: the words that both sides have, capitals in front, but no cities
+        if pattern is None:
             names = [
                 [
                     w

@@ -46,11 +46,8 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTo
 LAYERS, HEADS, WIDTH, HIDDEN, VOCAB, POSITIONS = 3, 8, 256, 1024, 6000, 128
 TOKENIZER = ("source.spm", "target.spm", "vocab.json", "tokenizer.json", "tokenizer_config.json")
 IT_LAYER, IT_HEAD = 2, 5  # the encoder head that --pronoun-head trains
-END, UNKNOWN, PAD = (
-    0,
-    1,
-    VOCAB - 1,
-)  # Marian's order: </s>, <unk>, ..., <pad>; the decoder starts from <pad>
+# Marian's order: </s>, <unk>, ..., <pad>; the decoder starts from <pad>
+END, UNKNOWN, PAD = (0, 1, VOCAB - 1)
 NAMES = {
     "Tom": (r"\bTom\b", ["Ben", "Paul", "Peter", "David", "John", "Tim", "Jack"]),
     "Mary": (r"\bMar(?:ia|y)\b", ["Anna", "Lily", "Lucy", "Emma", "Sarah", "Alice", "Mia"]),
@@ -346,12 +343,8 @@ def make_model(dropout):
         max_length=96,
         num_beams=1,
     )
-    for (
-        name,
-        p,
-    ) in (
-        model.named_parameters()
-    ):  # Marian's initial values; a deviation of 0.02 is too small for this width
+    # Marian's initial values; a deviation of 0.02 is too small for this width
+    for name, p in model.named_parameters():
         if p.ndim == 2 and "embed_positions" not in name:
             is_table = "shared" in name or "embed_tokens" in name
             torch.nn.init.normal_(

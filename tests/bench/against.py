@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
-from drive import Display, views  # noqa: E402
+from drive import Display, views
 
 TEXT = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red ball."
 FIGURES = {

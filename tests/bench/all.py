@@ -39,6 +39,7 @@ class Peer:
     settings: dict = field(default_factory=dict)
 
 
+# each with what it imports and PYTHON does not have; numpy stays the one that torch came with
 PEERS = (
     Peer("PyTorch", "torch"),
     Peer("transformers", "transformers"),
@@ -54,42 +55,20 @@ PEERS = (
     Peer(
         "matplotlib",
         "matplotlib",
-        [
-            "matplotlib",
-            "contourpy",
-            "cycler",
-            "fonttools",
-            "kiwisolver",
-            "pyparsing",
-            "python-dateutil",
-            "six",
-            "pillow",
-        ],
+        (
+            "matplotlib contourpy cycler fonttools kiwisolver pyparsing python-dateutil six pillow"
+        ).split(),
     ),
     Peer(
         "BertViz",
         "bertviz",
-        [
-            "bertviz",
-            "ipython",
-            "traitlets",
-            "decorator",
-            "jedi",
-            "parso",
-            "matplotlib-inline",
-            "pexpect",
-            "ptyprocess",
-            "prompt_toolkit",
-            "wcwidth",
-            "stack_data",
-            "executing",
-            "asttokens",
-            "pure_eval",
-            "pygments",
-            "ipython-pygments-lexers",
-        ],
+        """
+            bertviz ipython traitlets decorator jedi parso matplotlib-inline pexpect ptyprocess
+            prompt_toolkit wcwidth stack_data executing asttokens pure_eval pygments
+            ipython-pygments-lexers
+        """.split(),
     ),
-)  # each with what it imports and PYTHON does not have; numpy stays the one that torch came with
+)
 
 
 @dataclass

@@ -123,9 +123,8 @@ def reading_ms(machine, config):
 
 
 def roofline_ms(machine, config, n):
-    scores = (
-        2 * config.n_layer * config.n_embd * n * (n + 1) / 2
-    )  # q·k and pattern · v of what a causal mask allows
+    # q·k and pattern · v of what a causal mask allows
+    scores = 2 * config.n_layer * config.n_embd * n * (n + 1) / 2
     flops = 2 * (block_weights(config) * n + scores + config.vocab_size * config.n_embd)
     return max(1e3 * flops / machine.flops, reading_ms(machine, config))
 

@@ -52,9 +52,8 @@ def write_f32(path):
         else:
             value = random.standard_normal(shape, np.float32) * np.float32(0.06)
         stored = names.get_name("transformer." + name, try_suffixes=(".weight", ".bias"))
-        w.add_tensor(
-            stored, value.T.copy() if name.startswith("h.") and value.ndim == 2 else value
-        )  # [out, in]
+        # [out, in]
+        w.add_tensor(stored, value.T.copy() if name.startswith("h.") and value.ndim == 2 else value)
     w.write_header_to_file()
     w.write_kv_data_to_file()
     w.write_tensors_to_file()

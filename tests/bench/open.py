@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from large_model import write_large_model  # noqa: E402
+from large_model import write_large_model
 
 
 def main():

@@ -17,9 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
 sys.path.insert(0, str(ROOT / "tests/bench"))
-from drive import Display, Window  # noqa: E402
-from large_model import write_large_model  # noqa: E402
-from views import WORDS, cut  # noqa: E402
+from drive import Display, Window
+from large_model import write_large_model
+from views import WORDS, cut
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
 TOKENS, CELLS = 64, 48

@@ -18,26 +18,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
 sys.path.insert(0, str(ROOT / "tests/bench"))
-from bars import bar  # noqa: E402
-from drive import Display, views  # noqa: E402
-from large_model import write_large_model  # noqa: E402
+from bars import bar
+from drive import Display, views
+from large_model import write_large_model
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
 TOKENS = [int(word) for word in sys.argv[2:] if word.isdigit()] or [16, 256, 1024]
 VIEWS = [word for word in sys.argv[2:] if not word.isdigit()]  # none: all
 RUNS = 5
 MOST = 3  # times the demo
-TRANSLATES = (
-    "learn seq2seq",
-    "learn three-uses",
-)  # stations that show nothing of a model that does not
+# stations that show nothing of a model that does not
+TRANSLATES = ("learn seq2seq", "learn three-uses")
 WORDS = (
     "Lily had a red ball and Tom had a blue ball so they went to the park to play with the big "
     "dog . "
 ).split()
-UNMEASURED = {
-    "influence": ["--do", "influence measure off"]
-}  # its map of so many tokens takes minutes: it stays empty
+# its map of so many tokens takes minutes: it stays empty
+UNMEASURED = {"influence": ["--do", "influence measure off"]}
 
 
 def main():

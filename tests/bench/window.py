@@ -18,8 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
-from bars import bar  # noqa: E402
-from drive import Display, Window  # noqa: E402
+from bars import bar
+from drive import Display, Window
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
 SENTENCE = (

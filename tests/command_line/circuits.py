@@ -51,18 +51,8 @@ def all_heads_are_scored_and_composed():
 
 
 def every_kind_of_model_has_circuits():
-    for model in (
-        "gpt2",
-        "llama",
-        "gemma2",
-        "phi",
-        "bloom",
-        "bert",
-        "modernbert",
-        "marian",
-        "t5",
-        "vit",
-        "gpt_neox",
+    for model in tuple(
+        "gpt2 llama gemma2 phi bloom bert modernbert marian t5 vit gpt_neox".split()
     ):
         found = run_json(
             "circuits --pairs 3 --json",

@@ -45,20 +45,9 @@ def shells_and_the_manual():
 
 def help_examples_run():
     tried = 0
-    (FOLDER / "texts.txt").write_text(
-        "The cat sat on the mat.\nOnce upon a time"
-    )  # of heads --corpus
-    for verb in (
-        "render",
-        "trace",
-        "heads",
-        "generate",
-        "attribute",
-        "tokenize",
-        "learn",
-        "info",
-        "models",
-    ):
+    # of heads --corpus
+    (FOLDER / "texts.txt").write_text("The cat sat on the mat.\nOnce upon a time")
+    for verb in tuple("render trace heads generate attribute tokenize learn info models".split()):
         text = run(verb, "--help").out
         examples = [
             line.strip()

@@ -11,10 +11,13 @@ import time
 import traceback
 from types import FunctionType
 
+import animations
 import attributing
 import circuits
 import conversions
 import corpus
+import cut_downloads
+import cut_files
 import endless
 import failures
 import fetching
@@ -25,11 +28,19 @@ import helping
 import instruction_sets
 import interventions
 import learning
+import models
+import patching
+import reports
+import translators
 from program import FOLDER
 
-import models
-
 SUBJECTS = [
+    cut_files,
+    cut_downloads,
+    reports,
+    animations,
+    patching,
+    translators,
     failures,
     figures,
     golden,

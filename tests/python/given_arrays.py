@@ -171,9 +171,8 @@ def one_head_is_copied_at_a_time():
         assert peak < 4 * head, f"{peak / head:.1f} heads in memory"
         assert [p.name for p in Path(folder).iterdir()] == ["t.safetensors"]
         assert np.allclose(trace["pattern", 5][5, 255], 1 / 256, atol=1e-4)
-        named = headlight.trace(
-            patterns=Stored(), name="é" * 9999
-        )  # a header longer than the room that it was given
+        # a header longer than the room that it was given
+        named = headlight.trace(patterns=Stored(), name="é" * 9999)
         assert named.metadata["model"] == "é" * 9999
         assert np.allclose(named["pattern", 5], trace["pattern", 5])
         assert headlight.figure(named, head=(5, 5)).png

@@ -22,6 +22,7 @@ TEXTS = [
     for ball in ("red ball", "cake")
     if a != b
 ][:17]
+# equal weights stand at two places
 TEXTS += [
     "",
     "Once upon a time there were 3 unbelievable dogs.",
@@ -29,7 +30,7 @@ TEXTS += [
     "",
     TEXTS[0],
     "The cat sat on the mat. The cat",
-]  # equal weights stand at two places
+]
 SHARES = 8  # of three texts
 DIES_ONCE = """#!/bin/sh
 # The program; who calls it first does not live to hear of it.
@@ -171,9 +172,8 @@ def with_one_killed(code):
 def a_process_that_dies_costs_what_ran_beside_it_at_most():
     found, runs = with_one_killed(POOL)
     same_bits(found, whole())
-    assert SHARES < runs <= SHARES + 4, (
-        runs
-    )  # the standard library ends all workers of a pool when one dies, and has one share waiting
+    # the standard library ends all workers of a pool when one dies, and has one share waiting
+    assert SHARES < runs <= SHARES + 4, runs
 
 
 def a_worker_of_dask_that_dies_costs_its_share():

@@ -63,9 +63,8 @@ def two_processes_write_the_trace_of_one():
             timeout=180,
         )
         assert run.returncode, run.stderr[-3000:]
-        assert all((out / f"said {rank}.json").exists() for rank in (0, 1)), run.stderr[
-            -3000:
-        ]  # the first was killed at its end
+        # the first was killed at its end
+        assert all((out / f"said {rank}.json").exists() for rank in (0, 1)), run.stderr[-3000:]
         assert "deprecated" not in run.stderr
         assert parts_of(out) <= {"died.safetensors"}, (parts_of(out), run.stderr[-3000:])
         headlight.trace(model, ids=IDS, path=out / "died.safetensors")
@@ -159,9 +158,8 @@ def uneven_and_repeated_heads_come_to_their_places():
         np.random.default_rng(3).random((2, 4, 3)).astype(np.float32),
     )
     shares = ((0, 2), (2, 5))
-    side = {
-        "": {"tokens": list("abcd"), "labels": ["long label" * 500] * 4, "ids": [1, 2, 3, 4]}
-    }  # a header that needs more room
+    # a header that needs more room
+    side = {"": {"tokens": list("abcd"), "labels": ["long label" * 500] * 4, "ids": [1, 2, 3, 4]}}
     with tempfile.TemporaryDirectory() as folder:
 
         def write(member):

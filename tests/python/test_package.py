@@ -26,6 +26,7 @@ import given_arrays
 import given_corpora
 import given_mistakes
 import given_models
+import given_names
 import given_processes
 import given_wrappers
 import surroundings
@@ -35,6 +36,7 @@ SUBJECTS = [
     given_arrays,
     given_corpora,
     given_mistakes,
+    given_names,
     given_models,
     given_architectures,
     given_wrappers,

@@ -19,7 +19,7 @@ IDS, TARGET = "5,9,200,31,5,9,77,300,12,5", "3,4,7,9,5"
 BAR = 1e-7  # bits of divergence, averaged over rows
 
 sys.path.insert(0, str(CAPTURE.parent))
-import capture_trace  # noqa: E402
+import capture_trace
 
 
 def record(arguments, on_its_own):
@@ -38,21 +38,11 @@ def record(arguments, on_its_own):
 def main():
     worst, failed, ran = 0.0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in (
-            "gpt2",
-            "gpt_neox",
-            "llama",
-            "qwen3",
-            "gemma2",
-            "phi",
-            "opt",
-            "bloom",
-            "bert",
-            "distilbert",
-            "modernbert",
-            "marian",
-            "bart",
-            "t5",
+        for name in tuple(
+            (
+                "gpt2 gpt_neox llama qwen3 gemma2 phi opt bloom bert distilbert modernbert "
+                "marian bart t5"
+            ).split()
         ):
             model = HERE / "models" / name
             if not model.exists():

@@ -27,6 +27,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 MODELS = Path(__file__).with_name("models")
+# reference folder: GGUF's name
 ARCHITECTURES = {
     "llama": "llama",
     "qwen2": "qwen2",
@@ -34,11 +35,9 @@ ARCHITECTURES = {
     "gemma2": "gemma2",
     "phi": "phi2",
     "bert": "bert",
-}  # reference folder: GGUF's name
-BIASED = {
-    "llama": "qkvoudg",
-    "qwen3": "qkvo",
-}  # projections that may have biases, which the folders' own configurations can say
+}
+# projections that may have biases, which the folders' own configurations can say
+BIASED = {"llama": "qkvoudg", "qwen3": "qkvo"}
 ROUNDS = 4
 IDS = "5,9,20,31,44,7,5,9,60,71,12,13"
 
@@ -136,9 +135,8 @@ def write(path, name, config, tensors, d, fused, parts=1, unread=None):
             w.add_rope_freq_base(rope["rope_theta"])
         add_scaling(w, name, rope, d)
         w.add_rope_dimension_count(int(rope.get("partial_rotary_factor", 1) * d_head))
-    if (
-        d.random() < 0.5 or d_head != width // heads
-    ):  # converters leave out what follows from the other sizes
+    # converters leave out what follows from the other sizes
+    if d.random() < 0.5 or d_head != width // heads:
         w.add_key_length(d_head)
         w.add_value_length(d_head)
     if name == "gemma2":
@@ -221,9 +219,8 @@ def compare(headlight, name, d, round, folder):
         if not k.startswith("cls.")
     }
     if name == "gemma2":
-        config["query_pre_attn_scalar"] = config[
-            "head_dim"
-        ]  # GGUF does not carry it: it is the head's width
+        # GGUF does not carry it: it is the head's width
+        config["query_pre_attn_scalar"] = config["head_dim"]
     if name in ("qwen2", "qwen3") and d.random() < 0.5:
         tensors["lm_head.weight"] = np.ascontiguousarray(tensors["model.embed_tokens.weight"][::-1])
     if name == "bert" and d.random() < 0.3:  # llama.cpp reads a file without kinds of tokens too

@@ -67,64 +67,22 @@ ALIASES = {
         "d_kv": "head_dim",
     },
 }
-SIZES = (
-    "model_type",
-    "vocab_size",
-    "decoder_vocab_size",
-    "hidden_size",
-    "intermediate_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "embedding_size",
-    "n_embd",
-    "n_layer",
-    "n_head",
-    "dim",
-    "n_layers",
-    "n_heads",
-    "hidden_dim",
-    "ffn_dim",
-    "word_embed_proj_dim",
-    "d_model",
-    "d_ff",
-    "num_layers",
-    "num_heads",
-    "head_dim",
-    "image_size",
-    "encoder_layers",
-    "decoder_layers",
-    "encoder_ffn_dim",
-    "decoder_ffn_dim",
-    "encoder_attention_heads",
-    "decoder_attention_heads",
-    "patch_size",
-    "pad_token_id",
-    "layer_types",
-    "eos_token_id",
-    "bos_token_id",
-    "decoder_start_token_id",
-    "forced_eos_token_id",
-    "cls_token_id",
-    "sep_token_id",
-    "id2label",
-    "label2id",
-    "num_hidden_groups",
-    "num_decoder_layers",
+SIZES = tuple(
+    """
+    model_type vocab_size decoder_vocab_size hidden_size intermediate_size num_hidden_layers
+    num_attention_heads num_key_value_heads embedding_size n_embd n_layer n_head dim n_layers
+    n_heads hidden_dim ffn_dim word_embed_proj_dim d_model d_ff num_layers num_heads head_dim
+    image_size encoder_layers decoder_layers encoder_ffn_dim decoder_ffn_dim encoder_attention_heads
+    decoder_attention_heads patch_size pad_token_id layer_types eos_token_id bos_token_id
+    decoder_start_token_id forced_eos_token_id cls_token_id sep_token_id id2label label2id
+    num_hidden_groups num_decoder_layers
+""".split()
 )
-NULLABLE = (
-    "num_key_value_heads",
-    "rope_parameters",
-    "rope_scaling",
-    "layer_types",
-    "n_inner",
-    "word_embed_proj_dim",
-    "decoder_vocab_size",
-    "num_decoder_layers",
-    "sliding_window",
-    "head_dim",
-    "pad_token_id",
-    "eos_token_id",
+NULLABLE = tuple(
+    """
+    num_key_value_heads rope_parameters rope_scaling layer_types n_inner word_embed_proj_dim
+    decoder_vocab_size num_decoder_layers sliding_window head_dim pad_token_id eos_token_id
+""".split()
 )
 
 

@@ -34,19 +34,10 @@ import transformers
 from random_families import Draw
 from safetensors.numpy import load_file
 
-WITHOUT_HEAD_DIM = (
-    "gpt2",
-    "opt",
-    "bloom",
-    "bert",
-    "roberta",
-    "xlm_roberta",
-    "camembert",
-    "electra",
-    "albert",
-    "distilbert",
-    "marian",
-    "bart",
+WITHOUT_HEAD_DIM = tuple(
+    (
+        "gpt2 opt bloom bert roberta xlm_roberta camembert electra albert distilbert marian bart"
+    ).split()
 )
 TOLERANCE = {
     "hook_pattern": 5e-5,
@@ -274,9 +265,8 @@ def compare(headlight, kind, seed, folder, long):
         limit = next(t for k, t in TOLERANCE.items() if name.endswith(k)) * max(
             1.0, float(np.abs(w).max()) / 8
         )
-        if (
-            not error <= limit
-        ):  # some random models magnify rounding: transformers in float64 tells who is off
+        # some random models magnify rounding: transformers in float64 tells who is off
+        if not error <= limit:
             exact = exact or in_float64(kind, model, inputs)
             ours, theirs = (
                 float(np.abs(x.astype(np.float64) - exact[name]).max()) for x in (got[name], w)

@@ -155,9 +155,8 @@ def random_file():
         ]
     )
     root = json.loads(tokenizer.to_str())
-    if (
-        root["model"]["type"] == "Unigram"
-    ):  # of more digits tokenizers reads some a bit wrong, which decides between equal cuts
+    # of more digits tokenizers reads some a bit wrong, which decides between equal cuts
+    if root["model"]["type"] == "Unigram":
         root["model"]["vocab"] = [
             [piece, round(score, 5)] for piece, score in root["model"]["vocab"]
         ]

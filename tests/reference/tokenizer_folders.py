@@ -35,16 +35,14 @@ rng = random.Random(SEED)
 print(f"seed {SEED}", flush=True)
 
 sys.path.insert(0, str(Path(__file__).parent))
-import sentencepiece
 import tokenizer_components as components
 import transformers
-from tokenizations import CORPUS, SPELLINGS, Comparison, result, texts
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizations import SPELLINGS, Comparison, result, texts
+from trained_vocabularies import train
 
 transformers.logging.set_verbosity_error()
-components.rng.seed(
-    SEED if options.seed is not None or "HEADLIGHT_LONG" in os.environ else 71
-)  # new ones in ./test long: some combinations that no tokenizer has still differ
+# new ones in ./test long: some combinations that no tokenizer has still differ
+components.rng.seed(SEED if options.seed is not None or "HEADLIGHT_LONG" in os.environ else 71)
 WORK = Path(options.keep or tempfile.mkdtemp(prefix="headlight folders "))
 comparison = Comparison(PROGRAM)
 
@@ -56,111 +54,6 @@ def maybe(probability=0.5):
 # --- the vocabularies, trained once
 
 VOCABULARIES = WORK / "vocabularies"
-
-
-def train():
-    VOCABULARIES.mkdir(parents=True, exist_ok=True)
-    (VOCABULARIES / "corpus.txt").write_text(CORPUS, encoding="utf-8")
-    for name, specials in (
-        ("gpt2", ["<|endoftext|>"]),
-        ("roberta", ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]),
-    ):
-        bpe = Tokenizer(models.BPE())
-        bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        bpe.train(
-            [str(VOCABULARIES / "corpus.txt")],
-            trainers.BpeTrainer(
-                vocab_size=330,
-                special_tokens=specials,
-                initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-                show_progress=False,
-            ),
-        )
-        (VOCABULARIES / name).mkdir(exist_ok=True)
-        bpe.model.save(str(VOCABULARIES / name))
-    words = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    words.train(
-        [str(VOCABULARIES / "corpus.txt")],
-        trainers.WordPieceTrainer(
-            vocab_size=180,
-            special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
-            show_progress=False,
-        ),
-    )
-    ids = words.get_vocab()
-    (VOCABULARIES / "vocab.txt").write_text(
-        "\n".join(sorted(ids, key=ids.get)) + "\n", encoding="utf-8"
-    )
-    common = {
-        "input": str(VOCABULARIES / "corpus.txt"),
-        "character_coverage": 1.0,
-        "hard_vocab_limit": False,
-        "minloglevel": 2,
-        "num_threads": 1,
-    }
-    plain = {
-        "normalization_rule_name": "identity",
-        "byte_fallback": True,
-        "vocab_size": 380,
-        "model_type": "bpe",
-    }
-    for name, extra in {
-        "llama": plain,
-        "llama_own": plain
-        | {
-            "user_defined_symbols": ["<|user|>", "\u2581\u2581", "cat"],
-            "control_symbols": ["<ctl>"],
-        },
-        "llama_bare": plain
-        | {
-            "add_dummy_prefix": False,
-            "remove_extra_whitespaces": False,
-            "byte_fallback": False,
-            "vocab_size": 160,
-        },
-        "gemma": plain
-        | {
-            "add_dummy_prefix": False,
-            "remove_extra_whitespaces": False,
-            "pad_id": 0,
-            "eos_id": 1,
-            "bos_id": 2,
-            "unk_id": 3,
-            "bos_piece": "<bos>",
-            "eos_piece": "<eos>",
-        },
-        "t5": {
-            "model_type": "unigram",
-            "vocab_size": 150,
-            "pad_id": 0,
-            "eos_id": 1,
-            "unk_id": 2,
-            "bos_id": -1,
-        },
-        "t5_plain": {
-            "model_type": "unigram",
-            "vocab_size": 150,
-            "pad_id": 0,
-            "eos_id": 1,
-            "unk_id": 2,
-            "bos_id": -1,
-            "normalization_rule_name": "identity",
-        },
-        "xlmr": {"model_type": "unigram", "vocab_size": 150, "unk_id": 0, "bos_id": 1, "eos_id": 2},
-        "albert": {
-            "model_type": "unigram",
-            "vocab_size": 150,
-            "pad_id": 0,
-            "unk_id": 1,
-            "bos_id": -1,
-            "eos_id": -1,
-            "control_symbols": ["[CLS]", "[SEP]", "[MASK]"],
-        },
-    }.items():
-        sentencepiece.SentencePieceTrainer.train(
-            **common, **extra, model_prefix=str(VOCABULARIES / name)
-        )
 
 
 def copy(source, folder, name=None):
@@ -371,9 +264,8 @@ def make_folder(number):
     except Exception:
         pass
     config = base | side_files(folder, kind, size)
-    if (
-        maybe(0.2) and kind != "roberta"
-    ):  # a T5 with the vocabulary of RoBERTa is nothing without its class
+    # a T5 with the vocabulary of RoBERTa is nothing without its class
+    if maybe(0.2) and kind != "roberta":
         config.pop("tokenizer_class", None)
     if maybe(0.15) and (folder / "tokenizer.json").exists():
         config["tokenizer_class"] = rng.choice(
@@ -430,7 +322,7 @@ def check_folder(number):
 
 
 began = time.monotonic()
-train()
+train(VOCABULARIES)
 components.check_characters(WORK, comparison)
 for number in range(options.files):
     components.check_file(number, WORK, comparison)

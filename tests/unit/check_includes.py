@@ -9,19 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-CORE = [
-    "base",
-    "kernels",
-    "io",
-    "tokenizer",
-    "model",
-    "hub",
-    "trace",
-    "analysis",
-    "learn",
-    "questions",
-    "figure",
-]
+CORE = "base kernels io tokenizer model hub trace analysis learn questions figure".split()
 APP = ["session", "gpu", "paint", "parts", "views", "panels", "window", "cli"]
 ORDER = CORE + APP
 MAX_ROOM = 6000  # lines of one folder

@@ -221,9 +221,8 @@ class Window:
 
     def wait(self, condition, seconds=15):
         """The first report for which condition holds; fails with the last report."""
-        seconds *= float(
-            os.environ.get("HEADLIGHT_PATIENCE", 1)
-        )  # a program under a sanitizer is slow
+        # a program under a sanitizer is slow
+        seconds *= float(os.environ.get("HEADLIGHT_PATIENCE", 1))
         end = time.time() + seconds
         while time.time() < end:
             r = self.report()
@@ -275,10 +274,8 @@ class Window:
         for seconds in (4, 8, 15):
             self.click(path)
             time.sleep(0.25)
-            for half in (
-                "keydown",
-                "keyup",
-            ):  # held over a frame: Dear ImGui 1.86 misses keys that are shorter
+            # held over a frame: Dear ImGui 1.86 misses keys that are shorter
+            for half in ("keydown", "keyup"):
                 self.tool(half, "ctrl", half, "a")
                 time.sleep(0.1)
             self.type(text)

@@ -134,19 +134,6 @@ def what_is_seen_moves_by_command(display):
         w.wait(lambda r: r["seen"][1] == last)
 
 
-def steps_by_mouse_and_keys(display):
-    with Window(PROGRAM, display, "--text", SENTENCE) as w:
-        w.settled()
-        w.click("tab/Steps")
-        w.wait(lambda r: "steps/table" in r["widgets"])
-        w.point("steps/table", 0.97, 0.1)
-        w.wait(lambda r: r["step_column"] == 8)
-        w.click("steps/numbers")
-        w.wait(lambda r: r["strips_open"])
-        w.key("Escape", "Escape", "3")
-        w.wait(lambda r: r["view"] == "Steps")
-
-
 LONG = " ".join(["Lily had a red ball. Tom had a blue ball."] * 6)
 
 
@@ -177,98 +164,6 @@ def long_texts_keep_what_is_typed_in_sight(display):
                 re.search(r"its strongest 100 of [12]\d\d lines", text) for text in r["texts"]
             )
         )
-
-
-def the_whole_block_in_steps(display):
-    with Window(
-        PROGRAM, display, "--view", "steps", "--head", "1.2", "--lock", "16,4", "--text", LILY
-    ) as w:
-        w.wait(lambda r: "steps/table" in r["widgets"] and not r["busy"], 30)
-        w.click("steps/show")
-        w.click("steps/show/whole block")
-        r = w.wait(
-            lambda r: (
-                r["steps_show"] == 1
-                and "steps/stage/2" in r["widgets"]
-                and "steps/lit" in r["widgets"]
-            )
-        )
-        assert {f"steps/stage/{i}" for i in (0, 1, 2, 5, 6, 7, 10, 11, 12, 13, 15, 16)} <= set(
-            r["widgets"]
-        ), "every vector of a pre-norm block"
-        assert not {f"steps/stage/{i}" for i in (3, 4, 8, 9, 14)} & set(r["widgets"]), (
-            "no norms of q and k, no rotation, no norm of the output"
-        )
-        w.click("steps/stage/2", 0.02)
-        first = w.wait(
-            lambda r: (
-                r["chain_step"] == 2
-                and r["chain_entry"] == 0
-                and not r["busy"]
-                and "steps/lit" in r["widgets"]
-            )
-        )["widgets"]["steps/lit"]
-        w.click("steps/stage/2", 0.98)
-        w.wait(
-            lambda r: (
-                r["chain_entry"] == 31 and r["widgets"].get("steps/lit", first)[1] > first[1] + 10
-            ),
-            30,
-        )
-        w.click("steps/stage/13", 0.5)
-        w.wait(lambda r: r["chain_step"] == 13 and "steps/lit" in r["widgets"])
-        w.click("steps/numbers")
-        w.wait(lambda r: r["strips_open"] and "steps/lit" not in r["widgets"])
-        w.click("steps/show")
-        w.click("steps/show/all heads")
-        w.wait(lambda r: r["steps_show"] == 2 and "steps/heads/5" in r["widgets"])
-        w.click("steps/heads/0", 0.06)
-        w.wait(lambda r: r["head"] == 0 and "steps/heads/0" in r["widgets"])
-        w.click("steps/show")
-        w.click("steps/show/attention")
-        w.wait(lambda r: r["steps_show"] == 0 and "steps/table" in r["widgets"])
-
-
-def steps_by_weight(display):
-    """The heaviest key first, as is remembered."""
-    home = Path(tempfile.mkdtemp())
-    with Window(
-        PROGRAM,
-        display,
-        "--view",
-        "steps",
-        "--head",
-        "1.2",
-        "--lock",
-        "16,3",
-        "--text",
-        LONG,
-        home=home,
-    ) as w:
-        w.settled()
-        w.click("steps/order")
-        w.click("steps/order/by weight")
-        w.wait(lambda r: r["steps_order"] == 1 and "steps/order/by weight" not in r["widgets"])
-        w.point("steps/table", 0.5, 0.03)
-        r = w.wait(lambda r: r["hovered"] is not None and not r["busy"])
-        heaviest = r["hovered"][1]
-        w.point("steps/table", 0.5, 0.13)
-        w.wait(lambda r: r["hovered"] is not None and r["hovered"][1] != heaviest)
-        w.close()
-    with Window(
-        PROGRAM,
-        display,
-        "--view",
-        "steps",
-        "--head",
-        "1.2",
-        "--lock",
-        "16,3",
-        "--text",
-        LONG,
-        home=home,
-    ) as w:
-        w.wait(lambda r: r["steps_order"] == 1)
 
 
 def a_predicted_token_is_written(display):
@@ -314,9 +209,8 @@ def all_heads_sorted_labeled_and_opened(display):
         first_row = lambda r: min(
             (rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/")
         )[1]
-        r = w.wait(
-            lambda r: r["heads_sort"] == 9 and first_row(r).startswith("heads/row/1.")
-        )  # where the story model has its induction heads
+        # where the story model has its induction heads
+        r = w.wait(lambda r: r["heads_sort"] == 9 and first_row(r).startswith("heads/row/1."))
         w.click(first_row(r))
         w.wait(lambda r: r["view"] == "Heat map" and r["shown_head"][0] == 1)
         w.key("Escape", "F2")
@@ -398,9 +292,8 @@ def blocks_of_the_model_open_their_views(display):
         w.settled()
         w.click("tab/Model")
         w.wait(lambda r: r["view"] == "Model" and "model/0/3" in r["widgets"])
-        w.wait(
-            lambda r: "model/weights/3" in r["widgets"], 30
-        )  # W_Q, W_K, W_V and W_O of the selected head
+        # W_Q, W_K, W_V and W_O of the selected head
+        w.wait(lambda r: "model/weights/3" in r["widgets"], 30)
         w.click("model/0/5")  # embedding, positions, norm, attention, norm, MLP
         w.wait(
             lambda r: (

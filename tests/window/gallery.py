@@ -17,12 +17,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-from drive import Display, views  # noqa: E402
-from large_model import write_large_model  # noqa: E402
+from drive import Display, views
+from large_model import write_large_model
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = "Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"
 CHANGES = ["mask:16>3", "mask:16>4", "mask:16>10"]
+# besides the one that each view begins with
 STATES = {
     "head": [
         {"marks": 1},
@@ -45,7 +46,7 @@ STATES = {
         {"heads_layout": 3},
         {"heads_layout": 4},
     ],
-}  # besides the one that each view begins with
+}
 STORY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
 BARK = "Bark is very cute and he is a dog"
 TEXTS = {"one": "Lily", "story": STORY, "scripts": "猫が好きです مرحبا بالعالم नमस्ते 😀👩‍👩‍👧 naïve"}

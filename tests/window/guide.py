@@ -159,21 +159,11 @@ def everything_explains_itself(display):
     their inspector."""
     views = [
         ("--view", view, "--text", LILY, "--do", "intervene on")
-        for view in (
-            "head",
-            "lines",
-            "steps",
-            "delta",
-            "lens",
-            "graph",
-            "compare",
-            "heads",
-            "model",
-            "positions",
-            "origins",
-            "circuits",
-            "corpus",
-            "learn",
+        for view in tuple(
+            """
+            head lines steps delta lens graph compare heads model positions origins circuits corpus
+            learn
+        """.split()
         )
     ]
     views += [

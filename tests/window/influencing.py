@@ -28,6 +28,7 @@ def influence_stands_beside_attention(display):
             "steps 10"
         ),
     ) as w:
+        # the last command acted: each opens its view
         w.wait(
             lambda r: (
                 r["influence_steps"] == 10
@@ -35,7 +36,7 @@ def influence_stands_beside_attention(display):
                 and _mapped(r)
                 and _scored(r)
             )
-        )  # the last command acted: each opens its view
+        )
         w.key("ctrl+1")
         w.wait(lambda r: not r["busy"] and "map" in r["widgets"])
         w.key("ctrl+g")
@@ -74,11 +75,12 @@ def measuring_influence_is_cancelled_and_begun_again(display):
             )
         )
         w.click("influence/measure")
+        # from itself nothing changes
         w.wait(
             lambda r: (
                 _mapped(r) and _scored(r) and r["token_scores"][0] == 0 and "other" in r["widgets"]
             )
-        )  # from itself nothing changes
+        )
         w.fill("other", BIG, lambda r: r["shown_text_b"] == BIG)
         w.wait(lambda r: _scored(r) and r["token_scores"][0] != 0)
         w.fill(

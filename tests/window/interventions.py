@@ -346,11 +346,12 @@ def each_head_ablated_in_turn(display):
         w.click("tab/All heads")
         w.click("heads/sort")
         w.click("heads/sort/effect on log p ball")
+        # the list has closed
         w.wait(
             lambda r: (
                 r["heads_sort"] == 10 and "heads/sort/effect on log p ball" not in r["widgets"]
             )
-        )  # the list has closed
+        )
         w.click("heads/layout")
         w.click("heads/layout/values")
         w.wait(lambda r: "values/3.7" in r["widgets"])

@@ -16,8 +16,8 @@ import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from drive import TYPED_AGAIN, Display, Window  # noqa: E402
-from needed import status_without  # noqa: E402
+from drive import TYPED_AGAIN, Display, Window
+from needed import status_without
 
 PROGRAM = Path(sys.argv[1]).resolve()
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -284,10 +284,8 @@ def main():
     if (status := status_without("Xvfb", "xdotool")) is not None:
         return status
     print(f"seed {SEED}", flush=True)
-    for ending in (
-        signal.SIGINT,
-        signal.SIGHUP,
-    ):  # a shell that starts us in the background ignores them, and the program would too
+    # a shell that starts us in the background ignores them, and the program would too
+    for ending in (signal.SIGINT, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     display, failed, others = Display(), 0, (two_windows, full_disk, read_only_home)
     home = Path(tempfile.mkdtemp())

@@ -9,34 +9,35 @@ from pathlib import Path
 from types import FunctionType
 
 sys.path.insert(0, str(Path(__file__).parent))
-import circuits  # noqa: E401,E402
+import circuits
 import commands
 import corpora
 import documents
-import drive  # noqa: E402
+import drive
 import each_view
 import frames
 import golden
 import guide
+import hub_models
 import influencing
 import interventions
 import learning
 import limits
 import looking
 import metrics
+import models
 import patching
 import rules
 import saving
 import sizes
 import standing
 import starting
+import steps
 import tasks
 import typing_text
 import ways_in
-from drive import Display  # noqa: E402
-from needed import status_without  # noqa: E402
-
-import models
+from drive import Display
+from needed import status_without
 
 SUBJECTS = [
     starting,
@@ -45,6 +46,7 @@ SUBJECTS = [
     commands,
     documents,
     each_view,
+    steps,
     frames,
     golden,
     guide,
@@ -59,6 +61,7 @@ SUBJECTS = [
     tasks,
     learning,
     models,
+    hub_models,
     limits,
     sizes,
     standing,

@@ -67,9 +67,8 @@ def keys_are_those_of_the_layout(display):
                 w.settled()
                 if layout == ["ru"]:  # no key writes Latin letters: places count
                     w.key("ctrl+38", "52")  # the codes of the keys of ф and я
-                    w.wait(
-                        lambda r: r["text"] in ("я", "z")
-                    )  # in the C locale Xlib knows no Cyrillic
+                    # in the C locale Xlib knows no Cyrillic
+                    w.wait(lambda r: r["text"] in ("я", "z"))
                     continue
                 w.key("ctrl+a")
                 w.type("zyqa")

@@ -14,9 +14,8 @@ from .errors import HeadlightError
 from .trace_writer import TraceWriter
 
 NAMED = re.compile(r"^(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_pattern$")
-CROSS = re.compile(
-    r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I
-)  # in the names of transformers' modules
+# in the names of transformers' modules
+CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)
 
 OF_STEPS = (
     "What generate() returns keeps the patterns of each written token apart, a tuple of tuples "

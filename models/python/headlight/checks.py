@@ -8,6 +8,7 @@ from typing import Any
 
 from .errors import HeadlightError
 
+# of a pass before
 CACHES = (
     "past_key_values",
     "cache",
@@ -16,7 +17,7 @@ CACHES = (
     "past",
     "cache_params",
     "mems",
-)  # of a pass before
+)
 
 
 def check_arguments(model: Any, arguments: Mapping[str, Any]) -> None:

@@ -19,37 +19,14 @@ from .trace_file import DTYPES
 from .window import Window, open_window
 
 NUMBERS = ("csv", "tsv", "json", "npy", "safetensors")
-LOOKS = (
-    "width_mm",
-    "height_mm",
-    "width_px",
-    "height_px",
-    "dpi",
-    "font_pt",
-    "colormap",
-    "contrast",
-    "scale",
-    "queries",
-    "marks",
-    "turn_labels",
-    "title",
-    "caption",
-    "labels",
-    "axis_titles",
-    "methods",
-    "color_bar",
-    "grid_lines",
-    "values",
-    "transparent",
-    "size",
-    "share",
-    "sink_apart",
-    "hard",
-    "as_lines",
-    "graph",
-    "strongest",
-    "only_heads",
-)  # what changes a picture and not its numbers
+# Options that change a picture and not its numbers.
+LOOKS = tuple(
+    """
+    width_mm height_mm width_px height_px dpi font_pt colormap contrast scale queries marks
+    turn_labels title caption labels axis_titles methods color_bar grid_lines values transparent
+    size share sink_apart hard as_lines graph strongest only_heads
+""".split()
+)
 PRESET_IN_NUMBERS = (
     "head",
     "text",

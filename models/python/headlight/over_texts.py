@@ -68,9 +68,8 @@ def _add_pairs(mine: dict[str, Any], other: Mapping[str, Any], strongest: int) -
     for head in (mine, other):
         for ids, pair in zip(map(tuple, head["sums"]["ids"]), head["strongest"]):
             if ids not in best or _rank(pair) < _rank(best[ids]):
-                best.pop(
-                    ids, None
-                )  # pairs of one text keep their order, which ranks those that are equal
+                # pairs of one text keep their order, which ranks those that are equal
+                best.pop(ids, None)
                 best[ids] = pair
     kept = sorted(best.items(), key=lambda held: _rank(held[1]))[:strongest]
     mine["sums"]["ids"] = [list(ids) for ids, _ in kept]

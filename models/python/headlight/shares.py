@@ -26,13 +26,8 @@ from .over_texts import add_part, settle
 from .program import run
 
 TRIES = 4  # of a share whose worker is lost
-LOST = (
-    BrokenExecutor,
-    CancelledError,
-    ConnectionError,
-    EOFError,
-    ProgramDied,
-)  # what says that nobody computes a share any more
+# what says that nobody computes a share any more
+LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, ProgramDied)
 
 
 @dataclass
@@ -198,9 +193,10 @@ def workers_of(client: Any) -> Workers:
         executor = ThreadPoolExecutor(1)
         return Workers(executor, waiting=1, threads=None, owned=[executor])
     if hasattr(client, "get_executor") and hasattr(client, "scheduler_info"):
+        # a thread of dask's is a core
         return Workers(
             client.get_executor(pure=False), waiting=max(64, 2 * sum(client.nthreads().values()))
-        )  # a thread of dask's is a core
+        )
     if isinstance(client, Executor):
         count = int(getattr(client, "_max_workers", 0) or 0)
         return Workers(

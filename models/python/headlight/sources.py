@@ -20,42 +20,22 @@ from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
 
 PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
-RECORDED = (
-    *PATTERNS,
-    "tokens",
-    "target_tokens",
-    "inputs",
-    "batch",
-    "name",
-)  # what only something in memory is given
+# what only something in memory is given
+RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")
 READ = ("pair", "target", "ids", "target_ids")  # what the program takes too
 
 
 # bytes of a text that the system surely hands to a program; longer ones go through its standard
 # input
 ARGUMENT = 1 << 16
-OTHER_FORMATS = (
-    ".h5",
-    ".hdf5",
-    ".zarr",
-    ".npz",
-    ".npy",
-    ".csv",
-    ".tsv",
-    ".json",
-    ".parquet",
-    ".pt",
-    ".pth",
-    ".bin",
-    ".gguf",
-    ".png",
-    ".svg",
-    ".pdf",
-    ".html",
+OTHER_FORMATS = tuple(
+    (
+        ".h5 .hdf5 .zarr .npz .npy .csv .tsv .json .parquet .pt .pth .bin .gguf .png .svg .pdf "
+        ".html"
+    ).split()
 )
-WEIGHTS = re.compile(
-    r"no weights|need the model|holds no model|cannot be run|reads no other text"
-)  # in what the program says of a trace that lacks them
+# in what the program says of a trace that lacks them
+WEIGHTS = re.compile(r"no weights|need the model|holds no model|cannot be run|reads no other text")
 
 
 @dataclass

@@ -17,9 +17,8 @@ import numpy as np
 from .errors import HeadlightError
 from .temporary import new_part
 
-HEADER_BEFORE = (
-    1 << 12
-)  # what the header is given at the beginning, beside its tokens and a row for each tensor
+# what the header is given at the beginning, beside its tokens and a row for each tensor
+HEADER_BEFORE = 1 << 12
 HEADER_ROW = 160
 
 

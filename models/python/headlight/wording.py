@@ -11,26 +11,13 @@ from typing import Any
 from .head_names import is_head, spelled_head
 from .option_kinds import check_option
 
-THERE_BY_DEFAULT = (
-    "labels",
-    "axis_titles",
-    "color_bar",
-)  # switches that the command line spells --no-…
+# switches that the command line spells --no-…
+THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")
 REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
-OF_HEADS = (
-    "heads",
-    "only_heads",
-    "with",
-    "ablate",
-    "mean",
-    "max",
-    "with_",
-)  # options that name heads
-RENAMED = {
-    "only_tokens": "tokens",
-    "only_keys": "keys",
-    "with_": "with",
-}  # `tokens` names the tokens of arrays, and `with` is a word of Python
+# options that name heads
+OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max", "with_")
+# `tokens` names the tokens of arrays, and `with` is a word of Python
+RENAMED = {"only_tokens": "tokens", "only_keys": "keys", "with_": "with"}
 NAMED = {there: here for here, there in RENAMED.items()}
 COMMAND = re.compile(r"('[^']*\bheadlight [^']*')")  # what a terminal takes as it is
 NAME = "([a-z]+(?:-[a-z]+)*)"
