@@ -11,7 +11,6 @@ from pathlib import Path
 PROGRAM = Path(sys.argv[1]).resolve()
 TESTS = Path(__file__).parents[1]
 MODELS, MALFORMED = TESTS / "reference/models", TESTS / "reference/malformed"
-sys.path.insert(0, str(TESTS))
 FOLDER = Path(tempfile.mkdtemp(prefix="headlight cli ümläut "))
 SANITIZED = b"__asan_init" in PROGRAM.read_bytes()
 

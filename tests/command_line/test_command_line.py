@@ -9,8 +9,10 @@ import shutil
 import sys
 import time
 import traceback
+from pathlib import Path
 from types import FunctionType
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import animations
 import attributing
 import circuits

@@ -38,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import tokenizer_components as components
 import transformers
 from tokenizations import SPELLINGS, Comparison, result, texts
+from tokenizers import Tokenizer, models
 from trained_vocabularies import train
 
 transformers.logging.set_verbosity_error()

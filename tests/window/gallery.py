@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from drive import Display, views
 from large_model import write_large_model

@@ -15,7 +15,7 @@ import time
 import traceback
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from drive import TYPED_AGAIN, Display, Window
 from needed import status_without
 

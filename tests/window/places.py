@@ -5,7 +5,6 @@ from pathlib import Path
 
 PROGRAM = Path(sys.argv[1]).resolve()
 TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS))
 REFERENCE, MALFORMED = TESTS / "reference/models", TESTS / "reference/malformed"
 GPT2 = REFERENCE / "gpt2"
 LILY = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"

@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from types import FunctionType
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 import circuits
 import commands
 import corpora
