@@ -5,7 +5,9 @@ python_api.py ROOT        prints the page"""
 
 import ast
 import inspect
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 HEAD = """# The Python package: reference
@@ -48,16 +50,36 @@ def words(node):
     return inspect.cleandoc(ast.get_docstring(node) or "")
 
 
+def filled(text):
+    return textwrap.fill(
+        text, 100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def markdown(text):
+    """The sections of a docstring in NumPy's style as headings, lists and code."""
+    prose, *sections = re.split(r"^(\w+)\n-+\n", text, flags=re.M)
+    parts = [prose.strip()]
+    for title, body in zip(sections[::2], sections[1::2]):
+        if title == "Examples":
+            parts.append(f"```python\n{body.strip()}\n```")
+            continue
+        entries = re.findall(r"^(\S.*)\n((?:    .*\n?)+)", body, flags=re.M)
+        rows = [filled(f"- `{name}`: {' '.join(told.split())}") for name, told in entries]
+        parts.append(f"**{title}**\n\n" + "\n".join(rows))
+    return "\n\n".join(parts)
+
+
 def member(node):
     is_property = any(getattr(d, "id", "") == "property" for d in node.decorator_list)
     arguments = signature(node).replace("(self, ", "(").replace("(self)", "()")
     name = node.name if is_property else arguments
-    return f"- `.{name}`" + (f": {' '.join(words(node).split())}" if words(node) else "")
+    return filled(f"- `.{name}`" + (f": {' '.join(words(node).split())}" if words(node) else ""))
 
 
 def section(node):
     if isinstance(node, ast.FunctionDef):
-        return f"## {node.name}\n\n```python\n{signature(node)}\n```\n\n{words(node)}\n"
+        return f"## {node.name}\n\n```python\n{signature(node)}\n```\n\n{markdown(words(node))}\n"
     members = [
         member(n)
         for n in node.body

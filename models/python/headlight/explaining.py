@@ -1,0 +1,128 @@
+"""What a model's output depends on: attribution and activation patching."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .errors import HeadlightError
+from .head_names import head_parts
+from .measures import Attribution, PatchMap
+from .option_kinds import names_what_is_near
+from .program import run, spelled
+from .sources import READ, RECORDED, open_source
+
+
+@names_what_is_near((*RECORDED, *READ))
+def attribute(
+    model: Any = None,
+    tokenizer: Any = None,
+    text: Any = None,
+    *,
+    method: str = "gradient",
+    metric: str | None = None,
+    **options: Any,
+) -> Attribution:
+    """Attribute what the model says to the tokens of its input.
+
+    Parameters
+    ----------
+    model, tokenizer, text
+        A folder, a .gguf file or a name, which the program runs itself, and the text.
+    method : str
+        "gradient", "input-x-gradient", "integrated-gradients" (steps=50, baseline="mean", "zero" or
+        "text:A PROMPT"), "contribution", "relevance" or "rollout". "jacobian" without a metric
+        gives `.matrix` [output, token], every output's response to every token (probes=8 estimates
+        it).
+    metric : str, optional
+        "log p ball" or "ball - car"; by default the log-probability of the most probable next
+        token.
+    **options
+        Further options of the program.
+
+    Returns
+    -------
+    Attribution
+        `attribution.scores` is float32 [token].
+
+    Raises
+    ------
+    HeadlightError
+        The model is in memory, or the method or the metric is wrong.
+
+    Examples
+    --------
+    >>> headlight.attribute("stories", text="Lily had a red", metric="log p ball").scores
+    """
+    source = open_source(model, tokenizer, text, options)
+    if source.trace is not None:
+        raise HeadlightError(
+            "Gradients go through the model's weights, which the program reads itself; give the "
+            "model's folder, .gguf file or name in place of the model in memory."
+        )
+    return Attribution(
+        source.run(
+            "attribute", [*spelled({"method": method, "metric": metric, **options}), "--json"]
+        )
+    )
+
+
+@names_what_is_near((*RECORDED, *READ))
+def patch(
+    model: Any = None,
+    *,
+    clean: str | None = None,
+    corrupted: str | None = None,
+    what: str | None = None,
+    head: Any = None,
+    metric: str | None = None,
+    **options: Any,
+) -> PatchMap:
+    """Patch the activations of one run into another, place by place.
+
+    Parameters
+    ----------
+    model : str or PathLike, optional
+        A folder, a .gguf file or a name.
+    clean, corrupted : str, optional
+        Texts of equally many tokens; in place of corrupted, noise="3-5" on tokens of the clean one.
+    what : str, optional
+        "resid_pre" (by default), "attn_out", "mlp_out" or "heads".
+    head : tuple or str, optional
+        (layer, head): patch one head by position.
+    metric : str, optional
+        "log p ball" or "ball - car".
+    **options
+        Further options of the program.
+
+    Returns
+    -------
+    PatchMap
+        `patch_map.values` is float32 [layer, position] or [layer, head]: the share of the clean
+        run's metric that returns.
+
+    Raises
+    ------
+    HeadlightError
+        The model is in memory, or the texts cannot be patched into each other.
+
+    Examples
+    --------
+    >>> headlight.patch("stories", clean="Lily saw a cat", corrupted="Lily saw a dog").values
+    """
+    if model is not None and not isinstance(model, (str, os.PathLike)):
+        raise HeadlightError(
+            "Patching runs the model many times, which the program does itself; give the model's "
+            "folder, .gguf file or name in place of the model in memory."
+        )
+    named = ".".join(head_parts(head)) if head is not None else None
+    given = {
+        "model": None if model is None else os.fspath(model),
+        "clean": clean,
+        "corrupted": corrupted,
+        "what": what,
+        "head": named,
+        "metric": metric,
+        **options,
+    }
+    return PatchMap(run(["patch", *spelled(given), "--quiet", "-o", "-.json"]))
