@@ -6,9 +6,10 @@ import shutil
 import struct
 
 import pictures
-from program import FOLDER, MODELS, header_of, pdf_text, refused, run, run_json
+from program import FOLDER, MODELS, draws_pictures, header_of, pdf_text, refused, run, run_json
 
 
+@draws_pictures
 def figures_of_every_kind():
     for view in (["--view", "heads"], ["--view", "head", "--layer", "1", "--head", "2"]):
         for end in ("png", "svg", "pdf"):

@@ -7,7 +7,7 @@ import shutil
 from collections import Counter
 
 import pictures
-from program import FOLDER, MODELS, TESTS, pdf_text, run
+from program import FOLDER, MODELS, TESTS, draws_pictures, pdf_text, run
 
 
 def shapes_of(svg):
@@ -83,6 +83,7 @@ GOLDEN = {
 }
 
 
+@draws_pictures
 def golden_figures():
     """Every view as it was when someone looked at it. HEADLIGHT_GOLDEN=write makes them anew; look
     before you commit."""
@@ -135,6 +136,7 @@ def golden_figures():
         )
 
 
+@draws_pictures
 def a_changed_picture_fails():
     """What a person would see at once differs from a golden picture; what another computer smooths
     otherwise does not."""

@@ -10,7 +10,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 from option_samples import ELSEWHERE, OF_VERBS, OF_VIEWS, SAMPLES, WITH
-from program import FOLDER, MODELS, PROGRAM, refused, run
+from program import FOLDER, MODELS, PROGRAM, draws_pictures, refused, run
 
 TEXT, OTHER = "Lily saw an unbelievable cat", "Lily saw an unbelievable dog"
 # change how, and not what, is said
@@ -117,6 +117,7 @@ def _sweep(check, rows, share=1.0):
     assert not wrong, "unheard: " + "; ".join(wrong)
 
 
+@draws_pictures
 def every_option_changes_the_numbers_and_the_figure_of_a_view_or_is_refused():
     """render --view V × every option, of a text and of an image."""
     _written_before()
@@ -163,6 +164,7 @@ def _words_of_options():
     }
 
 
+@draws_pictures
 def every_option_of_a_view_is_heard_beside_each_of_its_choices_or_refused():
     """render --view V × every word and flag that V alone has × every option of V."""
     _written_before()
@@ -268,6 +270,7 @@ BESIDE = [
 ]
 
 
+@draws_pictures
 def every_option_of_a_verb_changes_what_it_says_or_is_refused():
     _written_before()
     wrong, commands = [], [([verb, *base], needs) for verb, (base, needs) in VERBS.items()] + BESIDE
@@ -284,6 +287,7 @@ def every_option_of_a_verb_changes_what_it_says_or_is_refused():
     assert not wrong, f"unheard: {wrong}"
 
 
+@draws_pictures
 def a_station_of_learn_hears_a_head_and_a_query_or_says_that_it_does_not():
     for station in [row.split()[0] for row in run("learn --list").out.splitlines()]:
         shown = {

@@ -4,7 +4,7 @@ import json
 import math
 import shutil
 
-from program import FOLDER, TESTS, pdf_text, refused, run
+from program import FOLDER, TESTS, draws_pictures, pdf_text, refused, run
 
 
 def stations_are_listed_key_first():
@@ -14,6 +14,7 @@ def stations_are_listed_key_first():
     assert all(len(line.split(maxsplit=1)) == 2 for line in lines), lines
 
 
+@draws_pictures
 def every_station_is_drawn_without_further_words():
     for key in (line.split()[0] for line in run("learn --list").out.splitlines()):
         for end in (

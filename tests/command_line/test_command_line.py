@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The program as a person types it: exit statuses, messages, files; each function of a subject that
-takes nothing is a test. PROGRAM [test…] [-test…]: all, these, or all but these; HEADLIGHT_JOBS of
-them at a time (one), each with a folder of its own. Ends with 'N passed, N failed'."""
+"""The program as a user types it: exit statuses, messages, files; each function of a subject that
+takes nothing is a test. PROGRAM [--without-pictures] [test…]: all or these, without those that draw
+pictures; HEADLIGHT_JOBS of them at a time (one), each with a folder of its own. Ends with
+'N passed, N failed'."""
 
 import multiprocessing
 import os
@@ -37,23 +38,23 @@ import translators
 from program import FOLDER
 
 SUBJECTS = [
-    cut_files,
-    cut_downloads,
-    reports,
-    animations,
-    patching,
-    translators,
     failures,
+    cut_files,
     figures,
+    animations,
+    reports,
     golden,
     interventions,
+    patching,
     attributing,
     circuits,
     corpus,
     endless,
     learning,
     models,
+    translators,
     fetching,
+    cut_downloads,
     conversions,
     instruction_sets,
     helping,
@@ -93,11 +94,12 @@ def outcomes(names):
 
 
 def main():
-    left_out = {word[1:] for word in sys.argv[2:] if word.startswith("-")}
-    wanted = {word for word in sys.argv[2:] if not word.startswith("-")}
-    if unknown := (wanted | left_out) - TESTS.keys():
+    wanted = set(sys.argv[2:]) - {"--without-pictures"}
+    if unknown := wanted - TESTS.keys():
         sys.exit(f"no test is named {', '.join(sorted(unknown))}")
-    names = [name for name in TESTS if (not wanted or name in wanted) and name not in left_out]
+    names = [name for name in TESTS if not wanted or name in wanted]
+    if "--without-pictures" in sys.argv:
+        names = [name for name in names if not hasattr(TESTS[name], "draws_pictures")]
     passed = 0
     for ok, said in outcomes(names):
         passed += ok

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Nothing grows beyond what one can read: no file of core, app, tests or the Python package over
-400 lines, nine functions of ten within 25.
+"""Check lengths: no file of core, app, tests or the Python package has over 400 lines, nine
+functions of ten have at most 25, no line of Python has over 100 columns.
 
 check_lengths.py ROOT"""
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 FILE, FUNCTION, SHARE = 400, 25, 0.9
+COLUMNS = 100  # of a line of Python
 CONTROL = re.compile(r"\b(if|for|while|switch|catch|do|else|return)\b[^;{}]*$")
 SIGNATURE = re.compile(
     r"\)\s*(const|noexcept|override|final|mutable|&|->\s*[\w:<>,&* ]+|:\s*\w[^;]*)*\s*$"
@@ -56,22 +57,21 @@ def functions(source):
     return out
 
 
+def files_of(root, *rooms, ends=(".cpp", ".h", ".py")):
+    files = (f for room in rooms for f in (root / room).rglob("*") if f.suffix in ends)
+    return [(f.relative_to(root), f.read_text(encoding="utf-8")) for f in sorted(files)]
+
+
 root, bad, lengths = Path(sys.argv[1]), [], []
-for file in sorted(
-    f
-    for room in ("core", "app", "tests", "models/python")
-    for f in (root / room).rglob("*")
-    if f.suffix in (".cpp", ".h", ".py")
-):
-    source = file.read_text(encoding="utf-8")
+for file, source in files_of(root, "assets", "models", "tests", ends=(".py",)):
+    for number, line in enumerate(source.splitlines(), 1):
+        if len(line) > COLUMNS:
+            bad.append(f"{file}:{number} has {len(line)} columns; break the line")
+for file, source in files_of(root, "core", "app", "tests", "models/python"):
     if source.count("\n") > FILE:
-        bad.append(
-            f"{file.relative_to(root)} has {source.count(chr(10))} lines; split it by subject"
-        )
-    if file.suffix != ".py" and file.relative_to(root).parts[0] != "tests":
-        lengths += [
-            (lines, f"{file.relative_to(root)}:{first}") for first, lines in functions(source)
-        ]
+        bad.append(f"{file} has {source.count(chr(10))} lines; split it by subject")
+    if file.suffix != ".py" and file.parts[0] != "tests":
+        lengths += [(lines, f"{file}:{first}") for first, lines in functions(source)]
 lengths.sort()
 p90 = lengths[int(len(lengths) * SHARE)][0]
 if p90 > FUNCTION:
