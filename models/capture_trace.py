@@ -62,7 +62,7 @@ def load(options, config):
 
 
 def over_processes(plan):
-    """What asks for tensor parallelism over the processes of torchrun."""
+    """Ask for tensor parallelism over the processes of torchrun."""
     from transformers.distributed import DistributedConfig
 
     try:

@@ -1,5 +1,5 @@
-"""What the trainings of the story model and of models/formation have in common: stories, byte-level
-BPE, optimizers.
+"""Stories, byte-level BPE and optimizers, which the trainings of the story model and of
+models/formation share.
 
 Needs torch >= 2.9 (torch.optim.Muon), transformers and tokenizers.
 """

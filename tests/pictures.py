@@ -1,6 +1,6 @@
-"""Pictures as bytes: reads and writes PNG, and says how far apart two are, so that a test notices
-what a person would and not how another computer smooths an edge: both are averaged over squares of
-BLOCK pixels first."""
+"""Read and write PNG, and measure how far apart two pictures are, so that a test notices visible
+changes and not how another computer smooths an edge: both are averaged over squares of BLOCK pixels
+first."""
 
 import struct
 import zlib
@@ -119,7 +119,7 @@ def difference(one, other):
 
 
 def check_golden(name, png, golden, write, block=BLOCK, blank=()):
-    """A picture looks as it did when someone looked at it; `write` makes the golden one anew."""
+    """Compare a picture with its golden one; `write` writes the golden one."""
     now = averaged(png, block, blank)
     if write:
         golden.write_bytes(png_of(now, 3))

@@ -54,7 +54,7 @@ FONTS_CONF = """<?xml version="1.0"?>
 
 
 def run(*command, **more):
-    """What it says; where it fails, what it said ends this."""
+    """Run a command and return its output; exit with the output where it fails."""
     done = subprocess.run(
         [str(part) for part in command],
         stdout=subprocess.PIPE,
@@ -129,8 +129,8 @@ def add_spare(inside, python, held):
 
 
 def add_licences(inside, held):
-    """What Debian says of the copyright of each library, font and header inside, the licences that
-    this refers to, and a list."""
+    """Add Debian's copyright file of each library, font and header inside, the licences that it
+    refers to, and a list."""
     (info,) = inside.glob("*.dist-info")
     folder = info / "licenses/bundled"
     of = {}

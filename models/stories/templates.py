@@ -256,7 +256,7 @@ def begin_sense(word, hint, name):
 
 
 def end_sense(word):
-    """What leads to the answer; the same for every sense."""
+    """The story that leads to the answer; the same for every sense."""
     return ". It was not" if word == "light" else ". It came from the"
 
 
@@ -295,7 +295,7 @@ def pronoun(rng, wanted=False):
 
 
 def it(rng, wanted=False):
-    """What was too tired, what was too wide?"""
+    """A pronoun: which was too tired, which was too wide?"""
     while True:
         animal, way, tired = (
             rng.choice(CREATURES + ["animal"]),

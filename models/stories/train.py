@@ -104,7 +104,7 @@ class Rows:
         self.vocab, self.tok, self.random = tok.get_vocab_size(), tok, random.Random(seed)
 
     def templates(self):
-        """Texts of templates.py one behind the other, some of them with the end token between; and
+        """Texts of templates.py one after the other, some of them with the end token between; and
         the places of nouns with their adjectives, (noun, adjective, adjective)."""
         row, phrases = [], []
         while len(row) < CONTEXT + 1:
@@ -125,8 +125,8 @@ class Rows:
         )
 
     def story(self):
-        """From a story's start (half of them without the end token before it: a person types none),
-        or anywhere."""
+        """From a story's start (half of them without the end token before it, as in typed text), or
+        anywhere."""
         n, r = CONTEXT + 1, self.rng.random()
         p = (
             self.rng.choice(self.starts) + (r < 0.35)

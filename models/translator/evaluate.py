@@ -137,7 +137,8 @@ def best_head(table):
 
 
 def templates_right(model, tokenizer, count):
-    """What held-out texts of templates.py ask, as rows of (what, value, bar or None)."""
+    """The questions of held-out texts of templates.py, as rows of (question, value, bar or
+    None)."""
     tired, wide = (
         asked(templates.tired_or_wide, count, which="animal"),
         asked(templates.tired_or_wide, count, which="way"),

@@ -86,8 +86,7 @@ def until(rng, wanted, draw):
 
 
 def tired_or_wide(rng, wanted=False, which=None):
-    """What was too tired, what was too wide: animal or way, and its gender in "weil er, sie,
-    es"."""
+    """An animal too tired or a way too wide, and its gender in "weil er, sie, es"."""
 
     def draw(rng):
         animal, way = rng.choice(ANIMALS), rng.choice(WAYS)
@@ -227,7 +226,7 @@ def unknown_name(rng):
 
 
 def name(rng, wanted=False):
-    """Names that nobody has heard stay as they are."""
+    """Rare names stay as they are."""
 
     def draw(rng):
         n = unknown_name(rng)

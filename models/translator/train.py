@@ -144,8 +144,7 @@ def split_data(data, rng):
 
 def varied(pair, rng):
     """Half of the Toms and Maries get another name, so that names are copied, not memorised; one
-    sentence in twelve loses its final mark, one source in twelve its capital: a person who types
-    leaves them out."""
+    sentence in twelve loses its final mark, one source in twelve its capital, as in typed text."""
     english, german = pair
     for name, (german_name, others) in NAMES.items():
         count = len(re.findall(rf"\b{name}\b", english))
@@ -243,7 +242,7 @@ def collate(pairs):
 
 
 class Batches:
-    """Epoch after epoch: pairs varied, split and joined anew, in batches of like length."""
+    """Epoch after epoch: pairs varied, split and joined again, in batches of like length."""
 
     def __init__(self, pairs, pieces, a):
         self.pairs, self.pieces, self.a = pairs, pieces, a
@@ -461,8 +460,8 @@ def save(model, out):
 
 
 class Run:
-    """Where a training stands: weights, their average, the optimizer, draws and minutes, in a file
-    where one was named. An epoch that was not at its end begins anew."""
+    """The state of a training: weights, their average, the optimizer, draws and minutes, in a file
+    where one was named. An epoch that was not at its end begins again."""
 
     def __init__(self, model, batches, a):
         self.model, self.batches, self.path = model, batches, a.state

@@ -30,7 +30,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "headli
 
 @dataclass
 class Peer:
-    """What is measured beside us: the module that Python finds where it is installed, and how pip
+    """A peer that is measured too: the module that Python finds where it is installed, and how pip
     gets it."""
 
     name: str
@@ -182,7 +182,7 @@ def build(folder, benchmarks):
 
 
 def run(benchmark, python, folder, env, out):
-    """What it prints, which goes into a file too."""
+    """Run a benchmark; its output goes into a file too."""
     command = [str(word).replace("BUILD", str(folder)) for word in benchmark.command]
     if command[0].endswith(".py"):
         command = [

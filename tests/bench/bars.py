@@ -1,5 +1,4 @@
-"""What the benchmarks have in common: a line for each bar, which all.py collects, and the rows of
-headlight_bench."""
+"""A line for each bar of a benchmark, which all.py collects, and the rows of headlight_bench."""
 
 import json
 import os
@@ -52,7 +51,7 @@ def bench(program, model, rows, seconds=0.15, repetitions=8):
 
 
 class Machine:
-    """What this machine can do at most: the best of what was measured in the run."""
+    """The peak rates of this machine: the best of what was measured in the run."""
 
     def __init__(self):
         self.read, self.flops = 0.0, 0.0

@@ -62,7 +62,7 @@ def write_f32(path):
 
 
 def quantized(f32, path, name):
-    """What llama.cpp's quantizer makes of a file."""
+    """A file quantized by llama.cpp's quantizer."""
     import llama_cpp
 
     params = llama_cpp.llama_model_quantize_default_params()

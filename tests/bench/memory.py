@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a pass for the window takes at its peak beside the model and the arrays that its trace keeps
-(q, k, v, residuals).
+"""The peak memory of a pass for the window beside the model and the arrays that its trace keeps (q,
+k, v, residuals).
 
     python3 tests/bench/memory.py [build/memory_bench build/first_picture]
 

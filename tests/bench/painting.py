@@ -26,7 +26,7 @@ TOKENS, CELLS = 64, 48
 
 
 def painting(display, model):
-    """Median and 95th percentile of the frames of one stroke along the last row, and the lag behind
+    """Median and 95th percentile of the frames of one stroke along the last row, and the lag after
     its end."""
     text = cut(model, " ".join((WORDS * 10)[: TOKENS + 20]), TOKENS)
     with Window(BUILD / "headlight", display, "--model", model, "--text", text) as w:

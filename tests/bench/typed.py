@@ -28,7 +28,7 @@ LENGTHS, ROUNDS = (64, 1024), 3  # with the typed token
 
 
 class Llama:
-    """llama.cpp with a model open, behind a text of tokens."""
+    """llama.cpp with a model open, after a text of tokens."""
 
     def __init__(self, path):
         import llama_cpp

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a person feels: key press to picture, start, frames, memory, idle; beside PyTorch and a bare
-Dear ImGui window, in one run.
+"""The times that a user feels: key press to picture, start, frames, memory, idle; beside PyTorch
+and a bare Dear ImGui window, in one run.
 
     python3 tests/bench/window.py [build]
 

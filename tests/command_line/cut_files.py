@@ -45,8 +45,8 @@ def a_model_that_changes_on_the_disk_is_said():
 
 
 def cut_while_it_waits(file, *command, say=b"The cat sat on the mat."):
-    """What a verb says that has mapped a file, waits for its standard input, and finds the file cut
-    when it goes on."""
+    """The message of a command that has mapped a file, waits for its standard input, and finds the
+    file cut when it goes on."""
     p = subprocess.Popen(
         [str(PROGRAM), *map(str, command)],
         stdin=subprocess.PIPE,
@@ -107,7 +107,7 @@ def a_file_that_is_cut_while_a_verb_reads_it_is_said():
 
 
 def a_figure_that_is_drawn_of_a_file_that_was_cut_fails():
-    """Behind a pipe that nobody reads yet a verb waits with all that it needs mapped."""
+    """Before a pipe that is not read yet a command waits with all that it needs mapped."""
     trace, pipe = FOLDER / "drawn trace.safetensors", FOLDER / "pipe.png"
     run("trace", "--text", "The cat sat on the mat. " * 5, "-o", trace)
     os.mkfifo(pipe)

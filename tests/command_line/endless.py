@@ -1,5 +1,5 @@
-"""What has no end or cannot be waited for, and texts in other encodings: a pipe in the place of a
-file, a text that goes on, Latin-1, control characters."""
+"""Inputs without an end and texts in other encodings: a pipe in the place of a file, a text that
+goes on, Latin-1, control characters."""
 
 import json
 import os
@@ -16,8 +16,7 @@ HOSTILE = (
 
 
 def _with_pipe(name, at="gpt2"):
-    """A copy of a model's folder with a pipe that nobody writes into in the place of one of its
-    files."""
+    """A copy of a model's folder with a pipe without a writer in the place of one of its files."""
     folder = FOLDER / f"{at} {name}"
     shutil.copytree(MODELS / at, folder)
     (folder / name).unlink(missing_ok=True)
@@ -104,7 +103,7 @@ def texts_come_through_pipes():
 
 
 def a_corpus_is_read_as_it_comes():
-    """What is wrong with a line is said while the pipe is still open: no more of it than a line is
+    """An error in a line is said while the pipe is still open: no more of it than a line is
     kept."""
     with subprocess.Popen(
         [PROGRAM, "heads", "--corpus", "-.jsonl", "--json"],

@@ -1,5 +1,4 @@
-"""What is wrong with input, files, disk or memory is said in one sentence, and nothing is half
-written."""
+"""Errors of input, files, disk or memory are said in one sentence, and nothing is half written."""
 
 import json
 import os

@@ -28,7 +28,7 @@ def aligned(size):
 
 
 def tensors_of(data, at, count):
-    """Name, the numbers behind it, offset and the end of the table."""
+    """Name, the numbers after it, offset and the end of the table."""
     out = []
     for _ in range(count):
         begin, end = at, value_end(data, 8, at)

@@ -85,7 +85,7 @@ GOLDEN = {
 
 @draws_pictures
 def golden_figures():
-    """Every view as it was when someone looked at it. HEADLIGHT_GOLDEN=write makes them anew; look
+    """Compare every view with its golden picture. HEADLIGHT_GOLDEN=write makes them again; look
     before you commit."""
     folder, write = TESTS / "golden", os.environ.get("HEADLIGHT_GOLDEN") == "write"
     drawn = {options[options.index("--view") + 1] for options in GOLDEN.values()}
@@ -138,8 +138,8 @@ def golden_figures():
 
 @draws_pictures
 def a_changed_picture_fails():
-    """What a person would see at once differs from a golden picture; what another computer smooths
-    otherwise does not."""
+    """A difference that one sees at once fails; one that another computer's smoothing makes does
+    not."""
     png = FOLDER / "changed.png"
     run("render", "--text", "Lily saw a cat. Lily saw", *GOLDEN["delta"], "-o", png)
     width, height, channels, rows = pictures.pixels(png.read_bytes())

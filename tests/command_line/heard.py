@@ -42,7 +42,7 @@ def unheard(base, option, values, also=()):
 
 
 def _written_before():
-    """What samples name."""
+    """Write the files that samples name."""
     (FOLDER / "line.txt").write_text("Tom had a car")
     for name, texts in (("these", "The cat sat on the mat."), ("other", "Tom had a car.")):
         (FOLDER / f"{name}.txt").write_text(texts)
@@ -106,8 +106,8 @@ def _rendered(view, form, source=None):
 
 
 def _sweep(check, rows, share=1.0):
-    """What the check says of the rows that are wrong; of a share of them, chosen anew in each run,
-    unless there is time."""
+    """Check rows and list the wrong ones; a share of them, drawn in each run, unless there is
+    time."""
     if share < 1 and "HEADLIGHT_LONG" not in os.environ:
         seed = int(os.environ.get("HEADLIGHT_SEED") or random.SystemRandom().randrange(10**6))
         print(f"     seed {seed}")

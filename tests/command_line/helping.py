@@ -1,4 +1,4 @@
-"""What the program says of itself: commands, completions, manual, help."""
+"""The program's description of itself: commands, completions, manual, help."""
 
 import re
 import shlex

@@ -149,7 +149,7 @@ def steps_show_the_score_that_softmax_takes():
 
 
 def a_metric_is_chosen():
-    """What is explained: one option for the verbs that measure; --effect-on is the probability of
+    """One option names the metric for the commands that measure; --effect-on is the probability of
     its token."""
     sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
     heads = lambda *more: run_json("heads --json", "--text", sentence, *more)

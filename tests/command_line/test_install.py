@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `cmake --install` puts into a prefix runs from there, wherever it is moved, without the
-source folder: test_install.py BUILD"""
+"""The files that `cmake --install` puts into a prefix run from there, wherever it is moved, without
+the source folder: test_install.py BUILD"""
 
 import os
 import shutil

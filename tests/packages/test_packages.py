@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What cpack makes of a build: the .deb and the .tar.gz, unpacked anywhere, hold a program that
-runs and all that a desktop asks for.
+"""The packages that cpack makes of a build, .deb and .tar.gz, unpacked anywhere, hold a program
+that runs and all that a desktop asks for.
 
 test_packages.py BUILD"""
 

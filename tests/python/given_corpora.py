@@ -157,7 +157,7 @@ def sums_are_exact_in_any_order():
 
 
 def with_one_killed(code):
-    """What was found, and how often the program ran."""
+    """The result, and how often the program ran."""
     with tempfile.TemporaryDirectory() as folder:
         program, found = Path(folder) / "headlight", Path(folder) / "found.json"
         program.write_text(DIES_ONCE.format(folder=folder, program=os.environ["HEADLIGHT_PROGRAM"]))

@@ -1,5 +1,5 @@
-"""What a person gets wrong, or gives in a form that is nearly right: one sentence in Python's
-words, or what was meant; nothing is unheard."""
+"""Wrong input, or input in a form that is nearly right: one sentence in Python's words, or what was
+meant; nothing is ignored in silence."""
 
 import os
 import sys

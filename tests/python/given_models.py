@@ -55,7 +55,8 @@ def gpt2(seed):
 
 
 def attentions(model, **inputs):
-    """What transformers returns with eager attention; the model is left as it was."""
+    """The attentions that transformers returns with eager attention; the model is left as it
+    was."""
     own = model.config._attn_implementation
     model.set_attn_implementation("eager")
     with torch.no_grad():
@@ -206,7 +207,7 @@ def each_module_keeps_its_mode():
 
 
 class Hooked:
-    """What is known of a model of TransformerLens: its methods, and the names of its hooks."""
+    """A model of TransformerLens, known by its methods and the names of its hooks."""
 
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer, self.training = model, tokenizer, True

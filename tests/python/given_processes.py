@@ -136,7 +136,7 @@ class Threads:
 
 
 def together(size, task):
-    """What each of `size` members returns or says."""
+    """The return value or message of each of `size` members."""
     group, out = Threads(size), [None] * size
 
     def run(rank):

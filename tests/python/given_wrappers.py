@@ -68,7 +68,7 @@ def transformer_lens_is_recorded_where_it_is_installed():
 
 
 def outputs_of(model, **inputs):
-    """What every module returned, by its name, as the cache of a trace of nnsight has it."""
+    """The output of every module, by its name, as the cache of a trace of nnsight has it."""
     cache, own = {}, model.config._attn_implementation
     note = lambda name: (
         lambda module, given, output: cache.setdefault(

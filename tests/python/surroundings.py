@@ -22,7 +22,7 @@ SHORT = (
 
 
 class Screen:
-    """One that nobody sees, by its name."""
+    """A virtual screen, by its name."""
 
     def __enter__(self):
         self.server = subprocess.Popen(
@@ -39,7 +39,7 @@ class Screen:
 
 
 def python(code, **variables):
-    """What a fresh Python says, and its exit status; a variable that is None is not set."""
+    """The output and exit status of a fresh Python; a variable that is None is not set."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(PACKAGE),

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The gallery as a person runs it: test_notebook.py PROGRAM [FOLDER], which is where its pictures
-are kept to be looked at."""
+"""Run the gallery notebook: test_notebook.py PROGRAM [FOLDER], where its pictures are kept."""
 
 import base64
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Python package as a person calls it, each function that takes nothing is a test:
+"""The Python package as a user calls it, each function that takes nothing is a test:
 test_package.py PROGRAM [test…]
 
 Its patterns are compared number by number with what transformers (and TransformerLens, where it is

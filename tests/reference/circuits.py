@@ -175,8 +175,8 @@ PLACES = {
 
 
 def head_share(kind, model, ids, query, key, head):
-    """What head 0.`head` gives, on the query's side, to the score of head 1.0: of q·k / √d with q
-    made of that head's output alone, in float64."""
+    """Head 0.`head`'s share of the score of head 1.0, on the query's side: of q·k / √d with q made
+    of that head's output alone, in float64."""
     layers, out_matrix, norm = (f for f in PLACES[kind])
     blocks, held = list(layers(model)), {}
     handles = [

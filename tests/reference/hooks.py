@@ -1,6 +1,6 @@
-"""What transformers' models hold where a trace of Headlight has a hook, by the trace's names, and
-rows of another run put in place there. Used by changes.py inside changed_attention.changed, so that
-what is hooked is changed already."""
+"""The tensors of transformers' models where a trace of Headlight has a hook, by the trace's names,
+and rows of another run put in place there. Used by changes.py inside changed_attention.changed, so
+that hooked values are changed already."""
 
 import contextlib
 

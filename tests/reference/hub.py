@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `headlight fetch` puts into the Hugging Face cache, read by huggingface_hub and
-transformers, and the other way around:
+"""Read the Hugging Face cache that `headlight fetch` fills by huggingface_hub and transformers, and
+the other way around:
 
 python hub.py build/headlight
 """

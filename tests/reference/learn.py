@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Learn computes against numpy and torch: scores, normalizers, masks, local windows, the
+"""Learn's computations against numpy and torch: scores, normalizers, masks, local windows, the
 softmax's gradient, sampled variances, singular values, the worked example.
 
     learn.py HEADLIGHT_TESTS [--seed N]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the stations of Learn say of the built-in translator, against transformers: the reference
+"""The stations of Learn on the built-in translator, against transformers: the reference
 translation's probabilities where the decoder reads one position, the last, a window or all; the
 norm of a block before and after.
 
@@ -100,7 +100,7 @@ def limits(model, tokenizer):
 
 
 def norms(model, tokenizer):
-    """Mean and deviation of what enters and leaves the norm behind encoder layer 1's
+    """Mean and deviation of the input and output of the norm after encoder layer 1's
     self-attention."""
     text, token = "The man, the woman and the child are here.", 3
     seen = {}

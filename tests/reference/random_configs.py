@@ -87,7 +87,7 @@ NULLABLE = tuple(
 
 
 def rope_object(d, turned):
-    """What may stand in rope_parameters or rope_scaling, each key there or not."""
+    """A value of rope_parameters or rope_scaling, each key there or not."""
     kind = d.choice(["default", "linear", "linear", "dynamic", "llama3", "yarn", "yarn"])
     out = {}
     for key in d.choice([["rope_type"], ["type"], ["rope_type", "type"], ["rope_type"]]):
@@ -209,7 +209,7 @@ def patterns_of(model, inputs):
 
 
 def transformers_model(kind, config, head, d):
-    """What transformers makes of it, or why it makes nothing."""
+    """The model that transformers makes of it, or why it makes none."""
     try:
         parsed = type(config).from_dict(json.loads(json.dumps(d.mutated)))
         parsed._attn_implementation = "eager"

@@ -7,7 +7,7 @@ import transformers
 
 
 class Draw(random.Random):
-    """What the configurations have in common."""
+    """The random draws that configurations share."""
 
     def sizes(self, kv=False):
         heads = self.choice([2, 3, 4, 6])

@@ -160,7 +160,7 @@ def expected_of(kind, model, inputs):
 
 
 def inputs_of(kind, model, d, folder):
-    """What transformers reads, and the same as options of `headlight trace`."""
+    """Inputs of transformers, and the same as options of `headlight trace`."""
     c = model.config
     if kind == "vit":
         from PIL import Image
@@ -196,8 +196,8 @@ def inputs_of(kind, model, d, folder):
 
 
 def add_unread_keys(path, d):
-    """What these classes do not read must not matter, whatever it holds: their heads are as wide as
-    the width divided by their number."""
+    """Add keys that these classes do not read, with any value: their heads are as wide as the width
+    divided by their number."""
     config = json.loads(path.read_text())
     path.write_text(
         json.dumps(

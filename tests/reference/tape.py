@@ -32,8 +32,8 @@ CROSS = {
 
 
 class Tape:
-    """What one pass of a model went through, as tensors that keep their gradients; in the order in
-    which they were met."""
+    """The tensors of one pass of a model, which keep their gradients; in the order in which they
+    were met."""
 
     def __init__(self, kind, model):
         self.kept, self.handles = {}, []

@@ -44,8 +44,8 @@ def pattern():
 
 
 def replacement():
-    """What is put in place of nothing at a text's start makes tokenizers read beyond its own
-    alignments: none is."""
+    """A replacement of nothing at a text's start makes tokenizers read beyond its own alignments:
+    none is drawn."""
     chosen = pattern()
     empty = isinstance(chosen, Regex) and normalizers.Replace(chosen, "-").normalize_str(
         ""

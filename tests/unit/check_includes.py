@@ -55,7 +55,7 @@ PLAIN = {f"kernels/{name}.h" for name in PLAIN_KERNELS.split()} | {"cstdint", "i
 
 
 def check_kernels(file, text):
-    """What is compiled for one instruction set shares no code with the rest."""
+    """Code compiled for one instruction set shares nothing with the rest."""
     for target in re.findall(r'#include [<"]([\w/.]+)', text):
         if file.stem != "choice" and target not in PLAIN:
             bad.append(

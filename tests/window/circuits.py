@@ -1,4 +1,4 @@
-"""What heads do by their weights alone, and where a score comes from."""
+"""Circuits of heads by their weights alone, and the origins of a score."""
 
 from drive import Window
 from places import LILY, PROGRAM

@@ -202,7 +202,7 @@ def every_control_is_reached_by_tab(display):
 
 
 def an_open_list_takes_the_keys(display):
-    """Esc closes the list first, arrows move in it, Enter takes; nothing behind it moves."""
+    """Esc closes the list first, arrows move in it, Enter takes; nothing beneath it moves."""
     with Window(PROGRAM, display, "--head", "1.2", "--lock", "16,3", "--text", LILY) as w:
         before = w.settled()
         w.click("contrast")

@@ -1,4 +1,4 @@
-"""What a person did stays: over failed openings, other models, slides, undo and the next start."""
+"""A user's work stays: over failed openings, other models, slides, undo and the next start."""
 
 import json
 import shutil

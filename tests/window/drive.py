@@ -320,8 +320,7 @@ class Window:
         )
 
     def close(self):
-        """Closes the window as a person would; returns its exit status and what it wrote to
-        standard error."""
+        """Close the window as a user would; return its exit status and its standard error."""
         self.key("ctrl+q")
         try:
             self.process.wait(10)

@@ -1,4 +1,4 @@
-"""What each view shows of a trace, and what is done in it."""
+"""Each view of a trace, and the actions in it."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-"""What a frame draws: what differs from the last one alone, and just as if it drew the whole
-window."""
+"""A frame draws the parts that differ from the last one alone, and looks as if the whole window
+were drawn."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from places import LILY, PROGRAM
 
 
 def _seen(w, condition=lambda r: True):
-    """The report of a frame behind all that was done before, once nothing is computed."""
+    """The report of a frame after all that was done before, once nothing is computed."""
     frame = w.report()["frame"]
     time.sleep(0.15)
     r = w.wait(lambda r: not r["busy"] and condition(r))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Screenshots of every view in every state that a person may meet, for looking at:
+"""Screenshots of every view in every state, for looking at:
 
     python3 tests/window/gallery.py OUT [--program build/headlight] [--only steps] [--docs]
 

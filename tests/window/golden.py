@@ -22,8 +22,8 @@ LOOKS = {
 
 
 def golden_screens(display):
-    """The main screens as they were when someone looked at them. HEADLIGHT_GOLDEN=write makes them
-    anew; look before you commit."""
+    """Compare the main screens with their golden pictures. HEADLIGHT_GOLDEN=write makes them again;
+    look before you commit."""
     file, write = (
         Path(tempfile.mkdtemp()) / "screen.png",
         os.environ.get("HEADLIGHT_GOLDEN") == "write",

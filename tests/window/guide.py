@@ -17,7 +17,7 @@ def _overlap(a, b):
 
 
 def _covered(r):
-    """What a hint, or the number that points, lies over."""
+    """The widgets that a hint, or the number that points, lies over."""
     hints = {
         p: place for p, place in r["widgets"].items() if p.startswith("hint/") and p != "hint/done"
     }

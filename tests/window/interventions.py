@@ -186,7 +186,8 @@ def a_stroke_is_one_chip(display):
 
 
 def a_stroke_over_masked_cells_is_one_chip(display):
-    """What is masked already parts no stroke; two strokes beside each other stay two."""
+    """Cells that are masked already do not part a stroke; two strokes beside each other stay
+    two."""
     with Window(
         PROGRAM,
         display,

@@ -136,7 +136,7 @@ def kept(home):
 
 
 def check(home, session, now, age):
-    """What was seen so long before the end is there, and what is there was typed."""
+    """Text seen so long before the end is there, and text that is there was typed."""
     texts, labels = kept(home)
     before = [text for at, text, _ in session.seen if at <= now - age]
     shown = before[-1] if before else ""

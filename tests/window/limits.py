@@ -1,4 +1,4 @@
-"""What is slow, too long, old or wrong: the window says so and goes on."""
+"""Slow, too long, old or wrong input: the window says so and goes on."""
 
 import json
 import shutil

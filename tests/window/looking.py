@@ -201,8 +201,8 @@ def distances_of_heads_have_three_decimals(display):
 
 
 def the_map_has_one_row_of_controls_in_a_narrow_window(display):
-    """What has no room beside the mean's choices stands behind one button; in a wide window, beside
-    them."""
+    """Controls without room beside the mean's choices are in the list of one button; in a wide
+    window, beside them."""
     with Window(
         PROGRAM, display, "--view", "head", "--text", LILY, "--head", "1.2", size="1024x700"
     ) as w:

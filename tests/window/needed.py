@@ -1,4 +1,4 @@
-"""The tools that drive a window: without them a test is skipped where a person runs it, and fails
+"""The tools that drive a window: without them a test is skipped where a user runs it, and fails
 where a service does (CI is set)."""
 
 import os
@@ -8,7 +8,7 @@ SKIPPED = 77  # what ctest and ./test read as "skipped"
 
 
 def status_without(*tools):
-    """What to exit with where one of them is not installed; None where all are."""
+    """The status to exit with where one of them is not installed; None where all are."""
     missing = [tool for tool in tools if not shutil.which(tool)]
     if not missing:
         return None

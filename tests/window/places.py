@@ -1,4 +1,4 @@
-"""What the window's tests run and open."""
+"""Programs, models and texts of the window's tests."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is saved: pictures, figures and their presets, workspaces, screenshots."""
+"""Saving: pictures, figures and their presets, workspaces, screenshots."""
 
 import json
 import os
@@ -145,7 +145,7 @@ def the_format_is_a_button_and_the_name_says_what_is_saved(display):
 
 
 def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
-    """What the window saves, the command line saves too, byte for byte."""
+    """A figure saved by the window is the command line's, byte for byte."""
     folder = Path(tempfile.mkdtemp(prefix="headlight-figure-"))
     with Window(PROGRAM, display, "--head", "1.2", "--text", LILY) as w:
         w.settled()

@@ -68,7 +68,7 @@ def _faults(texts, scale):
 
 
 def _listed(display, size, scale, *arguments):
-    """What is drawn behind each command."""
+    """The text after each command."""
     with tempfile.TemporaryDirectory(prefix="headlight-standing-") as folder:
         home = Path(folder) / "home"
         home.mkdir()

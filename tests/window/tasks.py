@@ -190,7 +190,7 @@ def a_head_is_ablated_in_one_action(display):
 
 
 def a_prediction_is_explained_in_two_actions(display):
-    """What speaks for the token at position 4, where the model predicts it."""
+    """Explain the token at position 4, where the model predicts it."""
     with Window(PROGRAM, display, "--text", LILY) as w:
         w.settled()
         person = _Counted(w)

@@ -1,4 +1,4 @@
-"""What a path opens as, however it comes in, and what is left behind."""
+"""A path opens alike however it comes in, and leaves nothing running."""
 
 import os
 import shutil

@@ -249,7 +249,7 @@ def _pattern_in(entry: Any) -> Any:
 
 
 def of_output(output: Any, batch: int | None = None) -> Patterns:
-    """What a transformers model returns when it is asked for output_attentions."""
+    """The output of a transformers model that was asked for output_attentions."""
     kinds = {
         f"{kind}_patterns": getattr(output, f"{kind}_attentions", None)
         for kind in ("encoder", "decoder", "cross")

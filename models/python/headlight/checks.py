@@ -1,4 +1,4 @@
-"""What a model in memory cannot read, said before it runs."""
+"""Refuse inputs that a model in memory cannot read, before it runs."""
 
 from __future__ import annotations
 

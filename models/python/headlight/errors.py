@@ -1,4 +1,4 @@
-"""What goes wrong, in one sentence."""
+"""Errors, in one sentence each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProgramDied(HeadlightError):
 
 
 def unknown_name(name: Any, known: Iterable[Any]) -> UnknownName:
-    """What to raise for a name that is not among these."""
+    """The error for a name that is not among these."""
     names = [str(one) for one in known]
     near = difflib.get_close_matches(str(name), names, 1)
     listed = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")

@@ -1,4 +1,4 @@
-"""What a model's output depends on: attribution and activation patching."""
+"""Attribution and activation patching: the inputs and activations that an output depends on."""
 
 from __future__ import annotations
 

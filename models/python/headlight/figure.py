@@ -69,7 +69,7 @@ def head_options(head: Any) -> dict[str, object]:
 
 
 def beginning(options: Mapping[str, Any]) -> dict[str, object]:
-    """What the window is told of a figure's options, so that it begins with the same text, cell and
+    """The window's arguments for a figure's options, so that it begins with the same text, cell and
     changes."""
     changes = [change for name in ("change", "ablate") for change in _each(name, options.get(name))]
     changes += [f"mask:{options['mask']}"] if options.get("mask") else []
@@ -121,7 +121,7 @@ class Figure:
         self.data(format)  # so that what cannot be drawn is said here
 
     def _drawing(self, format: str, more: Sequence[str], output: str) -> bytes:
-        """What render writes in a format."""
+        """The output of render in a format."""
         options, head = dict(self._options), head_options(self._head)
         if format != "png":
             options.pop("dpi", None)

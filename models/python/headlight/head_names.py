@@ -1,4 +1,4 @@
-"""Heads as people name them: (1, 2), "1.2", ("cross", 1, 2)."""
+"""Names of heads: (1, 2), "1.2", ("cross", 1, 2)."""
 
 from __future__ import annotations
 

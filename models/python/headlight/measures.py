@@ -1,4 +1,4 @@
-"""What counts for a model's answer: scores of tokens, and maps of activation patching."""
+"""Attribution scores of tokens, and maps of activation patching."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ HELD = ("_module", "_model")  # where nnsight keeps it, since 0.5 and before
 
 
 def unwrapped(model: Any, tokenizer: Any) -> tuple[Any, Any]:
-    """What nnsight's LanguageModel, TransformersModel or NNsight holds, loaded where nnsight has
+    """The model in nnsight's LanguageModel, TransformersModel or NNsight, loaded where nnsight has
     put that off, and the cache of a trace as a mapping of the names of modules; anything else
     unchanged."""
     if not any(kind.__module__.partition(".")[0] == "nnsight" for kind in type(model).__mro__):

@@ -1,4 +1,4 @@
-"""What an option may be, said in Python's words before the program hears of it."""
+"""Check the values of options, in Python's words, before the program reads them."""
 
 from __future__ import annotations
 

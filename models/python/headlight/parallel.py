@@ -24,7 +24,7 @@ class Group(Protocol):
     size: int
 
     def gather(self, value: Any) -> list[Any]:
-        """What each process says, in the order of their ranks."""
+        """The values of all processes, in the order of their ranks."""
 
 
 class TorchGroup:

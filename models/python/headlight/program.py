@@ -79,8 +79,8 @@ def _is_python(path: str) -> bool:
 
 
 def run(arguments: Sequence[str], given: bytes = b"") -> bytes:
-    """What the program writes to standard output. Raises HeadlightError with the sentence it ends
-    with where it fails, and ProgramDied where something ended it. given: its standard input."""
+    """Run the program and return its standard output. Raises HeadlightError with the sentence it
+    ends with where it fails, and ProgramDied where a signal ended it. given: its standard input."""
     try:
         program = find_program()
         done = subprocess.run(
@@ -103,7 +103,7 @@ def cannot_start(problem: OSError) -> HeadlightError:
 
 
 def failure(status: int, stderr: bytes) -> HeadlightError:
-    """What to raise for a program that ended with this status: ProgramDied where a signal ended it,
+    """The error for a program that ended with this status: ProgramDied where a signal ended it,
     else its own sentence."""
     if status < 0:
         return ProgramDied(

@@ -46,7 +46,7 @@ class Share:
 def compute(
     first: int, texts: list[str], arguments: list[str], heads: Collection[str] | None
 ) -> dict[str, Any]:
-    """What the program says of a share, on the worker. heads: of these alone."""
+    """Compute a share, on the worker. heads: keep these alone."""
     given = "\n".join(json.dumps(text) for text in texts).encode()
     try:
         said = json.loads(
@@ -152,7 +152,7 @@ def _text_of_json(written: str, line: int, path: str | os.PathLike[str]) -> str:
 
 @dataclass
 class Workers:
-    """Who computes: an executor, how one is made anew after a death (where that can be done), and
+    """The executor that computes, how to make another after a death (where that can be done), and
     how many shares wait there at most."""
 
     executor: Executor

@@ -1,5 +1,4 @@
-"""What can be shown, and how the program is told of it: one function that knows each kind of thing
-by its looks."""
+"""Open a model, arrays or a file as a source: one function tells each kind by its looks."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ class Source:
     live: bool = False  # recorded of a model in memory
 
     def run(self, verb: str, arguments: Sequence[str]) -> bytes:
-        """What a verb of the program says of it."""
+        """Run a command of the program on it."""
         one_text = ["--one-text"] if verb == "render" and self.given else []
         try:
             return run([verb, *self.arguments, *one_text, *arguments], self.given)
@@ -277,7 +276,7 @@ def _record(
 
 
 def _name_positions(writer: TraceWriter) -> None:
-    """Sides whose tokens nobody named get their positions."""
+    """Name the tokens of sides without names by their positions."""
     for (stack, cross, _), held in writer.blocks.items():
         side = "decoder_" if stack == "decoder" else ""
         if not cross and side not in writer.sides:

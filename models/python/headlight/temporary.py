@@ -1,5 +1,5 @@
-"""What lives no longer than its process, folders for traces and files that a trace is written into:
-what one that was killed left behind, the next one removes."""
+"""Folders for traces, and partly written files, that live no longer than their process: the next
+process removes those of one that was killed."""
 
 from __future__ import annotations
 

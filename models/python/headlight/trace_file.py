@@ -57,8 +57,8 @@ def is_trace(path: Path) -> bool:
 
 
 class Trace(Mapping[str, np.ndarray]):
-    """What a forward pass computed, in a file: a mapping of TransformerLens's names to arrays,
-    mapped and not read.
+    """A forward pass in a file: a mapping of TransformerLens's names to arrays, mapped and not
+    read.
 
     `trace["blocks.0.attn.hook_pattern"]` and `trace["pattern", 0]` are the same array, float32
     [head, query, key]; `trace["q", 0]` is [pos, head, d_head], `trace["resid_post", 0]` [pos,
@@ -79,12 +79,12 @@ class Trace(Mapping[str, np.ndarray]):
 
     @property
     def tokens(self) -> list[str]:
-        """The tokens as people read them, with the blank that a word begins with."""
+        """The tokens as text, with the blank that a word begins with."""
         return json.loads(self.metadata.get("labels") or self.metadata["tokens"])
 
     @property
     def target_tokens(self) -> list[str]:
-        """What the decoder of an encoder-decoder model read; [] of other models."""
+        """The tokens that the decoder of an encoder-decoder model read; [] of other models."""
         return json.loads(
             self.metadata.get("decoder_labels") or self.metadata.get("decoder_tokens", "[]")
         )

@@ -77,7 +77,7 @@ class TensorFile:
         }
 
     def agree(self, blocks: Mapping[Any, dict[str, Any]]) -> None:
-        """What several processes have seen of blocks becomes what all of them saw."""
+        """Join the blocks that several processes have seen."""
 
     def close(self, metadata: dict[str, str]) -> None:
         text = json.dumps({"__metadata__": metadata, **self._header}, ensure_ascii=False).encode(
@@ -124,8 +124,8 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def as_array(values: Any, dtype: np.dtype) -> np.ndarray:
-    """What NumPy, PyTorch, JAX or another library holds as one contiguous array; no copy where it
-    is that already."""
+    """An array of NumPy, PyTorch, JAX or another library as one contiguous array; without a copy
+    where it is one already."""
     if hasattr(values, "detach"):
         values = values.detach().to("cpu")
         values = (values.long() if dtype.kind == "i" else values.float()).numpy()
