@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what every attention head of a transformers model looks at, for Headlight to open without
+"""Record the attention of every head of a transformers model, for Headlight to open without
 the model's weights:
 
     python capture_trace.py MODEL --text "The cat sat on the mat." -o trace.safetensors

@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.parse
 
-LARGE = (".safetensors", ".gguf", ".spm")  # what lies in large file storage
+LARGE = (".safetensors", ".gguf", ".spm")  # files in large file storage
 
 
 def git_hash(data):
@@ -55,7 +55,7 @@ class Hub:
         # file → bytes after which the connection ends, and how often; file → what comes in its
         # place
         self.cut, self.cuts, self.altered = ({}, {}, {})
-        # a whole answer; path → status; file → bytes behind its end; seconds between pieces
+        # a whole answer; path → status; file → bytes after its end; seconds between pieces
         self.listing, self.status, self.more, self.slow = (None, {}, {}, 0)
         self.has_blobs, self.ranges, self.requests = True, True, []
         self.hub, self.cdn = self._serve(self._of_hub), self._serve(self._of_cdn)
@@ -117,7 +117,7 @@ class Hub:
             def handle(self):
                 try:
                     super().handle()
-                except ConnectionResetError:  # who asked has gone
+                except ConnectionResetError:  # the client has gone
                     pass
 
             def log_message(self, *_):

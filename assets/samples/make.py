@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the two sample pictures for vision models, ball.png and shapes.png: flat shapes, four
+"""Draw the two sample pictures for vision models, ball.png and shapes.png: flat shapes, four
 samples a pixel. Ours (CC0). Run: python3 assets/samples/make.py"""
 
 import struct

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a two-layer GPT-NeoX in which an induction head forms by itself, and keeps twelve of its
+"""Train a two-layer GPT-NeoX in which an induction head forms by itself, and keep twelve of its
 checkpoints.
 
     python models/formation/train.py --data DIR --work FOLDER --out models/formation --minutes 5
@@ -160,7 +160,7 @@ def half_weights(model):
 
 
 def note(model, valid, run, work, train_loss):
-    """Measures this step, keeps its weights and says what it found."""
+    """Measure this step, keep its weights and print the measures."""
     m = measure(model, valid) | dict(step=run["step"], train=train_loss)
     run["curve"].append(m)
     save_file(

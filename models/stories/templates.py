@@ -30,7 +30,7 @@ GIRLS = "Lily Mia Sara Anna Lucy Jane Emma Sue Amy Kate Molly Ella".split()
 BOYS = "Tom Tim Ben Max Sam Jack Bob Joe Timmy Billy Dan Leo".split()
 PLACES = "park garden forest house kitchen school store beach farm river barn yard".split()
 
-# What is said of something that walks, and of what it walks over: "it was too …".
+# Adjectives of something that walks, and of what it walks over: "it was too …".
 TIRED = "tired scared sleepy weak hungry sick lazy sad shy slow".split()
 WIDE = "wide long busy wet icy muddy loud dark steep dirty".split()
 WAYS = "street road river bridge field hill path yard".split()
@@ -174,7 +174,7 @@ SENSES = {
     },
 }
 
-# What can stand right behind the word's second time: only who knows the sense can go on so.
+# The words after the word's second occurrence: only the sense tells them.
 GOES_ON = {
     "bark": {
         "dog": ["ringing out", "growing louder", "waking the baby"],

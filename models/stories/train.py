@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the built-in story model: a GPT-2 architecture decoder on simple English stories.
+"""Train the built-in story model: a GPT-2 architecture decoder on simple English stories.
 
     python models/stories/train.py --data DIR --out models/stories --minutes 75
     python models/stories/train.py --data DIR --continue-from OLD --teacher OLD --adjective-head
@@ -34,7 +34,7 @@ from training import make_optimizers, read_stories, train_tokenizer
 
 LAYERS, HEADS, WIDTH, CONTEXT, VOCAB = 4, 8, 256, 256, 4096
 HEAD_WIDTH = WIDTH // HEADS
-ADJECTIVE_LAYER, ADJECTIVE_HEAD = 2, 6  # what --adjective-head trains
+ADJECTIVE_LAYER, ADJECTIVE_HEAD = 2, 6  # the head that --adjective-head trains
 PHRASE = re.compile(
     rf"\b({'|'.join(templates.SIZES + templates.LOOKS)}) ({'|'.join(templates.COLORS)}) "
     rf"({'|'.join(templates.CREATURES + templates.THINGS)})\b"
@@ -184,7 +184,7 @@ class Rows:
 
 @torch.no_grad()
 def seed_heads(model):
-    """Starts with an induction circuit (all of it is trained further; the model card says so).
+    """Start with an induction circuit (all of it is trained further; the model card says so).
 
     Positions begin as sinusoids in the dimensions P. Head 0.0 attends one position back and writes
     that token into the dimensions S; head 0.1 attends to earlier copies of its own token; heads 1.0
@@ -428,7 +428,7 @@ class Run:
 
 
 def check(run, valid, recent, a):
-    """Says where the run stands; keeps the weights of the best validation loss of its last 70 %."""
+    """Print where the run stands; keep the weights of the best validation loss of its last 70 %."""
     v = evaluate(run.model, valid)
     print(
         f"{run.minutes:5.1f} min step {run.step} {run.step * a.batch * CONTEXT / 1e6:.1f} M "

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures a translator folder: BLEU and chrF (sacrebleu) on held-out pairs, greedy and with four
+"""Measure a translator folder: BLEU and chrF (sacrebleu) on held-out pairs, greedy and with four
 beams; which share of content words the best heads of cross-attention align rightly; and, on
 combinations of words that templates.py holds out, whether "it" becomes er, sie or es rightly, and
 which encoder head looks from "it" to its noun, whether numbers and unknown names are copied, and

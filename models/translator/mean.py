@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the weighted mean of translators that were trained on from one beginning (Wortsman et al.
+"""Write the weighted mean of translators that were trained on from one beginning (Wortsman et al.
 2022, "Model soups").
 
     python models/translator/mean.py OUT A=0.15 B=0.45 C=0.4

@@ -1,6 +1,5 @@
 """English–German pairs of our own on what free translations teach badly: whom "it" names, numbers,
-names that nobody has heard, relative clauses. Written for the built-in translator; free to use by
-anyone (CC0).
+rare names, relative clauses. Written for the built-in translator; free to use by anyone (CC0).
 
     python models/translator/templates.py 20        prints twenty of them
 
@@ -77,7 +76,7 @@ def capital(text):
 
 
 def until(rng, wanted, draw):
-    """Draws (words that name the combination, what is made of them) until it is held out, or is
+    """Draw (words that name the combination, what is made of them) until it is held out, or is
     not, as wanted."""
     while True:
         words, made = draw(rng)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains Headlight's built-in translator: English to German, the encoder and decoder of "Attention
+"""Train Headlight's built-in translator: English to German, the encoder and decoder of "Attention
 Is All You Need" (norm after each block, sinusoidal positions, one table of embeddings for source,
 target and output).
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every benchmark beside its peers and writes what they say: tables with their bars, and a
+"""Run every benchmark beside its peers and write their results: tables with their bars, and a
 plot.
 
     python3 tests/bench/all.py [BUILD] [--only NAME …] [--python PYTHON] [--out FOLDER]

@@ -8,8 +8,8 @@ THREADS = 2
 
 
 def bar(work, value, most, least=None, unit=""):
-    """Says whether a figure keeps its bar; `least`: the same of the fastest runs, on a machine that
-    others use too."""
+    """Print whether a figure keeps its bar; `least`: the same of the fastest runs, on a machine
+    that others use too."""
     fastest = "" if least is None else f"{least:.2f}{unit}"
     print(
         (

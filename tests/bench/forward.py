@@ -2,8 +2,8 @@
 """Headlight's forward pass beside PyTorch eager and ONNX Runtime, in one run.
 
     python3 tests/bench/forward.py [build/headlight_bench]
-    python3 tests/bench/forward.py --inside PROGRAM        (with the Python that runs it, which has
-    torch and the rest)
+        python3 tests/bench/forward.py --inside PROGRAM        (with a Python that has torch and the
+        rest)
 
 Makes a virtual environment in .venv-bench (torch's CPU wheel, transformers, onnxruntime) and a
 GPT-2-small-shaped model with random weights, then times all three in turn with 2 threads, and
@@ -39,7 +39,7 @@ BARS = {
 
 
 def inside_venv():
-    """Installs what is needed and runs this script again with it."""
+    """Install the packages it needs and run this script again with it."""
     os.execv(bench_python(), [str(bench_python()), __file__, "--inside", *sys.argv[1:]])
 
 

@@ -34,7 +34,7 @@ def add_tokenizer(w):
 
 
 def write_f32(path):
-    """Writes the file and returns its path."""
+    """Write the file and return its path."""
     w = gguf.GGUFWriter(path, "gpt2")
     w.add_context_length(CONTEXT)
     w.add_embedding_length(WIDTH)

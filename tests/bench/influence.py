@@ -2,8 +2,9 @@
 """The reverse pass beside the forward pass, and how every output answers to every token beside
 torch.autograd, in one run.
 
-    python3 tests/bench/influence.py [build/headlight_bench build/headlight]      (torch,
-    transformers)
+        python3 tests/bench/influence.py [build/headlight_bench build/headlight]
+
+Needs torch and transformers.
 
 The estimate: GPT-2 small's shape, random weights, 64 tokens, 8 random ±1 directions an output.
 Exact: the story model at 32 tokens, as `headlight attribute --method jacobian` writes it, start

@@ -60,7 +60,7 @@ def copy_tokenizer(folder):
 
 
 def write_long_model(folder):
-    """Writes the folder of the rotary one, with the same tokenizer."""
+    """Write the folder of the rotary one, with the same tokenizer."""
     copy_tokenizer(folder)
     config = {
         "model_type": "llama",
@@ -80,7 +80,7 @@ def write_long_model(folder):
 
 
 def write_large_model(folder):
-    """Writes the folder (half a gigabyte); the story model's tokenizer reads its first 4,096
+    """Write the folder (half a gigabyte); the story model's tokenizer reads its first 4,096
     tokens."""
     copy_tokenizer(folder)
     return write_model(

@@ -2,13 +2,14 @@
 """From attentions in a notebook's process to the picture painted in the browser: headlight.show
 beside BertViz's model_view, in one run.
 
-    python3 tests/bench/notebook.py build/headlight [--pictures FOLDER]     (torch, BertViz with
-    IPython; Debian's chromium)
+        python3 tests/bench/notebook.py build/headlight [--pictures FOLDER]
+
+Needs torch, BertViz with IPython, and Debian's chromium.
 
 Both get the same attentions of GPT-2 small's shape (12 layers of 12 heads, random causal rows; a
 list of tensors as transformers returns it), so that no model's pass is in either. A page that
 stands open in headless Chromium, as a notebook does, gets what each would show: Headlight's PNG
-with its size, BertViz's HTML and script. The time ends with the second frame behind the moment when
+with its size, BertViz's HTML and script. The time ends with the second frame after the moment when
 the picture is decoded, or the script has drawn all heads; what the compositor then still rasters
 counts for neither. BertViz is spared what a notebook costs it beyond that: require.js is loaded
 before, d3 and jQuery come from this computer, the message is no JSON. They are installed with npm

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Painting a mask by hand at 64 tokens: frame times while the mouse is dragged over the heat map,
-beside Dear ImGui's demo in the same run, and how far the numbers lag behind. Mesa software
+beside Dear ImGui's demo in the same run, and how late the numbers come. Mesa software
 rendering, 1600 x 1000:
 
     python3 tests/bench/painting.py [build]

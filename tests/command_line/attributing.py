@@ -361,7 +361,7 @@ def what_cannot_be_attributed_is_said():
             "--over outputs",
         ),
     ):
-        refused(said, "attribute", *more)  # what would go unheard is said
+        refused(said, "attribute", *more)  # options without effect are refused
     for more in (
         ["--method", "magic"],
         ["--steps", "0"],

@@ -238,7 +238,7 @@ RUN = set(
 
 
 PATCHED = ["--clean", "Lily saw a cat", "--corrupted", "Lily saw a dog", "--metric", "cat - dog"]
-VERBS = {  # what is run, and what else an option needs to be of use
+VERBS = {  # the command, and what else an option needs to act
     "heads": (["--text", TEXT], {}),
     "compare": (
         ["--model", MODELS / "gpt2", "--text", TEXT, "--text-b", OTHER],

@@ -131,7 +131,7 @@ OF_VERBS = {
 INTEGRATED = ["--influence", "metric", "--method", "integrated-gradients"]
 
 
-WITH = {  # what an option needs beside it to act
+WITH = {  # the options that an option needs beside it to act
     ("patch", "--head"): ["--what", "head"],
     ("graph", "--metric"): ["--origins", "relevance"],
     ("influence", "--baseline"): INTEGRATED,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the documents: generated parts are current, links and paths lead somewhere, commands run.
+"""Check the documents: generated parts are current, links and paths lead somewhere, commands run.
 
     check_docs.py PROGRAM [--pictures]
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_BYTES = {"README.md": 8 << 10, "ARCHITECTURE.md": 9 << 10}
 MAX_PICTURE = 150 << 10
 DIALECT = r"goes by|go by\b|said so|nobody vouches|the person\b|\banew\b|is open and wanted"
-PLACEHOLDER = r"FOLDER|FILE\b|fetch [^-]|photo\.jpg"  # what the blocks that do not run here name
+PLACEHOLDER = r"FOLDER|FILE\b|fetch [^-]|photo\.jpg"  # names in blocks that do not run here
 PATH = r"`((?:core|app|tests|assets|models|shaders|docs)/[\w./-]+)`"
 CODE_NAME = r"^[A-Z]\w*[a-z]\w*[A-Z]\w*(?:::\w+)?|^[a-z]+(?:_[a-z0-9]+)+(?=\(|$)"
 SOURCE = r"(?<![\w/.])((?:\w+/)+\w+\.(?:cpp|h|py))\b"
@@ -119,7 +119,7 @@ def blocks():
 
 
 def outcome(given):
-    """Runs a block in a folder of its own; returns what went wrong, or copies its pictures."""
+    """Run a block in a folder of its own; return what went wrong, or copy its pictures."""
     page, block, tools, pictures = given
     with tempfile.TemporaryDirectory() as folder:
         paths = f"{tools}:{os.environ['PATH']}"

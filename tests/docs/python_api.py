@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/python/api.md from the docstrings of the package, without importing it.
+"""Write docs/python/api.md from the docstrings of the package, without importing it.
 
 python_api.py ROOT        prints the page"""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the fuzzers of a build from their corpora, two at a time: run.py BUILD SECONDS [--model
+"""Run the fuzzers of a build from their corpora, two at a time: run.py BUILD SECONDS [--model
 SECONDS] [--keep FOLDER]
 
 One line each, 'ok' or 'FAIL' with the end of its log; what made one fail lies beside the build as

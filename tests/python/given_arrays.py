@@ -36,7 +36,7 @@ def sentence_of(call):
 
 
 def skipped(why):
-    """Says that a library is missing. In ./test long, whose Python has all of them, that is a
+    """Say that a library is missing. In ./test long, whose Python has all of them, that is a
     failure."""
     assert not os.environ.get("HEADLIGHT_LONG"), why
     print("     " + why)

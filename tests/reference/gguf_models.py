@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes reference models as GGUF, with tensor names from the gguf package's own table, and
-compares what Headlight computes from them with what it computes from the Hugging Face folders
-(which other tests hold against transformers).
+"""Write reference models as GGUF, with tensor names from the gguf package's own table, and compare
+what Headlight computes from them with what it computes from the Hugging Face folders (which other
+tests hold against transformers).
 
     gguf_models.py build/headlight [--seed N]
 

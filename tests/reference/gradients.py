@@ -29,7 +29,7 @@ from tape import Tape
 SEED, ROUNDS, NOISE, FLOOR = 20, 2, 5, 1e-5
 # families whose relevance of every output is compared
 RELEVANCE = tuple("gpt2 llama gemma2 phi bert t5 bart marian".split())
-INTEGRATED = "llama"  # what enters its layer 0 is what `inputs_embeds` takes
+INTEGRATED = "llama"  # the input of its layer 0 is what `inputs_embeds` takes
 
 
 def metric_of(out, position, token):

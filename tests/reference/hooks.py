@@ -68,7 +68,7 @@ def places_of(model):
             if stack == "decoder":
                 add("cross_attn.hook_z", layer.encoder_attn.out_proj, True, "cross")
                 add("hook_cross_attn_out", layer.encoder_attn, False, "cross")
-            if stack != "blocks":  # normalized behind each block
+            if stack != "blocks":  # normalized after each block
                 add(
                     "hook_resid_mid",
                     layer.encoder_attn_layer_norm
@@ -117,7 +117,7 @@ def puts(changes, natural, noise):
 
 @contextlib.contextmanager
 def hooked(model, changes, natural=None, noise=None):
-    """Gives a dictionary that a pass within it fills. natural: what a pass without changes has
+    """Give a dictionary that a pass within it fills. natural: what a pass without changes has
     filled; noise: [n, d] by the name of where it stands."""
     places, handles, seen = places_of(model), [], {}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Configurations as people have them: old, new and contradicting spellings of rotary positions,
-aliases, keys that are absent or null, is_decoder. Each is read by transformers, which makes a
-random tiny model of it, and by Headlight, whose patterns and logits must be the same. What
+"""Configurations as published models have them: old, new and contradicting spellings of rotary
+positions, aliases, keys that are absent or null, is_decoder. Each is read by transformers, which
+makes a random tiny model of it, and by Headlight, whose patterns and logits must be the same. What
 transformers cannot make or run, Headlight must refuse with a sentence or open; it must not crash.
 
     random_configs.py build/headlight [--seed N] [--rounds R] [--only llama,bert]
@@ -26,7 +26,7 @@ from safetensors.numpy import load_file
 ROTARY = ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi", "gpt_neox", "modernbert")
 TURNED_PARTLY = ("phi", "gpt_neox")
 DECODERS_TOO = ("bert", "roberta", "xlm_roberta", "camembert", "electra")
-# What a class calls otherwise, and the sizes that must stay small.
+# Names that a class has for the same, and the sizes that must stay small.
 ALIASES = {
     "gpt2": {
         "n_embd": "hidden_size",
@@ -332,7 +332,7 @@ def compare_defaults(headlight, kinds):
 
 
 def compare_all(headlight, kinds, seed, rounds, keep=None):
-    """Prints what differs, and returns how many did."""
+    """Print the differences, and return how many."""
     failed, refused, worst = compare_defaults(headlight, kinds), 0, 0.0
     for kind in kinds:
         for i in range(rounds * (3 if kind in ROTARY else 1)):

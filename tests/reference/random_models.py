@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a random tiny model of every family with Hugging Face transformers, and compares what
+"""Make a random tiny model of every family with Hugging Face transformers, and compare what
 Headlight computes with what transformers computes, tensor by tensor, so that nothing rests on the
 fixed reference files alone.
 
@@ -265,7 +265,7 @@ def compare(headlight, kind, seed, folder, long):
         limit = next(t for k, t in TOLERANCE.items() if name.endswith(k)) * max(
             1.0, float(np.abs(w).max()) / 8
         )
-        # some random models magnify rounding: transformers in float64 tells who is off
+        # some random models magnify rounding: transformers in float64 tells which side is off
         if not error <= limit:
             exact = exact or in_float64(kind, model, inputs)
             ours, theirs = (

@@ -1,5 +1,5 @@
-"""Writes the weights of a model as other programs may have stored them: tied tensors under some of
-their names, several copies that differ, float64; and adds a tensor that no model of the family
+"""Write the weights of a model as other programs may have stored them: tied tensors under some of
+their names, several copies that differ, float64; and add a tensor that no model of the family
 has."""
 
 import numpy as np

@@ -61,7 +61,7 @@ def copy(source, folder, name=None):
     (folder / (name or source.name)).write_bytes(source.read_bytes())
 
 
-# --- folders: a class's own files, then what people put beside them
+# --- folders: a class's own files, then other files beside them
 
 KINDS = [  # name, types of models, classes, files
     (

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the rooms: includes go one way, a room defines what it declares, and none grows too large.
+"""Check the rooms: includes go one way, a room defines what it declares, and none grows too large.
 
 base <- kernels <- io <- tokenizer <- model <- hub <- trace <- analysis <- learn <- questions <-
 figure <- session <- gpu <- paint <- parts <- views <- panels <- window, cli

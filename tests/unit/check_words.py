@@ -4,9 +4,9 @@ what stands in their place.
 
     check_words.py ROOT
 
-Reads what a person reads: the string literals of core/ and app/, headers too, neighbors joined as
-the compiler joins them; the texts of assets/*.json, of which sentences that a model reads are none;
-the documents; and the strings of the Python package."""
+Reads the texts that users read: the string literals of core/ and app/, headers too, neighbors
+joined as the compiler joins them; the texts of assets/*.json, of which sentences that a model reads
+are none; the documents; and the strings of the Python package."""
 
 import ast
 import json
@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-WORDS = [  # what must not come back, what must be there
+WORDS = [  # words that must not come back, words that must be there
     ("^Next$", "^Prediction$"),
     ("^Align$", "^Alignment$"),
     ("^(Change|Write)$", "^Intervene$"),
@@ -66,7 +66,7 @@ WORDS = [  # what must not come back, what must be there
 
 
 DAMAGED = (
-    "damaged|cut off|is empty|stopped early|too short"  # what fetching a file once more can mend
+    "damaged|cut off|is empty|stopped early|too short"  # faults that fetching a file again can mend
 )
 
 

@@ -1,4 +1,4 @@
-"""Drives the real window under Xvfb: widgets are found by their path in the window's report, never
+"""Drive the real window under Xvfb: widgets are found by their path in the window's report, never
 by a fixed pixel."""
 
 import json
@@ -42,7 +42,7 @@ def views(program, *model):
     return [key for key in keys if draws(key)]
 
 
-TYPED_AGAIN = []  # what had to be typed more than once
+TYPED_AGAIN = []  # fields that had to be typed into more than once
 
 
 class Display:
@@ -83,7 +83,7 @@ class Display:
         return self
 
     def layout(self, *names):
-        """Sets the keyboard's layout: "fr", or "us", "-variant", "dvorak"."""
+        """Set the keyboard's layout: "fr", or "us", "-variant", "dvorak"."""
         subprocess.run(
             ["setxkbmap", *names], env=dict(os.environ, DISPLAY=self.name), check=True, timeout=30
         )
@@ -260,7 +260,7 @@ class Window:
         self.tool("mousemove", *self.place(path, fx, fy))
 
     def click(self, path, fx=0.5, fy=0.5):
-        for _ in range(3):  # what was there may have moved in the frame that the pointer made
+        for _ in range(3):  # the widget may have moved in the frame that the pointer made
             at = self.place(path, fx, fy)
             self.tool("mousemove", *at)
             time.sleep(0.08)
@@ -287,7 +287,7 @@ class Window:
                 TYPED_AGAIN.append(path)
 
     def drag(self, path, begin, end, steps=6):
-        """Presses at one place of a widget and lets go at another; both as shares of its sides."""
+        """Press at one place of a widget and let go at another; both as shares of its sides."""
         self.point(path, *begin)
         time.sleep(0.08)
         self.tool("mousedown", "1")
@@ -311,7 +311,7 @@ class Window:
         ).stdout
 
     def drop(self, path):
-        """Drops a file or folder on the window by the XDND protocol."""
+        """Drop a file or folder on the window by the XDND protocol."""
         subprocess.run(
             [sys.executable, str(Path(__file__).with_name("drop.py")), self.id, str(path)],
             env=self.environment,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drops a path on a window: the source's side of XDND version 5 (freedesktop.org)."""
+"""Drop a path on a window: the source's side of XDND version 5 (freedesktop.org)."""
 
 import sys
 import time

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ends the program at random moments of a session and looks at what is left on the disk: labels
+"""End the program at random moments of a session and look at what is left on the disk: labels
 that were shown are written, nothing else older than a second is lost, no file is half written, and
 the next start has it. kill.py PROGRAM [COUNT] [SEED]; ends with 'N passed, N failed'."""
 
@@ -38,7 +38,7 @@ class Session(Window):
         except AssertionError:
             self.process.kill()
             raise
-        self.sent = self.report()["text"]  # and all that was typed behind it
+        self.sent = self.report()["text"]  # and all that was typed after it
         self.watcher = threading.Thread(target=self.watch)
         self.watcher.start()
 
@@ -104,7 +104,7 @@ class Session(Window):
         time.sleep(rng.random() * 0.3)
 
     def end(self, how):
-        """Sends a signal; returns what was shown, and how long before."""
+        """Send a signal; return what was shown, and how long before."""
         now = time.monotonic()
         self.process.send_signal(how)
         status = self.process.wait(20)

@@ -33,7 +33,7 @@ def _learns(w, station):
 
 
 def _tab_to(w, path):
-    """Presses Tab until a control has the focus."""
+    """Press Tab until a control has the focus."""
     for _ in range(80):
         focus = w.report()["focus"]
         if focus == path:

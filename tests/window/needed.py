@@ -4,7 +4,7 @@ where a service does (CI is set)."""
 import os
 import shutil
 
-SKIPPED = 77  # what ctest and ./test read as "skipped"
+SKIPPED = 77  # ctest and ./test read it as "skipped"
 
 
 def status_without(*tools):

@@ -117,7 +117,7 @@ def every_view_is_saved(display):
             w.wait(lambda r: "save path" in r["widgets"] and r["typing"])
             time.sleep(0.1)
             path = folder / f"view{digit}.svg"
-            w.type(str(path))  # what was there is selected, so that typing replaces it
+            w.type(str(path))  # the text is selected, so that typing replaces it
             w.wait(lambda r: r["save_path"] == str(path))
             w.key("Return")
             w.wait(lambda r: r["save_result"] == f"Saved {path}")

@@ -12,7 +12,7 @@ LONG = bool(os.environ.get("HEADLIGHT_LONG"))
 
 
 def _drawn(display, *arguments):
-    """Carries out commands in a window and draws it at the end; fails where it ends otherwise than
+    """Carry out commands in a window and draw it at the end; fail where it ends otherwise than
     well."""
     with tempfile.TemporaryDirectory(prefix="headlight-sizes-") as folder:
         home = Path(folder) / "home"

@@ -1,11 +1,10 @@
-"""Twelve things that a person reaches for, in how few actions: each press of a button, a key or a
-text that is typed counts, pointing does not.
+"""Twelve common tasks, in how few actions: each press of a button, a key or a text that is typed
+counts, pointing does not.
 
-find the previous-token head 3      find the induction head 3        mask a token 2             ΔE
-of any token 3
-a column's figure, all labels 3     compare two heads 1              compare two sentences 5    open
-a model 2
-translate, read the alignment 5     what each layer would say 1      ablate a head 1
+find the previous-token head 3    find the induction head 3    mask a token 2
+ΔE of any token 3                 a column's figure, all labels 3
+compare two heads 1               compare two sentences 5      open a model 2
+translate, read the alignment 5   what each layer would say 1  ablate a head 1
 explain a prediction 2
 """
 

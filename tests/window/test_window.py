@@ -74,7 +74,7 @@ SECOND_TRIES = 5
 
 
 def run(tests):
-    """Runs them on one screen; those that failed."""
+    """Run tests on one screen; return those that failed."""
     display, failed = Display(), []
     for t in tests:
         begin = time.time()

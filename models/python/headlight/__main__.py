@@ -8,7 +8,7 @@ from .program import environment, find_program
 
 
 def main() -> None:
-    """Becomes the program, with this process's arguments."""
+    """Become the program, with this process's arguments."""
     try:
         program = find_program()
         os.execve(program, [str(program), *sys.argv[1:]], environment(program))

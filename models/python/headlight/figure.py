@@ -34,23 +34,17 @@ PRESET_IN_NUMBERS = (
     "picture",
 )  # whose words it may join, or whose sink it may drop
 WITHOUT_HEAD_IN_NUMBERS = ("delta", "positions")
-OF_ALL_HEADS = ("delta", "next")  # what compare shows beside patterns
+OF_ALL_HEADS = ("delta", "next")  # compare shows them beside patterns
 WITHOUT_CELL = ("head", "heads")  # figures that mark no cell; the window that show() opens does
 WITHOUT_CELL_IN_NUMBERS = ("lines", "compare", "alignment", "picture")
-SIZED = (
-    "size",
-    "dpi",
-    "preset",
-    "width_px",
-    "height_px",
-)  # who gives one of them chooses the pixels too
+SIZED = ("size", "dpi", "preset", "width_px", "height_px")  # options that choose the pixels too
 UNSEEN = (
     "ids",
     "target_ids",
     "token_types",
     "image",
     "temperature_attn",
-)  # what the window is not opened with
+)  # options that the window is not opened with
 COMMANDS = (
     "mask",
     "unmask",
@@ -187,12 +181,12 @@ class Figure:
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes .png, .svg or .pdf, or the numbers as .csv, .tsv, .json, .npy or .safetensors."""
+        """Write .png, .svg or .pdf, or the numbers as .csv, .tsv, .json, .npy or .safetensors."""
         self._drawing(Path(path).suffix[1:], [], os.fspath(path))
         return Path(path)
 
     def show(self, block: bool | None = None) -> Window:
-        """Opens the window on the same; see headlight.show."""
+        """Open the window on the same; see headlight.show."""
         return open_window(self._source, self._view, self._head, beginning(self._options), block)
 
     def _repr_mimebundle_(

@@ -1,4 +1,4 @@
-"""Records models of TransformerLens (TransformerBridge, and HookedTransformer before version 4.3),
+"""Record models of TransformerLens (TransformerBridge, and HookedTransformer before version 4.3),
 known by their methods alone."""
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 
 from .tables import pandas_or_say
 
-ESTIMATED = " estimated"  # behind the name of a table
+ESTIMATED = " estimated"  # after the name of a table
 
 
 def _numbers(values: Any) -> np.ndarray:

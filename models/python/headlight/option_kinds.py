@@ -31,7 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def check_option(name: str, value: Any) -> None:
-    """Raises one sentence for a value that no option of this name takes."""
+    """Raise one sentence for a value that no option of this name takes."""
     if name in OF_THE_COMMAND_LINE:
         raise HeadlightError(
             f"{name}= is the command line's: here figures and corpora have .save(path), and "

@@ -23,7 +23,7 @@ from .trace_writer import writing
 
 
 def add_part(whole: dict[str, Any], part: Mapping[str, Any], strongest: int) -> None:
-    """Adds what `headlight heads --corpus --json --sums` says of other texts of the corpus. In
+    """Add the output of `headlight heads --corpus --json --sums` for other texts of the corpus. In
     whatever order parts come, the outcome is the same: counts are whole numbers, sums are lists of
     doubles that add up to them without rounding, and pairs are ordered by weight and line."""
     for count in ("texts", "tokens"):
@@ -81,8 +81,8 @@ def _rank(pair: Mapping[str, Any]) -> tuple[float, int]:
 
 
 def settle(whole: dict[str, Any]) -> dict[str, Any]:
-    """Computes means and deviations from the sums, as the program does, and drops the sums: what it
-    says of all texts at once."""
+    """Compute means and deviations from the sums, as the program does, and drop the sums: the
+    program's output for all texts at once."""
     for head in whole["heads"]:
         sums = head.pop("sums")
         for name, spread in head["statistics"].items():
@@ -169,7 +169,7 @@ class Corpus(HeadTable):
         return figure
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes it as a dossier: .json (which the window, figure(view="corpus", corpus=…) and
+        """Write the dossier: .json (which the window, figure(view="corpus", corpus=…) and
         `headlight heads --corpus` read again), a page .html, or a table .csv."""
         if Path(path).suffix == ".json":
             with writing(Path(path)):

@@ -15,7 +15,7 @@ class NeedsPatterns(Exception):
 
 
 class Recorder:
-    """Names attention blocks in the order in which they run, and writes what they compute."""
+    """Attention blocks, named in the order in which they run, and what they compute, written."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ from .over_texts import add_part, settle
 from .program import run
 
 TRIES = 4  # of a share whose worker is lost
-# what says that nobody computes a share any more
+# errors that say that a share is not computed any more
 LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, ProgramDied)
 
 
@@ -229,7 +229,7 @@ def over_all(
     client: Any,
     strongest: int,
 ) -> dict[str, Any]:
-    """Computes every share once, and again where its worker is lost, and adds them up as they come.
+    """Compute every share once, and again where its worker is lost, and add them up as they come.
     arguments(threads): the program's."""
     workers = workers_of(client)
     spelled = arguments(workers.threads)

@@ -19,9 +19,9 @@ from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
 
 PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
-# what only something in memory is given
+# options of things in memory alone
 RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")
-READ = ("pair", "target", "ids", "target_ids")  # what the program takes too
+READ = ("pair", "target", "ids", "target_ids")  # options that the program takes too
 
 
 # bytes of a text that the system surely hands to a program; longer ones go through its standard
@@ -70,8 +70,8 @@ def open_source(
     options: dict[str, Any],
     path: str | os.PathLike[str] | None = None,
 ) -> Source:
-    """Takes what describes the input out of `options`; what remains is said to the program. path:
-    where to keep a trace that is made."""
+    """Take the options that describe the input out of `options`; the program is given the rest.
+    path: where to keep a trace that is made."""
     tokenizer, text = named_text(tokenizer, text)
     if path is not None and Path(path).suffix.lower() in OTHER_FORMATS:
         raise HeadlightError(

@@ -21,7 +21,7 @@ from .errors import HeadlightError
 
 LOCK = "headlight.lock"  # held as long as its process lives
 YOUNG = 60  # seconds in which a folder may be one that its process has just made and not locked yet
-PART = re.compile(r"\.part-[0-9a-f]{8}")  # behind the name of a file that is being written
+PART = re.compile(r"\.part-[0-9a-f]{8}")  # after the name of a file that is being written
 _held: dict[Path, int] = {}
 
 
@@ -41,7 +41,7 @@ def temporary_path() -> Path:
 
 
 def remove(path: Path) -> None:
-    """Removes a path that temporary_path returned, with its folder."""
+    """Remove a path that temporary_path returned, with its folder."""
     shutil.rmtree(path.parent, ignore_errors=True)
     if (held := _held.pop(path.parent, None)) is not None:
         os.close(held)

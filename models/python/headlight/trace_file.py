@@ -156,7 +156,7 @@ class Trace(Mapping[str, np.ndarray]):
         return out
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Copies the file, to keep it or to carry it to another computer."""
+        """Copy the file, to keep it or to carry it to another computer."""
         with writing(Path(path)):
             return Path(shutil.copyfile(self.path, path))
 

@@ -1,4 +1,4 @@
-"""Writes trace files: a safetensors file that grows, one head at a time."""
+"""Write trace files: a safetensors file that grows, one head at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from .errors import HeadlightError
 from .temporary import new_part
 
-# what the header is given at the beginning, beside its tokens and a row for each tensor
+# bytes of the header at the beginning, beside its tokens and a row for each tensor
 HEADER_BEFORE = 1 << 12
 HEADER_ROW = 160
 
@@ -92,7 +92,7 @@ class TensorFile:
             os.replace(self._part, self.path)
 
     def _move(self, room: int) -> None:
-        """Makes room for a longer header, in another file."""
+        """Make room for a longer header, in another file."""
         old, before = self._file, self._part
         self._part, self._file = new_part(self.path)
         try:
@@ -105,15 +105,15 @@ class TensorFile:
         self._room = room
 
     def drop(self) -> None:
-        """Removes what was written, where it did not become whole."""
-        with suppress(OSError):  # what it still holds may be too much for the disk
+        """Remove a file that did not become whole."""
+        with suppress(OSError):  # its buffer may be too much for the disk
             self._file.close()
         self._part.unlink(missing_ok=True)
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Says in a sentence that a file cannot be written."""
+    """Say in a sentence that a file cannot be written."""
     try:
         yield
     except OSError as problem:
@@ -223,7 +223,7 @@ class TraceWriter:
         }
 
     def close(self, model: str, family: str, d_model: int = 0) -> None:
-        """Describes the model as Headlight asks of the metadata, and lets the file appear."""
+        """Describe the model as Headlight asks of the metadata, and let the file appear."""
         _check_alike(self.blocks, self.sides)
         self.file.agree(self.blocks)
         metadata = {"format": "headlight-trace", "version": "1", "model": model, "mask": "own"}

@@ -1,4 +1,4 @@
-"""Records a transformers model that is in memory. torch and transformers are those of the model;
+"""Record a transformers model that is in memory. torch and transformers are those of the model;
 this module imports neither.
 
 Each attention block's queries and keys go to the file as they are computed, and Headlight makes
@@ -22,7 +22,7 @@ from .recorder import NeedsPatterns, Recorder
 from .trace_writer import OfOthers, TraceWriter
 
 NAME = "headlight_capture"
-# what a batch is counted by
+# inputs that a batch is counted by
 READ = (
     "input_ids",
     "inputs_embeds",
@@ -258,7 +258,7 @@ def record(
     """One forward pass (two where patterns have to be written), recorded into start(sides), a new
     TraceWriter, which is left open. group: the processes that hold the model together; each of them
     calls this."""
-    model = getattr(model, "_orig_mod", model)  # what torch.compile was given
+    model = getattr(model, "_orig_mod", model)  # the module inside torch.compile
     check_weights(model)
     arguments, sides = sides_of(model, tokenizer, text, given)
     base = getattr(model, "base_model", model)

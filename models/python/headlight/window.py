@@ -26,7 +26,7 @@ class Window:
         return self._process.poll() is None
 
     def wait(self, timeout: float | None = None) -> None:
-        """Returns when the window is closed. Raises HeadlightError where the program ended
+        """Return when the window is closed. Raises HeadlightError where the program ended
         otherwise."""
         status = self._process.wait(timeout)
         if status:
@@ -34,7 +34,7 @@ class Window:
             raise failure(status, self._said.read())
 
     def close(self) -> None:
-        """Closes it as the desktop would."""
+        """Close it as the desktop would."""
         self._process.terminate()
         self._process.wait()
 

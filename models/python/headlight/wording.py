@@ -19,11 +19,11 @@ OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max", "with_")
 # `tokens` names the tokens of arrays, and `with` is a word of Python
 RENAMED = {"only_tokens": "tokens", "only_keys": "keys", "with_": "with"}
 NAMED = {there: here for here, there in RENAMED.items()}
-COMMAND = re.compile(r"('[^']*\bheadlight [^']*')")  # what a terminal takes as it is
+COMMAND = re.compile(r"('[^']*\bheadlight [^']*')")  # a command, which a terminal takes as it is
 NAME = "([a-z]+(?:-[a-z]+)*)"
 # options whose values are words
 OF_WORDS = "view|method|what|marks|over|scale|contrast|colormap|queries|baseline"
-# what follows an option in a sentence and is no value
+# words that follow an option in a sentence and are no value
 NO_VALUES = "out|and|or|in|is|to|with|goes|acts|does|changes|needs|lists|makes|takes|explains"
 
 
