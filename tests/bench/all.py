@@ -39,7 +39,7 @@ class Peer:
     settings: dict = field(default_factory=dict)
 
 
-# each with what it imports and PYTHON does not have; numpy stays the one that torch came with
+# Each with what it imports and PYTHON does not have; numpy stays the one that torch came with.
 PEERS = (
     Peer("PyTorch", "torch"),
     Peer("transformers", "transformers"),

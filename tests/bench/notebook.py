@@ -47,8 +47,8 @@ FROM_AFAR = {
     r"https://cdnjs\.cloudflare\.com/ajax/libs/d3/[^'\"]*": "/library/d3/dist/d3.min",
     r"https://cdnjs\.cloudflare\.com/ajax/libs/jquery/[^'\"]*": "/library/jquery/dist/jquery.min",
 }
-# seconds until what was not painted is said not to be, and until a page of which nothing is heard
-# is gone
+# Seconds until what was not painted is said not to be, and until a page of which nothing is heard
+# is gone.
 PATIENCE, SILENCE = (240, 30)
 PAGE = """<!doctype html><meta charset="utf-8"><title>notebook</title><body>
 <script src="/library/requirejs/require.js"></script><div id="out"></div><script>

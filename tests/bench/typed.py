@@ -101,21 +101,21 @@ def show(name, machine, ours, theirs):
         )
         print(
             (
-                f"{name}: a token typed behind {n - 1}: {mine:.1f} ms, fastest "
+                f"{name}: a token typed after {n - 1}: {mine:.1f} ms, fastest "
                 f"{min(ours[n]):.1f}{beside}"
             ),
             flush=True,
         )
         if name == "F32":
             bar(
-                f"typed token, F32, behind {n - 1} ÷ reading the weights",
+                f"typed token, F32, after {n - 1} ÷ reading the weights",
                 mine / reading_ms(machine),
                 1.3,
                 min(ours[n]) / reading_ms(machine),
             )
         if theirs[n]:
             bar(
-                f"typed token, {name}, behind {n - 1} ÷ llama.cpp's decode",
+                f"typed token, {name}, after {n - 1} ÷ llama.cpp's decode",
                 mine / statistics.median(theirs[n]),
                 1.0 if name == "F32" else 1.5,
                 min(ours[n]) / min(theirs[n]),

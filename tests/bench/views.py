@@ -27,13 +27,13 @@ TOKENS = [int(word) for word in sys.argv[2:] if word.isdigit()] or [16, 256, 102
 VIEWS = [word for word in sys.argv[2:] if not word.isdigit()]  # none: all
 RUNS = 5
 MOST = 3  # times the demo
-# stations that show nothing of a model that does not
+# Stations that show nothing of a model that does not.
 TRANSLATES = ("learn seq2seq", "learn three-uses")
 WORDS = (
     "Lily had a red ball and Tom had a blue ball so they went to the park to play with the big "
     "dog . "
 ).split()
-# its map of so many tokens takes minutes: it stays empty
+# Its map of so many tokens takes minutes: it stays empty.
 UNMEASURED = {"influence": ["--do", "influence measure off"]}
 
 

@@ -26,7 +26,7 @@ def of_a_pickle_the_safetensors_that_the_hub_made_are_taken():
         home = fresh("converted")
         folder, commit = folder_of(home, "tiny/marian"), hub.commit("tiny/marian", whole)
         (folder / "refs").mkdir(parents=True)
-        # as Python leaves it that has opened the tokenizer
+        # As Python leaves it that has opened the tokenizer.
         (folder / "refs/main").write_text(hub.commit("tiny/marian"))
         (folder / "snapshots" / hub.commit("tiny/marian")).mkdir(parents=True)
         (folder / "snapshots" / hub.commit("tiny/marian") / "config.json").write_bytes(

@@ -84,7 +84,7 @@ def what_came_is_checked():
             / (blob_hash("model.safetensors", data) + ".incomplete")
         )
         part.parent.mkdir(parents=True)
-        # of another program that left nonsense: it is fetched once more as a whole
+        # Of another program that left nonsense: it is fetched once more as a whole.
         part.write_bytes(b"\1" * 1000)
         fetched(hub, home, "tiny/gpt2")
         check_cache(hub, home, "tiny/gpt2", GPT2)

@@ -118,7 +118,7 @@ def a_figure_that_is_drawn_of_a_file_that_was_cut_fails():
     while p.poll() is None and trace.name not in Path(f"/proc/{p.pid}/maps").read_text():
         time.sleep(0.005)
     os.truncate(trace, 4096)
-    # it may have failed before it opened the pipe
+    # It may have failed before it opened the pipe.
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     while p.poll() is None:
         time.sleep(0.005)

@@ -107,7 +107,7 @@ def golden_figures():
             f"{name}: a hyphen stands for minus"
         )
         assert not re.search(r"\b(Point at|Click|Drag|Hover|Press)\b", " ".join(words or [])), (
-            f"{name}: nobody can point at a page"
+            f"{name}: a page has no pointer"
         )
         pictures.check_golden(
             name, out["png"].read_bytes(), folder / f"{name}.png", write, block=4 if small else 8
@@ -116,8 +116,8 @@ def golden_figures():
             (folder / f"{name}.json").write_text(json.dumps(now, ensure_ascii=False) + "\n")
             continue
         golden = json.loads((folder / f"{name}.json").read_text())
-        # another processor rounds a last digit otherwise, which may move a number or a cell to the
-        # next color
+        # Another processor rounds a last digit otherwise, which may move a number or a cell to the
+        # next color.
         changed = (
             []
             if words is None

@@ -13,7 +13,7 @@ from option_samples import ELSEWHERE, OF_VERBS, OF_VIEWS, SAMPLES, WITH
 from program import FOLDER, MODELS, PROGRAM, draws_pictures, refused, run
 
 TEXT, OTHER = "Lily saw an unbelievable cat", "Lily saw an unbelievable dog"
-# change how, and not what, is said
+# Change how, and not what, is said.
 SILENT = set("--help --quiet --threads --output -o -h --format --version".split())
 
 
@@ -54,7 +54,7 @@ def _written_before():
     run("trace -o t.safetensors", "--text", OTHER)
 
 
-# make other files, or are of the figure's file alone
+# Make other files, or are of the figure's file alone.
 ONE_RUN = {
     "--animate",
     "--generate",
@@ -76,9 +76,9 @@ SHOWN = {
 FORMATS = ("json", "svg")  # numbers and figures
 CHANGES = {"--mask", "--ablate", "--temperature-attn", "--change"}
 STYLE = {"--colormap", "--contrast", "--queries", "--marks", "--turn-labels"}
-# words are turned anyway; lengths need models of one shape
+# Words are turned anyway; lengths need models of one shape.
 ALIKE = [(["--join-words"], "--turn-labels"), (["--show", "delta"], "--model-b")]
-# values that must say different things
+# Values that must say different things.
 SEVERAL = {option: ([], ["all"], ["0.1,1.2"]) for option in ("--mean", "--max")}
 
 

@@ -45,7 +45,7 @@ def shells_and_the_manual():
 
 def help_examples_run():
     tried = 0
-    # of heads --corpus
+    # Of heads --corpus.
     (FOLDER / "texts.txt").write_text("The cat sat on the mat.\nOnce upon a time")
     for verb in tuple("render trace heads generate attribute tokenize learn info models".split()):
         text = run(verb, "--help").out

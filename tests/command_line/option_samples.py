@@ -152,8 +152,8 @@ WITH = {  # the options that an option needs beside it to act
 OF_VIEWS = {("influence", "--text-b"): ["The dog sat"], ("influence", "--metric"): ["cat - dog@1"]}
 
 
-# of an image: the figure marks what is explained, model B must read images too, and long labels are
-# turned anyway
+# Of an image: the figure marks what is explained, model B must read images too, and long labels are
+# turned anyway.
 ELSEWHERE = {
     ("lens", "--metric"),
     ("lens", "--cell"),

@@ -22,7 +22,7 @@ TEXTS = [
     for ball in ("red ball", "cake")
     if a != b
 ][:17]
-# equal weights stand at two places
+# Equal weights stand at two places.
 TEXTS += [
     "",
     "Once upon a time there were 3 unbelievable dogs.",
@@ -172,7 +172,7 @@ def with_one_killed(code):
 def a_process_that_dies_costs_what_ran_beside_it_at_most():
     found, runs = with_one_killed(POOL)
     same_bits(found, whole())
-    # the standard library ends all workers of a pool when one dies, and has one share waiting
+    # The standard library ends all workers of a pool when one dies, and has one share waiting.
     assert SHARES < runs <= SHARES + 4, runs
 
 

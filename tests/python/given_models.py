@@ -21,7 +21,7 @@ SMALL = {
     "intermediate_size": 40,
     "max_position_embeddings": 64,
 }
-# sums of float32 in another order; transformers' own are up to 4.3e-7 off those of float64
+# Sums of float32 in another order; transformers' own are up to 4.3e-7 off those of float64.
 BAR = 1e-6
 WORST = [0.0]
 

@@ -63,7 +63,7 @@ def two_processes_write_the_trace_of_one():
             timeout=180,
         )
         assert run.returncode, run.stderr[-3000:]
-        # the first was killed at its end
+        # The first was killed at its end.
         assert all((out / f"said {rank}.json").exists() for rank in (0, 1)), run.stderr[-3000:]
         assert "deprecated" not in run.stderr
         assert parts_of(out) <= {"died.safetensors"}, (parts_of(out), run.stderr[-3000:])
@@ -319,7 +319,7 @@ def a_process_that_is_killed_in_a_pass_leaves_nothing_for_long():
                 f"what process {dying} left, the other one removes"
             )
         assert pair(path, [0, 1])[0] == [-signal.SIGKILL] * 2
-        assert parts_of(Path(folder)) == {"t.safetensors"}, "nobody was left to remove it"
+        assert parts_of(Path(folder)) == {"t.safetensors"}, "no process was left to remove it"
         for name in (
             "t.safetensors.part-mine",
             "t.safetensors.part-0123456789",

@@ -40,7 +40,7 @@ attentions, tokens = patterns, ["The", " cat", " sat", " on", " it"]
 MODELS = """
 import sys, transformers
 from transformer_lens.model_bridge import TransformerBridge
-sys.ps1 = ">>> "  # as a person types: show returns at once
+sys.ps1 = ">>> "  # as a user types: show returns at once
 tokenizer = transformers.AutoTokenizer.from_pretrained(STORIES)
 model = transformers.AutoModelForCausalLM.from_pretrained(STORIES)
 sizes = dict(n_layer=2, n_head=4, n_embd=32, vocab_size=4096, n_positions=64)

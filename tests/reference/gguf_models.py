@@ -27,7 +27,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 MODELS = Path(__file__).with_name("models")
-# reference folder: GGUF's name
+# Reference folder: GGUF's name.
 ARCHITECTURES = {
     "llama": "llama",
     "qwen2": "qwen2",
@@ -36,7 +36,7 @@ ARCHITECTURES = {
     "phi": "phi2",
     "bert": "bert",
 }
-# projections that may have biases, which the folders' own configurations can say
+# Projections that may have biases, which the folders' own configurations can say.
 BIASED = {"llama": "qkvoudg", "qwen3": "qkvo"}
 ROUNDS = 4
 IDS = "5,9,20,31,44,7,5,9,60,71,12,13"
@@ -135,7 +135,7 @@ def write(path, name, config, tensors, d, fused, parts=1, unread=None):
             w.add_rope_freq_base(rope["rope_theta"])
         add_scaling(w, name, rope, d)
         w.add_rope_dimension_count(int(rope.get("partial_rotary_factor", 1) * d_head))
-    # converters leave out what follows from the other sizes
+    # Converters leave out what follows from the other sizes.
     if d.random() < 0.5 or d_head != width // heads:
         w.add_key_length(d_head)
         w.add_value_length(d_head)

@@ -27,7 +27,7 @@ from safetensors.numpy import load_file
 from tape import Tape
 
 SEED, ROUNDS, NOISE, FLOOR = 20, 2, 5, 1e-5
-# families whose relevance of every output is compared
+# Families whose relevance of every output is compared.
 RELEVANCE = tuple("gpt2 llama gemma2 phi bert t5 bart marian".split())
 INTEGRATED = "llama"  # the input of its layer 0 is what `inputs_embeds` takes
 
@@ -159,7 +159,7 @@ def relevances(kind, model, inputs, token):
             torch.nn.functional.softmax = softmax
             for handle in tape.handles:
                 handle.remove()
-        # of each stack's rows
+        # Of each stack's rows.
         relevance = list(torch.eye(sum(lengths), dtype=dtype).split(lengths))
         for block, pattern in zip(blocks, tape.kept["attn.pattern"], strict=True):
             read, write = (0, 1) if "cross" in block else (-1, -1) if "decoder" in block else (0, 0)

@@ -28,7 +28,7 @@ files = {
     for name in ("gpt2", "gpt2_sharded", "bert")
 }
 server = Hub({f"tiny/{name}": held | {"README.md": b"# x\n"} for name, held in files.items()})
-# main has a pickle in the place of the safetensors, which a pull request has
+# Main has a pickle in the place of the safetensors, which a pull request has.
 files["converted"] = files["bert"]
 server.repositories["tiny/converted"] = {
     name: data for name, data in files["bert"].items() if name != "model.safetensors"

@@ -159,7 +159,7 @@ def variance(rng):
     products = (pairs[..., 0] * pairs[..., 1]).sum(1)
     s2, m4 = products.var(ddof=1), ((products - products.mean()) ** 4).mean()
     error = math.sqrt((m4 - s2**2 * (count - 3) / (count - 1)) / count)
-    # draws of another kind
+    # Draws of another kind.
     other = rng.standard_normal((20000, d)) * rng.standard_normal((20000, d))
     scatter = other.sum(1).var(ddof=1)
     return [

@@ -206,7 +206,7 @@ def check(program, kind, seed, folder):
     corrupted = list(clean)
     corrupted[2], corrupted[5] = (clean[2] + 7) % 90, (clean[5] + 11) % 90
     ends = [Hooked(kind, model).run(ids)[-1] for ids in (clean, corrupted)]
-    # where the two runs differ most
+    # Where the two runs differ most.
     a, b = (int((ends[0] - ends[1]).argmax()), int((ends[0] - ends[1]).argmin()))
     metrics = {
         f"#{a} - #{b}": lambda own, logits: logits[a] - logits[b],

@@ -142,7 +142,7 @@ def make_gpt2(d):
 
 def make_gpt_neox(d):
     heads, rope = d.choice([2, 3]), d.rope()
-    # shares of a head may be odd, but where the class cannot compute them
+    # Shares of a head may be odd, but where the class cannot compute them.
     d_head = 16 if rope["rope_type"] in ("yarn", "dynamic") else d.choice([12, 14, 16, 20])
     return transformers.GPTNeoXConfig(
         hidden_size=heads * d_head,
@@ -299,7 +299,7 @@ def make_modernbert(d):
 
 
 def bart_like(d, config, head, **more):
-    # the decoder's heads need not be as many as the encoder's
+    # The decoder's heads need not be as many as the encoder's.
     heads, others = d.choice([(2, 4), (4, 2), (3, 6), (4, 4)])
     return config(
         d_model=max(heads, others) * 12,

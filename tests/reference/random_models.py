@@ -265,7 +265,7 @@ def compare(headlight, kind, seed, folder, long):
         limit = next(t for k, t in TOLERANCE.items() if name.endswith(k)) * max(
             1.0, float(np.abs(w).max()) / 8
         )
-        # some random models magnify rounding: transformers in float64 tells which side is off
+        # Some random models magnify rounding: transformers in float64 tells which side is off.
         if not error <= limit:
             exact = exact or in_float64(kind, model, inputs)
             ours, theirs = (

@@ -77,7 +77,7 @@ def random_normalizer():
     ]
     steps = [rng.choice(make)() for _ in range(rng.randint(0, 2))]
     if len(steps) == 2 and isinstance(steps[1], normalizers.Replace):
-        # where it inserts between characters that another step made of one, only the offset differs
+        # Where it inserts between characters that another step made of one, only the offset differs
         steps = steps[1:]
     return steps[0] if len(steps) == 1 else normalizers.Sequence(steps) if steps else None
 
@@ -155,7 +155,7 @@ def random_file():
         ]
     )
     root = json.loads(tokenizer.to_str())
-    # of more digits tokenizers reads some a bit wrong, which decides between equal cuts
+    # Of more digits tokenizers reads some a bit wrong, which decides between equal cuts.
     if root["model"]["type"] == "Unigram":
         root["model"]["vocab"] = [
             [piece, round(score, 5)] for piece, score in root["model"]["vocab"]

@@ -42,7 +42,7 @@ from tokenizers import Tokenizer, models
 from trained_vocabularies import train
 
 transformers.logging.set_verbosity_error()
-# new ones in ./test long: some combinations that no tokenizer has still differ
+# New ones in ./test long: some combinations that no tokenizer has still differ.
 components.rng.seed(SEED if options.seed is not None or "HEADLIGHT_LONG" in os.environ else 71)
 WORK = Path(options.keep or tempfile.mkdtemp(prefix="headlight folders "))
 comparison = Comparison(PROGRAM)

@@ -215,7 +215,7 @@ def an_open_list_takes_the_keys(display):
             [16, 3],
             before["text"],
             "Heat map",
-        ), "nothing behind the list moved"
+        ), "nothing beneath the list moved"
         w.click("colors")
         w.wait(lambda r: r["list"] == "colors")
         w.key("Down", "Return")

@@ -274,7 +274,7 @@ class Window:
         for seconds in (4, 8, 15):
             self.click(path)
             time.sleep(0.25)
-            # held over a frame: Dear ImGui 1.86 misses keys that are shorter
+            # Held over a frame: Dear ImGui 1.86 misses keys that are shorter.
             for half in ("keydown", "keyup"):
                 self.tool(half, "ctrl", half, "a")
                 time.sleep(0.1)

@@ -209,7 +209,7 @@ def all_heads_sorted_labeled_and_opened(display):
         first_row = lambda r: min(
             (rect[1], path) for path, rect in r["widgets"].items() if path.startswith("heads/row/")
         )[1]
-        # where the story model has its induction heads
+        # Where the story model has its induction heads.
         r = w.wait(lambda r: r["heads_sort"] == 9 and first_row(r).startswith("heads/row/1."))
         w.click(first_row(r))
         w.wait(lambda r: r["view"] == "Heat map" and r["shown_head"][0] == 1)

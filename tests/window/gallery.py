@@ -23,7 +23,7 @@ from large_model import write_large_model
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = "Lily had a red hat. Tom had a big blue hat. Lily gave Tom the red"
 CHANGES = ["mask:16>3", "mask:16>4", "mask:16>10"]
-# besides the one that each view begins with
+# Besides the one that each view begins with.
 STATES = {
     "head": [
         {"marks": 1},

@@ -62,7 +62,7 @@ def a_model_comes_from_the_hub(display):
             w.wait(lambda r: not r["fetching"] and "hub/get" in r["widgets"])
             assert part() > 30_000
             assert not w.report()["fetch_said"], (
-                "what came is kept, and nobody is told what they did themselves"
+                "what came is kept, and users are not told their own actions"
             )
             hub.slow = 0
             w.click("hub/EleutherAI/pythia-70m")

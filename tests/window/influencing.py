@@ -28,7 +28,7 @@ def influence_stands_beside_attention(display):
             "steps 10"
         ),
     ) as w:
-        # the last command acted: each opens its view
+        # The last command acted: each opens its view.
         w.wait(
             lambda r: (
                 r["influence_steps"] == 10
@@ -75,7 +75,7 @@ def measuring_influence_is_cancelled_and_begun_again(display):
             )
         )
         w.click("influence/measure")
-        # from itself nothing changes
+        # From itself nothing changes.
         w.wait(
             lambda r: (
                 _mapped(r) and _scored(r) and r["token_scores"][0] == 0 and "other" in r["widgets"]

@@ -347,7 +347,7 @@ def each_head_ablated_in_turn(display):
         w.click("tab/All heads")
         w.click("heads/sort")
         w.click("heads/sort/effect on log p ball")
-        # the list has closed
+        # The list has closed.
         w.wait(
             lambda r: (
                 r["heads_sort"] == 10 and "heads/sort/effect on log p ball" not in r["widgets"]

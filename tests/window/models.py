@@ -119,7 +119,7 @@ def another_word_is_forced_and_the_model_goes_on(display):
         w.click("written/0")
         w.wait(lambda r: r["written"]["step"] == 0 and "align/choice/1" in r["widgets"])
         w.click("align/choice/1")
-        # it goes on from there
+        # It goes on from there.
         w.wait(
             lambda r: (
                 r["written"]["forced"] == 1

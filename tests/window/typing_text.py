@@ -67,7 +67,7 @@ def keys_are_those_of_the_layout(display):
                 w.settled()
                 if layout == ["ru"]:  # no key writes Latin letters: places count
                     w.key("ctrl+38", "52")  # the codes of the keys of ф and я
-                    # in the C locale Xlib knows no Cyrillic
+                    # In the C locale Xlib knows no Cyrillic.
                     w.wait(lambda r: r["text"] in ("я", "z"))
                     continue
                 w.key("ctrl+a")

@@ -14,7 +14,7 @@ from .errors import HeadlightError
 from .trace_writer import TraceWriter
 
 NAMED = re.compile(r"^(blocks|encoder|decoder)\.(\d+)\.(attn|cross_attn)\.hook_pattern$")
-# in the names of transformers' modules
+# In the names of transformers' modules.
 CROSS = re.compile(r"encoder_attn|crossattention|EncDecAttention|cross_attn|enc_dec", re.I)
 
 OF_STEPS = (

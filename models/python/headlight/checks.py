@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import HeadlightError
 
-# of a pass before
+# Of a pass before.
 CACHES = (
     "past_key_values",
     "cache",
@@ -24,7 +24,7 @@ def check_arguments(model: Any, arguments: Mapping[str, Any]) -> None:
     """The arguments of the forward pass: a whole text, of ids that the model has."""
     if cache := next((name for name in CACHES if arguments.get(name) is not None), None):
         raise HeadlightError(
-            f"inputs= holds {cache}, so this pass reads new tokens behind others that are not "
+            f"inputs= holds {cache}, so this pass reads new tokens after others that are not "
             "there; give the whole text without it."
         )
     config = model.config

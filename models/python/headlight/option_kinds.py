@@ -22,7 +22,7 @@ SWITCHES = tuple(
     values
 """.split()
 )
-# which this package says itself
+# Which this package says itself.
 OF_THE_COMMAND_LINE = ("output", "o", "json", "quiet", "help", "version", "commands")
 TEXTS = ("text", "text_b", "pair", "target", "clean", "corrupted", "metric")
 EITHER = ("mean", "max")  # switches that take a value too

@@ -68,7 +68,7 @@ def _add_pairs(mine: dict[str, Any], other: Mapping[str, Any], strongest: int) -
     for head in (mine, other):
         for ids, pair in zip(map(tuple, head["sums"]["ids"]), head["strongest"]):
             if ids not in best or _rank(pair) < _rank(best[ids]):
-                # pairs of one text keep their order, which ranks those that are equal
+                # Pairs of one text keep their order, which ranks those that are equal.
                 best.pop(ids, None)
                 best[ids] = pair
     kept = sorted(best.items(), key=lambda held: _rank(held[1]))[:strongest]

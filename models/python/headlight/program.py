@@ -18,7 +18,7 @@ from .wording import in_python
 from .wording import spelled as spelled
 
 INSIDE = Path(__file__).parent / "bin" / "headlight"
-# in the wheel that models/python/distribute.py makes, as are
+# In the wheel that models/python/distribute.py makes, as are.
 FONTS = Path(__file__).parent / "share/headlight/fonts/fonts.conf"
 SPARE = Path(__file__).parent / "spare"  # the libraries of X11, for servers that have none
 

@@ -26,7 +26,7 @@ from .over_texts import add_part, settle
 from .program import run
 
 TRIES = 4  # of a share whose worker is lost
-# errors that say that a share is not computed any more
+# Errors that say that a share is not computed any more.
 LOST = (BrokenExecutor, CancelledError, ConnectionError, EOFError, ProgramDied)
 
 
@@ -168,7 +168,7 @@ class Workers:
             if self.renew is None:
                 raise HeadlightError(
                     "This executor is of no use since a worker of it died; give a function that "
-                    "makes one, client=lambda: …, so that it can be made anew."
+                    "makes one, client=lambda: …, so that it can be made again."
                 ) from None
             self.replace(self.executor)
             return self.executor, self.executor.submit(*task)

@@ -19,13 +19,13 @@ from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
 
 PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
-# options of things in memory alone
+# Options of things in memory alone.
 RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")
 READ = ("pair", "target", "ids", "target_ids")  # options that the program takes too
 
 
-# bytes of a text that the system surely hands to a program; longer ones go through its standard
-# input
+# Bytes of a text that the system surely hands to a program; longer ones go through its standard
+# input.
 ARGUMENT = 1 << 16
 OTHER_FORMATS = tuple(
     (
@@ -33,7 +33,7 @@ OTHER_FORMATS = tuple(
         ".html"
     ).split()
 )
-# in what the program says of a trace that lacks them
+# In what the program says of a trace that lacks them.
 WEIGHTS = re.compile(r"no weights|need the model|holds no model|cannot be run|reads no other text")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from .errors import HeadlightError
 from .temporary import new_part
 
-# bytes of the header at the beginning, beside its tokens and a row for each tensor
+# Bytes of the header at the beginning, beside its tokens and a row for each tensor.
 HEADER_BEFORE = 1 << 12
 HEADER_ROW = 160
 
@@ -259,7 +259,7 @@ def _check_itself(block: tuple[str, bool, int], queries: int, keys: int) -> None
     """Only one text attends to another with more queries or keys."""
     if not block[1] and queries != keys:
         raise OfOthers(
-            f"Layer {block[2]} has {queries} queries and {keys} keys, as behind a cache or a "
+            f"Layer {block[2]} has {queries} queries and {keys} keys, as after a cache or a "
             "prefix; give a pass over the whole text, in which it attends to itself."
         )
 

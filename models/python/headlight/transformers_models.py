@@ -22,7 +22,7 @@ from .recorder import NeedsPatterns, Recorder
 from .trace_writer import OfOthers, TraceWriter
 
 NAME = "headlight_capture"
-# inputs that a batch is counted by
+# Inputs that a batch is counted by.
 READ = (
     "input_ids",
     "inputs_embeds",

@@ -11,19 +11,19 @@ from typing import Any
 from .head_names import is_head, spelled_head
 from .option_kinds import check_option
 
-# switches that the command line spells --no-…
+# Switches that the command line spells --no-…
 THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")
 REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
-# options that name heads
+# Options that name heads.
 OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max", "with_")
 # `tokens` names the tokens of arrays, and `with` is a word of Python
 RENAMED = {"only_tokens": "tokens", "only_keys": "keys", "with_": "with"}
 NAMED = {there: here for here, there in RENAMED.items()}
 COMMAND = re.compile(r"('[^']*\bheadlight [^']*')")  # a command, which a terminal takes as it is
 NAME = "([a-z]+(?:-[a-z]+)*)"
-# options whose values are words
+# Options whose values are words.
 OF_WORDS = "view|method|what|marks|over|scale|contrast|colormap|queries|baseline"
-# words that follow an option in a sentence and are no value
+# Words that follow an option in a sentence and are no value.
 NO_VALUES = "out|and|or|in|is|to|with|goes|acts|does|changes|needs|lists|makes|takes|explains"
 
 
