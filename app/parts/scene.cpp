@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "session/commands/commands.h"
+
 namespace headlight {
 
 float Scene::weight(int query, int key) const { return std::max(0.0f, answer->picture->at(query, key)); }
