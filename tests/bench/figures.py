@@ -20,6 +20,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
+from bars import row
 from large_model import write_large_model
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
@@ -84,6 +85,13 @@ def grid(model, folder):
             check=True,
         )
     )
+    row(
+        "12 × 12 heads, 64 tokens, PNG",
+        {
+            "Headlight": f"{1e3 * mine:,.0f} ms, {1e3 * (mine - forward):.0f} without the pass",
+            "matplotlib": f"{1e3 * other:,.0f} ms",
+        },
+    )
     print(
         f"12 x 12 grid, 64 tokens, PNG: {1e3 * mine:.0f} ms, of which {1e3 * forward:.0f} ms "
         f"without a picture (verb heads: the pass, the statistics); matplotlib {1e3 * other:.0f} "
@@ -116,10 +124,18 @@ def head(model, folder):
         )
         size = (folder / "head.svg").stat().st_size / 2**20
         other = best(theirs, 2)
+        theirs_size = (folder / "theirs.svg").stat().st_size / 2**20
+        row(
+            f"one head, 256 tokens, SVG{', vector cells, 600 mm' if more else ''}",
+            {
+                "Headlight": f"{1e3 * mine:,.0f} ms, {size:.1f} MB",
+                "matplotlib": f"{1e3 * other:,.0f} ms, {theirs_size:.1f} MB",
+            },
+        )
         print(
             f"one head, 256 tokens, SVG, {name}: {1e3 * mine:.0f} ms, {size:.2f} MB (bar 3 MB); "
             f"matplotlib {1e3 * other:.0f} ms, "
-            f"{(folder / 'theirs.svg').stat().st_size / 2**20:.1f} MB: {mine / other:.3f} (bar "
+            f"{theirs_size:.1f} MB: {mine / other:.3f} (bar "
             "0.2)"
         )
 
@@ -140,6 +156,10 @@ def many(folder):
             "head",
             "-o",
             folder / "many.png",
+        )
+        row(
+            f"{count:,} sentences, a PNG each",
+            {"Headlight": f"{time.perf_counter() - begin:.1f} s, {memory:.0f} MB"},
         )
         print(
             f"{count} sentences to PNG: {memory:.0f} MB at most, "

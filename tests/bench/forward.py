@@ -24,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bars import THREADS, Machine, bar, bench
+from bars import THREADS, Machine, bar, bench, row
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv-bench"
@@ -246,6 +246,19 @@ def print_table(times, machine, config):
             f" | {w / roofline_ms(machine, config, n):>10.2f} | "
             f"{times.ratios(f'OPT/window_update/{n}', f'in_out/window_update/{n}')[0]:.2f} | "
             + " ".join(f"{t:.1f}" for t in least)
+        )
+        row(
+            f"{n:,}",
+            {
+                "PyTorch eager": f"{p:,.1f}",
+                "ONNX Runtime": f"{o:,.1f}",
+                "window": f"{w:,.1f}",
+                "everything": f"{e:,.1f}",
+                "everything ÷ PyTorch": f"{e / p:.2f}",
+                "everything ÷ ONNX": f"{e / o:.2f}",
+                "window ÷ roofline": f"{w / roofline_ms(machine, config, n):.2f}",
+                "window, one core busy": f"× {busy / w:.2f}",
+            },
         )
 
 

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import torch
+from bars import row
 from transformers import MarianMTModel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +73,14 @@ def main():
         ("eager", "with the attentions, which Headlight has too"),
     ):
         theirs = transformers_step_ms(attention)
+        row(
+            what.split(",")[0],
+            {
+                "Headlight": f"{ours:.1f} ms",
+                "transformers": f"{theirs:.1f} ms",
+                "Headlight ÷ transformers": f"{ours / theirs:.2f}",
+            },
+        )
         print(
             f"one step at {SOURCE} source tokens: Headlight {ours:.2f} ms, transformers ({what}) "
             f"{theirs:.2f} ms, ratio {ours / theirs:.2f}"

@@ -19,6 +19,7 @@ import numpy as np
 os.environ["HEADLIGHT_PROGRAM"] = str(Path(sys.argv[1]).resolve())
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "models/python"))
 import headlight
+from bars import row
 
 
 def median(call, times=3):
@@ -82,4 +83,13 @@ for tokens in (128, 512, 1024):
     print(
         f"{tokens:6}   {patterns.nbytes / 1e6:5.0f} MB   {trace:8.2f} s   {heads:12.2f} s   "
         f"{head:11.2f} s   {peak:8.1f} heads {said:>44}"
+    )
+    row(
+        f"{tokens:,} tokens",
+        {
+            "all heads, PNG": f"{heads:.1f} s",
+            "one head, PNG": f"{head:.1f} s",
+            "copied in Python": f"{peak:.1f} heads",
+            "program's memory": f"{own[0]['RssAnon']:.0f} MB; {own[1]['RssAnon']:.0f} MB for one head",
+        },
     )

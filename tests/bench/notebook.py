@@ -32,7 +32,7 @@ import time
 from pathlib import Path
 
 import torch
-from bars import THREADS, bar
+from bars import THREADS, bar, row
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = (
@@ -267,6 +267,9 @@ def measured(notebook, make, tokens, times):
     runs = [notebook.seconds(lambda: make(held, names)) for _ in range(times)]
     taken = [seconds for seconds, _, _ in runs]
     making = statistics.median(made for _, made, _ in runs)
+    if tokens > 16:
+        name = "Headlight" if make is ours else "BertViz's model_view"
+        row(f"{tokens} tokens", {name: f"{statistics.median(taken):.1f} s, {runs[-1][2]}"})
     print(
         (
             f"{'Headlight' if make is ours else 'BertViz':>9}, {tokens:4} tokens: "

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from bars import row
 from large_model import write_large_model
 
 
@@ -30,6 +31,13 @@ def main():
             check=True,
         )
         b = json.loads(run.stdout)["benchmarks"][0]
+        row(
+            f"{size / 1e6:.0f} MB of float32",
+            {
+                "opens in": f"{b['real_time']:.1f} ms",
+                "the process grows by": f"{b['grown_MB']:.1f} MB",
+            },
+        )
         print(
             f"{size / 1e6:.0f} MB open in {b['real_time']:.2f} ms; the process grows by "
             f"{b['grown_MB']:.2f} MB"

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
 sys.path.insert(0, str(ROOT / "tests/bench"))
+from bars import row
 from drive import Display, Window
 from large_model import write_large_model
 from views import WORDS, cut
@@ -61,6 +62,14 @@ def main():
             ("GPT-2 small's shape", write_large_model(Path(folder) / "large")),
         ):
             n, frames, median, late, lag = painting(display, model)
+            row(
+                name,
+                {
+                    "median ×": f"{median / demo:.1f}",
+                    "p95 ×": f"{late / demo:.1f}",
+                    "numbers after the stroke": f"{lag:.2f} s",
+                },
+            )
             print(
                 f"{name}: {CELLS} cells painted at {n} tokens in {frames} frames: median "
                 f"{median:.2f} ms ({median / demo:.1f} x), 95 % {late:.2f} ms ({late / demo:.1f} "

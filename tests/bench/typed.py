@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bars import THREADS, Machine, bar, bench
+from bars import THREADS, Machine, bar, bench, row
 from gguf_file import FORMATS, quantized, write_f32
 from large_model import LAYERS, VOCAB, WIDTH
 
@@ -106,6 +106,12 @@ def show(name, machine, ours, theirs):
             ),
             flush=True,
         )
+        cells = {f"after {n - 1:,}": f"{mine:.1f} ms"}
+        if theirs[n]:
+            cells[f"{n - 1:,}: ÷ llama.cpp"] = f"{mine / statistics.median(theirs[n]):.2f}"
+        if name == "F32":
+            cells[f"{n - 1:,}: ÷ reading"] = f"{mine / reading_ms(machine):.2f}"
+        row(name, cells)
         if name == "F32":
             bar(
                 f"typed token, F32, after {n - 1} ÷ reading the weights",

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
 sys.path.insert(0, str(ROOT / "tests/bench"))
-from bars import bar
+from bars import bar, row
 from drive import Display, views
 from large_model import write_large_model
 
@@ -123,6 +123,16 @@ def main():
                     MOST,
                 )
                 bar(f"the same, 95th percentiles: {view}, {tokens} tokens", late, MOST)
+                if tokens > 16:
+                    row(
+                        view,
+                        {
+                            f"{tokens:,} tokens": f"{median('moving_ms'):.1f} ms",
+                            f"{tokens:,}: ×": f"{moving:.1f}",
+                            f"{tokens:,}: p95 ×": f"{late:.1f}",
+                            f"{tokens:,}: whole ×": f"{times('frame_ms'):.1f}",
+                        },
+                    )
                 print(
                     f"  {view:22} {median('moving_ms'):7.2f} {median('moving_p95_ms'):7.2f} "
                     f"{moving:6.2f} x {late:6.2f} x   {median('rest_ms'):7.2f} "

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/window"))
-from bars import bar
+from bars import bar, row
 from drive import Display, Window
 
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve()
@@ -84,6 +84,20 @@ def typing(display, tokens):
         )
 
 
+def say_rows(tokens, answers, frames, peer, memory):
+    """Print what docs/performance.md says of one length."""
+    beside = f"PyTorch eager {peer:.1f} ms" if peer else ""
+    for what, values, other in (("new numbers", answers, beside), ("finished frame", frames, "")):
+        cells = {
+            "Headlight": f"{statistics.median(values):.1f} / {percentile(values, 0.95):.1f} ms"
+        }
+        row(
+            f"key press to {what}, {tokens} tokens, median / p95",
+            {**cells, "in the same run": other},
+        )
+    row(f"peak memory, {tokens} tokens", {"Headlight": f"{memory:.0f} MB"})
+
+
 def main():
     display = Display()
     environment = dict(
@@ -112,6 +126,7 @@ def main():
             if peer
             else "PyTorch not installed"
         )
+        say_rows(tokens, answers, frames, peer, memory)
         print(
             f"  {tokens:>4} tokens: answer median {statistics.median(answers):.1f}, p95 "
             f"{percentile(answers, 0.95):.1f}; frame median {statistics.median(frames):.1f}, p95 "
@@ -144,6 +159,10 @@ def main():
         ("frame_ms", "one frame, 1600 × 1000, grid and large head"),
     ):
         b, a = (statistics.median(pair[side][key] for pair in pairs) for side in range(2))
+        row(
+            what,
+            {"Headlight": f"{a:.1f} ms", "in the same run": f"bare Dear ImGui window {b:.1f} ms"},
+        )
         print(f"  {what}: {a:.1f} ms, bare Dear ImGui window {b:.1f} ms, ratio {a / b:.2f}")
         if key == "start_ms":
             bar(

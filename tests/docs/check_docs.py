@@ -18,7 +18,10 @@ from pathlib import Path
 import python_api
 
 ROOT = Path(__file__).resolve().parents[2]
-MAX_BYTES = {"README.md": 8 << 10, "ARCHITECTURE.md": 9 << 10}
+sys.path.insert(0, str(ROOT / "tests/bench"))
+import performance  # noqa: E402
+
+MAX_BYTES = {"README.md": 8 << 10, "ARCHITECTURE.md": 9 << 10, "docs/performance.md": 8 << 10}
 MAX_PICTURE = 150 << 10
 DIALECT = r"goes by|go by\b|said so|nobody vouches|the person\b|\banew\b|is open and wanted"
 PLACEHOLDER = r"FOLDER|FILE\b|fetch [^-]|photo\.jpg"  # names in blocks that do not run here
@@ -53,6 +56,8 @@ def stale_pages(program):
     bad = [f"{name} is not current; run {program.name} man --markdown ." for name in stale]
     if (ROOT / "docs/python/api.md").read_text(encoding="utf-8") != python_api.page(ROOT):
         bad.append("docs/python/api.md is not current; run tests/docs/python_api.py")
+    if performance.PAGE.read_text(encoding="utf-8") != performance.current_page():
+        bad.append("docs/performance.md is not current; run tests/bench/performance.py")
     return bad
 
 
