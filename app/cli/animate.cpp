@@ -32,7 +32,7 @@ Result<Frames> token_frames(RenderOptions o, std::shared_ptr<const Trace> trace,
     if (!trace->has_weights())
         return Error{"A trace cannot be run for each token; try --animate layers, or give --model."};
     if (trace->config().can.read_image)
-        return Error{"An image has no tokens that come one by one; try --animate layers."};
+        return Error{"An image has no sequence of tokens to animate; try --animate layers."};
     if (o.generate > 0) {
         ForwardRequest longer = trace->request;
         TRY(const auto added, generated_ids(trace->model, trace->request, {{}, o.generate, {}}, pool));

@@ -32,7 +32,8 @@ Result<int> write_answer(const std::shared_ptr<const Model>& model, int tokens, 
     TRY(const Generation generation, generate(model, request, asked, pool));
     const std::vector<int> ids = generation.ids();
     for (const int id : ids) append_token(*model, output, id);
-    if (ids.empty()) return Error{"The model ends the text at once, so nothing is written; change the text."};
+    if (ids.empty())
+        return Error{"The model ends the text immediately, so nothing is generated; change the text."};
     return isize(ids);
 }
 
@@ -40,8 +41,8 @@ Result<int> write_answer(const std::shared_ptr<const Model>& model, int tokens, 
 Result<AttributedRuns> run_patched(const AttributeOptions& o, ThreadPool& pool) {
     if (o.clean.empty() || o.corrupted.empty())
         return Error{
-            "Attribution patching needs two texts of as many tokens; give --clean TEXT and --corrupted "
-            "TEXT."};
+            "Attribution patching needs two texts with the same number of tokens; give --clean "
+            "TEXT and --corrupted TEXT."};
     AttributedRuns out;
     InputOptions input = o.input;
     input.typed.text = o.corrupted;
@@ -125,15 +126,15 @@ Status check_together(const AttributeOptions& o) {
     const bool pair = method_of(o).method == InfluenceMethod::attribution_patching;
     if (pair && o.over_written())
         return Error{
-            "--over written explains what a model writes behind one text, and attribution patching compares "
-            "two; leave one of them out."};
+            "--over written explains what a model generates after one text, and attribution "
+            "patching compares two; leave one of them out."};
     const bool table = o.wants_jacobian() || o.over_outputs();
     if (table && o.parts != "tokens")
         return Error{
-            "--parts adds up the scores of one output, and this is a table of all; leave --parts "
-            "out, or give a metric without --over outputs."};
+            "--parts sums the scores of one output, and this is a table of all outputs; leave "
+            "--parts out, or give a metric without --over outputs."};
     if (o.over_outputs() && !o.gradients.empty())
-        return Error{"Gradients are written of one metric; leave --over outputs out."};
+        return Error{"Gradients are of one metric; leave --over outputs out."};
     if (o.probes && !o.wants_jacobian())
         return Error{
             "--probes estimates the jacobian of every output; choose --method jacobian without a "
@@ -161,9 +162,9 @@ Status run(const AttributeOptions& o) {
     if (!o.gradients.empty()) {
         if (!trace.model->has_logits())
             return Error{trace.model->name +
-                         " has no head that predicts tokens, so there is no metric whose "
-                         "gradients could be written; leave --gradients out."};
-        if (runs.written) return Error{"Gradients are written of one metric; leave --over written out."};
+                         " has no language-modeling head, so there is no metric to differentiate; leave "
+                         "--gradients out."};
+        if (runs.written) return Error{"Gradients are of one metric; leave --over written out."};
         TRY(const GradientSeed seed, metric_seed(found.metric, trace, runs.own.get(), pool));
         TRY_STATUS(write_gradients(o.gradients, trace, {&seed, 1}, pool));
     }
@@ -176,8 +177,8 @@ std::function<Status()> declare_attribute(CLI::App& app) {
     auto o = std::make_shared<AttributeOptions>();
     add_input_options(app, o->input);
     add_metric_option(app, o->metric,
-                      "what is explained; without it --method jacobian gives a table: the Frobenius norm of "
-                      "the last layer's output at each token by the embedding of each");
+                      "the metric to explain; without it --method jacobian gives a table: ‖∂ output of the "
+                      "last layer / ∂ embedding‖ (Frobenius) for each pair of tokens");
     std::vector<std::string> names;
     std::string help;
     for (const InfluenceMethodRow& row : influence_methods()) {
@@ -192,45 +193,49 @@ std::function<Status()> declare_attribute(CLI::App& app) {
         return known ? "" : in_quotes(shortened(text)) + " is not mean, zero or text:A PROMPT";
     };
     app.add_option("--baseline", o->baseline,
-                   "where integrated gradients begin: every token the mean of the vocabulary (mean), zeros "
-                   "(zero), or a prompt of as many tokens (text:A PROMPT)")
+                   "where integrated gradients start: the mean embedding of the vocabulary (mean), "
+                   "zeros (zero), or a prompt with the same number of tokens (text:A PROMPT)")
         ->check(check_baseline, "BASELINE")
         ->capture_default_str();
-    auto* clean = app.add_option(
-        "--clean", o->clean,
-        "attribution-patching: the text whose residual stream is put into the corrupted one's");
-    auto* corrupted = app.add_option("--corrupted", o->corrupted,
-                                     "attribution-patching: a text of as many tokens with another answer");
+    auto* clean =
+        app.add_option("--clean", o->clean,
+                       "attribution-patching: the text whose residual stream is patched into the corrupted "
+                       "run");
+    auto* corrupted =
+        app.add_option("--corrupted", o->corrupted,
+                       "attribution-patching: a text with the same number of tokens and a different answer");
     clean->needs(corrupted);
     corrupted->needs(clean);
     for (const char* typed : {"--text", "--text-file", "--ids", "--image"})
         clean->excludes(app.get_option(typed));
-    app.add_option("--steps", o->steps, "points at which integrated gradients are taken (Gauss–Legendre)")
+    app.add_option("--steps", o->steps, "number of points for integrated gradients (Gauss–Legendre)")
         ->check(within(1, 10000))
         ->capture_default_str();
     app.add_option("--probes", o->probes,
-                   "the jacobian of every output, estimated from so many random directions each, with its "
+                   "estimate the jacobian of each output from this many random directions, with the "
                    "standard error in --json; 0: exact")
         ->check(within(0, 1000))
         ->capture_default_str();
     app.add_option("--over", o->over,
-                   "what is explained: the metric; every token that is written behind the text (or of the "
-                   "target that is given): their log p, or p or logit as --metric says, added up; or every "
-                   "output, a table with a row for each (jacobian, contribution, relevance, rollout)")
+                   "what to explain: the metric; written: all tokens generated after the text (or the "
+                   "given target), their log p summed, or p or logit with --metric; outputs: a table "
+                   "with a row per output (jacobian, contribution, relevance, rollout)")
         ->check(one_of({"metric", "written", "outputs"}))
         ->capture_default_str();
-    app.add_option("--tokens", o->tokens, "with --over written: the most tokens that the model writes")
+    app.add_option("--tokens", o->tokens, "with --over written: maximum number of tokens to generate")
         ->check(within(1, kMaxWritten))
         ->capture_default_str();
-    app.add_option("--parts", o->parts, "what the values are added up over")
+    app.add_option("--parts", o->parts, "units to sum the scores over")
         ->check(one_of({std::begin(kAttributedParts), std::end(kAttributedParts)}))
         ->capture_default_str();
     app.add_option("-o,--output", o->output,
-                   "write the values as .csv, .tsv, .json, .npy or .safetensors in place of standard output");
+                   "write the scores as .csv, .tsv, .json, .npy or .safetensors instead of to standard "
+                   "output");
     app.add_option("--gradients", o->gradients,
-                   "also write the metric's gradient by everything inside (residual stream, q, k, v, z, "
-                   "scores, patterns) to a .safetensors file, named as 'headlight trace' names it");
-    app.add_flag("--json", o->json, "JSON, with the metric's value and what the values add up to");
+                   "also write the metric's gradient with respect to all activations (residual stream, "
+                   "q, k, v, z, scores, patterns) to a .safetensors file, with the tensor names of "
+                   "'headlight trace'");
+    app.add_flag("--json", o->json, "print JSON, with the metric's value and the sum of the scores");
     return [o, &app] {
         o->given = given_options(app);
         return run(*o);

@@ -210,7 +210,7 @@ Status run(const CircuitsOptions& o) {
     ThreadPool pool(o.input.threads);
     TRY(const auto model, open_model(o.input));
     if (model->weights.stacks.empty())
-        return Error{"A trace holds no weights, which circuits are made of; open the model."};
+        return Error{"A trace holds no weights, and circuits need them; open the model."};
     const Status done = guarded([&] {
         return o.composition    ? run_composition(o, *model, pool)
                : o.head.empty() ? run_scores(o, *model, pool)
@@ -225,25 +225,27 @@ Status run(const CircuitsOptions& o) {
 std::function<Status()> declare_circuits(CLI::App& app) {
     auto o = std::make_shared<CircuitsOptions>();
     add_model_option(app, o->input);
-    auto* head = app.add_option("--head", o->head,
-                                "one head, as 1.2 (cross.0.2, encoder.0.2): which tokens seek which, which "
-                                "promote which, its scores; without it the scores of every head");
+    auto* head =
+        app.add_option("--head", o->head,
+                       "one head, as 1.2 (cross.0.2, encoder.0.2): which tokens attend to which (QK) and "
+                       "promote which (OV), and its scores; without it the scores of every head");
     app.add_flag("--composition", o->composition,
-                 "how much each head reads of what each earlier head writes, through its queries, keys and "
-                 "values; the strongest pairs, or with -o all")
+                 "composition: how strongly each head reads each earlier head's output, through its "
+                 "queries, keys and values; the strongest pairs, or all with -o")
         ->excludes(head);
-    app.add_option("--pairs", o->pairs, "how many pairs to list")
+    app.add_option("--pairs", o->pairs, "number of pairs to list")
         ->check(within(1, 1000))
         ->capture_default_str();
     app.add_option("--tokens", o->tokens,
-                   "with --head: look for pairs among so many first tokens of the vocabulary (the most "
-                   "frequent ones, as tokenizers number them); 0: all")
+                   "with --head: search for pairs among the first N tokens of the vocabulary (the most "
+                   "frequent ones in most tokenizers); 0: all")
         ->check(within(0, 10000000))
         ->needs(head)
         ->capture_default_str();
     app.add_option("-o,--output", o->output,
-                   "write tables as .csv, .tsv, .json, .npy or .safetensors in place of standard output");
-    app.add_flag("--json", o->json, "JSON; with --head also its composition with every other head");
+                   "write tables as .csv, .tsv, .json, .npy or .safetensors instead of to standard "
+                   "output");
+    app.add_flag("--json", o->json, "print JSON; with --head also its composition with every other head");
     add_run_options(app, o->input);
     return [o, &app]() -> Status {
         const auto given = given_options(app);

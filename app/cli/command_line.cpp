@@ -32,15 +32,15 @@ std::span<const Verb> verbs() {
          "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 "
          "-o compare.pdf",
          declare_render},
-        {"trace", "write what the forward pass computed as safetensors",
+        {"trace", "write the activations of a forward pass as safetensors",
          "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
          "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_q' --capture '*hook_z' -o "
          "qz.safetensors",
          declare_trace},
-        {"tokenize", "ids, tokens and offsets of JSON lines on standard input",
+        {"tokenize", "print ids, tokens and offsets of JSON lines on standard input",
          "echo '{\"text\": \"Hello world\", \"special\": true}' | headlight tokenize --model stories",
          declare_tokenize},
-        {"heads", "one row per head with its statistics",
+        {"heads", "print statistics of every head, one row per head",
          "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
          "headlight heads --random-repeat 48 --sort induction --json\n"
          "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
@@ -52,14 +52,16 @@ std::span<const Verb> verbs() {
          "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7\n"
          "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4",
          declare_generate},
-        {"compare", "two runs, or one before and after interventions: how far apart each head's patterns are",
+        {"compare",
+         "compare two runs, or one before and after interventions: distance of each head's "
+         "patterns",
          "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
          "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
          "--change 'mask:16>10' --json\n"
          "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' "
          "--json",
          declare_compare},
-        {"patch", "put what one run computed into another, place by place: how much of its answer returns",
+        {"patch", "activation patching: how much of a clean run's answer each activation restores",
          "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
          "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --what heads "
          "--metric 'ball - car' -o patch.csv\n"
@@ -69,7 +71,7 @@ std::span<const Verb> verbs() {
          "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --head 1.2 "
          "--metric 'ball - car'",
          declare_patch},
-        {"attribute", "how much each token of the input counts for what the model says",
+        {"attribute", "score how much each input token contributes to a prediction",
          "headlight attribute --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
          "--metric 'ball - car' --method input-x-gradient\n"
          "headlight attribute --text 'The cat sat on the mat.' --method integrated-gradients --steps 100 "
@@ -86,20 +88,21 @@ std::span<const Verb> verbs() {
          "--parts sentences --method integrated-gradients",
          declare_attribute},
         {"circuits",
-         "what heads do by their weights alone: which tokens they seek and promote, which heads they read",
+         "analyze heads by their weights alone: QK and OV circuits, and composition with "
+         "other heads",
          "headlight circuits --head 1.2\n"
          "headlight circuits --head 1.2 --json --pairs 50 -o circuits.json\n"
          "headlight circuits --model FOLDER -o scores.csv\n"
          "headlight circuits --composition --pairs 10",
          declare_circuits},
-        {"report", "one HTML page to send: all heads, chosen ones, statistics, predictions",
+        {"report", "write one HTML page: all heads, selected heads, statistics, predictions",
          "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
          "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "
          "1.2,3.0 --change 'mask:16>10' -o report.html\n"
          "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --metric "
          "'ball - car' -o report.html",
          declare_report},
-        {"learn", "a station of Learn on a sentence, as a figure or its numbers",
+        {"learn", "draw a station of Learn on a sentence, or write its numbers",
          "headlight learn --list\n"
          "headlight learn --station positions --text 'Bark is very cute and he is a dog' -o positions.pdf\n"
          "headlight learn --station positions --set width=8 --set base=100 -o positions.json\n"
@@ -109,19 +112,18 @@ std::span<const Verb> verbs() {
          "headlight learn --station masks --model FOLDER --text 'The cat sat.' --width-mm 178 -o masks.pdf\n"
          "headlight learn --station pictures --model FOLDER --image photo.jpg -o patches.png",
          declare_learn},
-        {"info", "configuration, shapes and parameters of a model",
+        {"info", "print a model's configuration, shapes and parameter counts",
          "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
-        {"models", "the models found on this computer", "headlight models\nheadlight models --json",
+        {"models", "list the models found on this computer", "headlight models\nheadlight models --json",
          declare_models},
-        {"fetch", "get a model from the Hugging Face hub",
+        {"fetch", "download a model from the Hugging Face hub",
          "headlight fetch openai-community/gpt2\n"
          "headlight fetch Qwen/Qwen3-0.6B --revision main --json\n"
          "headlight fetch unsloth/Qwen3-0.6B-GGUF --gguf Q4_K_M\n"
          "headlight fetch --list",
          declare_fetch},
-        {"completions", "what Tab completes, for a shell to read", "headlight completions bash",
-         declare_completions},
-        {"man", "the manual page", "headlight man", declare_man},
+        {"completions", "print shell completions", "headlight completions bash", declare_completions},
+        {"man", "print the manual page", "headlight man", declare_man},
     };
     return table;
 }
@@ -129,17 +131,15 @@ std::span<const Verb> verbs() {
 std::span<const Variable> environment() {
     static const Variable table[] = {
         {"HEADLIGHT_KERNELS",
-         "the instruction set to compute with: base, v3 (AVX2) or v4 (AVX-512); by default the best of the "
-         "processor"},
-        {"HF_HUB_CACHE, HF_HOME",
-         "where models of the Hugging Face hub are looked for and put; by default ~/.cache/huggingface"},
+         "the instruction set: base, v3 (AVX2) or v4 (AVX-512); default: the best the "
+         "processor has"},
+        {"HF_HUB_CACHE, HF_HOME", "the cache of Hugging Face models (default: ~/.cache/huggingface)"},
         {"HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE",
-         "the token that 'fetch' shows the hub (else that of 'hf auth login'), where the hub is, and that it "
-         "is "
-         "not asked"},
-        {"https_proxy, no_proxy", "the proxy that 'fetch' goes through, as other programs read them"},
-        {"OLLAMA_MODELS, LLAMA_CACHE", "where those of Ollama and llama.cpp are looked for"},
-        {"XDG_CONFIG_HOME", "the folder of headlight/settings.json; by default ~/.config"},
+         "the token for 'fetch' (else that of 'hf auth login'), the hub's address, and "
+         "offline mode"},
+        {"https_proxy, no_proxy", "the proxy for 'fetch', as in other programs"},
+        {"OLLAMA_MODELS, LLAMA_CACHE", "the caches of Ollama and llama.cpp"},
+        {"XDG_CONFIG_HOME", "the folder of headlight/settings.json (default: ~/.config)"},
     };
     return table;
 }

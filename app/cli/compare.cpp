@@ -60,8 +60,8 @@ Result<std::shared_ptr<const Trace>> run_b(const CompareOptions& o, const Trace&
     if (!o.trace_b.empty()) {
         if (changes_anything(o.input))
             return Error{
-                "A trace is what it was when it was recorded: masks and changes need the model; leave "
-                "--trace-b out and give --model-b."};
+                "A trace is a recording: masks and changes need the model; leave --trace-b out and "
+                "give --model-b."};
         return open_trace(o.trace_b);
     }
     InputOptions other = o.input;
@@ -158,11 +158,11 @@ std::function<Status()> declare_compare(CLI::App& app) {
     app.add_option("--text-b", o->text_b, "the other sentence")->excludes(trace);
     app.add_option("--model-b", o->model_b, "the other model")->excludes(trace);
     app.add_option("--align", o->align,
-                   "which tokens of two sentences stand for each other: equal ones (token), or those with "
-                   "the same number (position)")
+                   "how to pair tokens of two sentences: equal tokens (token), or equal positions "
+                   "(position)")
         ->check(one_of({"token", "position"}))
         ->capture_default_str();
-    add_metric_option(app, o->metric, "with --json: what is explained, in both runs");
+    add_metric_option(app, o->metric, "with --json: the metric, in both runs");
     app.add_flag("--json", o->json, "JSON, with the next tokens of both, instead of CSV");
     return [o, &app]() -> Status {
         if (!o->json) TRY_STATUS(refuse_given(given_options(app), {"metric"}, "--json"));

@@ -54,9 +54,9 @@ Status check_output(const CorpusOptions& o) {
                      " does not end in .html, .json or .csv; change its ending."};
     if (o.json && !o.output.empty() && !o.output.ends_with(".json"))
         return Error{"--json and the ending of " + in_quotes(shortened(o.output)) +
-                     " are two formats; leave --json out, or end -o in .json."};
+                     " name two formats; leave --json out, or end -o in .json."};
     if (o.sums && !o.json && !o.output.ends_with(".json"))
-        return Error{"--sums stand in JSON alone; add --json, or end -o in .json."};
+        return Error{"--sums are only in JSON; add --json, or end -o in .json."};
     return success();
 }
 

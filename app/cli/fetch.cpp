@@ -114,19 +114,19 @@ Status run(const FetchOptions& o) {
     if (o.list) return list_suggestions(o.json);
     if (o.name.empty())
         return Error{
-            "Name a model of the Hugging Face hub, openai-community/gpt2 for example; 'headlight fetch "
-            "--list' lists some to begin with."};
+            "Name a model of the Hugging Face hub, openai-community/gpt2 for example; 'headlight "
+            "fetch --list' lists some to start with."};
     TRY(const HubName name, parse_hub_name(o.name, o.revision));
     const auto fetched = fetch_with_bar(o, name);
     if (!fetched && fetched.error().cancelled)
-        return Error{"Stopped; what has come of " + name.repository +
-                     " is kept, and fetching it again goes on behind it."};
+        return Error{"Stopped; the downloaded part of " + name.repository +
+                     " is kept, and the next fetch resumes from there."};
     if (!fetched) return fetched.error();
     if (!o.quiet && !fetched->note.empty())
         std::fprintf(stderr, "headlight: %s\n", printable(fetched->note).c_str());
     if (o.json) return print_json(as_json(name, *fetched));
     if (!o.quiet && isatty(STDERR_FILENO))
-        std::fprintf(stderr, "%s of %d files came; open it with: headlight --model %s\n",
+        std::fprintf(stderr, "%s of %d files downloaded; open it with: headlight --model %s\n",
                      short_bytes(fetched->received).c_str(), static_cast<int>(fetched->files.size()),
                      name.repository.c_str());
     return print(fetched->path.string() + "\n");
@@ -136,15 +136,15 @@ Status run(const FetchOptions& o) {
 
 std::function<Status()> declare_fetch(CLI::App& app) {
     auto o = std::make_shared<FetchOptions>();
-    app.add_option(
-           "name", o->name,
-           "as on the model's page: openai-community/gpt2, also with @REVISION, or the page's address")
+    app.add_option("name", o->name,
+                   "a model on the hub: openai-community/gpt2, also with @REVISION, or the URL of its "
+                   "page")
         ->option_text("NAME");
-    app.add_option("--revision", o->revision, "a branch, a tag or a commit; by default main");
-    app.add_option("--gguf", o->gguf, "a GGUF file, by its name or a part of it that no other has: Q4_K_M");
-    app.add_flag("--list", o->list, "list some models to begin with, with their sizes");
-    app.add_flag("--json", o->json, "JSON, with each file's size and hash, instead of the path to open");
-    app.add_flag("--quiet", o->quiet, "no progress on standard error");
+    app.add_option("--revision", o->revision, "Git revision: a branch, tag or commit (default: main)");
+    app.add_option("--gguf", o->gguf, "a GGUF file, by its name or a unique part of it: Q4_K_M");
+    app.add_flag("--list", o->list, "list some models to start with, and their sizes");
+    app.add_flag("--json", o->json, "print JSON with each file's size and hash instead of the path to open");
+    app.add_flag("--quiet", o->quiet, "show no progress");
     return [o] { return run(*o); };
 }
 

@@ -75,7 +75,7 @@ std::function<Status()> declare_generate(CLI::App& app) {
     o->request.length = 40;
     SamplingParams& d = o->request.sampling;
     add_input_options(app, o->input);
-    app.add_option("--tokens", o->request.length, "the most tokens to add")
+    app.add_option("--tokens", o->request.length, "maximum number of tokens to generate")
         ->check(within(1, kMaxWritten))
         ->capture_default_str();
     auto* temperature = app.add_option("--temperature", d.temperature, "0: greedy; above 0: sampling")
@@ -84,21 +84,20 @@ std::function<Status()> declare_generate(CLI::App& app) {
     app.add_option("--top-k", d.top_k, "sample from the k most probable tokens (0: all)")
         ->check(within(0, 1 << 24))
         ->capture_default_str();
-    app.add_option("--top-p", d.top_p, "sample from the most probable tokens that make up p")
+    app.add_option("--top-p", d.top_p, "sample from the most probable tokens whose probabilities sum to p")
         ->check(within(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--seed", d.seed, "seed of the sampling")->capture_default_str();
-    auto* beams = app.add_option("--beams", d.beams, "beam search with so many beams")
+    auto* beams = app.add_option("--beams", d.beams, "number of beams of a beam search")
                       ->check(within(1, kMaxBeams))
                       ->capture_default_str()
                       ->excludes(temperature);
-    app.add_option("--length-penalty", d.length_penalty,
-                   "a hypothesis's log-probability is divided by length^X")
+    app.add_option("--length-penalty", d.length_penalty, "divide a beam's log-probability by length^X")
         ->check(within(-10.0, 10.0))
         ->capture_default_str()
         ->needs(beams);
     auto* ids = app.add_flag("--ids-out", o->ids_out, "print the new ids instead of the whole text");
-    app.add_flag("--json", o->json, "each step with its probability and what else stood to choice")
+    app.add_flag("--json", o->json, "JSON: each step with its probability and its alternatives")
         ->excludes(ids);
     return [o, &app]() -> Status {
         if (!(o->request.sampling.temperature > 0))

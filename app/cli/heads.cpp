@@ -101,8 +101,7 @@ std::vector<int> by_effect(const std::vector<float>& effects) {
 /// The text, or random tokens that repeat.
 Result<std::shared_ptr<const Trace>> run_heads(const HeadsOptions& o, ThreadPool& pool) {
     if (!o.input.trace.empty() && o.random_repeat > 0)
-        return Error{
-            "A trace holds no model that could read random tokens; leave --random-repeat out, or --trace."};
+        return Error{"A trace has no model to read random tokens; leave --random-repeat out, or --trace."};
     if (o.random_repeat == 0) return run_input(o.input, pool);
     TRY_STATUS(refuse_given(o.given, {"text", "text-file", "ids", "pair", "token-types", "image"},
                             "a text, and --random-repeat makes one of random tokens"));
@@ -156,9 +155,7 @@ Status run(const HeadsOptions& o) {
     }
     TRY_STATUS(check_one_text(o));
     if (o.sort == "effect" && !o.measures())
-        return Error{
-            "--sort effect needs --metric, what ablating a head is measured by, as in --metric 'log p "
-            "ball'."};
+        return Error{"--sort effect needs --metric, the metric for ablation, as in --metric 'log p ball'."};
     ThreadPool pool(o.input.threads);
     TRY(const auto trace, run_heads(o, pool));
     TRY(const auto heads, summarize_heads(*trace, 1, pool));
@@ -184,8 +181,8 @@ Result<HeadEffects> effects_of_heads(const Trace& trace, const Trace* own, const
                                      ThreadPool& pool) {
     if (!trace.has_weights())
         return Error{
-            "A trace holds no weights, so no head of it can be ablated; leave --metric out, or give "
-            "--model in place of --trace."};
+            "A trace holds no weights, so no head of it can be ablated; leave --metric out, or "
+            "give --model instead of --trace."};
     TRY(const Metric wanted, parse_metric(*trace.model, metric, &trace));
     return head_effects(trace, own, wanted, pool);
 }
@@ -203,8 +200,8 @@ std::function<Status()> declare_heads(CLI::App& app) {
     keys.push_back("effect");
     help += ", effect";
     add_metric_option(app, o->metric,
-                      "ablate each head in turn and give the change of this as 'effect', with those of the "
-                      "token's probability, logit and log p beside it");
+                      "ablate each head in turn and report the change of this metric as 'effect', and of "
+                      "the token's probability, logit and log p");
     app.add_option("--effect-on", o->effect_on, "the same as --metric 'p TOKEN'")->excludes("--metric");
     app.add_option("--sort", o->sort, help)->check(one_of(keys));
     app.add_flag("--json", o->json, "JSON instead of CSV");
@@ -212,23 +209,22 @@ std::function<Status()> declare_heads(CLI::App& app) {
                    "measure on this many random tokens, repeated once, instead of a text")
         ->check(within(2, 1 << 20));
     app.add_option("--corpus", o->corpus.file,
-                   "a file of texts, one a line ('-': standard input), or of JSON in lines (.jsonl, "
-                   "'-.jsonl': strings, or "
-                   "objects with 'text'): statistics of each head over all of them with their spread, its "
-                   "heaviest pairs "
-                   "of tokens, and which kinds of tokens it links");
+                   "a file of texts, one per line ('-': standard input), or of JSON lines (.jsonl, "
+                   "'-.jsonl': strings, or objects with 'text'): statistics of each head over all texts "
+                   "with their spread, its heaviest pairs of tokens, and which kinds of tokens it links");
     app.add_option("--first-line", o->corpus.first_line,
-                   "what the first line of --corpus counts as, where FILE is a part of a corpus")
+                   "number of the first line of --corpus, if FILE is a part of a corpus")
         ->check(within(1, 1 << 30))
         ->capture_default_str();
     app.add_flag("--sums", o->corpus.sums,
-                 "in the JSON of a corpus also the sums behind its means, each as doubles that add up to it "
-                 "exactly, so that parts of a corpus add up to the whole, and the ids of pairs");
-    app.add_option("--strongest", o->corpus.strongest, "pairs of tokens of each head, of a corpus")
+                 "add exact sums to the JSON of a corpus, as doubles that add up without rounding, so "
+                 "that parts of a corpus add up to the whole; and token ids of pairs");
+    app.add_option("--strongest", o->corpus.strongest, "with --corpus: token pairs to keep per head")
         ->check(within(0, 1000))
         ->capture_default_str();
     app.add_option("-o,--output", o->corpus.output,
-                   "of a corpus: an .html sheet of every head, .json or .csv; without it CSV, or --json");
+                   "with --corpus: write an .html page with every head, .json or .csv; without it CSV, "
+                   "or --json");
     app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
     return [o, &app] {
         o->given = given_options(app);

@@ -106,10 +106,10 @@ std::string weights_text(const std::filesystem::path& path) {
     const int64_t packed = (*model)->packed->bytes();
     const std::string mapped = "weights " + short_bytes((*model)->store.bytes_in_use()) + ", mapped",
                       copies = short_bytes(packed);
-    if (packed == 0) return mapped + " · decoded where they are used\n";
+    if (packed == 0) return mapped + " · decoded when used\n";
     return mapped +
            (PackedWeights::fits(packed)
-                ? " · packed in memory behind the first pass: " + copies + " more\n"
+                ? " · packed in memory after the first pass: " + copies + " more\n"
                 : " · not packed: " + copies + " more are needed, and as much again must stay free\n");
 }
 
@@ -134,8 +134,8 @@ std::string counts_text(const ModelConfig& c) {
         out += line;
     }
     return out +
-           "matrices: no biases, norms or positions; shares are of all matrices, the unembedding counted "
-           "though it be the embedding's table.\n";
+           "matrices: no biases, norms or positions; shares are of all matrices, the "
+           "unembedding counted even if it is tied to the embedding.\n";
 }
 
 std::string as_text(const ModelConfig& c, const std::string& path, const std::string& weights) {
@@ -172,7 +172,7 @@ std::function<Status()> declare_info(CLI::App& app) {
     };
     auto o = std::make_shared<Options>();
     auto* model = add_model_option(app, o->input);
-    app.add_option("CONFIG", o->path, "a config.json, a model as --model takes it, or 'gpt-3' (175B)")
+    app.add_option("CONFIG", o->path, "a config.json, a model as for --model, or 'gpt-3' (175B)")
         ->excludes(model);
     app.add_flag("--json", o->json, "JSON instead of a table");
     return [o]() -> Status {

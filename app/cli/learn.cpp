@@ -157,7 +157,7 @@ Result<bool> differs(const learn::Station& station, const LearnRun& of, const le
 /// What is named and changes nothing of the page is refused.
 Status check_heard(const LearnOptions& o, const learn::Station& station, const LearnRun& of,
                    const learn::Page& page, ThreadPool& pool) {
-    const std::string at = " has no part at the station " + std::string(station.key) +
+    const std::string at = " is not used by the station " + std::string(station.key) +
                            (o.set.empty() ? "" : " as you set it") + "; leave it out.";
     if (!o.layer.empty() || o.head >= 0) {
         TRY(const bool heard, differs(station, of, page, with_other_heads(of.input), pool));
@@ -218,18 +218,17 @@ std::function<Status()> declare_learn(CLI::App& app) {
     std::vector<std::string> keys;
     for (const auto& station : learn::stations()) keys.push_back(station.key);
     app.add_option("--station", o->station, "the station to draw")->check(one_of(keys));
-    app.add_flag("--list", o->list, "list the stations, one a line, key first");
-    app.add_option("--set", o->set, "what the station lets one choose, width=64 for example (repeatable)")
+    app.add_flag("--list", o->list, "list the stations, one per line, key first");
+    app.add_option("--set", o->set, "set a control of the station, width=64 for example (repeatable)")
         ->expected(1)
         ->take_all();
-    app.add_option(
-        "--layer", o->layer,
-        "layer of the head, from 0; encoder.0, decoder.0 or cross.0; without --layer and --head the one "
-        "that the station begins with");
+    app.add_option("--layer", o->layer,
+                   "layer of the head, from 0; encoder.0, decoder.0 or cross.0; default: the station's "
+                   "own choice");
     app.add_option("--head", o->head, "head, from 0")->check(within(0, 1 << 16));
-    app.add_option("--query", o->query, "the query, by its position; the last one otherwise")
+    app.add_option("--query", o->query, "position of the query (default: the last)")
         ->check(within(0, 1 << 20));
-    app.add_option("--format", o->format, "format where -o is '-' or has no ending")
+    app.add_option("--format", o->format, "format if -o is '-' or has no extension")
         ->check(one_of({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
     app.add_option(
         "-o,--output", o->output,

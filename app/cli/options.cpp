@@ -25,8 +25,8 @@ namespace headlight {
 CLI::Option* add_model_option(CLI::App& app, InputOptions& o) {
     return app
         .add_option("--model", o.model,
-                    "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name that "
-                    "'headlight models' lists")
+                    "Hugging Face folder, .gguf file, the built-in 'stories' or 'translator', or a name "
+                    "listed by 'headlight models'")
         ->capture_default_str();
 }
 
@@ -78,35 +78,34 @@ void add_input_options(CLI::App& app, InputOptions& o) {
         masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
     app.add_option("--mask", o.mask, masks)->capture_default_str();
     app.add_option("--ablate", o.ablate,
-                   "heads to ablate: 3.5, or 3.5:mean, :uniform, :hard, :keep (the other "
-                   "heads of its layer are removed); cross.0.2 where a model has several kinds");
+                   "heads to ablate: 3.5, or 3.5:mean, :uniform, :hard, :keep (removes the other heads "
+                   "of its layer); cross.0.2 in models with several kinds of attention");
     app.add_option("--temperature-attn", o.temperature,
-                   "divides every score before the softmax, cross-attention's too; 0: each query attends to "
-                   "its strongest key alone; inf: to all alike")
+                   "divide all attention scores by this before the softmax, cross-attention included; "
+                   "0: hardmax; inf: uniform")
         ->check(check_temperature, "NUMBER");
-    app.add_option(
-        "--change", o.changes,
-        "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, temperature:0.5@2.0, "
-        "ablate:2.0:keep, freeze:2.0=TEXT (the pattern it has on that text), skip-attention:3, "
-        "skip-mlp:3, positions:off, positions:shuffle:7, patch-resid:16@3=TEXT (what enters the layer there "
-        "on that text; patch-attention, patch-mlp, and patch-head:16@2.0 for z; without a text that "
-        "of the unchanged run), noise:3-5=SEED (repeatable). Places: @2.0 a head, @2 a "
-        "layer, @encoder, @decoder, @cross, "
-        "@*; rows and columns: 16, 3-5, 16.. (and later), *");
+    app.add_option("--change", o.changes,
+                   "mask:16>10@2.0, unmask:3-5>9, mask:*>0@cross, score:16>10@2.0=4.5, "
+                   "temperature:0.5@2.0, ablate:2.0:keep, freeze:2.0=TEXT (its pattern on that text), "
+                   "skip-attention:3, skip-mlp:3, positions:off, positions:shuffle:7, "
+                   "patch-resid:16@3=TEXT (the layer's input on that text; also patch-attention, "
+                   "patch-mlp, and patch-head:16@2.0 for z; without a text, of the unchanged run), "
+                   "noise:3-5=SEED (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, "
+                   "@cross, @*; rows and columns: 16, 3-5, 16.. (and later), *");
     add_run_options(app, o);
 }
 
 void add_run_options(CLI::App& app, InputOptions& o) {
-    app.add_option("--threads", o.threads, "threads to compute with")
+    app.add_option("--threads", o.threads, "number of compute threads")
         ->check(within(1, 256))
         ->capture_default_str();
-    app.add_flag("--quiet", o.quiet, "no messages but errors");
+    app.add_flag("--quiet", o.quiet, "print errors only");
 }
 
 CLI::Option* add_trace_option(CLI::App& app, InputOptions& o) {
     return app.add_option("--trace", o.trace,
-                          "a trace file in place of a model and a text: of 'headlight trace', or of "
-                          "models/capture_trace.py where the model runs elsewhere");
+                          "a trace file instead of a model and a text, from 'headlight trace', or from "
+                          "models/capture_trace.py on another machine");
 }
 
 void add_trace_alone(CLI::App& app, InputOptions& o) {
@@ -125,12 +124,11 @@ void read_instead(InputOptions& o, const std::string& text, const char* option) 
 }
 
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does) {
-    app.add_option(
-           "--metric", metric,
-           what_it_does +
-               ": ball (its logit), 'p(ball)', 'log p(ball)', 'ball - car' (difference of two logits), kl "
-               "(divergence from the unchanged run, in bits), each with @12 for a position; 'p' or 'log p' "
-               "alone: of the most probable token")
+    app.add_option("--metric", metric,
+                   what_it_does +
+                       ": ball (its logit), 'p(ball)', 'log p(ball)', 'ball - car' (difference of two "
+                       "logits), kl (divergence from the unchanged run, in bits), each with @12 for a "
+                       "position; 'p' or 'log p' alone: of the most probable token")
         ->check(a_metric())
         ->type_name("METRIC");
 }
@@ -186,7 +184,7 @@ Result<Intervention> read_intervention(const InputOptions& o, const ModelConfig&
 /// What helps where a change names a place behind the text.
 std::string help_of_place(const ModelConfig& c, bool row, int first, int last) {
     const bool can_be_written = row && c.stacks.back().causal && last < c.context;
-    return can_be_written ? "correct --change, or name rows that are still to be written as " +
+    return can_be_written ? "correct --change, or name rows that are generated later as " +
                                 in_quotes(std::to_string(first) + "..") + " (that one and later ones)."
                           : "correct --change.";
 }
@@ -268,8 +266,8 @@ Result<std::shared_ptr<const Trace>> read_trace(const InputOptions& o) {
     const bool changed = o.mask != "own" || !o.ablate.empty() || !o.changes.empty() || !o.temperature.empty();
     if (changed)
         return Error{
-            "A trace is what it was when it was recorded: masks and changes need the model; leave --trace "
-            "out and give --model."};
+            "A trace is a recording: masks and changes need the model; leave --trace out and "
+            "give --model."};
     return open_trace(o.trace);
 }
 

@@ -115,15 +115,15 @@ Status run(const PatchOptions& o) {
 std::function<Status()> declare_patch(CLI::App& app) {
     auto o = std::make_shared<PatchOptions>();
     add_model_option(app, o->input);
-    auto* clean =
-        app.add_option("--clean", o->input.typed.text, "the text whose answer patching brings back");
+    auto* clean = app.add_option("--clean", o->input.typed.text, "the text whose answer patching restores");
     auto* corrupted =
         app.add_option("--corrupted", o->corrupted,
-                       "a text of as many tokens with another answer, into whose run clean values are put");
+                       "a text with the same number of tokens and a different answer; clean activations are "
+                       "patched into its run");
     auto* noise =
         app.add_option("--noise", o->noise,
-                       "in place of --corrupted: noise on these tokens of the clean text, 3-5 or 3-5=SEED; "
-                       "3 standard deviations of the token embeddings")
+                       "instead of --corrupted: add noise to these tokens of the clean text, 3-5 or "
+                       "3-5=SEED; 3 standard deviations of the token embeddings")
             ->type_name("TOKENS");
     auto* clean_ids = add_id_list(app, "--clean-ids", o->input.typed.ids, "token ids instead of --clean");
     auto* corrupted_ids =
@@ -134,7 +134,7 @@ std::function<Status()> declare_patch(CLI::App& app) {
     corrupted->excludes(corrupted_ids);
     noise->excludes(corrupted)->excludes(corrupted_ids);
     std::vector<std::string> words;
-    std::string help = "what is put back, and the cells: ";
+    std::string help = "what to patch, and the cells: ";
     for (const PatchPartRow& row : patch_parts()) {
         help += (words.empty() ? "" : "; ") + std::string(row.word) + " (" + row.help + ")";
         words.push_back(row.word);
@@ -142,12 +142,11 @@ std::function<Status()> declare_patch(CLI::App& app) {
     const auto* what = app.add_option("--what", o->what, help)->check(one_of(words))->capture_default_str();
     app.add_option("--head", o->head, "one head, as 1.2, by position");
     app.add_flag("--estimate", o->estimate,
-                 "attribution patching: all cells at once to first order, from one reverse pass of the "
-                 "corrupted run; without it a .json file has both");
-    add_metric_option(app, o->metric, "what is brought back, from 0 (corrupted) to 1 (clean)");
-    app.add_option(
-        "-o,--output", o->output,
-        "a file (.csv, .tsv, .json, .npy, .safetensors); CSV on standard output where none is named");
+                 "attribution patching: estimate all cells to first order from one reverse pass of "
+                 "the corrupted run; without it a .json file has both");
+    add_metric_option(app, o->metric, "the metric to restore, from 0 (corrupted) to 1 (clean)");
+    app.add_option("-o,--output", o->output,
+                   "a file (.csv, .tsv, .json, .npy, .safetensors); CSV on standard output by default");
     add_run_options(app, o->input);
     return [o, what]() -> Status {
         if (!o->head.empty() && what->count() && o->what != "head")

@@ -163,9 +163,9 @@ void add_combination(CLI::App& app, RenderOptions& o) {
             ->default_str("layer");
     };
     auto* mean = add("--mean", o.mean,
-                     "--view head, text, picture, alignment: the mean of several heads in place of one: of "
-                     "the layer's (layer), of all, or of 1.2,3.0");
-    add("--max", o.max, "--view head, text, picture: the largest weight of several heads, as --mean")
+                     "--view head, text, picture, alignment: the mean of several heads instead of one: of "
+                     "the layer (layer), of all, or of 1.2,3.0");
+    add("--max", o.max, "--view head, text, picture: the maximum over several heads, as with --mean")
         ->excludes(mean);
 }
 
@@ -189,73 +189,69 @@ std::function<Status()> declare_render(CLI::App& app) {
     for (const auto& kind : figure_kinds()) names.push_back(kind.name);
     for (const View& view : views())
         if (!find_figure(view.key)) names.push_back(view.key);
-    auto* animate =
-        app.add_option("--animate", o->animate,
-                       "an animated .png: layers, one after another, or tokens, as the text grows")
-            ->check(one_of({"layers", "tokens"}));
-    app.add_option("--generate", o->generate, "with --animate tokens: first let the model add so many tokens")
+    auto* animate = app.add_option("--animate", o->animate,
+                                   "write an animated .png over layers, or over tokens as the text grows")
+                        ->check(one_of({"layers", "tokens"}));
+    app.add_option("--generate", o->generate, "with --animate tokens: generate this many tokens first")
         ->check(within(0, 4096))
         ->needs(animate);
-    app.add_option("--delay", o->delay, "with --animate: milliseconds a frame")
+    app.add_option("--delay", o->delay, "with --animate: milliseconds per frame")
         ->check(within(20.0, 60000.0))
         ->capture_default_str();
     app.add_flag("--numbered", o->numbered,
                  "with --animate: one figure per frame instead of an animation: NAME-1.png, NAME-2.png …")
         ->needs(animate);
-    app.add_flag("--one-text", o->one_text, "--text-file is one text, however many lines it has")
+    app.add_flag("--one-text", o->one_text, "read --text-file as one text, not one per line")
         ->needs(app.get_option("--text-file"));
     app.add_flag("--all-heads", o->all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
-    app.add_option("--format", o->format, "format of the figure or numbers where -o is '-' or has no ending")
+    app.add_option("--format", o->format, "format of the figure or numbers if -o is '-' or has no extension")
         ->check(one_of({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
     app.add_option("-o,--output", o->output,
-                   "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for the "
-                   "numbers of the view; '-': standard output. With --text-file of several lines, one file "
-                   "for each: NAME-1.png, NAME-2.png …")
+                   "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for "
+                   "the numbers of the view; '-': standard output. With --text-file of several lines, "
+                   "one file per line: NAME-1.png, NAME-2.png …")
         ->required();
-    app.add_option("--view", o->view, "what to draw (difference: as compare)")
+    app.add_option("--view", o->view, "what to draw (difference: same as compare)")
         ->transform([](const std::string& name) { return find_figure(name) ? name : key_of_view(name); })
         ->check(one_of(names))
         ->capture_default_str();
-    app.add_option(
-           "--layer", o->layer,
-           "layer of the head, from 0; encoder.0, decoder.0 or cross.0 where a model has several kinds")
+    app.add_option("--layer", o->layer,
+                   "layer of the head, from 0; encoder.0, decoder.0 or cross.0 in models with several "
+                   "kinds of attention")
         ->capture_default_str();
     app.add_option("--head", o->figure.head, "head of the layer, from 0")
         ->check(head_number())
         ->capture_default_str();
-    app.add_option("--cell", o->lock,
-                   "query and key that views of one cell show, 16,10; the last query otherwise");
+    app.add_option("--cell", o->lock, "query and key for views of one cell, 16,10 (default: the last query)");
     auto* with = app.add_option("--with", o->with, "--view compare: the other head, 3.2");
     with->excludes(app.add_option(
         "--text-b", o->text_b,
         "--view compare: the other sentence; --view patch: the clean one; --view influence: the baseline"));
     with->excludes(app.add_option("--model-b", o->model_b, "--view compare: the other model"));
-    app.add_option(
-           "--show", o->show,
-           "--view compare: the head's pattern, the lengths of ΔE, or the next tokens; with interventions "
-           "and nothing else to compare, before and after")
+    app.add_option("--show", o->show,
+                   "--view compare: the head's pattern, ‖ΔE‖, or the next tokens; with interventions "
+                   "only, before and after")
         ->check(one_of(words_of(kComparedShows)))
         ->capture_default_str();
-    add_metric_option(app, o->metric, "--view lens, delta, patch, influence: what is explained");
+    add_metric_option(app, o->metric, "--view lens, delta, patch, influence: the metric");
     std::vector<std::string> parts;
     for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
-    app.add_option(
-           "--what", o->put,
-           "--view patch: what is put back from the run of --text-b, or from the unchanged one; head: of "
-           "the chosen one")
+    app.add_option("--what", o->put,
+                   "--view patch: what to patch from the run of --text-b, or from the unchanged run; "
+                   "head: of the chosen one")
         ->check(one_of(parts))
         ->capture_default_str();
     add_combination(app, *o);
     app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
     app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");
     add_origin_options(app, *o);
-    app.add_option("--heads", o->shown_heads, "--view graph, lines: these heads alone, 2.0,2.3");
-    app.add_option("--share", o->share, "--view graph, lines: how much of each row is drawn, in percent")
+    app.add_option("--heads", o->shown_heads, "--view graph, lines: only these heads, 2.0,2.3");
+    app.add_option("--share", o->share, "--view graph, lines: share of each row to draw, in percent")
         ->check(within(1, 100))
         ->capture_default_str();
     app.add_option("--architecture", o->architecture,
-                   "--view model: 'gpt-3' (175B), or a config.json, in place of the open model's");
-    app.add_option("--part", o->part, "--view model: the block whose weights stand beside the diagram")
+                   "--view model: 'gpt-3' (175B), or a config.json, instead of the open model's");
+    app.add_option("--part", o->part, "--view model: the block whose weights are shown next to the diagram")
         ->check(one_of(words_of(kModelParts)))
         ->capture_default_str();
     app.add_option(
@@ -265,7 +261,7 @@ std::function<Status()> declare_render(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
     app.add_option("--preset", o->preset,
-                   "column (85 mm), double-column (178 mm), slide (16:9), one that was saved in the window, "
+                   "column (85 mm), double-column (178 mm), slide (16:9), a preset saved in the window, "
                    "or a preset file");
     for (const StyleField& field : style_fields()) add_style_option(app, *o, field);
     app.add_option_function<std::string>(

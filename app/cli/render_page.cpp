@@ -47,7 +47,8 @@ Result<InputOptions> other_input(const RenderOptions& o, const Trace& trace) {
     if (o.input.trace.empty()) return other;
     if (o.model_b.empty())
         return Error{
-            "A trace reads no other text; give --model-b, which reads it, or --model in place of --trace."};
+            "A trace reads no other text; give --model-b, which reads it, or --model instead of "
+            "--trace."};
     other.trace.clear();
     if (!o.text_b.empty()) return other;
     TRY(const auto sequences, recorded_sequences(trace));
@@ -87,8 +88,8 @@ Result<ShownRuns> compared(const RenderOptions& o, const std::shared_ptr<const T
 Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
     if (o.view == "patch" && !runs.own && !runs.other)
         return Error{
-            "--view patch shows what a clean run brings back: give its text as --text-b, or a change, whose "
-            "unchanged run is the clean one."};
+            "--view patch shows what a clean run restores: give its text as --text-b, or a "
+            "change, whose unchanged run is the clean one."};
     const bool needed =
         o.view == "influence" &&
         (o.method == "attribution-patching" || (o.method == "integrated-gradients" && o.baseline == "text"));
@@ -100,7 +101,7 @@ Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
     const int shown = runs.shown->request.inputs[0].size(), other = runs.other->request.inputs[0].size();
     if (shown == other) return success();
     return Error{"The text of --text-b has " + std::to_string(other) + " tokens and the other one " +
-                 std::to_string(shown) + "; tokens are scored between texts of as many."};
+                 std::to_string(shown) + "; both need the same number of tokens."};
 }
 
 /// For a view of a target without one: the pass that has read the model's own translation.

@@ -175,7 +175,7 @@ std::string statistics_table(const Model& model, const std::vector<HeadSummary>&
 std::string changes_list(const Trace& trace) {
     const Intervention& now = trace.request.intervention;
     if (now == Intervention{}) return "";
-    std::string out = "<h2>Changed</h2>\n<p class=\"tokens\">";
+    std::string out = "<h2>Interventions</h2>\n<p class=\"tokens\">";
     if (!now.mask.is_own()) out += "<span>mask " + escaped(now.mask.name()) + "</span>";
     for (const Change& change : now.changes)
         out += "<span>" + escaped(change_name(trace.config(), change)) + "</span>";
@@ -209,7 +209,7 @@ Status run(const ReportOptions& o) {
     page += "<h2>All heads</h2>\n" + grid + "<h2>" +
             (!o.heads.empty()  ? "Chosen heads"
              : effects.empty() ? "Heads that stand out"
-                               : "Heads whose ablation changes it most") +
+                               : "Heads with the largest effect") +
             "</h2>\n<div class=\"heads\">\n";
     options.width_px = 500;
     int number = 0;
@@ -232,10 +232,10 @@ std::function<Status()> declare_report(CLI::App& app) {
     add_trace_alone(app, o->input);
     app.add_option("-o,--output", o->output, "the .html file to write ('-': standard output)")->required();
     app.add_option("--heads", o->heads,
-                   "the heads to show large, 1.2,3.0; by default those that stand out by a statistic");
+                   "the heads to show large, 1.2,3.0 (default: those with the most extreme statistics)");
     add_metric_option(app, o->metric,
-                      "ablate each head in turn, show the heads that change this most, and add the change "
-                      "to the statistics");
+                      "ablate each head in turn, show the heads with the largest effect on this metric, "
+                      "and add the effect to the statistics");
     app.add_option("--title", o->title, "title of the page");
     return [o] { return run(*o); };
 }

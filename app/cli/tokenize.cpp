@@ -45,7 +45,7 @@ std::function<Status()> declare_tokenize(CLI::App& app) {
             if (line.empty()) continue;
             if (line.size() > kLongestLine)
                 return Error{"Line " + std::to_string(number) +
-                             " of standard input has more than 8 million bytes; give one text a line."};
+                             " of standard input has more than 8 million bytes; give one text per line."};
             TRY(const std::string answer, tokenize_line(*tokenizer, line, number));
             TRY_STATUS(print_json(answer));
         }

@@ -33,7 +33,7 @@ std::function<Status()> declare_trace(CLI::App& app) {
     add_input_options(app, o->input);
     app.add_option("-o,--output", o->output, "the .safetensors file to write")->required();
     app.add_option("--capture", o->capture,
-                   "write the tensors whose names match, '*hook_q' for example (repeatable)")
+                   "write only tensors whose names match, '*hook_q' for example (repeatable)")
         ->expected(1)
         ->take_all();
     return [o]() -> Status {

@@ -12,10 +12,10 @@
 namespace headlight {
 
 void add_window_options(CLI::App& app, WindowOptions& o) {
-    app.add_option(
-           "file", o.file,
-           "what a drop on the window opens: a workspace (.headlight.json), a model folder, a .gguf file, a "
-           "trace (.safetensors), a text, a corpus (.jsonl), a config.json or a picture")
+    app.add_option("file", o.file,
+                   "anything you can drop on the window: a workspace (.headlight.json), a model folder, "
+                   "a .gguf file, a trace (.safetensors), a text, a corpus (.jsonl), a config.json or a "
+                   "picture")
         ->option_text("[FILE]")
         ->check([](const std::string& path) {
             std::error_code ignored;
@@ -28,7 +28,7 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         });
     app.add_option("--model", o.model,
                    "model folder or .gguf file, or the built-in 'stories' or 'translator'");
-    app.add_option("--trace", o.file, "a trace file in place of a model");
+    app.add_option("--trace", o.file, "a trace file instead of a model");
     app.add_option("--text", o.text, "the sentence to start with");
     auto* pair =
         app.add_option("--pair", o.second, "the second sentence to start with, for BERT-like models");
@@ -36,9 +36,9 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->excludes(pair);
     app.add_option("--screenshot", o.screenshot, "draw one settled frame of the window to this PNG and exit");
     app.add_option("--theme", o.theme, "colors of the window")->check(one_of({"dark", "light"}));
-    app.add_option(
-        "--head", o.head,
-        "head to show, as layer.head: 2.0; where a model has several stacks encoder.0.3 or cross.1.0");
+    app.add_option("--head", o.head,
+                   "head to show, as layer.head: 2.0; encoder.0.3 or cross.1.0 in models with several "
+                   "kinds of attention");
     app.add_option("--lock", o.lock, "cell to lock, as query,key: 16,10");
     std::vector<std::string> keys;
     for (const View& view : views()) keys.push_back(view.key);
@@ -46,12 +46,12 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->transform(key_of_view)
         ->check(one_of(keys));
     app.add_option("--do", o.commands,
-                   "commands to carry out at the start, with ; between them: \"view lines; head 2.0; lock "
-                   "16,10; mask 16>10\" (--commands lists them)");
-    app.add_option("--scale", o.scale, "pixels per point; by default the display's")->check(within(0.5, 8.0));
-    app.add_option("--threads", o.threads, "threads to compute with")->check(within(1, 256));
+                   "commands to run at the start, separated by ;: \"view lines; head 2.0; lock 16,10; "
+                   "mask 16>10\" (--commands lists them)");
+    app.add_option("--scale", o.scale, "pixels per point (default: the display's)")->check(within(0.5, 8.0));
+    app.add_option("--threads", o.threads, "number of compute threads")->check(within(1, 256));
     app.add_flag("--hints", o.hints, "show the hints of the first start")->group("For documents and tests");
-    app.add_option("--settings", o.settings, "a settings file to start from, in place of what is remembered")
+    app.add_option("--settings", o.settings, "start from this settings file instead of the saved settings")
         ->check(CLI::ExistingFile)
         ->group("For documents and tests");
     app.add_option("--open-menu", o.open_menu, "open a menu at the start")
@@ -59,24 +59,22 @@ void add_window_options(CLI::App& app, WindowOptions& o) {
         ->group("For documents and tests");
     app.add_option("--report", o.report, "write what the window shows to this JSON file after each change")
         ->group("For documents and tests");
-    app.add_flag("--report-texts", o.report_texts, "list in the report every text that is drawn")
+    app.add_flag("--report-texts", o.report_texts, "add every drawn text to the report")
         ->group("For documents and tests");
-    app.add_option(
-           "--list-texts", o.list_texts,
-           "with --screenshot, write to this file each text that is drawn and where it stands, a line of "
-           "JSON behind each command")
+    app.add_option("--list-texts", o.list_texts,
+                   "with --screenshot, write each drawn text and its position to this file, one line of "
+                   "JSON per command")
         ->group("For documents and tests");
     app.add_flag("--check-frames", o.check_frames,
-                 "count in the report the pixels that would differ if each frame were drawn as a whole")
+                 "count in the report the pixels that differ from a full redraw")
         ->group("For documents and tests");
-    app.add_option(
-           "--frames", o.frames,
-           "draw this many frames at rest and as many while the pointer moves over the view, print what "
-           "they and the start took as JSON, and exit")
+    app.add_option("--frames", o.frames,
+                   "draw this many frames at rest and as many again while the pointer moves over the "
+                   "view, print timings as JSON, and exit")
         ->check(within(1, 100000))
         ->group("For documents and tests");
     app.add_option("--shader-dir", o.shader_dir,
-                   "read the shaders from this folder, again whenever they change")
+                   "read the shaders from this folder and reload them on change")
         ->group("For documents and tests");
 }
 

@@ -273,7 +273,7 @@ def rows_still_to_be_written_can_be_masked():
         run("generate --model translator --text The", "--change", bad, status=1)
     run("generate --tokens 4 --change mask:*>0@cross", "--text", "The cat", status=1)
     error = run("generate --model translator --text The --change mask:7>0@cross", status=1).err
-    assert '"7.."' in error and "still to be written" in error, error
+    assert '"7.."' in error and "generated later" in error, error
     error = run("generate --model translator --text The --change mask:0>7@cross", status=1).err
     assert '".."' not in error and "correct --change" in error, error
 

@@ -126,9 +126,7 @@ def reads_text(model: Any) -> bool:
 
 def _of_trace(trace: Trace, given: Mapping[str, Any], text: Any) -> Source:
     if left := [*given, *([] if text is None else ["text"])]:
-        raise HeadlightError(
-            f"A trace is what it was when it was recorded: leave {', '.join(left)} out."
-        )
+        raise HeadlightError(f"A trace is a recording: leave {', '.join(left)} out.")
     return Source(["--trace", str(trace.path)], trace)
 
 
