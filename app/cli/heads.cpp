@@ -211,7 +211,7 @@ std::function<Status()> declare_heads(CLI::App& app) {
     app.add_option("--corpus", o->corpus.file,
                    "a file of texts, one per line ('-': standard input), or of JSON lines (.jsonl, "
                    "'-.jsonl': strings, or objects with 'text'): statistics of each head over all texts "
-                   "with their spread, its heaviest pairs of tokens, and which kinds of tokens it links");
+                   "with their spread, its strongest pairs of tokens, and the kinds of tokens it links");
     app.add_option("--first-line", o->corpus.first_line,
                    "number of the first line of --corpus, if FILE is a part of a corpus")
         ->check(within(1, 1 << 30))

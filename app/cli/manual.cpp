@@ -156,10 +156,9 @@ std::string fish_completions(const CLI::App& root) {
 
 std::function<Status()> declare_man(CLI::App& app) {
     auto folder = std::make_shared<std::string>();
-    app.add_option(
-        "--markdown", *folder,
-        "write the generated parts of README.md and docs/ in this folder, a copy of the sources, in "
-        "place of the page");
+    app.add_option("--markdown", *folder,
+                   "write the generated parts of README.md and docs/ in this folder, a copy of the "
+                   "sources, instead of the page");
     return [&app, folder]() -> Status {
         const CLI::App& root = *app.get_parent();
         return folder->empty() ? print(man_page(root)) : write_markdown(root, *folder);

@@ -234,7 +234,7 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
     if (const char* missing = view->missing(*trace->model); missing && !dossier)
         return Error{"The view " + o.view + " has nothing to show: " + missing};
     if (view->take_corpus && (o.corpus.empty() || o.corpus == "-"))
-        return Error{"--view corpus draws a file: give --corpus FILE, texts (one a line) or a dossier."};
+        return Error{"--view corpus draws a file: give --corpus FILE, texts (one per line) or a dossier."};
     ViewPage page;
     page.view = view - views().data();
     page.style = o.figure;

@@ -23,7 +23,6 @@ import performance  # noqa: E402
 
 MAX_BYTES = {"README.md": 8 << 10, "ARCHITECTURE.md": 9 << 10, "docs/performance.md": 8 << 10}
 MAX_PICTURE = 150 << 10
-DIALECT = r"goes by|go by\b|said so|nobody vouches|the person\b|\banew\b|is open and wanted"
 PLACEHOLDER = r"FOLDER|FILE\b|fetch [^-]|photo\.jpg"  # names in blocks that do not run here
 PATH = r"`((?:core|app|tests|assets|models|shaders|docs)/[\w./-]+)`"
 CODE_NAME = r"^[A-Z]\w*[a-z]\w*[A-Z]\w*(?:::\w+)?|^[a-z]+(?:_[a-z0-9]+)+(?=\(|$)"
@@ -103,8 +102,6 @@ def wrong_pages():
         name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
         yield from (f"{name} {what}, which is not there" for what in missing_targets(page, text))
         yield from (f"{name} {what}, which no source has" for what in missing_names(page, text))
-        if hit := re.search(DIALECT, without_code(text)):
-            yield f'{name} says "{hit.group()}"'
         if len(text.encode()) > MAX_BYTES.get(name, 1 << 20):
             yield f"{name} has {len(text.encode())} bytes, more than {MAX_BYTES[name]}"
     shown = {name for page in pages() for name in re.findall(r"/([\w-]+\.png)\)", page.read_text())}
