@@ -162,7 +162,7 @@ Status run(const AttributeOptions& o) {
     if (!o.gradients.empty()) {
         if (!trace.model->has_logits())
             return Error{trace.model->name +
-                         " has no language-modeling head, so there is no metric to differentiate; leave "
+                         " has no head that predicts tokens, so there is no metric to differentiate; leave "
                          "--gradients out."};
         if (runs.written) return Error{"Gradients are of one metric; leave --over written out."};
         TRY(const GradientSeed seed, metric_seed(found.metric, trace, runs.own.get(), pool));
