@@ -53,8 +53,8 @@ std::string spelled(const Command& row) {
 
 std::string keys_page() {
     std::string out = std::string("# Keys\n\n") + kGenerated +
-                      "\nF1 shows this list in the window. Ctrl+K finds any command by parts of its name: "
-                      "[commands.md](commands.md) has them all.\n";
+                      "\nF1 shows this list in the window. Ctrl+K finds any command by part of its name; "
+                      "[commands.md](commands.md) lists all.\n";
     for (const HelpGroup& group : key_help(commands())) {
         out += "\n## " + group.title + "\n\n" + table_head("keys", "");
         for (const auto& [keys, help] : group.lines) out += table_row(table_cell(keys), help);
@@ -63,11 +63,10 @@ std::string keys_page() {
 }
 
 std::string commands_page() {
-    std::string out =
-        std::string("# Commands of the window\n\n") + kGenerated +
-        "\nEach command works from its key, from the palette (Ctrl+K), and on the command line: "
-        "`headlight --do 'view lines; head 2.0; lock 16,10'`. Words in capitals stand for "
-        "something of that form; words in brackets may be left out.\n";
+    std::string out = std::string("# Commands of the window\n\n") + kGenerated +
+                      "\nEach command works from its key, from the palette (Ctrl+K), and on the command "
+                      "line: `headlight --do 'view lines; head 2.0; lock 16,10'`. Replace words in "
+                      "capitals by a value; words in brackets are optional.\n";
     for (const char* group : kGroups) {
         out += std::string("\n## ") + group + "\n\n" + table_head("command", "keys", "does");
         for (const Command& row : commands())
@@ -111,13 +110,12 @@ std::string verb_page(const CLI::App& app, const Verb& verb) {
 }
 
 std::string verbs_page(const CLI::App& root) {
-    std::string out =
-        std::string("# The command line\n\n") + kGenerated +
-        "\nEvery verb runs without a display. Messages go to standard error, results to standard "
-        "output or `-o`. Exit status: 0 done; 1 the input cannot be used (one line says what is "
-        "wrong and what helps); 2 wrong usage. An option that does not act on what is asked for "
-        "is refused. Masks, changes and metrics: [interventions.md](../interventions.md).\n\n" +
-        table_head("verb", "does");
+    std::string out = std::string("# The command line\n\n") + kGenerated +
+                      "\nEvery verb runs without a display. Messages go to standard error, results to "
+                      "standard output or `-o`. Exit status: 0 done; 1 the input cannot be used (one line "
+                      "explains the problem and the remedy); 2 wrong usage. Options without effect are "
+                      "refused. Masks, changes and metrics: [interventions.md](../interventions.md).\n\n" +
+                      table_head("verb", "does");
     for (const Verb& verb : verbs())
         out += table_row(std::string("[") + verb.name + "](" + verb.name + ".md)", verb.help);
     out += "\nWithout a verb, `headlight [FILE]` opens the window:\n\n" + options_table(root) +
