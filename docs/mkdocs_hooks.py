@@ -1,4 +1,5 @@
 """Gives mkdocs the repository's pages at their own paths, and what they link to."""
+
 import re
 from pathlib import Path
 
@@ -13,14 +14,23 @@ def pages(folder=""):
     """Paths in the repository, a folder's README first."""
     found = {page for glob in PAGES for page in ROOT.glob(glob)}
     names = [str(page.relative_to(ROOT)) for page in found]
-    return sorted((n for n in names if n.startswith(folder)), key=lambda n: (not n.endswith("/README.md"), n))
+    return sorted(
+        (n for n in names if n.startswith(folder)), key=lambda n: (not n.endswith("/README.md"), n)
+    )
 
 
 def linked(name):
     """Files that a page links to, as far as they exist."""
     page = ROOT / name
-    places = [(page.parent / target).resolve() for target in re.findall(LINK, page.read_text(encoding="utf-8"))]
-    return {str(place.relative_to(ROOT)) for place in places if place.is_file() and place.is_relative_to(ROOT)}
+    places = [
+        (page.parent / target).resolve()
+        for target in re.findall(LINK, page.read_text(encoding="utf-8"))
+    ]
+    return {
+        str(place.relative_to(ROOT))
+        for place in places
+        if place.is_file() and place.is_relative_to(ROOT)
+    }
 
 
 def expanded(nav):

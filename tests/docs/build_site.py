@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Builds the documents as a site, strictly: a link that leads nowhere or a page without a place is an error.
 
-    build_site.py [FOLDER]      (default build/site; mkdocs is installed once into build/venv)
+build_site.py [FOLDER]      (default build/site; mkdocs is installed once into build/venv)
 """
+
 import subprocess
 import sys
 from pathlib import Path

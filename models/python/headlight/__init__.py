@@ -97,7 +97,7 @@ def show(
     block : bool, optional
         Return only when the window is closed; by default where Python is not interactive.
     inline : bool, optional
-        Return a figure in place of the window; by default in notebooks.
+        Return a figure instead of the window; by default in notebooks.
     **options
         Further options of the program.
 
@@ -277,7 +277,7 @@ def corpus(
     Parameters
     ----------
     texts : iterable of str, or str or PathLike
-        A list, a generator (read as workers become free), or a file with a text a line, or .jsonl.
+        A list, a generator (read as workers become free), or a file with one text per line, or .jsonl.
     model : str or PathLike, optional
         A folder, a .gguf file or a name, which every worker can open.
     heads : list, optional
@@ -286,7 +286,7 @@ def corpus(
         A client of dask.distributed, an executor of concurrent.futures, a function that makes one,
         or None for this computer alone.
     strongest : int
-        The number of heaviest pairs of tokens to keep for each head.
+        The number of strongest pairs of tokens to keep for each head.
     share : int
         Texts of one run of the program. A share whose worker dies is computed again.
     **options
@@ -313,7 +313,7 @@ def corpus(
     if model is not None and not isinstance(model, (str, os.PathLike)):
         raise HeadlightError(
             "The texts of a corpus are run where the workers are; give the model's folder, .gguf "
-            "file or name in place of the model in memory."
+            "file or name instead of the model in memory."
         )
     named = {
         "model": str(Path(model).resolve())

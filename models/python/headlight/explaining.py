@@ -58,7 +58,7 @@ def attribute(
     if source.trace is not None:
         raise HeadlightError(
             "Gradients go through the model's weights, which the program reads itself; give the "
-            "model's folder, .gguf file or name in place of the model in memory."
+            "model's folder, .gguf file or name instead of the model in memory."
         )
     return Attribution(
         source.run(
@@ -85,7 +85,7 @@ def patch(
     model : str or PathLike, optional
         A folder, a .gguf file or a name.
     clean, corrupted : str, optional
-        Texts of equally many tokens; in place of corrupted, noise="3-5" on tokens of the clean one.
+        Texts of equally many tokens; instead of corrupted, noise="3-5" on tokens of the clean one.
     what : str, optional
         "resid_pre" (by default), "attn_out", "mlp_out" or "heads".
     head : tuple or str, optional
@@ -113,7 +113,7 @@ def patch(
     if model is not None and not isinstance(model, (str, os.PathLike)):
         raise HeadlightError(
             "Patching runs the model many times, which the program does itself; give the model's "
-            "folder, .gguf file or name in place of the model in memory."
+            "folder, .gguf file or name instead of the model in memory."
         )
     named = ".".join(head_parts(head)) if head is not None else None
     given = {

@@ -62,7 +62,7 @@ def exact(numbers: list[float]) -> list[float]:
 
 
 def _add_pairs(mine: dict[str, Any], other: Mapping[str, Any], strongest: int) -> None:
-    """Each pair of ids once, with its heaviest cell; of equal ones that which stands first in the
+    """Each pair of ids once, with its strongest cell; of equal ones that which stands first in the
     corpus."""
     best: dict[tuple[int, ...], dict[str, Any]] = {}
     for head in (mine, other):
@@ -132,7 +132,7 @@ class Corpus(HeadTable):
         return self._heads[path]
 
     def strongest(self, head: Any) -> list[dict[str, Any]]:
-        """The heaviest pairs of tokens of a head, (1, 2) or "1.2", each with its "weight", "query",
+        """The strongest pairs of tokens of a head, (1, 2) or "1.2", each with its "weight", "query",
         "key", their positions, and where it stands: the "line" in the corpus, counted from 1
         (texts[line - 1]), and its "text" (shortened)."""
         return list(self._head(head)["strongest"])
@@ -151,7 +151,7 @@ class Corpus(HeadTable):
         )
 
     def pairs(self) -> Any:
-        """A data frame of pandas with a row for each of the heaviest pairs of each head."""
+        """A data frame of pandas with a row for each of the strongest pairs of each head."""
         return pandas_or_say().DataFrame(
             [
                 {"head": path, **pair}

@@ -81,7 +81,7 @@ def check_divides(group: Group | None, config: Any) -> None:
     if group and any(isinstance(count, int) and count % group.size for count in counts):
         raise HeadlightError(
             f"{group.size} processes cannot share "
-            f"{' and '.join(map(str, dict.fromkeys(counts)))} heads; start as many as divide the "
+            f"{' and '.join(map(str, dict.fromkeys(counts)))} heads; start a number that divides the "
             "heads and the key-value heads of the model."
         )
 
@@ -95,7 +95,7 @@ def heads_here(group: Group, held: int, total: int) -> Heads:
         return Heads(sum(counts[: group.rank]), total)
     raise HeadlightError(
         f"The processes have {' + '.join(map(str, counts))} heads of {total}; load the model "
-        "with as many processes as divide its heads and its key-value heads."
+        "with a number of processes that divides its heads and key-value heads."
     )
 
 

@@ -78,7 +78,7 @@ def compute(
 
 def in_shares(texts: Any, size: int) -> Iterator[Share]:
     """Shares that have something to read, made as they are asked for. texts: an iterable, or a file
-    with one a line (or .jsonl)."""
+    with one per line (or .jsonl)."""
     size = whole("share", size)
     share = Share(1, [])
     for line, text in enumerate(
@@ -97,7 +97,7 @@ def _checked(texts: Any) -> Iterator[str]:
     if not isinstance(texts, Iterable) or isinstance(texts, bytes):
         raise HeadlightError(
             f"A {type(texts).__name__} is no corpus; give a list of texts, or the name of a file "
-            "with a text a line."
+            "with one text per line."
         )
     for line, text in enumerate(texts, 1):
         if not isinstance(text, str):

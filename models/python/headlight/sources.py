@@ -39,7 +39,7 @@ WEIGHTS = re.compile(r"no weights|need the model|holds no model|cannot be run|re
 
 @dataclass
 class Source:
-    """A trace file, or what the program is told of a model and a text."""
+    """A trace file, or the options for a model and a text."""
 
     arguments: list[str]
     trace: Trace | None = None
@@ -58,7 +58,7 @@ class Source:
                 raise HeadlightError(
                     "This needs the model's weights, which the program reads from files: save "
                     'them by model.save_pretrained("folder"), the tokenizer too, and give '
-                    '"folder" in place of the model in memory.'
+                    '"folder" instead of the model in memory.'
                 ) from None
             raise
 
@@ -80,7 +80,7 @@ def open_source(
     given = {name: options.pop(name) for name in RECORDED if name in options}
     if model is not None and (beside := [name for name in PATTERNS if given.get(name) is not None]):
         raise HeadlightError(
-            f"{beside[0]}= are shown in place of a model, and there is one too; leave one of "
+            f"{beside[0]}= are shown instead of a model, and there is one too; leave one of "
             "them out."
         )
     if isinstance(model, Trace):
@@ -98,7 +98,7 @@ def open_source(
     if recording.runs and "random_repeat" in options:
         raise HeadlightError(
             "Random tokens are made by the program, which reads the model from files: save it by "
-            'model.save_pretrained("folder"), and give "folder" in place of the model in memory; '
+            'model.save_pretrained("folder"), and give "folder" instead of the model in memory; '
             "or give ids=[…] of your own."
         )
     trace = _record(recording, given, path)
