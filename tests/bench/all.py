@@ -217,25 +217,11 @@ def bars_of(texts):
     return [tuple(part.strip() for part in line.split("|")[1:]) for line in lines]
 
 
-def rows_of(text):
-    """{row: {column: text}} of the lines that say a row."""
-    rows = {}
-    for line in text.splitlines():
-        if line.startswith("row | "):
-            name, cells = json.loads(line.removeprefix("row | "))
-            rows.setdefault(name, {}).update(cells)
-    return rows
-
-
 def record(text):
     """What the committed report keeps of one benchmark."""
     bars = bars_of({"": text})
     now = {"date": time.strftime("%Y-%m-%d"), "machine": machine(), "commit": commit()}
-    return {**now, "rows": rows_of(text), "bars": bars}
-
-
-def as_json(records):
-    return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
+    return {**now, "rows": performance.rows_of(text), "bars": bars}
 
 
 def number(text):
@@ -387,13 +373,11 @@ def main():
         texts[benchmark.name] = run(benchmark, python, folder, env, out)
         if "\nended with status" not in texts[benchmark.name]:
             records[benchmark.name] = record(texts[benchmark.name])
-        (out / "report.json").write_text(as_json(records))
+        (out / "report.json").write_text(performance.as_json(records))
         (out / "report.md").write_text(report(texts, missing))
         (out / "bars.svg").write_text(plot(bars_of(texts)))
     if o.keep:
-        kept = json.loads(performance.REPORT.read_text(encoding="utf-8"))
-        performance.REPORT.write_text(as_json({**kept, **records}))
-        performance.PAGE.write_text(performance.current_page())
+        performance.keep(records)
     print(
         f"{out / 'report.md'}: {sum(row[-1] == 'met' for row in bars_of(texts))} of "
         f"{len(bars_of(texts))} bars are met"

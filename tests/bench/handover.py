@@ -84,12 +84,13 @@ for tokens in (128, 512, 1024):
         f"{tokens:6}   {patterns.nbytes / 1e6:5.0f} MB   {trace:8.2f} s   {heads:12.2f} s   "
         f"{head:11.2f} s   {peak:8.1f} heads {said:>44}"
     )
+    all_heads, one_head = (round(m["RssAnon"]) for m in own)
     row(
         f"{tokens:,} tokens",
         {
             "all heads, PNG": f"{heads:.1f} s",
             "one head, PNG": f"{head:.1f} s",
             "copied in Python": f"{peak:.1f} heads",
-            "program's memory": f"{own[0]['RssAnon']:.0f} MB; {own[1]['RssAnon']:.0f} MB for one head",
+            "program's memory": f"{all_heads} MB; {one_head} MB for one head",
         },
     )

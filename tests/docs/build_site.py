@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the documents as a site, strictly: a link that leads nowhere or a page without a place is an error.
+"""Build the documents as a site, strictly: a link that leads nowhere or a page without a place is
+an error.
 
 build_site.py [FOLDER]      (default build/site; mkdocs is installed once into build/venv)
 """

@@ -277,7 +277,8 @@ def corpus(
     Parameters
     ----------
     texts : iterable of str, or str or PathLike
-        A list, a generator (read as workers become free), or a file with one text per line, or .jsonl.
+        A list, a generator (read as workers become free), or a file with one text per line, or
+        .jsonl.
     model : str or PathLike, optional
         A folder, a .gguf file or a name, which every worker can open.
     heads : list, optional

@@ -132,7 +132,7 @@ class Corpus(HeadTable):
         return self._heads[path]
 
     def strongest(self, head: Any) -> list[dict[str, Any]]:
-        """The strongest pairs of tokens of a head, (1, 2) or "1.2", each with its "weight", "query",
+        """Strongest pairs of tokens of a head, (1, 2) or "1.2", each with its "weight", "query",
         "key", their positions, and where it stands: the "line" in the corpus, counted from 1
         (texts[line - 1]), and its "text" (shortened)."""
         return list(self._head(head)["strongest"])

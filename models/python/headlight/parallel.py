@@ -81,8 +81,8 @@ def check_divides(group: Group | None, config: Any) -> None:
     if group and any(isinstance(count, int) and count % group.size for count in counts):
         raise HeadlightError(
             f"{group.size} processes cannot share "
-            f"{' and '.join(map(str, dict.fromkeys(counts)))} heads; start a number that divides the "
-            "heads and the key-value heads of the model."
+            f"{' and '.join(map(str, dict.fromkeys(counts)))} heads; start a number that divides "
+            "the heads and the key-value heads of the model."
         )
 
 
