@@ -17,7 +17,6 @@ Takes half an hour on a quiet machine of two cores, and a quarter more the first
 """
 
 import argparse
-import json
 import os
 import platform
 import subprocess
