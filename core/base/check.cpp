@@ -1,3 +1,4 @@
+// Throws on broken invariants and turns exceptions into sentences.
 #include "base/check.h"
 
 #include <atomic>
@@ -61,7 +62,7 @@ Error caught_error() noexcept {
     try {
         return describe_exception();
     } catch (...) {
-        return {"Out of memory."};  // short enough to need no allocation
+        return {"Out of memory."};  // short enough not to allocate
     }
 }
 

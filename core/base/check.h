@@ -1,5 +1,5 @@
-// Invariants that the program itself must keep. What a person or a file gives is never checked here: that
-// becomes a Result.
+// Checks invariants that the program itself must keep. Never for input from users or files: that becomes a
+// Result.
 #pragma once
 
 #include <exception>
@@ -11,14 +11,14 @@
 
 namespace headlight {
 
-/// A broken invariant, with file and line.
+/// Reports a broken invariant, with file and line.
 class CheckFailed : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
 
-/// An Error on its way to the next barrier: for failures deep inside a room, where the functions between
-/// would only hand them on.
+/// Carries an Error to the next barrier, from failures so deep inside a room that the functions between would
+/// only pass it on.
 class Failure : public std::exception {
 public:
     explicit Failure(Error error) : error_(std::move(error)) {}
@@ -29,18 +29,17 @@ private:
     Error error_;
 };
 
-/// Whether a failed check ends the process at once, so that tests and fuzzers see where; sanitizer builds
-/// begin so.
+/// Makes a failed check end the process at once, so that tests and fuzzers see where; the default in
+/// sanitizer builds.
 void abort_on_failed_check(bool on);
 
 [[noreturn]] void fail_check(const char* condition, const char* file, int line);
 
-/// The exception that is being handled, as one sentence for a person, a short one where there is no memory
-/// left to say more. Call inside a catch block.
+/// Describes the current exception in one sentence for the user, a short one if memory has run out. Call
+/// inside a catch block.
 Error caught_error() noexcept;
 
-/// f(), which returns a Result; what it throws becomes the sentence. The barrier that every thread's body
-/// stands behind.
+/// Returns f(), a Result; turns exceptions into its error. The barrier around the body of every thread.
 template <class F>
 auto guarded(F&& f) -> decltype(f()) {
     try {
@@ -52,14 +51,14 @@ auto guarded(F&& f) -> decltype(f()) {
 
 }  // namespace headlight
 
-/// Throws CheckFailed where the condition does not hold: at the borders of rooms, in every build.
+/// Throws CheckFailed if the condition is false: at the borders of rooms, in every build.
 #define HEADLIGHT_CHECK(condition)                                   \
     do {                                                             \
         if (!(condition)) [[unlikely]]                               \
             ::headlight::fail_check(#condition, __FILE__, __LINE__); \
     } while (false)
 
-/// The same inside hot loops: in debug and sanitizer builds.
+/// Checks inside hot loops, in debug and sanitizer builds only.
 #if !defined(NDEBUG) || defined(HEADLIGHT_SANITIZED)
 #define HEADLIGHT_DCHECK(condition) HEADLIGHT_CHECK(condition)
 #else

@@ -1,3 +1,4 @@
+// Computes digests with GLib.
 #include "base/digest.h"
 
 #include <glib.h>

@@ -1,4 +1,4 @@
-// Digests by which the contents of files are known: SHA-1 and SHA-256.
+// Computes the digests that identify files: SHA-1 and SHA-256.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace headlight {
 
 enum class DigestKind { sha1, sha256 };
 
-/// The digest of bytes that come in pieces.
+/// Digests bytes that arrive in pieces.
 class Digest {
 public:
     explicit Digest(DigestKind kind);
     void add(std::string_view bytes);
-    /// Of all that was added, in hexadecimal. Nothing can be added behind it.
+    /// Returns the digest of everything added, in hexadecimal. Call once, after the last add().
     std::string finish();
 
 private:

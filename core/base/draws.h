@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine, whatever its standard library.
+// Draws random numbers that are the same on every machine, whatever its standard library.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace headlight {
 
-/// Draws from a seed: std::mt19937, whose numbers the standard fixes, and what is made of them here, because
-/// the standard leaves its distributions to each library.
+/// Draws from a seed with std::mt19937, whose output the standard fixes; computes distributions here, because
+/// the standard leaves theirs to each library.
 class Draws {
 public:
     explicit Draws(uint32_t seed) : random_(seed) {}
@@ -26,7 +26,7 @@ public:
         const double radius = std::sqrt(-2 * std::log(uniform()));
         return radius * std::cos(2 * std::numbers::pi * uniform());
     }
-    /// A whole number from 0 to count − 1.
+    /// Uniform integer from 0 to count − 1.
     int below(int count) { return std::min(count - 1, static_cast<int>(uniform() * count)); }
 
 private:
@@ -46,7 +46,7 @@ inline Matrix normal_matrix(Index rows, Index cols, double deviation, Draws& dra
     return m;
 }
 
-/// 0 … count − 1 in a random order (Fisher and Yates 1938).
+/// Shuffles 0 … count − 1 (Fisher and Yates 1938).
 inline std::vector<int> shuffled(int count, Draws& draws) {
     std::vector<int> order(count);
     std::iota(order.begin(), order.end(), 0);
@@ -54,7 +54,7 @@ inline std::vector<int> shuffled(int count, Draws& draws) {
     return order;
 }
 
-/// The same built up from the first number on, so that one more count moves two numbers and leaves the rest.
+/// Shuffles incrementally, so that one more count moves two numbers and keeps the rest.
 inline std::vector<int> shuffled_as_it_grows(int count, uint32_t seed) {
     Draws draws(seed);
     std::vector<int> order;

@@ -1,11 +1,11 @@
-// Files of assets/ and shaders/ that the build puts into the program.
+// Gives access to the files of assets/ and shaders/ that the build embeds in the program.
 #pragma once
 
 #include <string_view>
 
 namespace headlight {
 
-/// The bytes of an embedded file, "assets/colormaps.json" for example; empty where there is none of that
+/// Returns the bytes of an embedded file, such as "assets/colormaps.json"; empty if there is none of that
 /// name.
 std::string_view embedded_file(std::string_view name);
 

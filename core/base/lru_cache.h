@@ -1,4 +1,4 @@
-// Values by name within a budget: those that were not used for longest go first.
+// Caches values by name within a budget, and drops the least recently used first.
 #pragma once
 
 #include <list>
@@ -9,11 +9,11 @@
 
 namespace headlight {
 
-/// Nothing is dropped but by trim(): between two calls of it, what was handed out stays where it is.
+/// Drops values only in trim(): references stay valid between two calls of it.
 template <class Value>
 class LruCache {
 public:
-    /// The value of a name, used now; null where there is none.
+    /// Returns the value of a name and marks it as used; null if there is none.
     Value* find(std::string_view name) {
         const auto place = places_.find(name);
         if (place == places_.end()) return nullptr;
@@ -21,7 +21,7 @@ public:
         return &place->second->value;
     }
 
-    /// A value under a name, in place of what it had; `cost` in whatever trim() counts.
+    /// Stores a value, replacing that of the same name; `cost` in the unit of trim().
     Value& add(std::string name, Value value, size_t cost) {
         if (const auto held = places_.find(name); held != places_.end()) {
             const auto entry = held->second;
@@ -35,7 +35,7 @@ public:
         return entries_.front().value;
     }
 
-    /// Drops the longest unused until what remains costs no more than `max`.
+    /// Drops the least recently used values until the rest costs at most `max`.
     void trim(size_t max) {
         while (cost_ > max) {
             cost_ -= entries_.back().cost;
@@ -58,7 +58,7 @@ private:
         Value value;
         size_t cost;
     };
-    std::list<Entry> entries_;  // used last first
+    std::list<Entry> entries_;  // most recently used first
     std::unordered_map<std::string_view, typename std::list<Entry>::iterator> places_;
     size_t cost_ = 0;
 };

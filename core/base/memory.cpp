@@ -1,3 +1,4 @@
+// Reports memory and holds a reserve of it.
 #include "base/memory.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// Pages, a reserve, and what the computer has.
+// Allocates pages, holds a memory reserve, and reports how much memory the machine has.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace headlight {
 
-/// Holds 8 MB back for the way out when memory ends: the first allocation that fails gives them up and
-/// throws, because what unwinds may allocate too (nlohmann-json's destructor does, and ends the process where
-/// it cannot). Call at the start, and after each failure.
+/// Reserves 8 MB for unwinding when memory runs out: the first allocation that fails releases them and
+/// throws, because unwinding may allocate too (nlohmann-json's destructor does, and terminates the process if
+/// it cannot). Call at startup, and after each failure.
 void hold_reserve();
 
-/// Bytes that programs may still take without swapping, within this process's own limits; 0 where nobody
-/// says.
+/// Returns how many bytes programs may still allocate without swapping, within this process's limits; 0 if
+/// unknown.
 int64_t available_memory();
 
-/// Asks the system for large pages where many megabytes are written soon: a page fault then gives 2 MB in
-/// place of 4 KB.
+/// Asks the system for large pages before many megabytes are written: a page fault then maps 2 MB instead of
+/// 4 KB.
 void prefer_large_pages(void* at, int64_t bytes);
 
-/// Zeroed pages, which the system gives as each is first touched and gets back at the end. They never throw:
-/// data() is null where there is no address space for them.
+/// Allocates zeroed pages, which the system maps on first use and takes back at the end. Never throws: data()
+/// is null if there is no address space.
 class Pages {
 public:
     explicit Pages(int64_t bytes = 0);
@@ -40,14 +40,14 @@ private:
     int64_t bytes_ = 0;
 };
 
-/// Throws a Failure where `bytes` are more than is free: asked before what grows with the square of a text is
-/// taken.
+/// Throws Failure if `bytes` exceed what is free. Call before allocating what grows with the square of the
+/// text.
 void check_fits(int64_t bytes);
 
-/// Most bytes that this process has held at once, mapped files it read included; 0 where nobody says.
+/// Returns the peak memory of this process in bytes, mapped files included; 0 if unknown.
 int64_t peak_memory();
 
-/// "4.9 GB", "12 MB".
+/// Returns "4.9 GB", "12 MB".
 std::string short_bytes(int64_t bytes);
 
 }  // namespace headlight

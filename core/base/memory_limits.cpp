@@ -1,3 +1,4 @@
+// Reads the memory limits of the system and of control groups.
 #include "base/memory_limits.h"
 
 #include <algorithm>
@@ -14,13 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-/// The number that a file holds; `otherwise` where there is none ("max").
+/// Reads the number in a file; `otherwise` if it holds none ("max").
 int64_t number_in(const fs::path& file, int64_t otherwise) {
     int64_t value = 0;
     return std::ifstream(file) >> value ? value : otherwise;
 }
 
-/// The number behind a key that begins a line; −1: there is none.
+/// Reads the number after a key at the start of a line; −1 if there is none.
 int64_t number_of(const fs::path& file, const std::string& wanted) {
     std::ifstream in(file);
     std::string rest;
@@ -31,7 +32,7 @@ int64_t number_of(const fs::path& file, const std::string& wanted) {
     return -1;
 }
 
-/// What the files of control groups are called.
+/// Names the files of a control group.
 struct GroupFiles {
     const char *max, *used, *inactive;
 };
@@ -46,8 +47,8 @@ int64_t left_in_group(const fs::path& group, const GroupFiles& files) {
     return std::max<int64_t>(1, max - std::max<int64_t>(0, used - inactive));
 }
 
-/// The least of a group and those above it. Where a container sees its own group alone, `path` may name one
-/// that is not here.
+/// Returns the minimum over a group and its ancestors. A container may see only its own group; `path` may
+/// then not exist here.
 int64_t left_in_groups(const fs::path& mount, const fs::path& path, const GroupFiles& files) {
     std::vector<fs::path> names;
     for (const fs::path& name : path.relative_path().lexically_normal())
@@ -58,12 +59,12 @@ int64_t left_in_groups(const fs::path& mount, const fs::path& path, const GroupF
     return left;
 }
 
-/// Whether a list like "cpu,memory" has the memory controller.
+/// Returns whether a list like "cpu,memory" has the memory controller.
 bool controls_memory(const std::string& controllers) {
     return ("," + controllers + ",").find(",memory,") != std::string::npos;
 }
 
-/// Each line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH; the second version's has no controllers.
+/// Parses /proc/self/cgroup, lines of NUMBER:CONTROLLERS:PATH; version 2 leaves out the controllers.
 int64_t left_in_own_groups(const fs::path& root) {
     const fs::path mount = root / "sys/fs/cgroup";
     std::ifstream in(root / "proc/self/cgroup");

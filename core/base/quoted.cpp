@@ -1,3 +1,4 @@
+// Shortens and quotes untrusted text, and formats numbers.
 #include "base/quoted.h"
 
 #include <cmath>
@@ -25,7 +26,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string shortened(std::string_view text, size_t max) {
-    const size_t enough = 4 * max;  // bytes at each end that surely hold so many characters
+    const size_t enough = 4 * max;  // bytes at each end that contain at least `max` characters
     if (text.size() <= 2 * enough) return shorten_middle(valid_utf8(text), max);
     return shorten_middle(
         valid_utf8(std::string(text.substr(0, enough)) + std::string(text.substr(text.size() - enough))),
@@ -43,7 +44,7 @@ std::string decimals(double value, int digits) {
     std::snprintf(text, sizeof text, "%.*f", digits, value);
     std::string out(text);
     if (out[0] == '-' && out.find_first_not_of("-0.") == std::string::npos)
-        out.erase(0, 1);  // less than the digits can say is no negative number
+        out.erase(0, 1);  // −0 after rounding is 0
     if (out[0] == '-') out.replace(0, 1, "−");
     return out;
 }
@@ -53,7 +54,7 @@ std::string fine_decimals(double value, int digits) {
     if (size < kNoise) return "0";
     if (!(size < 0.5 * std::pow(10.0, -digits))) return decimals(value, digits);
     int exponent = int(std::floor(std::log10(size)));
-    if (size * std::pow(10.0, -exponent) >= 9.95) ++exponent;  // one decimal would say 10.0
+    if (size * std::pow(10.0, -exponent) >= 9.95) ++exponent;  // one decimal would give 10.0
     return decimals(value * std::pow(10.0, -exponent), 1) + "e−" + std::to_string(-exponent);
 }
 

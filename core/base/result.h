@@ -1,4 +1,4 @@
-// Failures as values: one sentence for a person, carried across every boundary.
+// Represents failures as values: one sentence for the user, carried across every boundary.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace headlight {
 
-/// What went wrong, in one sentence that names the thing and says what helps.
+/// Says what went wrong in one sentence that names the object and the remedy.
 struct Error {
     std::string message;
-    bool cancelled = false;  // nobody wants the result any more: there is nothing to say to a person
+    bool cancelled = false;  // the result is no longer wanted: no message
 };
 
 inline Error cancelled() { return {"Cancelled.", true}; }
 
-/// A value, or the sentence that says why there is none.
+/// Holds a value, or the error that explains why there is none.
 template <class T>
 class [[nodiscard]] Result {
 public:

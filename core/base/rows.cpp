@@ -1,3 +1,4 @@
+// Stores rows in shared blocks.
 #include "base/rows.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ Index Rows::held_by(const std::vector<Block>& blocks) {
 
 bool Rows::take_rest(const Block& block, Index kept, const Matrix& added) {
     Buffer& buffer = *block.buffer;
-    const Index first = (block.values - buffer.values.data()) / added.cols();  // the block's in its room
+    // the block's row in its buffer
+    const Index first = (block.values - buffer.values.data()) / added.cols();
     Index free = first + kept;
     const Index end = free + added.rows();
     if (kept + added.rows() > kBlockRows || end > buffer.values.rows() ||

@@ -1,4 +1,4 @@
-// One row for each token, in blocks that passes share: a row is not copied because another was added.
+// Stores one row per token in blocks that passes share, so that adding a row copies no other.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace headlight {
 
-/// Rows of one block; blocks begin at its multiples.
+/// Rows per block.
 inline constexpr Index kBlockRows = 64;
 
-/// [n, width] of floats that never change. Copies and columns share the blocks of what they came from.
+/// [n, width] of floats that never change. Copies and columns share the blocks of their source.
 class Rows {
 public:
     Rows() = default;
@@ -24,11 +24,10 @@ public:
     Rows(Matrix all);
     template <class Expression>
     Rows(const Eigen::MatrixBase<Expression>& all) : Rows(Matrix(all)) {}
-    /// The first `kept` rows of `past` with `added` behind them. Blocks of `past` are shared. Rows of the
-    /// last one, at most 63, are copied where what follows them is not free: it was taken (also by a pass
-    /// that was cancelled), or the block has no room for all that is added, as the last one of a first pass.
-    /// All are copied where they would hold more than twice their memory. Any number of threads may read or
-    /// extend `past` at the same time.
+    /// Appends `added` to the first `kept` rows of `past`, whose blocks it shares. Copies rows of the last
+    /// block, at most 63, if the rows after them are not free: taken by another append (even of a cancelled
+    /// pass), or too few, as in the last block of a first pass. Copies all rows if they would hold more than
+    /// twice their memory. Any number of threads may read or extend `past` at the same time.
     Rows(const Rows& past, Index kept, Matrix added);
 
     Index rows() const { return rows_; }
@@ -40,7 +39,7 @@ public:
         const Block& block = (*blocks_)[static_cast<size_t>(i / kBlockRows)];
         return {block.values + i % kBlockRows * stride_ + first_column_, width_};
     }
-    /// The rows from i on that lie `stride` floats apart in memory: as many as its block has.
+    /// Counts the rows from i on that lie `stride` floats apart in memory: the rest of its block.
     Index together(Index i) const { return std::min(rows_, (i / kBlockRows + 1) * kBlockRows) - i; }
     Index stride() const { return stride_; }
     Rows columns(Index first, Index count) const;
@@ -51,8 +50,8 @@ public:
     Matrix all() const { return middleRows(0, rows_); }
 
 private:
-    /// Where blocks lie one after another. `taken`: rows that some Rows hold, from the first on; those behind
-    /// them belong to whoever takes them first.
+    /// Holds consecutive blocks. `taken`: leading rows that belong to some Rows; the first append to claim
+    /// those after them gets them.
     struct Buffer {
         Buffer(Matrix all, Index rows_taken) : values(std::move(all)), taken(rows_taken) {}
         Buffer(const Buffer&) = delete;
@@ -66,11 +65,11 @@ private:
         float* values;
     };
 
-    /// Takes the rows behind the first `kept` for `added`, if they are free; the rows then lie in the last
+    /// Claims the rows after the first `kept` for `added`, if they are free, and stores them in the last
     /// block of `blocks`.
     static bool take_rest(const Block& block, Index kept, const Matrix& added);
     static void add_buffer(std::vector<Block>& blocks, std::shared_ptr<Buffer> buffer);
-    /// Rows of all rooms that blocks lie in.
+    /// Counts the rows of all buffers that hold the blocks.
     static Index held_by(const std::vector<Block>& blocks);
 
     std::shared_ptr<const std::vector<Block>> blocks_;

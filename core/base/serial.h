@@ -1,4 +1,4 @@
-// Numbers by which objects are recognized.
+// Identifies objects by serial numbers.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,8 @@
 
 namespace headlight {
 
-/// A number that no other object of this run has, a copy included. What was made from an object is recognized
-/// by it; by its address it is not, which another object may have later.
+/// Gives each object of this run a unique number, copies included. Identifies what was made from an object;
+/// its address would not, because a later object may reuse it.
 class Serial {
 public:
     Serial() = default;

@@ -1,3 +1,4 @@
+// Recycles the memory of matrices.
 #include "base/spare.h"
 
 #include <algorithm>
@@ -12,20 +13,20 @@ constexpr int64_t kMaxSpare = 256 << 20, kWorthIt = 64 << 10;
 
 int64_t bytes_of(Index entries) { return entries * static_cast<int64_t>(sizeof(float)); }
 
-/// Oldest first.
+/// Ordered oldest first.
 struct Spares {
     std::mutex mutex;
     std::vector<Matrix> matrices;
     int64_t bytes = 0;
 };
 
-/// Never destroyed: threads may end behind main().
+/// Never destroyed: threads may outlive main().
 Spares& spares() {
     static Spares& all = *new Spares;
     return all;
 }
 
-#ifdef HEADLIGHT_SANITIZED  // which shall see the use of what was freed
+#ifdef HEADLIGHT_SANITIZED  // sanitizers must see uses of freed memory
 constexpr bool kKeeps = false;
 #else
 constexpr bool kKeeps = true;

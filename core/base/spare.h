@@ -1,4 +1,4 @@
-// Memory of matrices that passes leave to the next ones.
+// Recycles the memory of matrices from one pass to the next.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,15 @@
 
 namespace headlight {
 
-/// [rows, cols], not set to anything: in the memory of a matrix of as many entries that was left, where there
-/// is one. The pages of large new ones cost more than a twentieth of a pass: the system clears each where it
-/// is first touched.
+/// Returns an uninitialized [rows, cols], in the memory of a spare matrix of as many entries if there is one.
+/// Fresh pages would cost over a twentieth of a pass: the system clears each on first use.
 Matrix spare_matrix(Index rows, Index cols);
 
-/// Leaves a matrix's memory to the next that asks for as many entries. At most 256 MB are kept, the newest;
-/// small ones are freed at once. Any thread may leave one and take it.
+/// Leaves a matrix's memory to the next that asks for as many entries. Keeps at most 256 MB, the newest;
+/// frees small ones at once. Thread-safe.
 void leave_spare(Matrix&& matrix) noexcept;
 
-/// Frees what is kept; how many bytes that were.
+/// Frees what is kept and returns how many bytes that was.
 int64_t free_spares() noexcept;
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Wraps Eigen's solvers.
 #include "base/spectrum.h"
 
 #include <Eigen/Eigenvalues>

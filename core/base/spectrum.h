@@ -1,4 +1,5 @@
-// Eigenvalues and singular values in float64. Eigen's solvers take long to compile: this is where they are.
+// Computes eigenvalues and singular values in float64. Keeps Eigen's solvers, which compile slowly, in one
+// file.
 #pragma once
 
 #include "base/matrix.h"
@@ -7,19 +8,19 @@ namespace headlight {
 
 struct Eigenvectors {
     Eigen::VectorXd values;   // [n], ascending
-    Eigen::MatrixXd vectors;  // [n, n], one of length 1 in each column
+    Eigen::MatrixXd vectors;  // [n, n], unit vectors in columns
 };
 
-/// Columns of length 1 across each other that span those of m, which has no fewer rows.
+/// Returns an orthonormal basis, in columns, of the span of m, which has no fewer rows than columns.
 Eigen::MatrixXf orthonormal(const Eigen::MatrixXf& m);
 
-/// Of a symmetric matrix [n, n].
+/// Decomposes a symmetric matrix [n, n].
 Eigenvectors symmetric_eigenvectors(const Eigen::MatrixXd& m);
 
-/// Of any square matrix [n, n], in no order.
+/// Returns the eigenvalues of any square matrix [n, n], in no order.
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& m);
 
-/// The singular values [inner] of left · right, the largest first, without that product: where
+/// Returns the singular values [inner] of left · right, descending, without computing that product: with
 /// right rightᵀ = V D Vᵀ they are those of left V √D.
 Vector product_singular_values(const Matrix& left, const Matrix& right);
 

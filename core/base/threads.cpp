@@ -1,5 +1,5 @@
-// The pool's tile counter carries the job's number, so a helper that wakes late can never take a tile of
-// another job.
+// Runs the thread pool. Its tile counter carries the job's number, so that a helper that wakes late can never
+// take a tile of another job.
 #include "base/threads.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ ThreadPool::ThreadPool(int threads) {
     helpers_.reserve(std::max(threads - 1, 0));
     try {
         for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
-    } catch (...) {  // no more threads to be had, or no memory for them
+    } catch (...) {  // no more threads, or no memory for them
     }
 }
 
@@ -83,7 +83,7 @@ void ThreadPool::run(int count, const std::function<void(int)>& tile) {
     stop_point();
 }
 
-/// One tile, unless the job is lost; keeps the job's first exception.
+/// Runs one tile, unless the job has failed; keeps the job's first exception.
 void ThreadPool::do_tile(const std::function<void(int)>& tile, int i) {
     if (failed_.load(std::memory_order_relaxed) || stopped()) return;
     try {

@@ -1,4 +1,4 @@
-// UTF-8 on top of utf8proc.
+// Implements UTF-8 on top of utf8proc.
 #include "base/utf8.h"
 
 #include <utf8proc.h>

@@ -1,4 +1,4 @@
-// What Cairo and Pango hand out, given back where it goes out of scope.
+// Owns objects of Cairo and Pango, released at the end of their scope.
 #pragma once
 
 #include <cairo.h>

@@ -1,3 +1,4 @@
+// Draws shapes and text with Cairo and Pango.
 #include "figure/canvas.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace headlight {
 
 namespace {
 
-/// Inter draws the strokes of ‖ so close that they become one in small letters; the other face does not.
+/// Separates the strokes of ‖, which Inter draws so close that they merge in small letters; the other face
+/// does not.
 void part_double_bars(PangoLayout* layout, const std::string& text) {
     static const std::string kDoubleBar = "‖";
     PangoAttrList* parts = nullptr;
@@ -103,7 +105,7 @@ double Canvas::text(double x, double y, const std::string& text, double size, Fa
 
 namespace {
 
-/// A layout that is measured, not drawn.
+/// Makes a layout for measuring only.
 Owned<PangoLayout> measured_layout(const std::string& text, double size, Face face) {
     static thread_local const Owned<cairo_surface_t> surface(
         cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));

@@ -1,4 +1,5 @@
-// A page to draw on: Cairo for shapes, Pango for text in any script; PNG, SVG or PDF by the file's name.
+// Provides a page to draw on: Cairo for shapes, Pango for text in any script; PNG, SVG or PDF by the file's
+// name.
 #pragma once
 
 #include <cairo.h>
@@ -30,8 +31,8 @@ public:
     void line(double x0, double y0, double x1, double y1, Rgb color, double width) const;
     /// Fills a rectangle with 45° lines, period 6, width 1.
     void hatch(double x, double y, double width, double height, Rgb color) const;
-    /// One line of text whose middle lies at height y; `angle` in radians turns it about (x, y). Returns its
-    /// width.
+    /// Draws one line of text vertically centered at y; `angle` in radians rotates it about (x, y). Returns
+    /// its width.
     double text(double x, double y, const std::string& text, double size, Face face, Rgb color,
                 Align align = Align::left, double angle = 0) const;
 
@@ -39,10 +40,10 @@ private:
     cairo_t* cairo_;
 };
 
-/// Width in pixels of one line of text.
+/// Returns the width in pixels of one line of text.
 double text_width(const std::string& text, double size, Face face);
 
-/// A Pango description of one of the two faces, with fallbacks for computers that lack them.
+/// Returns a Pango description of one of the two faces, with fallbacks for computers that lack them.
 PangoFontDescription* font_description(Face face, double size_px);
 
 struct Page {
@@ -50,23 +51,23 @@ struct Page {
     double dpi = 96;               // pixels per inch of a PNG
 };
 
-/// A page and what stands on it; drawn when it is written.
+/// Holds a page and its content, drawn when it is written.
 struct Drawing {
     Page page;
     std::function<void(Canvas&)> draw;
-    double cell = 0;  // side of one cell in CSS pixels, where there are cells
+    double cell = 0;  // side of a cell in CSS pixels, if there are cells
 };
 
 /// Writes a drawing to `path` (.png, .svg or .pdf), whole or not at all.
 Status write_page(const std::filesystem::path& path, const Drawing& drawing);
 
-/// The same as the pixels of a PNG file, with how much they cover or without.
+/// Draws to the pixels of a PNG file, with or without alpha.
 Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha);
 
-/// The same as pixels that fit into a box, on white where the page is transparent.
+/// Draws to pixels that fit into a box, on white where the page is transparent.
 Result<RgbImage> draw_image(const Drawing& drawing, int most_width, int most_height);
 
-/// The same as the text of an SVG file.
+/// Draws to the text of an SVG file.
 Result<std::string> svg_text(const Drawing& drawing);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Selects the tokens of a figure.
 #include "figure/chosen_tokens.h"
 
 #include <limits>

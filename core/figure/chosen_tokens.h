@@ -1,4 +1,4 @@
-// The tokens that a figure of one head, or the table of its numbers, is made of.
+// Selects the tokens of a figure of one head, or of the table of its numbers.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace headlight {
 
-/// The tokens along one axis: those that were asked for, as labels, and the words that they belong to.
+/// Holds the tokens along one axis: the selected ones, as labels, and the words that they belong to.
 struct ChosenTokens {
     std::vector<int> kept;            // positions
-    std::vector<int> words;           // of each kept one; their own number where words are not joined
+    std::vector<int> words;           // of each kept token; its own number unless words are joined
     std::vector<std::string> labels;  // of what is shown
 };
 
@@ -21,16 +21,16 @@ struct ChosenAxes {
     ChosenTokens queries, keys;
 };
 
-/// Those of a block that the style asks for, labeled by these names.
+/// Selects a block's tokens by the style, with these labels.
 Result<ChosenAxes> chosen_axes(const Trace& trace, int block, const FigureStyle& style,
                                const std::vector<std::string>& query_labels,
                                const std::vector<std::string>& key_labels);
 
-/// Of weights [queries, keys] those of the chosen tokens, words joined where the style asks for that; entries
-/// below 0 are masked.
+/// Selects weights [queries, keys] of the chosen tokens, words joined if the style says so; entries below 0
+/// are masked.
 Matrix chosen_weights(const Matrix& weights, const ChosenAxes& axes, const FigureStyle& style);
 
-/// The same of a table of a head's weights, in which NaN stands for what is masked.
+/// Selects from a table of a head's weights, in which NaN means masked.
 Status choose_tokens(NumberTable& table, const Trace& trace, int block, const FigureStyle& style);
 
 }  // namespace headlight

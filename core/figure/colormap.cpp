@@ -1,4 +1,5 @@
-// Maps: mako (seaborn, BSD-3-Clause) under "beam", viridis and magma (CC0), cividis (Nuñez et al. 2018).
+// Defines the maps: mako (seaborn, BSD-3-Clause) under "beam", viridis and magma (CC0), cividis (Nuñez et al.
+// 2018).
 #include "figure/colormap.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Color maps; the shader and the figures use the same tables.
+// Defines color maps; the shader and the figures use the same tables.
 #pragma once
 
 #include <array>
@@ -15,33 +15,31 @@ struct Rgb {
 
 using Colormap = std::array<Rgb, 256>;
 
-/// Names a person can choose: "beam", "viridis", "magma", "cividis", "gray".
+/// Lists the names that users can choose: "beam", "viridis", "magma", "cividis", "gray".
 std::span<const char* const> colormap_names();
 
-/// The table for a dark or a light background; on light the perceptual maps are reversed so that zero stays
-/// light.
+/// Returns the table for a dark or a light background; on light, perceptual maps are reversed so that zero
+/// stays light.
 const Colormap& colormap(std::string_view name, bool dark);
 
-/// The diverging map for signed values: 0 at its middle.
+/// Returns the diverging map for signed values, with 0 in the middle.
 const Colormap& signed_colormap(bool dark);
 
-/// The name that `name` stands for: itself, or "gray" for "grey", as it was spelled before; "" where there is
-/// none.
+/// Resolves a name: itself, or "gray" for "grey", its former spelling; "" if unknown.
 std::string_view find_colormap(std::string_view name);
 
-/// The entry of a color map for a place 0 … 1; places beyond are its ends, and what is no number is
-/// kNoNumber.
+/// Returns the entry of a color map at 0 … 1, clamped; kNoNumber for NaN.
 constexpr int kNoNumber = 256;
 int color_index(float place);
-/// The color of an entry; a gray of no map where there is no number.
+/// Returns the color of an entry; for kNoNumber a gray outside every map.
 Rgb color_of(const Colormap& map, int index);
 inline Rgb color_of(const Colormap& map, float place) { return color_of(map, color_index(place)); }
 
-/// The color of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter where
-/// there are many.
+/// Returns the color of a head among `heads`: hues spread evenly in OKLCH (Ottosson 2020), odd heads lighter
+/// if there are many.
 Rgb head_color(int head, int heads, bool dark);
 
-/// "#101317" to a color.
+/// Parses "#101317".
 Rgb parse_hex(std::string_view hex);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Maps weights to positions on a color map.
 #include "figure/contrast.h"
 
 #include <algorithm>

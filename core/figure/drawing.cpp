@@ -1,4 +1,4 @@
-// Drawings become files: PNG, SVG, PDF, and pixels.
+// Writes drawings as PNG, SVG, PDF, and pixels.
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 
@@ -19,7 +19,7 @@ namespace headlight {
 namespace {
 
 constexpr double kPointsPerPixel = 0.75;
-constexpr double kMaxPixels = 2e8;  // 800 MB while it is drawn
+constexpr double kMaxPixels = 2e8;  // 800 MB while drawing
 
 cairo_status_t write_bytes(void* out, const unsigned char* data, unsigned length) {
     static_cast<OutputFile*>(out)->write(data, length);
@@ -31,14 +31,14 @@ cairo_status_t append_bytes(void* text, const unsigned char* data, unsigned int 
     return CAIRO_STATUS_SUCCESS;
 }
 
-/// Where a name of an SVG ends that begins at `at`.
+/// Returns the end of an SVG name that begins at `at`.
 size_t name_end(std::string_view svg, size_t at) {
     while (at < svg.size() && (std::isalnum(as_byte(svg[at])) || svg[at] == '-' || svg[at] == '_')) ++at;
     return at;
 }
 
-/// Cairo numbers the parts of a file through the whole life of a process; here they are numbered from 0, so
-/// that the same picture is the same file whatever was drawn before or beside it.
+/// Renumbers the parts of a file from 0. Cairo numbers them through the whole life of a process; without
+/// this, the same picture would differ depending on what was drawn before.
 std::string with_own_numbers(std::string_view svg) {
     constexpr std::string_view kId = "id=\"";
     std::map<std::string_view, std::string> names;
@@ -78,7 +78,7 @@ Status draw_on(cairo_surface_t* surface, const Drawing& drawing, double scale, c
     return success();
 }
 
-/// Pixels as PNG has them: not multiplied by how much they cover; without that channel where all are whole.
+/// Converts to PNG's pixels: not premultiplied by alpha; without alpha if all are opaque.
 PngPixels pixels_of(cairo_surface_t* surface, double dpi, std::optional<bool> with_alpha = std::nullopt) {
     cairo_surface_flush(surface);
     const int width = cairo_image_surface_get_width(surface),
@@ -121,7 +121,7 @@ Status write_png(OutputFile& out, const Drawing& drawing, const std::string& nam
     return encode_png(pixels, [&out](const void* data, size_t size) { out.write(data, size); });
 }
 
-/// Pictures that would not fit into memory, or into the formats.
+/// Refuses pictures too large for memory or for the formats.
 Status check_size(const Drawing& drawing) {
     const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom,
                  height = drawing.page.height * zoom;
@@ -135,7 +135,7 @@ Status write_pdf(OutputFile& out, const Drawing& drawing, const std::string& nam
     const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
         write_bytes, &out, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
-                                   "2000-01-01T00:00:00Z");  // the same bytes on every run
+                                   "2000-01-01T00:00:00Z");  // same bytes on every run
     TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, name));
     cairo_surface_finish(surface.get());
     return success();

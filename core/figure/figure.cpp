@@ -1,3 +1,4 @@
+// Draws the parts that figures share.
 #include "figure/figure.h"
 
 #include <algorithm>
@@ -41,8 +42,8 @@ namespace {
 
 constexpr Index kMaxRectangles = 256;  // cells per side drawn as vectors
 
-/// The weights as a picture of `wide` × `high` pixels; a pixel that covers several cells is the largest of
-/// them.
+/// Draws the weights as a picture of `wide` × `high` pixels; a pixel that covers several cells shows the
+/// largest.
 std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const Matrix& w, int wide, int high,
                                                                          const FigureOptions& o,
                                                                          const Shades& shades) {
@@ -79,8 +80,8 @@ std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> paint_cells(const M
     return image;
 }
 
-/// Pixel by pixel on a picture; inside SVG and PDF with some pixels a cell, because viewers smooth what they
-/// enlarge.
+/// Draws a picture pixel by pixel; inside SVG and PDF with several pixels per cell, because viewers smooth
+/// enlarged pictures.
 void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double cell, const FigureOptions& o,
                      const Shades& shades) {
     const bool in_rows = o.queries == Axis::rows;
@@ -89,7 +90,7 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
     cairo_save(cairo);
     double left = x, top = y, right = x + cell * across, bottom = y + cell * down;
     const bool pixels = cairo_surface_get_type(cairo_get_target(cairo)) == CAIRO_SURFACE_TYPE_IMAGE;
-    double zoom = std::max(1.0, std::ceil(cell * 3)) / cell;  // pixels a unit
+    double zoom = std::max(1.0, std::ceil(cell * 3)) / cell;  // pixels per unit
     if (pixels) {
         cairo_user_to_device(cairo, &left, &top);
         cairo_user_to_device(cairo, &right, &bottom);
@@ -109,7 +110,7 @@ void draw_as_picture(Canvas& canvas, const Matrix& w, double x, double y, double
     cairo_restore(cairo);
 }
 
-/// Cells as they stand on the page, row after row.
+/// Lays out cells on the page, row by row.
 struct PageCells {
     const Matrix& w;
     Axis queries;
@@ -126,7 +127,7 @@ struct PageCells {
     }
 };
 
-/// Colors of all cells, 0 … 255; −1: masked.
+/// Returns the colors of all cells, 0 … 255; −1: masked.
 std::vector<int> color_indices(const PageCells& cells, const Shades& shades) {
     const Vector row_largest = cells.w.rowwise().maxCoeff();
     std::vector<int> out;
@@ -138,7 +139,7 @@ std::vector<int> color_indices(const PageCells& cells, const Shades& shades) {
     return out;
 }
 
-/// One path for each color, cells of one color that touch in one piece: files stay small and no seams show.
+/// Fills one path per color, with adjacent cells of a color in one piece: files stay small and show no seams.
 void fill_by_color(Canvas& canvas, const PageCells& cells, const std::vector<int>& indices,
                    const Colormap& map) {
     for (int index = -1; index <= kNoNumber; ++index) {
@@ -194,7 +195,7 @@ void draw_weights(Canvas& canvas, const Matrix& w, double x, double y, double ce
         draw_dots(canvas, cells, shades, map);
         std::replace_if(
             indices.begin(), indices.end(), [](int index) { return index >= 0 && index < kNoNumber; },
-            kNoNumber + 1);  // what is masked or no number is left
+            kNoNumber + 1);  // leaves out masked cells and NaN
     }
     fill_by_color(canvas, cells, indices, map);
 }

@@ -1,4 +1,4 @@
-// Figures for papers: the same views as the window's, drawn with vector text on a white page.
+// Draws figures for papers: the window's views with vector text on a white page.
 #pragma once
 
 #include <filesystem>
@@ -15,20 +15,20 @@
 
 namespace headlight {
 
-/// What a figure of many heads says of each, by ModelConfig::head_index; all of it may be empty.
+/// Holds what a figure of many heads shows for each, by ModelConfig::head_index; all of it may be empty.
 struct ManyHeads {
     std::vector<float> fades{};        // 0 … 1 towards the page
-    std::vector<std::string> notes{};  // beside its name
-    std::string notes_are{};           // what the notes are, for the caption
-    bool own_range = false;            // the brightest color stands for each head's own largest weight
+    std::vector<std::string> notes{};  // after its name
+    std::string notes_are{};           // meaning of the notes, for the caption
+    bool own_range = false;            // scales each head's colors to its own largest weight
     bool square_root = false;          // colors by the square root of the weight
 };
 
-/// A figure's style and what it shows.
+/// Holds a figure's style and content.
 struct FigureOptions : FigureStyle {
-    int block = 0, head = 0;                        // which attention block (ModelConfig::block), which head
-    std::optional<HeadGroup> group = std::nullopt;  // in place of the head: several as one
-    double most_cell = 0;                           // of one head: no cell is larger, where that is not 0
+    int block = 0, head = 0;                        // attention block (ModelConfig::block) and head
+    std::optional<HeadGroup> group = std::nullopt;  // replaces the head by several combined
+    double most_cell = 0;                           // of one head: maximum size of a cell; 0: none
     ManyHeads many{};
 };
 
@@ -40,46 +40,46 @@ struct FigureKind {
                             ThreadPool& pool);
 };
 
-/// The table of figures: the only place to add one.
+/// Returns the table of figures: the only place to add one.
 std::span<const FigureKind> figure_kinds();
 const FigureKind* find_figure(std::string_view name);
 
-// One file per figure.
+// Draw figures, one file each.
 Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options,
                             ThreadPool& pool);
 Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOptions& options,
                              ThreadPool& pool);
 
-/// " Row 3 is fully masked: …" for captions, "" where no row of the head is (MaskPlan).
+/// Returns " Row 3 is fully masked: …" for captions, "" if no row of the head is (MaskPlan).
 std::string fully_masked_note(const Trace& trace, int block, int head);
 
-/// Makes a figure and writes it, whole or not at all.
+/// Draws a figure and writes it, whole or not at all.
 Status write_figure(const std::filesystem::path& path, const FigureKind& kind,
                     std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
 
-/// The colors of a page.
+/// Holds the colors of a page.
 struct PageColors {
     Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73},
         line{0xAB, 0xB3, 0xBD}, hatch{0xC6, 0xCC, 0xD3}, page{255, 255, 255};
 };
 
-/// The page, unless it shall be transparent; the title where there is one, `automatic` in place of "auto".
+/// Draws the page, unless it is transparent, and the title, if any; `automatic` replaces "auto".
 void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& options,
                   const std::string& automatic);
-/// What the style makes of lengths in points: 1 at its usual font size.
+/// Returns the factor of lengths in points: 1 at the usual font size.
 inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25; }
 
-/// Draws weights[queries, keys] with square cells: one rectangle each, or one picture where they are finer
-/// than the page. Entries < 0 are masked.
+/// Draws weights[queries, keys] with square cells: one rectangle each, or one picture if they are finer than
+/// the page. Entries < 0 are masked.
 void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell,
                   const FigureOptions& options, const Shades& shades);
 
-/// A vertical color bar with five ticks, which say the weights that stand there.
+/// Draws a vertical color bar with five ticks, labeled with their weights.
 void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options,
                     const Shades& shades);
 
-/// Draw every how many labels so that they stand `apart`: 1, 2, 5, 10, 20, …; kOneLabel where there is no
-/// room for a second one, as where cells have no extent.
+/// Return every how many labels to draw so that they are `apart`: 1, 2, 5, 10, 20, …; kOneLabel if there is
+/// no room for a second one, as with cells of no extent.
 inline constexpr int kOneLabel = 1'000'000'000;
 int label_step(double cell, double apart);
 

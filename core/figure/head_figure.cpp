@@ -1,4 +1,4 @@
-// One head: weights, token labels on both axes, color bar, title, caption.
+// Draws one head: weights, token labels on both axes, color bar, title, caption.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -16,10 +16,10 @@ namespace headlight {
 namespace {
 
 constexpr double kMargin = 14, kLabelSize = 11, kBarSpace = 74, kMaxCell = 48, kAxisTitle = 15;
-/// From one label to the next, in sizes of the type; the least of the chosen size; what rounding loses.
+/// Distance between labels, in font sizes; smallest label as a share of the chosen size; slack for rounding.
 constexpr double kLabelStep = 1.2, kLeastLabel = 0.75, kAlmost = 0.999;
 
-/// The head's, or those of several as one.
+/// Returns the weights of the head, or of several combined.
 Matrix weights_of(const Trace& trace, const FigureOptions& o) {
     if (o.group) return combined_pattern(trace, *o.group, o.drop_sink);
     Matrix own = masked_pattern(trace, o.block, o.head);
@@ -38,7 +38,7 @@ std::vector<std::string> short_labels(std::vector<std::string> labels) {
     return labels;
 }
 
-/// Labels down the left side and over the columns.
+/// Lays out labels down the left side and above the columns.
 struct Labels {
     std::vector<std::string> down, across;
 };
@@ -46,8 +46,8 @@ struct Labels {
 struct Layout {
     double cell = 0, left = 0, top = 0, width = 0, height = 0, font = kLabelSize, zoom = 1;
     double top_of_titles = 0;
-    bool turned = false;  // labels over the columns at 45°
-    int step = 1;         // every step-th label is drawn
+    bool turned = false;  // labels above the columns at 45°
+    int step = 1;         // draws every step-th label
 };
 
 double widest(const std::vector<std::string>& labels, double font) {
@@ -58,7 +58,7 @@ double widest(const std::vector<std::string>& labels, double font) {
 
 constexpr double kCaptionLine = 13;
 
-/// A text in lines that are at most so wide, broken between words.
+/// Breaks a text between words into lines of at most this width.
 std::vector<std::string> broken(const std::string& text, double width, double font) {
     std::vector<std::string> lines(1);
     std::istringstream words(text);
@@ -72,12 +72,12 @@ std::vector<std::string> broken(const std::string& text, double width, double fo
     return lines;
 }
 
-/// How much room titles of the axes take beside the labels.
+/// Returns the room that axis titles need beside the labels.
 double room_for_axis_titles(const FigureOptions& o) {
     return o.labels && o.axis_titles ? kAxisTitle * style_zoom(o) : 0;
 }
 
-/// Labels of all tokens where a little smaller ones fit.
+/// Shrinks the font a little if that fits the labels of all tokens.
 double fitting_font(double font, double cell) {
     return cell < kLabelStep * font && cell >= kLeastLabel * kLabelStep * font ? cell / kLabelStep : font;
 }
@@ -135,7 +135,7 @@ void draw_labels(Canvas& canvas, const Layout& l, const Labels& labels) {
     }
 }
 
-/// "query" along the rows and "key" over the columns, or the other way round.
+/// Draws "query" along the rows and "key" above the columns, or the other way round.
 void draw_axis_titles(Canvas& canvas, const FigureOptions& o, const Layout& l, const Labels& labels) {
     const bool rows = o.queries == Axis::rows;
     const double font = 10 * l.zoom, above = l.top_of_titles + font * 0.6,
@@ -156,7 +156,7 @@ void draw_grid_lines(Canvas& canvas, const Layout& l, const Labels& labels) {
                     PageColors{}.line, 0.5);
 }
 
-/// Weights from 0.005 on, where a cell has room for them.
+/// Writes weights from 0.005 on, if a cell has room for them.
 void draw_values(Canvas& canvas, const Layout& l, const Matrix& weights, const FigureOptions& o,
                  const Shades& shades) {
     const double font = std::min(l.font, l.cell * 0.36);
@@ -188,7 +188,7 @@ std::string automatic_caption(const Trace& trace, const FigureOptions& o, const 
     return out;
 }
 
-/// The caption and the methods, in lines so wide.
+/// Breaks the caption and the methods into lines of this width.
 std::vector<std::string> lines_under(const Trace& trace, const FigureOptions& o, const Shades& shades,
                                      double width) {
     const double font = 10 * style_zoom(o);
@@ -226,7 +226,7 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
             "values out, or draw squares."};
     TRY(const ChosenAxes axes, choose_axes(*trace, o));
     check_fits(int64_t{trace->query_count(o.block)} * trace->key_count(o.block) *
-               12);  // as it is, as it is shown, the tokens kept
+               12);  // as computed, as shown, the tokens kept
     const Matrix weights = chosen_weights(weights_of(*trace, o), axes, o);
     Labels labels{short_labels(axes.queries.labels), short_labels(axes.keys.labels)};
     if (o.queries == Axis::columns) std::swap(labels.down, labels.across);

@@ -1,4 +1,4 @@
-// All heads, or some: a grid of thumbnails, layers down and heads across.
+// Draws all heads, or some: a grid of thumbnails, layers down and heads across.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -14,13 +14,13 @@ namespace {
 
 constexpr double kGridMargin = 14, kGap = 4, kNumbers = 26, kSide = 84;
 
-/// Where each head stands, and how rows and thumbnails are called.
+/// Places heads, and names rows and thumbnails.
 struct Grid {
     int down = 0, across = 0;
     std::vector<std::optional<int>>
-        heads;  // ModelConfig::head_index, row after row; none: the block has fewer heads
+        heads;  // ModelConfig::head_index, row by row; none: the block has fewer heads
     std::vector<std::string> row_names;  // of whole layers
-    std::vector<std::string> names;      // of each thumbnail, where only some are shown or each has a note
+    std::vector<std::string> names;      // of each thumbnail, if only some are shown or each has a note
     std::vector<std::string> notes;
 
     bool by_layer() const { return !row_names.empty(); }
@@ -47,7 +47,7 @@ Result<Grid> chosen_grid(const ModelConfig& c, const std::string& wanted) {
     return g;
 }
 
-/// A name over each thumbnail that no row and column name, or that has a note beside its name.
+/// Names each thumbnail that no row and column name, or that has a note after its name.
 void add_names(Grid& g, const ModelConfig& c, const std::vector<std::string>& notes) {
     if (g.by_layer() && notes.empty()) return;
     for (const auto& i : g.heads) {
@@ -57,8 +57,8 @@ void add_names(Grid& g, const ModelConfig& c, const std::vector<std::string>& no
     }
 }
 
-/// As many columns as make the thumbnails largest on a page of this shape; without one, a little wider than
-/// high.
+/// Chooses the number of columns that makes thumbnails largest on a page of this shape; without one, a little
+/// wider than high.
 void lay_out(Grid& g, std::optional<double> width, std::optional<double> height) {
     const auto count = isize(g.heads);
     const double shape = width && height ? *width / *height : 1.6;
@@ -122,7 +122,7 @@ void draw_names(Canvas& canvas, const Grid& g, const GridLayout& l) {
     }
 }
 
-/// A thumbnail in the colors of its own range or of all, faded towards the page.
+/// Draws a thumbnail in the colors of its own range or of all, faded towards the page.
 void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, double side,
                     const FigureOptions& o, Shades shades, float fade) {
     if (o.many.own_range) shades.largest = std::max(1e-6f, weights.maxCoeff());
@@ -136,7 +136,7 @@ void draw_thumbnail(Canvas& canvas, const Matrix& weights, double x, double y, d
     canvas.stroke_rect(x, y, side, side, {0xDA, 0xDE, 0xE3}, 0.5);
 }
 
-/// How thumbnails are colored: entries are the largest of squares, so that no percentile is known of them.
+/// Returns the contrast of thumbnails: entries are max-pooled, so that percentiles are unknown.
 Contrast contrast_of_thumbnails(const FigureOptions& o) {
     if (o.many.square_root) return Contrast::root;
     const bool any = o.contrast != Contrast::automatic && o.contrast != Contrast::percentile;

@@ -1,3 +1,4 @@
+// Describes how to reproduce a figure.
 #include "figure/methods.h"
 
 #include "base/cast.h"
@@ -6,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-/// The first of the changes in force, as options spell them.
+/// Spells the first of the changes in force as options do.
 std::string interventions_of(const Trace& trace) {
     constexpr int kMaxNamed = 4;
     const auto& changes = trace.request.intervention.changes;

@@ -1,4 +1,4 @@
-// What a reader needs to make a figure again: model, heads, mask, interventions, version.
+// Describes how to reproduce a figure: model, heads, mask, interventions, version.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-/// "stories, head 2.0. Mask: model default. No interventions. Headlight 0.9." `shown`: what of the model the
-/// figure shows; "" where that is all of it.
+/// Returns "stories, head 2.0. Mask: model default. No interventions. Headlight 0.9." `shown`: the part of
+/// the model that the figure shows; "": all of it.
 std::string methods_caption(const Trace& trace, const std::string& shown);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Reads and writes figure styles.
 #include "figure/style.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ Error wrong(const StyleField& field, const std::string& text, const std::string&
     return Error{std::string(field.name) + " cannot be " + in_quotes(text) + "; it may be " + may_be + "."};
 }
 
-/// One overload for each type of a field.
+/// Has one overload per type of field.
 struct Setter {
     FigureStyle& style;
     const StyleField& field;
@@ -183,7 +184,7 @@ std::span<const FigurePreset> built_in_presets() {
 
 Status apply_preset(FigureStyle& style, const FigurePreset& preset) {
     for (const auto& [name, given] : preset.fields) {
-        const bool former = name == "scale";  // as older versions called the contrast
+        const bool former = name == "scale";  // former name of the contrast
         const StyleField* field = find_field(former ? "contrast" : name);
         const std::string text = former ? contrast_of_scale(given) : given;
         if (!field)

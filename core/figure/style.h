@@ -1,4 +1,4 @@
-// How figures look: one table of fields for the command line, presets and the window.
+// Defines the style of figures: one table of fields for the command line, presets and the window.
 #pragma once
 
 #include <filesystem>
@@ -17,30 +17,30 @@
 namespace headlight {
 
 enum class Axis { rows, columns };               // where the queries run
-enum class Marks { squares, dots };              // dots: their areas by weight
-enum class Turned { automatic, always, never };  // labels over the columns at 45°
+enum class Marks { squares, dots };              // dots: area proportional to weight
+enum class Turned { automatic, always, never };  // labels above the columns at 45°
 
 struct FigureStyle {
-    double width_mm = 0, height_mm = 0;  // 0: by width_px, or as the content needs
+    double width_mm = 0, height_mm = 0;  // 0: by width_px, or by content
     double width_px = 0, height_px = 0;  // pixels of a PNG at `dpi`
     double dpi = 96;
-    double font_pt = 8.25;  // of token labels; the rest follows
+    double font_pt = 8.25;  // of token labels; other sizes follow
     std::string colormap = "beam";
     Contrast contrast = Contrast::automatic;
     Axis queries = Axis::rows;
     Marks marks = Marks::squares;
     Turned turned = Turned::automatic;
-    std::string title = "auto";    // auto: what it shows and the model's name; "": none
-    std::string caption = "auto";  // auto: how to read it; "": none
+    std::string title = "auto";    // auto: content and the model's name; "": none
+    std::string caption = "auto";  // auto: how to read the figure; "": none
     bool labels = true, color_bar = true, grid_lines = false, values = false, join_words = false,
          transparent = false;
     bool axis_titles = true;   // one head: "query" and "key"
-    bool methods = false;      // under the figure: what is needed to make it again
+    bool methods = false;      // below the figure: how to reproduce it
     bool drop_sink = false;    // one head: without its first key, rows renormalized
-    std::string tokens, keys;  // "0-5,9": only these (keys: of the keys; where empty, as tokens)
+    std::string tokens, keys;  // "0-5,9": only these (keys: along the keys; empty: as tokens)
     std::string heads;         // "1.2,3.0": only these of all heads
 
-    /// Size of the page in CSS pixels, where one was asked for.
+    /// Return the size of the page in CSS pixels, if one was asked for.
     std::optional<double> width() const { return length(width_mm, width_px); }
     std::optional<double> height() const { return length(height_mm, height_px); }
     bool operator==(const FigureStyle&) const = default;
@@ -52,24 +52,24 @@ private:
     }
 };
 
-/// A row of the table of fields: its name as files and options spell it, what it means, and where it lies.
+/// A row of the table of fields: its name in files and options, its meaning, and its member.
 struct StyleField {
     const char* name;
     const char* help;
     std::variant<double FigureStyle::*, bool FigureStyle::*, std::string FigureStyle::*,
                  Contrast FigureStyle::*, Axis FigureStyle::*, Marks FigureStyle::*, Turned FigureStyle::*>
         member;
-    double low = 0, high = 0;  // of numbers
+    double low = 0, high = 0;  // range of numbers
 };
 std::span<const StyleField> style_fields();
 
-/// A field as text, and from text; an error names the field and what it may be.
+/// Convert a field to text, and from text; an error names the field and its valid values.
 std::string field_text(const FigureStyle& style, const StyleField& field);
 Status set_field(FigureStyle& style, const StyleField& field, const std::string& text);
-/// What a field with names may be, or nothing for numbers and texts.
+/// Lists the names that a field accepts; empty for numbers and texts.
 std::vector<std::string> field_names(const StyleField& field);
 
-/// A preset: a name and what it sets, by field names.
+/// Holds a preset: a name and the fields that it sets.
 struct FigurePreset {
     std::string name;
     std::map<std::string, std::string> fields;
@@ -78,15 +78,15 @@ struct FigurePreset {
 std::span<const FigurePreset> built_in_presets();
 
 Status apply_preset(FigureStyle& style, const FigurePreset& preset);
-/// What a style sets beyond the plain one.
+/// Lists what a style changes of the default.
 FigurePreset preset_of(const std::string& name, const FigureStyle& style);
 
-/// A preset file: {"format": "headlight-figure", "version": 1, "name": …, fields}.
+/// Parses a preset file: {"format": "headlight-figure", "version": 1, "name": …, fields}.
 Result<FigurePreset> parse_preset(std::string_view text, const std::string& file);
 Result<FigurePreset> open_preset(const std::filesystem::path& path);
 Status save_preset(const std::filesystem::path& path, const FigurePreset& preset);
 
-/// "0-5,9" as sorted positions below `count`; all of them where the text is empty.
+/// Parses "0-5,9" to sorted positions below `count`; all of them if the text is empty.
 Result<std::vector<int>> read_positions(const std::string& text, int count);
 
 }  // namespace headlight

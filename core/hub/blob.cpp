@@ -1,3 +1,4 @@
+// Downloads one file of a repository.
 #include "hub/blob.h"
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMaxTries = 5;  // of a connection that is cut, with less than this between them
+constexpr int kMaxTries = 5;  // of an interrupted connection, with less than this between them
 constexpr int64_t kProgress = 64 << 10;
 
 Error cannot_keep(const fs::path& path, int code) {
@@ -31,7 +32,7 @@ Error cannot_keep(const fs::path& path, int code) {
         "again goes on behind it."};
 }
 
-/// Sleeps so long, or until it is cancelled.
+/// Sleeps for `length`, or until cancelled.
 Status rest_for(std::chrono::milliseconds length, const CancelFlag* cancel) {
     constexpr std::chrono::milliseconds kLook{20};
     for (auto slept = kLook; slept <= length; slept += kLook) {
@@ -46,7 +47,7 @@ int64_t size_of(const Descriptor& file) {
     return fstat(file.number(), &info) == 0 ? info.st_size : 0;
 }
 
-/// Writes all of it at its place, or says what the system refused.
+/// Writes all bytes at their offset, or returns errno.
 int write_at(int file, int64_t at, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = pwrite(file, bytes.data(), bytes.size(), at);
@@ -58,7 +59,7 @@ int write_at(int file, int64_t at, std::string_view bytes) {
     return 0;
 }
 
-/// Waits until no other program (huggingface_hub locks the same file) fetches the same blob.
+/// Waits until no other program (huggingface_hub locks the same file) downloads the same blob.
 Status lock_blob(const HubTransfer& t, const Descriptor& lock) {
     bool said = false;
     while (flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
@@ -70,7 +71,7 @@ Status lock_blob(const HubTransfer& t, const Descriptor& lock) {
     return success();
 }
 
-/// SHA-256 of 64 digits, else git's hash of a blob, of the file as it lies on the disk.
+/// Hashes the file on disk: SHA-256 if the expected hash has 64 digits, else git's blob hash.
 Result<std::string> hash_of(const fs::path& path, const HubFile& file, const CancelFlag* cancel) {
     constexpr size_t kPiece = 1 << 20;
     TRY(const auto mapped, MappedFile::open(path));
@@ -86,7 +87,7 @@ Result<std::string> hash_of(const fs::path& path, const HubFile& file, const Can
     return digest.finish();
 }
 
-/// The address of a file at the commit.
+/// Returns the URL of a file at the commit.
 std::string url_of(const HubTransfer& t, const HubFile& file) {
     std::string out = t.place.endpoint + "/" + t.repository + "/resolve/" + t.commit + "/";
     for (size_t begin = 0; begin <= file.name.size();) {
@@ -103,7 +104,7 @@ Error is_shorter(const HubTransfer& t, const HubFile& file, int64_t have) {
                  " that are listed there; fetch it later, or set HF_ENDPOINT to another mirror."};
 }
 
-/// Receives what is missing of a part. A connection that is cut is made again, behind what came by then.
+/// Receives the missing rest of a part. Resumes an interrupted connection after the bytes received.
 Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, const fs::path& path) {
     const std::string url = url_of(t, file);
     const int64_t begun = t.progress.done;
@@ -137,7 +138,7 @@ Status receive(HubTransfer& t, const HubFile& file, const Descriptor& part, cons
     return success();
 }
 
-/// A part that is whole and has its hash takes the blob's name; one that has not is removed.
+/// Renames a complete part to the blob's name if its hash is right; removes it otherwise.
 Status finish(HubTransfer& t, const HubFile& file, const fs::path& path, bool& wrong) {
     wrong = false;
     t.progress.begin("checking " + file.name);
@@ -157,7 +158,7 @@ Status finish(HubTransfer& t, const HubFile& file, const fs::path& path, bool& w
     return success();
 }
 
-/// The blob, unless it is there.
+/// Downloads the blob, unless it exists.
 Status fetch_blob(HubTransfer& t, const HubFile& file) {
     const fs::path blob = t.blob(file), path = blob.string() + ".incomplete";
     std::error_code ignored;
@@ -167,8 +168,7 @@ Status fetch_blob(HubTransfer& t, const HubFile& file) {
         Descriptor part(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
         if (part.number() < 0) return cannot_keep(path, errno);
         if (size_of(part) > file.size && ftruncate(part.number(), 0) != 0) return cannot_keep(path, errno);
-        resumed =
-            size_of(part) > 0;  // of what an earlier try left; a wrong one is fetched once more as a whole
+        resumed = size_of(part) > 0;  // from an earlier try; a wrong one is downloaded again whole
         t.progress.begin(file.name);
         TRY_STATUS(receive(t, file, part, path));
         if (fsync(part.number()) != 0 && errno != EINVAL && errno != ENOTSUP) return cannot_keep(path, errno);
@@ -179,7 +179,7 @@ Status fetch_blob(HubTransfer& t, const HubFile& file) {
     return success();
 }
 
-/// The snapshot's link, "../../blobs/HASH"; a copy where the file system knows no links.
+/// Links the snapshot to the blob, "../../blobs/HASH"; copies it if the file system has no links.
 Status link_blob(const HubTransfer& t, const HubFile& file) {
     const fs::path link = t.link(file), blob = t.blob(file);
     std::error_code problem;

@@ -1,4 +1,4 @@
-// One file of a repository on its way into the cache.
+// Downloads one file of a repository into the cache.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// What the files of one fetch share.
+/// Holds what the files of one download share.
 struct HubTransfer {
     HttpClient& client;
     HubPlace place;
@@ -26,15 +26,15 @@ struct HubTransfer {
     }
 };
 
-/// Why the hub did not give something: a sentence that says what helps.
+/// Explains a refusal of the hub and its remedy.
 Error hub_refusal(const HttpAnswer& answer, const std::string& endpoint, const std::string& what,
                   const std::string& repository);
 
-/// Asks for the size and the hash of a file of which the list said neither.
+/// Requests the size and hash of a file that the list omitted.
 Result<HubFile> ask_of_file(HubTransfer& transfer, const HubFile& file);
 
-/// Puts the file into the cache, unless it is there: its blob, checked, and the snapshot's link to it. Its
-/// size and hash are known.
+/// Puts the file into the cache, unless it exists: its blob, verified, and the snapshot's link to it.
+/// Requires its size and hash.
 Status fetch_file(HubTransfer& transfer, const HubFile& file);
 
 }  // namespace headlight

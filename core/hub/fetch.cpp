@@ -1,3 +1,4 @@
+// Downloads models from the Hugging Face hub.
 #include "hub/fetch.h"
 
 #include <sys/statvfs.h>
@@ -33,7 +34,7 @@ Result<HubListing> ask_for_files(HttpClient& client, const HubPlace& place, cons
     return parse_hub_listing(body, name.repository);
 }
 
-/// Pull requests that may offer the weights as safetensors. What cannot be read counts as none.
+/// Lists pull requests that may offer the weights as safetensors. Ignores unreadable ones.
 Result<HubConversions> ask_for_conversions(HttpClient& client, const HubPlace& place,
                                            const std::string& repository, const CancelFlag* cancel) {
     constexpr int kMaxPages = 5;
@@ -52,13 +53,13 @@ Result<HubConversions> ask_for_conversions(HttpClient& client, const HubPlace& p
     return found;
 }
 
-/// A revision and what it holds.
+/// Holds a revision and its files.
 struct ListedRevision {
     std::string revision;
     HubListing listing;
 };
 
-/// What the hub's converter made of the pickles of `main`; nothing where there is none of the same pickles.
+/// Finds the hub converter's safetensors of `main`; nothing if none is of the same pickles.
 Result<std::optional<ListedRevision>> find_conversion(HttpClient& client, const HubPlace& place,
                                                       const std::string& repository, const HubListing& main,
                                                       const CancelFlag* cancel) {
@@ -76,7 +77,7 @@ Result<std::optional<ListedRevision>> find_conversion(HttpClient& client, const 
     return std::optional<ListedRevision>();
 }
 
-/// What a file still needs of the disk.
+/// Returns the disk space that a file still needs.
 int64_t missing_bytes(const HubTransfer& t, const HubFile& file) {
     std::error_code none, error;
     const fs::path blob = t.blob(file), part = blob.string() + ".incomplete";
@@ -85,7 +86,7 @@ int64_t missing_bytes(const HubTransfer& t, const HubFile& file) {
     return error ? file.size : std::max<int64_t>(0, file.size - static_cast<int64_t>(have));
 }
 
-/// Says before it begins whether the disk can hold it.
+/// Fails in advance if the disk has too little space.
 Status check_room(const HubTransfer& t, const std::vector<HubFile>& files) {
     int64_t needed = 0, all = 0;
     for (const HubFile& file : files) {
@@ -98,7 +99,7 @@ Status check_room(const HubTransfer& t, const std::vector<HubFile>& files) {
     struct statvfs disk {};
     std::error_code problem;
     fs::create_directories(t.folder(), problem);
-    if (problem || statvfs(t.folder().c_str(), &disk) != 0) return success();  // writing will say it
+    if (problem || statvfs(t.folder().c_str(), &disk) != 0) return success();  // writing will report it
     const auto free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
     if (needed <= free) return success();
     return Error{t.repository + " needs " + short_bytes(needed) + ", and " + display_path(t.cache) +
@@ -106,7 +107,7 @@ Status check_room(const HubTransfer& t, const std::vector<HubFile>& files) {
                  "; free some space, or set HF_HUB_CACHE to another folder."};
 }
 
-/// Sizes and hashes of all, and the disk has room for them.
+/// Completes sizes and hashes, and checks disk space.
 Status prepare(HubTransfer& t, std::vector<HubFile>& files) {
     for (HubFile& file : files)
         if (file.size < 0 || file.hash.empty()) {
@@ -117,7 +118,7 @@ Status prepare(HubTransfer& t, std::vector<HubFile>& files) {
     return success();
 }
 
-/// refs/main → the commit, so that the name finds the snapshot.
+/// Writes refs/main → the commit, so that the name finds the snapshot.
 Status write_ref(const HubTransfer& t, const std::string& revision) {
     if (revision == t.commit) return success();
     const fs::path ref = t.folder() / "refs" / revision;

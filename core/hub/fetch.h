@@ -1,5 +1,5 @@
-// A model from the Hugging Face hub into its cache, as huggingface_hub lays it out: blobs by their hash,
-// snapshots of links to them, refs. Python finds it there, and so does --model.
+// Downloads a model from the Hugging Face hub into its cache, in huggingface_hub's layout: blobs by their
+// hash, snapshots of links to them, refs. Python finds it there, and so does --model.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@ namespace headlight {
 
 struct FetchRequest {
     HubName name;
-    std::string gguf;  // a part of the name of the GGUF file that is wanted
+    std::string gguf;  // part of the name of the wanted GGUF file
 };
 
-/// How far it is, for other threads to read.
+/// Reports progress to other threads.
 class FetchProgress {
 public:
     std::atomic<int64_t> done{0}, total{0};  // bytes of all files; total 0: not known yet
     std::function<void()> changed = [] {};   // called on the fetching thread
 
-    /// What is done now: "asking the hub", "model.safetensors".
+    /// Returns the current step: "asking the hub", "model.safetensors".
     std::string step() const {
         std::lock_guard lock(mutex_);
         return step_;
@@ -45,18 +45,18 @@ private:
 };
 
 struct Fetched {
-    std::filesystem::path path;  // what --model takes: the snapshot's folder, or the GGUF file in it
-    std::string revision;        // that was wanted, or the one that holds its weights as safetensors
+    std::filesystem::path path;  // argument of --model: the snapshot's folder, or the GGUF file in it
+    std::string revision;        // the requested one, or the one that holds its weights as safetensors
     std::string commit;
     std::vector<HubFile> files;
-    int64_t received = 0;  // bytes that came by the network
-    std::string note;      // one sentence, where it is another revision than was wanted; else empty
+    int64_t received = 0;  // bytes received over the network
+    std::string note;      // one sentence, if the revision is not the requested one; else empty
 };
 
-/// Fetches what opening the model needs and the cache lacks. What came before a failure, a cancel or the end
-/// of the program stays as NAME.incomplete, and the next try goes on behind it. Size and hash of each file
-/// are checked before it takes its name. Where main holds the weights as a pickle alone, and the hub's
-/// converter offers the same as safetensors in a pull request, it is that revision.
+/// Downloads what the model needs and the cache lacks. Partial files survive a failure, a cancel or the end
+/// of the program as NAME.incomplete, and the next try resumes them. Verifies size and hash of each file
+/// before renaming it. If main holds the weights only as a pickle, and the hub's converter offers the same as
+/// safetensors in a pull request, downloads that revision.
 Result<Fetched> fetch_model(const FetchRequest& request, FetchProgress& progress,
                             const CancelFlag* cancel = nullptr);
 

@@ -1,3 +1,4 @@
+// Chooses the files of a repository that a model needs.
 #include "hub/files.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 constexpr size_t kMaxFiles = 20'000, kLongestFileName = 500;
 constexpr int64_t kLargestFile = int64_t{1} << 40;
 
-/// Within the repository's folder, whatever the server says.
+/// Requires that a name stays within the repository's folder, whatever the server says.
 bool is_safe(const std::string& name) {
     const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f || c == '\\'; };
     if (name.empty() || name.size() > kLongestFileName || name.front() == '/' || name.back() == '/' ||
@@ -31,7 +32,7 @@ bool is_safe(const std::string& name) {
     return true;
 }
 
-/// A file of the list; what lies in large file storage is known by its SHA-256.
+/// Reads a file of the list; large files (LFS) are identified by their SHA-256.
 Result<HubFile> read_hub_file(const Json& json, const std::string& from) {
     HubFile out;
     if (!json.is_object()) return Error{from + " lists a file that is not an object; try again later."};
@@ -52,7 +53,7 @@ Result<HubFile> read_hub_file(const Json& json, const std::string& from) {
 
 bool is_gguf_file(const HubFile& file) { return file.name.ends_with(".gguf"); }
 
-/// "a-Q4_K_M.gguf (4.9 GB), a-Q8_0.gguf (8.5 GB)", as many as a message holds.
+/// Returns "a-Q4_K_M.gguf (4.9 GB), a-Q8_0.gguf (8.5 GB)", as many as fit a message.
 std::string names_of(const std::vector<HubFile>& files) {
     constexpr size_t kMax = 6;
     std::string out;
@@ -62,7 +63,7 @@ std::string names_of(const std::vector<HubFile>& files) {
     return out + (files.size() > kMax ? " and " + std::to_string(files.size() - kMax) + " more" : "");
 }
 
-/// A file with the parts that make a model of it.
+/// Returns a file with the other parts of its model.
 Result<std::vector<HubFile>> gguf_with_parts(const HubListing& listing, const HubFile& file) {
     const auto part = parse_gguf_part(file.name);
     if (!part) return std::vector{file};
@@ -78,8 +79,8 @@ Result<std::vector<HubFile>> gguf_with_parts(const HubListing& listing, const Hu
     return out;
 }
 
-/// The GGUF file that is meant: the only one, or the one whose name has this part in it. A model in parts is
-/// one, by the name of the first.
+/// Returns the GGUF file meant: the only one, or the one whose name contains this part. A model in parts
+/// counts once, by the name of the first.
 Result<std::vector<HubFile>> choose_gguf(const HubListing& listing, const std::string& part,
                                          const std::string& repository) {
     std::vector<HubFile> all, meant;
@@ -99,7 +100,7 @@ Result<std::vector<HubFile>> choose_gguf(const HubListing& listing, const std::s
                  "; choose one with --gguf: " + names_of(meant.empty() ? all : meant) + "."};
 }
 
-/// Where config.json and weights lie: at the top, or in the folder of the transformer of an older
+/// Returns the folder of config.json and weights: the top, or the transformer's folder of an older
 /// sentence-transformers model, "0_Transformer/".
 std::string folder_of_model(const HubListing& listing) {
     if (listing.find("config.json") || !listing.find("modules.json")) return "";
@@ -113,8 +114,7 @@ std::string folder_of_model(const HubListing& listing) {
     return "";
 }
 
-/// The first of these sets of a tokenizer's files that is there as a whole, in the order in which they are
-/// opened.
+/// Adds the first complete set of tokenizer files, in the order in which they are tried.
 void add_tokenizer(const HubListing& listing, const std::string& folder, std::vector<HubFile>& out) {
     static const std::vector<std::vector<std::string>> sets{{"tokenizer.json"},
                                                             {"source.spm", "target.spm", "vocab.json"},

@@ -1,4 +1,4 @@
-// Which files of a repository are needed, from what the hub says of it.
+// Chooses which files of a repository are needed, from the hub's listing.
 #pragma once
 
 #include <string>
@@ -11,13 +11,12 @@ namespace headlight {
 
 struct HubFile {
     std::string name;   // with its folders, "onnx/model.onnx"
-    int64_t size = -1;  // −1: the hub did not say
-    std::string
-        hash;  // SHA-256 of what lies in large file storage, else git's hash of the blob; "": it did not say
+    int64_t size = -1;  // −1: unknown
+    std::string hash;   // SHA-256 of a large file (LFS), else git's blob hash; "": unknown
     bool operator==(const HubFile&) const = default;
 };
 
-/// A revision of a repository.
+/// Lists a revision of a repository.
 struct HubListing {
     std::string commit;
     std::vector<HubFile> files;
@@ -25,46 +24,46 @@ struct HubListing {
     const HubFile* find(std::string_view name) const;
 };
 
-/// Whether it is a hash by which the hub knows a blob: 40 or 64 hexadecimal digits, in lower case.
+/// Returns whether it is a blob hash of the hub: 40 or 64 hexadecimal digits, in lower case.
 bool is_hub_hash(std::string_view text);
 
-/// Reads the answer of {endpoint}/api/models/{repository}/revision/{revision}?blobs=true. Every name stays
-/// within its folder; sizes and counts are bounded. `repository` is what messages call it.
+/// Parses the answer of {endpoint}/api/models/{repository}/revision/{revision}?blobs=true. Every name stays
+/// within its folder; sizes and counts are bounded. Messages call it `repository`.
 Result<HubListing> parse_hub_listing(std::string_view json, const std::string& repository);
 
-/// The files that opening the model needs: configuration, tokenizer, and model.safetensors or the index of
-/// its shards; or, where `gguf` names one by a part of its name, or there is nothing else, a GGUF file.
+/// Chooses the files that the model needs: configuration, tokenizer, and model.safetensors or the index of
+/// its shards; or a GGUF file, if `gguf` names one by a part of its name or there is nothing else.
 Result<std::vector<HubFile>> choose_hub_files(const HubListing& listing, const std::string& gguf,
                                               const std::string& repository);
 
-/// The shards that an index among these files names; `text` is what it holds.
+/// Lists the shards that an index among these files names; `text`: its content.
 Result<std::vector<HubFile>> choose_hub_shards(const HubListing& listing, const std::string& index,
                                                std::string_view text);
 
-/// Whether the weights are there as a Python pickle alone, which is never read.
+/// Returns whether the weights exist only as a Python pickle, which is never read.
 bool is_only_pickled(const HubListing& listing);
 
-/// Whether two revisions hold the same pickles, as far as the hub says their hashes.
+/// Returns whether two revisions hold the same pickles, as far as their hashes are known.
 bool has_same_pickles(const HubListing& a, const HubListing& b);
 
-/// Who converts pickles for the hub, in pull requests of this title. transformers looks for the same
+/// Name the hub's converter of pickles and the title of its pull requests. transformers looks for the same
 /// (safetensors_conversion.py).
 inline constexpr const char* kHubConverter = "SFconvertbot";
 inline constexpr const char* kHubConversion = "Adding `safetensors` variant of this model";
 
-/// Numbers of the pull requests in which the hub's converter offers the weights as safetensors; refs/pr/N is
-/// the revision.
+/// Holds the numbers of pull requests in which the hub's converter offers the weights as safetensors;
+/// refs/pr/N is the revision.
 struct HubConversions {
     std::vector<int> open, closed;
-    /// Those that are open first.
+    /// Lists all, open ones first.
     std::vector<int> all() const;
 };
 
-/// Adds those of a page of {endpoint}/api/models/{repository}/discussions; whether there is another page.
-/// Others are passed over.
+/// Adds those of a page of {endpoint}/api/models/{repository}/discussions, ignoring others; returns whether
+/// there is another page.
 Result<bool> add_hub_conversions(std::string_view json, const std::string& repository, HubConversions& found);
 
-/// Git's hash of a file's bytes: SHA-1 of "blob", its size, a zero and the bytes.
+/// Computes git's hash of a file: SHA-1 of "blob", its size, a zero and the bytes.
 std::string git_blob_hash(std::string_view bytes);
 
 }  // namespace headlight

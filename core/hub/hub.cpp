@@ -1,3 +1,4 @@
+// Resolves names, environment and cache of the hub.
 #include "hub/hub.h"
 
 #include <algorithm>
@@ -19,20 +20,20 @@ namespace {
 
 constexpr size_t kLongestHubName = 200, kLongestToken = 4096;
 
-/// A variable of the environment, "" where it is not set.
+/// Returns an environment variable, "" if unset.
 std::string environment_text(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
 }
 
-/// 1, ON, YES and TRUE, in upper or lower case.
+/// Accepts 1, ON, YES and TRUE, in upper or lower case.
 bool is_on(const char* name) {
     std::string value = environment_text(name);
     for (char& c : value) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return value == "1" || value == "ON" || value == "YES" || value == "TRUE";
 }
 
-/// ~ at the beginning, $NAME and ${NAME} as a shell reads them; a name that is not set stays.
+/// Expands a leading ~, $NAME and ${NAME} as a shell does; keeps the names of unset variables.
 fs::path expanded(const std::string& text) {
     std::string out;
     size_t i = 0;
@@ -81,7 +82,7 @@ bool is_revision(std::string_view text) {
            std::all_of(text.begin(), text.end(), plain);
 }
 
-/// Takes the address of the hub off a model's, and "/tree/REVISION" off its end.
+/// Removes the hub's address from a model's, and "/tree/REVISION" from its end.
 std::string without_address(std::string text, std::string& revision) {
     const size_t scheme = text.find("://");
     if (scheme == std::string::npos) return text;
@@ -125,7 +126,7 @@ Result<HubName> parse_hub_name(const std::string& given, const std::string& revi
 
 namespace {
 
-/// What stands in the token's file or variable, without the line's end.
+/// Strips the line end from the token's file or variable.
 std::string clean_token(std::string text) {
     std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
     const size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
@@ -190,7 +191,7 @@ bool has_safetensors(const fs::path& snapshot) {
            fs::exists(snapshot / "model.safetensors.index.json", ignored);
 }
 
-/// The snapshot of exactly this revision. Empty: none.
+/// Returns the snapshot of exactly this revision. Empty: none.
 fs::path named_snapshot(const fs::path& folder, const std::string& revision) {
     constexpr size_t kLongestRef = 256;
     std::istringstream ref(beginning_of(folder / "refs" / revision, kLongestRef));
@@ -203,7 +204,7 @@ fs::path named_snapshot(const fs::path& folder, const std::string& revision) {
     return {};
 }
 
-/// What the hub's converter made of a pickle (fetch_model). Empty: nothing.
+/// Returns the hub converter's snapshot of a pickle (fetch_model). Empty: none.
 fs::path converted_snapshot(const fs::path& folder) {
     for (const fs::path& ref : folder_entries(folder / "refs/refs/pr"))
         if (fs::path found = named_snapshot(folder, "refs/pr/" + ref.filename().string());

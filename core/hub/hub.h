@@ -1,4 +1,4 @@
-// The Hugging Face hub, as its own libraries know it: names, what the environment says, the layout of the
+// Resolves names on the Hugging Face hub as its own libraries do: names, environment, the layout of the
 // cache. huggingface_hub's documentation: "Understand caching", "Environment variables".
 #pragma once
 
@@ -10,48 +10,48 @@
 
 namespace headlight {
 
-/// "openai-community/gpt2" at a revision: a branch, a tag or a commit.
+/// Names "openai-community/gpt2" at a revision: a branch, a tag or a commit.
 struct HubName {
     std::string repository, revision = "main";
 };
 
-/// Reads "owner/name", "name", either with "@REVISION", or the address of a model's page. An error for what
-/// no model can be called.
+/// Parses "owner/name" or "name", either with "@REVISION", or the address of a model's page. Fails on
+/// impossible names.
 Result<HubName> parse_hub_name(const std::string& text, const std::string& revision = "");
 
-/// Where the hub is and what it is told (HF_ENDPOINT, HF_TOKEN or the token's file).
+/// Holds the hub's address and token (HF_ENDPOINT, HF_TOKEN or the token's file).
 struct HubPlace {
     std::string endpoint, token;
 };
-/// An error where HF_HUB_OFFLINE forbids it, or HF_ENDPOINT is no address.
+/// Fails if HF_HUB_OFFLINE is set, or HF_ENDPOINT is not a URL.
 Result<HubPlace> hub_place();
 
-/// The cache: HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub.
+/// Returns the cache: HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub.
 std::filesystem::path hub_cache();
 
-/// The folder of a repository in a cache, "models--owner--name".
+/// Returns the folder of a repository in a cache, "models--owner--name".
 std::filesystem::path hub_folder(const std::filesystem::path& cache, const std::string& repository);
 
 /// "models--openai-community--gpt2" → "openai-community/gpt2".
 std::string hub_repository(std::string folder);
 
-/// The snapshot that a revision of a repository's folder names; of "main" without safetensors one of a pull
-/// request that has them, and without a snapshot the last. Empty: none.
+/// Returns the snapshot of a revision in a repository's folder; of "main" without safetensors that of a pull
+/// request with them, and without a snapshot the latest. Empty: none.
 std::filesystem::path hub_snapshot(const std::filesystem::path& folder, const std::string& revision = "main");
 
-/// What --model opens of a snapshot: the folder, or its only GGUF file where it has no config.json. Empty:
-/// neither.
+/// Returns what --model opens of a snapshot: the folder, or its only GGUF file if it has no config.json.
+/// Empty: neither.
 std::filesystem::path hub_model(const std::filesystem::path& snapshot);
 
-/// A folder of the hub's cache ("models--owner--name") stands for the snapshot that its refs/main names: what
-/// --model opens of it. Any other path is itself.
+/// Resolves a folder of the hub's cache ("models--owner--name") to the snapshot of its refs/main, as --model
+/// opens it. Returns any other path unchanged.
 std::filesystem::path out_of_hub_cache(const std::filesystem::path& path);
 
-/// A model to begin with.
+/// Is a model suggested for a first try.
 struct HubSuggestion {
     const char* repository;
     const char* what;
-    int64_t bytes;  // about, of all that is fetched
+    int64_t bytes;  // of all files, about
 };
 const std::vector<HubSuggestion>& hub_suggestions();
 

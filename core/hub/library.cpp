@@ -1,4 +1,5 @@
-// One row per place. A place yields names and paths; what is said of a model is read from the model itself.
+// Finds models on this computer, one row per place. A place yields names and paths; the description of a
+// model comes from the model itself.
 #include "hub/library.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 constexpr size_t kMaxModels = 2000;
 
-/// A variable of the environment as a path; empty where it is not set.
+/// Returns an environment variable as a path; empty if unset.
 fs::path variable(const char* name) {
     const char* value = std::getenv(name);
     return value && *value ? fs::path(value) : fs::path();
@@ -40,7 +41,7 @@ FoundModel found(std::string name, fs::path path, std::string place) {
 
 std::vector<fs::path> entries(const fs::path& folder) { return folder_entries(folder, kMaxModels); }
 
-/// A model in parts is found once, by the first of them that is there.
+/// Adds a model in parts once, by its first existing part.
 void add_gguf(Found& out, const fs::path& file, const std::string& place) {
     if (file.extension() != ".gguf" || out.size() >= kMaxModels) return;
     for (const fs::path& part : gguf_part_paths(file)) {
@@ -70,7 +71,7 @@ void find_lm_studio(Found& out) {
                 for (const fs::path& file : entries(repository)) add_gguf(out, file, "LM Studio");
 }
 
-/// A manifest names its layers by digest; the model is the layer of that media type.
+/// Reads a manifest, which names layers by digest; the model is the layer of that media type.
 void add_ollama(Found& out, const fs::path& root, const fs::path& manifest, const std::string& name) {
     const auto json = read_json(manifest);
     if (!json || !json->is_object() || !json->contains("layers") || !(*json)["layers"].is_array()) return;
@@ -133,14 +134,14 @@ void find_built_in(Found& out) {
 using Find = void (*)(Found&);
 constexpr Find kPlaces[] = {find_built_in, find_hugging_face, find_lm_studio, find_ollama, find_llama_cpp};
 
-/// 0 where it cannot be read, as where a link leads nowhere.
+/// Returns 0 if it cannot be read, for example a dangling link.
 int64_t size_of(const fs::path& file) {
     std::error_code error;
     const uintmax_t bytes = fs::file_size(file, error);
     return error ? 0 : static_cast<int64_t>(bytes);
 }
 
-/// Of a file, or of all weights in a folder; 0 where any of them is missing.
+/// Returns the bytes of a file, or of all weights in a folder; 0 if any is missing.
 int64_t weight_bytes(const fs::path& given) {
     const fs::path path = out_of_hub_cache(given);
     std::error_code error;
@@ -155,7 +156,7 @@ int64_t weight_bytes(const fs::path& given) {
     return bytes;
 }
 
-/// Fills in family, size, and what stands in the way.
+/// Fills in family, size, and why it cannot be opened.
 void examine(FoundModel& m) {
     std::error_code ignored;
     const auto config = open_config(out_of_hub_cache(m.path));
@@ -173,7 +174,7 @@ void examine(FoundModel& m) {
                         : "its weights are not here";
 }
 
-/// A path that may be the name of a model on the hub, owner/name, is told how to get it.
+/// Suggests how to download a missing path that looks like a model on the hub, owner/name.
 Error absent(const fs::path& path) {
     const std::string name = path.string();
     const bool is_file = path.extension() == ".gguf" || path.extension() == ".safetensors";
@@ -203,7 +204,7 @@ std::vector<FoundModel> models_on_computer() {
 
 namespace {
 
-/// The built-in model of that name; empty where there is none.
+/// Returns the built-in model of that name; empty if there is none.
 fs::path built_in(const std::string& name) {
     std::error_code ignored;
     if (name.find('/') == std::string::npos)
@@ -212,7 +213,7 @@ fs::path built_in(const std::string& name) {
     return {};
 }
 
-/// Whether a path leads to a model there, also where a built-in one has that name.
+/// Returns whether a path leads to a model, even if a built-in one has that name.
 bool leads_to_model(const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path / "config.json", ignored) || fs::is_regular_file(path, ignored);
@@ -260,7 +261,7 @@ Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name,
 
 namespace {
 
-/// The repository of a path in a cache of the hub; "" of any other path.
+/// Returns the repository of a path in a cache of the hub; "" for any other path.
 std::string repository_in(const fs::path& path) {
     for (const fs::path& part : path)
         if (part.string().starts_with("models--")) return hub_repository(part.string());

@@ -1,4 +1,4 @@
-// Models on this computer: built in, and those that other programs have fetched.
+// Finds models on this computer: built in, and downloaded by other programs.
 #pragma once
 
 #include <filesystem>
@@ -12,40 +12,40 @@ namespace headlight {
 
 struct FoundModel {
     std::string name;            // "openai-community/gpt2", "llama3.2:1b"
-    std::filesystem::path path;  // what --model takes
+    std::filesystem::path path;  // argument of --model
     std::string source;          // "Hugging Face cache"
-    std::string family;          // for people; empty where it is not known
+    std::string family;          // for users; empty if unknown
     int64_t bytes = 0;           // of its weights
     std::string problem;         // why it cannot be opened; empty: it can
 };
 
-/// Every model found: built-in ones, the Hugging Face cache (HF_HUB_CACHE, HF_HOME, ~/.cache/huggingface), LM
-/// Studio, Ollama (OLLAMA_MODELS), llama.cpp's cache (LLAMA_CACHE). Reads configurations and headers, no
-/// weights.
+/// Lists every model found: built-in ones, the Hugging Face cache (HF_HUB_CACHE, HF_HOME,
+/// ~/.cache/huggingface), LM Studio, Ollama (OLLAMA_MODELS), llama.cpp's cache (LLAMA_CACHE). Reads
+/// configurations and headers, no weights.
 std::vector<FoundModel> models_on_computer();
 
-/// What can be said of a model without reading its weights.
+/// Describes a model without reading its weights.
 FoundModel examine_model(const std::filesystem::path& path, const std::string& name,
                          const std::string& place);
 
-/// The folder or file of a model by path, by built-in name ("stories", "translator"), by its name on the
-/// Hugging Face hub ("openai-community/gpt2", "owner/name@REVISION") where that was fetched, or by the name
-/// that models_on_computer gives it. A folder of the hub's cache stands for its snapshot.
+/// Finds the folder or file of a model by path, by built-in name ("stories", "translator"), by its name on
+/// the Hugging Face hub ("openai-community/gpt2", "owner/name@REVISION") if it was downloaded, or by its name
+/// in models_on_computer. Resolves a folder of the hub's cache to its snapshot.
 Result<std::filesystem::path> find_model(const std::string& path_or_name);
 
-/// Finds a model and opens it (Model::open), under the name that people know it by.
+/// Finds a model and opens it (Model::open), under the name that users know.
 Result<std::shared_ptr<const Model>> open_model(const std::string& path_or_name,
                                                 const CancelFlag* cancel = nullptr,
                                                 OpeningProgress* progress = nullptr);
 
-/// How a model is called: the folder's or file's name, "owner/name" in the Hugging Face cache.
+/// Returns a model's name: the folder's or file's, "owner/name" in the Hugging Face cache.
 std::string model_name(const std::filesystem::path& path);
 
-/// The same as far as the path itself says it, without a look at the disk.
+/// Derives the name from the path alone, without reading the disk.
 std::string name_in_path(const std::filesystem::path& path);
 
-/// The one spelling of what find_model takes: of a path it is absolute and goes through no linked folder; a
-/// name stays. A link to a file stays too: what lies beside it may belong to it.
+/// Canonicalizes an argument of find_model: makes a path absolute and resolves linked folders; keeps a name.
+/// Keeps a link to a file too: files beside it may belong to it.
 std::string model_key(const std::string& path_or_name);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Writes animated PNG files from single frames.
 #include "io/apng.h"
 
 #include <zlib.h>
@@ -23,7 +24,7 @@ uint32_t read_number(std::string_view bytes, size_t at) {
     return value;
 }
 
-/// Length, type, data, and the checksum of the last two.
+/// Writes length, type, data, and the checksum of the last two.
 void write_chunk(OutputFile& out, const std::string& type, std::string_view data) {
     std::string bytes;
     append_number(bytes, static_cast<uint32_t>(data.size()));
@@ -34,7 +35,7 @@ void write_chunk(OutputFile& out, const std::string& type, std::string_view data
     out.write(bytes);
 }
 
-/// The data of all chunks of one type, put together.
+/// Concatenates the data of all chunks of one type.
 std::string chunk_data(std::string_view png, std::string_view type) {
     std::string out;
     for (size_t at = 8; at + 12 <= png.size(); at += 12 + read_number(png, at))
@@ -42,7 +43,7 @@ std::string chunk_data(std::string_view png, std::string_view type) {
     return out;
 }
 
-/// One whole frame: where it stands, how long, and that it replaces what was there.
+/// Describes one full frame: position, delay, and that it replaces the previous one.
 std::string frame_control(uint32_t sequence, const PngPixels& pixels, double delay) {
     std::string out;
     for (const uint32_t value : {sequence, pixels.width, pixels.height, 0u, 0u}) append_number(out, value);
@@ -69,7 +70,7 @@ Status write_apng(const std::filesystem::path& path, int count, double delay,
             write_chunk(*out, "IHDR", chunk_data(png, "IHDR"));
             std::string animation;
             append_number(animation, static_cast<uint32_t>(count));
-            append_number(animation, 0);  // without end
+            append_number(animation, 0);  // loops forever
             write_chunk(*out, "acTL", animation);
             write_chunk(*out, "pHYs", chunk_data(png, "pHYs"));
         }

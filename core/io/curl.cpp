@@ -1,3 +1,4 @@
+// Loads libcurl at run time.
 #include "io/curl.h"
 
 #include <dlfcn.h>
@@ -29,7 +30,7 @@ bool find_symbols(void* library, Curl& out) {
            global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
-/// It stays open: threads of its own may run until the program ends.
+/// Never closes the library: its threads may run until the program ends.
 bool open_first(Curl& out) {
     for (const char* name : {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4"})
         if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL); library && find_symbols(library, out))

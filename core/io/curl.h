@@ -1,5 +1,5 @@
-// The system's libcurl, opened when the first request is made: the program starts without it, and it knows
-// the system's proxies and certificates.
+// Opens the system's libcurl at the first request: the program starts without it, and it knows the system's
+// proxies and certificates.
 #pragma once
 
 #include <curl/curl.h>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// What is used of it.
+/// Holds the functions of it that the program uses.
 struct Curl {
     decltype(&::curl_easy_init) easy_init = nullptr;
     decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
@@ -21,7 +21,7 @@ struct Curl {
     decltype(&::curl_slist_free_all) slist_free_all = nullptr;
 };
 
-/// Opens the library once; fails with one sentence where the system has none.
+/// Opens the library once; fails with one sentence if the system has none.
 Result<const Curl*> open_curl();
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Tabulates the storage formats.
 #include "io/dtype.h"
 
 #include <cstring>
@@ -8,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-/// The table of storage formats. Those that the kernels read are rows of kernels/encoded.h, in its order.
+/// Rows that the kernels read correspond to those of kernels/encoded.h, in the same order.
 constexpr DType kTable[] = {
     {"F32", 0, true, 1, 4, 0},           {"F16", 1, true, 1, 2, 1},
     {"BF16", 30, true, 1, 2, 2},         {"Q8_0", 8, false, 32, 34, 3},

@@ -1,3 +1,4 @@
+// Lists folders and resolves paths.
 #include "io/folder.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Folders and paths, without the exceptions of std::filesystem.
+// Reads folders and paths without the exceptions of std::filesystem.
 #pragma once
 
 #include <filesystem>
@@ -6,14 +6,15 @@
 
 namespace headlight {
 
-/// The paths of a folder's entries in the order of their names, at most `max`; none where it cannot be read.
+/// Returns the paths of a folder's entries in the order of their names, at most `max`; none if it cannot be
+/// read.
 std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder, size_t max = 10'000);
 
-/// A path that begins with "~" or "~/" under the home folder, as shells expand it; any other as it is.
+/// Replaces a leading "~" or "~/" by the home folder, as shells do.
 std::filesystem::path expand_home(const std::filesystem::path& typed);
 
-/// The path from the root, without "." and ".."; links are not followed. The path itself where the working
-/// folder is gone.
+/// Makes a path absolute, without "." and ".."; does not follow links. Returns the path itself if the working
+/// folder no longer exists.
 std::filesystem::path absolute_path(const std::filesystem::path& path);
 
 }  // namespace headlight

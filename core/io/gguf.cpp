@@ -1,4 +1,4 @@
-// Every count is bounded by the bytes that are left before anything is read or allocated for it.
+// Parses GGUF. Bounds every count by the bytes left before reading or allocating for it.
 #include "io/gguf.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr int kDeepest = 3;
 
 enum ValueType : uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 
-/// Reads from the front; the first thing that does not fit is remembered as the error.
+/// Reads from the front; remembers the first failure.
 class GgufReader {
 public:
     GgufReader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -136,7 +136,8 @@ Entry read_tensor_entry(GgufReader& r) {
             r.fail("tensor " + shortened(e.name) + " has more elements than any file holds");
         if (r.failed()) break;
         count *= static_cast<int64_t>(size);
-        e.tensor.shape.insert(e.tensor.shape.begin(), static_cast<int64_t>(size));  // listed fastest first
+        // stored fastest-varying first
+        e.tensor.shape.insert(e.tensor.shape.begin(), static_cast<int64_t>(size));
     }
     const auto type = r.number<uint32_t>();
     e.tensor.dtype = find_gguf_type(type);

@@ -1,4 +1,4 @@
-// The GGUF file format, versions 2 and 3: metadata, a table of tensors, their data.
+// Reads the GGUF file format, versions 2 and 3: metadata, a table of tensors, their data.
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (format description).
 #pragma once
 
@@ -11,17 +11,18 @@ namespace headlight {
 struct Gguf : TensorFile {
     std::map<std::string, Json> metadata;  // numbers, booleans, strings, and lists of these
 
-    /// metadata[key], or null.
+    /// Returns metadata[key], or null.
     const Json& value(const std::string& key) const;
 };
 
-/// Maps a file and checks its whole header: counts, strings, shapes, offsets. Shapes come out row-major.
+/// Maps a file and checks its whole header: counts, strings, shapes, offsets. Converts shapes to row-major
+/// order.
 Result<Gguf> open_gguf(const std::filesystem::path& path);
 
-/// The same for bytes in memory. For tests and fuzzing.
+/// Parses bytes in memory. For tests and fuzzing.
 Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& name);
 
-/// Whether a file begins as GGUF files do.
+/// Returns whether a file begins with GGUF's magic.
 bool is_gguf(const std::filesystem::path& path);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Finds and joins the parts of split GGUF files.
 #include "io/gguf_parts.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::string numbers_text(int number, int count) {
     return text;
 }
 
-/// The digits in front of the end of `text`, taken off; -1 where there are fewer than five.
+/// Removes the digits at the end of `text`; returns −1 if there are fewer than five.
 int take_digits(std::string_view& text) {
     size_t begin = text.size();
     while (begin > 0 && std::isdigit(as_byte(text[begin - 1]))) --begin;
@@ -39,7 +40,7 @@ bool take_end(std::string_view& text, std::string_view end) {
     return true;
 }
 
-/// How many parts a file says its model has, and which one it is; a file that says nothing is whole.
+/// Returns how many parts the file declares and which one it is; a file without the declaration is whole.
 Result<std::pair<int64_t, int64_t>> stated_part(const Gguf& file, const std::string& name) {
     std::pair<int64_t, int64_t> out{0, 1};
     if (const Json& count = file.value("split.count"); !count.is_null()) {
@@ -51,7 +52,7 @@ Result<std::pair<int64_t, int64_t>> stated_part(const Gguf& file, const std::str
     return out;
 }
 
-/// A part is what its name says, and of the same model as the first one.
+/// Checks that a part is the one that its name says, of the same model as the first.
 Status check_part(const Gguf& whole, const Gguf& part, const fs::path& path, const GgufPart& named) {
     const std::string name = display_path(path);
     TRY(const auto stated, stated_part(part, name));
@@ -82,7 +83,7 @@ Status check_count(const Gguf& whole, const std::string& name) {
                  "; put the parts of one model side by side."};
 }
 
-/// Adds a part; the first one's metadata are the model's.
+/// Adds a part; the first one's metadata apply to the model.
 void add_part(GgufModel& out, Gguf part) {
     out.files.push_back({part.file, part.tensors});
     if (out.files.size() == 1)

@@ -1,3 +1,4 @@
+// Copies tensors to the heap, for fuzzers.
 #include "io/heap_tensors.h"
 
 #include <atomic>

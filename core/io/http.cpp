@@ -1,3 +1,4 @@
+// Requests files over HTTP with libcurl.
 #include "io/http.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ bool is_redirect(int status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/// Where the body of a 206 begins: "bytes 100-199/200"; −1 where the header does not say.
+/// Returns the offset of a 206 body: "bytes 100-199/200"; −1 if the header does not say.
 int64_t begin_of_range(std::string_view header) {
     int64_t begin = -1;
     if (!header.starts_with("bytes ")) return -1;
@@ -37,7 +38,7 @@ int64_t begin_of_range(std::string_view header) {
     return read.ec == std::errc() && begin >= 0 ? begin : -1;
 }
 
-/// Why a transfer ended, in libcurl's words, or in our own where those say nothing that helps.
+/// Says why a transfer ended, in libcurl's words, or in our own if those do not help.
 std::string reason_of(const Curl& curl, CURLcode ended) {
     if (ended == CURLE_SSL_CACERT_BADFILE)
         return "there are no certificates here to check it by: install the package ca-certificates";
@@ -73,15 +74,15 @@ std::string url_part(std::string_view text) {
     return out;
 }
 
-/// One request and its answer, as libcurl's callbacks fill it.
+/// Holds one request and its answer, as libcurl's callbacks fill it.
 struct HttpClient::Hop {
     const Curl& curl;
     void* easy;
     const HttpRequest& request;
     const HttpSink& sink;
     std::map<std::string, std::string> headers;
-    int64_t at = -1;           // where the next byte stands; −1: none came yet
-    Status taken = success();  // of the body
+    int64_t at = -1;           // offset of the next byte; −1: none yet
+    Status taken = success();  // result of the sink
     CURLcode ended = CURLE_OK;
     size_t refused_bytes = 0;  // of an answer that is not used
 
@@ -92,7 +93,7 @@ struct HttpClient::Hop {
     }
 
     void take_header(std::string_view line) {
-        if (line.starts_with("HTTP/")) headers.clear();  // what a proxy said, or "100 Continue", is over
+        if (line.starts_with("HTTP/")) headers.clear();  // drops the headers of a proxy or of "100 Continue"
         const size_t colon = line.find(':');
         if (colon == std::string_view::npos || headers.size() >= kMaxHeaders) return;
         headers.emplace(lower_case(std::string(without_blanks(line.substr(0, colon)))),

@@ -1,4 +1,4 @@
-// Requests to a server of files: ranges, redirects, bounded answers.
+// Requests files from a server: ranges, redirects, bounded answers.
 #pragma once
 
 #include <functional>
@@ -12,32 +12,31 @@
 
 namespace headlight {
 
-/// Bytes a second below which a connection counts as silent: a server that sends a byte now and then would
-/// else be listened to for years.
+/// Bytes per second below which a connection counts as stalled: otherwise a server could keep it open for
+/// years with a byte now and then.
 inline constexpr long kLeastSpeed = 400;
 
-/// Seconds that a text may take: lists and answers, which are read as a whole.
+/// Seconds allowed for a text: lists and answers that are read whole.
 inline constexpr int kSecondsOfText = 180;
 
 struct HttpRequest {
     std::string url;
-    std::string token;  // sent to this URL's own host, and to no other that it redirects to
-    bool head = false;  // the headers alone, and no redirect to another host is followed
-    int64_t from = 0;   // the first byte that is wanted
-    int64_t max = 0;    // bytes that the whole may have; an answer with more is an error
+    std::string token;  // sent only to this URL's own host, not to hosts that it redirects to
+    bool head = false;  // requests headers alone; follows no redirect to another host
+    int64_t from = 0;   // offset of the first byte wanted
+    int64_t max = 0;    // maximum bytes in total; an answer with more is an error
     const CancelFlag* cancel = nullptr;
-    int patience = 30;  // seconds for which the server may send less than kLeastSpeed
-    int seconds = 0;    // that the answer may take as a whole, from one server; 0: as long as it comes
+    int patience = 30;  // seconds during which the server may send less than kLeastSpeed
+    int seconds = 0;    // limit for a whole answer from one server; 0: none
 };
 
-/// Bytes of the body and where they stand in the whole; an error ends the request with it.
+/// Receives bytes of the body with their offset in the whole; its error ends the request.
 using HttpSink = std::function<Status(int64_t at, std::string_view bytes)>;
 
 struct HttpAnswer {
     int status = 0;
-    std::string cut;  // what ended the connection before the answer was whole; empty: nothing did
-    std::map<std::string, std::string>
-        headers;  // in lower case; of several on the way the first that said it
+    std::string cut;  // why the connection ended before the answer was complete; empty: it did not
+    std::map<std::string, std::string> headers;  // in lower case; of several hops the first that has it
 
     bool ok() const { return status == 200 || status == 206; }
     std::string header(const std::string& name) const {
@@ -46,7 +45,7 @@ struct HttpAnswer {
     }
 };
 
-/// One connection after another, kept open between requests. One thread at a time.
+/// Keeps one connection at a time open between requests. Not thread-safe.
 class HttpClient {
 public:
     static Result<std::unique_ptr<HttpClient>> open();
@@ -54,10 +53,11 @@ public:
     HttpClient(const HttpClient&) = delete;
     HttpClient& operator=(const HttpClient&) = delete;
 
-    /// Asks, follows at most ten redirects (never from https to http), and hands the body of a good answer to
-    /// the sink. An error where it was cancelled, the sink failed, or the server does what it may not.
+    /// Sends a request, follows at most ten redirects (never from https to http), and passes the body of a
+    /// successful answer to the sink. Fails if it was cancelled, the sink failed, or the server breaks a
+    /// limit.
     Result<HttpAnswer> get(const HttpRequest& request, const HttpSink& sink);
-    /// The body of a good answer, of at most request.most bytes and within kSecondsOfText.
+    /// Returns the body of a successful answer, of at most request.max bytes and within kSecondsOfText.
     Result<HttpAnswer> get_text(const HttpRequest& request, std::string& body);
 
 private:
@@ -68,10 +68,10 @@ private:
     void* easy_;
 };
 
-/// "https://host:port", by which two URLs have one server; empty where it is no URL of http or https.
+/// Returns "https://host:port", equal for URLs on the same server; empty unless it is a URL of http or https.
 std::string http_origin(std::string_view url);
 
-/// A part of a path with everything but letters, digits and -._~ as %XX.
+/// Escapes a part of a path: everything but letters, digits and -._~ as %XX.
 std::string url_part(std::string_view text);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// libspng and libjpeg-turbo decode; sizes are read and bounded before they may allocate.
+// Decodes with libspng and libjpeg-turbo; reads and bounds sizes before they may allocate.
 #include "io/image.h"
 
 #include <spng.h>
@@ -30,7 +30,7 @@ double cubic(double x) {  // Keys 1981 with a = −1/2
     return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
 }
 
-/// Which inputs make up one output, with fixed-point weights.
+/// Holds the inputs that make up one output, with fixed-point weights.
 struct Taps {
     int first = 0;
     std::vector<int> weights;
@@ -62,7 +62,7 @@ std::vector<Taps> make_taps(int in, int out, Resampling filter) {
 uint8_t to_byte(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kBits, 0, 255)); }
 constexpr int32_t kHalf = 1 << (kBits - 1);
 
-/// One row of pixels to `taps.size()` of them.
+/// Resamples one row to `taps.size()` pixels.
 void resample_row(const uint8_t* in, const std::vector<Taps>& taps, uint8_t* out) {
     for (const Taps& t : taps)
         for (int c = 0; c < 3; ++c) {
@@ -97,9 +97,9 @@ Error damaged(const std::string& name, const char* why) {
     return Error{name + " is damaged (" + why + "); save the image again as PNG or JPEG."};
 }
 
-/// What a PNG says of its orientation: in its EXIF chunk or text, in XMP where these say nothing.
+/// Returns a PNG's orientation from its EXIF chunk or text, else from XMP.
 int png_orientation(spng_ctx* png) {
-    spng_decode_chunks(png);  // those behind the pixels
+    spng_decode_chunks(png);  // also those after the pixels
     std::optional<int> exif, xmp;
     if (spng_exif chunk{}; spng_get_exif(png, &chunk) == 0)
         exif = exif_orientation({chunk.data, chunk.length});
@@ -131,14 +131,13 @@ Result<RgbImage> decode_png(std::span<const std::byte> bytes, const std::string&
     return upright(std::move(out), png_orientation(png.get()));
 }
 
-/// a · b / 255, rounded as Pillow rounds it.
+/// a · b / 255, rounded as Pillow does.
 int share_of_255(int a, int b) {
     const int product = a * b + 128;
     return ((product >> 8) + product) >> 8;
 }
 
-/// Four inks, stored as what they leave of the light (Adobe's convention, which Pillow takes for granted), as
-/// red, green and blue.
+/// Converts CMYK to RGB; the inks are stored inverted (Adobe's convention, which Pillow assumes).
 std::vector<uint8_t> rgb_of_inks(const std::vector<uint8_t>& inks) {
     std::vector<uint8_t> out;
     out.reserve(inks.size() / 4 * 3);
@@ -169,7 +168,7 @@ Result<RgbImage> decode_jpeg(std::span<const std::byte> bytes, const std::string
                    jpeg_orientation({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
 }
 
-/// How a kind of file begins, and what decodes it.
+/// Identifies a file format by its first bytes, with its decoder.
 struct ImageKind {
     std::string_view signature;
     Result<RgbImage> (*decode)(std::span<const std::byte> bytes, const std::string& name);
@@ -193,7 +192,7 @@ RgbImage resize(const RgbImage& image, int width, int height, Resampling filter)
     const size_t row_size = size_t{3} * width, rows = height;
     std::vector<uint8_t> row(row_size);
     std::vector<int32_t> sums(rows * row_size, kHalf);
-    size_t first = 0;  // the first output row that is not finished
+    size_t first = 0;  // first output row that is not finished
     for (int y = 0; y < image.height; ++y) {
         resample_row(image.rgb.data() + int64_t{y} * image.width * 3, across, row.data());
         const auto ends = [&](const Taps& t) { return t.first + isize(t.weights); };

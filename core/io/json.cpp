@@ -1,4 +1,4 @@
-// nlohmann-json behind a depth check and typed, bounded accessors.
+// Wraps nlohmann-json in a depth check and typed, bounded accessors.
 #include "io/json.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ int nesting_depth(std::string_view text) {
     return deepest;
 }
 
-/// What is wrong with a text that stops being JSON at its `at`th byte, counted from 1.
+/// Explains that a text stops being JSON at byte `at`, counted from 1.
 Error not_json(const std::string& name, std::string_view text, size_t at) {
     if (at > text.size()) return Error{name + " is cut off inside its JSON; save or download it again."};
     const std::string_view before = text.substr(0, at - 1), rest = text.substr(at - 1);
@@ -49,7 +49,7 @@ Error not_json(const std::string& name, std::string_view text, size_t at) {
     return Error{name + " is not valid JSON (line " + line + "); correct the file."};
 }
 
-/// What stands for a number that JSON cannot write, as a string, until the text is parsed.
+/// Replaces a number that JSON cannot write by a string until the text is parsed.
 struct NotFinite {
     std::string_view word, mark;
     double value;
@@ -58,7 +58,7 @@ constexpr NotFinite kNotFinite[] = {{"NaN", "\x01NaN\x02", NAN},
                                     {"-Infinity", "\x01-Infinity\x02", -INFINITY},
                                     {"Infinity", "\x01Infinity\x02", INFINITY}};
 
-/// The text with marks in place of such numbers.
+/// Replaces such numbers by their marks.
 std::string with_marks(std::string_view text) {
     std::string out;
     bool in_string = false;
@@ -81,7 +81,7 @@ std::string with_marks(std::string_view text) {
     return out;
 }
 
-/// Puts the numbers in place of their marks.
+/// Replaces the marks by the numbers.
 void put_numbers(Json& value) {
     if (value.is_structured())
         for (Json& part : value) put_numbers(part);
@@ -121,7 +121,8 @@ Json embedded_json(std::string_view name) { return Json::parse(embedded_file(nam
 
 namespace {
 
-/// Escapes what the library leaves: control characters beyond ASCII, and those that turn what follows around.
+/// Escapes what the library does not: control characters beyond ASCII, and those that reverse the direction
+/// of text.
 std::string without_controls(std::string json) {
     if (std::all_of(json.begin(), json.end(), [](char c) { return as_byte(c) < 0x7F; })) return json;
     std::string out;
@@ -154,7 +155,8 @@ const Json* json_find(const Json& object, JsonKey key) {
 }
 
 Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got) {
-    const bool finite = !got.is_number_float() || std::isfinite(got.get<double>());  // else dump() says null
+    // otherwise dump() writes null
+    const bool finite = !got.is_number_float() || std::isfinite(got.get<double>());
     const std::string shown =
         !finite ? (std::isnan(got.get<double>()) ? "NaN" : "infinity") : shortened(json_text(got));
     return Error{name + ": " + in_quotes(key) + " must be " + wanted + ", not " + shown +

@@ -1,4 +1,4 @@
-// JSON from files that nobody vouches for.
+// Reads JSON from untrusted files.
 #pragma once
 
 #include <filesystem>
@@ -11,26 +11,26 @@ namespace headlight {
 
 using Json = nlohmann::json;
 
-/// Which numbers a text may hold: JSON's, or also NaN, Infinity and −Infinity, which Python's json writes.
+/// Says which numbers a text may contain: JSON's, or also NaN, Infinity and −Infinity, which Python's json
+/// writes.
 enum class JsonNumbers { finite, any };
 
-/// Parses JSON text; `name` is what messages call it. Refuses more than 200 levels of nesting, duplicate-free
-/// or not.
+/// Parses JSON text; messages call it `name`. Refuses more than 200 levels of nesting.
 Result<Json> parse_json(std::string_view text, const std::string& name,
                         JsonNumbers numbers = JsonNumbers::finite);
 
 /// Reads and parses a JSON file.
 Result<Json> read_json(const std::filesystem::path& path, JsonNumbers numbers = JsonNumbers::finite);
 
-/// A JSON file of assets/, which the build put into the program and vouches for.
+/// Parses a JSON file of assets/, which the build embeds and which is trusted.
 Json embedded_json(std::string_view name);
 
-/// A value's text, on one line or indented by so many blanks; what is no UTF-8 in it becomes U+FFFD.
+/// Writes a value, on one line or indented by `indent` spaces; replaces bytes that are not UTF-8 by U+FFFD.
 std::string json_text(const Json& value, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
-/// A key of an object. Where it may hold null (or_null), null counts as missing; under any other key null is
-/// an error, as every value of another type is.
+/// Names a key of an object. With or_null, null counts as missing; otherwise null is an error, as every value
+/// of another type is.
 struct JsonKey {
     const char* name;
     bool nullable = false;
@@ -43,31 +43,31 @@ inline JsonKey or_null(const char* key) {
     return out;
 }
 
-/// object[key], or null where it is missing (or null, where that is allowed).
+/// Returns object[key], or null if it is missing (or null, if that is allowed).
 const Json* json_find(const Json& object, JsonKey key);
 
-/// What is wrong with a value of another type than `wanted` ("a whole number").
+/// Explains that a value has another type than `wanted` ("a whole number").
 Error wrong_type(const std::string& name, const std::string& key, const char* wanted, const Json& got);
 
-/// A whole number within [low, high]; `key` is what messages call it.
+/// Reads an integer within [low, high]; messages call it `key`.
 Result<int64_t> whole_number(const Json& value, const std::string& key, int64_t low, int64_t high,
                              const std::string& name);
 
-/// object[key] as an integer within [low, high], or `fallback` where the key is missing.
+/// Reads object[key] as an integer within [low, high], or `fallback` if the key is missing.
 Result<int64_t> json_integer(const Json& object, JsonKey key, int64_t fallback, int64_t low, int64_t high,
                              const std::string& name);
 
-/// object[key] as a finite number, or `fallback`.
+/// Reads object[key] as a finite number, or `fallback`.
 Result<double> json_number(const Json& object, JsonKey key, double fallback, const std::string& name);
 
-/// object[key] as a boolean, or `fallback`.
+/// Reads object[key] as a boolean, or `fallback`.
 Result<bool> json_boolean(const Json& object, JsonKey key, bool fallback, const std::string& name);
 
-/// object[key] as a string, or `fallback`.
+/// Reads object[key] as a string, or `fallback`.
 Result<std::string> json_string(const Json& object, JsonKey key, const std::string& fallback,
                                 const std::string& name);
 
-/// object[key] as an object or a list; an empty one where the key is missing.
+/// Read object[key] as an object or a list; an empty one if the key is missing.
 Result<Json> json_object(const Json& object, JsonKey key, const std::string& name);
 Result<Json> json_list(const Json& object, JsonKey key, const std::string& name);
 

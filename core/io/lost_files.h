@@ -1,9 +1,9 @@
-// Files that were cut while they were mapped, and let go since.
+// Tracks mapped files that were truncated and have been closed since.
 #pragma once
 
 namespace headlight {
 
-/// Forgets them: what begins now was not made of them (check_mapped_files).
+/// Forgets them: work that begins now does not depend on them (check_mapped_files).
 void forget_lost_files();
 
 }  // namespace headlight

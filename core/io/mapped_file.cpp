@@ -1,5 +1,6 @@
-// mmap, with every failure as a sentence. A page that cannot be read raises SIGBUS; the handler knows the
-// mapped ranges, puts zeros under them and marks the file, whose pass is then discarded.
+// Maps files with mmap and reports every failure as a sentence. A page that cannot be read raises SIGBUS; the
+// handler knows the mapped ranges, puts zeros under them and marks the file, so that the pass that read it is
+// discarded.
 #include "io/mapped_file.h"
 
 #include <sys/mman.h>
@@ -18,7 +19,7 @@
 
 namespace headlight {
 
-/// One mapped file as the signal handler sees it: a node of a list that only grows, free where it begins at
+/// Describes one mapped file for the signal handler: a node of a list that only grows, free if it begins at
 /// 0.
 struct MappedRange {
     std::atomic<uintptr_t> begin{0}, end{0};
@@ -31,8 +32,8 @@ namespace {
 std::atomic<MappedRange*> ranges{nullptr};
 struct sigaction handler_before;
 
-/// Async-signal-safe. Zeros from the faulting page to the end of its file; every other fault goes to who
-/// handled them before.
+/// Maps zeros from the faulting page to the end of its file; passes every other fault to the previous
+/// handler. Async-signal-safe.
 void catch_fault(int signal, siginfo_t* info, void* context) {
     const int saved = errno;
     const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
@@ -48,7 +49,7 @@ void catch_fault(int signal, siginfo_t* info, void* context) {
         return;
     }
     if (handler_before.sa_flags & SA_SIGINFO) return handler_before.sa_sigaction(signal, info, context);
-    sigaction(signal, &handler_before, nullptr);  // the fault comes again
+    sigaction(signal, &handler_before, nullptr);  // the fault is raised again
 }
 
 void catch_faults_once() {
@@ -77,7 +78,7 @@ MappedRange* watch(const std::byte* data, size_t size) {
     return range;
 }
 
-/// The files that are mapped, and what was wrong with one that is no more.
+/// Holds the mapped files, and what was wrong with one that has been closed.
 struct Mapped {
     std::mutex mutex;
     std::set<const MappedFile*> files;

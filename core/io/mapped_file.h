@@ -1,4 +1,4 @@
-// A file's bytes, mapped read-only.
+// Maps files read-only.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@ namespace headlight {
 
 struct MappedRange;
 
-/// A file's name as a person would read it in a message: at most 200 characters.
+/// Returns a file's name for messages: at most 200 characters.
 std::string display_path(const std::filesystem::path& path);
 
-/// The bytes of a file for as long as this lives. An empty file maps to no bytes. Where the file shrinks
-/// meanwhile, or cannot be read, its lost bytes read as zeros and check_unchanged() says so.
+/// Maps the bytes of a file for its lifetime. An empty file maps to no bytes. If the file shrinks meanwhile,
+/// or cannot be read, the lost bytes read as zeros and check_unchanged() fails.
 class MappedFile {
 public:
-    /// Fails with one sentence when the file is missing, unreadable or no regular file.
+    /// Fails with one sentence if the file is missing, unreadable or not a regular file.
     static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
@@ -31,9 +31,9 @@ public:
     std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
     const std::filesystem::path& path() const { return path_; }
 
-    /// Fails where the file was cut or overwritten since it was opened, so that what was computed from its
-    /// bytes is worth nothing. A file that was replaced by another of its name is not: the mapped one lives
-    /// on. Costs one stat.
+    /// Fails if the file was truncated or overwritten since it was opened, which makes results computed from
+    /// it worthless. A file replaced by another of its name does not count: the mapping keeps the old one.
+    /// Costs one stat.
     Status check_unchanged() const;
 
 private:
@@ -43,12 +43,12 @@ private:
     const std::byte* data_ = nullptr;
     size_t size_ = 0;
     MappedRange* range_ = nullptr;
-    unsigned long device_ = 0, inode_ = 0;  // of the file that was mapped
+    unsigned long device_ = 0, inode_ = 0;  // of the mapped file
     timespec modified_{};
 };
 
-/// Fails where any file that this process mapped was cut or overwritten before it was let go: for a program
-/// that is about to say what it made of them.
+/// Fails if any file that this process mapped was truncated or overwritten before it was closed: for a
+/// program about to report results computed from it.
 Status check_mapped_files();
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Writes tables as files.
 #include "io/numbers.h"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace headlight {
 
 namespace {
 
-/// The shortest text that reads back as the same number; nothing for NaN. Whole numbers without an exponent.
+/// Returns the shortest text that reads back as the same number; nothing for NaN. Integers without an
+/// exponent.
 template <class Number>
 std::string shortest(Number value) {
     if (std::isnan(value)) return "";
@@ -32,7 +34,7 @@ std::string cell_text(const NumberTable& t, Index r, Index c) {
     return t.exact.size() ? shortest(t.exact(r, c)) : shortest(t.values(r, c));
 }
 
-/// As JSON: null for NaN, whole numbers of exact tables as such.
+/// Converts a cell to JSON: null for NaN, integers of exact tables as integers.
 nlohmann::ordered_json json_cell(const NumberTable& t, Index r, Index c) {
     const double value = t.exact.size() ? t.exact(r, c) : double(t.values(r, c));
     if (std::isnan(value)) return {};
@@ -63,7 +65,8 @@ nlohmann::ordered_json json_table(const NumberTable& t) {
 
 DoubleMatrix as_doubles(const NumberTable& t) { return t.exact.size() ? t.exact : t.values.cast<double>(); }
 
-/// A field of RFC 4180; between tabs nothing can be quoted, so blanks stand for what would break a line.
+/// Quotes a field by RFC 4180; replaces line breaks and tabs by spaces in tab-separated text, which has no
+/// quoting.
 std::string field(const std::string& raw, char separator) {
     const std::string text = printable(raw);
     if (separator == ',') {
@@ -91,7 +94,7 @@ std::string square(const NumberTable& t, char separator) {
     return out + "\n";
 }
 
-/// table, row, column, value: one a line, with the numbers of row and column because labels repeat.
+/// Writes table, row, column, value, one per line, with row and column numbers because labels repeat.
 std::string lines(std::span<const NumberTable> tables, char separator) {
     std::string out;
     const bool texts =
@@ -130,7 +133,7 @@ Status write_json(const std::filesystem::path& path, std::span<const NumberTable
     return write_file(path, json_text(nlohmann::ordered_json{{"tables", std::move(list)}}) + "\n");
 }
 
-/// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (format 1.0).
+/// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (format 1.0).
 Status write_npy(const std::filesystem::path& path, std::span<const NumberTable> all) {
     std::vector<NumberTable> tables;
     std::copy_if(all.begin(), all.end(), std::back_inserter(tables), [](const auto& t) { return !t.beside; });
@@ -187,7 +190,7 @@ struct Format {
     Status (*write)(const std::filesystem::path& path, std::span<const NumberTable> tables);
 };
 
-/// The table of formats.
+/// Tabulates the formats.
 constexpr Format kFormats[] = {{".csv", write_csv},
                                {".tsv", write_tsv},
                                {".json", write_json},

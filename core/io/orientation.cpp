@@ -1,4 +1,5 @@
-// Pillow: Image.getexif, JpegImagePlugin.APP, ImageOps.exif_transpose. What is malformed says nothing.
+// Reads orientation as Pillow does (Image.getexif, JpegImagePlugin.APP, ImageOps.exif_transpose). Ignores
+// malformed data.
 #include "io/orientation.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 constexpr int kOrientationTag = 0x0112;
 constexpr std::string_view kExif("Exif\0\0", 6), kXmp("http://ns.adobe.com/xap/1.0/\0", 29);
 
-/// Whole numbers of a TIFF file; beyond its end they are 0.
+/// Reads integers of a TIFF file; 0 beyond its end.
 struct TiffBytes {
     std::string_view bytes;
     bool big_endian = false;
@@ -64,12 +65,12 @@ int jpeg_orientation(std::string_view file) {
     std::string exif, xmp;
     for (size_t at = 2; at + 4 <= file.size() && byte_at(file, at) == 0xFF;) {
         const int marker = byte_at(file, at + 1);
-        if (marker == 0xFF) {  // a byte of filling
+        if (marker == 0xFF) {  // fill byte
             ++at;
             continue;
         }
         const size_t size = byte_at(file, at + 2) * 256u + byte_at(file, at + 3);
-        if (marker == 0xDA || size < 2 || size - 2 > file.size() - at - 4) break;  // the picture begins
+        if (marker == 0xDA || size < 2 || size - 2 > file.size() - at - 4) break;  // start of the image data
         const std::string_view segment = file.substr(at + 4, size - 2);
         if (marker == 0xE1 && segment.starts_with(kExif)) exif += segment.substr(kExif.size());
         if (marker == 0xE1 && segment.starts_with(kXmp)) xmp = segment.substr(kXmp.size());
@@ -80,7 +81,7 @@ int jpeg_orientation(std::string_view file) {
 }
 
 std::string bytes_of_raw_profile(std::string_view text) {
-    for (int line = 0; line < 3; ++line) {  // a blank line, the name, the length
+    for (int line = 0; line < 3; ++line) {  // skips a blank line, the name, the length
         const size_t end = text.find('\n');
         text.remove_prefix(end == text.npos ? text.size() : end + 1);
     }

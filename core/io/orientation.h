@@ -1,4 +1,4 @@
-// Which way up a picture is: cameras store what the sensor saw, and say in EXIF or XMP how to turn it.
+// Turns pictures upright: cameras store pixels as the sensor saw them, and the orientation in EXIF or XMP.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,20 @@
 
 namespace headlight {
 
-/// EXIF's number for how a picture is stored: 1 is upright, 2 … 8 are turned or mirrored. Nothing where the
-/// bytes, a TIFF header and its directories, do not say it.
+/// Returns EXIF's orientation: 1 is upright, 2 … 8 are rotated or mirrored. Nothing if the bytes, a TIFF
+/// header and its directories, do not contain it.
 std::optional<int> exif_orientation(std::string_view bytes);
 
-/// The same of an XMP packet.
+/// Reads it from an XMP packet.
 std::optional<int> xmp_orientation(std::string_view packet);
 
-/// The same of a JPEG file's segments: EXIF, and XMP where that says nothing. 1 where neither does.
+/// Reads it from a JPEG file's segments: EXIF, else XMP, else 1.
 int jpeg_orientation(std::string_view file);
 
-/// EXIF as ImageMagick wrote it into a PNG's text, "\nexif\n    98\n45786966…": its bytes.
+/// Decodes EXIF that ImageMagick wrote into a PNG's text, "\nexif\n    98\n45786966…".
 std::string bytes_of_raw_profile(std::string_view text);
 
-/// The picture turned upright, as Pillow's ImageOps.exif_transpose turns it.
+/// Turns the picture upright, as Pillow's ImageOps.exif_transpose does.
 RgbImage upright(RgbImage image, int orientation);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Temporary file, then rename.
+// Writes a temporary file, then renames it.
 #include "io/output_file.h"
 
 #include <fcntl.h>
@@ -22,8 +22,8 @@ namespace headlight {
 namespace fs = std::filesystem;
 
 namespace {
-/// Waits until the disk has it, so that a rename never puts an empty file in the place of a full one. Where a
-/// file system cannot say, nothing is to be waited for.
+/// Waits until the data is on disk, so that a rename never replaces a full file by an empty one. Succeeds on
+/// file systems that cannot sync.
 int sync(int descriptor) {
     return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
 }
@@ -48,7 +48,7 @@ bool is_pipe_or_device(const fs::path& path) {
     return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-/// "/dev/full" of "/dev/full.png", which there is no file of.
+/// Returns "/dev/full" for "/dev/full.png" if no such file exists.
 fs::path without_format(const fs::path& path) {
     fs::path bare = path;
     bare.replace_extension();
@@ -67,7 +67,7 @@ std::string with_format(const std::string& path, const std::string& format) {
 
 namespace {
 
-/// The temporary files that are open, for the signal handler.
+/// Lists the open temporary files for the signal handler.
 struct Temporary {
     std::atomic<bool> taken{false}, named{false};
     char name[4096];
@@ -95,10 +95,10 @@ void forget_temporary(const fs::path& name) {
 
 void end_by(int signal) {
     remove_temporaries();
-    std::raise(signal);  // which does by now what it does to every program
+    std::raise(signal);  // now with its default action
 }
 
-/// Signals that end the program remove what is half written first, where nobody handles or ignores them.
+/// Removes temporary files on signals that end the program, unless they are handled or ignored.
 void handle_signals() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
         struct sigaction before {
@@ -111,14 +111,14 @@ void handle_signals() {
     }
 }
 
-/// Whether a name ends as open_temporary() ends it: nobody else's file is taken for a leftover.
+/// Returns whether a name ends as open_temporary() makes it, so that no other program's file is removed.
 bool is_ours(std::string_view ending) {
     const auto hexadecimal = [](unsigned char c) { return std::isdigit(c) || (c >= 'a' && c <= 'f'); };
     return ending.size() == 8 && std::all_of(ending.begin(), ending.end(), hexadecimal);
 }
 
-/// Removes what programs that were killed left beside the target. A temporary file is locked for as long as
-/// it is written.
+/// Removes temporary files that killed programs left beside the target. A temporary file is locked while it
+/// is written.
 void remove_leftovers(const fs::path& target) {
     const std::string prefix = target.filename().string() + ".part-";
     std::error_code ignored;
@@ -136,8 +136,8 @@ void remove_leftovers(const fs::path& target) {
     }
 }
 
-/// The process's file creation mask. It can only be read by setting it, so it is read once: files are made on
-/// several threads.
+/// Returns the process's umask. Reading it means setting it, so it is read once: threads create files
+/// meanwhile.
 mode_t creation_mask() {
     static const mode_t mask = [] {
         const mode_t found = umask(0);
@@ -147,8 +147,8 @@ mode_t creation_mask() {
     return mask;
 }
 
-/// A new, locked file beside the target; −1 and errno where there is none. Another program may take it for a
-/// leftover before it is locked: then it is gone, and the next one is tried.
+/// Creates and locks a new file beside the target; −1 and errno on failure. Another program may remove it as
+/// a leftover before the lock: then retries.
 int open_temporary(const fs::path& target, fs::path& name) {
     for (int attempt = 0; attempt < 100; ++attempt) {
         char ending[16];

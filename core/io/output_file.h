@@ -1,4 +1,4 @@
-// Output that appears whole or not at all.
+// Writes output that appears whole or not at all.
 #pragma once
 
 #include <cstdio>
@@ -10,17 +10,17 @@
 
 namespace headlight {
 
-/// Whether a path means standard output: "-", or "-.png" where the ending says what is written.
+/// Returns whether a path means standard output: "-", or "-.png" to name the format.
 bool is_standard_stream(const std::filesystem::path& path);
 
-/// The path with the ending of a format where that says what is written: "-.png", "figure.png"; of a pipe or
-/// a device too, "/dev/full.png", which goes to /dev/full.
+/// Appends the ending of a format where needed: "-.png", "figure.png"; of a pipe or a device too,
+/// "/dev/full.png", which writes to /dev/full.
 std::string with_format(const std::string& path, const std::string& format);
 
-/// Writes beside the target and renames on commit(); without a commit the target stays as it was. SIGINT,
-/// SIGTERM, SIGHUP and SIGPIPE remove what is half written, unless the program handles them itself; what a
-/// killed program left is removed at the next save to the same target. Pipes and devices (and "-" or "-.png",
-/// standard output) are written directly, never replaced.
+/// Writes beside the target and renames on commit(); without a commit the target stays unchanged. SIGINT,
+/// SIGTERM, SIGHUP and SIGPIPE remove the temporary file, unless the program handles them itself; the next
+/// save to the same target removes what a killed program left. Writes pipes and devices (and "-" or "-.png",
+/// standard output) directly, never replacing them.
 class OutputFile {
 public:
     static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& named);
@@ -29,7 +29,7 @@ public:
     void write(const void* data, size_t size);
     void write(std::string_view text) { write(text.data(), text.size()); }
 
-    /// Finishes the file; the sentence says what the system refused, a full disk for example.
+    /// Finishes the file; its error says what the system refused, a full disk for example.
     Status commit();
 
 private:
@@ -37,17 +37,16 @@ private:
 
     std::filesystem::path target_, temporary_;  // temporary_ is empty for pipes and devices
     std::FILE* file_;
-    int lock_;        // the descriptor that locks the temporary file until it has its name
+    int lock_;        // holds the lock on the temporary file until the rename
     int failed_ = 0;  // errno of the first write that failed
 };
 
-/// Removes the temporary files that are being written: for a program that is about to end by a signal.
-/// Async-signal-safe.
+/// Removes the temporary files in progress: for a program about to end by a signal. Async-signal-safe.
 void remove_temporaries();
 
-/// As long as this lives a commit() first asks whether the files that were read are whole
-/// (check_mapped_files), and leaves the target as it was where one is not: for a verb that writes what it
-/// made of them. What happens to them afterwards is nothing to what was written.
+/// During its lifetime, commit() first checks that all input files are intact (check_mapped_files), and
+/// otherwise leaves the target unchanged: for commands that write results computed from them. Later changes
+/// to the inputs do not matter.
 class WholeFilesOnly {
 public:
     WholeFilesOnly();
@@ -56,7 +55,7 @@ public:
     WholeFilesOnly& operator=(const WholeFilesOnly&) = delete;
 };
 
-/// A whole file of text, or none.
+/// Writes a whole file of text, or none.
 Status write_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Encodes PNG files with libspng.
 #include "io/png.h"
 
 #include <spng.h>
@@ -12,9 +13,9 @@ namespace headlight {
 
 namespace {
 
-constexpr int kCompression = 4;  // flat areas shrink as well as at 6, in half the time
+constexpr int kCompression = 4;  // compresses flat areas as well as 6 does, in half the time
 
-/// What the encoder writes to; an exception waits here until the C code that called has returned.
+/// Receives the encoder's bytes; keeps an exception until the C code that called it has returned.
 struct Writing {
     const ByteSink& sink;
     std::exception_ptr failure = nullptr;

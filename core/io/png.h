@@ -1,4 +1,4 @@
-// PNG files, written.
+// Writes PNG files.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace headlight {
 
-/// 8-bit pixels, row by row: red, green, blue, and with `alpha` how much each covers.
+/// Holds 8-bit pixels, row by row: red, green, blue, and with `alpha` the coverage.
 struct PngPixels {
     uint32_t width = 0, height = 0;
     bool alpha = false;
     std::vector<uint8_t> bytes;
-    double dpi = 96;  // written as pHYs, so that programs place the picture at its size
+    double dpi = 96;  // written as pHYs, so that programs show the picture at its physical size
 };
 
 using ByteSink = std::function<void(const void*, size_t)>;
 
-/// Encodes the pixels and hands the bytes to `sink`. Fails only where memory does.
+/// Encodes the pixels and passes the bytes to `sink`. Fails only if memory runs out.
 Status encode_png(const PngPixels& pixels, const ByteSink& sink);
 
 }  // namespace headlight

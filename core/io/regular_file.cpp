@@ -1,3 +1,4 @@
+// Opens files without blocking and reads streams.
 #include "io/regular_file.h"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@ Error cannot_open(const std::string& name) {
     return Error{name + " cannot be opened (" + std::strerror(errno) + "): " + help + "."};
 }
 
-/// As many bytes as come at once, at most; −1 where the system refuses.
+/// Reads what is available, at most `max` bytes; −1 on failure.
 ssize_t read_some(int file, char* into, size_t max) {
     ssize_t got = -1;
     do got = ::read(file, into, max);
@@ -72,7 +73,7 @@ bool is_stream(const fs::path& path) {
 
 namespace {
 
-/// Whether a path names what the program was started with: standard input, a shell's <(…).
+/// Returns whether a path names an inherited descriptor: standard input, a shell's <(…).
 bool is_inherited(const std::string& path) {
     return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }

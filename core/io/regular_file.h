@@ -1,4 +1,4 @@
-// Files that are opened without waiting, and texts that come from a pipe.
+// Opens files without blocking, and reads texts from pipes.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// An open file, closed with this; −1: none.
+/// Owns an open file descriptor; −1: none.
 class Descriptor {
 public:
     explicit Descriptor(int opened = -1) : number_(opened) {}
@@ -24,30 +24,31 @@ private:
     int number_;
 };
 
-/// Opens a regular file to read it, and says what it is in `info`. A pipe, a device, a socket or a folder is
-/// refused at once, though nobody writes into it: in the place of a file they would be waited for, or read,
-/// for ever. Whoever reads a file that a person or a folder names opens it here.
+/// Opens a regular file for reading, and stores its stat in `info`. Refuses a pipe, device, socket or folder
+/// at once, even without a writer: reading one could block for ever. Every file named by a user or found in a
+/// folder is opened here.
 Result<Descriptor> open_regular(const std::filesystem::path& path, struct stat& info);
 
-/// At most so many bytes from the beginning of a regular file; none where there is no such file.
+/// Returns at most `max` bytes from the start of a regular file; none if there is no such file.
 std::string beginning_of(const std::filesystem::path& path, size_t max);
 
-/// Whether a path leads to what has no end of its own, but can be read as it comes: a pipe, a terminal.
+/// Returns whether a path leads to a stream, which has no end of its own but can be read as it arrives: a
+/// pipe, a terminal.
 bool is_stream(const std::filesystem::path& path);
 
-/// Standard input for "-", else what is_stream() says can be read so. A named pipe is refused: opening it
-/// waits until somebody writes into it, perhaps for ever.
+/// Opens standard input for "-", else a stream (is_stream). Refuses a named pipe: opening it blocks until a
+/// writer comes, perhaps for ever.
 Result<Descriptor> open_stream(const std::string& path);
 
-/// All that comes, of at most `max` bytes; `name` begins the sentence that says why not.
+/// Reads everything, at most `max` bytes; `name` begins the error.
 Result<std::string> read_stream(const Descriptor& stream, size_t max, const std::string& name);
 
-/// Lines as they come, one in memory. Of a longer one than `longest` bytes as much as shows that it is longer
-/// is kept.
+/// Reads lines as they arrive, one in memory. Of a line longer than `longest` bytes keeps just enough to show
+/// that it is too long.
 class StreamLines {
 public:
     StreamLines(Descriptor stream, size_t longest) : stream_(std::move(stream)), longest_(longest) {}
-    /// The next line without its end; false behind the last one. Fails where reading does.
+    /// Reads the next line without its end; returns false after the last one. Fails if reading does.
     Result<bool> next(std::string& line);
 
 private:
@@ -55,7 +56,7 @@ private:
 
     Descriptor stream_;
     size_t longest_, at_ = 0;
-    std::string read_;  // from at_ on not handed out yet
+    std::string read_;  // not handed out yet, from at_ on
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Every number of the header is bounded before it is used.
+// Parses safetensors. Bounds every number of the header before using it.
 #include "io/safetensors.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The safetensors file format: an 8-byte length, a JSON header, then the tensors' bytes.
+// Reads and writes the safetensors format: an 8-byte length, a JSON header, then the tensors' bytes.
 // https://huggingface.co/docs/safetensors (format description).
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace headlight {
 
-/// An open file: tensors by name, and the strings of `__metadata__`.
+/// Holds an open file: tensors by name, and the strings of `__metadata__`.
 struct Safetensors : TensorFile {
     std::map<std::string, std::string> metadata;
 };
@@ -21,18 +21,17 @@ struct Safetensors : TensorFile {
 /// Maps a file and checks its whole header: lengths, shapes, offsets, overlaps.
 Result<Safetensors> open_safetensors(const std::filesystem::path& path);
 
-/// The same for a header already in memory; `total` bytes of file follow the 8-byte length. For tests and
-/// fuzzing.
+/// Parses a header in memory; `total` bytes of file follow the 8-byte length. For tests and fuzzing.
 Result<Safetensors> parse_safetensors(std::span<const std::byte> bytes, const std::string& name);
 
-/// One tensor to be written. `write` is called once, in order, with a sink for its bytes.
+/// Describes one tensor to write. `write` is called once, in order, with a sink for its bytes.
 struct TensorToWrite {
     std::string name, dtype;
     std::vector<int64_t> shape;
     std::function<void(const std::function<void(const void*, size_t)>& sink)> write;
 };
 
-/// Writes a safetensors file whole or not at all; not at all, too, where `last_word` fails once everything is
+/// Writes a safetensors file whole or not at all; not at all, too, if `last_word` fails after everything is
 /// written.
 Status write_safetensors(const std::filesystem::path& path, const std::vector<TensorToWrite>& tensors,
                          const std::map<std::string, std::string>& metadata,

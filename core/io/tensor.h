@@ -1,4 +1,4 @@
-// A tensor as it lies in a mapped file.
+// Describes tensors in a mapped file.
 #pragma once
 
 #include <map>
@@ -15,25 +15,25 @@ namespace headlight {
 
 struct StoredTensor {
     const DType* dtype = nullptr;
-    std::vector<int64_t> shape;  // row-major: the last dimension lies together
+    std::vector<int64_t> shape;  // row-major: the last dimension is contiguous
     std::span<const std::byte> bytes;
 };
 
-/// An open file of tensors by name; the file stays mapped for as long as this lives.
+/// Holds an open file's tensors by name; keeps the file mapped.
 struct TensorFile {
     std::shared_ptr<const MappedFile> file;
     std::map<std::string, StoredTensor> tensors;
 };
 
-/// "[768, 2304]"
+/// Returns "[768, 2304]".
 std::string shape_text(std::span<const int64_t> shape);
 
-/// Number of elements; the shape must have been checked to fit 64 bits.
+/// Counts elements; the shape must have been checked to fit 64 bits.
 int64_t element_count(std::span<const int64_t> shape);
 
 using ByteRange = std::pair<uint64_t, uint64_t>;  // [begin, end)
 
-/// No two tensors of a file may share bytes.
+/// Fails if two tensors of a file overlap.
 Status check_apart(std::vector<ByteRange> ranges, const std::string& name);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Checks that files hold UTF-8 text.
 #include "io/text_file.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// How many bytes from the first on are UTF-8: all, or the place of the first that is not.
+/// Counts the leading bytes that are valid UTF-8.
 size_t valid_bytes(std::string_view bytes) {
     size_t at = 0;
     while (at < bytes.size()) {
@@ -21,7 +22,7 @@ size_t valid_bytes(std::string_view bytes) {
     return at;
 }
 
-/// "line 3, byte 17: 0xE9" of bytes that are no UTF-8 from a place on.
+/// Returns "line 3, byte 17: 0xE9", the first invalid byte.
 std::string place_of(std::string_view bytes, size_t at) {
     char byte[8];
     std::snprintf(byte, sizeof byte, "0x%02X", as_byte(bytes[at]));

@@ -1,4 +1,4 @@
-// What a file of text holds.
+// Checks and converts the bytes of text files.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-/// Fails where bytes are no UTF-8, and says where, or where a zero byte shows that this is another kind of
-/// file, or UTF-16; `what` begins the sentence.
+/// Fails if bytes are not UTF-8, and says where, or if a zero byte shows another kind of file or UTF-16;
+/// `what` begins the sentence.
 Status check_is_text(std::string_view bytes, const std::string& what);
 
-/// At most so many bytes, and no character cut.
+/// Returns at most `max` bytes without splitting a character.
 std::string_view beginning_of_text(std::string_view bytes, size_t max);
 
-/// A file's bytes as a text, without a byte order mark.
+/// Returns a file's bytes as text, without a byte order mark.
 Result<std::string_view> text_of_file(std::string_view bytes, const std::string& name);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// For any processor that the program is built for.
+// Compiles the kernels for any processor that the program supports.
 #include "kernels/table.h"
 
 namespace headlight {

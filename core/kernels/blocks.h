@@ -1,6 +1,6 @@
-// Whole blocks of encoded weights, sixteen values after sixteen. Where a register can be looked up as a
-// table, codes of four and five bits become weights in one step: the table holds the weight of each code
-// under the block's scale. For base.cpp, v3.cpp and v4.cpp alone.
+// Decodes whole blocks of encoded weights, sixteen values at a time. Where a register can serve as a lookup
+// table, 4- and 5-bit codes become weights in one step: the table holds the weight of each code under the
+// block's scale. Included only by base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/formats.h"
@@ -8,7 +8,7 @@
 namespace headlight {
 namespace {
 
-/// each: use(i, values [16 i, 16 i + 16)) of a block, in order.
+/// Calls use(i, values [16 i, 16 i + 16)) for each part of a block, in order.
 template <Lanes (*values)(const uint8_t*, int), int Values>
 struct Block {
     template <class Use>
@@ -20,9 +20,8 @@ struct Block {
 
 #if defined(__AVX512F__)
 
-/// Floats that were stored on purpose: to read one of them into every lane costs nothing, out of a register
-/// it is a shuffle, of which the processor does one at a time. The empty assembly keeps the compiler from
-/// that.
+/// Stores floats so that one of them can be broadcast by a load, which is free, instead of a shuffle, which
+/// only one port can execute. The empty assembly stops the compiler from undoing that.
 struct alignas(64) Spread {
     float at[kSumLanes];
     explicit Spread(Vec v) {
@@ -31,7 +30,7 @@ struct alignas(64) Spread {
     }
     Vec operator[](int i) const { return all(at[i]); }
 };
-/// Four halves, likewise: the scale that a block begins with, its minimum behind it.
+/// Stores four halves likewise: the scale at the start of a block, then its minimum.
 struct alignas(16) SpreadHalves {
     float at[4];
     explicit SpreadHalves(const uint8_t* p) {
@@ -43,22 +42,22 @@ struct alignas(16) SpreadHalves {
 
 constexpr Vec kCodes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/// Sixteen bytes in 32 bits each.
+/// Widens sixteen bytes to 32 bits each.
 Bits wide_codes(const uint8_t* p) {
     return reinterpret_cast<Bits>(_mm512_cvtepu8_epi32(reinterpret_cast<__m128i>(codes_at(p))));
 }
-/// The entry of a table at the lowest four bits of each code.
+/// Looks up the lowest four bits of each code in a table.
 Lanes looked_up(Vec table, Bits codes) {
     return {reinterpret_cast<Vec>(
         _mm512_permutexvar_ps(reinterpret_cast<__m512i>(codes), reinterpret_cast<__m512>(table)))};
 }
-/// … at the lowest five, of a table in two registers.
+/// Looks up the lowest five bits, in a table of two registers.
 Lanes looked_up(Vec low, Vec high, Bits codes) {
     return {reinterpret_cast<Vec>(_mm512_permutex2var_ps(
         reinterpret_cast<__m512>(low), reinterpret_cast<__m512i>(codes), reinterpret_cast<__m512>(high)))};
 }
 
-/// The weights of codes in a block of 32, the same numbers as in formats.h.
+/// Compute the weights of the codes of a block of 32, the same values as in formats.h.
 [[gnu::always_inline]] inline Vec weights_q4_0(const SpreadHalves& of_block, Vec codes) {
     return (codes - 8.0f) * of_block[0];
 }
@@ -115,13 +114,13 @@ struct Block<q8_0, 32> {
     }
 };
 
-/// Scale and −minimum of each of the eight 32s of Q4_K and Q5_K, by turns.
+/// Interleaves scale and −minimum of each of the eight groups of 32 of Q4_K and Q5_K.
 [[gnu::always_inline]] inline Spread lines_q45_k(const uint8_t* block) {
     typedef int8_t Order __attribute__((vector_size(16)));
     constexpr Order kLow = {0, 4, 1, 5, 2, 6, 3, 7, 8, -1, 9, -1, 10, -1, 11, -1},
                     kHigh = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 1, 5, 2, 6, 3, 7},
                     kMask = {63, 63, 63, 63, 63, 63, 63, 63, 15, 15, 15, 15, 15, 15, 15, 15};
-    constexpr Words kApart = {0, 0, 0, 0, 4, 4, 4, 4};  // two codes of a byte become bytes
+    constexpr Words kApart = {0, 0, 0, 0, 4, 4, 4, 4};  // the two codes of a byte, one byte each
     const auto bytes = reinterpret_cast<__m128i>(codes_at(block + 4));
     const auto low = reinterpret_cast<Words>(_mm_shuffle_epi8(bytes, reinterpret_cast<__m128i>(kLow))),
                high = reinterpret_cast<Words>(_mm_shuffle_epi8(bytes, reinterpret_cast<__m128i>(kHigh)));
@@ -171,7 +170,7 @@ struct Block<q5_k, 256> {
     }
 };
 
-/// The codes of half a block of Q6_K, less 32, stored so that sixteen at a time are read as 32 bits each.
+/// Stores the codes of half a block of Q6_K, less 32, so that sixteen at a time load as 32 bits each.
 struct alignas(64) SixBits {
     typedef uint8_t Bytes64 __attribute__((vector_size(64)));
     typedef uint16_t Words64 __attribute__((vector_size(64)));
@@ -205,7 +204,7 @@ struct Block<q6_k, 256> {
     }
 };
 
-/// The levels of the non-linear formats as floats.
+/// Lists the levels of the non-linear formats as floats.
 constexpr Vec kLevelWeights = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 [[gnu::always_inline]] inline Vec weights_iq4_nl(const SpreadHalves& of_block, Vec) {
     return kLevelWeights * of_block[0];

@@ -1,3 +1,4 @@
+// Chooses the compilation of the kernels for this processor.
 #include "kernels/choice.h"
 
 #include <cstdlib>
@@ -22,15 +23,15 @@ struct Row {
 };
 
 #if defined(__x86_64__)
-/// F16C, by CPUID itself: not every compiler knows its name.
+/// Tests for F16C by CPUID: not every compiler knows its name.
 bool reads_halves() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 #endif
 
-/// The table of compilations, from the plainest on. Feature bits, not names of processors: those of the next
-/// year are unknown.
+/// Lists the compilations, the most portable first. Tests feature bits, not processor names, which leave out
+/// future ones.
 std::vector<Row> table() {
     std::vector<Row> rows{{&kBaseKernels, true}};
 #if defined(__x86_64__)

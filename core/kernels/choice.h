@@ -1,4 +1,4 @@
-// Which compilation of the kernels this process uses.
+// Chooses which compilation of the kernels this process uses.
 #pragma once
 
 #include <string_view>
@@ -9,16 +9,16 @@
 
 namespace headlight {
 
-/// Those that this processor can run, from the plainest on.
+/// Returns those that this processor can run, the most portable first.
 std::vector<const Kernels*> usable_kernels();
 
-/// The one of a name (base or its other name v1, v3, v4), or a sentence why not.
+/// Returns the one with this name (base, or its other name v1; v3, v4), or why it cannot be used.
 Result<const Kernels*> find_kernels(std::string_view name);
 
-/// The set in force: what HEADLIGHT_KERNELS names, else the best that this processor can run.
+/// Returns the kernels in use: those that HEADLIGHT_KERNELS names, else the best that this processor can run.
 const Kernels& kernels();
 
-/// Fails where HEADLIGHT_KERNELS names none that this processor can run; asked once, when the program starts.
+/// Fails if HEADLIGHT_KERNELS names kernels that this processor cannot run; called once, at startup.
 Status check_kernels();
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// Sixteen stored numbers become floats: small integers, halves, fields of bits. For base.cpp, v3.cpp and
-// v4.cpp alone.
+// Converts sixteen stored values to floats: small integers, halves, bit fields. Included only by base.cpp,
+// v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/vectors.h"
@@ -20,14 +20,14 @@ uint16_t word_at(const uint8_t* p) { return *reinterpret_cast<const UnalignedWor
 uint32_t bits_at(const uint8_t* p) { return *reinterpret_cast<const UnalignedBits*>(p); }
 Codes all_codes(int8_t code) { return Codes{} + code; }
 
-/// The bits of each byte that `mask` keeps, after a shift to the right (to the left where it is negative).
+/// Masks each byte after a right shift (a left shift if negative).
 Codes field(Codes c, int shift, int8_t mask) {
     const Words words = reinterpret_cast<Words>(c), moved = shift < 0 ? words << static_cast<uint16_t>(-shift)
                                                                       : words >> static_cast<uint16_t>(shift);
     return reinterpret_cast<Codes>(moved) & all_codes(mask);
 }
 
-/// `code` for each of sixteen bits that is set, else 0.
+/// Returns `code` for each of sixteen bits that is set, else 0.
 Codes bits_as(int8_t code, const uint8_t* p) {
 #if defined(__AVX512F__)
     return reinterpret_cast<Codes>(_mm_maskz_set1_epi8(word_at(p), code));
@@ -39,7 +39,7 @@ Codes bits_as(int8_t code, const uint8_t* p) {
 #endif
 }
 
-/// Each signed byte as a float.
+/// Converts signed bytes to floats.
 Lanes floats(Codes c) {
 #if defined(__AVX512F__)
     return {reinterpret_cast<Vec>(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(reinterpret_cast<__m128i>(c))))};
@@ -53,7 +53,7 @@ Lanes floats(Codes c) {
                             reinterpret_cast<Words>(__builtin_shufflevector(c, c, 8, 8, 9, 9, 10, 10, 11, 11,
                                                                             12, 12, 13, 13, 14, 14, 15, 15))};
     Lanes out;
-    for (int i = 0; i < 2; ++i) {  // a byte four times, of which the highest keeps its sign
+    for (int i = 0; i < 2; ++i) {  // each byte four times; the highest copy keeps its sign
         const Words low = __builtin_shufflevector(twice[i], twice[i], 0, 0, 1, 1, 2, 2, 3, 3),
                     high = __builtin_shufflevector(twice[i], twice[i], 4, 4, 5, 5, 6, 6, 7, 7);
         out.part[2 * i] = __builtin_convertvector(reinterpret_cast<Ints>(low) >> 24, Vec);
@@ -64,8 +64,8 @@ Lanes floats(Codes c) {
 }
 
 #if !defined(__AVX2__) || !defined(__FMA__)
-/// IEEE 754's binary16 in the low bits of each lane. Subnormal ones get the exponent of the least normal one,
-/// which is then taken away (Giesen): no float here is subnormal, which would be slow.
+/// Converts IEEE 754 binary16 in the low bits of each lane. Gives subnormals the smallest normal exponent,
+/// then subtracts it (Giesen), so that no float is subnormal, which would be slow.
 Vec from_halves(Bits h) {
     constexpr uint32_t kRebase = 112u << 23, kLeast = 113u << 23;
     const Bits magnitude = (h & 0x7fffu) << 13;
@@ -77,7 +77,7 @@ Vec from_halves(Bits h) {
 }
 #endif
 
-/// Sixteen 16-bit numbers in 32 bits each.
+/// Widens sixteen 16-bit values to 32 bits each.
 struct WideWords {
     Bits part[Lanes::kParts];
 };
@@ -102,7 +102,7 @@ WideWords wide_words(const uint8_t* p) {
 #endif
 }
 
-/// Sixteen halves.
+/// Loads sixteen halves.
 Lanes halves(const uint8_t* p) {
 #if defined(__AVX512F__)
     return {
@@ -119,7 +119,7 @@ Lanes halves(const uint8_t* p) {
 #endif
 }
 
-/// One half, in every lane. (Every processor with AVX2 has F16C.)
+/// Loads one half into every lane. (Every processor with AVX2 has F16C.)
 Vec half(const uint8_t* p) {
 #if defined(__AVX512F__)
     return reinterpret_cast<Vec>(_mm512_cvtph_ps(_mm256_set1_epi16(static_cast<int16_t>(word_at(p)))));
@@ -130,7 +130,7 @@ Vec half(const uint8_t* p) {
 #endif
 }
 
-/// Sixteen upper halves of floats (bfloat16).
+/// Loads sixteen upper halves of floats (bfloat16).
 Lanes upper_halves(const uint8_t* p) {
     const WideWords words = wide_words(p);
     Lanes out;
@@ -138,7 +138,7 @@ Lanes upper_halves(const uint8_t* p) {
     return out;
 }
 
-/// The value of one lane, in every lane.
+/// Broadcasts one lane.
 Vec lane(const Lanes& values, int i) {
 #if defined(__AVX512F__)
     return reinterpret_cast<Vec>(
@@ -156,7 +156,7 @@ Lanes times(Lanes values, Vec scale) {
     return values;
 }
 
-/// values · scale + offset. The product is exact: it has fewer bits than a float holds.
+/// values · scale + offset. The product is exact: it has fewer bits than a float.
 Lanes line(Lanes values, Vec scale, Vec offset) {
     for (Vec& part : values.part) part = fused(part, scale, offset);
     return values;

@@ -1,5 +1,5 @@
-// Products with rows of weights: sums in lanes side by side, folded at the end. For base.cpp, v3.cpp and
-// v4.cpp alone.
+// Multiplies x by rows of weights: keeps sums in lanes side by side and folds them at the end. Included only
+// by base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/kernels.h"
@@ -16,7 +16,7 @@ constexpr int kDotRows = 2, kDotOutputs = 3;  // 6 sums of 2 vectors
 constexpr int kDotRows = 1, kDotOutputs = 3;  // 3 sums of 4 vectors
 #endif
 
-/// Neighbors `half` apart in two vectors added: the halves of a sum, then of the next one.
+/// Adds neighbors `half` apart in two vectors: first the halves of one sum, then of the next.
 template <int half>
 Vec fold(Vec a, Vec b);
 #define FOLD(half, low, high)                                                            \
@@ -45,7 +45,7 @@ FOLD(1, LIST(0, 2, 4, 6), LIST(1, 3, 5, 7))
 #undef FOLD
 #undef LIST
 
-/// sums[i] → the sum of its lanes, for as many as a vector has; the order is that of Lanes::total.
+/// sums[i] → the sum of its lanes, for as many sums as a vector has lanes; adds in the order of Lanes::total.
 template <int half>
 Vec folded(Vec* sums) {
     for (int i = 0; i < half; ++i) sums[i] = fold<half>(sums[2 * i], sums[2 * i + 1]);
@@ -61,7 +61,7 @@ Vec joined(const Vec* parts) {
     return (parts[0] + parts[2]) + (parts[1] + parts[3]);
 }
 
-/// Where a tile of dot products begins.
+/// Points to the operands of a tile of dot products.
 struct DotsAt {
     const float* x;
     const uint8_t* const* w;
@@ -121,7 +121,7 @@ struct DotsTiles {
                                         kTile<5>, kTile<6>, kTile<7>, kTile<8>};
 };
 
-/// What the dot products of one row of x with `count` rows of weights from o on do to y.
+/// Adds dot products of one row of x with `count` rows of weights from o on to y, or begins y with them.
 void begin_or_add(const Dots& d, int64_t row, int64_t o, int64_t count, const float* totals) {
     for (int64_t c = 0; c < count; ++c) {
         float& y = d.y[row * d.y_stride + o + c];

@@ -1,5 +1,5 @@
-// Rows of weights in every format: decoded, or decoded in registers on the way into a sum. For base.cpp,
-// v3.cpp and v4.cpp alone.
+// Decodes rows of weights in every format, to memory or in registers within a dot product. Included only by
+// base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/blocks.h"
@@ -10,11 +10,12 @@
 namespace headlight {
 namespace {
 
-/// Rows of weights that take turns, so that their sums overlap; a multiple of the lanes that they end in.
+/// Interleaves this many rows of weights, so that their sums overlap; a multiple of the lanes that they fold
+/// into.
 constexpr int kEncodedRows = kLanes > 8 ? kLanes : 8;
-constexpr int kTurn = 256;  // values of a turn
+constexpr int kTurn = 256;  // values per row and step
 
-/// A row of bytes whose values beyond its end are zeros: what is left behind its whole blocks.
+/// Pads the rest of a row after its whole blocks with zeros.
 template <int Bytes>
 struct LastBlock {
     alignas(64) uint8_t bytes[Bytes] = {};
@@ -23,8 +24,8 @@ struct LastBlock {
     }
 };
 
-/// A format: blocks of so many values in so many bytes; `values` gives sixteen of them. Where single values
-/// are stored, a block is sixteen of them, and what is decoded may end within it.
+/// Describes a format: blocks of `Values` values in `Bytes` bytes; `values` loads sixteen of them. For
+/// formats of single values a block is sixteen of them, and decoding may end within it.
 template <Lanes (*values)(const uint8_t*, int), int Values, int Bytes>
 struct Format {
     static void decode(const uint8_t* blocks, int64_t count, float* __restrict out) {
@@ -43,7 +44,8 @@ struct Format {
         }
     }
 
-    /// sum += so many blocks of a row of weights · x, or is begun by them; fetches as many, so far ahead.
+    /// sum += x · w over `Blocks` blocks of a row of weights, or sum = x · w at the start; prefetches as many
+    /// blocks ahead.
     template <int Blocks>
     static void add(const float* x, const uint8_t* w, int64_t ahead, bool begin, Vec* sum) {
         for (int at = 0; at < Blocks * Bytes; at += kLine) fetch(w, ahead + at);
@@ -61,7 +63,7 @@ struct Format {
                 });
         for (int part = 0; part < Lanes::kParts; ++part) sum[part] = total.part[part];
     }
-    /// Totals of some rows of weights with one row of x, in the order of dots_tile.
+    /// Sums the products of some rows of weights with one row of x, in the order of dots_tile.
     static void totals(const Dots& d, const float* x, const uint8_t* const* w, int64_t rows, float* out) {
         constexpr int kBlocks = kTurn / Values;
         Vec sum[kEncodedRows][Lanes::kParts], single[kEncodedRows];
@@ -94,7 +96,7 @@ struct Format {
     }
 };
 
-/// The table of formats: the only place of the kernels to add one.
+/// Tabulates the formats: the only place of the kernels to add one.
 constexpr WeightFormat kWeightFormats[] = {
     Format<f32, 16, 64>::of_values("F32"),   Format<f16, 16, 32>::of_values("F16"),
     Format<bf16, 16, 32>::of_values("BF16"), Format<q8_0, 32, 34>::row("Q8_0"),

@@ -1,7 +1,7 @@
-// The formats of encoded weights: a function each, that gives sixteen neighboring values of a block. Blocks
-// of GGUF: a scale (and a minimum) for 32 values, or for 256 with 6-bit scales of 16 or 32 inside. Layouts:
-// ggml's documentation of its quantization types,
-// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. For base.cpp, v3.cpp and v4.cpp alone.
+// Defines the formats of encoded weights: one function each, which decodes sixteen neighboring values of a
+// block. GGUF's blocks have a scale (and a minimum) for 32 values, or for 256 with 6-bit scales of 16 or 32
+// inside. Layouts: ggml's documentation of its quantization types,
+// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. Included only by base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/codes.h"
@@ -9,8 +9,8 @@
 namespace headlight {
 namespace {
 
-/// Values [16 i, 16 i + 16) of a block. Unrolled and inlined where it is used, so that what concerns the
-/// whole block is done once.
+/// Decodes values [16 i, 16 i + 16) of a block. Unrolled and inlined at each use, so that work for the whole
+/// block is done once.
 #define SIXTEEN [[gnu::always_inline]] inline Lanes
 
 SIXTEEN f32(const uint8_t* block, int) {
@@ -24,7 +24,7 @@ SIXTEEN bf16(const uint8_t* block, int) { return upper_halves(block); }
 
 SIXTEEN q8_0(const uint8_t* block, int i) { return times(floats(codes_at(block + 2 + 16 * i)), half(block)); }
 
-/// Blocks of 32 in 4 bits: the low ones of sixteen bytes, then the high ones.
+/// Blocks of 32 with 4 bits: the low nibbles of sixteen bytes, then the high ones.
 Codes nibbles(const uint8_t* q, int i) { return field(codes_at(q), 4 * i, 15); }
 
 SIXTEEN q4_0(const uint8_t* block, int i) { return times(floats(nibbles(block + 2, i) - 8), half(block)); }
@@ -38,7 +38,7 @@ SIXTEEN q5_1(const uint8_t* block, int i) {
     return line(floats(nibbles(block + 8, i) | bits_as(16, block + 4 + 2 * i)), half(block), half(block + 2));
 }
 
-/// Blocks of 256 in 2 bits: 32 bytes hold four times 32 values.
+/// Blocks of 256 with 2 bits: 32 bytes hold four groups of 32 values.
 Codes pairs_of_bits(const uint8_t* q, int i) {
     return field(codes_at(q + i / 8 * 32 + i % 2 * 16), i % 8 / 2 * 2, 3);
 }
@@ -50,7 +50,8 @@ SIXTEEN q2_k(const uint8_t* block, int i) {
     return line(floats(pairs_of_bits(block + 16, i)), lane(scale, i), -lane(minimum, i));
 }
 
-/// Sixteen 6-bit scales in 12 bytes: low nibbles in the first eight, the two high bits in the last four.
+/// Unpacks sixteen 6-bit scales from 12 bytes: low nibbles in the first eight, the two high bits in the last
+/// four.
 Codes scales_q3_k(const uint8_t* s) {
     const uint32_t a = bits_at(s), b = bits_at(s + 4), high = bits_at(s + 8);
     const FourBits low = {a, b, a >> 4, b >> 4}, top = {high << 4, high << 2, high, high >> 2};
@@ -63,7 +64,7 @@ SIXTEEN q3_k(const uint8_t* block, int i) {
     return times(floats((pairs_of_bits(block + 32, i) | high) - 4), lane(scale, i));
 }
 
-/// Q4_K and Q5_K: eight 6-bit scales, then eight 6-bit minima, in 12 bytes.
+/// Q4_K and Q5_K: unpacks eight 6-bit scales, then eight 6-bit minima, from 12 bytes.
 Codes scales_q45_k(const uint8_t* s) {
     const uint32_t a = bits_at(s), b = bits_at(s + 4), c = bits_at(s + 8);
     const FourBits low = {a & 0x3f3f3f3fu, c & 0x0f0f0f0fu, b & 0x3f3f3f3fu, (c >> 4) & 0x0f0f0f0fu},
@@ -71,13 +72,13 @@ Codes scales_q45_k(const uint8_t* s) {
     return reinterpret_cast<Codes>(low | top);
 }
 
-/// Sixteen codes of Q4_K or Q5_K on the line of their 32.
+/// w = scale · code − minimum, for sixteen codes of Q4_K or Q5_K in a group of 32.
 SIXTEEN line_q45_k(const uint8_t* block, int i, Codes codes) {
     const Lanes scales = floats(scales_q45_k(block + 4));
     return line(floats(codes), lane(scales, i / 2) * half(block),
                 -(lane(scales, i / 2 + 8) * half(block + 2)));
 }
-/// Blocks of 256 in 4 bits: the low ones of 32 bytes, then the high ones.
+/// Blocks of 256 with 4 bits: the low nibbles of 32 bytes, then the high ones.
 Codes nibbles_of_256(const uint8_t* q, int i) {
     return field(codes_at(q + i / 4 * 32 + i % 2 * 16), i % 4 / 2 * 4, 15);
 }
@@ -96,7 +97,7 @@ SIXTEEN q6_k(const uint8_t* block, int i) {
     return times(floats((low | high) - 32), lane(scale, i));
 }
 
-/// The sixteen levels of the non-linear 4-bit formats.
+/// Lists the sixteen levels of the non-linear 4-bit formats.
 constexpr uint8_t kLevels[16] = {129, 152, 173, 191, 207, 221, 234, 246, 1, 13, 25, 38, 53, 69, 89, 113};
 Lanes levels(Codes nibbles) {
 #if defined(__AVX2__) && defined(__FMA__)
@@ -111,7 +112,7 @@ Lanes levels(Codes nibbles) {
 }
 
 SIXTEEN iq4_nl(const uint8_t* block, int i) { return times(levels(nibbles(block + 2, i)), half(block)); }
-/// The scale of a group of 32 of IQ4_XS.
+/// Returns the scale of a group of 32 of IQ4_XS.
 Vec scale_iq4_xs(const uint8_t* block, int group) {
     const int low = block[4 + group / 2] >> (group % 2 * 4) & 15,
               high = word_at(block + 2) >> (group * 2) & 3;

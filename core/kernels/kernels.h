@@ -1,21 +1,21 @@
-// What computes densely, on raw pointers. The same source is compiled once for each instruction set
-// (base.cpp, v3.cpp, v4.cpp) and chosen when the program starts (choice.h). Nothing that another file could
-// share stands here or in what those files include: of an inline function the linker keeps one copy for all,
-// which may be the one that an older processor cannot run.
+// Declares the dense numerical kernels, on raw pointers. The same source is compiled once per instruction set
+// (base.cpp, v3.cpp, v4.cpp) and chosen at startup (choice.h). Neither this file nor those that the
+// compilations include may define anything shared with other files: the linker keeps one copy of an inline
+// function, which may be the one that an older processor cannot run.
 #pragma once
 
 #include <cstdint>
 
 namespace headlight {
 
-/// Outputs of one panel of weights; the same on every processor.
+/// Fixes the number of outputs of a panel of weights, the same on every processor.
 constexpr int kPanel = 48;
-/// Sums over a row run in so many lanes, whatever the processor's vectors hold: entry i belongs to lane
-/// i % 16.
+/// Fixes the number of lanes of a sum over a row, whatever the width of the processor's vectors: entry i
+/// belongs to lane i % 16.
 constexpr int kSumLanes = 16;
 
-/// y[rows, width] = x[rows, depth] · w[depth, width], added to what y holds, or begun from the bias. Each
-/// entry is one sum that goes up k, so it depends neither on the other rows nor on where a product is cut.
+/// y[rows, width] (+)= x[rows, depth] · w[depth, width], added to y, or begun from the bias. Sums each entry
+/// in ascending k, so that it depends neither on other rows nor on where a product is cut.
 struct Product {
     const float* x;
     int64_t x_stride, rows;
@@ -23,59 +23,56 @@ struct Product {
     int64_t w_stride, depth, width;
     float* y;
     int64_t y_stride;
-    bool begin;         // whether y is begun
-    const float* bias;  // [width] of a y that is begun, or null: zeros
-    /// Where the weights lie that are needed next, and how many bytes of them: they are fetched evenly while
-    /// the tiles compute. 0: nothing is. Only an address: it may be beyond the weights.
+    bool begin;         // whether to begin y
+    const float* bias;  // [width], to begin y with; null: zeros
+    /// Address and size of the weights needed next, prefetched evenly while the tiles compute; 0: none. May
+    /// lie beyond the weights: it is never read.
     uintptr_t ahead = 0;
     int64_t ahead_bytes = 0;
 };
 
-/// y[rows, count] = x[rows, depth] · the transpose of w[count][depth], added to y or begun as above. Each
-/// entry is kSumLanes sums side by side, then their sum: one order whatever the other rows are and however
-/// the weights are stored.
+/// y[rows, count] (+)= x[rows, depth] · wᵀ with w[count][depth]. Sums each entry in kSumLanes sums side by
+/// side, then adds those: one order whatever the other rows are and however the weights are stored.
 struct Dots {
     const float* x;
     int64_t x_stride, rows;
-    const uint8_t* const* w;  // where each row begins, as it is stored
+    const uint8_t* const* w;  // start of each row, in its stored format
     int64_t count, depth;     // whole blocks of the format
     float* y;
     int64_t y_stride;
     bool begin;
     const float* bias;
-    int64_t ahead = 0;  // bytes from a row of weights to what is fetched meanwhile; 0: nothing
+    int64_t ahead = 0;  // bytes between a row of weights and the data to prefetch; 0: none
 };
 
-/// A format of stored weights, as encoded.h lists them.
+/// Describes a format of stored weights, a row of encoded.h.
 struct WeightFormat {
-    const char* name;   // as GGUF spells it
+    const char* name;   // as in GGUF
     int values, bytes;  // of a block
-    /// Decodes so many values, whole blocks of the format.
+    /// Decodes `count` values, whole blocks of the format.
     void (*decode)(const uint8_t* blocks, int64_t count, float* values);
-    /// Dot products that decode each weight in registers: for a few rows of x. The bits are those of
-    /// `Kernels::dot` with the decoded rows; of single values (F32, F16, BF16) those of `multiply` with their
-    /// panel.
+    /// Multiplies while decoding each weight in registers: for a few rows of x. Same bits as `Kernels::dot`
+    /// on the decoded rows; for single values (F32, F16, BF16) as `multiply` with their panel.
     void (*dot)(const Dots& dots);
 };
 
-/// One compilation of the kernels. Strides are in floats.
+/// Lists the kernels of one compilation. Strides count floats.
 struct Kernels {
     const char* name;                          // base, v3, v4
     void (*multiply)(const Product& product);  // width ≤ kPanel
     void (*dot)(const Dots& dots);             // w: F32
-    void (*multiply_few)(const Dots& dots);    // w: F32; the bits of `multiply` with the panel of w
-    const WeightFormat* formats;               // all formats, in one order in every set
+    void (*multiply_few)(const Dots& dots);    // w: F32; same bits as `multiply` with the panel of w
+    const WeightFormat* formats;               // all formats, in the same order in every compilation
     int format_count;
-    /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros beyond.
+    /// panel[depth][kPanel] = the transpose of `count` ≤ kPanel rows of `depth` floats; zeros elsewhere.
     void (*transpose)(const float* const* rows, int64_t count, int64_t depth, float* panel);
-    /// exp(x − max x), divided by their sum; −infinity becomes exactly 0. Entries in front of the row that
-    /// are −infinity, in sixteens, change nothing.
+    /// exp(x − max x) / Σ exp(x − max x); −infinity becomes exactly 0. Leading entries of −infinity, in
+    /// groups of sixteen, change nothing.
     void (*softmax)(float* row, int64_t count);
-    /// y = (x − mean) / sqrt(variance + eps) · weight + bias; without `center` the mean counts as 0. bias may
-    /// be null.
+    /// y = (x − mean) / √(variance + eps) · weight + bias; the mean is 0 unless `center`. bias may be null.
     void (*norm)(const float* x, int64_t count, const float* weight, const float* bias, float eps,
                  bool center, float* y);
-    /// Pairs (x[i · step], x[i · step + apart]) turned by an angle each.
+    /// Rotates pairs (x[i · step], x[i · step + apart]), each by its angle.
     void (*rotate)(float* x, int64_t pairs, int64_t step, int64_t apart, const float* cosine,
                    const float* sine);
     void (*gelu)(float* x, int64_t count);  // x · Φ(x), within 2e-7 · max(1, |x|)
@@ -85,11 +82,11 @@ struct Kernels {
     void (*quick_gelu)(float* x, int64_t count);
     /// x = cap · tanh(x / cap).
     void (*soft_cap)(float* x, int64_t count, float cap);
-    /// −Σ w log₂ w of weights that sum to 1, in bits; 0 weighs nothing.
+    /// −Σ w log₂ w of weights that sum to 1, in bits; 0 log₂ 0 = 0.
     float (*entropy)(const float* weights, int64_t count);
-    /// Σ w · |first + i|, for a first place of any sign.
+    /// Σ w · |first + i|; first may be negative.
     float (*distance)(const float* weights, int64_t count, int64_t first);
-    /// largest = max(largest, x), entry by entry.
+    /// largest = max(largest, x), elementwise.
     void (*keep_larger)(float* largest, const float* x, int64_t count);
 };
 

@@ -1,4 +1,5 @@
-// Dense products by register tiles (Goto and van de Geijn 2008). For base.cpp, v3.cpp and v4.cpp alone.
+// Multiplies dense matrices by register tiles (Goto and van de Geijn 2008). Included only by base.cpp, v3.cpp
+// and v4.cpp.
 #pragma once
 
 #include "kernels/kernels.h"
@@ -7,7 +8,7 @@
 namespace headlight {
 namespace {
 
-/// Where a tile begins, and what it fetches: so many bytes further at each k.
+/// Points to the operands of a tile, and to what it prefetches at each k.
 struct TileAt {
     const float *x, *w, *bias;
     float* y;
@@ -16,8 +17,8 @@ struct TileAt {
     int64_t ahead_step;
 };
 
-/// R rows of x times V vectors of columns; fetches so many lines at each k. The pragmas keep the sums in
-/// registers: without them GCC unrolls too late to take them out of memory.
+/// Multiplies R rows of x by V vectors of columns; prefetches `Lines` cache lines at each k. The pragmas keep
+/// the sums in registers: without them GCC unrolls too late for that.
 template <int R, int V, int Lines>
 void tile(const Product& p, const TileAt& at) {
     const float *x = at.x, *w = at.w;
@@ -56,14 +57,14 @@ struct Tiles {
                                     tile<4, V, Lines>, tile<5, V, Lines>, tile<6, V, Lines>,
                                     tile<7, V, Lines>, tile<8, V, Lines>};
 };
-constexpr int kPanelVectors = kPanel / kLanes;  // columns of a tile of one row: so many sums overlap
+constexpr int kPanelVectors = kPanel / kLanes;  // columns of a tile of one row: enough sums to overlap
 template <int Lines>
 struct TilesOf {
     static constexpr Tile kRow = tile<1, kPanelVectors, Lines>;
     static constexpr const Tile* kOf[] = {Tiles<1, Lines>::kOf, Tiles<2, Lines>::kOf, Tiles<3, Lines>::kOf};
 };
 
-/// A tile whose columns end in the middle of a vector: in a buffer of whole vectors.
+/// Computes a tile whose columns end within a vector, in a buffer of whole vectors.
 void edge_tile(Tile kernel, const Product& p, TileAt at, int64_t rows, int64_t width) {
     constexpr int64_t kWidth = kLanes * kTileVectors;
     float y[kTileRows * kWidth] = {}, bias[kWidth] = {};
@@ -80,7 +81,7 @@ void edge_tile(Tile kernel, const Product& p, TileAt at, int64_t rows, int64_t w
         for (int64_t c = 0; c < width; ++c) out[r * stride + c] = y[r * kWidth + c];
 }
 
-/// The product by tiles of which each fetches `Lines` lines at each k.
+/// Multiplies by tiles, each of which prefetches `Lines` cache lines at each k.
 template <int Lines>
 void multiply_tiles(const Product& p, int64_t tile_width, int64_t ahead_step) {
     const int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
@@ -88,7 +89,7 @@ void multiply_tiles(const Product& p, int64_t tile_width, int64_t ahead_step) {
     for (int64_t c = 0; c < p.width; c += tile_width) {
         const int64_t width = p.width - c < tile_width ? p.width - c : tile_width,
                       vectors = (width + kLanes - 1) / kLanes;
-        for (int64_t i = 0; i < tiles; ++i) {  // of one height, so that none is thin
+        for (int64_t i = 0; i < tiles; ++i) {  // of equal height, so that none is thin
             const int64_t row = i * p.rows / tiles, rows = (i + 1) * p.rows / tiles - row;
             const Tile kernel =
                 vectors > kTileVectors ? TilesOf<Lines>::kRow : TilesOf<Lines>::kOf[vectors - 1][rows - 1];
@@ -132,8 +133,7 @@ Vec interleave_low(Vec a, Vec b) { return __builtin_shufflevector(a, b, 0, 4, 1,
 Vec interleave_high(Vec a, Vec b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 #endif
 
-/// square[i][j] becomes square[j][i]: each round interleaves the rows of the first half with those of the
-/// second.
+/// square[i][j] ↔ square[j][i]: each round interleaves the rows of the first half with those of the second.
 [[gnu::always_inline]] inline void transpose_lanes(Vec* square) {
     Vec next[kLanes];
 #pragma GCC unroll 4
@@ -148,7 +148,7 @@ Vec interleave_high(Vec a, Vec b) { return __builtin_shufflevector(a, b, 2, 6, 3
     }
 }
 
-/// panel[k][o] of a square of lanes.
+/// Transposes a square of lanes into panel[k][o].
 void transpose_square(const float* const* rows, int64_t count, int64_t k, float* panel) {
     Vec square[kLanes];
 #pragma GCC unroll 16

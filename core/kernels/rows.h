@@ -1,6 +1,5 @@
-// What is done to one row: softmax, norms, activations, rotation. Sums run in sixteen lanes on every
-// processor, and each value is computed alike wherever it stands in its row. For base.cpp, v3.cpp and v4.cpp
-// alone.
+// Processes single rows: softmax, norms, activations, rotation. Sums run in sixteen lanes on every processor,
+// and a value does not depend on its place in the row. Included only by base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/kernels.h"
@@ -59,8 +58,8 @@ void for_vectors(float* x, int64_t count, F f) {
     }
 }
 
-/// x · Φ(x) = x · (1 + erf(x / √2)) / 2, with polynomials of erf near 0 and of ln erfc beyond (N. Juffa's
-/// erff): so nothing cancels where Φ is small.
+/// x · Φ(x) = x · (1 + erf(x / √2)) / 2, with polynomials of erf near 0 and of ln erfc elsewhere (N. Juffa's
+/// erff), so that nothing cancels where Φ is small.
 void gelu(float* x, int64_t count) {
     constexpr float kRootHalf = 0.7071067812f, kNear = 0.927734375f;
     for_vectors(x, count, [](Vec v) {

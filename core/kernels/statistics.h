@@ -1,5 +1,6 @@
-// What is said of a row of attention weights. Sums run in sixteen lanes that begin with the row, so weights
-// of 0 behind it, or sixteen of them in front, change nothing. For base.cpp, v3.cpp and v4.cpp alone.
+// Computes statistics of rows of attention weights. Sums run in sixteen lanes from the start of the row, so
+// that trailing weights of 0, or sixteen of them in front, change nothing. Included only by base.cpp, v3.cpp
+// and v4.cpp.
 #pragma once
 
 #include "kernels/kernels.h"
@@ -10,7 +11,7 @@ namespace {
 
 Vec as_floats(Ints x) { return __builtin_convertvector(x, Vec); }
 
-/// Cephes: the natural logarithm of normal numbers: of 2^n · (1 + f) with 1 + f between √½ and √2.
+/// ln(2^n · (1 + f)) with 1 + f between √½ and √2, for normal numbers (Cephes).
 Vec logarithm(Vec x) {
     constexpr int32_t kRootHalf = 0x3f3504f3;
     const Ints above = reinterpret_cast<Ints>(x) - kRootHalf;

@@ -1,4 +1,4 @@
-// All kernels as one table: what each compilation of them exports under its name.
+// Exports all kernels of one compilation as a table under its name.
 #pragma once
 
 #include "kernels/dots.h"

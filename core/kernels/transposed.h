@@ -1,5 +1,5 @@
-// Products of a few rows with weights of single values stored [out, in], which are decoded and transposed in
-// registers on the way into sums that go up the inputs. For base.cpp, v3.cpp and v4.cpp alone.
+// Multiplies a few rows by weights of single values stored [out, in], decoded and transposed in registers
+// into sums in ascending order of inputs. Included only by base.cpp, v3.cpp and v4.cpp.
 #pragma once
 
 #include "kernels/formats.h"
@@ -8,13 +8,13 @@
 namespace headlight {
 namespace {
 
-/// A format whose sixteen values take so many bytes.
+/// Describes a format whose sixteen values take `Bytes` bytes.
 template <Lanes (*values)(const uint8_t*, int), int Bytes>
 struct TransposedDots {
-    static constexpr int64_t kRows = 3;  // of x, whose sums are side by side
+    static constexpr int64_t kRows = 3;  // of x, with their sums side by side
 
-    /// Adds the next inputs, sixteen or fewer, to the sums of R rows of x with a vector of outputs: each lane
-    /// of sum[r] is an output's, w[i] its row of weights.
+    /// Adds the next sixteen inputs, or fewer, to the sums of R rows of x with a vector of outputs: each lane
+    /// of sum[r] is one output, whose weights are the row w[i].
     template <int R>
     [[gnu::always_inline]] static void add(const Dots& d, const float* x, const uint8_t* const* w,
                                            int64_t offset, int64_t inputs, Vec* sum) {
@@ -39,7 +39,7 @@ struct TransposedDots {
         }
     }
 
-    /// R rows of x from `row` on, a vector of outputs from o on.
+    /// Multiplies R rows of x from `row` on by a vector of outputs from o on.
     template <int R>
     static void tile(const Dots& d, int64_t row, int64_t o) {
         const int64_t outputs = d.count - o, whole = d.depth / kSumLanes, left = d.depth % kSumLanes;

@@ -1,4 +1,4 @@
-// For x86-64 processors with AVX2 and FMA, compiled with -march=x86-64-v3.
+// Compiles the kernels for x86-64 processors with AVX2 and FMA (-march=x86-64-v3).
 #include "kernels/table.h"
 
 namespace headlight {

@@ -1,4 +1,4 @@
-// For x86-64 processors with AVX-512, compiled with -march=x86-64-v4.
+// Compiles the kernels for x86-64 processors with AVX-512 (-march=x86-64-v4).
 #include "kernels/table.h"
 
 namespace headlight {

@@ -1,4 +1,5 @@
-// Vectors of the instruction set that the file is compiled for. For base.cpp, v3.cpp and v4.cpp alone.
+// Wraps the vectors of the instruction set that the file is compiled for. Included only by base.cpp, v3.cpp
+// and v4.cpp.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ typedef uint32_t Bits __attribute__((vector_size(kLanes * 4)));
 
 Vec load(const float* p) { return *reinterpret_cast<const UnalignedVec*>(p); }
 void store(float* p, Vec v) { *reinterpret_cast<UnalignedVec*>(p) = v; }
-/// x in every lane. Not as a sum with zeros, which is one more instruction: −0 + 0 is another number.
+/// Broadcasts x. Adding x to zeros would take one more instruction, and turn −0 into 0.
 Vec all(float x) {
 #if defined(__AVX512F__)
     return reinterpret_cast<Vec>(_mm512_set1_ps(x));
@@ -41,19 +42,19 @@ Vec chosen(Ints mask, Vec yes, Vec no) {
     return reinterpret_cast<Vec>((mask & reinterpret_cast<Ints>(yes)) | (~mask & reinterpret_cast<Ints>(no)));
 }
 
-constexpr int kLine = 64;  // bytes of a line of the cache
+constexpr int kLine = 64;  // bytes per cache line
 
-/// Fetches what lies so many bytes behind an address, which may be beyond the weights.
+/// Prefetches `bytes` past an address, which may lie beyond the weights.
 void fetch(uintptr_t address, int64_t bytes) {
     __builtin_prefetch(reinterpret_cast<const void*>(address + static_cast<uintptr_t>(bytes)));
 }
-/// The same, into the second-level cache: what comes after what the first one holds.
+/// Prefetches into the second-level cache, for what the first level has no room for.
 void fetch_next(uintptr_t address, int64_t bytes) {
     __builtin_prefetch(reinterpret_cast<const void*>(address + static_cast<uintptr_t>(bytes)), 0, 2);
 }
 void fetch(const void* from, int64_t bytes) { fetch(reinterpret_cast<uintptr_t>(from), bytes); }
 
-/// a · b + c, rounded once where the processor can.
+/// a · b + c, rounded once if the processor can.
 Vec fused(Vec a, Vec b, Vec c) {
 #if defined(__AVX512F__)
     return reinterpret_cast<Vec>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b),
@@ -66,7 +67,7 @@ Vec fused(Vec a, Vec b, Vec c) {
 #endif
 }
 
-/// The first `count` of p, then `rest`.
+/// Loads the first `count` values of p, then `rest`.
 Vec load_some(const float* p, int64_t count, float rest) {
     if (count >= kLanes) return load(p);
     float lanes[kLanes];
@@ -80,9 +81,10 @@ void store_some(float* p, int64_t count, Vec v) {
     for (int64_t i = 0; i < kLanes && i < count; ++i) p[i] = lanes[i];
 }
 
-/// Cephes: 2^n · exp(r) with |r| ≤ ln 2 / 2. 0 below the normal numbers, infinity beyond the largest.
+/// exp(x) = 2^n · exp(r) with |r| ≤ ln 2 / 2 (Cephes). 0 below the normal numbers, infinity above the
+/// largest.
 Vec exponential(Vec x) {
-    constexpr float kMagic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to a whole number in the low bits
+    constexpr float kMagic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer in the low bits
     const Vec shifted = fused(x, all(1.44269504f), all(kMagic)), n = shifted - kMagic;
     const Vec r = fused(n, all(2.12194440e-4f), fused(n, all(-0.693359375f), x));
     Vec p = fused(r, all(1.9875691500e-4f), all(1.3981999507e-3f));
@@ -92,12 +94,12 @@ Vec exponential(Vec x) {
     p = fused(p, r, all(5.0000001201e-1f));
     p = fused(p, r * r, r) + 1.0f;
     const Vec power = reinterpret_cast<Vec>((reinterpret_cast<Bits>(shifted) << 23) +
-                                            (127u << 23));  // wraps where x is far
+                                            (127u << 23));  // wraps around for large |x|
     const Vec y = chosen(x < -87.33f, Vec{}, p * power);
     return chosen(x > 88.37f, all(__builtin_inff()), y);
 }
 
-/// Sixteen sums side by side, one order for all processors.
+/// Holds sixteen sums side by side, in one order on all processors.
 struct Lanes {
     static constexpr int64_t kParts = kSumLanes / kLanes;
     Vec part[kParts];
@@ -110,7 +112,8 @@ struct Lanes {
     }
 };
 
-/// step(values, place, lanes' part) for sixteens of a row; beyond its end values are `rest`.
+/// Calls step(values, position, part of the lanes) for each sixteen values of a row; pads its end with
+/// `rest`.
 template <class Step>
 void for_sixteens(const float* row, int64_t count, float rest, Step step) {
     int64_t i = 0;

@@ -1,3 +1,4 @@
+// Applies the activations of MLPs and their derivatives.
 #include "model/activation.h"
 
 #include <cmath>
@@ -16,14 +17,15 @@ void relu(Values x) { kernels().relu(x.data(), x.size()); }
 void silu(Values x) { kernels().silu(x.data(), x.size()); }
 void quick_gelu(Values x) { kernels().quick_gelu(x.data(), x.size()); }
 
-/// Φ(x) + x φ(x).
+/// gelu'(x) = Φ(x) + x φ(x).
 void gelu_slope(Values x) {
     constexpr auto kDensity = float(M_2_SQRTPI / 2 * M_SQRT1_2);  // φ(0)
     for (float& value : x)
         value =
             0.5f * std::erfc(-float(M_SQRT1_2) * value) + value * kDensity * std::exp(-0.5f * value * value);
 }
-/// Of x/2 · (1 + tanh u), u = √(2/π) (x + 0.044715 x³); beyond 10 it is 0 or 1 in float32.
+/// Differentiates x/2 · (1 + tanh u), u = √(2/π) (x + 0.044715 x³); beyond |x| = 10 the slope is 0 or 1 in
+/// float32.
 void gelu_tanh_slope(Values x) {
     constexpr auto kScale = float(M_2_SQRTPI * M_SQRT1_2);
     constexpr float kCube = 0.044715f, kEnd = 10;
@@ -32,16 +34,16 @@ void gelu_tanh_slope(Values x) {
     x = 0.5f * (1 + t) + 0.5f * x * (1 - t.square()) * kScale * (1 + 3 * kCube * x.square());
 }
 void relu_slope(Values x) { x = (x > 0).cast<float>(); }
-/// Of x σ(s x): σ + s x σ (1 − σ).
+/// (x σ(s x))' = σ + s x σ (1 − σ).
 void sigmoid_slope(Values& x, float s) {
-    constexpr float kEnd = 80;  // σ is 0 or 1 there, and exp still finite
+    constexpr float kEnd = 80;  // σ saturates at 0 or 1 here, while exp is still finite
     const Eigen::ArrayXf u = (s * x).max(-kEnd).min(kEnd), sigma = 1 / (1 + (-u).exp());
     x = sigma + u * sigma * (1 - sigma);
 }
 void silu_slope(Values x) { sigmoid_slope(x, 1); }
 void quick_gelu_slope(Values x) { sigmoid_slope(x, 1.702f); }
 
-// In the order of Activation.
+// Follows the order of Activation.
 constexpr ActivationRow kActivations[] = {
     {Activation::gelu, "gelu", {"gelu", "gelu_python"}, gelu, gelu_slope},
     {Activation::gelu_tanh,

@@ -1,4 +1,4 @@
-// The table of activations: the nonlinearities of MLPs. GELU: Hendrycks and Gimpel 2016, exact and in its
+// Tabulates the activations, the nonlinearities of MLPs. GELU: Hendrycks and Gimpel 2016, exact and in its
 // tanh form. SiLU: Elfwing et al. 2018.
 #pragma once
 
@@ -11,10 +11,10 @@ namespace headlight {
 
 struct ActivationRow {
     Activation activation;
-    const char* name;                             // for people
-    std::array<const char*, 3> spellings;         // in config.json; null: no more
+    const char* name;                             // as shown to users
+    std::array<const char*, 3> spellings;         // in config.json; null: no further spelling
     void (*apply)(Eigen::Ref<Eigen::ArrayXf> x);  // in place
-    void (*slope)(Eigen::Ref<Eigen::ArrayXf> x);  // x to the derivative there, in place
+    void (*slope)(Eigen::Ref<Eigen::ArrayXf> x);  // replaces x by the derivative at x
 };
 
 std::span<const ActivationRow> activations();

@@ -1,5 +1,5 @@
-// Scores, mask, softmax, weighted values. Views that show a head later call these same functions on the same
-// q and k.
+// Computes attention: scores, mask, softmax, weighted values. Views that show a head later call these same
+// functions on the same q and k.
 #include "model/attention.h"
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace headlight {
 
 namespace {
 
-/// The keys that a block of one head's queries needs: those it may weigh, or all where weights are given.
-/// They begin where the lanes of the kernels' sums do.
+/// Returns the keys that a tile of one head's queries needs: those it may weigh, or all where its weights are
+/// given. The range begins at a lane boundary of the kernels' sums.
 KeyRange needed_keys(const AttentionRule& rule, int head, int first, int last) {
     if (rule.given_pattern(head)) return {0, rule.mask.keys};
     const KeyRange keys = rule.mask_of(head).weight_range(first, last);
     return {keys.begin - keys.begin % int{kSumLanes}, keys.end};
 }
 
-/// What is done to one head's products of queries and keys.
+/// Turns q·kᵀ·scale of one head into scores: soft cap, position bias.
 void finish_scores(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
     for (Index r = 0; rule.cap > 0 && r < scores.rows(); ++r)
         kernels().soft_cap(scores.row(r).data(), scores.cols(), rule.cap);
@@ -42,7 +42,8 @@ void attention_scores(const AttentionRule& rule, int head, const Rows& q, const 
                       int first_key, MatrixRef scores) {
     HEADLIGHT_DCHECK(head >= 0 && head < rule.heads && first >= 0 && first + scores.rows() <= q.rows() &&
                      first_key >= 0 && first_key + scores.cols() <= k.rows() && q.cols() == k.cols());
-    const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;  // fewer than there are scores
+    // scales q, which has fewer entries than the scores
+    const Matrix scaled = q.middleRows(first, scores.rows()) * rule.scale;
     multiply_keys(scaled, k, first_key, scores);
     finish_scores(rule, head, first, first_key, scores);
 }
@@ -79,7 +80,7 @@ void masked_softmax(const MaskPlan& mask, int first, int first_key, MatrixRef sc
 
 namespace {
 
-/// Only the heaviest of the allowed keys, the first of equal ones.
+/// Puts all weight on the largest of the allowed scores, the first of equal ones.
 void hardmax(MatrixRef pattern) {
     for (Index r = 0; r < pattern.rows(); ++r) {
         Index heaviest = 0;
@@ -89,8 +90,8 @@ void hardmax(MatrixRef pattern) {
     }
 }
 
-/// Scores of the queries from `first` and the keys from `first_key` on, with a person's changes, to rows of
-/// the pattern.
+/// Turns scores of the queries from `first` and the keys from `first_key` on into rows of the pattern, under
+/// the user's changes.
 void finish_pattern(const AttentionRule& rule, int head, int first, int first_key, MatrixRef scores) {
     apply_temperature(rule, head, scores);
     masked_softmax(rule.mask_of(head), first, first_key, scores);
@@ -119,14 +120,15 @@ void head_pattern(const AttentionRule& rule, int head, const Rows& q, const Rows
 
 namespace {
 
-/// So many floats of this thread, until it asks again.
+/// Returns this thread's buffer of at least `floats` floats, valid until the next call.
 float* tile_scratch(Index floats) {
     static thread_local std::vector<float> scratch;
     scratch.resize(std::max(scratch.size(), static_cast<size_t>(floats)));
     return scratch.data();
 }
 
-/// The tile of one head's queries [first, last); its weights are this thread's until it makes another.
+/// Computes the tile of one head's queries [first, last). Its weights stay valid until this thread makes the
+/// next tile.
 PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const Rows& k, int first,
                       int last) {
     const KeyRange keys = needed_keys(rule, head, first, last);
@@ -137,8 +139,8 @@ PatternTile make_tile(const AttentionRule& rule, int head, const Rows& q, const 
     return {rule, head, first, keys.begin, weights};
 }
 
-/// One query's rows of the patterns of `heads` heads from `head` on, which read the same keys k [n, d_head];
-/// q: [n, heads of the block · d_head].
+/// Computes one query's rows of the patterns of `heads` heads from `head` on, which share the keys k [n,
+/// d_head]; q: [n, heads of the block · d_head].
 ConstMatrixMap make_rows(const AttentionRule& rule, int head, int heads, const Rows& q, const Rows& k,
                          int query, const KeyRange& keys) {
     const Index width = k.cols();
@@ -158,12 +160,12 @@ HeadRule::Z z_of(const AttentionRule& rule, int head) {
     return rule.change(head) ? rule.change(head)->z : HeadRule::Z::kept;
 }
 
-/// Some queries of one head, or one query of `heads` neighbors.
+/// Places a tile: several queries of one head, or one query of `heads` neighboring heads.
 struct TilePlace {
     int head, first, last, heads = 1;
 };
 
-/// Heads from `head` on that are met together for one query, so that keys and values that they share are read
+/// Counts the heads from `head` on to compute together for one query, so that shared keys and values are read
 /// once.
 int heads_together(const AttentionRule& rule, int head, bool one_query) {
     if (!one_query || !rule.changed.empty()) return 1;
@@ -171,7 +173,8 @@ int heads_together(const AttentionRule& rule, int head, bool one_query) {
     return std::min(shared - head % shared, kFewQueries);
 }
 
-/// The tiles for the queries [start, end) of n, the longest rows first; for all n where their mean is z.
+/// Cuts the queries [start, end) of n into tiles, the longest rows first. Covers all n where z is replaced by
+/// its mean over queries.
 std::vector<TilePlace> tile_places(const AttentionRule& rule, int start, int end, int n) {
     std::vector<TilePlace> out;
     for (int block = (n - 1) / kTileQueries * kTileQueries; block >= 0; block -= kTileQueries)
@@ -185,7 +188,7 @@ std::vector<TilePlace> tile_places(const AttentionRule& rule, int start, int end
     return out;
 }
 
-/// z of the heads whose own is taken away: 0, or the mean over n queries; sums: of each tile's z.
+/// Replaces z of ablated heads by 0 or by the mean over n queries; sums: Σ z of each tile.
 void ablate(const AttentionRule& rule, const std::vector<TilePlace>& tiles, const Matrix& sums, int n,
             MatrixRef z) {
     for (int head = 0; head < isize(rule.changed); ++head) {
@@ -208,7 +211,8 @@ void check_shapes(const AttentionRule& rule, const Rows& q, const Rows& k, const
                     isize(rule.mask.visible) >= start + z.rows());
 }
 
-/// z of one query of heads that share their keys and values; z: [1, heads of the block · d_head].
+/// z = pattern · v for one query of heads that share their keys and values; z: [1, heads of the block ·
+/// d_head].
 void attend_together(const AttentionRule& rule, const TilePlace& at, const Rows& q, const Rows& k,
                      const Rows& v, MatrixRef z, const SeeTile& see) {
     const Index width = k.cols();
@@ -225,7 +229,7 @@ void attend_together(const AttentionRule& rule, const TilePlace& at, const Rows&
 void attend(ThreadPool& pool, const AttentionRule& rule, const Rows& q, const Rows& k, const Rows& v,
             int start, MatrixRef z, const SeeTile& see) {
     check_shapes(rule, q, k, v, start, z);
-    if (z.rows() == 0) return;  // all rows were taken over
+    if (z.rows() == 0) return;  // an earlier pass supplied all rows
     const int n = narrow<int>(q.rows());
     const Index width = q.cols() / rule.heads;
     const auto tiles = tile_places(rule, start, start + narrow<int>(z.rows()), n);

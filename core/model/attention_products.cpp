@@ -1,3 +1,4 @@
+// Computes q kᵀ and P v, by panels for many queries and in place for few.
 #include "model/attention_products.h"
 
 #include <algorithm>
@@ -10,16 +11,16 @@ namespace headlight {
 
 namespace {
 
-/// Keys of which the values are met at a time; as many behind them are fetched meanwhile.
+/// Processes this many keys' values at a time, while prefetching the next as many.
 constexpr Index kKeysAhead = 16;
 
-/// scores = q kᵀ of a few queries.
+/// S = q kᵀ for a few queries.
 void multiply_few_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef scores) {
     static thread_local std::vector<const uint8_t*> rows;
     rows.resize(static_cast<size_t>(scores.cols()));
     for (Index i = 0; i < scores.cols(); ++i)
         rows[static_cast<size_t>(i)] = reinterpret_cast<const uint8_t*>(k.row(first_key + i).data());
-    const Index ahead = kSumLanes * k.stride() * Index{sizeof(float)};  // the keys that are met next
+    const Index ahead = kSumLanes * k.stride() * Index{sizeof(float)};  // bytes to the next keys
     kernels().multiply_few({.x = q.data(),
                             .x_stride = q.outerStride(),
                             .rows = q.rows(),
@@ -33,21 +34,21 @@ void multiply_few_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef
                             .ahead = ahead});
 }
 
-/// Inputs [k0, k0 + depth) of the columns from o on of values, as a panel of weights.
+/// Copies inputs [k0, k0 + depth) of the columns of v from o on into a panel of weights.
 void copy_values(const Rows& v, Index k0, Index depth, Index o, float* panel) {
     const Index count = std::min<Index>(kPanel, v.cols() - o);
     for (Index k = 0; k < depth; ++k) std::copy_n(v.row(k0 + k).data() + o, count, panel + k * kPanel);
 }
 
-/// Has the rows [first, last) come nearer, as far as there are such.
+/// Prefetches the rows [first, last) of v, clipped to its size.
 void fetch_rows(const Rows& v, Index first, Index last) {
     constexpr Index kLineFloats = 16;
     for (Index i = first; i < std::min(last, v.rows()); ++i)
         for (Index o = 0; o < v.cols(); o += kLineFloats) __builtin_prefetch(v.row(i).data() + o);
 }
 
-/// z of a few queries, from the values as they lie: a piece of a row here, the next one a row further, which
-/// the processor does not foresee.
+/// z = P v for a few queries, reading v in place. Prefetches by hand: a piece of one row, then of the next,
+/// is a pattern that the hardware prefetcher misses.
 void weigh_values_in_place(ConstMatrixRef x, int first_key, const Rows& v, MatrixRef z) {
     for (Index k0 = 0; k0 < x.cols();) {
         const Index key = first_key + k0, depth = std::min({v.together(key), x.cols() - k0, kKeysAhead});
@@ -94,9 +95,9 @@ void multiply_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef sco
 }
 
 void weigh_values(ConstMatrixRef weights, int first_key, const Rows& v, MatrixRef z) {
-    if (weights.rows() <= kFewQueries && v.cols() % kSumLanes == 0)  // read in whole sixteens
+    if (weights.rows() <= kFewQueries && v.cols() % kSumLanes == 0)  // read in whole groups of sixteen
         return weigh_values_in_place(weights, first_key, v, z);
-    constexpr Index kDepth = 192;  // keys met at a time: a panel of them fits the first-level cache
+    constexpr Index kDepth = 192;  // keys per panel: it fits the first-level cache
     static thread_local std::vector<float> panel(kPanel * kDepth);
     for (Index k0 = 0; k0 < weights.cols(); k0 += kDepth)
         for (Index o = 0; o < v.cols(); o += kPanel) {

@@ -1,4 +1,4 @@
-// The two products of attention over rows that lie in blocks.
+// Computes the two products of attention, q kᵀ and P v, over rows stored in blocks.
 #pragma once
 
 #include "base/matrix.h"
@@ -6,16 +6,15 @@
 
 namespace headlight {
 
-/// Queries, as of a typed token, for which a copy of keys and values costs more than reading them as they
-/// lie.
+/// Reads keys and values in place for up to this many queries (a typed token); packing them would cost more.
 inline constexpr int kFewQueries = 3;
 
-/// scores[queries, keys] = q kᵀ for the keys from `first_key` on; q: [queries, d_head], k: [n, d_head]. Each
-/// score is a sum that goes up the width of a head, whatever else is computed with it.
+/// S = q kᵀ: scores[queries, keys] for the keys from `first_key` on; q: [queries, d_head], k: [n, d_head].
+/// Sums each score in ascending order of components, whatever else is computed with it.
 void multiply_keys(ConstMatrixRef q, const Rows& k, int first_key, MatrixRef scores);
 
-/// z[queries, d_head] = weights v; weights: [queries, keys from `first_key` on], v: [n, d_head]. Each sum
-/// goes up the keys.
+/// z = P v: z[queries, d_head]; weights: [queries, keys from `first_key` on], v: [n, d_head]. Sums in
+/// ascending order of keys.
 void weigh_values(ConstMatrixRef weights, int first_key, const Rows& v, MatrixRef z);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Passes over one stack that advance together, and the layer that they go through.
+// Advances several passes over one stack together, layer by layer.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// Cosines and sines of the new rows where their tokens stand, for each of the model's two rotary embeddings.
+/// Holds cosines and sines of the new rows' positions, for the model's global and local rotary embedding.
 struct RopeTables {
     RopeTable usual, local;
     explicit RopeTables(const Pass& p);
@@ -18,24 +18,24 @@ struct RopeTables {
     }
 };
 
-/// A pass on its way through the layers of a stack.
+/// Tracks one pass on its way through the layers of a stack.
 struct PassInBatch {
     const Pass& pass;
     RopeTables rope_tables;
-    Index first, rows;                             // where its new rows lie among those of all passes
-    std::shared_ptr<LayerActivations> layer = {};  // the layer where it is
+    Index first, rows;                             // range of its new rows among those of all passes
+    std::shared_ptr<LayerActivations> layer = {};  // layer in progress
 
     const LayerActivations* past(int l) const { return pass.n_past ? pass.past->layers[l].get() : nullptr; }
 };
 
-/// Passes over one stack that advance together: in each matrix the new rows of all lie one after another, so
-/// that weights go by once.
+/// Batches passes over one stack: each matrix holds the new rows of all passes, one pass after another, so
+/// that weights are read once.
 struct Batch : StackRun {
     std::vector<PassInBatch> passes = {};
-    Matrix sources = {};  // of the passes whose source is a new one, which are the first to enter
+    Matrix sources = {};  // of the passes with a new source, which come first
 
     Index rows() const { return passes.back().first + passes.back().rows; }
-    /// The rows of each pass in a matrix that holds those of all; those of a lone one are not copied.
+    /// Splits a matrix of all new rows by pass; does not copy those of a lone pass.
     std::vector<Matrix> apart(Matrix all) const {
         std::vector<Matrix> parts;
         if (passes.size() == 1)
@@ -44,13 +44,13 @@ struct Batch : StackRun {
             for (const PassInBatch& p : passes) parts.emplace_back(all.middleRows(p.first, p.rows));
         return parts;
     }
-    /// Zeroes the rows of passes whose rules of a layer say so.
+    /// Zeroes the rows of passes whose rules skip this part of the layer.
     template <class LeftOut>
     void leave_out(int l, Matrix& added, const LeftOut& left_out) const {
         for (const PassInBatch& p : passes)
             if (left_out(p.pass.rules[l])) added.middleRows(p.first, p.rows).setZero();
     }
-    /// Puts what the rules of a layer give each pass into its rows; of: where they say so.
+    /// Overwrites the rows of each pass with what its rules give; of: selects the rows from the rules.
     template <class Of>
     void put_given(int l, Matrix& rows, const Of& of) const {
         for (const PassInBatch& p : passes)
@@ -58,17 +58,17 @@ struct Batch : StackRun {
     }
 };
 
-/// `rows` behind the first `n_past` rows of an earlier pass, which are shared with it.
+/// Appends `rows` to the first `n_past` rows of an earlier pass, which stay shared with it.
 inline Rows append_rows(const Rows* past, Index n_past, Matrix rows) {
     return past ? Rows(*past, n_past, std::move(rows)) : Rows(std::move(rows));
 }
 
-/// Throws where a number is not finite. Asked stage by stage, so that the first one is named; layer −1:
-/// before all layers.
+/// Throws if a stage's values are not finite. Checks stage by stage, so that the message names the first;
+/// layer −1: before all layers.
 void check_finite(const StackRun& run, int layer, const char* what, bool finite);
 
-/// One layer on the new rows of the residual stream; returns what leaves it. What the layer leaves behind is
-/// put into each pass's own.
+/// Runs one layer on the new rows of the residual stream and returns its output. Stores the layer's
+/// activations in each pass.
 Matrix run_layer(const Batch& b, int l, Matrix resid);
 
 }  // namespace headlight

@@ -1,5 +1,5 @@
-// What enters layer 0 and what leaves the last one: embeddings, positions, the unembedding; and the norms and
-// projections on the way.
+// Embeds the input of layer 0 (token, position and type embeddings; patches) and unembeds the output of the
+// last layer.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -30,7 +30,7 @@ Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w) {
 
 namespace {
 
-/// [n − n_past, width]: rows of an embedding table.
+/// [n − n_past, width]: looks up rows of an embedding table.
 Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Index)>& row) {
     Matrix x(count, table.in);
     for (Index i = 0; i < count; ++i) {
@@ -41,7 +41,7 @@ Matrix look_up(const Linear& table, Index count, const std::function<int64_t(Ind
     return x;
 }
 
-/// Row of the position table for each token from `n_past` on.
+/// Returns the row of the position table for each token from `n_past` on.
 std::vector<int64_t> position_rows(const Pass& p) {
     const ModelConfig& c = p.config();
     std::vector<int64_t> rows;
@@ -55,7 +55,7 @@ std::vector<int64_t> position_rows(const Pass& p) {
     return rows;
 }
 
-/// [n − n_past, width]: what is added for where the new tokens stand; empty where nothing is.
+/// [n − n_past, width]: computes the position vectors of the new tokens; empty if the scheme adds none.
 Matrix position_vectors(const Pass& p, Index width) {
     const Linear& table = p.weights.position_embedding;
     const bool waves = p.config().positions == PositionScheme::sinusoidal;
@@ -68,7 +68,7 @@ Matrix position_vectors(const Pass& p, Index width) {
     return look_up(table, count, [&](Index i) { return rows[at[i]]; });
 }
 
-/// [n, d_model]: patches through their projection behind the class token, plus positions.
+/// [n, d_model]: x = [class token; patches · W + b] + positions.
 Matrix embed_picture(const Pass& p, const Matrix& patches) {
     Matrix x(p.input.size(), p.config().d_model);
     x.row(0) = Eigen::Map<const Eigen::RowVectorXf>(p.model.weights.class_token, x.cols());
@@ -77,7 +77,7 @@ Matrix embed_picture(const Pass& p, const Matrix& patches) {
     return x;
 }
 
-/// [n − n_past, d_model]: rows of the token table with all that is added to them.
+/// [n − n_past, d_model]: adds types and positions to the token embeddings, norms and projects them.
 Matrix embed_tokens(const Pass& p, Matrix x) {
     const ModelConfig& c = p.config();
     const StackWeights& w = p.weights;
@@ -102,7 +102,7 @@ Matrix embed(const Pass& p) {
 }
 
 Matrix embed_mean(const Pass& p) {
-    if (const auto& picture = p.input.picture)  // the mean color is 0 there
+    if (const auto& picture = p.input.picture)  // the mean color is 0 after normalization
         return embed_picture(p, Matrix::Zero(picture->patches.rows(), picture->patches.cols()));
     const Linear& table = p.weights.token_embedding;
     const Eigen::RowVectorXf row = (table_sums(table, p.pool).sum / double(table.out)).cast<float>();

@@ -1,3 +1,4 @@
+// Lists the model families.
 #include "model/families.h"
 
 namespace headlight {

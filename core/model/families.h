@@ -1,4 +1,4 @@
-// The table of model families: the only place to add one. How: core/model/README.md.
+// Tabulates the model families; core/model/README.md says how to add one.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace headlight {
 
-/// The context where positions set no longest text (ALiBi, relative ones).
+/// Bounds the context where positions set no limit (ALiBi, relative).
 inline constexpr int kNoLongestText = 1 << 15;
 
-/// One family of checkpoints: how its config is spelled and what its tensors are called.
+/// Describes one family of checkpoints: how to read its config and bind its tensors.
 struct Family {
     const char* model_type;  // "gpt2"
     const char* name;        // "GPT-2"
@@ -22,13 +22,13 @@ struct Family {
 
 std::span<const Family> families();
 
-/// The family of a model_type, or nullptr.
+/// Returns the family of a model_type, or nullptr.
 const Family* find_family(const std::string& model_type);
 
-/// "GPT-2, …", for messages.
+/// Returns "GPT-2, …", for messages.
 std::string family_list();
 
-// One file per family, or per group of families with the same layers; each defines its rows.
+// One file per family, or per group of families with the same layers, defines these rows.
 extern const Family kGpt2, kGptNeox, kLlama, kMistral, kQwen2, kQwen3, kGemma, kGemma2, kPhi, kOpt, kBloom;
 extern const Family kBert, kDistilBert, kRoberta, kXlmRoberta, kCamembert, kElectra, kAlbert, kModernBert;
 extern const Family kMarian, kBart, kT5, kMt5;

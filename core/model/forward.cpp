@@ -1,5 +1,5 @@
-// The transformer (Vaswani et al. 2017): what enters a stack, its layers (layer.cpp), its final norm, the
-// next stack.
+// Runs the transformer (Vaswani et al. 2017): embeds the input of a stack, runs its layers (layer.cpp) and
+// its final norm, then the next stack.
 #include "model/forward.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// Cosines and sines of the new rows where their tokens stand.
+/// Computes cosines and sines at the new rows' positions.
 RopeTable rope_table_of(const Pass& p, const Rope& rope) {
     const int n = p.input.size(), n_past = narrow<int>(p.n_past);
     if (!rope.dims) return {};
@@ -31,7 +31,7 @@ void append_below(Matrix& all, Matrix more) {
     all.bottomRows(more.rows()) = more;
 }
 
-/// Passes that took over all layers before this one enter, each at it.
+/// Adds to the batch the passes that enter at layer l: an earlier pass supplied all layers before it.
 void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
     for (const Pass& p : passes) {
         if (p.layers_past != l) continue;
@@ -51,7 +51,7 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
     }
 }
 
-/// What leaves the last layer, and its final norm.
+/// Stores the last layer's output and its final norm.
 void leave_stack(const Batch& b, Matrix resid) {
     Matrix normalized = b.weights.final_norm ? b.norm(b.weights.final_norm, resid) : resid;
     check_finite(b, -1, "final norm's outputs", all_finite(normalized));
@@ -78,7 +78,7 @@ void run_stack(const StackRun& run, std::span<const Pass> passes) {
     if (!b.passes.empty()) leave_stack(b, std::move(resid));
 }
 
-/// One pass over stack s, behind the stacks before it.
+/// Prepares one pass over stack s, after the stacks before it.
 Pass pass_over(const StackRun& run, size_t s, const PassRequest& request, const Activations& before) {
     const StackActivations* const past = request.reuse.past ? request.reuse.past->stacks[s].get() : nullptr;
     const StackReuse reused = past ? request.reuse.stacks[s] : StackReuse{};
@@ -105,7 +105,7 @@ Pass pass_over(const StackRun& run, size_t s, const PassRequest& request, const 
     return pass;
 }
 
-/// The stacks one after another; what goes wrong is thrown.
+/// Runs the stacks in order; throws on failure.
 std::vector<Activations> run_stacks(const Model& model, std::span<const PassRequest> requests,
                                     ThreadPool& pool) {
     const size_t stacks = model.config.stacks.size();
@@ -152,7 +152,7 @@ Result<std::vector<Activations>> forward(const Model& model, std::span<const Pas
     return guarded([&]() -> Result<std::vector<Activations>> {
         const CancelScope scope(pool, cancel);
         std::vector<Activations> out = run_stacks(model, requests, pool);
-        if (model.packed) model.packed->start();  // behind the first pass, so that it need not wait
+        if (model.packed) model.packed->start();  // after the first pass, so that it need not wait
         return out;
     });
 }

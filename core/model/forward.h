@@ -1,4 +1,4 @@
-// The forward pass, for every family: what it reads is data in ModelConfig and ModelWeights.
+// Runs the forward pass of every family: families differ in ModelConfig and ModelWeights, which are data.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@
 
 namespace headlight {
 
-/// What a person put in the place of the model's own computation.
+/// Holds the user's changes to the model's own computation.
 struct Intervention {
     Mask mask;
     std::vector<Change> changes;
     bool operator==(const Intervention&) const = default;
 };
 
-/// What of a stack of an earlier pass holds for this one too: all of it, its first rows through all layers,
-/// or its first layers with all their rows.
+/// Says which part of an earlier pass over a stack stays valid for this one: all of it, its first rows
+/// through all layers, or all rows of its first layers.
 struct StackReuse {
     bool whole = false;
     int rows = 0, layers = 0;
@@ -31,55 +31,54 @@ struct Reuse {
     std::vector<StackReuse> stacks;
 };
 
-/// Sees the patterns of a pass while they are computed.
+/// Receives the patterns of a pass while they are computed.
 class PatternObserver {
 public:
     virtual ~PatternObserver() = default;
-    /// Tiles of a block come, which are those of its queries from `first` on: earlier rows were taken over.
-    /// Of a block that was taken over whole nothing is said.
+    /// Called before the tiles of a block's queries from `first` on; earlier rows are reused. Not called for
+    /// a block that is reused whole.
     virtual void begin(int block, int first) = 0;
-    /// One tile, on any thread: no row comes twice.
+    /// Called for one tile, on any thread; no row comes twice.
     virtual void see(int block, const PatternTile& tile) = 0;
 };
 
-/// What one pass runs on: a sequence per stack, which were checked for the model, and the rules of each layer
-/// of each stack (attention_rules). Only what is not reused is computed. `observer` (or null) sees what is.
+/// Describes one pass: a checked sequence per stack, and the rules of each layer of each stack
+/// (attention_rules). Computes only what is not reused, and shows that to `observer`, unless it is null.
 struct PassRequest {
     const CheckedSequences& inputs;
     std::span<const std::vector<LayerRules>> rules;
     Reuse reuse = {};
     PatternObserver* observer = nullptr;
-    /// [n, d_model] of each stack: what enters layer 0 in place of its tokens' embeddings; empty: those.
+    /// [n, d_model] of each stack: replaces the embeddings at the input of layer 0; empty: keeps them.
     std::span<const Matrix> embeddings = {};
 };
 
-/// Runs the model on each of them; the passes advance layer by layer together, so that weights are read once
-/// for all. What comes out is, bit for bit, what each would give alone. Each stage is checked once for what
-/// is not finite: the error names the first, and one pass that has it ends them all. `cancel` is read between
-/// the tiles of each layer.
+/// Runs the model on each request. Passes advance layer by layer together, so that weights are read once for
+/// all; each result is bit for bit that of a pass run alone. Checks each stage for values that are not
+/// finite: the error names the first such stage and ends all passes. Reads `cancel` between the tiles of each
+/// layer.
 Result<std::vector<Activations>> forward(const Model& model, std::span<const PassRequest> requests,
                                          ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// [n, d_model] of each stack: what would enter layer 0 if every token's embedding were the mean over the
-/// vocabulary, where it stands; of a picture, if every patch had the mean color.
+/// [n, d_model] of each stack: computes the input of layer 0 with every token embedding replaced by the mean
+/// over the vocabulary, at the same position; for an image, every patch by the mean color.
 std::vector<Matrix> mean_embeddings(const Model& model, std::span<const Sequence> inputs,
                                     std::span<const std::vector<LayerRules>> rules, ThreadPool& pool);
 
-/// logits[rows, vocab] of rows of the final norm, through the model's head. The model must have one. Throws
-/// Failure where they are not finite.
+/// logits[rows, vocab] = normalized · W_U + b, through the model's head, which it must have. Throws Failure
+/// if they are not finite.
 Matrix unembed(const Model& model, ConstMatrixRef normalized, ThreadPool& pool);
 
-/// [rows, d_model]: z of some rows through the output matrix; and what the block adds: the same, through the
-/// norm behind it where there is one.
+/// [rows, d_model]: project_out = z · W_O + b; block_output also applies the block's post-norm, if it has
+/// one.
 Matrix project_out(const AttentionWeights& weights, ConstMatrixRef z, ThreadPool& pool);
 Matrix block_output(const ModelConfig& config, const AttentionWeights& weights, ConstMatrixRef z,
                     ThreadPool& pool);
 
-/// mlp_out[rows, d_model] of a layer's MLP, which reads x[rows, d_model]: what it adds to the residual
-/// stream.
+/// mlp_out[rows, d_model]: computes a layer's MLP on its input x[rows, d_model].
 Matrix mlp_output(const Model& model, int stack, int layer, ConstMatrixRef x, ThreadPool& pool);
 
-/// y = norm(x) row by row. Layer normalization: Ba et al. 2016; RMSNorm: Zhang and Sennrich 2019.
+/// y = norm(x), row by row. LayerNorm: Ba et al. 2016; RMSNorm: Zhang and Sennrich 2019.
 Matrix apply_norm(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ThreadPool& pool);
 
 }  // namespace headlight

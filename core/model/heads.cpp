@@ -1,3 +1,4 @@
+// Names blocks and heads, and reads their names.
 #include "model/heads.h"
 
 #include <algorithm>
@@ -39,8 +40,7 @@ int ModelConfig::max_heads() const {
 }
 
 int ModelConfig::head_index(AttentionHead h) const {
-    const int first =
-        std::min(h.block, stacks.front().layers);  // blocks behind have the second stack's heads
+    const int first = std::min(h.block, stacks.front().layers);  // later blocks have the second stack's heads
     return first * stacks.front().heads + (h.block - first) * stacks.back().heads + h.head;
 }
 

@@ -1,4 +1,4 @@
-// Heads of a model: values by head, and how people and options call blocks and heads.
+// Indexes the heads of a model: values per head, and the names of blocks and heads.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// One value for each head of a model, in the order of ModelConfig::head_index. Empty where nothing is known.
+/// Holds one value per head, in the order of ModelConfig::head_index. Empty: nothing known.
 template <class T>
 class PerHead {
 public:
@@ -33,7 +33,7 @@ public:
     auto begin() const { return values_.begin(); }
     auto end() const { return values_.end(); }
 
-    /// All of them, for what asks no names.
+    /// Returns the values of all heads, in order.
     const std::vector<T>& values() const { return values_; }
     operator const std::vector<T>&() const { return values_; }
     bool operator==(const PerHead& other) const { return values_ == other.values_; }
@@ -46,7 +46,8 @@ private:
         return at;
     }
 
-    int layers_ = 0, heads_[2] = {};  // of the first stack; of the first and of the last stack's blocks
+    /// layers_: of the first stack; heads_: of the first and of the last stack's blocks
+    int layers_ = 0, heads_[2] = {};
     std::vector<T> values_;
 };
 
@@ -56,26 +57,26 @@ void for_heads(const ModelConfig& config, ThreadPool& pool, const Each& each) {
     pool.run(config.head_count(), [&](int i) { each(config.head_at(i)); });
 }
 
-/// "4", or "2 / 4" where encoder and decoder differ: a number of each stack, as people read it.
+/// Returns "4", or "2 / 4" where encoder and decoder differ: a size of each stack, as shown to users.
 std::string per_stack(const ModelConfig& config, int StackConfig::*number);
 
-/// "0", or "encoder 0", "decoder 0", "cross 0": how people call an attention block.
+/// Returns "0", or "encoder 0", "decoder 0", "cross 0", as shown to users.
 std::string block_name(const ModelConfig& config, int block);
-/// The same where room is short: "0", or "enc 0", "dec 0", "cross 0".
+/// Returns the short form: "0", or "enc 0", "dec 0", "cross 0".
 std::string short_block_name(const ModelConfig& config, int block);
-/// The same as options and tables spell it: "0", "encoder.0", "cross.0".
+/// Returns the form that options and tables use: "0", "encoder.0", "cross.0".
 std::string block_path(const ModelConfig& config, int block);
-/// "3.5", "encoder.0.2", "cross.0.2" (a layer's number alone is the decoder's): a head that exists; `option`
-/// is what the error asks to correct.
+/// Parses "3.5", "encoder.0.2" or "cross.0.2" (a bare layer number is the decoder's), a head that the model
+/// has; errors name `option`.
 Result<AttentionHead> parse_head(const ModelConfig& config, const std::string& text,
                                  const std::string& option);
 
-/// "0.3", "cross 0.3": how people call a head.
+/// Returns "0.3", "cross 0.3", as shown to users.
 std::string head_name(const ModelConfig& config, AttentionHead head);
 inline std::string head_name(const ModelConfig& config, int block, int head) {
     return head_name(config, AttentionHead{block, head});
 }
-/// "0.3", "cross.0.3": how options and tables spell it.
+/// Returns "0.3", "cross.0.3", as options and tables use it.
 std::string head_path(const ModelConfig& config, AttentionHead head);
 inline std::string head_path(const ModelConfig& config, int block, int head) {
     return head_path(config, AttentionHead{block, head});

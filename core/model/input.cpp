@@ -1,3 +1,4 @@
+// Encodes typed text and images into the sequences that a model reads.
 #include "model/input.h"
 
 #include <numeric>
@@ -8,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-/// What a tokenizer gave must have rows in the model's tables.
+/// Checks that a tokenizer's ids have rows in the model's tables.
 Status check_encoding(const Model& model, const Encoding& e, const StackConfig& stack) {
     const auto wrong = [&](const std::string& gives, int rows) {
         return Error{display_path(model.path) + ": the tokenizer gives " + gives +
@@ -61,7 +62,7 @@ Result<Sequence> read_source(const Model& model, const TextInput& given, bool sp
     input.offsets = std::move(e.offsets);
     const bool typed_at_all = !given.text.empty() || !given.pair.empty();
     if (!typed_at_all && !model.config.can.continue_text)
-        return Sequence{};  // separators alone are no sentence
+        return Sequence{};  // a sentence of separators alone is empty
     Sequence s{std::move(e.ids), std::move(e.tokens), {}, nullptr};
     if (model.config.token_types > 1) s.types = std::move(e.types);
     return s;

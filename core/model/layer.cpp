@@ -1,6 +1,6 @@
-// One layer, top to bottom like its equations. Pre-norm, post-norm, parallel and encoder–decoder models are
-// the same lines with norms in other places. Rows of all passes meet each weight together; each pass attends
-// for itself.
+// Runs one layer, top to bottom like its equations. Pre-norm, post-norm, parallel and encoder–decoder models
+// share these lines; only the norms move. Multiplies the rows of all passes by each weight together; attends
+// for each pass separately.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -20,17 +20,17 @@ void check_finite(const StackRun& p, int layer, const char* what, bool finite) {
 
 namespace {
 
-/// The norm of rows that nothing else reads.
+/// norm(x), for rows that nothing else reads.
 Matrix normalized(const StackRun& p, const Norm& norm, Matrix x) {
     Matrix y = p.norm(norm, x);
     leave_spare(std::move(x));
     return y;
 }
 
-/// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the norm on it
-/// where there is one.
+/// mlp_out[rows, d_model] = W_out · act(W_in x), or W_out · (act(W_gate x) · W_in x), then the post-norm, if
+/// any.
 Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRef x) {
-    // Rows a multiple of 4 KB apart would share one set of the first-level cache.
+    // Pads rows: at a stride of a multiple of 4 KB they would all map to one set of the first-level cache.
     constexpr Index kApart = 16;
     Matrix padded = spare_matrix(x.rows(), w.mlp_in.out + kApart), gate;
     auto hidden = padded.leftCols(w.mlp_in.out);
@@ -59,7 +59,7 @@ Matrix feed_forward_rows(const StackRun& p, const LayerWeights& w, ConstMatrixRe
 
 }  // namespace
 
-// Some rows at a time: the hidden ones are wide.
+// Works on a block of rows at a time, because hidden rows are wide.
 Matrix feed_forward(const StackRun& p, const LayerWeights& w, const Matrix& x) {
     constexpr Index kRows = 256;
     if (x.rows() <= kRows) return feed_forward_rows(p, w, x);
@@ -87,7 +87,8 @@ Matrix attention_output(const StackRun& run, const AttentionWeights& w, const At
 
 namespace {
 
-/// Gives each pass its rows of a matrix of all, behind those of its past; of: where in a layer.
+/// Appends to each pass its rows of a matrix of all, after those of its past; of: selects the rows within a
+/// layer.
 template <class Of>
 void append_to_passes(const Batch& b, int l, Matrix all, const Of& of) {
     std::vector<Matrix> parts = b.apart(std::move(all));
@@ -97,7 +98,7 @@ void append_to_passes(const Batch& b, int l, Matrix all, const Of& of) {
     }
 }
 
-/// Keeps what left the layer below where a person's rows are about to take its place.
+/// Keeps the previous layer's output where the user's rows are about to replace it.
 void keep_replaced(const Batch& b, int l, const Matrix& resid) {
     for (const PassInBatch& p : b.passes) {
         const GivenRows& given = p.pass.rules[l].changed.resid_pre;
@@ -107,7 +108,7 @@ void keep_replaced(const Batch& b, int l, const Matrix& resid) {
     }
 }
 
-/// A layer's attention block, and one of its activations.
+/// Select a layer's attention block, and one of its activations.
 using BlockOf = AttentionActivations LayerActivations::*;
 using RowsOf = Rows AttentionActivations::*;
 
@@ -116,7 +117,7 @@ void append_to_passes(const Batch& b, int l, Matrix all, BlockOf block, RowsOf r
         b, l, std::move(all), [=](auto& layer) -> auto& { return layer.*block.*rows; });
 }
 
-/// q or k, projected: normalized per head where the model does so, rotated.
+/// Norms each head of projected q or k, if the model does so, and rotates it.
 void place_heads(const Batch& b, int l, const Norm& norm, int heads, Matrix& y) {
     if (norm) {
         const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
@@ -130,7 +131,7 @@ void place_heads(const Batch& b, int l, const Norm& norm, int heads, Matrix& y) 
             apply_rope(rope, table, heads, b.pool, y.middleRows(p.first, p.rows));
 }
 
-/// Scores to what the block adds, for all new rows.
+/// z = softmax(S) v and the block's output z · W_O + b, for all new rows.
 Matrix finish_attention(const Batch& b, const AttentionWeights& w, int block, BlockOf of) {
     Matrix z = spare_matrix(b.rows(), w.o.in);
     for (const PassInBatch& p : b.passes) {
@@ -169,7 +170,7 @@ Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matri
     return added;
 }
 
-/// Keys and values of the sources: those of an earlier pass, or projected from new ones.
+/// Projects new sources to keys and values, or shares those of an earlier pass.
 void read_sources(const Batch& b, const AttentionWeights& w, int l) {
     const Matrix k = project(b.pool, b.sources, w.k), v = project(b.pool, b.sources, w.v);
     check_finite(b, l, "keys", all_finite(k));
@@ -197,7 +198,7 @@ Matrix attend_cross(const Batch& b, const AttentionWeights& w, int l, const Matr
     return added;
 }
 
-/// What the MLP adds.
+/// Computes the MLP's output.
 Matrix run_mlp(const Batch& b, int l, const Matrix& x) {
     const bool none = std::all_of(b.passes.begin(), b.passes.end(),
                                   [l](const PassInBatch& p) { return p.pass.rules[l].changed.no_mlp; });
@@ -219,7 +220,7 @@ Matrix run_layer(const Batch& b, int l, Matrix resid) {
     const ModelConfig& c = b.config();
     const LayerWeights& w = b.weights.layers[l];
     const bool after = c.norm_place == NormPlace::after;
-    /// What a block adds to x, of which it reads the norm where that stands before it; and the norm behind.
+    /// Adds a block's output to x: x + block(norm(reads)) (pre-norm), or norm(x + block(reads)) (post-norm).
     const auto through = [&](const Norm& norm, const Matrix& reads, const Matrix& x, const auto& block) {
         Matrix normal = after || !norm ? Matrix() : b.norm(norm, reads);
         Matrix sum = block(normal.size() ? normal : reads);

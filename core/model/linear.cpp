@@ -1,5 +1,5 @@
-// A task is some panels of outputs for some rows of x. A panel is met a block of inputs at a time, where it
-// was packed or in a room of its own; the kernels of core/kernels do the sums.
+// y = x W + b in tasks, each a few panels of outputs for a block of rows of x. Reads a panel one block of
+// inputs at a time, from the packed weights or from a scratch copy; the kernels of core/kernels multiply.
 #include "model/linear.h"
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace headlight {
 
 namespace {
 
-constexpr int64_t kDepth = 192;        // inputs met at a time: a panel of them fits the first-level cache
-constexpr int64_t kDotDepth = 768;     // the same where rows of blocks are: whole blocks of every format
-constexpr int64_t kTaskPanels = 8;     // panels of one task at most
-constexpr int64_t kTasks = 6;          // tasks of each thread at least: a busy core delays one of many
-constexpr int64_t kRowBlock = 96;      // rows of x that meet a panel together
-constexpr int64_t kEvenRows = 8;       // they are cut so that no tile of a kernel is thin
-constexpr int64_t kFewRows = 8;        // up to here weights go by once, a panel after another
-constexpr int64_t kFewInPlace = 3;     // up to here weights stored [out, in] are decoded in registers
-constexpr int64_t kRowsAhead = 16;     // outputs of them that are fetched ahead
-constexpr int64_t kColumnsAhead = 16;  // inputs of [in, out] that are fetched while others are copied
+constexpr int64_t kDepth = 192;     // inputs of a panel per step: they fit the first-level cache
+constexpr int64_t kDotDepth = 768;  // the same for dot products: whole blocks of every format
+constexpr int64_t kTaskPanels = 8;  // most panels of one task
+constexpr int64_t kTasks = 6;       // least tasks per thread: a delayed core then holds up only one of many
+constexpr int64_t kRowBlock = 96;   // rows of x multiplied by a panel together
+constexpr int64_t kEvenRows = 8;    // row blocks are multiples of this, so that no tile of a kernel is thin
+constexpr int64_t kFewRows = 8;     // up to this many rows, weights are streamed one panel after another
+constexpr int64_t kFewInPlace = 3;  // up to this many rows, weights [out, in] are decoded in registers
+constexpr int64_t kRowsAhead = 16;  // outputs prefetched meanwhile
+constexpr int64_t kColumnsAhead = 16;  // inputs of weights [in, out] prefetched while others are copied
 
 bool is_float32(const Linear& w) { return w.dtype == &float32(); }
 bool is_encoded(const Linear& w) { return w.dtype->block > 1; }
@@ -34,12 +34,11 @@ const std::byte* packed_panels(const Linear& w) {
     return w.packed ? w.packed->load(std::memory_order_acquire) : nullptr;
 }
 
-/// Bytes from the beginning of packed weights to input k of the panel that begins with output o.
+/// Returns the byte offset in packed weights of input k of the panel that begins with output o.
 int64_t packed_at(const Linear& w, int64_t k, int64_t o) { return w.dtype->size(o * w.in + k * kPanel); }
 
 using FloatRows = std::array<const float*, kPanel>;
-/// Inputs [k0, k0 + depth) of the outputs [o, o + count) of weights stored [out, in]: where they lie, or
-/// decoded.
+/// Returns inputs [k0, k0 + depth) of the outputs [o, o + count) of weights [out, in]: in place, or decoded.
 FloatRows float_rows(const Linear& w, int64_t k0, int64_t depth, int64_t o, int64_t count) {
     static thread_local std::vector<float> decoded(kPanel * kDotDepth);
     FloatRows rows{};
@@ -51,7 +50,7 @@ FloatRows float_rows(const Linear& w, int64_t k0, int64_t depth, int64_t o, int6
     return rows;
 }
 
-/// Panels of a task that lie nowhere else.
+/// Holds a task's panels if the weights are not packed.
 struct alignas(64) Scratch {
     std::array<std::array<float, kPanel * kDepth>, kTaskPanels> panels;
 };
@@ -60,8 +59,8 @@ Scratch& scratch() {
     return *own;
 }
 
-/// Inputs [k0, k0 + depth) of the outputs [begin, end) of weights stored [in, out], copied into panels: all
-/// of a task at once, because what is read then stands together.
+/// Copies inputs [k0, k0 + depth) of the outputs [begin, end) of weights [in, out] into panels; all panels of
+/// a task at once, because their inputs are contiguous.
 void copy_columns(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int64_t end) {
     for (int64_t k = 0; k < depth; ++k) {
         const auto* const next = w.row(std::min(k0 + k + kColumnsAhead, w.in - 1)) + w.dtype->size(begin);
@@ -77,8 +76,8 @@ void copy_columns(const Linear& w, int64_t k0, int64_t depth, int64_t begin, int
     }
 }
 
-/// Inputs [k0, k0 + depth) of the panel of outputs [o, end), as the kernels read them: [depth][kPanel]; one
-/// after another for the panels of a task, which begin with output `begin`.
+/// Returns inputs [k0, k0 + depth) of the panel of outputs [o, end) as the kernels read them,
+/// [depth][kPanel]. Call it in order for the panels of a task, which begin with output `begin`.
 const float* panel_of(const Linear& w, const std::byte* packed, int64_t k0, int64_t depth, int64_t begin,
                       int64_t o, int64_t end) {
     const std::byte* const at = packed ? packed + packed_at(w, k0, o) : nullptr;
@@ -96,8 +95,8 @@ const float* panel_of(const Linear& w, const std::byte* packed, int64_t k0, int6
     return panel;
 }
 
-/// Where the packed weights lie that are met after inputs [k0, …) of the panel from o on, while a task meets
-/// the panels [begin, end).
+/// Returns the address of the packed weights that a task with the panels [begin, end) reads after inputs [k0,
+/// …) of the panel from o on, for prefetching.
 uintptr_t weights_after(const Linear& w, const std::byte* packed, int64_t k0, int64_t o, int64_t begin,
                         int64_t end) {
     if (!packed) return 0;
@@ -107,7 +106,8 @@ uintptr_t weights_after(const Linear& w, const std::byte* packed, int64_t k0, in
     return reinterpret_cast<uintptr_t>(packed) + static_cast<uintptr_t>(next);
 }
 
-/// All rows of x, outputs [begin, end) of at most kTaskPanels panels of weights of single values.
+/// Multiplies all rows of x by outputs [begin, end), at most kTaskPanels panels; not for block-encoded
+/// weights.
 void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, const std::byte* packed,
                      MatrixRef y, int64_t begin, int64_t end) {
     for (int64_t k0 = 0; k0 < w.in && !stopped(cancel); k0 += kDepth)
@@ -131,8 +131,8 @@ void multiply_panels(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w
         }
 }
 
-/// Inputs [k0, k0 + depth) of some outputs of weights stored [out, in], as a kernel of dot products reads
-/// them: where they lie, or decoded.
+/// Returns inputs [k0, k0 + depth) of some outputs of weights [out, in] as a dot-product kernel reads them:
+/// in place, or decoded.
 std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t depth, int64_t o,
                                            int64_t count, bool in_place) {
     std::array<const uint8_t*, kPanel> rows{};
@@ -143,8 +143,8 @@ std::array<const uint8_t*, kPanel> rows_of(const Linear& w, int64_t k0, int64_t 
     return rows;
 }
 
-/// All rows of x, outputs [begin, end) of weights stored [out, in]. A few rows of x meet them where they lie;
-/// more meet some rows of encoded ones that are decoded once.
+/// Multiplies all rows of x by outputs [begin, end) of weights [out, in]: a few rows in place; for more rows,
+/// some encoded outputs at a time are decoded once.
 void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, MatrixRef y, int64_t begin,
                    int64_t end) {
     const bool in_place = x.rows() <= kFewInPlace;
@@ -169,8 +169,8 @@ void multiply_rows(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, 
         }
 }
 
-/// All rows of x, outputs [begin, end). Few rows go through packed weights in their order, or through [out,
-/// in] ones where they lie: 16 bits are read faster there than decoded panels are.
+/// Multiplies all rows of x by outputs [begin, end). Streams packed weights in their order for few rows, and
+/// reads [out, in] weights in place: 16-bit values are faster to read there than to decode to panels.
 void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& w, const std::byte* packed,
                       MatrixRef y, int64_t begin, int64_t end) {
     const bool in_place =
@@ -181,7 +181,7 @@ void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& 
         multiply_panels(cancel, x, w, packed, y, o, std::min(end, o + together));
 }
 
-/// How a product is cut into tasks, which are [begin, end) of a job.
+/// Cuts a product into tasks: [begin, end) of the pool's job.
 struct Tasks {
     const std::byte* packed;
     int64_t outputs, rows, blocks;  // of one task; blocks of rows
@@ -190,8 +190,9 @@ struct Tasks {
 Tasks tasks_of(const Linear& w, int64_t rows, int threads, int begin) {
     const std::byte* const packed = packed_panels(w);
     const int64_t panels = (w.out + kPanel - 1) / kPanel,
-                  blocks = packed ? (rows + kRowBlock - 1) / kRowBlock : 1,  // else each would pack anew
-        min = !packed && w.layout == WeightLayout::in_out ? kTaskPanels / 2 : 1,
+                  // without packing each block would copy its panels again
+        blocks = packed ? (rows + kRowBlock - 1) / kRowBlock : 1,
+                  min = !packed && w.layout == WeightLayout::in_out ? kTaskPanels / 2 : 1,
                   share = std::clamp<int64_t>(panels * blocks / (kTasks * threads), min, kTaskPanels),
                   height = (rows + blocks - 1) / blocks,
                   even = (height + kEvenRows - 1) / kEvenRows * kEvenRows, cuts = (rows + even - 1) / even;
@@ -258,7 +259,7 @@ void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearPro
 
 namespace {
 
-/// Encoded weights stored [out, in]: some rows at a time, decoded.
+/// x = y Wᵀ for encoded weights [out, in]: decodes some rows at a time.
 void multiply_decoded(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
     constexpr int64_t kEntries = 1 << 22;  // 16 MB
     const int64_t together = std::clamp<int64_t>(kEntries / w.in, 1, w.out);
@@ -282,7 +283,7 @@ void multiply_decoded(ThreadPool& pool, ConstMatrixRef y, const Linear& w, Matri
 void apply_transposed(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
     HEADLIGHT_CHECK(w.weight && y.cols() == w.out && x.rows() == y.rows() && x.cols() == w.in);
     if (is_encoded(w)) return multiply_decoded(pool, y, w, x);
-    Linear turned = w;  // the same bytes, read the other way round
+    Linear turned = w;  // the same bytes, read as the transpose
     std::swap(turned.in, turned.out);
     turned.layout = w.layout == WeightLayout::in_out ? WeightLayout::out_in : WeightLayout::in_out;
     turned.bias = nullptr;

@@ -1,3 +1,4 @@
+// Opens models and answers for their configuration.
 #include "model/model.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ private:
     OpeningProgress* progress_;
 };
 
-/// Weights are read again in every pass: a model that does not fit would be read from the disk each time.
+/// Refuses a model that does not fit in memory: every pass reads all weights, and would read them from disk.
 Status check_memory(const WeightStore& store, const fs::path& path) {
     const int64_t needed = store.bytes_in_use(), free = available_memory();
     if (free <= 0 || needed <= free) return success();
@@ -44,7 +45,7 @@ Status check_memory(const WeightStore& store, const fs::path& path) {
                  " are free; close other programs, or use a smaller or more strongly quantized model."};
 }
 
-/// A sentence-transformers folder names its transformer in modules.json.
+/// Finds the transformer of a sentence-transformers folder, which modules.json names.
 Result<fs::path> model_folder(const fs::path& path) {
     std::error_code ignored;
     if (fs::exists(path / "config.json", ignored) || !fs::exists(path / "modules.json", ignored)) return path;
@@ -59,8 +60,8 @@ Result<fs::path> model_folder(const fs::path& path) {
     return path;
 }
 
-/// Where a model's tokenizer lies: beside its weights; that of a step of a training run (checkpoint-500, as
-/// transformers calls it) beside the run's last step, once for all.
+/// Returns the folder of a model's tokenizer: that of its weights; for a checkpoint of a training run
+/// (checkpoint-500, as transformers names it) the run's folder, if only that has one.
 fs::path tokenizer_folder(const fs::path& folder) {
     std::error_code ignored;
     const fs::path full = fs::weakly_canonical(folder, ignored), run = full.parent_path();
@@ -70,7 +71,7 @@ fs::path tokenizer_folder(const fs::path& folder) {
     return of_run ? run : folder;
 }
 
-/// Those that meet rows of x; tables are read by the row.
+/// Lists the matrices that multiply rows of x; tables are read by the row.
 std::vector<Linear*> matrices_of(ModelWeights& weights) {
     std::vector<Linear*> out{&weights.head_dense, &weights.unembedding, &weights.patch};
     for (StackWeights& stack : weights.stacks) {
@@ -84,7 +85,7 @@ std::vector<Linear*> matrices_of(ModelWeights& weights) {
     return out;
 }
 
-/// What the file holds decides over what its configuration says.
+/// Corrects the configuration by what the file holds.
 void say_what_is_stored(ModelConfig& config, const ModelWeights& weights) {
     if (weights.unembedding)
         config.tied_unembedding = weights.unembedding.weight == weights.stacks.back().token_embedding.weight;

@@ -1,4 +1,4 @@
-// Passes over one stack: what the files of the forward pass share.
+// Describes passes over one stack, for the files of the forward pass.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// A stack while passes run over it: what they share.
+/// Holds what passes over one stack share.
 struct StackRun {
     const Model& model;
     const StackConfig& stack;
@@ -17,29 +17,29 @@ struct StackRun {
     ThreadPool& pool;
 
     const ModelConfig& config() const { return model.config; }
-    /// The layer's attention blocks: self, then cross.
+    /// Returns the layer's attention blocks: self, then cross.
     std::vector<int> blocks_of(int layer) const {
         return config().blocks_of(narrow<int>(&stack - config().stacks.data()), layer);
     }
     Matrix norm(const Norm& n, ConstMatrixRef x) const { return apply_norm(config(), n, x, pool); }
 };
 
-/// One pass over one stack.
+/// Describes one pass over one stack.
 struct Pass : StackRun {
     const Sequence& input;
     Matrix source = {};        // what cross-attention reads: the encoder's final norm
-    bool source_past = false;  // … which is the one of the earlier pass
+    bool source_past = false;  // source is the earlier pass's
     const StackActivations* past = nullptr;
-    Index n_past = 0;                        // rows taken from it
-    int layers_past = 0;                     // layers taken from it whole
+    Index n_past = 0;                        // rows reused from it
+    int layers_past = 0;                     // layers reused whole
     std::span<const LayerRules> rules = {};  // of each layer
     PatternObserver* observer = nullptr;
-    const Matrix* embeddings = nullptr;  // in place of what embed() gives
+    const Matrix* embeddings = nullptr;  // replaces embed()
     std::shared_ptr<StackActivations> out = std::make_shared<StackActivations>();
 
-    /// Where its tokens stand, the same in every layer.
+    /// Returns its tokens' positions, the same in every layer.
     const PositionIds& positions() const { return rules.front().self->positions; }
-    /// [n − n_past]: the positions of the new tokens.
+    /// [n − n_past]: returns the positions of the new tokens.
     std::vector<int> new_positions() const {
         std::vector<int> at;
         for (int i = narrow<int>(n_past); i < input.size(); ++i) at.push_back(positions().of(i));
@@ -53,13 +53,13 @@ void for_row_blocks(ThreadPool& pool, Index n, Index block, const std::function<
 /// [rows, w.out]: x W + b.
 Matrix project(ThreadPool& pool, ConstMatrixRef x, const Linear& w);
 
-/// [n − n_past, d_model]: what enters layer 0, for the new rows.
+/// [n − n_past, d_model]: computes the input of layer 0 for the new rows.
 Matrix embed(const Pass& pass);
-/// The same where each token has the mean embedding of the vocabulary, each patch the mean color.
+/// Computes it with each token's embedding replaced by the vocabulary's mean, each patch by the mean color.
 Matrix embed_mean(const Pass& pass);
 
-/// The MLP on all rows, with the norm behind it, and what an attention block adds: nothing where it was left
-/// out. Of one pass.
+/// feed_forward: the MLP with its post-norm, on all rows. attention_output: an attention block's output, 0 if
+/// it is skipped. Both of one pass.
 Matrix feed_forward(const StackRun& run, const LayerWeights& weights, const Matrix& x);
 Matrix attention_output(const StackRun& run, const AttentionWeights& weights, const AttentionActivations& a);
 

@@ -1,3 +1,4 @@
+// Cuts images into patches.
 #include "model/picture.h"
 
 namespace headlight {

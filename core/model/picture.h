@@ -1,4 +1,4 @@
-// A picture as a vision model reads it.
+// Prepares an image as a vision model reads it.
 #pragma once
 
 #include "base/matrix.h"
@@ -8,9 +8,8 @@
 namespace headlight {
 
 struct Picture {
-    RgbImage image;  // at the model's size
-    Matrix
-        patches;  // [patches, channels · patch · patch], row by row over the picture; scaled and normalized
+    RgbImage image;  // resized to the model's input
+    Matrix patches;  // [patches, channels · patch · patch], row by row; rescaled and normalized
 };
 
 /// Resizes to the model's square and cuts it into patches: (value · rescale − mean) / deviation.

@@ -1,3 +1,4 @@
+// Computes position biases of attention scores.
 #include "model/position_bias.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Describes the position schemes.
 #include "model/position_scheme.h"
 
 #include "base/cast.h"
@@ -8,7 +9,7 @@ namespace {
 
 std::string size_text(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
 
-// In the order of PositionScheme.
+// Follows the order of PositionScheme.
 constexpr PositionSchemeRow kSchemes[] = {
     {PositionScheme::none, "none", "", [](const ModelConfig&, const StackConfig&) { return std::string(); }},
     {PositionScheme::learned, "learned", "+ learned positions",

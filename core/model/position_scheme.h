@@ -1,4 +1,4 @@
-// The table of position schemes: how models know where a token stands.
+// Tabulates position schemes: how models encode positions.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct PositionSchemeRow {
     PositionScheme scheme;
     const char* name;   // "rotary"
     const char* title;  // in the diagram of a model: "rotary positions turn q and k"
-    std::string (*shape)(const ModelConfig& config, const StackConfig& stack);  // of what it holds
+    std::string (*shape)(const ModelConfig& config, const StackConfig& stack);  // of its parameters
 };
 
 const PositionSchemeRow& position_scheme(PositionScheme scheme);

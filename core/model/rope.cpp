@@ -1,3 +1,4 @@
+// Computes rotary position embeddings.
 #include "model/rope.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-/// Llama 3.1: long waves are slowed by the factor, short ones kept, those between blended.
+/// Llama 3.1: divides low frequencies by the factor, keeps high ones, blends between.
 float llama3_frequency(const Rope& r, float frequency) {
     const double wave = 2 * M_PI / frequency, low = r.original_context / r.low_frequency,
                  high = r.original_context / r.high_frequency;
@@ -20,7 +21,7 @@ float llama3_frequency(const Rope& r, float frequency) {
     return float((1 - smooth) * frequency / r.factor + smooth * frequency);
 }
 
-/// YaRN: pairs that turn often keep their frequency, pairs that turn seldom are slowed, a ramp in between.
+/// YaRN: keeps high frequencies, divides low ones by the factor, with a ramp between.
 void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
     const auto pair_that_turns = [&](double turns) {
         return r.counted() * std::log(r.original_context / (turns * 2 * M_PI)) / (2 * std::log(r.theta));
@@ -34,7 +35,7 @@ void apply_yarn(const Rope& r, std::vector<float>& frequencies) {
     high = std::min(high, r.counted() - 1.0);
     if (low == high) high += 0.001;
     for (int i = 0; i < isize(frequencies); ++i) {
-        const int step = std::min(i, r.counted() / 2 - 1);  // 3 dimensions: both pairs stand on one step
+        const int step = std::min(i, r.counted() / 2 - 1);  // 3 dimensions: both pairs share a step
         const double slowed = std::clamp((step - low) / (high - low), 0.0, 1.0);
         frequencies[i] = float(frequencies[i] / r.factor * slowed + frequencies[i] * (1 - slowed));
     }

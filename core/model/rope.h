@@ -1,4 +1,4 @@
-// Rotary position embedding (Su et al. 2021) and the ways to stretch it to longer texts.
+// Rotary position embedding (Su et al. 2021) and its scalings to longer texts.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace headlight {
 
-/// linear: Chen et al. 2023. dynamic: NTK-aware, the base grows with the text. llama3: Llama 3.1's. yarn:
-/// Peng et al. 2023.
+/// linear: Chen et al. 2023. dynamic: NTK-aware, the base grows with the text. llama3: Llama 3.1. yarn: Peng
+/// et al. 2023.
 enum class RopeScaling { none, linear, dynamic, llama3, yarn };
 
 struct Rope {
     bool operator==(const Rope&) const = default;
-    int dims = 0;      // components of each head that are rotated, from the first on; 0: no rotation
-    bool odd = false;  // one less makes the frequencies: an odd share of a head turns in pairs, too
+    int dims = 0;      // leading components of each head that are rotated; 0: none
+    bool odd = false;  // frequencies are those of dims − 1, an odd number
     double theta = 10000;
     RopeScaling scaling = RopeScaling::none;
     double factor = 1, low_frequency = 1, high_frequency = 4;  // llama3
@@ -23,27 +23,26 @@ struct Rope {
     bool truncate = true;
     double attention_factor = 1;  // yarn: multiplies cos and sin
     int original_context = 0;
-    bool interleaved =
-        false;  // component 2i turns with 2i + 1 instead of i with i + dims / 2 (Llama's order in GGUF)
-    std::vector<float> freq_factors;  // per frequency, from a file; empty: none
+    bool interleaved = false;         // rotates (2i, 2i + 1), not (i, i + dims / 2): Llama's order in GGUF
+    std::vector<float> freq_factors;  // divide the frequencies, from a file; empty: none
 
     int counted() const { return dims - int(odd); }
-    /// Whether angles of a text depend on its length.
+    /// Returns whether the frequencies depend on the length of the text.
     bool depends_on_length(int positions) const {
         return scaling == RopeScaling::dynamic && positions > original_context;
     }
 };
 
-/// Angle per position of each rotated pair, [dims / 2], for a text of so many positions.
+/// Returns the angle per position of each rotated pair, [dims / 2], for a text of this many positions.
 std::vector<float> rope_frequencies(const Rope& rope, int positions);
 
-/// Cosines and sines of the positions first … first + rows − 1, [rows, dims / 2].
+/// Holds cosines and sines of the positions first … first + rows − 1, [rows, dims / 2].
 struct RopeTable {
     Matrix cosine, sine;
 };
 RopeTable make_rope_table(const Rope& rope, int positions, int first, int rows);
 
-/// Turns every head of x[rows, heads · d_head] by its row of the table.
+/// Rotates every head of x[rows, heads · d_head] by its row of the table.
 void apply_rope(const Rope& rope, const RopeTable& table, int heads, ThreadPool& pool, MatrixRef x);
 
 }  // namespace headlight

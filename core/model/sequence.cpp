@@ -1,3 +1,4 @@
+// Checks sequences against a model.
 #include "model/sequence.h"
 
 #include <algorithm>

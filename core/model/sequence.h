@@ -1,4 +1,4 @@
-// What a model reads, and the proof that it can.
+// Holds what a model reads, and the proof that it can.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace headlight {
 
-/// What one stack of layers reads: tokens, or the patches of a picture behind a class token.
+/// Holds the input of one stack: tokens, or an image's patches after a class token.
 struct Sequence {
-    std::vector<int> ids;                    // patches: their numbers, from 0 for the class token
-    std::vector<std::string> tokens;         // as the vocabulary spells them
+    std::vector<int> ids;                    // patches: numbered from 0, the class token
+    std::vector<std::string> tokens;         // as spelled in the vocabulary
     std::vector<int> types;                  // token types; empty: all 0
     std::shared_ptr<const Picture> picture;  // vision models only
 
@@ -25,8 +25,8 @@ struct Sequence {
     }
 };
 
-/// Sequences that one model can read; check_sequences alone makes them, and a forward pass takes nothing
-/// else. They are seen, not copied: what was checked must outlive this and stay as it is.
+/// Holds sequences that one model can read; only check_sequences makes them, and a forward pass takes nothing
+/// else. References them: they must outlive this unchanged.
 class CheckedSequences {
 public:
     const Sequence& operator[](size_t stack) const { return sequences_[stack]; }
@@ -42,9 +42,9 @@ private:
     std::span<const Sequence> sequences_;
 };
 
-/// One sequence for each stack, each of 1 … context tokens, ids within the stack's vocabulary, one token type
-/// for each id or none, types within the model's; or a picture cut as the model reads it. Wherever ids come
-/// from (text, options, files, what a model wrote), this is the gate before the weights are indexed by them.
+/// Checks one sequence for each stack: 1 … context tokens, ids within the stack's vocabulary, no token types
+/// or one per id within the model's; or an image at the model's size. Guards all indexing of weights by ids,
+/// whether they come from text, options, files or a model's output.
 Result<CheckedSequences> check_sequences(const Model& model, std::span<const Sequence> sequences);
 
 }  // namespace headlight

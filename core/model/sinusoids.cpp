@@ -1,3 +1,4 @@
+// Computes sinusoidal positions.
 #include "model/sinusoids.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Describes runs and answers the questions about them.
 #include "questions/answering.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 constexpr int kNextTokens = 5;
 constexpr size_t kMaxPredictions = 16;
 
-/// The head of cross-attention that tells the target's words apart best by where they look.
+/// Returns the cross-attention head whose attention best separates the target's words.
 AttentionHead best_aligned_head(const Trace& trace, const ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     AttentionHead best{cross_block(c, 0), 0};
@@ -97,7 +98,7 @@ AttentionHead most_telling_head(const SentenceResult& s, const ThreadPool& pool)
         const HeadSummary& h = s.heads[index];
         const float induction = h.statistics[find_statistic("induction") - head_statistics().data()];
         const bool copies =
-            c.decoder().causal && !std::isnan(induction);  // looking back for copies is a decoder's habit
+            c.decoder().causal && !std::isnan(induction);  // copying from earlier tokens is a decoder's habit
         return copies ? induction : -h.statistics[0];
     };
     int best = 0;

@@ -1,5 +1,5 @@
-// What is shown of a run, as the window and the command line ask for it: its tokens, heads, predictions and
-// effects, one head's picture, one cell's numbers, and the answers to a view's questions.
+// Computes what the window and the command line show of a run: its tokens, heads, predictions and effects,
+// one head's picture, one cell's numbers, and the answers to a view's questions.
 
 #pragma once
 
@@ -19,37 +19,36 @@
 
 namespace headlight {
 
-/// Whose weights a picture holds: a head's, or those of several as one.
+/// Says whose weights a picture holds: those of one head, or of several combined.
 struct PictureRequest {
-    int block = 0, head = 0;    // also of several: the head that is chosen, whose tokens these are
+    int block = 0, head = 0;    // of several: the selected head, whose tokens these are
     bool sink_dropped = false;  // without the first key, rows renormalized
     std::optional<HeadGroup> group = std::nullopt;
     bool operator==(const PictureRequest&) const = default;
 };
 
-/// Weights, ready to be uploaded: levels[0] is the pattern with −1 where masked, each further level the
-/// largest of 2 × 2. Of a text that is too long for it, levels[0] holds the largest of each step × step
-/// weights.
+/// Holds weights ready to upload: levels[0] is the pattern with −1 where masked, each further level max-pools
+/// 2 × 2. For a text too long for that, levels[0] max-pools step × step weights.
 struct HeadPicture : PictureRequest {
     Serial serial;
     int step = 1;
     std::vector<Matrix> levels;
     Matrix row_largest;                 // [1, queries]
-    float largest = 0, percentile = 0;  // percentile: what 99 % of them do not exceed
+    float largest = 0, percentile = 0;  // percentile: the 99th
 
     float at(int query, int key) const { return levels[0](query / step, key / step); }
     float largest_of_row(int query) const { return row_largest(0, query / step); }
-    /// The key that a query looks at most, and the other way round.
+    /// heaviest_key: the largest weight of a query; heaviest_query: of a key.
     int heaviest_key(int query) const;
     int heaviest_query(int key) const;
 };
 
-/// How the model writes on behind what it is given: an encoder–decoder its target where none was typed, a
-/// decoder where the person asked for it.
+/// Says how the model continues its input: an encoder–decoder writes a target if none was typed, a decoder a
+/// continuation if the user asked for it.
 struct GenerationAsked {
     GenerationRequest request;  // its length is a decoder's
-    bool continues = false;     // a decoder writes on too
-    int step = -1;              // how many of its tokens the pass that is shown has read; −1: all
+    bool continues = false;     // a decoder writes too
+    int step = -1;              // generated tokens that the shown pass has read; −1: all
     bool operator==(const GenerationAsked&) const = default;
 };
 
@@ -59,46 +58,44 @@ struct NextToken {
     int id;
 };
 
-/// What the model predicts at one position: the next token, a masked one, or a class.
+/// Holds the model's prediction at one position: the next token, a masked one, or a class.
 struct PredictedTokens {
     int position = 0;
     std::vector<NextToken> tokens;  // most probable first
 };
 
-/// What the model wrote, or was made to write, and how much of it was read by the pass that is shown: that
+/// Holds the text that the model wrote, or was made to write, and how much of it the shown pass read: that
 /// pass chooses tokens[step].
 struct WrittenText {
-    GenerationRequest request;  // as it was carried out
+    GenerationRequest request;  // as executed
     Generation generation;
     std::vector<std::string> labels;  // of its tokens
     std::string text;                 // without an end token
-    int given = 1;                    // tokens that stood before it
+    int given = 1;                    // tokens before it
 
-    int steps() const {
-        return isize(generation.tokens) - (generation.ended ? 1 : 0);
-    }  // the most that are read
+    int steps() const { return isize(generation.tokens) - (generation.ended ? 1 : 0); }  // maximum step
 };
 
-/// What belongs to one sentence in one model.
+/// Holds the results of one sentence in one model.
 struct SentenceResult {
     Serial serial;
     std::shared_ptr<const Model> model;
     std::string text, second;
-    Intervention intervention;                   // asked for with it
-    GenerationAsked asked;                       // likewise
-    std::shared_ptr<const WrittenText> written;  // null where the model writes nothing
-    int step = 0;                                // how many of its tokens were read
-    std::shared_ptr<const Trace> trace;          // null for an empty sentence
-    std::shared_ptr<const Trace> unchanged;  // the model's own pass, where something is changed; else null
-    std::vector<ProbabilityChange> effects;  // on the prediction, largest first
+    Intervention intervention;                     // asked for with it
+    GenerationAsked asked;                         // likewise
+    std::shared_ptr<const WrittenText> written;    // null where the model writes nothing
+    int step = 0;                                  // generated tokens read
+    std::shared_ptr<const Trace> trace;            // null for an empty sentence
+    std::shared_ptr<const Trace> unchanged;        // the model's own pass, if something is changed; else null
+    std::vector<ProbabilityChange> effects;        // on the prediction, largest first
     std::vector<std::vector<std::string>> labels;  // one per token, for each stack
     PerHead<HeadSummary> heads;
-    std::string mask;                          // how the model spells its mask token, if it has one
-    std::vector<PredictedTokens> predictions;  // one for each place where the model predicts
-    size_t tokens_in_all = 0;                  // before the context's cut
-    bool complete = true;                      // else a long text's beginning, while the rest is computed
-    size_t bytes_read = 0, second_read = 0;    // of both texts, up to the last token kept
-    double milliseconds = 0;                   // tokenizing, forward pass, summaries
+    std::string mask;                          // spelling of the model's mask token, if it has one
+    std::vector<PredictedTokens> predictions;  // one per position where the model predicts
+    size_t tokens_in_all = 0;                  // before truncation to the context
+    bool complete = true;  // false: the beginning of a long text, while the rest is computed
+    size_t bytes_read = 0, second_read = 0;  // of both texts, up to the last token kept
+    double milliseconds = 0;                 // tokenizing, forward pass, summaries
 
     const std::vector<std::string>& query_labels(int block) const {
         return labels[model->config.block(block).stack];
@@ -108,18 +105,16 @@ struct SentenceResult {
     }
 };
 
-/// What a view shows of its runs. An immutable snapshot; parts are shared with earlier ones where they did
-/// not change.
+/// Holds what a view shows of its runs. An immutable snapshot; shares unchanged parts with earlier ones.
 struct RunAnswer {
     std::shared_ptr<const SentenceResult> sentence;
     std::shared_ptr<const HeadPicture> picture;
     std::shared_ptr<const CellReport> cell;
     Answers answers;                              // to the view's questions
-    std::shared_ptr<const SentenceResult> other;  // the run that is compared
+    std::shared_ptr<const SentenceResult> other;  // the run to compare with
     int block = 0, head = 0;
 
-    /// The run and head that are shown: the picture's, which may for an instant be those of the request
-    /// before.
+    /// Returns the run and head shown: the picture's, which may briefly be those of the previous request.
     Shown shown() const {
         return {sentence ? sentence->trace.get() : nullptr, picture ? picture->block : block,
                 picture ? picture->head : head};
@@ -130,48 +125,48 @@ struct RunAnswer {
     }
 };
 
-/// The largest of each 2 × 2 block; an odd last row or column stands alone.
+/// Max-pools 2 × 2 blocks; an odd last row or column is pooled alone.
 Matrix halve(const Matrix& values);
 
 /// [rows, keys] of what a picture shows, for queries from `first` on; −1 where masked.
 Matrix picture_rows(const Trace& trace, const PictureRequest& asked, int first, int rows);
 
-/// `side`: most entries along a side of levels[0].
+/// `side`: maximum side of levels[0].
 HeadPicture make_picture(const Trace& trace, const PictureRequest& asked, ThreadPool& pool,
                          int side = kMaxMapSide);
 
-/// Labels, summaries and predictions of a trace; its text, and how much of it was read, are left to the
-/// caller. What holds of the sentence before is taken from it. `seen`: what observed the pass, if anything
-/// did.
+/// Computes labels, summaries and predictions of a trace; leaves its text, and how much of it was read, to
+/// the caller. Reuses what is still valid of the previous sentence. `seen`: the observer of the pass, or
+/// null.
 Result<SentenceResult> describe_trace(std::shared_ptr<const Trace> trace, ThreadPool& pool,
                                       const CancelFlag* cancel = nullptr,
                                       const SentenceResult* before = nullptr, HeadObserver* seen = nullptr);
 
-/// The head to show first: the one whose induction score is highest; without a repeated token, the one with
-/// the sharpest rows. Where one text is read from another, the one that aligns them best.
+/// Returns the head to show first: the one with the highest induction score; without a repeated token, the
+/// one with the sharpest rows; in cross-attention, the one that aligns the texts best.
 AttentionHead most_telling_head(const SentenceResult& sentence, const ThreadPool& pool);
 
-/// Lets the model write behind the request's last sequence.
+/// Lets the model continue the request's last sequence.
 Result<std::shared_ptr<const WrittenText>> written_text(const std::shared_ptr<const Model>& model,
                                                         const ForwardRequest& request,
                                                         const GenerationRequest& asked, ThreadPool& pool,
                                                         const CancelFlag* cancel = nullptr,
                                                         const Trace* past = nullptr);
 
-/// Puts the model's own pass beside a changed one, with what the changes did to the prediction. `own` may be
+/// Adds the model's own pass to a changed one, and the effects of the changes on the prediction. `own` may be
 /// null.
 void compare_with_own(SentenceResult& sentence, std::shared_ptr<const Trace> own, ThreadPool& pool);
 
-/// The runs behind a view: the one that is shown, the model's own where something is changed, one that is
-/// compared, or null.
+/// Holds the runs behind a view: the one shown, the model's own if something is changed, and one to compare
+/// with; null if absent.
 struct ShownRuns {
     std::shared_ptr<const Trace> shown, own, other;
 };
 
-/// Everything that a view shows of its runs, but for its questions: what the worker would answer.
+/// Computes everything that a view shows of its runs except its questions: what the worker would answer.
 Result<RunAnswer> answer_for(const ShownRuns& runs, const PictureRequest& request,
                              std::optional<std::pair<int, int>> cell, ThreadPool& pool);
-/// Adds what is missing, questions fitted to the trace.
+/// Adds missing answers, with questions clamped to the trace.
 Status answer_questions(RunAnswer& answer, const std::vector<Question>& questions, ThreadPool& pool,
                         const CancelFlag* cancel = nullptr);
 

@@ -1,3 +1,4 @@
+// Clamps and answers questions.
 #include "questions/questions.h"
 
 namespace headlight {

@@ -1,5 +1,5 @@
-// Everything a view can ask of a trace, beyond heads and cells. A question is plain data; equal questions
-// have equal answers.
+// Lists everything a view can ask of a trace beyond heads and cells. A question is plain data; equal
+// questions have equal answers.
 #pragma once
 
 #include <algorithm>
@@ -34,10 +34,9 @@
 
 namespace headlight {
 
-/// A row of the table: the type that asks, the function that answers, the name. The type may have two
+/// A row of the table: the request's type, the function that answers it, its name. The type may have two
 /// members: clamp_to(trace) moves blocks, tokens and positions to the nearest that the trace has;
-/// valid_for(shown) says whether its answer goes with the head that is shown, where views put the names of
-/// its block's tokens to it.
+/// valid_for(shown) says whether its answer applies to the shown head, whose tokens label it in views.
 template <class Request, auto Function>
 struct QuestionRow {
     using Asks = Request;
@@ -45,7 +44,7 @@ struct QuestionRow {
     const char* name;
 };
 
-/// The table of questions: every question has one row.
+/// Lists every question, one row each.
 inline constexpr std::tuple kQuestions{
     QuestionRow<LinksRequest, answer_links>{"links"},
     QuestionRow<StepsRequest, answer_steps>{"steps"},
@@ -102,7 +101,7 @@ Result<typename Request::Answer> answer(const Runs& runs, const Request& request
     return row_of<Request>(kQuestions).answer(runs, request, pool, cancel);
 }
 
-/// The same question with what it names clamped to the trace.
+/// Clamps what a question names to the trace.
 Question clamped(const Question& question, const Trace& trace);
 
 template <class Asked>
@@ -117,21 +116,21 @@ template <class Asked>
 struct Found {
     Asked asked;
     typename Asked::Answer answer;
-    std::shared_ptr<const Trace> of;  // the run that it says something of; null: every run of the model
+    std::shared_ptr<const Trace> of;  // the run it describes; null: every run of the model
 
     bool is_of(const Trace& run) const { return !of || of.get() == &run; }
 };
 
-/// The last answer to each kind of question, shared between snapshots. It is handed out only where it is
-/// valid for what is shown.
+/// Keeps the last answer to each kind of question, shared between snapshots. Returns it only if it is valid
+/// for what is shown.
 template <class Variant>
 class AnswersTo;
 
 template <class... Asked>
 class AnswersTo<std::variant<Asked...>> {
 public:
-    /// The last answer of a kind where it is of the run that is shown and fits its head, whatever else was
-    /// asked; or null.
+    /// Returns the last answer of a kind if it describes the shown run and is valid for its head, whatever
+    /// else was asked; or null.
     template <class Q>
     const Found<Q>* get(const Shown& shown) const {
         const Found<Q>* found = std::get<Slot<Q>>(found_).get();
@@ -143,7 +142,7 @@ public:
         std::get<Slot<Q>>(found_) =
             std::make_shared<const Found<Q>>(Found<Q>{std::move(asked), std::move(answer), std::move(of)});
     }
-    /// Whether exactly this was answered about a run.
+    /// Returns whether exactly this was answered about a run.
     bool holds(const std::variant<Asked...>& question, const Trace& run) const {
         return std::visit(
             [&](const auto& q) {
@@ -152,7 +151,7 @@ public:
             },
             question);
     }
-    /// Forgets what was said of another run.
+    /// Forgets what compares with another run.
     void drop_pairs() {
         std::get<Slot<HeadPairRequest>>(found_) = nullptr;
         std::get<Slot<DeltaPairRequest>>(found_) = nullptr;
@@ -160,7 +159,7 @@ public:
         std::get<Slot<PatchMapRequest>>(found_) = nullptr;
         std::get<Slot<TokenScoresRequest>>(found_) = nullptr;
     }
-    /// What is still true of another text in the same model.
+    /// Keeps what is still true of another text in the same model.
     AnswersTo about_model() const {
         AnswersTo out;
         if (const auto& random = std::get<Slot<RandomStatisticsRequest>>(found_))

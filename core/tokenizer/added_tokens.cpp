@@ -1,3 +1,4 @@
+// Finds added tokens and numbers them.
 #include "tokenizer/added_tokens.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// The code point that ends at byte `at`.
+/// Returns the code point that ends at byte `at`.
 CodePoint code_point_before(std::string_view text, size_t at) {
     size_t begin = at - 1;
     while (begin > 0 && at - begin < 4 && (as_byte(text[begin]) & 0xC0) == 0x80) --begin;
@@ -60,7 +61,8 @@ std::vector<Segment> AddedTokenMatcher::split(const AlignedText& text) const {
         at = end;
         if (token->single_word && !stands_alone(text.bytes, begin, end)) continue;
         if (token->lstrip) begin = skip_white_left(text.bytes, begin, done);
-        // `at` stays: in tokenizers too, the next token may begin within the spaces that this one takes.
+        // `at` stays, because in Hugging Face's tokenizers too the next token may begin within the spaces
+        // that this one takes.
         if (token->rstrip) end = skip_white_right(text.bytes, end);
         if (begin > end) continue;
         if (begin > done) out.push_back({text.slice(done, begin), -1});

@@ -1,4 +1,4 @@
-// Added tokens: strings that are cut out of the text before anything else happens to it.
+// Cuts added tokens out of the text before anything else happens to it.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct AddedToken {
     bool operator==(const AddedToken&) const = default;
 };
 
-/// A stretch of text, or an added token found in it (id ≥ 0).
+/// Is a piece of text, or an added token found in it (id ≥ 0).
 struct Segment {
     AlignedText text;
     int id = -1;
@@ -30,25 +30,24 @@ struct Segment {
 class AddedTokenMatcher {
 public:
     void add(const AddedToken& token) { tokens_.add(token.content, token); }
-    /// Cuts text into added tokens and what lies between them; nothing empty comes back.
+    /// Cuts text into added tokens and the text between them; returns nothing empty.
     std::vector<Segment> split(const AlignedText& text) const;
 
 private:
     PrefixTable<AddedToken> tokens_;
 };
 
-/// Gives added tokens their ids as Hugging Face's tokenizers does: the vocabulary's where it has the token,
-/// else the next one that is free, whatever a file says. A later description of a token replaces an earlier
-/// one.
+/// Numbers added tokens as Hugging Face's tokenizers does: the vocabulary's id if it has the token, else the
+/// next free one, whatever a file says. A later description of a token replaces an earlier one.
 class AddedVocabulary {
 public:
     explicit AddedVocabulary(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
-    /// What is added in one call is numbered on; each call begins after the largest id.
+    /// Numbers new tokens consecutively; each call begins after the largest id.
     void add(const std::vector<AddedToken>& tokens);
     bool has(const std::string& content) const { return ids_.contains(content); }
-    /// The id of an added token or of one of the vocabulary, or -1.
+    /// Returns the id of an added token or of one of the vocabulary, or −1.
     int id_of(const std::string& content) const;
-    /// By id.
+    /// Lists them by id.
     std::vector<AddedToken> tokens() const;
 
 private:
@@ -57,10 +56,10 @@ private:
     std::map<std::string, int, std::less<>> ids_;
 };
 
-/// One added token as JSON files describe it, its id apart.
+/// Reads one added token from JSON, without its id.
 Result<AddedToken> read_added_token(const Json& description, const std::string& name);
 
-/// The "added_tokens" list of tokenizer.json.
+/// Reads the "added_tokens" list of tokenizer.json.
 Result<std::vector<AddedToken>> read_added_tokens(const Json& list, const std::string& name);
 
 }  // namespace headlight

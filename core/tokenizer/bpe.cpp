@@ -1,5 +1,5 @@
-// The pair of lowest rank is merged first, leftmost where ranks are equal; a heap keeps that O(n log n) for
-// any word.
+// Merges the pair of lowest rank first, leftmost among equal ranks; a heap keeps that O(n log n) for any
+// word.
 #include "tokenizer/bpe.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Bpe::Bpe(Vocabulary vocabulary, BpeOptions options)
     if (options_.byte_fallback) byte_ids_ = vocabulary_.byte_tokens();
 }
 
-/// Of a merge that is listed twice the later one counts.
+/// The later of two listings of a merge counts.
 Status Bpe::add_merge(std::string_view left, std::string_view right, const std::string& name) {
     const std::string tail(right.starts_with(options_.prefix) ? right.substr(options_.prefix.size()) : right);
     const int a = vocabulary_.id_of(left), b = vocabulary_.id_of(right),
@@ -36,7 +36,7 @@ Status Bpe::add_merge(std::string_view left, std::string_view right, const std::
     return success();
 }
 
-/// "left right", or ["left", "right"].
+/// Reads "left right", or ["left", "right"].
 Status Bpe::add_merges(const Json& merges, const std::string& name) {
     for (const Json& m : merges) {
         if (m.is_string()) {
@@ -103,7 +103,7 @@ int Bpe::id_in_text(std::string_view spelling) const {
     return id >= 0 && !scores_.empty() && (id >= isize(scores_) || std::isnan(scores_[id])) ? -1 : id;
 }
 
-/// The token of a character, with what the vocabulary puts before and after it there.
+/// Returns the token of a character, with the vocabulary's prefix or suffix for its place.
 int Bpe::id_of_character(std::string_view word, size_t at, size_t length) const {
     const std::string_view character = word.substr(at, length);
     const bool prefixed = at > 0 && !options_.prefix.empty(),
@@ -113,7 +113,7 @@ int Bpe::id_of_character(std::string_view word, size_t at, size_t length) const 
                              (suffixed ? options_.suffix : ""));
 }
 
-/// A character as the tokens of its bytes, where the vocabulary has them all.
+/// Replaces a character by the tokens of its bytes, if the vocabulary has them all.
 bool Bpe::falls_back(std::string_view character, std::vector<Symbol>& symbols, size_t at) const {
     const auto missing = [&](char c) { return byte_ids_[as_byte(c)] < 0; };
     if (byte_ids_.empty() || std::any_of(character.begin(), character.end(), missing)) return false;
@@ -122,7 +122,7 @@ bool Bpe::falls_back(std::string_view character, std::vector<Symbol>& symbols, s
     return true;
 }
 
-/// Characters as symbols without an id where the vocabulary lacks them; they may still merge.
+/// Splits into characters; those that the vocabulary lacks get no id, but may still merge.
 std::vector<Bpe::Symbol> Bpe::split_by_scores(std::string_view word) const {
     std::vector<Symbol> symbols;
     for (size_t at = 0; at < word.size(); at = symbols.back().end) {
@@ -134,8 +134,9 @@ std::vector<Bpe::Symbol> Bpe::split_by_scores(std::string_view word) const {
     return symbols;
 }
 
-/// Characters as tokens before anything merges: an unknown one becomes its bytes, else the unknown token,
-/// else nothing, and its neighbors meet. An unknown token waits for the next known one, as in Hugging Face's.
+/// Splits into tokens of characters before merging: an unknown character becomes its bytes, else the unknown
+/// token, else nothing, so that its neighbors become adjacent. Defers an unknown token until the next known
+/// one, as Hugging Face does.
 std::vector<Bpe::Symbol> Bpe::split_by_merges(std::string_view word) const {
     std::vector<Symbol> symbols;
     std::optional<Symbol> unknown;
@@ -184,7 +185,7 @@ bool Bpe::find_merge(std::string_view word, const Symbol& left, const Symbol& ri
     return true;
 }
 
-/// Symbols to tokens; those that no token stands for become bytes or the unknown token.
+/// Turns symbols into tokens; those without a token become bytes or the unknown token.
 std::vector<ModelToken> Bpe::name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const {
     std::vector<ModelToken> out;
     bool after_unknown = false;
@@ -215,7 +216,7 @@ std::vector<ModelToken> Bpe::encode(std::string_view word) const {
     struct Candidate {
         Merge merge;
         int at;
-        size_t end;  // where the pair ends: an older offer has another
+        size_t end;  // end of the pair; another end marks an outdated candidate
         bool operator>(const Candidate& o) const {
             return merge.rank != o.merge.rank ? merge.rank > o.merge.rank : at > o.at;
         }
@@ -232,7 +233,8 @@ std::vector<ModelToken> Bpe::encode(std::string_view word) const {
         const Candidate c = queue.top();
         queue.pop();
         Symbol& left = symbols[c.at];
-        if (left.end == 0 || left.next < 0 || symbols[left.next].end != c.end) continue;  // an older offer
+        // outdated candidate
+        if (left.end == 0 || left.next < 0 || symbols[left.next].end != c.end) continue;
         Symbol& right = symbols[left.next];
         left.id = c.merge.id;
         left.end = right.end;

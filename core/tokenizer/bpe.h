@@ -9,27 +9,27 @@
 
 namespace headlight {
 
-/// What becomes of characters that the vocabulary lacks, and other ways in which vocabularies differ.
+/// Says how to treat characters that the vocabulary lacks, and how vocabularies differ otherwise.
 struct BpeOptions {
-    bool ignore_merges = false;  // a word that is in the vocabulary is one token
+    bool ignore_merges = false;  // a word in the vocabulary is one token
     bool byte_fallback = false;  // unknown characters become <0x…> tokens
     bool fuse_unknown = false;   // runs of unknown characters become one token
-    int unknown = -1;            // without it unknown characters are left out, as Hugging Face does; kNoToken
-                                 // where one is wanted that the vocabulary lacks
-    std::string prefix, suffix;  // put before pieces inside a word, after its last one
+    /// −1: drop unknown characters, as Hugging Face does; kNoToken: one is set, but not in the vocabulary
+    int unknown = -1;
+    std::string prefix, suffix;  // prefix: before pieces inside a word; suffix: after its last piece
 };
 
 class Bpe final : public TokenModel {
 public:
-    /// From tokenizer.json's "model" object.
+    /// Makes it from tokenizer.json's "model" object.
     static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, const std::string& name);
-    /// From merges as "left right" lines.
+    /// Makes it from merges as "left right" lines.
     static Result<std::shared_ptr<const TokenModel>> from_merges(Vocabulary vocabulary,
                                                                  const std::vector<std::string>& merges,
                                                                  BpeOptions options, const std::string& name);
-    /// SentencePiece's kind (Kudo and Richardson 2018): any two neighbors whose union is a token may merge,
-    /// the highest score first. Tokens without a score (NaN) match no text; `whole` are pieces that are never
-    /// cut or merged.
+    /// Makes SentencePiece's BPE (Kudo and Richardson 2018): any two neighbors whose union is a token may
+    /// merge, the highest score first. Tokens without a score (NaN) match no text; `whole` lists pieces that
+    /// are never cut or merged.
     static std::shared_ptr<const TokenModel> from_scores(Vocabulary vocabulary, std::vector<float> scores,
                                                          const std::vector<int>& whole, BpeOptions options);
 
@@ -59,10 +59,10 @@ private:
     std::vector<ModelToken> name_unknown(std::string_view word, const std::vector<Symbol>& symbols) const;
 
     BpeOptions options_;
-    std::vector<int> byte_ids_;                   // by byte: the token that stands for it, or -1
-    std::unordered_map<uint64_t, Merge> merges_;  // (left id, right id) → what they become
+    std::vector<int> byte_ids_;                   // by byte: its token, or −1
+    std::unordered_map<uint64_t, Merge> merges_;  // (left id, right id) → merged token
     int merge_count_ = 0;
-    std::vector<float> scores_;  // by id; in place of merges
+    std::vector<float> scores_;  // by id; replace merges
     PrefixTable<int> whole_;
 };
 

@@ -1,4 +1,4 @@
-// Printable Latin-1 bytes stand for themselves; the other 68 take the characters from U+0100 on, in order.
+// Maps printable Latin-1 bytes to themselves and the other 68 to the characters from U+0100 on, in order.
 #include "tokenizer/byte_level.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// GPT-2's way to write any byte as a printable character (Radford et al. 2019).
+// Spells any byte as a printable character, as GPT-2 does (Radford et al. 2019).
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace headlight {
 
-/// "Ġthe" → " the". Fails on a character that stands for no byte.
+/// "Ġthe" → " the". Fails on a character that represents no byte.
 Result<std::string> bytes_of_printable(std::string_view printable);
 
 /// " the" → "Ġthe".
 std::string printable_of_bytes(std::string_view bytes);
 
-/// A text in its printable form; what a byte becomes stands for the character that the byte is part of.
+/// Spells a text in printable characters, each aligned with the original character that its byte belongs to.
 AlignedText in_printable(const AlignedText& text);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Searches and applies SentencePiece's normalization tries.
 #include "tokenizer/charsmap.h"
 
 #include <utf8proc.h>
@@ -23,8 +24,8 @@ Result<Charsmap> Charsmap::parse(std::string_view blob, const std::string& name)
     return map;
 }
 
-/// A unit holds a label in its low byte, an offset in bits 10 to 30 (times 256 where bit 9 is set), and in
-/// bit 8 whether a value hangs on it; a value unit holds 31 bits.
+/// Decodes a unit: a label in its low byte, an offset in bits 10 to 30 (times 256 if bit 9 is set), bit 8 set
+/// if it has a value; a value unit holds 31 bits.
 std::optional<Charsmap::Match> Charsmap::match(std::string_view text, bool longest) const {
     const auto offset = [](uint32_t unit) { return (unit >> 10) << ((unit & (1u << 9)) >> 6); };
     if (units_.empty()) return std::nullopt;
@@ -49,8 +50,7 @@ std::optional<Charsmap::Match> Charsmap::match(std::string_view text, bool longe
 
 namespace {
 
-/// Puts the replacement of a part in; what it has more or less than the old one is said of its last
-/// characters.
+/// Inserts the replacement of a part; attributes any difference in length to its last characters.
 void replace(std::vector<Scalar>& out, std::string_view old_part, std::string_view new_part) {
     const auto now = code_points(new_part);
     const int grown = isize(now) - narrow<int>(count_code_points(old_part));

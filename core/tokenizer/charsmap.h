@@ -1,4 +1,5 @@
-// SentencePiece's precompiled normalization: a double-array trie (Aoe 1989) from strings to replacements.
+// Applies SentencePiece's precompiled normalization: a double-array trie (Aoe 1989) from strings to
+// replacements.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,14 @@ namespace headlight {
 
 class Charsmap {
 public:
-    /// From the blob: the trie's size in bytes, the trie, then the replacements, each ended by a zero byte.
+    /// Parses the blob: the trie's size in bytes, the trie, then the replacements, each ended by a zero byte.
     static Result<Charsmap> parse(std::string_view blob, const std::string& name);
 
     struct Match {
         size_t length = 0;  // bytes of the text
         std::string_view replacement;
     };
-    /// The shortest or the longest string of the trie that the text begins with.
+    /// Return the shortest or the longest string of the trie that the text begins with.
     std::optional<Match> shortest(std::string_view text) const { return match(text, false); }
     std::optional<Match> longest(std::string_view text) const { return match(text, true); }
 
@@ -32,8 +33,8 @@ private:
     std::string replacements_;
 };
 
-/// As Hugging Face's Precompiled normalizer: grapheme by grapheme where these are short, else character by
-/// character. Nothing where that makes more than `max` bytes.
+/// Normalizes as Hugging Face's Precompiled does: by grapheme if these are short, else by character. Returns
+/// nothing if the result exceeds `max` bytes.
 std::optional<AlignedText> apply_precompiled(const Charsmap& map, const AlignedText& text, size_t max);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Follows TokenizersBackend.__init__ of transformers 5 and the classes built on it.
+// Builds tokenizers as TokenizersBackend.__init__ of transformers 5 and the classes built on it do.
 #include "tokenizer/class_tokenizer.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool holds(const Tokens& tokens, const std::string& content) {
                        [&](const AddedToken& t) { return t.content == content; });
 }
 
-/// The folder with the class's own special tokens where the files name none.
+/// Adds the class's own special tokens to a folder whose files name none.
 TokenizerFolder with_defaults(TokenizerFolder folder, const TokenizerClass& row) {
     for (size_t i = 0; i < kSpecialNames.size(); ++i) {
         if (!row.specials[i] || folder.named.contains(kSpecialNames[i])) continue;
@@ -33,15 +33,14 @@ TokenizerFolder with_defaults(TokenizerFolder folder, const TokenizerClass& row)
     if (row.name != std::string_view("CamembertTokenizer") || folder.described_names.contains("mask_token"))
         return folder;
     if (auto& mask = folder.named["mask_token"])
-        mask->lstrip =
-            mask->lstrip || !holds(folder.added, mask->content);  // it swallows the blanks before it
+        mask->lstrip = mask->lstrip || !holds(folder.added, mask->content);  // swallows the spaces before it
     return folder;
 }
 
-/// What CodeLlama's class names beside the usual special tokens.
+/// Lists the special tokens that CodeLlama's class adds to the usual ones.
 constexpr const char* kFillIn[] = {"▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>"};
 
-/// additional_special_tokens as the class completes them.
+/// Completes additional_special_tokens as the class does.
 Result<std::optional<Tokens>> additional_tokens(const TokenizerFolder& folder, std::string_view name,
                                                 const Native& native) {
     std::optional<Tokens> out = folder.additional;
@@ -61,12 +60,12 @@ Result<std::optional<Tokens>> additional_tokens(const TokenizerFolder& folder, s
     return out;
 }
 
-/// Adds listed tokens first, then the named ones that are not among them, then the extra ones. `described`:
-/// these are tokens with flags, which transformers takes for others than names of the same spelling.
+/// Adds listed tokens first, then named ones that are not among them, then the extra ones. `described`: these
+/// are tokens with flags, which transformers distinguishes from names of the same spelling.
 void add_tokens(const TokenizerFolder& folder, const Tokens& extra, bool described, AddedVocabulary& added) {
     Tokens out = folder.added;
     std::set<std::string> listed, named;
-    std::map<std::string, Tokens> ways;  // by spelling: how it was put
+    std::map<std::string, Tokens> ways;  // by spelling: the ways in which it was added
     for (const AddedToken& t : out) listed.insert(t.content);
     const auto put = [&](const AddedToken& t, bool differs = false) {
         if (added.has(t.content) || listed.contains(t.content)) return;
@@ -87,14 +86,14 @@ void add_tokens(const TokenizerFolder& folder, const Tokens& extra, bool describ
     added.add(out);
 }
 
-/// A part of a template: a token, or $A or $B; some classes show a fixed spelling in place of the token's.
+/// Is a part of a template: a token, or $A or $B; some classes show a fixed spelling instead of the token's.
 struct TemplatePart {
     std::string text;
     int type = 0;
     std::string shown = {};
 };
 
-/// A template for one text and one for two.
+/// Makes a template for one text and one for two.
 Result<Json> template_of(const std::vector<TemplatePart>& single, const std::vector<TemplatePart>& pair,
                          const AddedVocabulary& added, const std::string& name) {
     Json tokens = Json::object(), slots[2] = {Json::array(), Json::array()};
@@ -118,7 +117,7 @@ Result<Json> template_of(const std::vector<TemplatePart>& single, const std::vec
                 {"special_tokens", std::move(tokens)}};
 }
 
-/// What add_bos_token and add_eos_token ask for; a tokenizer.json has said it in its own way.
+/// Holds add_bos_token and add_eos_token; a tokenizer.json expresses them in its own way.
 struct Flags {
     bool begin = false, end = false, said = false;
 };
@@ -163,7 +162,7 @@ Result<Json> around_t5(const TemplatePart& end, const AddedVocabulary& added, co
     return template_of({{"$A"}, end}, {{"$A"}, end, {"$B"}, end}, added, name);
 }
 
-/// BERT's and ALBERT's.
+/// Makes the templates of BERT and ALBERT.
 Result<Json> around_bert(const TemplatePart& cls, TemplatePart sep, const AddedVocabulary& added,
                          const std::string& name) {
     std::vector<TemplatePart> pair{cls, {"$A"}, sep};
@@ -206,7 +205,8 @@ Result<Json> around(const TokenizerFolder& folder, const TokenizerClass& row, co
     return Json();
 }
 
-/// The steps of what lies in tokenizer.model as SentencePiece would do them, with its own special tokens.
+/// Describes the steps that SentencePiece itself would apply for a tokenizer.model, with its own special
+/// tokens.
 Result<Json> backend_description(TokenizerFolder& folder, Native& native, const std::string& name) {
     const SentencePieceFile& file = *native.source;
     TRY(const bool legacy, folder.flag(or_null("legacy"), true));
@@ -222,7 +222,7 @@ Result<Json> backend_description(TokenizerFolder& folder, Native& native, const 
     return root;
 }
 
-/// Where CamemBERT looks for the unknown token: wherever it stands first.
+/// Finds the unknown token as CamemBERT does: at its first place.
 size_t first_unknown(const TokenizerFolder& folder, const Json& vocab) {
     const auto token = folder.token("unk_token");
     for (size_t i = 0; token && vocab.is_array() && i < vocab.size(); ++i)

@@ -1,4 +1,4 @@
-// A folder's tokenizer as one of transformers' classes makes it.
+// Builds a folder's tokenizer as its class in transformers does.
 #pragma once
 
 #include "tokenizer/classes.h"
@@ -6,13 +6,14 @@
 
 namespace headlight {
 
-/// The steps that a class makes of a folder's vocabulary, its added tokens, and what it puts around a text.
+/// Makes the steps of a class from a folder's vocabulary, its added tokens, and its special tokens around a
+/// text.
 Result<TokenizerParts> class_parts(const TokenizerFolder& folder, const TokenizerClass& row);
 
-/// tokenizer.json as it stands, and the added tokens of the files beside it.
+/// Reads tokenizer.json unchanged, and adds the added tokens of the files beside it.
 Result<TokenizerParts> described_parts(const TokenizerFolder& folder);
 
-/// Adds what a folder's files list to what is there already.
+/// Adds the tokens that a folder's files list.
 void add_folder_tokens(const TokenizerFolder& folder, AddedVocabulary& added);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Tabulates the tokenizer classes and chooses one.
 #include "tokenizer/classes.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ Result<Json> gemma_steps(const TokenizerFolder& folder, const Json&) {
                 {"model", {{"fuse_unk", true}, {"byte_fallback", true}, {"unk_token", unknown}}}};
 }
 
-/// Words between white space, a blank in front of each.
+/// Splits at white space and puts a space before each word.
 Json words_apart(bool prefix) {
     return sequence("pretokenizers", Json::array({{{"type", "WhitespaceSplit"}},
                                                   metaspace(prefix ? "always" : "never", true)}));
@@ -156,7 +157,7 @@ struct NamePair {
     std::string_view key, value;
 };
 
-/// Names under which a class goes, too.
+/// Lists other names of classes.
 constexpr NamePair kOtherNames[] = {
     {"PreTrainedTokenizer", kBackend},
     {"PythonBackend", kBackend},
@@ -173,7 +174,7 @@ constexpr NamePair kOtherNames[] = {
     {"SqueezeBertTokenizer", "BertTokenizer"},
 };
 
-/// The class of a model's type; for those in kMistaken it counts whatever the files say.
+/// Lists the classes of model types; for those in kMistaken they count whatever the files say.
 constexpr NamePair kOfModels[] = {
     {"gpt2", "GPT2Tokenizer"},
     {"opt", "GPT2Tokenizer"},
@@ -198,7 +199,7 @@ constexpr NamePair kOfModels[] = {
     {"modernbert", kBackend},
 };
 constexpr std::string_view kMistaken[] = {"qwen2", "modernbert"};
-/// Types of models that have no class of their own.
+/// Lists model types without their own class.
 constexpr std::string_view kWithoutClass[] = {"llama", "bloom"};
 
 template <class Table>
@@ -218,7 +219,7 @@ bool holds_byte_level(const Json& value) {
     return std::any_of(value.begin(), value.end(), holds_byte_level);
 }
 
-/// Whether the normalizer, the pre-tokenizer, … of tokenizer.json name ByteLevel.
+/// Returns whether the normalizer, pre-tokenizer, … of tokenizer.json name ByteLevel.
 bool is_byte_level(const Json& described) {
     if (!described.is_object()) return false;
     for (const char* key : {"normalizer", "pre_tokenizer", "post_processor", "decoder"})

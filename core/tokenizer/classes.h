@@ -1,4 +1,4 @@
-// The tokenizer classes of transformers 5, and which of them reads a folder.
+// Describes the tokenizer classes of transformers 5, and chooses one for a folder.
 #pragma once
 
 #include <span>
@@ -7,32 +7,31 @@
 
 namespace headlight {
 
-/// What makes the tokens around a text.
+/// Says how a class makes the special tokens around a text.
 enum class Around { by_flags, flags_alone, roberta, bert, t5, xlm_roberta, albert };
 
-/// What a class makes of a vocabulary.
+/// Describes how a class treats a vocabulary.
 struct TokenizerClass {
     const char* name;
-    const char* model;                    // the type of its vocabulary: "BPE"; "" for those that read any
-    const char* file;                     // where that lies when there is no tokenizer.json
+    const char* model;                    // type of its vocabulary: "BPE"; "": any
+    const char* file;                     // file of the vocabulary if there is no tokenizer.json
     std::array<const char*, 7> specials;  // in the order of kSpecialNames; null: none
     Around around = Around::by_flags;
-    /// The normalizer, the pre-tokenizer and what else the vocabulary's type has; `charsmap` is a file's own
-    /// character map, or null.
+    /// Makes the normalizer, the pre-tokenizer and the options of the vocabulary's type; `charsmap`: the
+    /// file's own character map, or null.
     Result<Json> (*steps)(const TokenizerFolder& folder, const Json& charsmap);
 };
 
-/// The class that reads tokenizer.json as it stands, and what lies in tokenizer.model as SentencePiece would.
+/// Names the class that reads tokenizer.json unchanged, and tokenizer.model as SentencePiece would.
 inline constexpr const char* kBackend = "TokenizersBackend";
 
-/// The class's row, or null where Headlight does not have it.
+/// Returns the class's row, or null if Headlight does not implement it.
 const TokenizerClass* tokenizer_class(std::string_view name);
 
-/// The name of the class that AutoTokenizer of transformers 5 chooses; "" where the folder does not say
-/// enough.
+/// Returns the class that AutoTokenizer of transformers 5 chooses; "" if the folder does not say enough.
 std::string choose_class(const TokenizerFolder& folder);
 
-/// The name without "Fast", and with what it is another name for followed.
+/// Returns the name without "Fast", with aliases resolved.
 std::string class_behind(std::string_view name);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Reads the steps of a tokenizer.json.
 #include "tokenizer/description.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-/// Whether a step of this type is described, alone or inside a sequence.
+/// Returns whether a step has this type or a sequence contains it.
 bool uses(const Json& step, const std::string& type) {
     if (step.is_array())
         return std::any_of(step.begin(), step.end(), [&](const Json& s) { return uses(s, type); });
@@ -25,7 +26,7 @@ bool uses(const Json& step, const std::string& type) {
 
 constexpr int kMaxSteps = 100;
 
-/// Steps of a sequence, those of sequences inside it included.
+/// Counts steps, including those of nested sequences.
 int count_steps(const Json& step) {
     int count = 1;
     if (!step.is_object()) return count;

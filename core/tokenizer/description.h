@@ -1,17 +1,17 @@
-// What a tokenizer.json describes.
+// Reads the description of a tokenizer.json.
 #pragma once
 
 #include "tokenizer/tokenizer.h"
 
 namespace headlight {
 
-/// The type of a "model"; old files do not say it.
+/// Returns the type of a "model", inferred in old files that omit it.
 std::string model_type_of(const Json& model);
 
-/// The steps before and after the vocabulary, and nothing of it.
+/// Reads the steps before and after the vocabulary, without the vocabulary.
 Result<TokenizerParts> steps_of(const Json& root, const std::string& name);
 
-/// The steps that the object of a tokenizer.json describes; `name` is what messages call it.
+/// Reads all steps of a tokenizer.json; messages call it `name`.
 Result<TokenizerParts> parts_of(const Json& root, const std::string& name);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Opens the tokenizer of a folder.
 #include "tokenizer/files.h"
 
 #include "base/cast.h"
@@ -24,7 +25,7 @@ Result<TokenizerPair> alone(TokenizerParts parts, const std::string& name) {
     return TokenizerPair{std::move(tokenizer), nullptr};
 }
 
-/// One side of a Marian tokenizer: pieces from the .spm file, ids from vocab.json.
+/// Opens one side of a Marian tokenizer: pieces from the .spm file, ids from vocab.json.
 Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm,
                                                           const std::shared_ptr<const Vocabulary>& ids,
                                                           const TokenizerFolder& folder) {
@@ -46,7 +47,7 @@ Result<std::shared_ptr<const Tokenizer>> open_marian_side(const fs::path& spm,
         if (s == "</s>" || s == "<unk>" || s == "<pad>")
             parts.added.push_back({.id = id, .content = s, .special = true});
     }
-    for (const AddedToken& t : folder.added)  // ids as they are listed, unlike the other classes
+    for (const AddedToken& t : folder.added)  // ids as listed, unlike the other classes
         if (ids->id_of(t.content) < 0) parts.added.push_back(t);
     parts.post_processor = surround({}, {{"</s>", end}});
     return Tokenizer::make(std::move(parts), name);
@@ -63,8 +64,7 @@ Result<TokenizerPair> open_marian(const TokenizerFolder& folder) {
     return pair;
 }
 
-/// A SentencePiece model of which nothing says whose it is: its own ids, and special tokens by their
-/// spellings.
+/// Opens a SentencePiece model without any class: its own ids, special tokens by their spellings.
 Result<TokenizerPair> open_sentence_piece(const TokenizerFolder& folder, const char* file_name) {
     const fs::path path = folder.path / file_name;
     const std::string name = display_path(path);
@@ -96,7 +96,7 @@ Result<TokenizerPair> open_sentence_piece(const TokenizerFolder& folder, const c
     return alone(std::move(parts), name);
 }
 
-/// Without a class: by the files that are there.
+/// Chooses by the files present, if there is no class.
 Result<TokenizerPair> open_by_files(const TokenizerFolder& folder) {
     for (const char* file : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"})
         if (folder.has(file)) return open_sentence_piece(folder, file);
@@ -112,7 +112,8 @@ Result<TokenizerPair> open_by_files(const TokenizerFolder& folder) {
     return alone(std::move(parts), folder.name());
 }
 
-/// A class that Headlight does not have: other code cuts its words, or its vocabulary is another's.
+/// Refuses a class that Headlight does not implement: it may split words otherwise, or need another
+/// vocabulary.
 Error unknown_class(const TokenizerFolder& folder, const std::string& name) {
     const char* why = name == "BertJapaneseTokenizer" ? " (it cuts words with MeCab)" : "";
     return {folder.name() + ": its tokenizer is a " + name + ", which Headlight does not have" + why +
@@ -123,7 +124,7 @@ bool has_type(const Json& described, const TokenizerClass& row) {
     return described.contains("model") && model_type_of(described["model"]) == row.model;
 }
 
-/// As the class that AutoTokenizer would choose reads it.
+/// Opens the folder as the class that AutoTokenizer would choose.
 Result<TokenizerPair> open_as(const TokenizerFolder& folder, const std::string& name) {
     const TokenizerClass* row = tokenizer_class(name);
     const bool described = folder.described.is_object();

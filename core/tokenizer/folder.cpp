@@ -1,5 +1,5 @@
-// Follows PreTrainedTokenizerBase._from_pretrained of transformers 5 step by step: where added_tokens_decoder
-// is there, neither special_tokens_map.json nor added_tokens.json is asked.
+// Reads a folder as PreTrainedTokenizerBase._from_pretrained of transformers 5 does, step by step: with
+// added_tokens_decoder it reads neither special_tokens_map.json nor added_tokens.json.
 #include "tokenizer/folder.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A JSON object from a file that may be missing.
+/// Reads a JSON object from a file that may be missing.
 Result<Json> read_optional(const fs::path& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return Json(Json::object());
@@ -26,7 +26,7 @@ bool is_special_name(std::string_view key) {
     return std::find(kSpecialNames.begin(), kSpecialNames.end(), key) != kSpecialNames.end();
 }
 
-/// A token as text or as an object.
+/// Reads a token given as text or as an object.
 Result<AddedToken> read_token(const Json& value, const std::string& key, const std::string& name) {
     if (value.is_object()) {
         Json described = value;
@@ -49,8 +49,8 @@ Result<std::vector<AddedToken>> read_tokens(const Json& list, const std::string&
     return out;
 }
 
-/// extra_special_tokens and additional_special_tokens; those with names of their own count among `others`,
-/// after those that stand by themselves.
+/// Reads extra_special_tokens and additional_special_tokens; those with their own names go to `others`, after
+/// the unnamed ones.
 Status take_lists(const Json& object, const std::string& name, TokenizerFolder& out) {
     for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
         const Json* value = json_find(object, or_null(key));
@@ -68,7 +68,7 @@ Status take_lists(const Json& object, const std::string& name, TokenizerFolder& 
     return success();
 }
 
-/// Whatever of an object names special tokens.
+/// Reads every entry of an object that names special tokens.
 Status take_tokens(const Json& object, const std::string& name, TokenizerFolder& out) {
     for (const auto& [key, value] : object.items()) {
         if (is_special_name(key)) {
@@ -86,7 +86,7 @@ Status take_tokens(const Json& object, const std::string& name, TokenizerFolder&
     return take_lists(object, name, out);
 }
 
-/// Added tokens by id; of two with one id the later counts.
+/// Added tokens by id; the later of two with one id counts.
 using ById = std::map<int, AddedToken>;
 
 Status put(ById& tokens, int64_t id, AddedToken token) {
@@ -97,7 +97,7 @@ Status put(ById& tokens, int64_t id, AddedToken token) {
 
 constexpr int64_t kMaxId = 100'000'000;
 
-/// {"50257": {"content": …}}.
+/// Reads {"50257": {"content": …}}.
 Status take_decoder(const Json& decoder, const std::string& name, ById& tokens) {
     if (!decoder.is_object()) return wrong_type(name, "added_tokens_decoder", "an object", decoder);
     for (const auto& [key, value] : decoder.items()) {
@@ -109,7 +109,7 @@ Status take_decoder(const Json& decoder, const std::string& name, ById& tokens) 
     return success();
 }
 
-/// added_tokens.json: {"<|user|>": 50257}.
+/// Reads added_tokens.json: {"<|user|>": 50257}.
 Status take_added_json(const TokenizerFolder& folder, ById& tokens) {
     const std::string name = display_path(folder.path / "added_tokens.json");
     TRY(const Json listed, read_optional(folder.path / "added_tokens.json"));
@@ -126,7 +126,7 @@ Status take_added_json(const TokenizerFolder& folder, ById& tokens) {
     return success();
 }
 
-/// The tokens of tokenizer_config.json, else those of the older files and of tokenizer.json.
+/// Reads the tokens of tokenizer_config.json, else those of the older files and of tokenizer.json.
 Status take_added(TokenizerFolder& out) {
     ById tokens;
     const std::string name = out.config_name();
@@ -153,7 +153,7 @@ Status take_added(TokenizerFolder& out) {
     return success();
 }
 
-/// Named tokens are what the lists say of tokens of their spelling.
+/// Gives named tokens the flags of listed tokens with their spelling.
 void adopt_added(TokenizerFolder& out) {
     for (auto& [key, token] : out.named)
         for (const AddedToken& t : out.added)

@@ -1,3 +1,4 @@
+// Tabulates the pre-tokenizers of GGUF files.
 #include "tokenizer/gguf_splits.h"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ constexpr const char* kDeepSeekCoderRow[] = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?
                                              kDigit};
 constexpr const char* kLagunaRow[] = {kLines, kQwen2Split};
 
-/// Names in one string, each between blanks.
+/// Lists names in one string, between spaces.
 struct NamedRow {
     std::string_view names;
     SplitRow row;

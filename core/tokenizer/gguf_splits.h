@@ -1,4 +1,4 @@
-// What tokenizer.ggml.pre stands for.
+// Maps tokenizer.ggml.pre to regular expressions.
 #pragma once
 
 #include <span>
@@ -7,14 +7,14 @@
 namespace headlight {
 
 struct SplitRow {
-    std::span<const char* const> patterns;  // one after the other, each cutting what it finds apart
-    bool begin = false;        // bos_token_id stands in front unless add_bos_token says otherwise
-    bool whole_words = false;  // a word that the vocabulary has is one token, whatever the merges say
-    bool composed = false;     // NFC comes first
+    std::span<const char* const> patterns;  // applied in order, each to the pieces of the last
+    bool begin = false;                     // bos_token_id comes first unless add_bos_token says otherwise
+    bool whole_words = false;               // a word in the vocabulary is one token, whatever the merges
+    bool composed = false;                  // normalizes to NFC first
 };
 
-/// The row of a name, or null. Names, and what they stand for when entries are missing, are llama.cpp's;
-/// patterns are those of the models' own tokenizer.json files.
+/// Returns the row of a name, or null. Names and defaults are llama.cpp's; patterns are those of the models'
+/// tokenizer.json files.
 const SplitRow* split_named(std::string_view name);
 
 }  // namespace headlight

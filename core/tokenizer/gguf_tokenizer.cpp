@@ -1,3 +1,4 @@
+// Builds tokenizers from GGUF metadata.
 #include "tokenizer/gguf_tokenizer.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace headlight {
 
 namespace {
 
-/// The tokenizer's entries, checked.
+/// Holds the tokenizer's entries, checked.
 struct Entries {
     const Gguf& file;
     std::string name;
@@ -29,8 +30,8 @@ struct Entries {
         if (!v.is_boolean()) return wrong_type(name, full(key), "true or false", v);
         return v.get<bool>();
     }
-    /// The token whose id an entry names, as a list of one; where it is missing, the one with llama.cpp's
-    /// `usual` id, if there is one. Empty where there is none (llama.cpp's null is −1 in 32 bits).
+    /// Returns the token whose id an entry holds, as a list of one; if the entry is missing, the one with
+    /// llama.cpp's `usual` id. Empty if there is none (llama.cpp's null is −1 in 32 bits).
     Result<std::vector<SpecialToken>> token(const char* key, int usual = -1) const {
         constexpr int64_t kNone = 0xFFFFFFFF;
         const Json& v = value(key);
@@ -40,7 +41,7 @@ struct Entries {
         TRY(const int64_t id, whole_number(v, full(key), 0, std::ssize(tokens) - 1, name));
         return std::vector<SpecialToken>{{tokens[id], narrow<int>(id)}};
     }
-    /// Control tokens and those that users added.
+    /// Lists control tokens and user-defined ones.
     std::vector<AddedToken> added() const {
         std::vector<AddedToken> out;
         for (int i = 0; i < isize(kinds); ++i)
@@ -50,7 +51,7 @@ struct Entries {
                     {.id = i, .content = tokens[i], .special = kinds[i] != PieceKind::user_defined});
         return out;
     }
-    /// What add_bos_token and add_eos_token say, or llama.cpp's defaults, of the tokens they name.
+    /// Applies add_bos_token and add_eos_token, or llama.cpp's defaults, to the tokens that they name.
     Result<PostProcessor> begin_and_end(bool begin, int begin_id, bool end, int end_id) const {
         TRY(const bool first, flag("add_bos_token", begin));
         TRY(const bool last, flag("add_eos_token", end));
@@ -81,7 +82,7 @@ Result<Entries> read_entries(const Gguf& file, const std::string& name) {
     return e;
 }
 
-/// One score for each token; zeros where the file has none.
+/// Reads one score per token; zeros if the file has none.
 Result<std::vector<float>> read_scores(const Entries& e) {
     const Json& scores = e.value("scores");
     std::vector<float> out(e.tokens.size(), 0);
@@ -97,7 +98,7 @@ Result<std::vector<float>> read_scores(const Entries& e) {
     return out;
 }
 
-/// A SentencePiece model's bytes of its character map, one number each; empty where there is none.
+/// Reads the bytes of a SentencePiece model's character map, one number each; empty if there is none.
 Result<std::string> read_charsmap(const Entries& e) {
     const Json& list = e.value("precompiled_charsmap");
     std::string out;
@@ -120,7 +121,7 @@ Result<TokenizerParts> sentence_piece_parts(const Entries& e, bool unigram, bool
     file.join_blanks = false;
     file.byte_fallback = std::find(e.kinds.begin(), e.kinds.end(), PieceKind::byte) != e.kinds.end();
     TRY(file.add_blank, e.flag("add_space_prefix", add_blank));
-    if (unigram) {  // llama.cpp joins blanks there alone
+    if (unigram) {  // llama.cpp joins spaces only in Unigram models
         TRY(file.join_blanks, e.flag("remove_extra_whitespaces", false));
     }
     TRY(file.scores, read_scores(e));

@@ -1,4 +1,4 @@
-// The tokenizer inside a GGUF file.
+// Reads the tokenizer inside a GGUF file.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// From the entries tokenizer.ggml.*: the kinds llama (SentencePiece BPE), gpt2 (byte-level BPE) and bert
-/// (WordPiece).
+/// Reads the entries tokenizer.ggml.* of the types llama (SentencePiece BPE), gpt2 (byte-level BPE), bert
+/// (WordPiece) and t5 (Unigram).
 Result<std::shared_ptr<const Tokenizer>> gguf_tokenizer(const Gguf& file, const std::string& name);
 
 }  // namespace headlight

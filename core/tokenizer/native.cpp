@@ -1,3 +1,4 @@
+// Reads a class's vocabulary from its own files.
 #include "tokenizer/native.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-/// What a file of lines holds, without what ends them.
+/// Splits a file into lines, without line ends.
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> out;
     while (!text.empty()) {
@@ -48,7 +49,7 @@ Result<Native> from_vocabulary_and_merges(const std::filesystem::path& folder) {
     return out;
 }
 
-/// One word a line; white space at its end does not count.
+/// Reads one word per line; ignores white space at its end.
 Result<Native> from_lines(const std::filesystem::path& path) {
     TRY(const auto file, MappedFile::open(path));
     Json vocab = Json::object();
@@ -74,8 +75,8 @@ struct Split {
     int left_id, right_id;
 };
 
-/// A merge for each way to cut a piece into two others: of the piece with the lowest id first, then the
-/// shortest left half.
+/// Lists a merge for each way to cut a piece into two others: the piece of lowest id first, then the shortest
+/// left half.
 Json merges_of(const Json& vocab) {
     struct Merge {
         int id;
@@ -111,7 +112,7 @@ Json merges_of(const Json& vocab) {
     return out;
 }
 
-/// Cuts grow with the square of a piece's length: no model has pieces for which that matters.
+/// Refuses pieces too long to cut: cuts grow with the square of the length. No real model has such pieces.
 Status check_cuts(const SentencePieceFile& file, const std::string& name) {
     constexpr double kMax = 1e9;
     double cuts = 0;
@@ -123,13 +124,13 @@ Status check_cuts(const SentencePieceFile& file, const std::string& name) {
     return Error{name + ": its pieces are longer than any tokenizer's; use another model."};
 }
 
-/// The named token's spelling, or the usual one.
+/// Returns the named token's spelling, or the usual one.
 std::string spelled(const TokenizerFolder& folder, const char* key, const char* usual) {
     const auto token = folder.token(key);
     return token ? token->content : usual;
 }
 
-/// fairseq's places for the special tokens, as XLM-R and CamemBERT have them before the pieces.
+/// Puts the special tokens before the pieces, as fairseq does in XLM-R and CamemBERT.
 void put_fairseq_first(const TokenizerFolder& folder, std::string_view name, Json& vocab) {
     const std::string pad = spelled(folder, "pad_token", "<pad>"),
                       unknown = spelled(folder, "unk_token", "<unk>");
@@ -186,7 +187,7 @@ Result<Native> from_pieces(const TokenizerFolder& folder, const std::filesystem:
     return out;
 }
 
-/// The character map among the steps of a normalizer.
+/// Finds the character map among the steps of a normalizer.
 Json charsmap_of(const Json& normalizer) {
     const bool many = normalizer.is_object() && normalizer.contains("normalizers");
     const Json& steps = many ? normalizer["normalizers"] : normalizer;
@@ -201,8 +202,8 @@ Json charsmap_of(const Json& normalizer) {
     return {};
 }
 
-/// The vocabulary of tokenizer.json, and what of its steps a class keeps; the others are checked all the
-/// same.
+/// Reads the vocabulary of tokenizer.json, and those of its steps that a class keeps; still checks the
+/// others.
 Result<Native> from_description(const TokenizerFolder& folder, const std::string& type) {
     TRY_STATUS(steps_of(folder.described, display_path(folder.path / "tokenizer.json")));
     Native out;

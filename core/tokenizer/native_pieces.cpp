@@ -1,3 +1,4 @@
+// Converts SentencePiece models to tokenizer.json's form.
 #include <algorithm>
 #include <set>
 
@@ -10,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// The pieces by id, renamed as added_tokens_decoder says, unless another piece has that name.
+/// Lists the pieces by id, renamed as in added_tokens_decoder unless another piece has that name.
 std::vector<std::string> names_of(const SentencePieceFile& file, const std::vector<AddedToken>& renamed) {
     std::vector<std::string> out = file.pieces;
     std::set<int> ids;
@@ -23,7 +24,7 @@ std::vector<std::string> names_of(const SentencePieceFile& file, const std::vect
     return out;
 }
 
-/// Every way to cut a normal piece into two others, of the piece with the highest score first.
+/// Lists every way to cut a normal piece into two others, the piece of highest score first.
 Json scored_merges(const SentencePieceFile& file, const std::vector<std::string>& names) {
     std::map<std::string, int> normal;
     for (int i = 0; i < isize(names); ++i)
@@ -59,7 +60,7 @@ Json normalizers_of(const SentencePieceFile& file, bool legacy) {
     return {{"type", "Sequence"}, {"normalizers", std::move(out)}};
 }
 
-/// The pattern of pieces that are never cut or merged, the longest first; empty where there are none.
+/// Builds the pattern of pieces that are never cut or merged, the longest first; empty if there are none.
 std::string whole_pattern(const SentencePieceFile& file, const std::vector<std::string>& names) {
     std::vector<std::string> whole;
     for (int i = 0; i < isize(names); ++i)

@@ -1,4 +1,4 @@
-// One row per normalizer type.
+// Implements normalizers, one row per type.
 #include "tokenizer/normalizer.h"
 
 #include <utf8proc.h>
@@ -56,7 +56,7 @@ AlignedText set_chinese_apart(const AlignedText& text) {
     return rewrite(text, out);
 }
 
-/// A step that makes a bounded number of characters of each.
+/// Makes a step whose output is bounded per character.
 Normalizer simple(std::function<AlignedText(const AlignedText&)> step) {
     return [step = std::move(step)](const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText out = step(text);
@@ -65,8 +65,8 @@ Normalizer simple(std::function<AlignedText(const AlignedText&)> step) {
     };
 }
 
-/// Every match of the regex becomes `content`, which stands for the last character of the match (of an empty
-/// one: for the character before it).
+/// Replaces every match of the regex by `content`, aligned with the last character of the match (for an empty
+/// match, the character before it).
 Normalizer replace_all(Regex regex, const std::string& content) {
     return [regex = std::move(regex), content](const AlignedText& text, size_t max) -> Result<AlignedText> {
         AlignedText out;
@@ -89,7 +89,8 @@ Normalizer replace_all(Regex regex, const std::string& content) {
     };
 }
 
-/// SentencePiece's nmt rules: control characters out, blanks for other white space and invisible characters.
+/// Applies SentencePiece's nmt rules: removes control characters, replaces other white space and invisible
+/// characters by spaces.
 AlignedText nmt(const AlignedText& text) {
     const AlignedText kept = filter(text, [](char32_t c) {
         return !((c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F ||

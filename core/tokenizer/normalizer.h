@@ -1,4 +1,4 @@
-// Normalizers: what a tokenizer does to text before it splits it.
+// Normalizes text before it is split.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,19 @@
 
 namespace headlight {
 
-/// Makes at most `max` bytes of a text. Fails, with a sentence, where it would make more or where its
+/// Normalizes a text to at most `max` bytes. Fails with a sentence if the result would be longer or the
 /// pattern cannot be searched for.
 using Normalizer = std::function<Result<AlignedText>(AlignedText, size_t max)>;
 
-/// What a normalizer says of a text that it makes too long.
+/// Returns the error of a normalizer whose result is too long.
 Error normalized_too_long();
 
-/// The normalizer that tokenizer.json describes; null means none. Unknown types are an error that names them.
+/// Makes the normalizer that tokenizer.json describes; null means none. Unknown types are an error that names
+/// them.
 Result<Normalizer> make_normalizer(const Json& description, const std::string& name);
 
-/// BERT's: control characters out, blanks for white space, blanks around Chinese characters, accents and case
-/// as asked.
+/// Makes BERT's: removes control characters, turns white space into spaces, puts spaces around Chinese
+/// characters, strips accents and lower-cases as asked.
 Normalizer make_bert_normalizer(bool clean, bool chinese, bool strip_accents, bool lower);
 
 }  // namespace headlight

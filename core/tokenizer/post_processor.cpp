@@ -1,5 +1,5 @@
-// One row per post-processor type. Offsets follow Hugging Face's rules, its treatment of blanks that it put
-// in itself included.
+// Implements post-processors, one row per type. Offsets follow Hugging Face's rules, including its treatment
+// of spaces that it added itself.
 #include "tokenizer/post_processor.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void Encoding::append(const Encoding& o) {
 
 namespace {
 
-/// Blanks at both ends of a token in its printable form ("Ġ" is one).
+/// Counts spaces at both ends of a token in printable form ("Ġ" is one).
 std::pair<int, int> count_blanks(const std::string& token) {
     std::vector<bool> blank;
     for (size_t at = 0; at < token.size();) {
@@ -46,13 +46,13 @@ void trim_offsets(Encoding& e, bool add_prefix_space) {
         Span& o = e.offsets[i];
         const bool first = i == 0 || o.begin == 0;
         if (first && add_prefix_space && leading == 1)
-            leading = 0;  // one blank may have been put in; more were typed
+            leading = 0;  // one space may have been added; more were typed
         o.begin = std::min(o.begin + leading, o.end);
         if (trailing > 0 && o.end >= trailing) o.end = std::max(o.end - trailing, o.begin);
     }
 }
 
-/// A place in a template: special tokens, or one of the texts.
+/// Is a place in a template: special tokens, or one of the texts.
 struct Slot {
     int text = -1;  // 0, 1, or −1: special
     std::vector<SpecialToken> tokens;
@@ -62,7 +62,7 @@ struct Slot {
 Slot text_slot(int text, int type = 0) { return {text, {}, type}; }
 Slot special_slot(std::vector<SpecialToken> tokens, int type = 0) { return {-1, std::move(tokens), type}; }
 
-/// Tokens that a template makes of texts, or more than `max`.
+/// Counts the tokens that a template makes of texts, or returns more than `max`.
 size_t tokens_of(const std::vector<Slot>& slots, const std::vector<Encoding>& texts, size_t max) {
     size_t count = 0;
     for (const Slot& slot : slots) {

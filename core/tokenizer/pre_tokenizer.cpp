@@ -1,4 +1,4 @@
-// One row per pre-tokenizer type.
+// Implements pre-tokenizers, one row per type.
 #include "tokenizer/pre_tokenizer.h"
 
 #include <utf8proc.h>
@@ -85,7 +85,7 @@ Result<PreTokenizer> make_delimiter(const Json& d, const std::string& name) {
     return regex_split(regex, Behavior::removed, false);
 }
 
-/// Runs of word characters and runs of others, as Rust's \w+|[^\w\s]+ finds them; Oniguruma's \w is another.
+/// Finds runs of word characters and runs of others, as Rust's \w+|[^\w\s]+ does; Oniguruma's \w differs.
 Status find_words(std::string_view text, const std::function<void(size_t, size_t)>& found) {
     enum class Kind { none, blank, word, sign };
     const auto kind_of = [](char32_t c) {
@@ -112,7 +112,7 @@ Result<PreTokenizer> make_whitespace(const Json&, const std::string&) {
         [](std::vector<AlignedText>& pieces) { return split(pieces, find_words, Behavior::removed, true); });
 }
 
-/// Pieces of so many characters.
+/// Cuts into pieces of a fixed number of characters.
 Result<PreTokenizer> make_fixed_length(const Json& d, const std::string& name) {
     TRY(const int64_t length, json_integer(d, "length", 5, 1, 1 << 30, name));
     return PreTokenizer([length](std::vector<AlignedText>& pieces) {

@@ -1,4 +1,4 @@
-// The longest of many spellings with which a text begins.
+// Finds the longest of many spellings that a text begins with.
 #pragma once
 
 #include <array>
@@ -10,14 +10,13 @@
 
 namespace headlight {
 
-/// Asks once for each length that a spelling with the text's first byte has, however many spellings there
-/// are.
+/// Looks up once per length of the spellings with the text's first byte, however many there are.
 template <class T>
 class PrefixTable {
 public:
     using Entry = std::pair<const std::string, T>;
 
-    /// Of equal spellings the first counts; an empty one never does.
+    /// Adds a spelling; the first of equal ones counts, an empty one never.
     void add(const std::string& spelling, const T& value) {
         if (spelling.empty()) return;
         by_first_byte_[as_byte(spelling[0])][spelling.size()].emplace(spelling, value);

@@ -1,4 +1,4 @@
-// A thin wrapper of Oniguruma with limits on recursion and backtracking.
+// Wraps Oniguruma with limits on recursion and backtracking.
 #include "tokenizer/regex.h"
 
 #include <oniguruma.h>
@@ -26,16 +26,15 @@ void initialize_once() {
 
 namespace {
 
-/// Searches that may backtrack so much together and no more. Steps are not told by the library: a search is
-/// tried with a low limit first, which costs nothing, then with twice as many each time, and what it was
-/// allowed is taken off.
+/// Bounds the total backtracking of several searches. Oniguruma does not report its steps: tries each search
+/// with a low limit first, which costs little, then doubles it, and subtracts what it allowed.
 class BoundedSearch {
 public:
     BoundedSearch() : parameters_(onig_new_match_param(), onig_free_match_param) {
         onig_set_match_stack_limit_size_of_match_param(parameters_.get(), kMaxStack);
     }
 
-    /// Where the next match begins, ONIG_MISMATCH, or a negative code for every failure.
+    /// Returns the start of the next match, ONIG_MISMATCH, or a negative code for every failure.
     int next(regex_t* pattern, std::string_view text, size_t at, OnigRegion* region) {
         const OnigUChar *begin = uchars(text), *end = begin + text.size();
         for (unsigned long steps = kFreeSteps;; steps *= 2) {
@@ -89,7 +88,7 @@ Status Regex::find_all(std::string_view text, const std::function<void(size_t, s
     const std::unique_ptr<OnigRegion, void (*)(OnigRegion*)> region(
         onig_region_new(), [](OnigRegion* r) { onig_region_free(r, 1); });
     BoundedSearch search;
-    size_t last = std::string_view::npos;  // where a match ended
+    size_t last = std::string_view::npos;  // end of the last match
     for (size_t at = 0; !text.empty() && at <= text.size();) {
         const int where = search.next(pattern_.get(), text, at, region.get());
         if (where == ONIG_MISMATCH) break;

@@ -1,4 +1,4 @@
-// Regular expressions in the dialect of Hugging Face tokenizers (Oniguruma, Ruby syntax, UTF-8).
+// Matches regular expressions in the dialect of Hugging Face tokenizers (Oniguruma, Ruby syntax, UTF-8).
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ namespace headlight {
 class Regex {
 public:
     static Result<Regex> compile(const std::string& pattern);
-    /// Finds the text itself.
+    /// Matches a text literally.
     static Result<Regex> literal(std::string_view text);
-    /// The pattern of a text itself.
+    /// Escapes a text for use in a pattern.
     static std::string escaped(std::string_view text);
 
     /// Calls found(begin, end) for each match from left to right, in bytes; an empty text has none, and no
-    /// empty match begins where another match ended. Fails, with a sentence for a person, when matching needs
+    /// empty match begins where another match ended. Fails, with a sentence for the user, if matching needs
     /// more steps or memory than any honest pattern does.
     Status find_all(std::string_view text, const std::function<void(size_t, size_t)>& found) const;
 
@@ -31,7 +31,7 @@ private:
     std::shared_ptr<re_pattern_buffer> pattern_;
 };
 
-/// What a "pattern" of tokenizer.json describes: {"Regex": …} or {"String": …}.
+/// Compiles a "pattern" of tokenizer.json: {"Regex": …} or {"String": …}.
 Result<Regex> regex_of_pattern(const Json& description, const std::string& name);
 
 }  // namespace headlight

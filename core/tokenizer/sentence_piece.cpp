@@ -1,4 +1,5 @@
-// Wire format: https://protobuf.dev/programming-guides/encoding; field numbers: sentencepiece_model.proto.
+// Parses SentencePiece models. Wire format: https://protobuf.dev/programming-guides/encoding; field numbers:
+// sentencepiece_model.proto.
 #include "tokenizer/sentence_piece.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxPieces = 4'000'000;
 
-/// One field of a message: a number, or bytes.
+/// Holds one field of a message: a number, or bytes.
 struct Field {
     uint32_t number = 0;
     uint64_t value = 0;  // varint, or the bits of a fixed-size number
@@ -31,7 +32,7 @@ public:
     explicit ProtobufReader(std::string_view data) : rest_(data) {}
     bool done() const { return rest_.empty(); }
 
-    /// The next field; false where the bytes are no message.
+    /// Reads the next field; returns false if the bytes are malformed.
     bool next(Field& f) {
         uint64_t tag = 0;
         if (!varint(tag)) return false;

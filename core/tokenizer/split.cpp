@@ -1,3 +1,4 @@
+// Splits text at matches.
 #include "tokenizer/split.h"
 
 #include <algorithm>
@@ -6,13 +7,13 @@ namespace headlight {
 
 namespace {
 
-/// An empty match is a part too: what lies on both sides of it does not join.
+/// Keeps an empty match as a part too: the text on both sides of it does not join.
 struct Part {
     size_t begin, end;
     bool matched;
 };
 
-/// Whether a part joins the one beside it, of which `other` says whether it was matched.
+/// Returns whether a part joins its neighbor; `other`: whether that was matched.
 bool joins(const Part& part, bool other, Behavior behavior) {
     return behavior == Behavior::contiguous ? part.matched == other : part.matched && !other;
 }
@@ -45,7 +46,7 @@ std::vector<Part> join_next(std::vector<Part> parts) {
     return out;
 }
 
-/// Joins or drops the matched parts as the behavior asks.
+/// Joins or drops the matched parts, depending on the behavior.
 std::vector<Part> apply_behavior(std::vector<Part> parts, Behavior behavior) {
     switch (behavior) {
         case Behavior::isolated:

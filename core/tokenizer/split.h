@@ -1,4 +1,4 @@
-// Cutting pieces of text at what a pattern finds.
+// Splits pieces of text at matches of a pattern.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace headlight {
 
-/// What becomes of the text that a pattern matched.
+/// Says what becomes of matched text.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 /// Calls found(begin, end) for each match from left to right, in bytes.
 using Matcher =
     std::function<Status(std::string_view text, const std::function<void(size_t, size_t)>& found)>;
 
-/// Cuts each piece at what `matcher` finds (or, inverted, at what it does not find). Nothing empty comes
-/// back.
+/// Splits each piece at the matches of `matcher` (or, inverted, at the text between them). Returns nothing
+/// empty.
 Status split(std::vector<AlignedText>& pieces, const Matcher& matcher, Behavior behavior, bool invert);
 
 }  // namespace headlight

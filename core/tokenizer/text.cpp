@@ -1,3 +1,4 @@
+// Aligns bytes with the original text.
 #include "tokenizer/text.h"
 
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+// Holds vocabularies.
 #include "tokenizer/token_model.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ Result<Vocabulary> Vocabulary::from_json(const Json& vocab, const std::string& n
                      std::to_string(vocab.size()) + " tokens; correct the file."};
     v.spellings_.resize(size);
     for (const auto& [token, id] :
-         v.ids_)  // of two tokens with one id it is spelled like the first in the alphabet
+         v.ids_)  // the alphabetically first of two tokens with one id gives its spelling
         if (std::string& s = v.spellings_[id]; s.empty() || token < s) s = token;
     v.count_ = narrow<int>(std::ssize(v.ids_));
     return v;

@@ -1,4 +1,4 @@
-// What the vocabularies have in common: a word comes in, tokens come out.
+// Declares what vocabularies have in common: a word comes in, tokens come out.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,36 @@
 
 namespace headlight {
 
-/// What stands for a blank in SentencePiece's pieces, U+2581.
+/// Represents a space in SentencePiece's pieces, U+2581.
 inline constexpr std::string_view kMetaspace = "▁";
 
-/// In place of an id: no token of the vocabulary stands for this part, and the text cannot be tokenized.
+/// Stands in for an id if no token of the vocabulary covers this part, so that the text cannot be tokenized.
 inline constexpr int kNoToken = -2;
 
-/// Part of a word and its id.
+/// Is a part of a word and its id.
 struct ModelToken {
     int id;
     size_t begin, end;      // bytes of the word
-    std::string text = {};  // shown in place of the vocabulary's spelling (a run of unknown characters)
+    std::string text = {};  // overrides the vocabulary's spelling (of a run of unknown characters)
 };
 
-/// Ids and their spellings.
+/// Maps ids and spellings.
 class Vocabulary {
 public:
-    /// From a JSON object {"token": id}. `name` is what messages call the file.
+    /// Reads a JSON object {"token": id}; messages call the file `name`.
     static Result<Vocabulary> from_json(const Json& vocab, const std::string& name);
-    /// From spellings in the order of their ids. Of equal spellings the last counts.
+    /// Takes spellings in the order of their ids. The last of equal spellings counts.
     static Result<Vocabulary> from_list(std::vector<std::string> spellings, const std::string& name);
 
-    /// Largest id + 1.
+    /// Returns the largest id + 1.
     int size() const { return isize(spellings_); }
-    /// Tokens that it lists: the id that the first added token takes.
+    /// Counts the listed tokens: the id of the first added token.
     int count() const { return count_; }
-    /// The file's spelling of an id ("Ġthe"); empty where no token has it.
+    /// Returns the file's spelling of an id ("Ġthe"); empty if no token has it.
     const std::string& spelling(int id) const;
-    /// Id of a token by its spelling, or -1.
+    /// Returns the id of a spelling, or −1.
     int id_of(std::string_view spelling) const;
-    /// Ids of "<0x00>" … "<0xFF>", −1 where one is missing.
+    /// Returns the ids of "<0x00>" … "<0xFF>", −1 for missing ones.
     std::vector<int> byte_tokens() const;
 
 private:
@@ -55,7 +55,7 @@ private:
     int count_ = 0;
 };
 
-/// One of the algorithms that cut a word into tokens of its vocabulary; immutable.
+/// Cuts a word into tokens of its vocabulary by one of the algorithms; immutable.
 class TokenModel {
 public:
     virtual ~TokenModel() = default;
@@ -67,11 +67,11 @@ protected:
     Vocabulary vocabulary_;
 };
 
-/// Refuses a token of more than 4,096 bytes: each place of a text may become one, so that its length counts
-/// as often.
+/// Refuses a token of more than 4,096 bytes: each position of a text may become one, which multiplies its
+/// length.
 Status check_spelling(std::string_view spelling, const std::string& name);
 
-/// object[key] as (part of) a token's spelling, or `fallback`.
+/// Reads object[key] as (part of) a token's spelling, or `fallback`.
 Result<std::string> json_spelling(const Json& object, JsonKey key, const std::string& fallback,
                                   const std::string& name);
 

@@ -1,3 +1,4 @@
+// Runs the steps of a tokenizer.
 #include "tokenizer/tokenizer.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-/// "<0x0A>" is one byte.
+/// Parses "<0x0A>", one byte.
 bool byte_of_name(std::string_view name, char& byte) {
     if (name.size() != 6 || !name.starts_with("<0x") || name[5] != '>') return false;
     const std::string digits(name.substr(3, 2));
@@ -64,7 +65,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::parse(std::string_view text,
     return make(std::move(parts), name);
 }
 
-/// A piece with the model's id, or with the one that the other file gives it.
+/// Appends a piece with the model's id, or with the one that the other file gives it.
 void Tokenizer::push_piece(std::string piece, int id, Span offset, int type, Encoding& out) const {
     if (parts_.ids) {
         const int listed = parts_.ids->id_of(piece);
@@ -74,7 +75,7 @@ void Tokenizer::push_piece(std::string piece, int id, Span offset, int type, Enc
     out.push(id, std::move(piece), offset, type);
 }
 
-/// The bytes of a language code at the front, which becomes a token.
+/// Returns the bytes of a leading language code, after appending it as a token.
 size_t Tokenizer::take_language_code(std::string_view text, int type, Encoding& out) const {
     const size_t end = text.rfind("<<");
     if (!parts_.language_code || !text.starts_with(">>") || end == std::string_view::npos || end < 3)

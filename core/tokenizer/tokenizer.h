@@ -18,14 +18,14 @@
 
 namespace headlight {
 
-/// How a vocabulary spells blanks and bytes.
+/// Says how a vocabulary spells spaces and bytes.
 enum class Spelling {
     byte_level,  // "Ġthe"
     metaspace,   // "▁the", "<0x0A>"
     word_piece,  // "the", "##s"
 };
 
-/// The steps of a tokenizer, wherever they were read.
+/// Holds the steps of a tokenizer, wherever they were read.
 struct TokenizerParts {
     std::shared_ptr<const TokenModel> model;
     Normalizer normalizer;         // or none
@@ -33,41 +33,39 @@ struct TokenizerParts {
     PostProcessor post_processor;  // or none
     std::vector<AddedToken> added;
     Spelling spelling = Spelling::byte_level;
-    std::shared_ptr<const Vocabulary>
-        ids;           // where pieces take their ids from another file (Marian); null: the model's own
-    int unknown = -1;  // the id of pieces which that file lacks
-    bool language_code = false;  // a text may begin with ">>de<<", a token of its own (Marian)
+    std::shared_ptr<const Vocabulary> ids;  // ids from another file (Marian); null: the model's own
+    int unknown = -1;                       // id of pieces that the other file lacks
+    bool language_code = false;             // a text may begin with ">>de<<", one token (Marian)
 };
 
-/// An open tokenizer; immutable, safe to use from several threads.
+/// Is an open tokenizer; immutable and thread-safe.
 class Tokenizer {
 public:
-    /// From its steps; `name` is what messages call the file. Fails where an added token cannot be
-    /// normalized.
+    /// Makes it from its steps; messages call the file `name`. Fails if an added token cannot be normalized.
     static Result<std::shared_ptr<const Tokenizer>> make(TokenizerParts parts, const std::string& name);
 
-    /// From the text of a tokenizer.json; `name` is what messages call it.
+    /// Parses the text of a tokenizer.json; messages call it `name`.
     static Result<std::shared_ptr<const Tokenizer>> parse(std::string_view text, const std::string& name);
 
-    /// Tokens of a text. Invalid UTF-8 is read as U+FFFD. Without `special`, no tokens are put around it.
-    /// Fails where a step of the file's exceeds its limits on this text.
+    /// Tokenizes a text. Reads invalid UTF-8 as U+FFFD. Adds special tokens if `special`. Fails if a step
+    /// exceeds its limits on this text.
     Result<Encoding> encode(std::string_view text, bool special = true) const;
-    /// Tokens of two texts, joined as the model expects. Offsets count from the beginning of each.
+    /// Tokenizes two texts, joined as the model expects. Offsets count from the start of each.
     Result<Encoding> encode_pair(std::string_view text, std::string_view pair, bool special = true) const;
 
-    /// The vocabulary's spelling of an id ("Ġthe"), or "" where there is none.
+    /// Returns the vocabulary's spelling of an id ("Ġthe"), or "".
     std::string spelling(int id) const;
 
-    /// The bytes an id stands for (" the"); part of a UTF-8 sequence is possible. WordPiece keeps its "##".
+    /// Returns the bytes of an id (" the"), perhaps a part of a UTF-8 sequence. WordPiece keeps its "##".
     std::string bytes(int id) const;
 
-    /// The text of a row of ids, special tokens left out.
+    /// Decodes ids to text, without special tokens.
     std::string decode(const std::vector<int>& ids) const;
 
-    /// The id of an added token or a piece by its spelling, or -1.
+    /// Returns the id of an added token or a piece by its spelling, or −1.
     int id_of(std::string_view spelling) const;
 
-    /// Largest id + 1, added tokens included.
+    /// Returns the largest id + 1, added tokens included.
     int size() const;
 
 private:

@@ -1,3 +1,4 @@
+// Lists the characters added after Unicode 9.
 #include "tokenizer/unicode_age.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-/// Runs of such characters, and of what is no character yet, in order.
+/// Lists runs of such characters and of unassigned ones, in order.
 constexpr std::pair<char32_t, char32_t> kLater[] = {
     {0x560, 0x560},     {0x588, 0x588},     {0x5EB, 0x5EF},     {0x61D, 0x61D},     {0x7FB, 0x7FF},
     {0x85F, 0x89F},     {0x8B5, 0x8B5},     {0x8BE, 0x8D3},     {0x9FC, 0xA00},     {0xA76, 0xA80},

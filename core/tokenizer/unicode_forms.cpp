@@ -1,5 +1,4 @@
-// Canonical and compatible decomposition, reordering and composition by utf8proc, with the origin of each
-// character.
+// Decomposes, reorders and composes characters with utf8proc, and tracks the origin of each.
 #include "tokenizer/unicode_forms.h"
 
 #include <utf8proc.h>
@@ -50,7 +49,7 @@ std::vector<Scalar> decompose(std::string_view text, bool compatible) {
     return out;
 }
 
-/// The character that two compose to, or 0.
+/// Returns the composition of two characters, or 0.
 char32_t compose_pair(char32_t a, char32_t b) {
     utf8proc_int32_t pair[3] = {static_cast<utf8proc_int32_t>(a), static_cast<utf8proc_int32_t>(b), 0};
     const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
@@ -124,7 +123,7 @@ AlignedText filter(const AlignedText& text, const std::function<bool(char32_t)>&
 }
 
 AlignedText lowercase(const AlignedText& text) {
-    constexpr char32_t kDottedCapitalI = 0x130;  // the only character whose lower case is two everywhere
+    constexpr char32_t kDottedCapitalI = 0x130;  // the only character that always lower-cases to two
     std::vector<Scalar> out;
     for (const char32_t c : code_points(text.bytes)) {
         if (c == kDottedCapitalI) {
@@ -154,11 +153,11 @@ bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN
 
 bool is_punctuation(char32_t c) {
     constexpr std::pair<char32_t, char32_t> later[] = {
-        // signs that the tokenizers' table, of Unicode 8, lacks
+        // punctuation missing from the tokenizers' table, of Unicode 8
         {0x61D, 0x61D},     {0x9FD, 0xA76},     {0xC77, 0xC84},     {0x1B7D, 0x1B7E},
         {0x2E43, 0x2E5D},   {0x10EAD, 0x10F89}, {0x1144B, 0x1145D}, {0x11660, 0x116B9},
         {0x1183B, 0x11FFF}, {0x12FF1, 0x12FF2}, {0x16E97, 0x16FE2}, {0x1E95E, 0x1E95F}};
-    constexpr char32_t once[] = {0x166D, 0x111C9};  // signs that are none today
+    constexpr char32_t once[] = {0x166D, 0x111C9};  // former punctuation
     if (std::find(std::begin(once), std::end(once), c) != std::end(once)) return true;
     if (std::any_of(std::begin(later), std::end(later),
                     [&](const auto& r) { return c >= r.first && c <= r.second; }))

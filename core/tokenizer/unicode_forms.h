@@ -1,4 +1,4 @@
-// Unicode on its way through a normalizer, with the origins that Hugging Face's NormalizedString keeps.
+// Normalizes Unicode, tracking origins as Hugging Face's NormalizedString does.
 #pragma once
 
 #include <functional>
@@ -8,15 +8,15 @@
 
 namespace headlight {
 
-/// A character of the new text. change: +1, added beside the character before it; −n, n further old
-/// characters went into it.
+/// Is a character of the new text. change: +1, added after its predecessor; −n, n further old characters
+/// merged into it.
 struct Scalar {
     char32_t value;
     int change = 0;
     int combining = 0;
 };
 
-/// The new text. `removed` old characters at the front went into nothing.
+/// Builds the new text. `removed` old characters at the front left nothing.
 AlignedText rewrite(const AlignedText& text, const std::vector<Scalar>& scalars, int removed = 0);
 
 /// NFC, NFD, NFKC, NFKD (UAX #15).
@@ -26,15 +26,15 @@ AlignedText normalize_form(const AlignedText& text, UnicodeForm form);
 /// Keeps the characters for which `keep` holds.
 AlignedText filter(const AlignedText& text, const std::function<bool(char32_t)>& keep);
 
-/// Unicode's full lower case.
+/// Applies Unicode's full lower-casing.
 AlignedText lowercase(const AlignedText& text);
 
-/// The characters of a text.
+/// Splits a text into code points.
 std::vector<char32_t> code_points(std::string_view text);
 
 bool is_mark(char32_t c);             // general category M
 bool is_nonspacing_mark(char32_t c);  // Mn
-bool is_punctuation(char32_t c);      // P, and ASCII's signs (BERT's rule)
-bool is_word_character(char32_t c);   // what \w matches in Rust's regex (UTS #18)
+bool is_punctuation(char32_t c);      // P, and ASCII's symbols (BERT's rule)
+bool is_word_character(char32_t c);   // \w in Rust's regex (UTS #18)
 
 }  // namespace headlight

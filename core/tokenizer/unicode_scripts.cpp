@@ -1,3 +1,4 @@
+// Finds runs of Unicode scripts.
 #include "tokenizer/unicode_scripts.h"
 
 #include <oniguruma.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int kNone = -1, kHan = 2;
 
-/// Scripts of the tokenizers' own table, of Unicode 9. Hiragana and Katakana are looked for as Han.
+/// Lists the scripts of the tokenizers' own table, of Unicode 9. Hiragana and Katakana count as Han.
 constexpr std::string_view kScripts[] = {"Latin",
                                          "Common",
                                          "Han",
@@ -153,7 +154,7 @@ constexpr std::string_view kScripts[] = {"Latin",
                                          "Yi"};
 constexpr std::string_view kAlsoHan[] = {"Hiragana", "Katakana"};
 
-/// Oniguruma's number of a property, and whether it holds for a character.
+/// Returns Oniguruma's number of a property, to test characters with.
 int property(std::string_view name) {
     std::string text(name);
     auto* begin = reinterpret_cast<OnigUChar*>(text.data());
@@ -171,7 +172,7 @@ struct Properties {
     }
 };
 
-/// A character's script as its place in the table, or kNone; `guess` is asked first.
+/// Returns a character's script as its index in the table, or kNone; tries `guess` first.
 int script_of(char32_t c, int guess) {
     constexpr char32_t kLongVowelMark = 0x30FC;
     static const Properties table;

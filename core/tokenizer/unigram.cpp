@@ -1,3 +1,4 @@
+// Segments text by a unigram language model.
 #include "tokenizer/unigram.h"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ Result<std::shared_ptr<const TokenModel>> Unigram::make(Vocabulary vocabulary, s
     return std::shared_ptr<const TokenModel>(std::move(model));
 }
 
-/// The id of a piece that may match a text, or -1.
+/// Returns the id of a piece that may match a text, or −1.
 int Unigram::id_in_text(std::string_view spelling) const {
     const auto at =
         std::lower_bound(sorted_.begin(), sorted_.end(), spelling,
@@ -62,7 +63,7 @@ int Unigram::id_in_text(std::string_view spelling) const {
     return at != sorted_.end() && vocabulary_.spelling(*at) == spelling ? *at : -1;
 }
 
-/// A run of unknown characters: a token where the vocabulary spells one like it, else its bytes, else
+/// Names a run of unknown characters: a token if the vocabulary spells one like it, else its bytes, else
 /// unknown.
 void Unigram::name_unknown(std::string_view text, ModelToken run, std::vector<ModelToken>& out) const {
     run.text = text.substr(run.begin, run.end - run.begin);
@@ -77,7 +78,7 @@ void Unigram::name_unknown(std::string_view text, ModelToken run, std::vector<Mo
 }
 
 namespace {
-/// The best way to reach a place in the text.
+/// Holds the best segmentation up to a position.
 struct Arrival {
     double score = 0;
     int id = -1;

@@ -1,4 +1,4 @@
-// Unigram language model (Kudo 2018): the most probable way to cut a text into pieces, by Viterbi.
+// Finds the most probable segmentation of a text by a unigram language model (Kudo 2018), with Viterbi.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,7 @@ private:
     int id_in_text(std::string_view spelling) const;
     void name_unknown(std::string_view text, ModelToken run, std::vector<ModelToken>& out) const;
     std::vector<double> scores_;
-    std::vector<int> sorted_;  // ids in the order of their spellings, so that pieces with a common beginning
-                               // stand together
+    std::vector<int> sorted_;  // ids ordered by spelling, so that pieces with a common prefix are adjacent
     std::vector<int> byte_ids_;
     int unknown_ = -1;
     double unknown_score_ = 0;

@@ -1,3 +1,4 @@
+// Looks up whole words.
 #include "tokenizer/word_level.h"
 
 namespace headlight {

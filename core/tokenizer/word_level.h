@@ -1,4 +1,4 @@
-// Words as they stand in a list; others are unknown.
+// Maps whole words to ids; words that are not listed are unknown.
 #pragma once
 
 #include <memory>

@@ -1,3 +1,4 @@
+// Cuts words by WordPiece.
 #include "tokenizer/word_piece.h"
 
 #include <algorithm>

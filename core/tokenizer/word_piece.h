@@ -1,4 +1,4 @@
-// WordPiece (Schuster and Nakajima 2012, as in BERT): the longest piece first, from left to right.
+// WordPiece (Schuster and Nakajima 2012, as in BERT): takes the longest piece first, from left to right.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@ namespace headlight {
 class WordPiece final : public TokenModel {
 public:
     static Result<std::shared_ptr<const TokenModel>> from_json(const Json& model, const std::string& name);
-    /// `prefix` stands before pieces inside a word ("##"), `first` before those that begin one (GGUF: "▁").
+    /// `prefix` precedes pieces inside a word ("##"), `first` those that begin one (GGUF: "▁").
     static Result<std::shared_ptr<const TokenModel>> make(Vocabulary vocabulary, const std::string& unknown,
                                                           const std::string& prefix, const std::string& first,
                                                           int longest_word, const std::string& name);
 
-    /// A word of which some part is in no piece, or that is too long, is one unknown token.
+    /// Makes a word one unknown token if it is too long or some part of it is in no piece.
     std::vector<ModelToken> encode(std::string_view word) const override;
 
 private:

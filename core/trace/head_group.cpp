@@ -1,3 +1,4 @@
+// Combines the patterns of several heads.
 #include "trace/head_group.h"
 
 #include <algorithm>
@@ -14,12 +15,12 @@ namespace {
 constexpr int kRowsAtOnce = 64;
 constexpr size_t kMaxNamed = 4;
 
-/// Whether two blocks have the same queries and the same keys.
+/// Returns whether two blocks have the same queries and the same keys.
 bool read_alike(const ModelConfig& c, int a, int b) {
     return c.block(a).stack == c.block(b).stack && c.block(a).key_stack() == c.block(b).key_stack();
 }
 
-/// Adds another head's weights to what is known of some.
+/// Combines another head's weights with those so far.
 void join(Matrix& known, const Matrix& weights, Combine by) {
     for (Index i = 0; i < known.size(); ++i) {
         float& a = known.data()[i];

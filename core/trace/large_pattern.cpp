@@ -1,3 +1,4 @@
+// Summarizes patterns too large to hold.
 #include "trace/large_pattern.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ float percentile_99(const Matrix& weights) {
     constexpr Index kMaxSampled = 65'536;
     const Index step = std::max<Index>(1, (weights.size() + kMaxSampled - 1) / kMaxSampled);
     std::vector<float> seen;
-    for (Index i = 0; i < weights.size(); i += step | 1)  // odd: not column by column
+    for (Index i = 0; i < weights.size(); i += step | 1)  // odd, so that it does not sample single columns
         if (weights.data()[i] >= 0) seen.push_back(weights.data()[i]);
     if (seen.empty()) return 0;
     const auto at = seen.begin() + (99 * std::ssize(seen) + 99) / 100 - 1;

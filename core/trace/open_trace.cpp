@@ -1,4 +1,4 @@
-// A trace from a file: what was recorded takes the place of the forward pass.
+// Opens a trace file: recorded activations replace the forward pass.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace headlight {
 
 namespace {
 
-/// How q and k meet: one scale for each block, and the soft cap; nothing where patterns have to be recorded.
+/// Holds how q·k gives scores: one scale per block, and the soft cap; empty if patterns have to be recorded.
 struct ScoreParameters {
     std::vector<float> scale;
     float cap = 0;
@@ -39,7 +39,8 @@ Result<ScoreParameters> read_score_parameters(const TraceReader& in, const Model
     return out;
 }
 
-/// The weights where they are mapped, or a copy where nothing keeps the bytes or a float may not stand there.
+/// Returns the weights in the mapped file, or a copy if nothing keeps the bytes or they are not aligned for
+/// floats.
 RecordedPatterns place_patterns(const TraceReader& in, const StoredTensor& t, int queries, int keys) {
     const bool aligned = reinterpret_cast<uintptr_t>(t.bytes.data()) % alignof(float) == 0;
     if (in.file.file && aligned)
@@ -49,7 +50,7 @@ RecordedPatterns place_patterns(const TraceReader& in, const StoredTensor& t, in
     return {copy->data(), queries, keys, copy};
 }
 
-/// The recorded patterns of all heads in place of what would be computed.
+/// Replaces the computed patterns of all heads by the recorded ones.
 Status take_patterns(const TraceReader& in, const std::string& tensor, int queries, int keys,
                      AttentionRule& rule) {
     const StoredTensor* t = in.find(tensor);
@@ -69,7 +70,7 @@ Status take_patterns(const TraceReader& in, const std::string& tensor, int queri
     return success();
 }
 
-/// Whether no score of these vectors can overflow: |q · k| ≤ ‖q‖ ‖k‖, before the scale and after it.
+/// Returns whether no score of these vectors can overflow: |q · k| ≤ ‖q‖ ‖k‖, before and after the scale.
 bool scores_stay_finite(const Matrix& q, const Matrix& k, float scale) {
     const auto largest_norm = [](const Matrix& rows) {
         return std::sqrt(rows.cast<double>().rowwise().squaredNorm().maxCoeff());
@@ -135,7 +136,7 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
     const auto mask = in.file.metadata.find("mask");
     const bool own_mask =
         (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
-    if (in.file.file)  // so that who asks whether the files changed hears of this one
+    if (in.file.file)  // so that check_mapped_files also covers this file
         model->store = WeightStore::of_files({{in.file.file, {}}}, in.name, nullptr);
     Trace t;
     t.model = model;
@@ -150,8 +151,7 @@ Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
         if (!own_mask || !in.find(tensors_at(c, block) + "hook_q") ||
             !in.find(tensors_at(c, block) + "hook_k"))
             parameters.scale.clear();
-    if (parameters.scale
-            .empty()) {  // patterns stand for themselves: q and k are placeholders, as narrow as can be
+    if (parameters.scale.empty()) {  // recorded patterns need no q and k: placeholders of minimal width
         for (StackConfig& s : model->config.stacks) {
             s.d_head = 1;
             s.kv_heads = s.heads;

@@ -1,3 +1,4 @@
+// Restores the changes that a trace file records.
 #include "trace/recorded_changes.h"
 
 #include <algorithm>
@@ -17,14 +18,14 @@ constexpr std::array kKinds{ChangeKind::zero,           ChangeKind::mean,       
 
 bool is_noted(ChangeKind kind) { return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end(); }
 
-/// Whether a spelled change is of one of these kinds, or cannot be told.
+/// Returns whether a spelled change may be of one of these kinds.
 bool may_be_noted(const std::string& text) {
     const std::string name = text.substr(0, text.find(':'));
     return name == "ablate" || std::any_of(kKinds.begin(), kKinds.end(),
                                            [&](ChangeKind kind) { return name == change_row(kind).name; });
 }
 
-/// That rows were given; which they are, without what was in them.
+/// Records which rows were replaced, without their values.
 GivenRows::Part rows_of(const Change& change, int rows) {
     Change known = change;
     known.pattern = std::make_shared<const Matrix>(rows, 0);

@@ -1,3 +1,4 @@
+// Decides which rows and layers of an earlier pass stay valid.
 #include "trace/reuse.h"
 
 #include <algorithm>
@@ -12,13 +13,13 @@ namespace {
 
 constexpr int kDiffers = std::numeric_limits<int>::max();
 
-/// What one query rests on in one stack: one past the last of its rows, or kDiffers where two passes treat
-/// the query otherwise.
+/// Holds what each query depends on in one stack: one past the last such row, or kDiffers if the two passes
+/// treat the query differently.
 using Rests = std::vector<int>;
 
 void all_differ(Rests& rests) { std::fill(rests.begin(), rests.end(), kDiffers); }
 
-/// The scores that were edited in one row, in their order.
+/// Returns the scores edited in one row, in order.
 std::vector<HeadRule::Score> edited(const HeadRule& rule, int query) {
     std::vector<HeadRule::Score> out;
     for (const HeadRule::Score& s : rule.scores)
@@ -26,14 +27,14 @@ std::vector<HeadRule::Score> edited(const HeadRule& rule, int query) {
     return out;
 }
 
-/// Whether a row was frozen to the same weights; those beyond the shorter one are 0.
+/// Returns whether a row is frozen to the same weights; weights beyond the shorter one count as 0.
 bool same_frozen(const ConstMatrixMap& a, const ConstMatrixMap& b, Index row) {
     const Index common = std::min(a.cols(), b.cols());
     return a.row(row).head(common) == b.row(row).head(common) &&
            a.row(row).tail(a.cols() - common).isZero(0) && b.row(row).tail(b.cols() - common).isZero(0);
 }
 
-/// Two rules of one head in one attention block.
+/// Pairs the two passes' rules of one head.
 struct HeadPair {
     const AttentionRule &before, &now;
     int head;
@@ -58,7 +59,7 @@ struct HeadPair {
         return before.mask_of(head).same_row(now.mask_of(head), query) &&
                (!scored || edited(changed_before, query) == edited(changed_now, query));
     }
-    /// One past the last key that the row weighs in either pass.
+    /// Returns one past the last key with weight for the query in either pass.
     int last_key(int query) const {
         if (!now.is_given(head, query))
             return std::max(before.weight_range(head, query).end, now.weight_range(head, query).end);
@@ -70,7 +71,7 @@ struct HeadPair {
     }
 };
 
-/// `own_keys`: whether the block's keys are rows of the same stack, as in self-attention.
+/// `own_keys`: the block's keys are rows of the same stack, as in self-attention.
 void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
     if (pair.changed_before.temperature != pair.changed_now.temperature ||
         pair.changed_before.z != pair.changed_now.z)
@@ -83,21 +84,21 @@ void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
     }
 }
 
-/// Rows that one pass is given and the other computes, or is given otherwise.
+/// Marks rows that are given in one pass and computed in the other, or given differently.
 void note_given(const GivenRows& before, const GivenRows& now, Rests& rests) {
     if (before.empty() && now.empty()) return;
     for (int q = 0; q < isize(rests); ++q)
         if (!before.same_row(now, q)) rests[q] = kDiffers;
 }
 
-/// A token that stands elsewhere is another one, as its own query and as a key of others.
+/// Recomputes a token whose position changed, both as a query and as a key.
 void note_positions(const PositionIds& before, const PositionIds& now, Rests& rests) {
     if (before.off != now.off) return all_differ(rests);
     for (int q = 0; q < isize(rests); ++q)
         if (before.of(q) != now.of(q)) rests[q] = kDiffers;
 }
 
-/// The model's own part of a rule (bias, scale, cap) is the same in every pass.
+/// Compares only the changes: the model's part of a rule (bias, scale, cap) is the same in every pass.
 void note_block(const AttentionRule& before, const AttentionRule& now, bool own_keys, Rests& rests) {
     if (before.skipped != now.skipped) return all_differ(rests);
     if (own_keys) note_positions(before.positions, now.positions, rests);
@@ -118,7 +119,7 @@ int common_tokens(const Sequence& before, const Sequence& now) {
 
 bool differ(const Rests& rests) { return std::find(rests.begin(), rests.end(), kDiffers) != rests.end(); }
 
-/// Rows from the first on that rest on nothing but one another: `rests` of them all are at most their count.
+/// Counts the leading rows that depend only on one another: rests[i] ≤ count for all of them.
 int closed_rows(const Rests& rests) {
     int closed = 0, furthest = 0;
     for (int rows = 1; rows <= isize(rests); ++rows) {
@@ -128,7 +129,7 @@ int closed_rows(const Rests& rests) {
     return closed;
 }
 
-/// Of a stack that reads the same source as before.
+/// Compares a stack whose source is the same as before.
 StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, const Sequence& before,
                           const Sequence& now, std::span<const LayerRules> rules) {
     const int longest = std::max(before.size(), now.size());
@@ -175,7 +176,7 @@ Reuse reusable(const Trace* past, const Model& model, const ForwardRequest& requ
 }
 
 Reuse reusable(const Trace& past, const Trace& now) {
-    if (!past.has_weights()) return {};  // recorded
+    if (!past.has_weights()) return {};  // a recorded trace
     std::vector<std::vector<LayerRules>> rules;
     for (const auto& stack : now.activations.stacks) {
         rules.emplace_back();

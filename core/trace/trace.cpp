@@ -1,3 +1,4 @@
+// Runs forward passes and derives activations from what they kept.
 #include "trace/trace.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ Rows head_columns(const Rows& all, int d_head, int head) {
     return all.columns(Index{head} * d_head, d_head);
 }
 
-/// A recorded trace answers what it holds; the rest is said, whoever asks.
+/// Throws if a recorded trace lacks what is asked for, and says so.
 void check_held(bool held, const char* what) {
     if (!held)
         throw Failure(
@@ -67,7 +68,7 @@ Matrix Trace::pattern_rows(int block, int head, int first, int rows) const {
 }
 
 namespace {
-/// Before `maps` of [queries, keys] are made.
+/// Checks memory before `maps` maps of [queries, keys] are made.
 void check_room(const Trace& trace, int block, int maps) {
     check_fits(int64_t{trace.query_count(block)} * trace.key_count(block) * maps *
                static_cast<int64_t>(sizeof(float)));
@@ -165,7 +166,7 @@ Matrix Trace::results(int block, int query, ThreadPool& pool) const {
     o.bias = nullptr;
     const Matrix row = z(block, query, 1, pool);
     const Index heads = config().heads(block), width = config().d_head(block);
-    Matrix apart = Matrix::Zero(heads, row.cols());  // each head's z alone in its own columns
+    Matrix apart = Matrix::Zero(heads, row.cols());  // each head's z in its own columns, zeros elsewhere
     for (Index h = 0; h < heads; ++h)
         apart.row(h).segment(h * width, width) = row.row(0).segment(h * width, width);
     Matrix out(heads, o.out);
@@ -257,7 +258,7 @@ Result<std::vector<std::shared_ptr<const Trace>>> run_traces(const std::shared_p
         passes.push_back({inputs[i], rules[i], reusable(r.past, *model, r.request, rules[i]), r.observer});
     }
     auto activations = forward(*model, passes, pool, cancel);
-    TRY_STATUS(model->store.check_unchanged());  // before what a changed file made go wrong
+    TRY_STATUS(model->store.check_unchanged());  // report a changed file before the failures that it causes
     if (!activations) return activations.error();
     std::vector<std::shared_ptr<const Trace>> out;
     for (size_t i = 0; i < requests.size(); ++i)

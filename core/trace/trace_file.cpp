@@ -1,4 +1,4 @@
-// One row per kind of tensor; each knows its name, its shape and how to write itself.
+// Writes trace files: one row per kind of tensor, with its name, its shape and how to write it.
 #include "trace/trace_file.h"
 
 #include "base/cast.h"
@@ -25,7 +25,7 @@ struct TraceTensor {
     bool usual;
 };
 
-/// What a file may hold, in the order in which it is written.
+/// Lists the tensors that a file may hold, in the order in which they are written.
 class TraceTensors {
 public:
     TraceTensors(const Trace& trace, ThreadPool& pool) : t_(trace), pool_(pool) {
@@ -54,7 +54,7 @@ private:
         out_.push_back(
             {{name, "F32", {m.rows(), m.cols()}, [m](const Sink& s) { write_rows(s, m); }}, usual});
     }
-    /// Made when it is written.
+    /// Adds a tensor that is computed when it is written.
     void computed(const std::string& name, std::vector<int64_t> shape, bool usual,
                   std::function<Matrix()> make) {
         out_.push_back({{name, "F32", std::move(shape),
@@ -99,7 +99,7 @@ private:
         if (block == t_.config().blocks_of(where.stack, where.layer).back()) mlp(at, where, added);
         if (!cross) whole(at + "hook_resid_post", t_.resid_post(where.stack, where.layer), true);
     }
-    /// Around a layer's MLP; in parallel models nothing stands between attention and MLP.
+    /// Adds the tensors around a layer's MLP; a parallel model has none between attention and MLP.
     void mlp(const std::string& at, const AttentionBlock& where, const std::vector<int64_t>& shape) {
         const auto make = [&](const char* name, Matrix (Trace::*get)(int, int, ThreadPool&) const) {
             computed(at + name, shape, false, [&t = t_, &pool = pool_, where, get] {
@@ -109,7 +109,7 @@ private:
         if (!t_.config().parallel) make("hook_resid_mid", &Trace::resid_mid);
         make("hook_mlp_out", &Trace::mlp_out);
     }
-    /// [pos, vocab]; a vision model's classes come from its class token alone, [class].
+    /// [pos, vocab]; [class] for a vision model, whose class token alone predicts.
     void logits() {
         const Trace& t = t_;
         ThreadPool& pool = pool_;
@@ -143,7 +143,7 @@ private:
     std::vector<TraceTensor> out_;
 };
 
-/// What views need to know of the model.
+/// Describes the model as far as views need it.
 std::string config_text(const ModelConfig& c) {
     constexpr const char* kKinds[] = {"decoder", "encoder", "encoder_decoder", "vision"};
     Json stacks = Json::array();
@@ -162,7 +162,7 @@ std::string config_text(const ModelConfig& c) {
                           {"stacks", std::move(stacks)}});
 }
 
-/// Tokens as people read them, with the blank that a word begins with.
+/// Spells tokens as shown to users, with the space before a word.
 std::string labels_text(const Trace& trace, int stack) {
     const Model& m = *trace.model;
     const Sequence& s = trace.request.inputs[stack];
@@ -174,7 +174,7 @@ std::string labels_text(const Trace& trace, int stack) {
     return json_text(Json(labels));
 }
 
-/// How q and k become patterns, where that is a scale and a soft cap alone; else "", and patterns must be
+/// Describes how q and k give patterns, if a scale and a soft cap suffice; else "", and patterns must be
 /// recorded.
 std::string attention_text(const Trace& trace) {
     if (trace.request.intervention != Intervention{}) return "";

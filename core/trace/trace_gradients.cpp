@@ -1,3 +1,4 @@
+// Computes and writes gradients of a trace.
 #include "trace/trace_gradients.h"
 
 #include <string>
@@ -11,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// The rules of each layer of each stack, as the trace ran under them.
+/// Returns the rules of each layer of each stack under which the trace ran.
 std::vector<std::vector<LayerRules>> rules_of(const Trace& trace) {
     std::vector<std::vector<LayerRules>> out;
     for (const auto& stack : trace.activations.stacks) {
@@ -54,7 +55,8 @@ Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
 std::vector<Matrix> embeddings_of(const Trace& trace) {
     std::vector<Matrix> out;
     for (const auto& stack : trace.activations.stacks) {
-        out.push_back(stack->layers.front()->entering().all());  // what is put in place stays in force
+        // without patched rows: the rules patch them again
+        out.push_back(stack->layers.front()->entering().all());
     }
     return out;
 }
@@ -74,7 +76,7 @@ Result<std::shared_ptr<const Trace>> run_embeddings(const Trace& trace, std::spa
 
 namespace {
 
-/// [heads · queries, keys] of each block, by the pattern and by the scores.
+/// Keeps the gradients [heads · queries, keys] of each block, by the pattern and by the scores.
 class KeptMaps : public GradientObserver {
 public:
     explicit KeptMaps(const Trace& trace) : trace_(trace) {
@@ -111,7 +113,7 @@ TensorToWrite tensor_of(const std::string& name, std::vector<int64_t> shape, con
             }};
 }
 
-/// A block's tensors, under the names of a trace file.
+/// Lists a block's tensors, under the names of a trace file.
 void list_block(const Trace& trace, int block, const AttentionGradients& g, const KeptMaps& maps,
                 std::vector<TensorToWrite>& out) {
     const AttentionBlock where = trace.config().block(block);

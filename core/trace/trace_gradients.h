@@ -1,4 +1,4 @@
-// The reverse pass of a trace, the same run from other embeddings, and the file that keeps its gradients.
+// Runs the reverse pass of a trace, reruns it from other embeddings, and writes its gradients.
 #pragma once
 
 #include <filesystem>
@@ -11,28 +11,29 @@
 
 namespace headlight {
 
-/// backward() through what a trace left, under its masks and changes. Fails where the trace holds no weights.
+/// Runs backward() through a trace's activations, under its masks and changes. Fails if the trace has no
+/// weights.
 Result<Gradients> backward(const Trace& trace, std::span<const GradientSeed> seeds, ThreadPool& pool,
                            const CancelFlag* cancel = nullptr, GradientObserver* observer = nullptr);
-/// embedding_gradients() likewise.
+/// Runs embedding_gradients() likewise.
 Result<std::vector<EmbeddingGradients>> embedding_gradients(const Trace& trace,
                                                             std::span<const GradientSeed> seeds,
                                                             ThreadPool& pool,
                                                             const CancelFlag* cancel = nullptr,
                                                             GradientObserver* observer = nullptr);
 
-/// [n, d_model] of each stack, what entered layer 0; and the same if every token were the mean of the
-/// vocabulary (mean_embeddings).
+/// [n, d_model] of each stack: the input of layer 0; mean_embeddings_of: with every token embedding replaced
+/// by the vocabulary's mean.
 std::vector<Matrix> embeddings_of(const Trace& trace);
 std::vector<Matrix> mean_embeddings_of(const Trace& trace, ThreadPool& pool);
 
-/// The trace's run with other embeddings in the place of its tokens', under the same masks and changes.
+/// Reruns the trace with other embeddings in place of its tokens', under the same masks and changes.
 Result<std::shared_ptr<const Trace>> run_embeddings(const Trace& trace, std::span<const Matrix> embeddings,
                                                     ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// Writes the gradients of the seeds' sum by everything that a trace file names, under the same names
+/// Writes the gradients of the seeds' sum by every activation that a trace file names, under the same names
 /// (blocks.0.attn.hook_q, hook_attn_scores, hook_pattern, …; resid_pre, resid_mid and resid_post of each
-/// layer), as safetensors. Scores and patterns are held until they are written: memory grows with n².
+/// layer), as safetensors. Holds scores and patterns until they are written: memory grows with n².
 Status write_gradients(const std::filesystem::path& path, const Trace& trace,
                        std::span<const GradientSeed> seeds, ThreadPool& pool);
 

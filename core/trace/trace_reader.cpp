@@ -1,3 +1,4 @@
+// Reads a trace file's description of its model and tokens.
 #include "trace/trace_reader.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kMaxLayers = 1000, kMaxHeads = 1000, kMaxWidth = 1 << 20, kMaxTokens = 1 << 20;
 
-/// `whole` describes the model; files whose blocks all have the same heads may say so there, once.
+/// `whole` describes the model; if all blocks have the same heads, it may say so once there.
 Result<StackConfig> read_stack(const Json& json, const Json& whole, const TraceReader& in) {
     StackConfig out;
     if (!json.is_object()) return in.error("its stacks are not lists of layers; record the trace again.");
@@ -94,7 +95,7 @@ Result<ModelConfig> TraceReader::config() const {
     c.kind = kind == "encoder" || kind == "vision" ? ModelKind::encoder
              : kind == "encoder_decoder"
                  ? ModelKind::encoder_decoder
-                 : ModelKind::decoder;  // patches are tokens here: the picture was not recorded
+                 : ModelKind::decoder;  // patches count as tokens here: the image was not recorded
     c.can = Capabilities::of(c.kind);
     TRY(c.family_name, json_string(json, "family", "trace", name));
     TRY(const int64_t d_model, count(json, "d_model", kMaxWidth));

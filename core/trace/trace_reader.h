@@ -1,4 +1,4 @@
-// What a trace file says of its model and its tokens.
+// Reads what a trace file says about its model and its tokens.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// The file while it is read.
+/// Holds the file while it is read.
 struct TraceReader {
     const Safetensors& file;
     const std::string& name;
@@ -18,14 +18,14 @@ struct TraceReader {
     Error error(const std::string& what) const { return Error{name + ": " + what}; }
     const StoredTensor* find(const std::string& tensor) const;
     Result<Json> metadata(const char* key) const;
-    /// object[key] from 1 to `max`; it must be there.
+    /// Reads object[key], required, from 1 to `max`.
     Result<int64_t> count(const Json& object, const char* key, int max) const;
-    /// [rows, columns] of floats, empty where the tensor is not there.
+    /// Reads [rows, columns] of floats, empty if there is no such tensor.
     Result<Matrix> matrix(const std::string& tensor, int64_t rows, int64_t columns) const;
 
-    /// What the metadata say of the model.
+    /// Reads the model's description from the metadata.
     Result<ModelConfig> config() const;
-    /// The tokens of a stack; `prefix` stands before what names them.
+    /// Reads the tokens of a stack; `prefix` precedes the names of their entries.
     Result<Sequence> sequence(const std::string& prefix) const;
 };
 

@@ -1,5 +1,6 @@
-// Attention backward: softmax's Jacobian is diag(p) − p pᵀ, so with dP = dz vᵀ the scores get
-// P ∘ (dP − rowsum(P ∘ dP)), v gets Pᵀ dz, q and k what the scores' factors say.
+// Propagates gradients back through attention. For a row p of the pattern P the Jacobian of softmax is
+// diag(p) − p pᵀ, so that dP = dz vᵀ, dS = P ∘ (dP − rowsum(P ∘ dP)), dv = Pᵀ dz, dq = dS k · scale, dk = dSᵀ
+// q · scale.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -14,8 +15,8 @@ namespace headlight {
 
 namespace {
 
-/// c[rows, width] = a[rows, depth] · b[depth, width], or += where it is `added`, by panels of b; on the
-/// calling thread.
+/// C = A B, or C += A B if `added`, by panels of B on the calling thread; a: [rows, depth], b: [depth,
+/// width].
 void multiply(ConstMatrixRef a, ConstMatrixRef b, MatrixRef c, bool added) {
     constexpr Index kDepth = 192;  // a panel of b fits the first-level cache
     static thread_local std::vector<float> panel(kPanel * kDepth);
@@ -57,7 +58,7 @@ struct HeadBackward {
     MatrixRef dz;  // [rows of queries, d_head]
     MatrixRef dq, dk, dv;
 
-    /// By the z that the head's pattern gives, where a person put something else in its place.
+    /// Converts the gradient by z as used to the one by the head's own z, where the user ablated the head.
     void to_own_z() {
         const HeadRule::Z kind = rule.change(head) ? rule.change(head)->z : HeadRule::Z::kept;
         for (int i = first; i < last && kind != HeadRule::Z::kept; ++i) {
@@ -86,7 +87,7 @@ struct HeadBackward {
         return out;
     }
 
-    /// [rows, keys] by the scores before the mask and a temperature.
+    /// dS = P ∘ (dP − rowsum(P ∘ dP)) / temperature: [rows, keys], by the scores before mask and temperature.
     Matrix by_scores(const PatternTile& tile, const std::vector<InTile>& all,
                      const Matrix& by_weights) const {
         const float temperature = rule.temperature_of(head);
@@ -103,8 +104,8 @@ struct HeadBackward {
         return out;
     }
 
-    /// [queries, keys] of what a score passes on to q · k times the scale: nothing where a person put it
-    /// there, and the slope of the soft cap. Empty: all of it.
+    /// Computes d score / d (scale · q·k), [queries, keys]: the slope of the soft cap, and 0 where the user
+    /// set the score. Empty: 1 everywhere.
     Matrix slopes(const PatternTile& tile) const {
         const Index rows = tile.weights.rows(), width = tile.weights.cols();
         const HeadRule* change = rule.change(head);
@@ -142,7 +143,7 @@ struct HeadBackward {
         pass_on(tile, all, z, d);
     }
 
-    /// From the gradients by z and by the scores to those by q, k and v.
+    /// Adds to the gradients by q, k and v, given those by z and by the scores.
     void pass_on(const PatternTile& tile, const std::vector<InTile>& all, const Matrix& z, Matrix& d) {
         if (const Matrix slope = slopes(tile); slope.size())
             for (const InTile& one : all)
@@ -164,14 +165,14 @@ struct HeadBackward {
     }
 };
 
-/// Large ones come again and again; see spare_matrix.
+/// Reuses a large allocation; see spare_matrix.
 Matrix spare_zeros(Index rows, Index cols) {
     Matrix out = spare_matrix(rows, cols);
     out.setZero();
     return out;
 }
 
-/// [keys, kv_heads · width]: summed over the query heads that share one.
+/// Sums over the query heads that share a key/value head: [keys, kv_heads · width].
 Matrix sum_shared(const AttentionRule& rule, Matrix all) {
     if (rule.heads == rule.kv_heads) return all;
     const Index width = all.cols() / rule.heads;
@@ -182,7 +183,7 @@ Matrix sum_shared(const AttentionRule& rule, Matrix all) {
     return out;
 }
 
-/// How many numbers meet a tile together: their rows are some megabytes.
+/// Bounds how many outputs share one computation of a tile: their rows take a few megabytes.
 int outputs_together(Index keys) {
     constexpr Index kEntries = 1 << 20, kMax = 16;
     return narrow<int>(std::clamp<Index>(kEntries / (kTileQueries * std::max<Index>(keys, 1)), 1, kMax));
@@ -201,7 +202,8 @@ void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const Gradie
     Matrix dk = spare_zeros(keys.rows(), a.q.cols()), dv = spare_zeros(keys.rows(), a.q.cols()),
            dz = spare_matrix(out.z.rows(), out.z.cols());
     dz = out.z;
-    const KeyRange asked = queries.hull();  // the same tiles for all, so that threads do not matter
+    // same tiles for all outputs: results do not depend on the number of threads
+    const KeyRange asked = queries.hull();
     const int together = outputs_together(a.k.rows()), shares = (queries.outputs() + together - 1) / together;
     pool.run(shares * rule.heads, [&](int i) {
         const int head = i % rule.heads, first = i / rule.heads * together;

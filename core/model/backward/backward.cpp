@@ -1,5 +1,5 @@
-// The reverse pass, like the forward pass from top to bottom, read upward: the last stack first, its final
-// norm, its layers from the last to the first.
+// Runs the reverse pass: mirrors the forward pass, from the last stack to the first, each from its final norm
+// down to its layer 0.
 #include "model/backward/backward.h"
 
 #include <algorithm>
@@ -29,13 +29,13 @@ Vector EmbeddingGradients::squared_lengths(int number) const {
 
 namespace {
 
-/// What goes back through a stack, and where it is.
+/// Holds the gradient on its way down a stack, and which rows it has.
 struct Flow {
     GradientRows rows;
     Matrix d;
 };
 
-/// Adds the seeds at a depth of a stack to the gradients there.
+/// Adds the seeds at one depth of a stack to the gradient there.
 void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& flow) {
     std::vector<KeyRange> tokens(static_cast<size_t>(flow.rows.outputs()));
     for (const GradientSeed& seed : seeds) {
@@ -56,7 +56,8 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
     }
 }
 
-/// From behind the final norm to what entered layer 0; `kept` (or null) gets all on the way.
+/// Propagates from the output of the final norm to the input of layer 0; stores all gradients on the way in
+/// `kept`, unless it is null.
 void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds, Flow& flow,
                StackGradients* kept) {
     const int layers = s.stack.layers;
@@ -80,7 +81,8 @@ void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds,
     }
 }
 
-/// The tables of the opposite turn at every token: a turn's transpose, with the factor that both carry.
+/// Builds the inverse rotation of every token: the transpose of its rotation, scaled by the same attention
+/// factor.
 RopeTables inverse_rope(const Pass& pass) {
     RopeTables tables(pass);
     for (RopeTable* table : {&tables.usual, &tables.local}) table->sine *= -1;
@@ -93,8 +95,8 @@ int outputs_of(std::span<const GradientSeed> seeds) {
     return out;
 }
 
-/// The stacks, the last one first; what goes wrong is thrown. `kept` (or null) gets every gradient: of all
-/// rows.
+/// Propagates through the stacks, the last one first; throws on failure. Stores every gradient, of all rows,
+/// in `kept`, unless it is null.
 std::vector<EmbeddingGradients> stacks_vjp(const Model& model, std::span<const Sequence> inputs,
                                            const Activations& activations,
                                            std::span<const GradientSeed> seeds, ThreadPool& pool,
@@ -105,7 +107,7 @@ std::vector<EmbeddingGradients> stacks_vjp(const Model& model, std::span<const S
     const int outputs = outputs_of(seeds);
     std::vector<EmbeddingGradients> out(c.stacks.size());
     if (kept) kept->stacks.resize(c.stacks.size());
-    Flow above;  // by what the stacks behind read
+    Flow above;  // by what later stacks read from this one
     for (int i = isize(c.stacks) - 1; i >= 0; --i) {
         const StackActivations& own = *activations.stacks[i];
         const StackRun run{model, c.stacks[i], model.weights.stacks[i], pool};

@@ -1,5 +1,6 @@
-// The reverse pass: what a small step of anything inside would do to one number. Vector–Jacobian products
-// through every layer that the forward pass runs, under the same masks and changes; no gradients by weights.
+// Computes the reverse pass: how a small step of any activation changes one output. Multiplies vectors by the
+// Jacobian of every layer of the forward pass, under the same masks and changes; computes no gradients by
+// weights.
 #pragma once
 
 #include <span>
@@ -11,8 +12,8 @@
 
 namespace headlight {
 
-/// Gradients of one attention block: by q and k as they meet (normalized, rotated), by v, and by z as the
-/// output matrix reads it: zeros where the block was skipped. By what it adds to the stream.
+/// Holds the gradients of one attention block: by q and k after norm and rotation, by v, by z as W_O reads it
+/// (zeros where the block was skipped), and by the block's output.
 struct AttentionGradients {
     Matrix q, z;  // [n, heads · d_head]
     Matrix k, v;  // [keys, kv_heads · d_head]
@@ -21,15 +22,17 @@ struct AttentionGradients {
 
 struct LayerGradients {
     AttentionGradients self, cross;
-    Matrix resid_pre;    // [n, d_model], by what the layer reads; StackGradients::resid but for replaced rows
-    Matrix resid_cross;  // [n, d_model], by what cross-attention is added to; none: the layer has none
-    Matrix resid_mid;    // [n, d_model], by what the MLP is added to
-    Matrix mlp_out;      // [n, d_model], by what the MLP adds
+    /// [n, d_model], by the layer's input; equals StackGradients::resid except in replaced rows
+    Matrix resid_pre;
+    /// [n, d_model], by the residual stream before cross-attention; empty: the layer has none
+    Matrix resid_cross;
+    Matrix resid_mid;  // [n, d_model], by the residual stream before the MLP
+    Matrix mlp_out;    // [n, d_model], by the MLP's output
 };
 
 struct StackGradients {
-    /// layers + 1 of [n, d_model]: by what enters each layer (0: the embeddings, positions and all), then by
-    /// what leaves the last one. resid[l + 1] is by resid_post of layer l: 0 in rows that a person replaced.
+    /// Holds layers + 1 of [n, d_model]: by the input of each layer (0: the embeddings with positions), then
+    /// by the output of the last. resid[l + 1] is by resid_post of layer l: 0 in rows that the user replaced.
     std::vector<Matrix> resid;
     std::vector<LayerGradients> layers;
 };
@@ -38,63 +41,63 @@ struct Gradients {
     std::vector<StackGradients> stacks;
 };
 
-/// Where a reverse pass begins: a gradient by rows of one stack's residual stream at a depth 0 … layers as
-/// StackGradients::resid counts them, or behind its final norm (depth layers + 1).
+/// Starts a reverse pass: a gradient by rows of one stack's residual stream at a depth 0 … layers, counted as
+/// in StackGradients::resid, or by the output of its final norm (depth layers + 1).
 struct GradientSeed {
     int stack = 0, depth = 0, row = 0;
     Matrix gradient;  // [rows from `row` on, d_model]
-    int number = 0;   // seeds of one number are added up; see backward
+    int number = 0;   // which output; backward adds up the seeds of one output
 };
 
-/// Rows of one head's gradients while they are in the cache, as PatternTile has the rows of its pattern.
+/// Holds rows of one head's gradients while they are in cache, as PatternTile holds rows of its pattern.
 struct GradientTile {
     const PatternTile& pattern;
     ConstMatrixRef by_weights;  // [queries, keys], by the pattern
-    ConstMatrixRef by_scores;   // … by the scores before mask and temperature: 0 where they play no part
-    int number = 0;             // the seeds' that they are of
+    ConstMatrixRef by_scores;   // by the scores before mask and temperature: 0 where they have no effect
+    int number = 0;             // which output, as GradientSeed counts them
 };
 
-/// Sees the gradients that grow with n², which nobody keeps. The last layer comes first; of a skipped block
-/// nothing is said.
+/// Receives the gradients that grow with n², which are not kept. Visits the last layer first; skips blocks
+/// that a change skips.
 class GradientObserver {
 public:
     virtual ~GradientObserver() = default;
-    /// Before the tiles of a block, when those of the block before are through.
+    /// Called before the tiles of a block, after all tiles of the previous block.
     virtual void begin(int block) = 0;
-    /// All heads of a block, on any threads, each head's tiles of a number one after another: those rows that
-    /// are not zero.
+    /// Called for all heads of a block, on any threads, with the nonzero rows. The tiles of one head and
+    /// output arrive in order.
     virtual void see(int block, const GradientTile& tile) = 0;
 };
 
-/// The gradients of the seeds' sum by everything inside the pass that left these activations over these
-/// sequences. What a layer computed between the rows it left is computed again. Memory grows with n. Seeds of
-/// several numbers 0 … m − 1 go back together, so that weights are read once: every matrix then holds m
-/// times its rows, those of number 0 first. An error means that a gradient is not finite, or that `cancel`
-/// was set: it is read between the tiles of each layer.
+/// Computes the gradients of the seeds' sum by every activation of the pass that left `activations` over
+/// these sequences. Recomputes what a layer did not keep, so that memory grows with n. Propagates several
+/// outputs 0 … m − 1 together, so that weights are read once: every matrix then holds m times its rows, those
+/// of output 0 first. Fails if a gradient is not finite, or if `cancel` was set; reads it between the tiles
+/// of each layer.
 Result<Gradients> backward(const Model& model, std::span<const Sequence> inputs,
                            const Activations& activations, std::span<const GradientSeed> seeds,
                            ThreadPool& pool, const CancelFlag* cancel = nullptr,
                            GradientObserver* observer = nullptr);
 
-/// By what enters layer 0 of a stack: of each number the rows that are not zero.
+/// Holds the gradient by the input of layer 0 of a stack: for each output the nonzero rows.
 struct EmbeddingGradients {
     GradientRows rows;
     Matrix values;  // [rows, d_model]
-    /// [n, d_model] of one number.
+    /// [n, d_model] of one output.
     Matrix of(int number) const;
-    /// [n]: its rows' squared lengths.
+    /// [n]: squared lengths of one output's rows.
     Vector squared_lengths(int number) const;
 };
 
-/// The same by the embeddings of each stack alone. No gradient is kept on the way, and rows that nothing
-/// depends on are not propagated: in a causal stack those behind a seed, in the layer of a seed all others.
+/// Computes only the gradients by the embeddings of each stack. Keeps no gradient on the way and propagates
+/// no zero rows: in a causal stack none after a seed, and in the seed's own layer only the seed's row.
 Result<std::vector<EmbeddingGradients>> embedding_gradients(
     const Model& model, std::span<const Sequence> inputs, const Activations& activations,
     std::span<const GradientSeed> seeds, ThreadPool& pool, const CancelFlag* cancel = nullptr,
     GradientObserver* observer = nullptr);
 
-/// From a gradient by the logits [vocab] at a row of the last stack to one by that row behind the final norm,
-/// through the model's head.
+/// Converts a gradient by the logits [vocab] at a row of the last stack into a seed at that row after the
+/// final norm, through the unembedding.
 GradientSeed logits_seed(const Model& model, const Activations& activations, int row, const Vector& gradient,
                          ThreadPool& pool);
 

@@ -1,3 +1,4 @@
+// Finds which rows of a gradient can be nonzero.
 #include "model/backward/gradient_rows.h"
 
 #include <algorithm>
@@ -14,10 +15,11 @@ bool averages_queries(const AttentionRule& rule) {
                        [](const HeadRule& head) { return head.z == HeadRule::Z::mean; });
 }
 
-/// The keys that any head may weigh for some queries.
+/// Returns the range of keys that any head may weigh for some queries.
 KeyRange keys_of(const AttentionRule& rule, const KeyRange& queries) {
     KeyRange out;
-    const int heads = rule.changed.empty() && !rule.is_recorded() ? 1 : rule.heads;  // else all are alike
+    // else all heads are alike
+    const int heads = rule.changed.empty() && !rule.is_recorded() ? 1 : rule.heads;
     for (int head = 0; head < heads; ++head)
         out = joined(out, rule.given_pattern(head)
                               ? KeyRange{0, rule.mask.keys}

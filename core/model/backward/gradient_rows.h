@@ -1,5 +1,5 @@
-// Which rows of a gradient are not zero: in a causal stack no output answers to a later token, so what goes
-// back from it has no rows behind it, and in the layer of a seed the row of the seed alone.
+// Tracks which rows of a gradient can be nonzero: in a causal stack no output depends on later tokens, so its
+// gradient has no rows after it, and in the layer of a seed only the seed's row.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace headlight {
 
-/// From the first to the last token of both; an empty one adds nothing.
+/// Returns the smallest range that contains both; an empty range adds nothing.
 KeyRange joined(const KeyRange& a, const KeyRange& b);
 
-/// Gradients of several numbers by the same x[n, …], one below the other: of each the rows of some tokens,
-/// one after another. At all others it is zero.
+/// Lays out gradients of several outputs by the same x[n, …], one below the other: for each output the rows
+/// of a range of tokens, in order. All other rows are zero.
 class GradientRows {
 public:
     struct Part {
         KeyRange tokens;
-        Index at = 0;  // the first one's row
+        Index at = 0;  // row of the first token
         bool operator==(const Part&) const = default;
     };
 
@@ -32,13 +32,13 @@ public:
     int outputs() const { return isize(parts_); }
     Index rows() const { return std::ssize(token_of_); }
     const Part& part(int number) const { return parts_[static_cast<size_t>(number)]; }
-    /// The token of each row.
+    /// Returns the token of each row.
     std::span<const int> token_of() const { return token_of_; }
-    /// From the first to the last token that any number has.
+    /// Returns the smallest range of tokens that contains those of every output.
     KeyRange hull() const;
-    /// The same with the tokens of each number that are given too, and what lies between.
+    /// Extends the range of each output to contain the given tokens.
     GradientRows with(std::span<const KeyRange> tokens) const;
-    /// A gradient of these rows as one of `wider`, which has them all: zeros where it has more.
+    /// Lays out a gradient of these rows as one of `wider`, which contains them all; zeros elsewhere.
     Matrix widened(Matrix gradient, const GradientRows& wider) const;
 
     bool operator==(const GradientRows& other) const { return n_ == other.n_ && parts_ == other.parts_; }
@@ -49,10 +49,11 @@ private:
     std::vector<int> token_of_;
 };
 
-/// The queries whose own z makes those of `rows`: the same, or all where a head's z is the mean over queries.
+/// Returns the queries whose own z determines that of `rows`: the same, or all where a head's z is its mean
+/// over queries.
 GradientRows query_rows(const AttentionRule& rule, const GradientRows& rows);
-/// The tokens that enter self-attention and make what leaves it at these queries: those, and the keys that
-/// they may weigh.
+/// Returns the tokens whose input to self-attention reaches these queries: the queries and the keys that they
+/// may weigh.
 GradientRows entering_rows(const AttentionRule& rule, const GradientRows& queries);
 
 }  // namespace headlight

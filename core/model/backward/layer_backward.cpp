@@ -1,5 +1,5 @@
-// A layer read upward: the MLP, cross-attention, attention. What lay between them in the forward pass is
-// computed again, once for all gradients.
+// Propagates gradients down one layer: the MLP, cross-attention, self-attention. Recomputes what the forward
+// pass did not keep, once for all outputs.
 #include "model/backward/layer_backward.h"
 
 #include <vector>
@@ -12,12 +12,12 @@ namespace headlight {
 
 namespace {
 
-/// A block within a layer: x becomes sum = x + block(reads), and out: the same, or its norm.
+/// sum = x + block(reads); out = sum (pre-norm) or norm(sum) (post-norm).
 struct Passed {
     Matrix sum, out;
 };
 
-/// The gradients by the two things that a block joins: of the rows that left it, and of those that entered.
+/// Holds the gradients by x and by reads of x + block(reads).
 struct ByInputs {
     Matrix x, reads;
 };
@@ -27,9 +27,9 @@ struct LayerBackward {
     int l;
     const LayerWeights& w;
     const LayerActivations& a;
-    GradientRows& rows;  // where the way back has come
+    GradientRows& rows;  // rows of the current gradient
     LayerGradients& out;
-    const bool kept, after;  // after: norms stand behind the sums
+    const bool kept, after;  // kept: store gradients; after: post-norm
 
     Matrix run(Matrix by_post);
     template <class Block>
@@ -51,13 +51,13 @@ struct LayerBackward {
     Matrix norm_back(const Norm& norm, const Matrix& x, const Matrix& d) const {
         return norm_vjp(s.config(), norm, x, d, rows.token_of(), s.pool);
     }
-    /// A copy for who asked for it.
+    /// Copies a gradient to `to`, if gradients are kept.
     void keep(Matrix& to, const Matrix& gradient) const {
         if (kept) to = gradient;
     }
 };
 
-/// From z's gradient on: q, k and v of a block, whose queries are `rows`.
+/// Propagates a block's output gradient to z, then to q, k and v; its queries are `rows`.
 void LayerBackward::block_vjp(int block, const AttentionWeights& weights,
                               const AttentionActivations& attention, Matrix d, const GradientRows& keys,
                               AttentionGradients& gradients) const {
@@ -80,7 +80,7 @@ void LayerBackward::block_vjp(int block, const AttentionWeights& weights,
     attention_vjp(s.pool, attention, rows, keys, gradients, see);
 }
 
-/// Gradients of a block that adds nothing.
+/// Returns zero gradients, for a skipped block.
 AttentionGradients no_gradients(const AttentionActivations& a, const GradientRows& queries,
                                 const GradientRows& keys) {
     const Matrix by_queries = Matrix::Zero(queries.rows(), a.q.cols()),
@@ -88,7 +88,7 @@ AttentionGradients no_gradients(const AttentionActivations& a, const GradientRow
     return {by_queries, by_queries, by_keys, by_keys, {}};
 }
 
-/// By q or k as they were before they were rotated.
+/// Undoes the rotation: from the gradient by rotated q or k to the one before it.
 void LayerBackward::turn_back(const GradientRows& of, int heads, Matrix& d) const {
     const Rope& rope = s.config().rope_of(s.stack, l);
     const RopeTable& table = s.inverse_rope.of(s.config(), rope);
@@ -101,7 +101,7 @@ void LayerBackward::turn_back(const GradientRows& of, int heads, Matrix& d) cons
     apply_rope(rope, each, heads, s.pool, d);
 }
 
-/// q or k: turned back, through the norm of each head, through the projection of x.
+/// Propagates from q or k to x: back through the rotation, the norm of each head and the projection.
 Matrix LayerBackward::heads_vjp(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
                                 const Norm& norm, int heads) const {
     turn_back(of, heads, d);
@@ -176,8 +176,8 @@ Matrix LayerBackward::mlp_vjp_of(const Matrix& x, const Matrix& d) const {
     return mlp_vjp(s, w, x, own, rows.token_of());
 }
 
-/// through(x, d): from what the block gave to what it read, behind the norm where that stands before it. It
-/// may go on to more rows.
+/// Propagates through x + block(norm(reads)), or norm(x + block(reads)) if post-norm. `vjp(x, d)` maps the
+/// gradient by the block's output to the one by its input x; it may widen `rows`.
 template <class Through>
 ByInputs LayerBackward::back(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d,
                              const Through& through) {
@@ -190,7 +190,7 @@ ByInputs LayerBackward::back(const Norm& norm, const Matrix& reads, const Matrix
 
 Matrix LayerBackward::run(Matrix d) {
     const Matrix pre = a.resid_pre.all();
-    Passed self, cross, mlp;  // what the forward pass held between
+    Passed self, cross, mlp;  // sums and outputs that the forward pass did not keep
     const bool parallel = s.config().parallel;
     if (after || !parallel)
         self = pass(w.self.norm, pre, [&] { return attention_output(s, w.self, a.self); });
@@ -205,7 +205,7 @@ Matrix LayerBackward::run(Matrix d) {
         mlp.sum = mid + added;
     }
 
-    /// The sum of both ways around a block, of the rows that entered it.
+    /// Adds the gradients of the two paths, around and through a block, at the rows that entered it.
     const auto joined = [this](ByInputs both, const GradientRows& left) {
         both.x = left.widened(std::move(both.x), rows);
         add_spare(both.x, std::move(both.reads));
@@ -214,7 +214,7 @@ Matrix LayerBackward::run(Matrix d) {
     ByInputs by = back(w.mlp_norm, mlp_reads, mlp.sum, std::move(d),
                        [&](const Matrix& x, const Matrix& dy) { return mlp_vjp_of(x, dy); });
     keep(out.mlp_out, by.x);
-    const Matrix beside = parallel ? std::move(by.reads) : Matrix();  // goes straight to what entered
+    const Matrix beside = parallel ? std::move(by.reads) : Matrix();  // bypasses the blocks between
     const GradientRows left_mlp = rows;
     d = parallel ? std::move(by.x) : joined(std::move(by), left_mlp);
     keep(out.resid_mid, d);

@@ -1,4 +1,4 @@
-// One layer of the reverse pass.
+// Propagates a gradient down one layer.
 #pragma once
 
 #include "model/backward/backward.h"
@@ -7,18 +7,18 @@
 
 namespace headlight {
 
-/// A stack while a reverse pass runs over it.
+/// Holds one stack during a reverse pass.
 struct StackBackward : StackRun {
     const StackActivations& activations;
-    RopeTables inverse_rope;  // cosines and sines of the opposite angles
+    RopeTables inverse_rope;  // rotation by the negated angles
     const Matrix sources;     // [keys, d_model]: what cross-attention reads
-    Matrix by_sources;        // … and the gradient by it, added up over the layers: all rows of each number
+    Matrix by_sources;        // gradient by `sources`, summed over the layers: all rows of each output
     GradientRows source_rows;
     GradientObserver* observer;
 };
 
-/// From the gradient by what leaves layer l to the one by what enters it. `rows` are those of the first, then
-/// of the second. Where `out` is given, it gets the gradients between.
+/// Propagates from the gradient by layer l's output to the one by its input, and updates `rows` likewise.
+/// Stores the gradients in between in `out`, unless it is null.
 Matrix layer_vjp(StackBackward& stack, int l, Matrix by_post, GradientRows& rows, LayerGradients* out);
 
 }  // namespace headlight

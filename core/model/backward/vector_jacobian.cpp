@@ -1,3 +1,4 @@
+// Multiplies gradients by the Jacobians of projections, norms, the MLP and the head.
 #include "model/backward/vector_jacobian.h"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ Matrix linear_vjp(ThreadPool& pool, ConstMatrixRef gradient, const Linear& w) {
     return out;
 }
 
-// y = g x̂ + b with x̂ = (x − mean) / σ: dx = (ĝ − mean ĝ − x̂ · mean(ĝ x̂)) / σ with ĝ = g · dy; RMSNorm takes
-// no means off.
+// y = g x̂ + b with x̂ = (x − mean) / σ: dx = (ĝ − mean ĝ − x̂ · mean(ĝ x̂)) / σ with ĝ = g · dy; RMSNorm
+// subtracts no means.
 Matrix norm_vjp(const ModelConfig& config, const Norm& norm, ConstMatrixRef x, ConstMatrixRef gradient,
                 std::span<const int> tokens, ThreadPool& pool) {
     HEADLIGHT_CHECK(norm && gradient.rows() == std::ssize(tokens) && x.cols() == gradient.cols());
@@ -44,17 +45,17 @@ namespace {
 
 using RowOf = Eigen::Ref<Eigen::ArrayXf>;
 
-/// Applies of(row) to each row, on all threads.
+/// Applies `of` to each row, on all threads.
 void each_row(ThreadPool& pool, Matrix& m, void (*of)(RowOf)) {
     for_row_blocks(pool, m.rows(), 4, [&](Index first, Index count) {
         for (Index i = first; i < first + count; ++i) of(m.row(i).transpose().array());
     });
 }
 
-/// What the MLP held of some rows.
+/// Holds the MLP's hidden activations of some rows.
 struct HiddenRows {
     Matrix in, activated, slope;  // activated: of the gate, or of `in` where a norm reads it
-    Matrix out;                   // before the norm behind it, where there is one
+    Matrix out;                   // output before the MLP's post-norm, if it has one
 };
 
 HiddenRows mlp_again(const StackRun& run, const LayerWeights& w, ConstMatrixRef x) {
@@ -71,8 +72,8 @@ HiddenRows mlp_again(const StackRun& run, const LayerWeights& w, ConstMatrixRef 
     return h;
 }
 
-/// Gradients by rows of what the MLP held, each by that of its token, in place: by_hidden becomes the one by
-/// `in`, by_gate the one by the gate.
+/// Propagates through the activation in place: by_hidden becomes the gradient by `in`, by_gate the one by the
+/// gate; `tokens`: the row of h for each row of a gradient.
 void activation_vjp(ThreadPool& pool, const HiddenRows& h, std::span<const int> tokens, MatrixRef by_hidden,
                     MatrixRef by_gate) {
     for_row_blocks(pool, by_hidden.rows(), 4, [&](Index first, Index count) {
@@ -89,8 +90,8 @@ void activation_vjp(ThreadPool& pool, const HiddenRows& h, std::span<const int> 
     });
 }
 
-/// [rows, hidden] whose rows do not all share one set of the first-level cache, as rows a multiple of 4 KB
-/// apart do.
+/// Pads rows of [rows, hidden]: at a stride of a multiple of 4 KB they would all map to one set of the
+/// first-level cache.
 struct PaddedRows {
     static constexpr Index kApart = 16;
     Matrix memory;
@@ -119,7 +120,7 @@ Matrix mlp_rows_vjp(const StackRun& run, const LayerWeights& w, const HiddenRows
     return out;
 }
 
-/// Rows of gradients whose tokens are among x's [first, first + rows).
+/// Finds the rows of the gradients whose tokens lie in x's [first, first + rows).
 std::vector<Index> rows_within(std::span<const int> tokens, Index first, Index rows) {
     std::vector<Index> out;
     for (Index i = 0; i < std::ssize(tokens); ++i)
@@ -130,7 +131,8 @@ std::vector<Index> rows_within(std::span<const int> tokens, Index first, Index r
 
 }  // namespace
 
-// Hidden rows are wide, so some tokens' at a time, and so many gradients that weights are read seldom.
+// Works on a block of tokens at a time, because hidden rows are wide, for all outputs together, so that
+// weights are read seldom.
 Matrix mlp_vjp(const StackRun& run, const LayerWeights& w, const Matrix& x, const Matrix& gradient,
                std::span<const int> tokens) {
     constexpr Index kTokens = 256, kGradients = 512;

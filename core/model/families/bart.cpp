@@ -1,6 +1,6 @@
 // Marian (Junczys-Dowmunt et al. 2018), the architecture of "Attention Is All You Need" (Vaswani et al.
-// 2017), and BART (Lewis et al. 2020): post-norm encoder and decoder, the one with sinusoidal positions, the
-// other with learned ones.
+// 2017), with sinusoidal positions, and BART (Lewis et al. 2020), with learned ones: post-norm encoder and
+// decoder.
 #include <cmath>
 
 #include "base/quoted.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBartOffset = 2;
 
-/// Half of such a model has names of its own, which are not read.
+/// Refuses checkpoints that hold the encoder or the decoder alone: their tensors have other names.
 void refuse_halves(ConfigReader& r) {
     const std::vector<std::string> classes = r.architectures();
     std::string half = classes.empty() && !r.boolean({or_null("is_encoder_decoder")}, true)
@@ -76,7 +76,7 @@ Result<ModelConfig> read_bart(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-/// One table under three names (and the unembedding's), or one for each stack.
+/// Adds the names of one table that all stacks share (and the unembedding's), or of one table per stack.
 std::vector<std::string> names_of_table(const ModelConfig& c, std::vector<std::string> names) {
     if (c.shared_embedding)
         for (const char* other : {"shared", "decoder.embed_tokens", "encoder.embed_tokens"})

@@ -1,4 +1,4 @@
-// BERT (Devlin et al. 2019) and the models with its layers: RoBERTa (Liu et al. 2019) counts positions past
+// BERT (Devlin et al. 2019) and models with its layers: RoBERTa (Liu et al. 2019) counts positions from past
 // the padding id, ELECTRA (Clark et al. 2020) may have narrow embeddings.
 #include "base/quoted.h"
 #include "model/families.h"
@@ -7,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-/// BERT and its relatives read both ways; one that is_decoder reads as a decoder does.
+/// Reads bidirectionally, as BERT and its relatives do, unless is_decoder makes the model causal.
 void read_direction(ConfigReader& r, ModelConfig& c) {
     const bool decoder = r.boolean({"is_decoder"}, false);
     c.kind = decoder ? ModelKind::decoder : ModelKind::encoder;

@@ -1,5 +1,5 @@
-// GPT-NeoX and Pythia (Black et al. 2022): attention and MLP side by side, q, k and v in turn for each head,
-// partly rotary.
+// GPT-NeoX and Pythia (Black et al. 2022): attention and MLP in parallel, q, k and v interleaved by head,
+// rotation of a part of each head.
 #include "model/families.h"
 #include "model/loading/rope_config.h"
 
@@ -33,7 +33,7 @@ Result<ModelConfig> read_gpt_neox(const Json& root, const std::string& file) {
 Result<ModelWeights> bind_gpt_neox(WeightStore& store, const ModelConfig& c) {
     store.set_prefixes({"gpt_neox.", ""});
     Binder b(store, c);
-    const char* head = b.has("lm_head.weight") ? "lm_head" : "embed_out";  // newer files, older ones
+    const char* head = b.has("lm_head.weight") ? "lm_head" : "embed_out";  // current and older names
     StackWeights s;
     s.token_embedding = b.embedding("embed_in", c.vocab, c.d_model, head);
     s.layers = b.layers(c.stacks[0], "layers.", [&](LayerWeights& w, const std::string& at) {

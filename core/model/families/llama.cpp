@@ -1,6 +1,6 @@
 // Llama and its relatives (Touvron et al. 2023): RMSNorm, rotary positions, gated MLP, shared key/value
 // heads. Mistral adds a sliding window, Qwen2 biases on q, k and v, Qwen3 a norm on q and k, Gemma scaled
-// embeddings, Gemma 2 also norms on what the blocks add, a window in every other layer, and soft caps.
+// embeddings, Gemma 2 also norms on the outputs of blocks, a window in every other layer, and soft caps.
 #include <cmath>
 
 #include "model/families.h"
@@ -10,17 +10,17 @@ namespace headlight {
 
 namespace {
 
-/// What their classes read differently; the defaults are Llama's.
+/// Lists the keys and defaults in which the classes differ; the defaults are Llama's.
 struct ClassKeys {
     JsonKey kv_heads = or_null("num_key_value_heads");
-    int64_t usual_kv_heads = 0;  // 0: one for each head
+    int64_t usual_kv_heads = 0;  // 0: one for each query head
     HeadDim head_dim{or_null("head_dim")};
     JsonKey activation = "hidden_act";
     const char* usual_activation = "silu";
     int64_t usual_width = 4096, usual_heads = 32, usual_layers = 32;
 };
 
-/// What all of them have; the defaults are Llama's.
+/// Reads the keys that all of them share; the defaults are Llama's.
 ModelConfig read_llama_common(ConfigReader& r, const ClassKeys& keys) {
     ModelConfig c;
     r.widths(c, {"hidden_size"}, keys.usual_width, {"num_attention_heads"}, keys.usual_heads, keys.head_dim);
@@ -61,7 +61,7 @@ Result<ModelConfig> read_mistral(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-/// Qwen's window is in force only where use_sliding_window says so, in the layers from max_window_layers on.
+/// Applies Qwen's window only if use_sliding_window is set, in the layers from max_window_layers on.
 void read_qwen_window(ConfigReader& r, StackConfig& s) {
     if (!r.boolean({"use_sliding_window"}, false) || r.is_null("sliding_window")) return;
     const int window = r.integer({"sliding_window"}, 4096, 1, 1 << 24),
@@ -96,7 +96,8 @@ Result<ModelConfig> read_qwen3(const Json& root, const std::string& file) {
     return r.finish(c);
 }
 
-/// What both generations of Gemma share: gains stored less 1, embeddings scaled by the root of the width.
+/// Applies the traits of both generations of Gemma: norm weights stored less 1, embeddings scaled by
+/// √d_model.
 void make_gemma(ConfigReader& r, ModelConfig& c) {
     c.stacks[0].vocab = c.vocab = r.vocabulary(256000);
     c.context = r.context({"max_position_embeddings"}, 8192);
@@ -110,7 +111,8 @@ Result<ModelConfig> read_gemma(const Json& root, const std::string& file) {
     ConfigReader r(root, file);
     ModelConfig c = read_llama_common(
         r, {"num_key_value_heads", 16, {"head_dim", 256}, "hidden_act", "gelu_pytorch_tanh", 3072, 16, 28});
-    if (c.activation == Activation::gelu) c.activation = Activation::gelu_tanh;  // as its class takes "gelu"
+    // its class computes "gelu" as gelu_tanh
+    if (c.activation == Activation::gelu) c.activation = Activation::gelu_tanh;
     make_gemma(r, c);
     c.stacks[0].d_mlp = r.mlp_width({"intermediate_size"}, 24576);
     c.rope = read_rope(r, c);
@@ -140,7 +142,7 @@ Result<ModelConfig> read_gemma2(const Json& root, const std::string& file) {
 }
 
 Result<ModelWeights> bind_llama(WeightStore& store, const ModelConfig& c) {
-    store.set_prefixes({"model.", "transformer.", ""});  // the second in front of what answers questions
+    store.set_prefixes({"model.", "transformer.", ""});  // "transformer.": models for question answering
     Binder b(store, c);
     StackWeights s;
     s.token_embedding = b.embedding("embed_tokens", c.vocab, c.d_model, "lm_head");

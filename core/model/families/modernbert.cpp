@@ -7,12 +7,12 @@ namespace headlight {
 
 namespace {
 
-/// One kind of layer's entry in rope_parameters; rope_scaling counts for both kinds.
+/// Reads one layer type's entry of rope_parameters; rope_scaling applies to both types.
 Json rope_entry(ConfigReader& r, const Json& both, const char* kind) {
     Json entry = r.keep(json_object(both, or_null(kind), r.file()), Json(Json::object()));
     if (!json_find(both, or_null(kind))) entry["rope_type"] = "default";
     entry.update(r.object("rope_scaling"));
-    entry.erase("truncate");  // counts beside the kinds alone
+    entry.erase("truncate");  // ignored outside the layer types' entries
     if (both.contains("truncate")) entry["truncate"] = both["truncate"];
     complete_rope_type(entry);
     return entry;

@@ -1,4 +1,4 @@
-// OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU; the 350M model is post-norm with narrow
+// OPT (Zhang et al. 2022): learned positions from row 2 on, ReLU; OPT-350M is post-norm with narrow
 // embeddings.
 #include "model/families.h"
 

@@ -1,5 +1,5 @@
-// Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP side by side, partly rotary, biases
-// everywhere.
+// Phi-1, 1.5 and 2 (Li et al. 2023): one norm feeds attention and MLP in parallel, rotation of a part of each
+// head, biases everywhere.
 #include "model/families.h"
 #include "model/loading/rope_config.h"
 

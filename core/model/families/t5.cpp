@@ -1,5 +1,5 @@
-// T5 (Raffel et al. 2020): pre-norm encoder and decoder with RMSNorm, no biases, scores without scaling, and
-// a bias by distance that layer 0 of each stack owns and the others share.
+// T5 (Raffel et al. 2020): pre-norm encoder and decoder with RMSNorm, no biases, unscaled scores, and a
+// relative position bias that layer 0 of each stack owns and the other layers share.
 #include <cmath>
 
 #include "model/families.h"
@@ -8,14 +8,14 @@ namespace headlight {
 
 namespace {
 
-/// What the class of mT5 has where its file says nothing; T5's own differ.
+/// Holds the defaults of a class; mT5's differ from T5's.
 struct Usual {
     int64_t vocabulary = 32128, d_mlp = 2048, layers = 6, heads = 8;
     const char* mlp = "relu";
     bool scales_logits = true;
 };
 
-/// Whether the folder holds the encoder alone, as text encoders of pictures and of sentences do.
+/// Returns whether the folder holds the encoder alone, as text encoders of image and sentence models do.
 bool is_encoder_alone(ConfigReader& r) {
     const std::vector<std::string> classes = r.architectures();
     for (const std::string& name : classes)
@@ -23,13 +23,13 @@ bool is_encoder_alone(ConfigReader& r) {
     return classes.empty() && !r.boolean({"is_encoder_decoder"}, true);
 }
 
-/// The encoder of a T5 without its decoder: no logits.
+/// Drops the decoder: no logits.
 void keep_encoder(ModelConfig& c) {
     c.kind = ModelKind::encoder;
     c.stacks.pop_back();
 }
 
-/// "gated-gelu" in one key; what transformers derives from it, and saves too, counts before it.
+/// Reads "gated-gelu" as transformers does; the keys that it derives from it and saves take precedence.
 void read_mlp(ConfigReader& r, ModelConfig& c, const char* usual) {
     const std::string mlp = r.text({"feed_forward_proj"}, usual);
     const std::string name = mlp == "gated-gelu" ? "gelu_new" : mlp.substr(mlp.find_last_of('-') + 1);
@@ -80,7 +80,7 @@ Result<ModelConfig> read_mt5(const Json& root, const std::string& file) {
     return read_t5_common(root, file, {250112, 1024, 8, 6, "gated-gelu", false});
 }
 
-/// One table under these names, and the unembedding's where that is tied.
+/// Adds the embedding table's names, and the unembedding's if it is tied.
 std::vector<std::string> names_of_t5_table(const ModelConfig& c, std::vector<std::string> names) {
     for (const char* other : {"shared", "encoder.embed_tokens", "decoder.embed_tokens"})
         names.emplace_back(other);
@@ -115,7 +115,7 @@ StackWeights bind_t5_stack(Binder& b, const StackConfig& stack) {
 }
 
 Result<ModelWeights> bind_t5(WeightStore& store, const ModelConfig& c) {
-    store.set_prefixes({"", "transformer."});  // classifiers of tokens have a name in front
+    store.set_prefixes({"", "transformer."});  // "transformer.": token classifiers
     Binder b(store, c);
     ModelWeights w;
     for (const auto& stack : c.stacks) w.stacks.push_back(bind_t5_stack(b, stack));

@@ -1,4 +1,4 @@
-// ViT (Dosovitskiy et al. 2021): a picture cut into patches, a class token in front, a pre-norm encoder.
+// ViT (Dosovitskiy et al. 2021): an image cut into patches after a class token, a pre-norm encoder.
 #include "base/cast.h"
 #include "model/families.h"
 
@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-/// A side of a square, as one number or as two equal ones.
+/// Reads the side of a square, given as one number or as two equal ones.
 int side(ConfigReader& r, const char* key, int64_t usual, int64_t max) {
     const auto it = r.root().find(key);
     if (it == r.root().end() || !it->is_array()) return r.integer({key}, usual, 1, max);

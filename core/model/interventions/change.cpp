@@ -1,3 +1,4 @@
+// Defines the table of changes: how each kind is parsed, spelled, labeled and applied.
 #include "model/interventions/change.h"
 
 #include <cmath>
@@ -29,7 +30,7 @@ std::string short_number(float value) {
     return text;
 }
 
-// ---- What is read behind the colon.
+// ---- Parses the text after the colon.
 template <ChangeKind kind>
 Result<Change> parse_ablated(const ModelConfig& c, const std::string&, const std::string& rest) {
     TRY(const AttentionHead head, parse_head(c, rest, "--ablate"));
@@ -108,7 +109,7 @@ Result<Change> parse_positions(const ModelConfig& c, const std::string& text, co
     return change;
 }
 
-// ---- How it is spelled.
+// ---- Spells changes as --change reads them.
 std::string spell_ablated(const ModelConfig& c, const Change& change) {
     return head_path(c, change.block, change.head);
 }
@@ -130,7 +131,7 @@ std::string spell_positions(const ModelConfig& c, const Change& change) {
     return order_name(change.value) + place_name(c, change);
 }
 
-// ---- How people read it.
+// ---- Labels changes for users.
 std::string cells_label(const ModelConfig& c, const Change& change, const ChangeTokens& tokens) {
     return span_label(tokens.queries, change.query, change.queries) + " → " +
            span_label(tokens.keys, change.key, change.keys) + where(c, change);
@@ -169,7 +170,7 @@ std::string label_positions(const ModelConfig& c, const Change& change, const Ch
     return "positions " + order_name(change.value) + where(c, change);
 }
 
-// ---- What it does to a head's rule.
+// ---- Applies changes to a head's rule.
 void make_zero(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::zero; }
 void make_mean(const Change&, const MaskPlan&, HeadRule& head) { head.z = HeadRule::Z::mean; }
 void make_uniform(const Change&, const MaskPlan&, HeadRule& head) {
@@ -190,7 +191,7 @@ void edit_score(const Change& change, const MaskPlan& mask, HeadRule& head) {
 using Kind = ChangeKind;
 using Target = ChangeTarget;
 
-// In the order of ChangeKind; those that ablate a head stand first.
+// Follows the order of ChangeKind; the rows that ablate a head come first.
 constexpr ChangeRow kChanges[] = {
     {Kind::zero, Target::head, "zero", nullptr, "its z is 0", true, parse_ablated<Kind::zero>, spell_ablated,
      label_ablated<Kind::zero>, make_zero, false},

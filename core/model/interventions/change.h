@@ -1,4 +1,4 @@
-// What a person changes in a forward pass.
+// Defines the changes that a user makes to a forward pass.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace headlight {
 struct HeadRule;  // model/attention.h
 struct MaskPlan;
 
-/// In the order of the table of changes (change.cpp).
+/// Follows the order of the table of changes (change.cpp).
 enum class ChangeKind {
     zero,
     mean,
@@ -36,45 +36,48 @@ enum class ChangeKind {
     noise
 };
 
-/// What a kind of change acts on: a head's rule, cells painted onto its mask, a whole part of a layer,
-/// where a stack's tokens stand, or rows of what a layer computes.
+/// Says which part of the model a kind of change acts on: a head's rule, cells painted onto its mask, a whole
+/// block of a layer, the positions of a stack, or rows of an activation.
 enum class ChangeTarget { head, cells, attention, mlp, positions, rows };
 
-/// Which attention blocks a change concerns that names no single one. usual: a temperature every block;
-/// anything else every self-attention block, because its cells are those of one text.
+/// Says which attention blocks a change applies to if it names none. usual: every block for a temperature,
+/// every self-attention block otherwise, because cells belong to one text.
 enum class Blocks { usual, encoder, decoder, cross, all };
 
-/// As many rows or columns as there are, and will be as a text is written.
+/// Means "to the end", also as the text grows.
 inline constexpr int kToEnd = 1 << 24;
 
-/// Scores and temperatures within these never overflow together: |score| at most, and the least that is not
-/// 0, hard.
+/// Bounds scores and temperatures so that they never overflow together: |score|, and the smallest temperature
+/// above 0 (hard).
 inline constexpr float kLargestScore = 1e30f, kMinTemperature = 1e-6f;
 
-/// The value of a change that switches positions off, and the largest seed that shuffles them.
+/// kNoPositions: the value of a change that switches positions off; kLargestSeed bounds the seed that
+/// shuffles them.
 inline constexpr float kNoPositions = -1, kLargestSeed = 1 << 20;
 
-/// One change. Unset places mean several: block −1 the blocks that `blocks` says, head −1 every head.
+/// Describes one change. Block −1 means all blocks in `blocks`, head −1 every head.
 struct Change {
     ChangeKind kind = ChangeKind::zero;
     int block = -1, head = -1;
-    int query = -1, key = -1;  // of mask, unmask and score; query: of patches and noise, the first position
-    float value = 0;  // temperature (0: hard, infinite: uniform), the score, or the seed of an order of
-                      // positions (kNoPositions: none) or of noise
-    std::shared_ptr<const Matrix> pattern;  // freeze: [queries, keys]; patches and noise: [positions, width];
-                                            // none: what is computed stays
-    std::string from;           // freeze, patches: the text that it is of; patches, empty: the unchanged run
-    int queries = 1, keys = 1;  // of mask and unmask: rows and columns of the rectangle that begins at
-                                // query, key; queries: of patches and noise; kToEnd: all from there on
+    int query = -1, key = -1;  // mask, unmask, score; patches, noise: query is the first position
+    /// temperature (0: hard, infinite: uniform); score; seed of shuffled positions (kNoPositions: none) or of
+    /// noise
+    float value = 0;
+    /// freeze: [queries, keys]; patches, noise: [positions, width]; null: no effect
+    std::shared_ptr<const Matrix> pattern;
+    std::string from;  // freeze, patches: source text; patches, empty: the unchanged run
+    /// mask, unmask: size of the rectangle from (query, key) on; patches, noise: queries counts positions;
+    /// kToEnd: to the end
+    int queries = 1, keys = 1;
     Blocks blocks = Blocks::usual;
 
     bool operator==(const Change&) const = default;
     bool concerns(const ModelConfig& config, int of_block) const;
     bool concerns(const ModelConfig& config, int of_block, int of_head) const;
-    bool paints() const;  // cells, onto masks
+    bool paints() const;  // whether it paints cells onto masks
 };
 
-/// What people read in place of numbers: the labels of the block's queries and keys.
+/// Holds the labels of a block's queries and keys, which users read in place of numbers.
 struct ChangeTokens {
     const std::vector<std::string>&queries, &keys;
 };
@@ -83,46 +86,43 @@ struct ChangeTokens {
 struct ChangeRow {
     ChangeKind kind;
     ChangeTarget target;
-    const char* name;   // before the colon of --change; of an ablation behind "ablate:L.H:"
-    const char* alias;  // an older spelling; null: none
-    const char* help;   // what it does, for people
-    bool ablates;       // a head is ablated: --ablate reads it too
-    /// What stands behind the colon; `text` is the whole, for errors.
+    const char* name;   // before the colon of --change; of an ablation after "ablate:L.H:"
+    const char* alias;  // older spelling; null: none
+    const char* help;   // effect, as shown to users
+    bool ablates;       // ablates a head: --ablate reads it too
+    /// Parses `rest`, the text after the colon; errors quote `text`, the whole.
     Result<Change> (*parse)(const ModelConfig& config, const std::string& text, const std::string& rest);
-    /// The inverse.
+    /// Spells the change as `parse` reads it.
     std::string (*spell)(const ModelConfig& config, const Change& change);
-    /// For people: "cat 3 → The 0 in 2.0".
+    /// Labels it for users: "cat 3 → The 0 in 2.0".
     std::string (*label)(const ModelConfig& config, const Change& change, const ChangeTokens& tokens);
-    /// What it does to the rule of a head that it concerns; null where the target is no head.
+    /// Changes the rule of a head that it applies to; null if the target is not a head.
     void (*apply)(const Change& change, const MaskPlan& mask, HeadRule& head);
-    /// Whether every query then rests on all others, also on later ones: trace/reuse keeps no row of it.
+    /// Whether every query then depends on all others, later ones too: trace/reuse keeps no row of it.
     bool rests_on_every_query;
 };
 std::span<const ChangeRow> change_rows();
 const ChangeRow& change_row(ChangeKind kind);
-/// The rows that ablate a head.
+/// Returns the rows that ablate a head.
 std::span<const ChangeRow> ablations();
 
-/// "3.5", "3.5:mean", "cross.0.2:hard", "3.5:keep": a head and how it is ablated (zero where nothing is
-/// said).
+/// Parses "3.5", "3.5:mean", "cross.0.2:hard" or "3.5:keep": a head and its ablation (default: zero).
 Result<Change> parse_ablation(const ModelConfig& config, const std::string& text);
 
-/// A number from kMinTemperature up to kLargestScore, 0 (hard) or "inf" (uniform).
+/// Parses a number from kMinTemperature to kLargestScore, 0 (hard) or "inf" (uniform).
 Result<float> parse_temperature(const std::string& text);
 
-/// Everything else of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5",
+/// Parses every spelling of --change: "temperature:0.5", "mask:16>10", "unmask:3-5>9-12", "score:16>10=4.5",
 /// "freeze:2.0=TEXT", "skip-attention:3", "skip-mlp:3", "positions:off@encoder", "positions:shuffle:7",
-/// "patch-resid:16@3=TEXT", "patch-head:*@2.0" (of the unchanged run), "noise:3-5=SEED".
-/// Behind the first four (before the =) a place may
-/// stand: "@2.0" a head, "@2" a layer,
-/// "@encoder", "@decoder", "@cross" all layers of a kind, "@*" everywhere. Rows and columns of mask and
-/// unmask: "16", "3-5", "16.." (and later), "*" (all). "forbid" and "allow" are read as mask and unmask.
-/// Values whose use would overflow are refused.
+/// "patch-resid:16@3=TEXT", "patch-head:*@2.0" (of the unchanged run), "noise:3-5=SEED". The first four take
+/// an optional place (before the =): "@2.0" a head, "@2" a layer, "@encoder", "@decoder", "@cross" all layers
+/// of a kind, "@*" everywhere. mask and unmask take rows and columns "16", "3-5", "16.." (to the end), "*"
+/// (all). "forbid" and "allow" are read as mask and unmask. Refuses values that would overflow.
 Result<Change> parse_change(const ModelConfig& config, const std::string& text);
 
-/// As parse_change reads it; a frozen pattern that comes from no text has no spelling.
+/// Spells a change as parse_change reads it; a frozen pattern without a source text has no spelling.
 std::string change_name(const ModelConfig& config, const Change& change);
-/// As people read it.
+/// Labels a change for users.
 std::string change_label(const ModelConfig& config, const Change& change, const ChangeTokens& tokens);
 
 }  // namespace headlight

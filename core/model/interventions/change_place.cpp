@@ -1,3 +1,4 @@
+// Reads and spells the place of a change.
 #include "model/interventions/change_place.h"
 
 #include <tuple>
@@ -12,7 +13,7 @@ namespace {
 constexpr std::pair<Blocks, const char*> kBlocks[] = {
     {Blocks::encoder, "encoder"}, {Blocks::decoder, "decoder"}, {Blocks::cross, "cross"}, {Blocks::all, "*"}};
 
-/// Where a change is: "3.5", "cross.0.2", "3", "cross.0", "cross", "*"; false where there is no such place.
+/// Reads "3.5", "cross.0.2", "3", "cross.0", "cross" or "*"; returns false if the model has no such place.
 bool read_place(const ModelConfig& c, const std::string& text, Change& change) {
     for (const auto& [blocks, name] : kBlocks) {
         if (text != name) continue;
@@ -29,7 +30,7 @@ bool read_place(const ModelConfig& c, const std::string& text, Change& change) {
     return true;
 }
 
-/// Of a position in a text, below a million.
+/// Reads a position in a text, below a million.
 bool read_position(const std::string& text, int& position) {
     return read_number(text, position) && text[0] != '-' && position < 1'000'000;
 }

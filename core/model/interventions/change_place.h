@@ -1,4 +1,4 @@
-// Where a change acts, as the command line spells it: heads, layers, kinds of attention, cells.
+// Reads and spells where a change acts: heads, layers, kinds of attention, cells.
 #pragma once
 
 #include <charconv>
@@ -8,42 +8,43 @@
 
 namespace headlight {
 
-/// Whether a block is one of those that a change without a block of its own concerns.
+/// Returns whether a change that names no block applies to this one.
 bool within(Blocks blocks, const ModelConfig& config, int block);
 
-/// The number of a layer's attention block, or −1: "3", "encoder.0", "cross.1".
+/// Returns a layer's attention block, or −1: "3", "encoder.0", "cross.1".
 int find_block(const ModelConfig& config, const std::string& layer);
 
-/// Whether a block is a layer's own attention, so that its number stands for the layer too.
+/// Returns whether a block is its layer's self-attention, so that its number identifies the layer too.
 bool is_layer(const ModelConfig& config, int block);
 
-/// Takes "@2.0", "@cross.0", "@encoder" or "@*" off the end; true where there is none or the place exists.
+/// Removes "@2.0", "@cross.0", "@encoder" or "@*" from the end; returns true if there was none or the place
+/// exists.
 bool take_place(const ModelConfig& config, std::string& text, Change& change);
-/// The same place, spelled; "" for the usual blocks.
+/// Spells the place; "" for the usual blocks.
 std::string place_name(const ModelConfig& config, const Change& change);
 
-/// "16>10"; where several rows and columns may be named "3-5>9", "16..>0" and "*>0" too.
+/// Reads "16>10"; with `several` also "3-5>9", "16..>0" and "*>0".
 bool read_cells(const std::string& text, bool several, Change& change);
 std::string cells_name(const Change& change);
 
-/// "16", or where several may be named "3-5", "16.." and "*" too: the first and how many; and their name.
+/// Reads "16", or with `several` also "3-5", "16.." and "*", as first and count; span_name spells it.
 bool read_span(const std::string& text, bool several, int& first, int& count);
 std::string span_name(int first, int count);
-/// The last position that must be there for a span: its first, where it goes on as a text is written.
+/// Returns the last position that a span needs: its first, if it extends to the end.
 inline int last_named(int first, int count) { return count == kToEnd ? first : first + count - 1; }
 
-/// As people read it: " in the decoder", " in 2.0"; "cat 3", "3–5", "16–", "all", with the labels of tokens.
+/// Labels for users: " in the decoder", " in 2.0"; "cat 3", "3–5", "16–", "all", with the labels of tokens.
 std::string where(const ModelConfig& config, const Change& change);
 std::string span_label(const std::vector<std::string>& labels, int first, int count);
 
-/// Why a change cannot be read, and what helps.
+/// Explains why a change cannot be read; `helps` says how to correct it.
 Error unusable(const std::string& text, const std::string& helps);
 
-/// "off" or "shuffle:7": the value of a change of positions.
+/// Reads "off" or "shuffle:7", the value of a change of positions.
 bool read_order(const std::string& text, float& value);
 std::string order_name(float value);
 
-/// The whole text is one number.
+/// Reads a text that is one number and nothing else.
 template <class Number>
 bool read_number(const std::string& text, Number& value) {
     const auto read = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,3 +1,4 @@
+// Checks changes against a model's layers, heads and widths.
 #include "model/interventions/check_changes.h"
 
 #include "model/interventions/change_place.h"
@@ -7,8 +8,8 @@ namespace headlight {
 
 namespace {
 
-/// What a change of a kind must name: nothing in particular, a whole stack, a head, an attention block, or
-/// the block that stands for its layer.
+/// Says which place a kind of change must name: none, a whole stack, a head, an attention block, or the block
+/// that identifies its layer.
 enum class Named { anything, stack, head, block, layer };
 
 Named named_by(ChangeKind kind) {
@@ -37,7 +38,7 @@ bool has_blocks(const ModelConfig& c, const Change& change) {
     return false;
 }
 
-/// Whether the block and the head of a change are there.
+/// Returns whether the model has the block and the head of a change.
 bool has_place(const ModelConfig& c, const Change& change) {
     if (change.block < -1 || change.block >= c.blocks() || !has_blocks(c, change)) return false;
     const int heads = change.block < 0 ? c.max_heads() : c.heads(change.block);
@@ -59,14 +60,14 @@ bool has_place(const ModelConfig& c, const Change& change) {
 
 bool has_span(int first, int count) { return first >= 0 && count >= 1; }
 
-/// Whether it says which positions it is about, where it is about some.
+/// Returns whether a change names its positions, if its kind needs them.
 bool has_positions(const Change& change) {
     const bool cells = change.paints() || change.kind == ChangeKind::score;
     const bool rows = cells || is_patch(change.kind) || change.kind == ChangeKind::noise;
     return (!rows || has_span(change.query, change.queries)) && (!cells || has_span(change.key, change.keys));
 }
 
-/// Whether the rows that it brings are as wide as those that it replaces.
+/// Returns whether the rows of a change are as wide as those that they replace.
 bool has_width(const ModelConfig& c, const Change& change) {
     if (!change.pattern || change.kind == ChangeKind::freeze) return true;
     return change.pattern->cols() ==

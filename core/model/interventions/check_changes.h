@@ -1,14 +1,13 @@
-// Whether a model has what changes name.
+// Checks that a model has what changes name.
 #pragma once
 
 #include "model/forward.h"
 
 namespace headlight {
 
-/// Fails where a change names a stack, a layer, a head or positions that the model lacks, or brings rows of
-/// another width than those that it replaces. Wherever changes come from (options, files, another model),
-/// this is the gate before layers and heads are indexed by them. Positions may lie behind the text, which may
-/// become longer.
+/// Fails if a change names a stack, layer, head or position that the model lacks, or has rows of another
+/// width than those that they replace. Guards all indexing by layers and heads, whether changes come from
+/// options, files or another model. Accepts positions beyond the text, which may grow.
 Status check_changes(const Model& model, const Intervention& intervention);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Replaces rows of activations.
 #include "model/interventions/given_rows.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Rows of an activation that a person gives in place of what a pass computes: activation patching (Meng et
-// al. 2022).
+// Replaces rows of an activation by given ones: activation patching (Meng et al. 2022).
 #pragma once
 
 #include <memory>
@@ -10,45 +9,46 @@
 
 namespace headlight {
 
-/// Rows of an activation as they were computed, where a person put others in their place.
+/// Holds rows of an activation as computed, before the user's rows replaced them.
 struct ReplacedRows {
     std::vector<int> at;  // positions, ascending
     Matrix rows;          // [at, width]
 
     bool empty() const { return at.empty(); }
-    /// Puts them back into `all` [n, width].
+    /// Writes them back into `all` [n, width].
     void put_back(MatrixRef all) const;
 };
 
-/// Rows of one activation [n, width] that are put in place of those computed, one part after another.
+/// Holds rows that replace those of one activation [n, width], in parts applied in order.
 struct GivenRows {
     struct Part {
-        int first = 0, count = 1;              // positions; those that `values` lacks stay as they are
+        int first = 0, count = 1;              // positions; rows that `values` lacks stay as computed
         std::shared_ptr<const Matrix> values;  // [positions, width]
-        bool added = false;                    // to what is computed, in place of replacing it
+        bool added = false;                    // adds to the computed rows instead of replacing them
         bool has(int row) const;
     };
     std::vector<Part> parts;
 
     bool empty() const { return parts.empty(); }
-    /// Puts them into `rows`, which are those of the positions from `first` on.
+    /// Writes the given rows into `rows`, which begin at position `first`.
     void put(int first, MatrixRef rows) const;
-    /// Whether a position is given anything.
+    /// Returns whether a position has a given row.
     bool gives(int row) const;
-    /// Whether a position is given a row in place of what is computed, not added to it.
+    /// Returns whether a position's row is replaced, not added to.
     bool replaces(int row) const;
-    /// What `rows`, those of the positions from `first` on, hold where others will be put, behind what an
-    /// earlier pass (or null) replaced of the positions before.
+    /// Returns the computed rows that put() will replace in `rows`, which begin at position `first`, after
+    /// those of earlier positions in `past` (or null).
     ReplacedRows replaced(const ReplacedRows* past, int first, ConstMatrixRef rows) const;
-    /// Makes rows of gradients by what is computed, each of a position, zero where it is replaced.
+    /// Zeroes gradients by computed rows that are replaced; positions: of each gradient row.
     void hide(std::span<const int> positions, MatrixRef gradients) const;
-    /// Whether a position is given the same, so that passes may share what rests on it.
+    /// Returns whether a position has the same given row in both, so that passes may share what depends on
+    /// it.
     bool same_row(const GivenRows& other, int row) const;
 };
 
-/// What a person changed of a layer beside its attention blocks.
+/// Holds the user's changes to a layer outside its attention blocks.
 struct LayerChanges {
-    bool no_mlp = false;           // its MLP is left out
+    bool no_mlp = false;           // skips the MLP
     GivenRows resid_pre, mlp_out;  // [n, d_model]
 };
 

@@ -1,3 +1,4 @@
+// Defines the table of masks, parses their names and reads mask files.
 #include "model/interventions/mask.h"
 
 #include <charconv>
@@ -42,7 +43,7 @@ Result<std::vector<std::vector<bool>>> read_rows(std::string_view text, const st
     return rows;
 }
 
-/// Where more or fewer numbers follow the name than belong there.
+/// Explains that the name takes another count of numbers.
 Error wrong_count(const std::string& text, const MaskKind& kind) {
     constexpr const char* counts[] = {"no number", "one number", "two numbers"};
     constexpr const char* examples[] = {"", ":4", ":1:4"};

@@ -1,4 +1,4 @@
-// Which keys a query may see.
+// Says which keys a query may attend to.
 #pragma once
 
 #include <array>
@@ -23,17 +23,17 @@ struct KeyRange {
     bool operator==(const KeyRange&) const = default;
 };
 
-/// What a model's own mask knows of one attention block.
+/// Holds the model's own mask of one attention block.
 struct MaskParams {
     bool causal = true;
-    int window = 0;  // a query sees the keys nearer than this, itself included; 0: all
+    int window = 0;  // a query attends to keys less than this far back, itself included; 0: all
 };
 
-/// A query and a key, and what else a mask may ask about.
+/// Holds a query, a key, and what else a mask may depend on.
 struct MaskPair {
     int query = 0, key = 0;
     MaskParams own;
-    std::span<const int> sentences;  // number of each token's sentence, kPadding for what only fills a batch
+    std::span<const int> sentences;  // sentence of each token; kPadding: padding
 };
 
 inline constexpr int kPadding = -1;
@@ -41,31 +41,31 @@ inline constexpr int kPadding = -1;
 /// A row of the table of masks.
 struct MaskKind {
     const char* name;
-    const char* label;  // for a person; each # is one of the numbers
+    const char* label;  // for users; each # is one of the numbers
     const char* help;
-    int numbers;             // that follow the name, each after a colon
-    std::array<int, 2> min;  // the smallest that each may be
+    int numbers;             // count of numbers after the name, each after a colon
+    std::array<int, 2> min;  // smallest value of each
     bool (*allowed)(std::span<const int> numbers, const MaskPair& pair);
 };
 
-/// A mask in force: one kind with its numbers, for every self-attention layer.
+/// Is a mask in force for every self-attention layer: one kind with its numbers.
 class Mask {
 public:
-    /// The model's own mask.
+    /// Makes the model's own mask.
     Mask();
-    /// "own", "none", "causal", "window:4", "prefix:3", "global:1:4", "block", or "file:F.json": rows of 0
-    /// and 1.
+    /// Parses "own", "none", "causal", "window:4", "prefix:3", "global:1:4", "block", or "file:F.json": rows
+    /// of 0 and 1.
     static Result<Mask> parse(const std::string& text);
 
-    /// The rows of a mask file; `file` is what messages call it. For tests and fuzzing too.
+    /// Parses the rows of a mask file; messages call it `file`. For tests and fuzzing too.
     static Result<Mask> of_rows(std::string_view text, const std::string& file);
 
-    /// As parse() reads it.
+    /// Spells the mask as parse() reads it.
     std::string name() const;
-    /// For a person: "sliding window 2".
+    /// Labels it for users: "sliding window 2".
     std::string label() const;
     bool is_own() const;
-    /// Rows of a mask from a file; 0 for other kinds.
+    /// Counts the rows of a mask from a file; 0 for other kinds.
     int file_rows() const { return rows_ ? isize(*rows_) : 0; }
     bool allowed(const MaskPair& pair) const;
 
@@ -75,31 +75,29 @@ private:
     const MaskKind* kind_;
     std::vector<int> numbers_;
     std::string file_;
-    std::shared_ptr<const std::vector<std::vector<bool>>> rows_;  // of a file
+    std::shared_ptr<const std::vector<std::vector<bool>>> rows_;  // from a file
 };
 
-/// Cells of the grid of queries and keys.
+/// Is a rectangle of cells of the grid of queries and keys.
 struct Rectangle {
     int query = 0, key = 0, queries = 1, keys = 1;
 };
 
-/// A mask laid out for one attention block.
-/// A fully masked row, one whose query may see nothing, falls back to uniform attention over all keys, as
-/// transformers computes it (its eager attention adds the lowest float to every score of such a row). That is
-/// what every part of the program takes it for: heat map, thumbnail, lines, steps, numbers and statistics
-/// show and count the uniform weights, and where there is room the row is marked as fully masked. Its cells
-/// are masked (allows) and weigh all the same (weighs).
+/// Lays out a mask for one attention block. A fully masked row, one whose query may attend to nothing, falls
+/// back to uniform attention over all keys, as in transformers (its eager attention adds the lowest float to
+/// every score of such a row). The whole program treats it so: heat map, thumbnail, lines, steps, numbers and
+/// statistics show and count the uniform weights, and mark the row as fully masked where space permits. Its
+/// cells are masked (allowed() is false) and still have weight (has_weight() is true).
 struct MaskPlan {
-    std::vector<KeyRange> visible;  // per query: from the first to the last key it may see
-    int keys = 0;                   // in all
-    std::vector<std::vector<bool>>
-        masked;  // per query: keys within `visible` that are hidden all the same; empty rows have none
+    std::vector<KeyRange> visible;          // per query: range that spans its allowed keys
+    int keys = 0;                           // total
+    std::vector<std::vector<bool>> masked;  // per query: masked keys within its range; empty rows: none
 
-    /// Self-attention over as many tokens as there are sentence numbers. Without meaning once `cancel` was
+    /// Builds the plan of self-attention over as many tokens as `sentences` has. Unusable once `cancel` was
     /// set.
     static MaskPlan make(const Mask& mask, const MaskParams& own, std::span<const int> sentences,
                          const CancelFlag* cancel = nullptr);
-    /// Every query sees every key, as in cross-attention.
+    /// Lets every query attend to every key, as in cross-attention.
     static MaskPlan full(int queries, int keys);
 
     bool allowed(int q, int k) const { return visible[q].contains(k) && !is_masked(q, k); }
@@ -107,24 +105,22 @@ struct MaskPlan {
     bool has_masked(int q) const { return !masked.empty() && !masked[q].empty(); }
     bool hides_any() const;
     bool fully_masked(int q) const { return visible[q].size() == 0; }
-    /// Whether the row of a query may weigh a key: one that is seen, or any where the row is fully masked.
+    /// Returns whether a key has weight for a query: an allowed one, or any in a fully masked row.
     bool has_weight(int q, int k) const { return fully_masked(q) || allowed(q, k); }
-    /// From the first to the last key that the row of a query may weigh, or the rows of the queries [first,
-    /// last).
+    /// Returns the range of keys with weight for a query, or for the queries [first, last).
     KeyRange weight_range(int q) const { return fully_masked(q) ? KeyRange{0, keys} : visible[q]; }
     KeyRange weight_range(int first, int last) const;
-    /// Whether a query may see the same keys under two plans; plans of different sizes can agree on a row
-    /// that sees something.
+    /// Returns whether a query may attend to the same keys under both plans; plans of different sizes can
+    /// agree on a row that is not fully masked.
     bool same_row(const MaskPlan& other, int q) const;
-    /// Lets queries see keys, or hides these from them; what lies beyond the grid is left out.
+    /// Unmasks or masks cells; ignores those outside the grid.
     void set(const Rectangle& cells, bool allowed);
 };
 
-/// The table of masks: the only place to add one.
+/// Returns the table of masks: the only place to add one.
 std::span<const MaskKind> mask_kinds();
 
-/// The number of each token's sentence: a new one begins behind ".", "!" or "?", and behind a token of
-/// another type.
+/// Numbers each token's sentence: a new one begins after ".", "!" or "?", and where the token type changes.
 std::vector<int> sentence_numbers(std::span<const std::string> tokens, std::span<const int> types, int count);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// A mask laid out for a block: which keys each query may see.
+// Lays out a mask for a block: which keys each query may attend to.
 #include <algorithm>
 
 #include "base/cast.h"
@@ -8,7 +8,7 @@ namespace headlight {
 
 namespace {
 
-/// One row of a plan by asking about every key.
+/// Fills one row of a plan by testing every key.
 void fill_row(const Mask& mask, MaskPair pair, MaskPlan& plan) {
     KeyRange& visible = plan.visible[pair.query];
     visible = {plan.keys, 0};
@@ -57,7 +57,7 @@ bool MaskPlan::same_row(const MaskPlan& other, int q) const {
 
 namespace {
 
-/// One row of `set`: keys [begin, end) of a row are seen, or hidden.
+/// Unmasks or masks the keys [begin, end) of one row.
 void set_row(MaskPlan& plan, size_t q, int begin, int end, bool allowed) {
     KeyRange& range = plan.visible[q];
     std::vector<bool> hidden = plan.masked[q];

@@ -1,3 +1,4 @@
+// Parses and spells patches and noise.
 #include "model/interventions/patch_change.h"
 
 #include "base/quoted.h"
@@ -7,8 +8,8 @@ namespace headlight {
 
 namespace {
 
-/// Whether a place is one that the kind acts on: a head, or a layer's own attention block, whose number
-/// stands for the layer too.
+/// Returns whether a place suits the kind: a head, or a layer's self-attention block, which identifies the
+/// layer.
 bool has_place(ChangeKind kind, const ModelConfig& c, const Change& change) {
     if (kind == ChangeKind::patch_head) return change.head >= 0;
     if (change.block < 0 || change.head >= 0) return false;

@@ -1,3 +1,4 @@
+// Builds the rules of attention of a pass: the model's own, the mask and the user's changes.
 #include "model/interventions/rules.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace headlight {
 
 namespace {
 
-/// The rules of one stack.
+/// Builds the rules of one stack.
 class AttentionRuleBuilder {
 public:
     AttentionRuleBuilder(const Model& model, size_t stack, std::span<const Sequence> inputs,
@@ -40,9 +41,9 @@ public:
 
 private:
     using Shared = std::shared_ptr<const AttentionRule>;
-    static constexpr int kCross = -1;  // in place of a window: cross-attention's own mask
+    static constexpr int kCross = -1;  // selects cross-attention's own mask instead of a window
 
-    /// What is changed beside the attention blocks of the layer whose first block this is.
+    /// Collects the changes outside attention of the layer whose first block is `block`.
     LayerChanges changes_of(int block) const {
         LayerChanges out;
         for (const Change& c : intervention_.changes) {
@@ -54,7 +55,7 @@ private:
         }
         return out;
     }
-    /// What the last change of positions says of this stack.
+    /// Returns the last change of this stack's positions.
     PositionIds changed_positions() const {
         PositionIds out;
         for (const Change& change : intervention_.changes) {
@@ -65,7 +66,7 @@ private:
         }
         return out;
     }
-    /// table: of T5's buckets, or null.
+    /// Builds the position bias; table: of T5's buckets, or null.
     PositionBias position_bias(const float* table) const {
         PositionBias out;
         if (positions_.off) return out;
@@ -117,20 +118,19 @@ private:
     PositionBias bias_;
     std::map<std::pair<int, float>, Shared> rules_;  // by window and scale
     std::map<std::pair<int, std::vector<size_t>>, std::shared_ptr<const MaskPlan>>
-        masks_;  // by window and what was painted
+        masks_;  // by window and painted cells
 };
 
-/// What a person changed of one head, in the order in which they changed it.
+/// Applies one change to one head; called in the user's order.
 void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
     const ChangeRow& row = change_row(change.kind);
-    if (!row.apply) return;  // painted cells and skipped parts are seen to elsewhere
+    if (!row.apply) return;  // painted cells and skipped blocks are handled elsewhere
     const HeadRule::Z before = head.z;
     row.apply(change, mask, head);
     if (head.z != before) head.rests_on_every_query = row.rests_on_every_query;
 }
 
-/// The mask of one head with the rectangles that were painted over it, in their order; none where there are
-/// none.
+/// Paints the rectangles that apply to one head over its mask, in order; null if there are none.
 std::shared_ptr<const MaskPlan> AttentionRuleBuilder::painted(const MaskPlan& mask, int block, int head,
                                                               int window) {
     std::vector<size_t> rectangles;
@@ -149,7 +149,7 @@ std::shared_ptr<const MaskPlan> AttentionRuleBuilder::painted(const MaskPlan& ma
     return plan = std::move(made);
 }
 
-/// The rule of one block with what a person changed of it and its heads.
+/// Copies the rule of a block and applies the user's changes to it and its heads.
 AttentionRuleBuilder::Shared AttentionRuleBuilder::with_changes(const Shared& rule, int block, int window) {
     const auto& changes = intervention_.changes;
     const auto skips = [&](const Change& c) {

@@ -1,4 +1,4 @@
-// The rules of attention in force: the model's own, with a mask and a person's changes laid over them.
+// Builds the rules of attention in force: the model's own, under a mask and the user's changes.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace headlight {
 
-/// What is in force in a pass over these sequences: for each stack the rules of its layers. Blocks that are
-/// under the same rule share it, and heads that are masked alike share their mask. Fails where the model
-/// lacks what a change names (check_changes), and when `cancel` was set; it is read between rows of masks.
+/// Returns the rules of each layer of each stack for a pass over these sequences. Blocks under the same rule
+/// share it; heads with the same mask share that. Fails if the model lacks what a change names
+/// (check_changes), and if `cancel` was set, which it reads between rows of masks.
 Result<std::vector<std::vector<LayerRules>>> attention_rules(const Model& model,
                                                              std::span<const Sequence> inputs,
                                                              const Intervention& intervention,

@@ -1,3 +1,4 @@
+// Binds tensors to a model's weights.
 #include "model/loading/binder.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Reads config.json and its companions.
 #include "model/loading/config.h"
 
 #include <cmath>
@@ -12,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-/// What a decoder begins with is read as any token is, so it must be one.
+/// Checks that a decoder's start tokens are in its vocabulary, because they are read as any token is.
 Status check_first_ids(const ModelConfig& c, const std::string& name) {
     if (!c.can.write_target) return success();
     for (const auto& [key, id] : {std::pair("decoder_start_token_id", c.start_id),
@@ -24,7 +25,7 @@ Status check_first_ids(const ModelConfig& c, const std::string& name) {
     return success();
 }
 
-/// The first token that ends a text; −1 where the vocabulary holds none.
+/// Returns the first token that ends a text; −1 if the vocabulary holds none.
 int end_id(const ModelConfig& c) {
     for (const int id : c.generation.eos_token_ids)
         if (id < c.decoder().vocab) return id;
@@ -60,8 +61,8 @@ namespace {
 constexpr int64_t kMaxIds = 1 << 23;
 constexpr size_t kMaxRules = 1 << 16;
 
-/// Ids of an entry that is one id or a list of them; −1 stands for none, and lists inside it count where they
-/// hold a single id.
+/// Reads an entry that is one id or a list of ids; −1 means none, and an inner list counts if it holds one
+/// id.
 Status read_ids(const Json& root, const char* key, const std::string& name, std::vector<int>& out) {
     const Json* value = json_find(root, or_null(key));
     if (!value) return success();
@@ -73,7 +74,8 @@ Status read_ids(const Json& root, const char* key, const std::string& name, std:
     for (const Json& entry : list) {
         const Json ids = entry.is_array() ? entry : Json::array({entry});
         for (const Json& id : ids) TRY_STATUS(whole_number(id, key, -1, kMaxIds, name));
-        if (ids.size() == 1 && ids[0] >= 0) out.push_back(ids[0].get<int>());  // several: a forbidden phrase
+        // several ids: a forbidden phrase
+        if (ids.size() == 1 && ids[0] >= 0) out.push_back(ids[0].get<int>());
     }
     return success();
 }

@@ -1,4 +1,4 @@
-// Where a model's configuration is read.
+// Reads a model's configuration.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,17 @@
 
 namespace headlight {
 
-/// Reads config.json of a Hugging Face folder, and preprocessor_config.json where the model reads pictures.
+/// Reads config.json of a Hugging Face folder, and preprocessor_config.json if the model reads images.
 Result<ModelConfig> read_config(const std::filesystem::path& folder);
 
-/// The same from text; `name` is what messages call it. For tests and fuzzing.
+/// Parses its text; messages call it `name`. For tests and fuzzing.
 Result<ModelConfig> parse_config(const Json& root, const std::string& name);
 
-/// How a model's texts begin and end and what they never hold; entries that are missing keep what `rules`
-/// has. `root` is a generation_config.json, or the config.json of older folders.
+/// Reads how a model's texts begin and end and which tokens they never contain; missing entries keep the
+/// value in `rules`. `root`: a generation_config.json, or the config.json of older folders.
 Status parse_generation_config(const Json& root, const std::string& name, GenerationConfig& rules);
 
-/// Mean, deviation and rescaling of pictures from the text of a preprocessor_config.json.
+/// Reads mean, deviation and rescaling of images from a preprocessor_config.json.
 Status parse_preprocessor(const Json& root, const std::string& name, VisionConfig& vision);
 
 }  // namespace headlight

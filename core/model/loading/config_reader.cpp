@@ -1,3 +1,4 @@
+// Reads bounded values out of a config.json.
 #include "model/loading/config_reader.h"
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What the families' files read their config.json with. It keeps the first error, so that a family reads as a
-// list of what it has.
-
+// Reads the config.json of a family. Keeps the first error, so that a family reads as a list of its parts.
 #pragma once
 
 #include <initializer_list>
@@ -12,30 +10,30 @@
 
 namespace headlight {
 
-using Keys = std::initializer_list<JsonKey>;  // spellings of one entry; the first that is there counts
+using Keys = std::initializer_list<JsonKey>;  // spellings of one entry; the first one present counts
 
-/// The key for the width of a head, in the classes that have one.
+/// Names the key for the width of a head, in classes that have one.
 struct HeadDim {
     JsonKey key;
-    int64_t usual = 0;  // where it is missing; 0: d_model / heads
+    int64_t usual = 0;  // if missing; 0: d_model / heads
 };
 
-/// Reads bounded numbers out of a config.json; a missing entry takes the fallback, which is the class's
-/// default. A value of another type is an error, and so is null, but where the class's default is None
+/// Reads bounded values out of a config.json. A missing entry takes the fallback, the class's default in
+/// transformers. A value of another type is an error; so is null, unless the class's default is None
 /// (or_null).
 class ConfigReader {
 public:
     ConfigReader(const Json& root, std::string file) : root_(root), file_(std::move(file)) {}
 
-    /// Whether an entry is there and not null.
+    /// Returns whether an entry is present and not null.
     bool has(const char* key) const { return json_find(root_, or_null(key)); }
-    /// Whether it is there and null, which some classes tell from a missing one.
+    /// Returns whether it is present and null, which some classes distinguish from missing.
     bool is_null(const char* key) const { return root_.contains(key) && root_[key].is_null(); }
     int integer(Keys keys, int64_t fallback, int64_t low, int64_t high);
     float number(Keys keys, double fallback);
-    /// A number that must be larger than 0.
+    /// Reads a number larger than 0.
     double positive(const Json& object, JsonKey key, double fallback);
-    /// An object among the entries; an empty one where it is missing or null.
+    /// Reads an object; an empty one if it is missing or null.
     Json object(const char* key);
     bool boolean(Keys keys, bool fallback);
     std::string text(Keys keys, const std::string& fallback);
@@ -44,14 +42,14 @@ public:
     }
     Activation activation_named(const std::string& label);
 
-    /// Sizes that nearly every family has, within sane limits; heads are those of the first stack.
+    /// Reads the sizes that nearly every family has, within sane limits; heads: of the first stack.
     void widths(ModelConfig& config, Keys d_model, int64_t d_model_default, Keys heads, int64_t heads_default,
                 const std::optional<HeadDim>& own = {});
-    /// Heads of one stack. d_head is d_model / heads, which must be whole, but where the class has a key of
-    /// its `own` for it.
+    /// Reads the heads of one stack. d_head is d_model / heads, which must be whole, unless the class has its
+    /// own key for it.
     void heads(StackConfig& stack, int d_model, Keys keys, int64_t fallback,
                const std::optional<HeadDim>& own = {});
-    /// How many key/value heads they share; null stands for one each, in the classes that allow it.
+    /// Reads the number of key/value heads; null means one per query head, in classes that allow it.
     void kv_heads(StackConfig& stack, JsonKey key, int64_t fallback);
     int layers(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1000); }
     int mlp_width(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 20); }
@@ -60,19 +58,20 @@ public:
     }
     int context(Keys keys, int64_t fallback) { return integer(keys, fallback, 1, 1 << 24); }
 
-    /// Layers that "layer_types" calls sliding see `window` keys; without the list, those that `sliding`
-    /// says.
+    /// Reads per-layer windows: layers that "layer_types" calls sliding have `window`; without the list,
+    /// those that `sliding` selects.
     std::vector<int> windows(int layers, int window, bool (*sliding)(int layer));
 
-    /// add_cross_attention: layers that also read another model's encoder, which the folder does not hold.
+    /// Refuses add_cross_attention: such layers also read another model's encoder, which the folder does not
+    /// hold.
     void refuse_cross_attention();
-    /// What "architectures" names, without a list nothing.
+    /// Reads "architectures"; empty if missing.
     std::vector<std::string> architectures();
 
     const Json& root() const { return root_; }
     const std::string& file() const { return file_; }
     void fail(const std::string& message);
-    /// A value that was read, or the fallback in place of the first error, which stays.
+    /// Returns a value, or the fallback after recording the first error.
     template <class T>
     T keep(Result<T> value, T fallback) {
         if (value) return *value;

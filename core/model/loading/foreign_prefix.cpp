@@ -1,3 +1,4 @@
+// Finds the prefix that a wrapper added to tensor names.
 #include "model/loading/foreign_prefix.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a program that wrapped a model put in front of the names of its tensors.
+// Recognizes prefixes that a program which wrapped a model added to its tensors' names.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 
 namespace headlight {
 
-/// What stands in the file in front of the tensor that is asked for by these names, the longest first:
-/// "module." where {"transformer.wte.weight", "wte.weight"} is there as module.transformer.wte.weight. Empty:
-/// nothing.
+/// Returns the prefix of the stored name that ends with one of `asked`, the longest first: "module." if
+/// {"transformer.wte.weight", "wte.weight"} is stored as module.transformer.wte.weight. Empty: none.
 std::string foreign_prefix(const std::vector<std::string>& stored, const std::vector<std::string>& asked);
 
-/// A sentence's end that names it and says what helps: "; every tensor's name begins with …".
+/// Ends a sentence with the prefix and a remedy: "; every tensor's name begins with …".
 std::string wrapped_names(const std::vector<std::string>& stored, const std::string& prefix);
 
 }  // namespace headlight

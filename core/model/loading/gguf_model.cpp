@@ -1,3 +1,4 @@
+// Converts GGUF metadata to a config.json.
 #include "model/loading/gguf_model.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// Linear unless the file says otherwise, by rope.scaling.factor or its older name; 0 stands for none
+/// Reads rope.scaling.factor or its older name; linear unless the file says otherwise; 0 means none
 /// (llama.cpp).
 Json rope_scaling(const Gguf& file, const std::string& prefix) {
     const Json& type = file.value(prefix + "rope.scaling.type");
@@ -26,7 +27,8 @@ Json rope_scaling(const Gguf& file, const std::string& prefix) {
     return out["rope_type"] == "linear" && out["factor"] == 1 ? Json(nullptr) : out;
 }
 
-/// Files of this format also hold adapters, projectors of pictures, and statistics for quantization.
+/// Refuses files that hold no model: the format also stores adapters, image projectors and quantization
+/// statistics.
 Status check_is_model(const Gguf& file, const std::string& name) {
     const Json& type = file.value("general.type");
     if (!type.is_string() || type == "model") return success();
@@ -34,7 +36,8 @@ Status check_is_model(const Gguf& file, const std::string& name) {
                  " (general.type) in place of a model; use the model's own file."};
 }
 
-/// Models of experts are refused before tensors are missed: by what the file says, or by the experts' router.
+/// Refuses mixtures of experts before their tensors are found missing: by the metadata, or by the experts'
+/// router.
 Status check_dense(const Gguf& file, const std::string& name) {
     const Json& architecture = file.value("general.architecture");
     const std::string key =
@@ -50,7 +53,7 @@ Status check_dense(const Gguf& file, const std::string& name) {
                  ", which Headlight does not compute; use a model whose layers have one MLP each."};
 }
 
-/// A value of the table of keys. Lists give one number for each layer, which must be the same.
+/// Reads a value of the table of keys. Lists give one number per layer; all must be equal.
 Result<Json> one_for_all_layers(const Json& value, const std::string& key, const std::string& name) {
     if (!value.is_array() || value.empty()) return value;
     if (std::all_of(value.begin(), value.end(), [&](const Json& v) { return v == value[0]; }))
@@ -59,7 +62,7 @@ Result<Json> one_for_all_layers(const Json& value, const std::string& key, const
                  "), and Headlight opens models whose layers are alike; use another model."};
 }
 
-/// Which biases the layers have is said by the tensors alone.
+/// Infers which biases the layers have: only the tensors say.
 void count_biases(const Gguf& file, ModelConfig& c) {
     const auto any = [&](std::initializer_list<const char*> names) {
         return std::any_of(names.begin(), names.end(), [&](const char* name) {
@@ -74,7 +77,7 @@ void count_biases(const Gguf& file, ModelConfig& c) {
     c.logits_bias |= file.tensors.count("output.bias") > 0;
 }
 
-/// Those without which llama.cpp opens no model.
+/// Requires the keys without which llama.cpp opens no model.
 Status check_stated(const Gguf& file, const std::string& prefix, const std::string& name) {
     for (const char* key : {"embedding_length", "block_count", "context_length", "attention.head_count"})
         if (file.value(prefix + key).is_null())
@@ -83,8 +86,8 @@ Status check_stated(const Gguf& file, const std::string& prefix, const std::stri
     return success();
 }
 
-/// What Gemma 2's scores are divided by (its root), which GGUF does not say: the width of a head, but in the
-/// 27B model, known by its 46 layers, the model's width over its heads.
+/// Computes Gemma 2's query_pre_attn_scalar, which GGUF omits: the width of a head, but in the 27B model,
+/// recognized by its 46 layers, d_model / heads.
 Json gemma2_scalar(const Json& config) {
     const auto number = [&](const char* key) {
         return config.contains(key) && config[key].is_number() ? config[key].get<double>() : 0.0;
@@ -93,7 +96,7 @@ Json gemma2_scalar(const Json& config) {
     return largest ? Json(number("hidden_size") / number("num_attention_heads")) : config["head_dim"];
 }
 
-/// The head's width, where a file leaves it out (llama.cpp: embedding_length / head_count, whatever the
+/// Fills in the width of a head if the file omits it (llama.cpp: embedding_length / head_count, for every
 /// family).
 void complete_head_width(Json& config) {
     const auto count = [&](const char* key) {
@@ -104,8 +107,8 @@ void complete_head_width(Json& config) {
         config["head_dim"] = count("hidden_size") / heads;
 }
 
-/// How many components of a head turn: rope.dimension_count, or all of them (llama.cpp), whatever share the
-/// family takes in transformers; and the divisors of their frequencies, where the file has them.
+/// Reads how many components of a head are rotated: rope.dimension_count, or all of them (llama.cpp),
+/// whatever fraction the family has in transformers; and the frequency factors, if the file has them.
 Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string& prefix,
                      const std::string& name) {
     int64_t dims = d_head;
@@ -167,7 +170,7 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
     if (!parsed) return in_gguf_names(parsed.error(), *row);
     ModelConfig c = *parsed;
     c.rope.interleaved = row->interleaved;
-    c.norm_weight_offset = 0;  // Gemma's files hold 1 + the weight
+    c.norm_weight_offset = 0;  // GGUF stores Gemma's norms as 1 + weight
     count_biases(file, c);
     if (!file.tensors.count("token_types.weight")) c.token_types = 0;
     if (const Json& causal = file.value(prefix + "attention.causal"); causal.is_boolean())

@@ -1,4 +1,4 @@
-// Models in GGUF files: the metadata as a config.json, the tensors under their Hugging Face names.
+// Reads GGUF models: the metadata as a config.json, the tensors under their Hugging Face names.
 #pragma once
 
 #include "io/gguf_parts.h"
@@ -6,10 +6,10 @@
 
 namespace headlight {
 
-/// The configuration that the metadata describes.
+/// Returns the configuration that the metadata describes.
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name);
 
-/// The tensors, asked for by the names that the family uses in safetensors files.
+/// Returns a store of the tensors, under the names that the family uses in safetensors files.
 WeightStore gguf_weights(GgufModel model, const std::string& name);
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
-// One row per architecture: which family it is, how that family's config spells the sizes, how its tensors
-// are called.
+// Maps each GGUF architecture to its family, the family's config keys and tensor names, one row each.
 #include "model/loading/gguf_names.h"
 
 #include <cctype>
@@ -49,7 +48,7 @@ constexpr Names kLlamaTensors[] = {{"embed_tokens", "token_embd"},
 constexpr Names kGemma2Tensors[] = {
     {"layers.#.post_attention_layernorm", "blk.#.post_attention_norm"},
     {"layers.#.pre_feedforward_layernorm", "blk.#.ffn_norm"},
-    {"layers.#.post_feedforward_layernorm", "blk.#.post_ffw_norm"}};  // and Llama's
+    {"layers.#.post_feedforward_layernorm", "blk.#.post_ffw_norm"}};  // also Llama's
 constexpr Names kGpt2Tensors[] = {{"wte", "token_embd"},
                                   {"wpe", "position_embd"},
                                   {"ln_f", "output_norm"},
@@ -63,7 +62,7 @@ constexpr Names kGpt2Tensors[] = {{"wte", "token_embd"},
 constexpr Names kPhiTensors[] = {{"final_layernorm", "output_norm"},
                                  {"layers.#.self_attn.dense", "blk.#.attn_output"},
                                  {"layers.#.mlp.fc1", "blk.#.ffn_up"},
-                                 {"layers.#.mlp.fc2", "blk.#.ffn_down"}};  // and Llama's
+                                 {"layers.#.mlp.fc2", "blk.#.ffn_down"}};  // also Llama's
 constexpr Names kBertTensors[] = {{"embeddings.word_embeddings", "token_embd"},
                                   {"embeddings.position_embeddings", "position_embd"},
                                   {"embeddings.token_type_embeddings", "token_types"},
@@ -89,7 +88,7 @@ constexpr GgufArchitecture kArchitectures[] = {
     {"bert", "bert", kUsualKeys, kBertTensors, {}, false},
 };
 
-/// Of what a config is made of beside the table of keys.
+/// Config keys outside the table of keys.
 constexpr Names kRopeKeys[] = {{"rope_type", "rope.scaling.type"},
                                {"factor", "rope.scaling.factor"},
                                {"original_max_position_embeddings", "rope.scaling.original_context_length"},
@@ -99,7 +98,7 @@ constexpr Names kOtherNames[] = {{"vocab_size", "token_embd.weight"},
                                  {"type_vocab_size", "token_types.weight"},
                                  {"eos_token_id", "tokenizer.ggml.eos_token_id"}};
 
-/// "layers.12.mlp" → "layers.#.mlp", and the number.
+/// Splits "layers.12.mlp" into "layers.#.mlp" and the number.
 std::string take_number(std::string name, std::string& number) {
     for (size_t i = 0; i + 1 < name.size(); ++i) {
         if (name[i] != '.' || !std::isdigit(as_byte(name[i + 1]))) continue;

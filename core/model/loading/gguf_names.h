@@ -1,4 +1,4 @@
-// What GGUF files call the sizes and tensors that families know by their Hugging Face names.
+// Maps Hugging Face names of sizes and tensors to those in GGUF files.
 #pragma once
 
 #include <span>
@@ -8,28 +8,28 @@
 
 namespace headlight {
 
-using GgufNames = std::pair<const char*, const char*>;  // Hugging Face's, GGUF's
+using GgufNames = std::pair<const char*, const char*>;  // Hugging Face name, GGUF name
 
 struct GgufArchitecture {
     const char* name;
     const char* model_type;
     std::span<const GgufNames> keys, tensors, more_tensors;
-    bool interleaved;  // q and k are stored for rotating neighbors
+    bool interleaved;  // q and k are stored for interleaved rotation
 };
 
-/// What a file says it is.
+/// Returns the architecture that a file declares.
 Result<const GgufArchitecture*> gguf_architecture(const Gguf& file, const std::string& name);
 
-/// "llama, qwen2, …", for messages and documents.
+/// Returns "llama, qwen2, …", for messages and documents.
 std::string gguf_architecture_list();
 
-/// Keys behind the architecture's name that say how rotary positions are stretched.
+/// Returns the keys, after the architecture's name, that describe RoPE scaling.
 std::span<const GgufNames> gguf_rope_keys();
 
-/// What the file calls a tensor; "" where it has no name for it.
+/// Returns the file's name of a tensor; "" if it has none.
 std::string gguf_tensor_name(const GgufArchitecture& row, const std::string& asked);
 
-/// What is wrong with the config that was made of a file, in the file's own names.
+/// Rewords an error of the converted config in the file's own names.
 Error in_gguf_names(Error error, const GgufArchitecture& row);
 
 }  // namespace headlight

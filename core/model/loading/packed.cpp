@@ -1,3 +1,4 @@
+// Packs a model's weights on a background thread.
 #include "model/loading/packed.h"
 
 #include <sys/resource.h>
@@ -15,7 +16,7 @@ namespace headlight {
 
 namespace {
 
-constexpr int64_t kLine = 64;  // bytes of a line of the cache, where each matrix begins
+constexpr int64_t kLine = 64;  // bytes per cache line; each matrix begins at one
 
 int64_t panel_bytes(const Linear& w) { return w.dtype->size(w.in * kPanel); }
 int64_t packed_bytes(const Linear& w) {
@@ -23,15 +24,15 @@ int64_t packed_bytes(const Linear& w) {
     return (bytes + kLine - 1) / kLine * kLine;
 }
 
-/// What makes two matrices one.
+/// Identifies a matrix: equal keys share a copy.
 auto key_of(const Linear& w) {
     return std::tuple(w.weight, w.in, w.out, w.layout, w.stride, w.group, w.group_stride);
 }
 
-/// Rows [first, first + count) stored [out, in], transposed; T: a stored value.
+/// Transposes rows [first, first + count) stored [out, in]; T: a stored value.
 template <class T>
 void transpose_rows(const Linear& w, int64_t first, int64_t count, std::byte* panel) {
-    constexpr int64_t kTogether = 32;  // inputs at a time, which stay in the first-level cache
+    constexpr int64_t kTogether = 32;  // inputs per step: they stay in the first-level cache
     T* const to = reinterpret_cast<T*>(panel);
     for (int64_t k0 = 0; k0 < w.in; k0 += kTogether)
         for (int64_t i = 0; i < count; ++i) {
@@ -40,7 +41,7 @@ void transpose_rows(const Linear& w, int64_t first, int64_t count, std::byte* pa
         }
 }
 
-/// The panel that begins with output `first`, over zeros.
+/// Packs the panel that begins with output `first`; the target must be zero.
 void pack_panel(const Linear& w, int64_t first, std::byte* panel) {
     const int64_t count = std::min<int64_t>(kPanel, w.out - first);
     if (w.layout == WeightLayout::in_out)
@@ -51,7 +52,7 @@ void pack_panel(const Linear& w, int64_t first, std::byte* panel) {
         (w.dtype->bytes == 2 ? transpose_rows<uint16_t> : transpose_rows<float>)(w, first, count, panel);
 }
 
-/// The calling thread runs when others leave room: Linux keeps this for each thread.
+/// Lowers the calling thread's priority: Linux keeps it per thread.
 void give_way() {
 #if defined(__linux__)
     setpriority(PRIO_PROCESS, 0, 10);
@@ -83,13 +84,13 @@ bool PackedWeights::fits(int64_t bytes) { return 2 * bytes <= available_memory()
 void PackedWeights::start() {
     if (bytes_ == 0 || started_.exchange(true)) return;
     try {
-        thread_ = std::thread([this] {  // what is packed when memory ends is used
+        thread_ = std::thread([this] {  // what is packed when memory runs out is used
             static_cast<void>(guarded([this]() -> Status {
                 pack_all();
                 return success();
             }));
         });
-    } catch (const std::exception&) {  // no thread or no memory to be had
+    } catch (const std::exception&) {  // no thread or no memory available
     }
 }
 

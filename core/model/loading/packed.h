@@ -1,4 +1,4 @@
-// The weights of a model laid out once for the kernels, beside the file that they come from.
+// Packs a model's weights once for the kernels, beside the mapped file.
 #pragma once
 
 #include <deque>
@@ -10,13 +10,13 @@
 
 namespace headlight {
 
-/// Copies of matrices of single values, [panel][in][kPanel] (Linear::packed). A thread of its own makes them,
-/// one after another, and leaves the processor to everything else; products are the same bits before,
-/// meanwhile and after. Encoded weights stay as they are: few bytes are read where they lie.
+/// Copies matrices of single values to [panel][in][kPanel] (Linear::packed), one after another on a
+/// low-priority thread. Products are the same bits before, during and after. Leaves encoded weights in place:
+/// they are few bytes to read.
 class PackedWeights {
 public:
-    /// Gives each matrix a place, and equal ones the same; nothing is copied yet. The bytes that they point
-    /// to must live as long as this, and this as long as any copy of them multiplies.
+    /// Reserves space for each matrix, shared by equal ones; copies nothing yet. The bytes that they point to
+    /// must outlive this, and this every copy of them that multiplies.
     explicit PackedWeights(const std::vector<Linear*>& matrices);
     /// Ends the thread within a panel.
     ~PackedWeights();
@@ -24,19 +24,19 @@ public:
     PackedWeights& operator=(const PackedWeights&) = delete;
 
     int64_t bytes() const { return bytes_; }
-    /// Whether memory has room for copies of so many bytes: as much again stays free.
+    /// Returns whether memory has room for copies of this many bytes with as many left free.
     static bool fits(int64_t bytes);
 
-    /// Begins, the first time. Where memory or threads have run out, matrices stay as they are.
+    /// Starts packing, the first time. If memory or threads run out, the remaining matrices stay in place.
     void start();
-    /// Returns when what start() began has ended.
+    /// Waits until packing has ended.
     void wait();
 
 private:
     struct Place {
         Place(const Linear& w, int64_t at) : matrix(w), begin(at) {}
         Linear matrix;
-        int64_t begin;  // in pages_
+        int64_t begin;  // offset in pages_
         std::atomic<const std::byte*> panels{nullptr};
     };
     void pack_all();

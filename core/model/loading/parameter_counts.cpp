@@ -1,3 +1,4 @@
+// Counts parameters by part.
 #include "model/loading/parameter_counts.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ int own_layers(const StackConfig& s) { return s.layer_groups ? s.layer_groups : 
 
 std::string product(int64_t a, int64_t b) { return with_commas(a) + " × " + with_commas(b); }
 
-/// The numbers of one part: those in matrices, and all.
+/// Counts one part: the weights of matrices, and all parameters.
 struct PartCount {
     int64_t matrices = 0, all = 0;
 };
@@ -30,7 +31,7 @@ PartCount count_of(const std::vector<ParameterRow>& table, ModelPart part) {
 
 int64_t vocabulary_matrix(const ModelConfig& c) { return unembeds(c) ? int64_t{c.vocab} * c.d_embed : 0; }
 
-/// The embedding's table once more, where it is the unembedding too.
+/// Counts the embedding table a second time if it is the unembedding too.
 int64_t tied_weights(const ModelConfig& c) { return c.tied_unembedding ? vocabulary_matrix(c) : 0; }
 
 std::string heads_of(const AttentionCount& c) {

@@ -1,3 +1,4 @@
+// Lists a model's tensors from its config.
 #include "model/loading/parameters.h"
 
 #include <cstdio>
@@ -8,7 +9,7 @@ namespace {
 
 std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::to_string(b); }
 
-/// Collects rows; shapes as people write them, in × out.
+/// Collects rows; writes shapes as in × out.
 class TableRows {
 public:
     void matrix(ModelPart part, const std::string& block, int64_t in, int64_t out, bool bias, int count,

@@ -1,3 +1,4 @@
+// Detects quantized checkpoints.
 #include "model/loading/quantized.h"
 
 #include "io/mapped_file.h"
@@ -8,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The first of these keys that holds a whole number, as ", 4 bits".
+/// Returns the first of these keys that holds an integer, as ", 4 bits".
 std::string bits_of(const Json& object) {
     for (const char* key : {"bits", "w_bit", "nbits", "num_bits"})
         if (const auto it = object.find(key); it != object.end() && it->is_number_integer())
@@ -24,7 +25,7 @@ bool is_true(const Json& object, const char* key) {
 std::string method_of(const Json& object, const std::string& usual) {
     const bool four = is_true(object, "load_in_4bit"), eight = is_true(object, "load_in_8bit");
     if (four || eight) return std::string("bitsandbytes, ") + (four ? "4" : "8") + " bits";
-    if (object.contains("load_in_4bit") || object.contains("load_in_8bit")) return "";  // asked for neither
+    if (object.contains("load_in_4bit") || object.contains("load_in_8bit")) return "";  // neither is set
     const auto it = object.find("quant_method");
     return (it != object.end() && it->is_string() ? it->get<std::string>() : usual) + bits_of(object);
 }

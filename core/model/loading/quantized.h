@@ -1,5 +1,4 @@
-// Whether a Hugging Face folder holds quantized weights, which are not read: their bytes are codes and
-// scales.
+// Detects quantized weights in a Hugging Face folder. They are refused: their bytes are codes and scales.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +8,13 @@
 
 namespace headlight {
 
-/// By which method a config.json says that the weights are quantized, "gptq, 4 bits"; empty: it does not.
+/// Returns the quantization that a config.json declares, "gptq, 4 bits"; empty: none.
 Result<std::string> quantization_of(const Json& root, const std::string& name);
 
-/// The same of files that older tools leave beside it.
+/// Returns the quantization that files of older tools beside it declare.
 Result<std::string> quantization_beside(const std::filesystem::path& folder);
 
-/// What to say of such weights.
+/// Explains that such weights cannot be read.
 Error quantized_weights(const std::string& folder, const std::string& method);
 
 }  // namespace headlight

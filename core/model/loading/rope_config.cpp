@@ -1,4 +1,5 @@
-// transformers: RotaryEmbeddingConfigMixin and ROPE_INIT_FUNCTIONS in modeling_rope_utils.py.
+// Reads rotary positions as transformers does: RotaryEmbeddingConfigMixin and ROPE_INIT_FUNCTIONS in
+// modeling_rope_utils.py.
 #include "model/loading/rope_config.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ RopeScaling scaling_of(ConfigReader& r, const Json& parameters) {
     return RopeScaling::none;
 }
 
-/// The numbers that a scaling cannot do without.
+/// Reads a number that a scaling requires.
 double required(ConfigReader& r, const Json& parameters, const char* key) {
     if (!parameters.contains(key))
         r.fail(r.file() + ": the rotary scaling " + in_quotes(parameters.value("rope_type", "")) +
@@ -34,7 +35,7 @@ double required(ConfigReader& r, const Json& parameters, const char* key) {
     return r.positive(parameters, key, 1);
 }
 
-/// A number whose class takes null and 0 for none.
+/// Reads a number whose class treats null and 0 as missing.
 double unless_zero(ConfigReader& r, const Json& parameters, const char* key, double usual) {
     const double value = r.keep(json_number(parameters, or_null(key), usual, r.file()), usual);
     return value == 0 ? usual : r.positive(parameters, or_null(key), usual);
@@ -47,7 +48,7 @@ void read_yarn(ConfigReader& r, const ModelConfig& c, const Json& parameters, Ro
         rope.factor = required(r, parameters, "factor");
     rope.beta_fast = unless_zero(r, parameters, "beta_fast", 32);
     rope.beta_slow = unless_zero(r, parameters, "beta_slow", 1);
-    const bool usual_truncate = !parameters.contains("truncate");  // null is false
+    const bool usual_truncate = !parameters.contains("truncate");  // null means false
     rope.truncate = r.keep(json_boolean(parameters, or_null("truncate"), usual_truncate, r.file()), true);
     const auto magnitude = [&](double m) {
         return rope.factor <= 1 ? 1.0 : 0.1 * m * std::log(rope.factor) + 1;
@@ -77,8 +78,9 @@ void read_scaling(ConfigReader& r, const ModelConfig& c, const Json& parameters,
     rope.high_frequency = required(r, parameters, "high_freq_factor");
 }
 
-/// How many dimensions a class counts, `of` each head: an odd number turns the next one too, with the
-/// frequencies of the odd number. Nothing where the class in transformers cannot compute it either.
+/// Converts the number of dimensions that a class computes per head: of an odd number the next one is rotated
+/// too, with the frequencies of the odd number. Returns false if the class in transformers cannot compute it
+/// either.
 bool count_dims(Rope& rope, double count, int d_head, RopeKeys::Turns turns) {
     if (!(count > -1 && count <= d_head)) return false;
     const int counted = int(count), turned = counted + counted % 2;
@@ -100,7 +102,7 @@ bool count_dims(Rope& rope, double count, int d_head, RopeKeys::Turns turns) {
     return false;
 }
 
-/// The width of a head for its rotation: a head_dim counts here even in the classes that cut heads without
+/// Returns the width of a head for its rotation: a head_dim counts even in classes that split heads without
 /// it.
 double rotary_width(ConfigReader& r, const ModelConfig& c) {
     const double own = r.keep(json_number(r.root(), or_null("head_dim"), 0, r.file()), 0.0);

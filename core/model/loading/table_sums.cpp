@@ -1,3 +1,4 @@
+// Sums the rows of embedding tables.
 #include "model/loading/table_sums.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sums over all rows of an embedding table, which may be the largest matrix of a model.
+// Sums all rows of an embedding table, which may be the largest matrix of a model.
 #pragma once
 
 #include "model/linear.h"
@@ -6,12 +6,12 @@
 namespace headlight {
 
 struct TableSums {
-    Eigen::RowVectorXd sum;  // [in], of the rows
-    double squares = 0;      // of all entries
+    Eigen::RowVectorXd sum;  // [in], over the rows
+    double squares = 0;      // over all entries
 };
 
-/// On all threads; parts are added up in their order, so that their number does not matter. Throws
-/// Failure{cancelled()} where the pool's flag is set.
+/// Runs on all threads; adds the parts in order, so that their number does not affect the result. Throws
+/// Failure{cancelled()} if the pool's flag is set.
 TableSums table_sums(const Linear& table, ThreadPool& pool);
 
 }  // namespace headlight

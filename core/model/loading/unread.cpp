@@ -1,3 +1,4 @@
+// Lists tensors that checkpoints hold and no pass reads.
 #include "model/loading/unread.h"
 
 #include <algorithm>
@@ -9,9 +10,9 @@ namespace headlight {
 
 namespace {
 
-enum class At { begin, end };  // of a name, in whole parts between dots
+enum class At { begin, end };  // where in a name, in whole parts between dots
 
-/// A tensor that real checkpoints hold and no pass needs.
+/// Describes a tensor that real checkpoints hold and no pass needs.
 struct Spare {
     const char* family;  // "": any
     At at;
@@ -19,7 +20,7 @@ struct Spare {
     bool of_encoder_alone = false;
 };
 
-/// All of them; a family's prefix ("bert.") is not part of a name here.
+/// Lists all of them; names omit a family's prefix ("bert.").
 constexpr Spare kSpares[] = {
     // Frequencies and positions, which follow from the configuration.
     {"", At::end, "rotary_emb.inv_freq"},
@@ -32,20 +33,20 @@ constexpr Spare kSpares[] = {
     {"", At::end, "attn_rot_embd.weight"},
     {"marian", At::end, "embed_positions.weight"},
     {"", At::begin, "rope_freqs"},  // read with the configuration (gguf_model.cpp)
-    // Causal masks, and the number that stood where they forbid.
+    // Causal masks, and the score that they put on masked cells.
     {"gpt2", At::end, "attn.bias"},
     {"gpt2", At::end, "attn.masked_bias"},
     {"gpt2", At::end, "crossattention.bias"},
     {"gpt2", At::end, "crossattention.masked_bias"},
     {"gpt_neox", At::end, "attention.bias"},
     {"gpt_neox", At::end, "attention.masked_bias"},
-    // Marks of old versions, and a bias that T5's cross-attention never had.
+    // Version marks, and a bias that T5's cross-attention never had.
     {"", At::begin, "encoder.version"},
     {"", At::begin, "decoder.version"},
     {"opt", At::begin, "version"},
     {"t5", At::end, "EncDecAttention.relative_attention_bias.weight"},
     {"mt5", At::end, "EncDecAttention.relative_attention_bias.weight"},
-    // What reads the last layer for another task: classes, spans, rewards, the next sentence.
+    // Heads for other tasks on the last layer: classes, spans, rewards, next sentence.
     {"", At::begin, "pooler"},
     {"", At::begin, "classifier"},
     {"", At::begin, "pre_classifier"},
@@ -63,7 +64,7 @@ constexpr Spare kSpares[] = {
     {"", At::begin, "regression_layer"},
     {"", At::begin, "gating"},
     {"", At::begin, "reward_transform_matrix"},
-    {"", At::begin, "fit_denses"},  // TinyBERT's, which its teacher's layers were met through
+    {"", At::begin, "fit_denses"},  // TinyBERT's, which compared its layers with the teacher's
     {"", At::begin, "summary"},
     {"", At::begin, "sequence_summary"},
     {"", At::begin, "linear"},
@@ -83,7 +84,7 @@ constexpr Spare kSpares[] = {
     // A bias that the class of the unembedding does not have.
     {"", At::begin, "lm_head.bias"},
     {"", At::begin, "embed_out.bias"},
-    // The other half, where the encoder alone is opened.
+    // The decoder, if the encoder alone is opened.
     {"t5", At::begin, "decoder", true},
     {"t5", At::begin, "lm_head", true},
     {"mt5", At::begin, "decoder", true},
@@ -100,7 +101,7 @@ bool matches(const Spare& spare, const ModelConfig& c, std::string_view name) {
                                  : name.ends_with(part) && name[name.size() - part.size() - 1] == '.';
 }
 
-/// Whole numbers hold masks and positions, where they are not called weights or biases.
+/// Accepts integer tensors, which hold masks and positions, unless they are called weights or biases.
 bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string& name,
               const StoredTensor& tensor) {
     const std::string_view type = tensor.dtype->name;
@@ -117,7 +118,7 @@ bool is_spare(const WeightStore& store, const ModelConfig& c, const std::string&
 Status check_all_read(const WeightStore& store, const ModelConfig& c,
                       const std::set<const StoredTensor*>& read) {
     const auto all = store.all();
-    std::set<std::string> known;  // shards may hold one twice
+    std::set<std::string> known;  // shards may store a tensor twice
     for (const auto& [name, tensor] : all)
         if (read.count(tensor)) known.insert(name);
     std::vector<std::string> left;

@@ -1,4 +1,4 @@
-// Tensors of a checkpoint that a pass does not read: which may be there, and that any other is an error.
+// Checks the tensors of a checkpoint that no pass reads: some are known and harmless, any other is an error.
 #pragma once
 
 #include <set>
@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-/// Fails, and names one, where the files hold a tensor that is not among those read and that could change
-/// what is shown: a bias, a norm or a matrix that the configuration says nothing of.
+/// Fails, naming one, if the files hold a tensor that was not read and could change what is shown: a bias,
+/// norm or matrix that the configuration does not mention.
 Status check_all_read(const WeightStore& store, const ModelConfig& config,
                       const std::set<const StoredTensor*>& read);
 

@@ -1,3 +1,4 @@
+// Opens weight files and finds tensors in them.
 #include "model/loading/weights.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ bool is_aligned(const StoredTensor& t) {
            reinterpret_cast<uintptr_t>(t.bytes.data()) % static_cast<uintptr_t>(t.dtype->bytes) == 0;
 }
 
-/// What a folder without weights that could be read holds in their place.
+/// Explains a folder without readable weights by what it holds instead.
 Error no_weights(const fs::path& folder) {
     std::error_code ignored;
     for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
