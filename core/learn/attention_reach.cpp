@@ -1,3 +1,4 @@
+// Computes path lengths and costs of ways to mix tokens.
 #include "learn/attention_reach.h"
 
 #include <algorithm>
@@ -16,10 +17,11 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 double no_scores_at_all(double, const ReachSizes&) { return kNoNumber; }
 double one_step(double, const ReachSizes&) { return 1; }
 
-/// Layers that each carry what is known `reach` tokens further.
+/// Counts layers that each carry information `reach` tokens further.
 double layers_of(double n, double reach) { return reach > 0 ? std::ceil((n - 1) / reach) : kNoNumber; }
 
-/// Layers whose reach grows by a factor each; counted, because a quotient of logarithms misses exact powers.
+/// Counts layers whose reach grows by a factor each; by a loop, because a quotient of logarithms misses exact
+/// powers.
 double doubling_layers(double n, double factor) {
     double layers = 0;
     for (double seen = 1; factor > 1 && seen < n; seen *= factor) ++layers;

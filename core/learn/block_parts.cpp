@@ -1,3 +1,4 @@
+// Recomputes the parts of an attention block for one token.
 #include "learn/block_parts.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Limits a decoder's view of the source.
 #include "learn/bottleneck.h"
 
 #include <algorithm>
@@ -15,14 +16,14 @@ namespace {
 
 constexpr int kGroup = 10;
 
-/// Hides all keys but [first, last] from the rows that are named.
+/// Masks all keys except [first, last] for the named rows.
 void hide_beyond(std::vector<std::string>& out, const std::string& rows, int first, int last, int source) {
     const std::string before = first > 1 ? "0-" + std::to_string(first - 1) : "0";
     if (first > 0) out.push_back("mask:" + rows + ">" + before + "@cross");
     if (last < source - 1) out.push_back("mask:" + rows + ">" + std::to_string(last + 1) + "..@cross");
 }
 
-/// [rows, vocab] → the probability of one id a row.
+/// [rows, vocab] → the probability of one id per row.
 std::vector<float> probability_of(const Matrix& logits, const std::vector<int>& ids) {
     std::vector<float> out;
     for (Index i = 0; i < logits.rows(); ++i) out.push_back(probabilities(logits.row(i).transpose())[ids[i]]);
@@ -133,7 +134,7 @@ Result<std::vector<std::vector<LengthPoint>>> reference_by_length(const std::sha
         typed.text = pair.source;
         TRY(const ModelInput input, encode_input(*model, typed));
         TRY(const auto ids, translation_ids(*model, pair.target));
-        std::shared_ptr<const Trace> past;  // whose encoder serves every limit
+        std::shared_ptr<const Trace> past;  // its encoder serves every limit
         for (size_t i = 0; i < limits.size(); ++i) {
             TRY(ForwardRequest request, limited_request(*model, input.sequences[0], limits[i]));
             TRY(const ReferenceTokens reference,

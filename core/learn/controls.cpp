@@ -1,3 +1,4 @@
+// Reads and writes the controls of stations.
 #include "learn/controls.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ bool read_number(std::string_view text, Number& value) {
     return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
-/// Sets the control of one key, and keeps what there is for where it is not found.
+/// Sets the control of one key, and lists the keys in case there is no such control.
 class Setter final : public ControlVisitor {
 public:
     Setter(std::string key, std::string value) : key_(std::move(key)), value_(std::move(value)) {}
@@ -89,7 +90,7 @@ private:
     bool found_ = false;
 };
 
-/// All controls, each as "KEY=VALUE".
+/// Spells all controls as "KEY=VALUE".
 class Speller final : public ControlVisitor {
 public:
     std::vector<std::string> words;

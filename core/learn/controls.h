@@ -1,23 +1,23 @@
-// A station's state from words and as words, for the command line, workspaces and questions of the window.
+// Converts a station's state from and to text, for the command line, workspaces and questions of the window.
 #pragma once
 
 #include "learn/station.h"
 
 namespace headlight::learn {
 
-/// Carries out "KEY=VALUE": a word of a choice, on or off, a number in its range, a text, or numbers with
-/// commas between them. An error names the key and what it may be.
+/// Applies "KEY=VALUE": an option's name, on or off, a number in its range, a text, or comma-separated
+/// numbers. An error names the key and its valid values.
 Status set_control(const Station& station, std::any& state, const std::string& assignment);
 
-/// A number as words hold it: read again it is the same float. Whole ones without an exponent, which controls
-/// of whole numbers do not read.
+/// Spells a number so that reading it gives the same float. Integers without an exponent, which integer
+/// controls do not read.
 std::string spelled(double value);
 
-/// The state that such words make of the first one. Words that the station does not take are passed over:
-/// another version may have written them.
+/// Applies such settings to the first state. Ignores settings that the station does not accept: another
+/// version may have written them.
 std::any state_of(const Station& station, const std::vector<std::string>& words);
 
-/// What a state has that the first one has not, as set_control() takes it: equal states have equal words.
+/// Lists what a state changes of the first one, as set_control() reads it: equal states have equal lists.
 std::vector<std::string> control_words(const Station& station, const std::any& state);
 
 }  // namespace headlight::learn

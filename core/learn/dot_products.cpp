@@ -1,3 +1,4 @@
+// Samples and measures dot products.
 #include "learn/dot_products.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ namespace {
 
 constexpr int kMaxQueries = 128;
 
-/// Adds a row's softness to both sums, so much of it.
+/// Adds `share` of a row's softness to both sums.
 void add_softness(const Vector& products, float scale, double share, SoftnessPair& sum) {
     const auto add = [&](Softness& into, float by) {
         const Softness s = softness_of(softmax_weights(by * products));
@@ -59,7 +60,7 @@ void add_softness(const Vector& products, float scale, double share, SoftnessPai
     add(sum.plain, 1);
 }
 
-/// q · k of one query and the keys that it may see.
+/// Returns q · k of one query and the keys that it may attend to.
 Vector seen_products(const MaskPlan& mask, const Rows& q, const Matrix& k, int query) {
     const Vector all = k * q.row(query).transpose();
     std::vector<int> seen;

@@ -1,3 +1,4 @@
+// Simulates hard and local attention.
 #include "learn/hard_attention.h"
 
 #include <algorithm>
@@ -16,20 +17,21 @@ namespace {
 
 constexpr int kDrawRepetitions = 16;
 
-/// Where the weights of all keys up to each one end.
+/// Returns cumulative sums of the weights.
 std::vector<double> cumulative(std::span<const float> weights) {
     std::vector<double> out(weights.begin(), weights.end());
     std::partial_sum(out.begin(), out.end(), out.begin());
     return out;
 }
 
-/// A key by its weight. What is drawn may round to the sum of all, which is where the last key's weight ends.
+/// Draws a key by its weight. Rounding may push the draw to the total, which is the end of the last key's
+/// weight.
 int draw_key(const std::vector<double>& ends, Draws& random) {
     const double drawn = std::min(random.uniform() * ends.back(), std::nextafter(ends.back(), 0.0));
     return narrow<int>(std::upper_bound(ends.begin(), ends.end(), drawn) - ends.begin());
 }
 
-/// The squared distance of the mean from the mixture at 1, 2, 4, … draws, added to `squares`.
+/// Adds the squared distance between mean and mixture after 1, 2, 4, … draws to `squares`.
 void repeat_draws(const std::vector<double>& ends, const Matrix& values, int draws, Draws& random,
                   HardDraws& out, std::vector<double>& squares, bool count) {
     Vector sum = Vector::Zero(values.cols());

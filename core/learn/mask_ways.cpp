@@ -1,3 +1,4 @@
+// Masks a row of scores in several ways.
 #include "learn/mask_ways.h"
 
 #include <limits>

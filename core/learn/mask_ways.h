@@ -1,4 +1,4 @@
-// What a mask does to one row of attention, by where it is laid.
+// Compares ways to mask one row of attention.
 #pragma once
 
 #include <span>
@@ -7,14 +7,14 @@
 namespace headlight {
 
 enum class MaskWay {
-    none,             // every key is weighed
-    infinity_before,  // hidden scores become −∞, then softmax (Vaswani et al. 2017)
-    zero_after,       // softmax over all keys, then hidden weights become 0: what is left sums to less than 1
-    large_before,     // hidden scores become −1e9, then softmax (masked_fill of the paper's PyTorch code)
+    none,             // every key has weight
+    infinity_before,  // masked scores become −∞, then softmax (Vaswani et al. 2017)
+    zero_after,       // softmax over all keys, then masked weights become 0: the rest sums to less than 1
+    large_before,     // masked scores become −1e9, then softmax (masked_fill in the paper's PyTorch code)
 };
 
-/// The weights of one row. scores: [keys]; allowed: [keys]. Where every key is hidden, −∞ gives NaN (0 ÷ 0),
-/// 0 after it a row of zeros, and −1e9 a uniform row, because all scores are alike again.
+/// Returns the weights of one row. scores: [keys]; allowed: [keys]. If every key is masked, −∞ gives NaN (0 ÷
+/// 0), 0 after softmax a row of zeros, and −1e9 a uniform row, because all scores are equal again.
 std::vector<float> masked_weights(std::span<const float> scores, const std::vector<bool>& allowed,
                                   MaskWay way);
 

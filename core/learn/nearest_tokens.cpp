@@ -1,3 +1,4 @@
+// Finds nearest neighbors in embedding tables.
 #include "learn/nearest_tokens.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kRowsAtOnce = 1024;
 
-/// [vectors, vocab], the cosine of every row to vectors of length 1; −2 for rows of no length.
+/// [vectors, vocab]: the cosine of every row with unit vectors; −2 for zero rows.
 Matrix cosines_to(const Linear& table, const Matrix& units, ThreadPool& pool) {
     const int rows = narrow<int>(table.out);
     Matrix out(units.rows(), rows);
@@ -28,7 +29,7 @@ Matrix cosines_to(const Linear& table, const Matrix& units, ThreadPool& pool) {
     return out;
 }
 
-/// The places of the `count` largest cosines, of equal ones the first.
+/// Returns the indices of the `count` largest cosines, the first of equal ones.
 std::vector<Neighbor> largest_cosines(const Eigen::Ref<const Eigen::RowVectorXf>& cosine, int count) {
     std::vector<int> order;
     for (int id = 0; id < cosine.size(); ++id)

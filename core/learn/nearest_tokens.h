@@ -1,4 +1,4 @@
-// The space of embeddings: which words lie near which in a model's table.
+// Finds which words are near which in a model's embedding table.
 #pragma once
 
 #include <string>
@@ -13,17 +13,16 @@ struct Neighbor {
     float cosine = 0;
 };
 
-/// For each of some vectors [vectors, d], the `count` rows of an embedding table [vocab, d] with the largest
-/// cosine to it, nearest first; rows of no length are left out. Every row is read once for all vectors, on
-/// all threads.
+/// Returns, for each of some vectors [vectors, d], the `count` rows of an embedding table [vocab, d] with the
+/// largest cosine, nearest first; leaves out zero rows. Reads every row once for all vectors, on all threads.
 std::vector<std::vector<Neighbor>> nearest_rows(const Linear& table, const Matrix& to, int count,
                                                 ThreadPool& pool);
 
-/// The rows of a table [vocab, d] with these ids.
+/// Returns the rows of a table [vocab, d] with these ids.
 Matrix table_rows(const Linear& table, const std::vector<int>& ids);
 
-/// A word as the model reads it in the middle of a text: its ids without special tokens. Fails where the
-/// model has no tokenizer, or the word has no token.
+/// Tokenizes a word as in the middle of a text, without special tokens. Fails if the model has no tokenizer,
+/// or the word has no token.
 Result<std::vector<int>> ids_of_word(const Model& model, const std::string& word);
 
 }  // namespace headlight

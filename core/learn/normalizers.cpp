@@ -1,3 +1,4 @@
+// Turns scores into weights.
 #include "learn/normalizers.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Collects the numbers of a page.
 #include "learn/numbers.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
 using NumberRows = std::vector<std::vector<float>>;
 
-/// Rows of any length as a matrix; NaN where one is shorter than the others.
+/// Fills a matrix from rows of any length; NaN where one is shorter.
 Matrix filled(const NumberRows& rows, int columns) {
     Matrix out = Matrix::Constant(isize(rows), columns, kNothing);
     for (int r = 0; r < isize(rows); ++r)
@@ -23,7 +24,7 @@ Matrix filled(const NumberRows& rows, int columns) {
     return out;
 }
 
-/// The numbers in a text, "(2, −1.5)": 2 and −1.5.
+/// Extracts the numbers of a text, "(2, −1.5)": 2 and −1.5.
 std::vector<float> numbers_in(std::string text) {
     for (size_t at; (at = text.find("−")) != std::string::npos;)
         text.replace(at, std::string("−").size(), "-");
@@ -39,7 +40,7 @@ std::vector<float> numbers_in(std::string text) {
     return out;
 }
 
-/// The cells that are words, "" where a number stands; empty where there are numbers alone.
+/// Lists the cells that are words, "" for numbers; empty if there are only numbers.
 std::vector<std::string> words_in_table(const Table& table, int first) {
     const int columns = isize(table.columns) - first;
     std::vector<std::string> out(table.values.size() * size_t(std::max(0, columns)));
@@ -117,7 +118,7 @@ struct Collector {
         out.values = filled(values, max);
         if (max > 0) add(steps.title, std::move(out));
     }
-    /// A first column of words names the rows; words elsewhere stand beside the numbers, as texts.
+    /// Names the rows by a first column of words; adds words elsewhere beside the numbers, as texts.
     void operator()(const Table& table) {
         const auto words = [&](const auto& row) { return row.empty() || std::isnan(row[0]); };
         const int first = std::all_of(table.values.begin(), table.values.end(), words) ? 1 : 0;

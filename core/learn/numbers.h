@@ -1,4 +1,4 @@
-// What a page shows as tables of numbers, for a spreadsheet or a script.
+// Exports what a page shows as tables of numbers, for a spreadsheet or a script.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,10 @@
 
 namespace headlight::learn {
 
-/// The numbers of all blocks in their order, under names that differ. BarRows: [rows, columns], then
-/// [queries, columns] of each row that has all of them. Curves: [points, 2 or 3] of each line, x, y and
-/// error. Plane: [points, 2]. Pixels: weights, [rows, columns] of
-/// patches. Steps: [lines, numbers of the longest result]. Table: words among the numbers as texts. Words
-/// have none.
+/// Returns the numbers of all blocks in order, under unique names. BarRows: [rows, columns], then [queries,
+/// columns] of each row that has all of them. Curves: [points, 2 or 3] of each line, x, y and error. Plane:
+/// [points, 2]. Pixels: weights, [rows, columns] of patches. Steps: [lines, numbers of the longest result].
+/// Table: words among the numbers as texts. Words have none.
 std::vector<NumberTable> page_numbers(const Page& page);
 
 }  // namespace headlight::learn

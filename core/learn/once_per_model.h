@@ -1,5 +1,4 @@
-// What a station shows of a model alone, whatever was typed: computed once, so that typing does not repeat
-// it.
+// Caches what a station computes from a model alone, so that typing does not repeat it.
 #pragma once
 
 #include <memory>
@@ -10,11 +9,11 @@
 
 namespace headlight::learn {
 
-/// The value of the last model and key.
+/// Keeps the value of the last model and key.
 template <class Key, class Value>
 class OncePerModel {
 public:
-    /// The kept value, or that of compute() → Result<Value>; an error is not kept.
+    /// Returns the cached value, or that of compute() → Result<Value>; does not cache an error.
     template <class Model, class Compute>
     Result<Value> of(const std::shared_ptr<const Model>& model, const Key& key, const Compute& compute) {
         const std::scoped_lock lock(mutex_);

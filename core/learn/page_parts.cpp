@@ -1,3 +1,4 @@
+// Builds blocks that several pages share.
 #include "learn/page_parts.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Answers requests for a station's page.
 #include "learn/page_request.h"
 
 #include "learn/controls.h"
@@ -6,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-/// What was typed, or what the tokens spell where nobody typed; nothing of a picture.
+/// Returns the typed text, or the text of the tokens if nothing was typed; nothing for an image.
 std::string text_of_run(const Trace& trace, const std::string& typed) {
     const Model& model = *trace.model;
     if (model.config.can.read_image) return "";

@@ -1,4 +1,4 @@
-// What the place Learn asks: a station's page of the run that is shown.
+// Requests a station's page of the shown run.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,21 @@ namespace learn {
 struct Page;
 }
 
-/// A station's page, or why there is none.
+/// Holds a station's page, or why there is none.
 struct StationPage {
-    std::shared_ptr<const learn::Page> page;  // null where there is none
-    std::string missing;                      // then a sentence that says what helps
-    std::optional<AttentionHead> first_head;  // the one that the station took where none was chosen
+    std::shared_ptr<const learn::Page> page;  // null if there is none
+    std::string missing;                      // then a sentence with a remedy
+    std::optional<AttentionHead> first_head;  // the station's choice if the user selected none
 };
 
 struct PageRequest {
     using Answer = StationPage;
     std::string station;             // its key
-    std::vector<std::string> words;  // what was chosen there: learn::control_words()
-    std::string text;                // as it was typed; empty: what the run's tokens spell
+    std::vector<std::string> words;  // settings there: learn::control_words()
+    std::string text;                // as typed; empty: the text of the run's tokens
     int block = 0, head = 0;
-    bool head_chosen = false;  // else the station takes the head that it begins with (Station::first_head)
-    int query = -1;            // −1: the last
+    bool head_chosen = false;           // else the station chooses the head (Station::first_head)
+    int query = -1;                     // −1: the last
     void clamp_to(const Trace& trace);  // an unknown station becomes the first
     bool operator==(const PageRequest&) const = default;
 };

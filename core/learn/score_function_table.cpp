@@ -1,3 +1,4 @@
+// Computes score functions.
 #include "learn/score_function_table.h"
 
 #include <array>
@@ -27,7 +28,7 @@ Matrix additive_scores(ConstMatrixRef q, ConstMatrixRef k, const ScoreParameters
     return out;
 }
 
-/// W q: the key is not read.
+/// W q: does not depend on the key.
 Matrix location_scores(ConstMatrixRef q, ConstMatrixRef k, const ScoreParameters& p) {
     HEADLIGHT_CHECK(p.location.rows() >= k.rows());
     return q * p.location.topRows(k.rows()).transpose();

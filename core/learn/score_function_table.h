@@ -1,4 +1,4 @@
-// How alike a query and a key are: the score functions of the articles, on the same q and k.
+// Computes the score functions of the articles, on the same q and k.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace headlight {
 
 enum class ScoreFunction { dot, scaled_dot, general, additive, location, cosine, kernel };
 
-/// What some score functions have learned, and what others are given.
+/// Holds learned and given parameters of score functions.
 struct ScoreParameters {
     Matrix general;           // W [d, d]
-    Matrix of_query, of_key;  // W₁, W₂ [d, d]: W of the additive score cut into what meets q and k
+    Matrix of_query, of_key;  // W₁, W₂ [d, d]: W of the additive score, split into its parts for q and k
     Vector additive;          // v [d]
-    Matrix location;          // W [keys, d]: one row for each position
+    Matrix location;          // W [keys, d]: one row per position
     float sharpness = 5;      // β of the cosine
     float width = 0;          // σ of the kernel; 0: √d
 
-    /// Drawn at random, because no trained ones are at hand: W of the general score near the identity (I plus
+    /// Draws parameters at random, for lack of trained ones: W of the general score near the identity (I plus
     /// noise of deviation 1 / 2√d), v of length 2, the rest of deviation 1/√d. The row of a position depends
-    /// neither on the words nor on how many there are.
+    /// neither on the words nor on their number.
     static ScoreParameters random(Index d, Index keys, uint32_t seed);
 };
 
@@ -32,14 +32,14 @@ struct ScoreKind {
     Matrix (*scores)(ConstMatrixRef q, ConstMatrixRef k, const ScoreParameters& p);
 };
 
-/// In the order of ScoreFunction.
+/// Follows the order of ScoreFunction.
 std::span<const ScoreKind> score_functions();
 
 /// q · k.
 Matrix dot_scores(ConstMatrixRef q, ConstMatrixRef k);
 /// q · k / √d, d: the columns of q.
 Matrix scaled_dot_scores(ConstMatrixRef q, ConstMatrixRef k);
-/// q · k / (‖q‖ ‖k‖), −1 … 1; 0 where one of them is 0.
+/// q · k / (‖q‖ ‖k‖), −1 … 1; 0 if either is 0.
 Matrix cosines(ConstMatrixRef q, ConstMatrixRef k);
 /// ‖q − k‖².
 Matrix squared_distances(ConstMatrixRef q, ConstMatrixRef k);

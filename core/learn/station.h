@@ -1,5 +1,6 @@
-// A station of Learn: a state that a person changes, and a page computed of it and of the open sentence.
-// Adding one is a file of its own and a row in stations.cpp; its words stand in assets/learn.json.
+// Defines a station of Learn: a state that the user changes, and a page computed from it and the open
+// sentence. To add one, write a file of its own and a row in stations.cpp; its texts are in
+// assets/learn.json.
 #pragma once
 
 #include <any>
@@ -19,27 +20,27 @@
 
 namespace headlight::learn {
 
-/// Goes through what a person chooses at a station. The window makes a control of each, the command line
-/// reads `--set KEY=VALUE`, workspaces remember it under its key.
+/// Visits the controls of a station. The window makes a widget of each, the command line reads `--set
+/// KEY=VALUE`, workspaces store it under its key.
 class ControlVisitor {
 public:
     virtual ~ControlVisitor() = default;
-    /// One of some words, by its place.
+    /// Chooses among some words, by index.
     virtual void choice(const char* key, const char* label, int& place,
                         std::span<const char* const> words) = 0;
     virtual void flag(const char* key, const char* label, bool& value) = 0;
     virtual void number(const char* key, const char* label, float& value, float low, float high) = 0;
     virtual void whole(const char* key, const char* label, int& value, int low, int high) = 0;
-    /// A whole number that Play runs through, from low to high.
+    /// Is an integer that Play runs through, from low to high.
     virtual void played(const char* key, const char* label, int& value, int low, int high) {
         whole(key, label, value, low, high);
     }
     virtual void text(const char* key, const char* label, std::string& value) = 0;
-    /// Numbers that are edited in the Grid whose `editable` is the key: its cells, row after row. Empty: the
+    /// Holds numbers edited in the Grid whose `editable` is the key: its cells, row by row. Empty: the
     /// station's own.
     virtual void numbers(const char* key, std::vector<float>& values) = 0;
 
-    /// An enum by its place among the words.
+    /// Chooses an enum by its index among the words.
     template <class Enum>
     void choose(const char* key, const char* label, Enum& value, std::span<const char* const> words) {
         auto place = static_cast<int>(value);
@@ -48,36 +49,35 @@ public:
     }
 };
 
-/// What is open while a station is shown. A station says in a Words block what it lacks, or fails with one
-/// sentence where nothing can be shown without it.
+/// Holds what is open while a station is shown. A station explains in a Words block what it lacks, or fails
+/// with one sentence if it can show nothing without it.
 struct StationInput {
-    const Trace* trace = nullptr;  // of the sentence in the open model; null: nothing is open
-    const Model* model = nullptr;  // the trace's, or a model without a sentence
-    std::string text;              // as it was typed
-    std::shared_ptr<const RgbImage> image = nullptr;  // the person's picture, whatever the model reads
-    int block = 0, head = 0;                          // the chosen head (ModelConfig::block)
-    int query = -1;                                   // the chosen query; −1: the last
+    const Trace* trace = nullptr;                     // of the sentence in the open model; null: none is open
+    const Model* model = nullptr;                     // the trace's, or a model without a sentence
+    std::string text;                                 // as typed
+    std::shared_ptr<const RgbImage> image = nullptr;  // the user's image, whatever the model reads
+    int block = 0, head = 0;                          // selected head (ModelConfig::block)
+    int query = -1;                                   // selected query; −1: the last
     const CancelFlag* cancel = nullptr;
 
-    /// The chosen query among `count`.
+    /// Returns the selected query among `count`.
     int query_of(int count) const { return query < 0 || query >= count ? count - 1 : query; }
 };
 
-/// The head that a station begins with on a text where the person has not chosen one; none: the one that is
-/// shown elsewhere.
+/// Returns the head that a station begins with if the user selected none; none: the one shown elsewhere.
 using FirstHead = std::optional<AttentionHead> (*)(const Trace& trace, ThreadPool& pool);
 
 /// A row of the table of stations.
 struct Station {
     const char* key;
-    const char* opens;          // the model that it opens where none was named; "": it needs none
-    FirstHead first_head;       // null: it shows none
-    std::any (*first_state)();  // as it is when the station is entered for the first time
+    const char* opens;          // model that it opens if none was named; "": none
+    FirstHead first_head;       // null: shows none
+    std::any (*first_state)();  // the state on first entry
     void (*visit)(std::any& state, ControlVisitor& visitor);
     Result<Page> (*compute)(const StationInput& input, const std::any& state, ThreadPool& pool);
 };
 
-/// Makes a row of a station's function, which takes a state of the station's own type: plain data with
+/// Makes a row from a station's function, which takes a state of the station's own type: plain data with
 /// `void visit(ControlVisitor&)`.
 template <class State>
 using PageOf = Result<Page> (*)(const StationInput& input, const State& state, ThreadPool& pool);
@@ -94,24 +94,24 @@ constexpr Station station(const char* key, const char* opens, FirstHead first_he
             }};
 }
 
-/// The stations in their order on the path: the only place to add one.
+/// Lists the stations in order: the only place to add one.
 std::span<const Station> stations();
 const Station* find_station(std::string_view key);
 
-/// What a click carries out: a command of the window's table.
+/// Holds a command of the window's table, to run on a click.
 struct Try {
     std::string label, command;
 };
-/// A station's words, from assets/learn.json.
+/// Holds a station's texts, from assets/learn.json.
 struct StationText {
-    std::string title, text, sample;  // text: under sixty words; sample: the sentence where none was typed
+    std::string title, text, sample;  // text: under sixty words; sample: the sentence if none was typed
     std::vector<Symbol> symbols;
     std::map<std::string, std::string> controls;  // a sentence on each control, by its key
     std::vector<Try> tries;
 };
 const StationText& station_text(std::string_view key);
 
-/// The page of a station, with its symbols.
+/// Computes the page of a station, with its symbols.
 Result<Page> station_page(const Station& station, const StationInput& input, const std::any& state,
                           ThreadPool& pool);
 

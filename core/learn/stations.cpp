@@ -1,4 +1,4 @@
-// The table of stations.
+// Tabulates the stations.
 #include "learn/station.h"
 #include "learn/stations/database.h"
 #include "learn/stations/first_head.h"

@@ -1,3 +1,4 @@
+// Finds symbols in formulas.
 #include "learn/symbols.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ std::u32string letters(const std::string& text) {
     return {points.begin(), points.end()};
 }
 
-/// Latin, Greek and what joins letters to a name; signs like √, ·, ‖ and raised or lowered letters are none.
+/// Accepts Latin, Greek and what joins letters to a name; not signs like √, ·, ‖ or super- and subscripts.
 bool is_letter(char32_t c) {
     if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     return c >= 0xC0 && c < 0x500 && c != 0xD7 && c != 0xF7;

@@ -1,4 +1,4 @@
-// The words of the stations, from assets/learn.json, which the build vouches for.
+// Reads the stations' texts from assets/learn.json, which is embedded and trusted.
 #include <map>
 
 #include "io/json.h"

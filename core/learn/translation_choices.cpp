@@ -1,3 +1,4 @@
+// Finds what a translator's choices depend on.
 #include "learn/translation_choices.h"
 
 #include <algorithm>
@@ -11,20 +12,21 @@ namespace headlight {
 
 namespace {
 
-/// Without blanks, in lower case.
+/// Removes spaces and lower-cases.
 std::string bare_word(std::string label) {
     std::erase(label, ' ');
     return lower_case(std::move(label));
 }
 
-/// The id of a word in lower case or with a capital, as the target's vocabulary spells it behind a blank; −1.
+/// Returns the id of a word in lower case or capitalized, as the target's vocabulary spells it after a space;
+/// −1: none.
 int id_of_word(const Tokenizer& tokenizer, const std::string& word, bool capital) {
     std::string spelled = word;
     if (capital && spelled[0] >= 'a' && spelled[0] <= 'z') spelled[0] = char(spelled[0] - 'a' + 'A');
     return tokenizer.id_of("▁" + spelled);
 }
 
-/// The probability of each id at a row of the decoder.
+/// Returns the probability of each id at a row of the decoder.
 std::vector<float> probabilities_of(const Trace& trace, int row, const std::vector<int>& ids,
                                     ThreadPool& pool) {
     const Vector all = probabilities_at(trace, row, pool);
@@ -33,7 +35,7 @@ std::vector<float> probabilities_of(const Trace& trace, int row, const std::vect
     return out;
 }
 
-/// The same pass with one source token hidden from all others, in the encoder and from the decoder.
+/// Reruns the pass with one source token masked from all others, in the encoder and from the decoder.
 Result<std::shared_ptr<const Trace>> without_source(const Trace& trace, int key, ThreadPool& pool,
                                                     const CancelFlag* cancel) {
     ForwardRequest request = trace.request;
@@ -44,7 +46,7 @@ Result<std::shared_ptr<const Trace>> without_source(const Trace& trace, int key,
     return run_trace(trace.model, std::move(request), pool, cancel, &trace);
 }
 
-/// For every choice the source token without which its word is least probable. The end token is kept.
+/// Finds for every choice the source token without which its word is least probable. Keeps the end token.
 Status find_grounds(const Translated& t, const std::vector<std::vector<int>>& ids, ThreadPool& pool,
                     const CancelFlag* cancel, std::vector<WordChoice>& choices) {
     const int source = t.trace->request.inputs[0].size();

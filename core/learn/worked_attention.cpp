@@ -1,3 +1,4 @@
+// Computes a worked example of attention.
 #include "learn/worked_attention.h"
 
 #include <cmath>

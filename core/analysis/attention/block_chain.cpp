@@ -1,3 +1,4 @@
+// Recomputes one attention block vector by vector, around one query and one key.
 #include "analysis/attention/block_chain.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// What the chain is made of, once.
+/// Computes the chain once.
 struct ChainMaker {
     const Trace& trace;
     const BlockChainRequest& request;
@@ -33,12 +34,12 @@ struct ChainMaker {
     Vector normalized(const Norm& norm, const Vector& x) const {
         return apply_norm(c, norm, x.transpose(), pool).row(0).transpose();
     }
-    /// The residual stream at a token of the block's own stack.
+    /// Returns the residual stream at a token of the block's own stack.
     Vector stream(int token) const {
         if (cross) return trace.resid_before(request.block, pool).row(token).transpose();
         return trace.stack(at.stack).layers[at.layer]->resid_pre.row(token).transpose();
     }
-    /// A token's vector as the block reads it.
+    /// Adds a token's vector as the block reads it, and its norm if there is one; returns the block's input.
     Vector entering(ChainStep in, ChainStep norm, bool source, int token) {
         Vector x =
             source ? Vector(trace.stack(at.key_stack()).normalized.row(token).transpose()) : stream(token);
@@ -56,7 +57,7 @@ struct ChainMaker {
     bool turns() const {
         return !cross && c.positions == PositionScheme::rotary && !trace.rule(request.block).positions.off;
     }
-    /// q or k from what enters to what meets in a score, which the trace holds.
+    /// Adds q or k from the block's input to the vector of the score, which the trace holds.
     void add_head(ChainStep first, const char* name, const char* formula, const Linear& matrix,
                   const Norm& norm, const Vector& x, const Vector& meets) {
         const auto step = [&](int behind) {
@@ -82,7 +83,7 @@ struct ChainMaker {
         add(ChainStep::v, "v", w.v.bias ? "W_V x + b" : "W_V x",
             trace.v(request.block, request.head).row(key).transpose());
     }
-    /// The norm that reads the sum next; null: none reads it as it is.
+    /// Returns the norm that reads the sum next; null: the sum is read without a norm.
     const Norm* next_norm() const {
         if (after) return &w.norm;
         if (c.parallel) return nullptr;
@@ -254,7 +255,7 @@ namespace {
 
 constexpr Index kMaxHeadEntries = 64;
 
-/// A stage whose columns are heads, pooled where it has many entries.
+/// Makes a stage whose columns are heads, max-pooled by magnitude if it has many entries.
 HeadsStage heads_stage(std::string name, const Matrix& columns, bool is_weights) {
     HeadsStage out{std::move(name), {}, 1, is_weights, 0};
     out.step = narrow<int>(std::max<Index>(1, (columns.rows() + kMaxHeadEntries - 1) / kMaxHeadEntries));

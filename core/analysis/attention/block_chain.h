@@ -1,5 +1,6 @@
-// The whole attention block around one query and one key, vector by vector: from the residual stream through
-// norm and W_Q, W_K, W_V to q, k and v, and from the heads side by side through W_O back to the stream.
+// Shows a whole attention block around one query and one key, vector by vector: from the residual stream
+// through norm and W_Q, W_K, W_V to q, k and v, and from the concatenated heads through W_O back to the
+// stream.
 #pragma once
 
 #include <optional>
@@ -11,25 +12,25 @@
 
 namespace headlight {
 
-/// What a vector of the chain is. A model has those that it computes: no rotation without rotary positions,
-/// no norm before a post-norm block.
+/// Names a vector of the chain. A model has only those that it computes: no rotation without rotary
+/// positions, no pre-norm in a post-norm block.
 enum class ChainStep {
     query_in,    // [d_model] of the query's token, from the residual stream
     query_norm,  // … after the norm before the block
     q,           // [d_head] W_Q · x + b
-    q_norm,      // … normalized per head
-    q_turned,    // … rotated for its position
-    key_in,      // [d_model] of the key's token; of cross-attention what the encoder left
+    q_norm,      // normalized per head
+    q_turned,    // rotated by its position
+    key_in,      // [d_model] of the key's token; in cross-attention the encoder's output
     key_norm,
     k,
     k_norm,
     k_turned,
     v,           // [d_head]
-    z,           // [d_head] of the head: the values, weighted
-    heads,       // [heads · d_head]: z of all heads side by side
+    z,           // [d_head] of the head: Σ weight · v
+    heads,       // [heads · d_head]: z of all heads, concatenated
     projected,   // [d_model] W_O · heads + b
-    added_norm,  // … normalized before it is added (Gemma 2)
-    sum,         // query_in + what the block adds
+    added_norm,  // normalized before it is added (Gemma 2)
+    sum,         // query_in + the block's output
     next_norm    // post-norm: the block's own norm; pre-norm: the norm that reads the sum next
 };
 inline constexpr int kChainSteps = 17;
@@ -40,27 +41,27 @@ struct ChainStage {
     Vector values;
 };
 
-/// How one entry was made of the stage before it.
+/// Explains how one entry was computed from the previous stage.
 struct ChainEntry {
     ChainStep step = ChainStep::q, from = ChainStep::query_norm;
     int dimension = 0;
     float value = 0;
-    /// A matrix: the row of weights that meets the stage `from`, and the bias behind it.
+    /// A matrix: the row of weights that multiplies the stage `from`, then the bias.
     Vector row;
     std::optional<float> bias;
     std::string matrix;  // "W_Q"
     WeightMap picture;   // of the matrix; its rows are the entries
-    /// A norm: (x − mean) / deviation · weight + bias; without a mean where it is RMSNorm.
+    /// A norm: (x − mean) / deviation · weight + bias; RMSNorm has no mean.
     float mean = 0, deviation = 0, weight = 0;
-    /// A sum: the two that are added.
+    /// A sum: its two terms.
     float term = 0, added = 0;
     enum class How { given, matrix, norm, turned, joined, sum, weighted } how = How::given;
 };
 
 struct BlockChain {
     std::vector<ChainStage> stages;  // in the order of ChainStep
-    ChainEntry entry;                // of the chosen one
-    float weight = 0;                // of the key in the query's row
+    ChainEntry entry;                // of the selected dimension
+    float weight = 0;                // of the key, in the query's row
     WeightsBy weights_by = WeightsBy::softmax;
     float temperature = 1;
     const ChainStage* find(ChainStep step) const;
@@ -69,8 +70,8 @@ struct BlockChain {
 struct BlockChainRequest {
     using Answer = BlockChain;
     int block = 0, head = 0, query = 0, key = 0;
-    ChainStep step = ChainStep::q;  // the chosen stage, or the nearest before it that the model has
-    int dimension = -1;             // of it; −1: the entry of the largest magnitude
+    ChainStep step = ChainStep::q;  // the selected stage, or the nearest before it that the model has
+    int dimension = -1;             // of it; −1: the entry of largest magnitude
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
     bool operator==(const BlockChainRequest&) const = default;
@@ -78,10 +79,10 @@ struct BlockChainRequest {
 Result<BlockChain> answer_block_chain(const Trace& trace, const BlockChainRequest& request, ThreadPool& pool,
                                       const CancelFlag* cancel = nullptr);
 
-/// The same chain of all heads of a block: a column for each head.
+/// Holds the same stage of all heads of a block: one column per head.
 struct HeadsStage {
     std::string name;  // "q"
-    Matrix values;     // [entries, heads]; where there are many, each is the farthest from zero of `step`
+    Matrix values;     // [entries, heads]; if pooled, each is the entry of largest magnitude among `step`
     int step = 1;
     bool is_weights = false;  // 0 … 1 for each key, else signed
     float largest = 0;

@@ -1,3 +1,4 @@
+// Draws the weights of a model's parts as small pictures.
 #include "analysis/attention/block_weights.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr Index kMaxDown = 64, kMaxAcross = 384, kMaxSpectrum = 512;
 
 int step_of(Index count, Index max) { return narrow<int>(std::max<Index>(1, (count + max - 1) / max)); }
 
-/// Entries that stand for `down` × `across` weights each: the farthest from zero.
+/// Pools `down` × `across` weights to the one of largest magnitude.
 struct Pooled {
     int down, across;
     Matrix values;
@@ -41,7 +42,7 @@ struct Pooled {
     }
 };
 
-/// A picture of what was pooled; `sideways`: stored rows go across.
+/// Makes a picture of pooled weights; `sideways`: stored rows go across.
 WeightMap map_of(std::string name, std::string shape, std::string down_is, Pooled pooled, Index rows,
                  Index columns, bool sideways) {
     WeightMap m;
@@ -69,10 +70,10 @@ std::string by(int64_t a, int64_t b) { return std::to_string(a) + " × " + std::
 
 namespace {
 
-/// Writes some rows of a matrix, from `first` on.
+/// Writes rows of a matrix, from `first` on.
 using ReadRows = std::function<void(Index first, MatrixRef rows)>;
 
-/// Tiles are read side by side, each into rows of its own, some rows at a time.
+/// Pools tiles in parallel, each into its own rows, some rows at a time.
 void pool_rows(Pooled& pooled, Index rows, Index columns, ThreadPool& pool, const ReadRows& read) {
     constexpr Index kAtOnce = 32;
     pool.run(narrow<int>(pooled.values.rows()), [&](int tile) {
@@ -103,13 +104,14 @@ WeightMap map_of_linear(const std::string& name, const std::string& down_is, con
 
 namespace {
 
-/// A table of rows.
+/// Makes a picture of a table, row by row.
 WeightMap map_of_table(const std::string& name, const std::string& down_is, const Linear& w,
                        ThreadPool& pool) {
     return map_of_linear(name, down_is, w, true, pool, by(w.out, w.in));
 }
 
-/// The waves of all positions that a model declares, some at a time: there may be millions.
+/// Makes a picture of the sinusoids of all positions that a model declares, some at a time: there may be
+/// millions.
 WeightMap map_of_sinusoids(const ModelConfig& c, ThreadPool& pool) {
     Pooled pooled(c.context, c.d_model, step_of(c.context, kMaxDown), step_of(c.d_model, kMaxAcross));
     pool_rows(pooled, c.context, c.d_model, pool,
@@ -118,7 +120,7 @@ WeightMap map_of_sinusoids(const ModelConfig& c, ThreadPool& pool) {
                   c.d_model, false);
 }
 
-/// A matrix in memory whose rows go down the picture.
+/// Makes a picture of a matrix in memory, its rows going down.
 WeightMap map_of_matrix(const std::string& name, const std::string& shape, const std::string& down_is,
                         const Matrix& m) {
     Pooled pooled(m.rows(), m.cols(), step_of(m.rows(), kMaxDown), step_of(m.cols(), kMaxAcross));
@@ -236,7 +238,7 @@ BlockWeights block_weights(const Model& model, const BlockWeightsRequest& reques
 Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsRequest& request,
                                           ThreadPool& pool, const CancelFlag* cancel) {
     const CancelScope scope(pool, cancel);
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     return block_weights(*trace.model, request, pool);
 }
 

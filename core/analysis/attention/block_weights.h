@@ -1,4 +1,4 @@
-// What a part of a model has learned, as small pictures of its matrices and their singular values.
+// Shows what a part of a model has learned: small pictures of its matrices, and their singular values.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// The parts of a layer, and those before and behind the layers.
+/// Names the parts of a layer, and those before and after the layers.
 enum class WeightsPart {
     embedding,
     positions,
@@ -20,24 +20,25 @@ enum class WeightsPart {
     unembedding
 };
 
-/// A few large weights leave the rest their colors.
+/// Bounds the color range at this many times the typical weight, so that a few large weights leave the rest
+/// their colors.
 inline constexpr float kWeightReach = 5;
 
-/// A matrix as a picture: the residual stream's dimensions go across. Of matrices that are wider or higher
-/// than a picture, each entry is the farthest from zero of down × across weights.
+/// Shows a matrix as a picture: the dimensions of the residual stream go across. If the matrix is larger than
+/// the picture, each entry is the weight of largest magnitude among down × across.
 struct WeightMap {
     std::string name;             // "W_Q"
-    std::string shape;            // as it is multiplied, in × out: "256 × 32"
-    Index rows = 0, columns = 0;  // of the picture, before it was pooled
+    std::string shape;            // in × out: "256 × 32"
+    Index rows = 0, columns = 0;  // of the picture, before pooling
     int down = 1, across = 1;
     Matrix values;                   // [rows / down, columns / across]
-    Matrix places;                   // the same as places 0 … 1 of a diverging map, ±reach at its ends
-    float largest = 0, typical = 0;  // largest magnitude; root of the mean square
-    float reach = 0;  // what has the strongest color: the largest, but no more than kWeightReach typical ones
-    std::string down_is;  // what goes down: "the head's dimension"
+    Matrix places;                   // `values` as positions 0 … 1 of a diverging map, ±reach at its ends
+    float largest = 0, typical = 0;  // largest magnitude; root mean square
+    float reach = 0;      // weight of the strongest color: the largest, at most kWeightReach typical ones
+    std::string down_is;  // meaning of rows: "the head's dimension"
 };
 
-/// Singular values of a matrix or of a product, the largest first.
+/// Holds singular values of a matrix or of a product, descending.
 struct WeightSpectrum {
     std::string name;  // "W_Q W_Kᵀ"
     Vector values;
@@ -45,14 +46,14 @@ struct WeightSpectrum {
 
 struct BlockWeights {
     std::vector<WeightMap> maps;
-    std::vector<WeightSpectrum> matrices;  // one for each map where that is cheap
-    std::vector<WeightSpectrum> circuits;  // of a head: what meets in a score, what is moved
+    std::vector<WeightSpectrum> matrices;  // one per map where that is cheap
+    std::vector<WeightSpectrum> circuits;  // of a head: QK and OV products
 };
 
 struct BlockWeightsRequest {
     using Answer = BlockWeights;
     WeightsPart part = WeightsPart::attention;
-    int block = 0, head = 0;  // block: the layer and stack whose part is meant; head: of attention, else 0
+    int block = 0, head = 0;  // block: selects layer and stack of the part; head: of attention, else 0
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
     bool operator==(const BlockWeightsRequest&) const = default;
@@ -61,12 +62,12 @@ struct BlockWeightsRequest {
 Result<BlockWeights> answer_block_weights(const Trace& trace, const BlockWeightsRequest& request,
                                           ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// The picture of a stored matrix; `outputs_down`: its outputs go down, else its inputs. Shape: "in × out"
-/// where none is given.
+/// Makes the picture of a stored matrix; `outputs_down`: its outputs go down, else its inputs. Shape: "in ×
+/// out" by default.
 WeightMap map_of_linear(const std::string& name, const std::string& down_is, const Linear& w,
                         bool outputs_down, ThreadPool& pool, const std::string& shape = "");
 
-/// The same from a model alone; empty where the part has no weights.
+/// Computes them from a model alone; empty if the part has no weights.
 BlockWeights block_weights(const Model& model, const BlockWeightsRequest& request, ThreadPool& pool);
 
 }  // namespace headlight

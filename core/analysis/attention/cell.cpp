@@ -1,3 +1,4 @@
+// Reads one cell of one head.
 #include "analysis/attention/cell.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ void fill_tokens(const Trace& trace, ConstMatrixRef delta, CellReport& r, Thread
     r.suppressed = ranked_ids(-logits, kTokens);
 }
 
-/// The same cell in every head whose block reads the same two sequences.
+/// Fills in the same cell of every head whose block reads the same two sequences.
 void fill_heads(const Trace& trace, CellReport& r, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
     const AttentionBlock here = c.block(r.cell.block);

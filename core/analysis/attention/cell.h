@@ -1,4 +1,4 @@
-// Everything the inspector says about one cell of one head.
+// Computes everything that the inspector shows about one cell of one head.
 #pragma once
 
 #include <vector>
@@ -20,21 +20,22 @@ struct CellReport : ScoreSteps {
     WeightsBy weights_by = WeightsBy::softmax;
     float temperature = 1;
     bool allowed = true;
-    int rank = 1;                           // place of the key in its row, from 1
-    int ranked = 0;                         // keys of the row that the mask allows
-    std::vector<Prediction> row;            // the heaviest keys of the row: position and weight
-    float delta_norm = 0;                   // ‖result‖ of this head at the query: its ΔE
-    float layer_share = 0;                  // ‖result‖ over the sum of ‖result‖ of the layer's heads
-    bool tokens_asked = false;              // whether the next two were looked for
-    std::vector<int> promoted, suppressed;  // tokens that ΔE makes more and less likely, strongest first;
-                                            // empty where no straight path leads to the logits
-    PerHead<float> weight_by_head;          // pattern[query, key] of every head; NaN
-                                            // where the block reads other sequences
+    int rank = 1;                 // rank of the key in its row, from 1
+    int ranked = 0;               // unmasked keys of the row
+    std::vector<Prediction> row;  // heaviest keys of the row: position and weight
+    float delta_norm = 0;         // ‖z W_O‖ of this head at the query: its ΔE
+    float layer_share = 0;        // ‖ΔE‖ of this head over the sum of ‖ΔE‖ of the layer's heads
+    bool tokens_asked = false;    // whether the next two were computed
+    /// tokens that ΔE makes more and less likely, strongest first; empty if no direct path leads to the
+    /// logits
+    std::vector<int> promoted, suppressed;
+    /// pattern[query, key] of every head; NaN if the block reads other sequences
+    PerHead<float> weight_by_head;
 };
 
-/// Reads the cell out of the trace. Tokens promoted and suppressed: ΔE through the final norm's weight and
-/// the unembedding (the logit lens of nostalgebraist 2020, applied to one head); only in pre-norm stacks that
-/// end in the unembedding; only where they are asked for, because they take a product with the vocabulary.
+/// Reads the cell from the trace. Promoted and suppressed tokens: ΔE through the final norm's weight and the
+/// unembedding (the logit lens of nostalgebraist 2020, applied to one head); only in pre-norm stacks that end
+/// in the unembedding, and only on request, because they cost a product with the vocabulary.
 CellReport report_cell(const Trace& trace, const Cell& cell, bool tokens, ThreadPool& pool);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Arranges heads by the similarity of their patterns.
 #include "analysis/attention/head_map.h"
 
 #include <algorithm>

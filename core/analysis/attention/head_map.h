@@ -1,4 +1,4 @@
-// Heads side by side: which attend alike, and what they do on random tokens.
+// Compares heads: which attend alike, and what they do on random tokens.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace headlight {
 
-/// Places of all heads in a plane: near heads have like patterns.
+/// Places all heads in a plane, heads with similar patterns near each other.
 struct HeadMap {
     Matrix points;   // [head_count, 2], in the order of PerHead
-    float kept = 0;  // share of the variance that the plane holds
+    float kept = 0;  // share of the variance that the plane keeps
 };
 
-/// Principal components of the square roots of the patterns, reduced to 32 × 32: distances before the
-/// projection are Hellinger's, summed over rows.
+/// Requests principal components of the square roots of the patterns, reduced to 32 × 32: distances before
+/// the projection are Hellinger's, summed over rows.
 struct HeadMapRequest {
     using Answer = HeadMap;
     bool operator==(const HeadMapRequest&) const = default;
@@ -23,8 +23,8 @@ struct HeadMapRequest {
 Result<HeadMap> answer_head_map(const Trace& trace, const HeadMapRequest& request, ThreadPool& pool,
                                 const CancelFlag* cancel);
 
-/// Statistics of all heads on `length` random tokens, twice over (Olsson et al. 2022). It depends on the
-/// model alone.
+/// Holds statistics of all heads on `length` random tokens, repeated once (Olsson et al. 2022). They depend
+/// on the model alone.
 struct RandomStatistics {
     int length = 0;
     PerHead<std::array<float, kStatistics>> heads;
@@ -35,7 +35,7 @@ struct RandomStatisticsRequest {
     bool operator==(const RandomStatisticsRequest&) const = default;
 };
 
-/// Empty for models that read no ids.
+/// Returns nothing for models that read no ids.
 Result<RandomStatistics> answer_random_statistics(const Trace& trace, const RandomStatisticsRequest& request,
                                                   ThreadPool& pool, const CancelFlag* cancel);
 

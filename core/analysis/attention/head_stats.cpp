@@ -1,6 +1,6 @@
-// Statistics of attention patterns. Previous-token, duplicate-token and induction heads: Elhage et al. 2021,
-// "A Mathematical Framework for Transformer Circuits", and Olsson et al. 2022, "In-context Learning and
-// Induction Heads".
+// Computes statistics of attention patterns. Previous-token, duplicate-token and induction heads: Elhage et
+// al. 2021, "A Mathematical Framework for Transformer Circuits", and Olsson et al. 2022, "In-context Learning
+// and Induction Heads".
 #include "analysis/attention/head_stats.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ float previous(const QueryRow& row) { return row.query > 0 ? row.weight(row.quer
 float first(const QueryRow& row) { return row.query > 0 ? row.weight(0) : kUndefined; }
 float self(const QueryRow& row) { return row.weight(row.query); }
 
-/// Weight on the keys that stand `shift` places behind earlier copies of the query's token, before the query.
+/// Sums the weight on keys `shift` positions after earlier copies of the query's token, before the query.
 float weight_of_copies(const QueryRow& row, int shift) {
     int copy = row.last_copies[row.query];
     while (copy >= 0 && copy >= row.query - shift) copy = row.last_copies[copy];

@@ -1,4 +1,4 @@
-// One number per head: what kind of pattern it has.
+// Measures each head's kind of pattern by one number.
 #pragma once
 
 #include <array>
@@ -10,9 +10,10 @@
 
 namespace headlight {
 
-/// One query's row of a pattern, and what its statistics ask of the text.
+/// Holds one query's row of a pattern, and what its statistics need of the text.
 struct QueryRow {
-    std::span<const float> weights;  // of the keys from first_key (n · kSumLanes) on; others weigh nothing
+    /// of the keys from first_key (n · kSumLanes) on; all others have weight 0
+    std::span<const float> weights;
     int first_key, query;
     std::span<const int> last_copies;  // of the text
 
@@ -22,33 +23,34 @@ struct QueryRow {
     }
 };
 
-/// For each token the place of the last one before it that has its id, or −1.
+/// Returns for each token the position of its previous occurrence, or −1.
 std::vector<int> last_copies(std::span<const int> ids);
 
-/// A row of the table of statistics. The value of a head is the mean over the queries for which it is
-/// defined; fully masked rows count as the uniform attention that they are (MaskPlan).
+/// A row of the table of statistics. A head's value is the mean over the queries for which it is defined;
+/// fully masked rows count as uniform attention (MaskPlan).
 struct HeadStatistic {
-    const char* key;         // "previous", for the command line and files
-    const char* label;       // "previous token", for people
+    const char* key;         // "previous", on the command line and in files
+    const char* label;       // "previous token", as shown to users
     const char* unit;        // "bits", "tokens" or ""
     const char* definition;  // with its source
-    bool ascending;          // whether small values come first in a ranking
-    bool self_only;          // compares places in one text: not defined for cross-attention
-    /// The value of one query, or NaN where it is not defined.
+    bool ascending;          // ranks small values first
+    bool self_only;          // compares positions in one text: undefined for cross-attention
+    /// Returns the value of one query, or NaN if it is undefined.
     float (*of_query)(const QueryRow& row);
 };
 
 std::span<const HeadStatistic> head_statistics();
 constexpr int kStatistics = 7;
 
-/// The statistic with this key, or nullptr.
+/// Returns the statistic with this key, or nullptr.
 const HeadStatistic* find_statistic(std::string_view key);
 
-/// Indices of heads in the order of a statistic, the largest (or smallest, where that comes first) in front;
-/// values that are not defined come last.
+/// Sorts heads by a statistic, the largest first (or the smallest, if `ascending`); undefined values come
+/// last.
 std::vector<int> order_by(const std::vector<float>& values, bool ascending);
 
-/// Ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al. 2022).
+/// Returns ids for measuring duplicate-token and induction heads: `length` random ids, twice (Olsson et al.
+/// 2022).
 std::vector<int> repeated_random_ids(int vocab, int length, uint64_t seed);
 
 }  // namespace headlight

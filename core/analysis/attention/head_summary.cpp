@@ -1,3 +1,4 @@
+// Summarizes all heads of a pass while it runs, and reuses the summaries of an earlier pass.
 #include "analysis/attention/head_summary.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace headlight {
 
 namespace {
 
-/// How many tokens an entry covers, as a power of two: the least with which `count` tokens make at most
-/// `max` entries.
+/// Returns how many tokens an entry covers, as a power of two: the smallest with which `count` tokens make at
+/// most `max` entries.
 int scale_of(int count, int max) {
     int scale = 0;
     while ((count - 1) >> scale >= max) ++scale;
@@ -23,13 +24,13 @@ int scale_of(int count, int max) {
 }
 int entry_count(int count, int scale) { return ((count - 1) >> scale) + 1; }
 
-/// How many queries an entry covers, likewise: no more than a tile has.
+/// Returns how many queries an entry covers, likewise; at most those of a tile.
 int scale_down(int queries, int max) {
     static_assert(kTileQueries == 1 << 6);
     return std::min(scale_of(queries, max), 6);
 }
 
-/// [t, t]: each entry as often as it takes.
+/// Repeats entries to fill [t, t].
 Matrix stretched(const Matrix& entries, int t) {
     if (entries.rows() == t && entries.cols() == t) return entries;
     Matrix out(t, t);
@@ -51,7 +52,7 @@ StatisticSums sums_of(const Rows& by_query, Index first, Index last) {
     return out;
 }
 
-/// The mean of each statistic over the queries for which it is defined; adds up the tiles that are new.
+/// Averages each statistic over the queries for which it is defined; adds the sums of new tiles.
 std::array<float, kStatistics> means(HeadSummary& head) {
     const Index queries = head.by_query.rows(), whole = queries / kTileQueries;
     for (Index t = isize(head.tiles); t < whole; ++t)
@@ -68,8 +69,7 @@ std::array<float, kStatistics> means(HeadSummary& head) {
     return out;
 }
 
-/// Raises what is largest of each key of a tile to one query's weights. A key that the mask hides and the row
-/// does not weigh has no weight.
+/// Takes the maximum of each key's entry and one query's weight. Skips a masked key without weight.
 void raise_to_row(const PatternTile& tile, int query, float* largest) {
     const MaskPlan& mask = tile.rule.mask_of(tile.head);
     const KeyRange keys = tile.rule.weight_range(tile.head, query);
@@ -82,10 +82,10 @@ void raise_to_row(const PatternTile& tile, int query, float* largest) {
             largest[i] = std::max(largest[i], weights[i]);
 }
 
-/// Raises the entries that a tile touches, which cover 2^down queries and 2^across keys each; those that are
-/// given begin with the row in which query `first` lies.
+/// Takes the maximum of each entry, 2^down queries × 2^across keys, and the tile's cells; the given entries
+/// begin with the row of entries that contains query `first`.
 void raise_entries(const PatternTile& tile, int down, int across, int first, Matrix& entries) {
-    static thread_local std::vector<float> largest;  // by key, of the queries of one row of entries
+    static thread_local std::vector<float> largest;  // by key, over the queries of one row of entries
     const int last = tile.first + narrow<int>(tile.weights.rows()), width = narrow<int>(tile.weights.cols());
     for (int query = tile.first; query < last;) {
         float* const row = entries.row((query >> down) - (first >> down)).data();
@@ -102,7 +102,8 @@ void raise_entries(const PatternTile& tile, int down, int across, int first, Mat
     }
 }
 
-/// How many rows of a head's pattern hold: none that were frozen, which may weigh keys that are new.
+/// Counts the rows of a head's pattern that stay valid: none that were frozen, which may give weight to new
+/// keys.
 int kept_rows(const Trace& trace, AttentionHead head, const Reuse& reuse) {
     if (!reuse.past) return 0;
     const AttentionBlock block = trace.config().block(head.block);

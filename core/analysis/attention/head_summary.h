@@ -1,5 +1,5 @@
-// What is known of every head of a pass at once: taken from its patterns while the pass computes them, or
-// from those of a trace. It takes in a typed token: what holds of an earlier pass is kept.
+// Summarizes every head of a pass at once, from its patterns while the pass computes them, or from those of a
+// trace. Updates incrementally for a typed token: keeps what stays valid of an earlier pass.
 #pragma once
 
 #include <array>
@@ -11,35 +11,36 @@
 
 namespace headlight {
 
-/// Statistics added up over queries for which they are defined.
+/// Sums statistics over the queries for which they are defined.
 struct StatisticSums {
     std::array<double, kStatistics> sum{};
     std::array<int, kStatistics> count{};
 };
 
-/// One head: its statistics (in table order, NaN where not defined) and a small picture.
+/// Summarizes one head: its statistics (in table order, NaN if undefined) and a small picture.
 struct HeadSummary {
     std::array<float, kStatistics> statistics;
-    Matrix thumbnail;  // [t, t]: `entries`, stretched where the other stack's text is longer
+    Matrix thumbnail;  // [t, t]: `entries`, stretched if the other stack's text is longer
 
-    Rows by_query;  // [queries, kStatistics]: what the statistics are means of, NaN where not defined
-    std::vector<StatisticSums> tiles;  // … added up over each kTileQueries queries that are all there
-    Matrix entries;  // [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each
-                     // covers, −1 where all of them are masked. Powers of two, so that one more token
-                     // changes one row of entries; 2^i is at most kTileQueries, so that a tile has its own.
+    Rows by_query;                     // [queries, kStatistics]: value of each query, NaN if undefined
+    std::vector<StatisticSums> tiles;  // sums of `by_query` over each complete tile of kTileQueries queries
+    /// [queries / 2^i, keys / 2^j], rounded up: the largest weight of the cells that each entry covers, −1 if
+    /// all of them are masked. Powers of two, so that one more token changes one row of entries; 2^i is at
+    /// most kTileQueries, so that tiles share no entry.
+    Matrix entries;
 };
 
-/// Summaries of an earlier pass, made with as many thumbnail rows.
+/// Holds summaries of an earlier pass, made with the same maximum of thumbnail rows.
 struct PastSummaries {
     const Trace* trace = nullptr;
     const PerHead<HeadSummary>* heads = nullptr;
 };
 
-/// Rows of the window's thumbnails, at most.
+/// Bounds the rows of the window's thumbnails.
 inline constexpr int kThumbnailSide = 64;
 
-/// Makes the summaries of all heads from the tiles of one pass over `inputs`. Thumbnails have at most
-/// `thumbnail` rows, and more than half as many where the text is that long; as many for every head.
+/// Summarizes all heads from the tiles of one pass over `inputs`. Thumbnails have at most `thumbnail` rows,
+/// and more than half as many if the text is long enough; the same number for every head.
 class HeadObserver : public PatternObserver {
 public:
     HeadObserver(const ModelConfig& config, std::span<const Sequence> inputs, int thumbnail = kThumbnailSide);
@@ -47,25 +48,25 @@ public:
     void begin(int block, int first) override;
     void see(int block, const PatternTile& tile) override;
 
-    /// The summaries of the pass, once, when it is done. Rows that it did not see are those of `past` where
-    /// they hold for this pass too (trace/reuse.h), else they are shown to it. Throws Failure{cancelled()}
-    /// where `cancel` was set.
+    /// Returns the summaries of the pass; call once, when it is done. Takes rows that it did not see from
+    /// `past` if they stay valid for this pass (trace/reuse.h), else recomputes their tiles. Throws
+    /// Failure{cancelled()} if `cancel` was set.
     PerHead<HeadSummary> finish(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel = nullptr,
                                 const PastSummaries& past = {}) &&;
 
 private:
-    /// What the heads of an attention block have in common.
+    /// Holds what the heads of an attention block share.
     struct Block {
         bool cross;
         int stack, heads, queries, keys;
         int down, across;  // an entry covers 2^down queries and 2^across keys
-        int seen_from;     // queries from here on were seen
+        int seen_from;     // first query seen
     };
-    /// What was seen of a head's queries from `first` on.
+    /// Holds what was seen of a head's queries from `first` on.
     struct SeenRows {
         int first;
         Matrix statistics;
-        Matrix entries;  // from the row on in which `first` lies
+        Matrix entries;  // from the row of entries that contains `first`
     };
     static void begin_at(const Block& block, SeenRows& seen, int first);
     void note_statistics(const Block& block, const PatternTile& tile, SeenRows& seen) const;
@@ -73,14 +74,14 @@ private:
     Matrix joined_entries(AttentionHead head, const HeadSummary& past, int taken, int past_keys) const;
     Matrix thumbnail(AttentionHead head) const;
 
-    int max_, side_ = 1;                         // rows of a thumbnail: at most, and here
+    int max_, side_ = 1;                         // rows of a thumbnail: maximum, and actual
     std::vector<std::vector<int>> last_copies_;  // of each stack's text
     std::vector<Block> blocks_;
     PerHead<SeenRows> seen_;
     PerHead<HeadSummary> heads_;
 };
 
-/// The summaries of a trace that nothing observed while it was computed.
+/// Summarizes a trace that was computed without an observer.
 Result<PerHead<HeadSummary>> summarize_heads(const Trace& trace, int thumbnail, ThreadPool& pool,
                                              const CancelFlag* cancel = nullptr,
                                              const PastSummaries& past = {});

@@ -1,3 +1,4 @@
+// Collects the patterns of one layer.
 #include "analysis/attention/layer_patterns.h"
 
 #include <algorithm>

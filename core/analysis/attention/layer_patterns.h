@@ -1,4 +1,4 @@
-// Every kind of attention of one layer: of an encoder–decoder, encoder, masked decoder and cross.
+// Shows every kind of attention of one layer: in an encoder–decoder encoder, masked decoder and cross.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,16 @@
 
 namespace headlight {
 
-/// One block's pattern; each entry is the largest of `step` × `step` cells, −1 where all of them are masked.
+/// Holds one block's pattern; each entry is the largest of `step` × `step` cells, −1 if all of them are
+/// masked.
 struct BlockPattern {
     int block = 0, step = 1;
     Matrix weights;
 };
 
 struct LayerPatternsRequest {
-    using Answer = std::vector<BlockPattern>;  // one for each kind, in the order of the blocks
-    int layer = 0, head = -1;  // the nearest layer that a stack has; head −1: the mean of all
+    using Answer = std::vector<BlockPattern>;  // one per kind, in the order of the blocks
+    int layer = 0, head = -1;                  // nearest layer that a stack has; head −1: the mean of all
     void clamp_to(const Trace& trace);
     bool operator==(const LayerPatternsRequest&) const = default;
 };

@@ -1,3 +1,4 @@
+// Selects the heaviest links of heads.
 #include "analysis/attention/links.h"
 
 #include <algorithm>

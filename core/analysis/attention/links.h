@@ -1,4 +1,4 @@
-// The heaviest links of a head, for pictures that draw attention as lines.
+// Selects the heaviest links of a head, for pictures that draw attention as lines.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ struct Link {
     float weight;
 };
 
-/// The strongest links of every head of one attention block.
+/// Holds the strongest links of every head of one attention block.
 struct LayerLinks {
     std::vector<std::vector<std::vector<Link>>> of_head;  // [head][query], heaviest first
 };
@@ -27,12 +27,12 @@ struct LinksRequest {
     bool operator==(const LinksRequest&) const = default;
 };
 
-/// For each query the heaviest keys that together weigh at least `share` of its row, at most 32 of them, so
-/// that memory grows with the tokens and not with their square. An error means that `cancel` was set.
+/// Selects for each query the heaviest keys that together have at least `share` of its row, at most 32, so
+/// that memory grows with the tokens and not with their square. Fails if `cancel` was set.
 Result<LayerLinks> answer_links(const Trace& trace, const LinksRequest& request, ThreadPool& pool,
                                 const CancelFlag* cancel = nullptr);
 
-/// The heaviest of some keys of a row, until they weigh `share`, at most `max` and none without weight.
+/// Selects the heaviest keys of a row until they have `share`, at most `max`, none of weight 0.
 std::vector<Link> heaviest_links(const float* row, const KeyRange& keys, float share, int max);
 
 }  // namespace headlight

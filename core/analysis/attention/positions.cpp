@@ -1,3 +1,4 @@
+// Shows how a model encodes positions.
 #include "analysis/attention/positions.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ const StackWeights& weights_of(const Model& model, const PositionsRequest& reque
     return model.weights.stacks[request.stack];
 }
 
-/// [count, width]: the vectors that are added to the tokens.
+/// [count, width]: returns the vectors added to the tokens.
 Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, int first_row) {
     if (c.positions == PositionScheme::sinusoidal) return sinusoids(c.d_model, 0, count);
     Matrix whole(std::min<Index>(count, table.out - first_row), table.in);
@@ -30,12 +31,11 @@ Matrix position_vectors(const ModelConfig& c, const Linear& table, int count, in
     return whole;
 }
 
-/// Vectors that are added to the tokens, and their dot products (all components counted, also those that are
-/// not shown).
+/// Reads the vectors added to the tokens, and their dot products over all components, shown or not.
 void read_vectors(const Model& model, const PositionsRequest& request, int count, Positions& out) {
     const ModelConfig& c = model.config;
     const Linear& table = weights_of(model, request).position_embedding;
-    out.first_row = c.can.read_image ? 0 : c.position_offset;  // a picture's position 0 is the class token's
+    out.first_row = c.can.read_image ? 0 : c.position_offset;  // position 0 of an image is the class token's
     const Matrix whole = position_vectors(c, table, count, out.first_row);
     const int width = narrow<int>(whole.cols());
     out.between = whole * whole.transpose();
@@ -51,8 +51,8 @@ void read_vectors(const Model& model, const PositionsRequest& request, int count
     }
 }
 
-/// Cosines of the angles that pairs turn by, and how alike a vector stays to itself when its two copies stand
-/// apart: Σᵢ cos((m − n) θᵢ) / pairs, which is q·k / |q|² for a vector with equal parts in all pairs.
+/// Σᵢ cos((m − n) θᵢ) / pairs: computes cosines of the pairs' angles, and the similarity of a vector with
+/// itself at two positions, q·k / |q|² for a vector with equal parts in all pairs.
 void read_rotations(const Model& model, const PositionsRequest& request, int count, Positions& out) {
     const ModelConfig& c = model.config;
     const auto frequencies = rope_frequencies(c.rope_of(stack_of(c, request), request.layer), count);
@@ -75,7 +75,8 @@ void read_rotations(const Model& model, const PositionsRequest& request, int cou
         for (int n = 0; n < count; ++n) out.between(m, n) = by_distance[std::abs(m - n)];
 }
 
-/// One row a head, one column a distance; the square is one head's, NaN where a key is never seen.
+/// Spreads the bias by distance: one row per head, one column per distance; the square is one head's, NaN
+/// where the key is masked.
 void spread_bias(const Matrix& by_distance, int head, int count, Positions& out) {
     const int first = 1 - count;  // distance of column 0 of `by_distance`
     const int last = out.causal ? 0 : count - 1;
@@ -121,7 +122,7 @@ std::string added_text(const Positions& p, int head) {
 
 using Scheme = PositionScheme;
 
-// In the order of PositionScheme.
+// Follows the order of PositionScheme.
 constexpr PositionsRow kRows[] = {
     {Scheme::none, "No positions", "", false, "Order reaches this model through its causal mask alone.",
      nullptr, [](const Positions&, int) { return std::string(); },
@@ -177,7 +178,7 @@ Positions positions_of(const Model& model, const PositionsRequest& request) {
 
 Result<Positions> answer_positions(const Trace& trace, const PositionsRequest& request, ThreadPool&,
                                    const CancelFlag*) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     return positions_of(*trace.model, request);
 }
 

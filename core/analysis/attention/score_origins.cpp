@@ -1,3 +1,4 @@
+// Splits attention scores by what wrote the query's and the key's vector.
 #include "analysis/attention/score_origins.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// q (k) of one head as the sum of its parts' shares: [parts, d_head], rotated for the token's position.
+/// Projects the parts of the stream to q (k) of one head: [parts, d_head], rotated by the token's position.
 Matrix project_parts(const Trace& trace, const ScoreOriginsRequest& at, bool keys, int token,
                      const Matrix& rows, ThreadPool& pool) {
     const ModelConfig& c = trace.config();
@@ -25,7 +26,7 @@ Matrix project_parts(const Trace& trace, const ScoreOriginsRequest& at, bool key
     Matrix y(rows.rows(), d);
     apply_linear(pool, rows, matrix, y);
     if (with_bias.bias) y.row(0) += Eigen::Map<const Eigen::RowVectorXf>(with_bias.bias, d);
-    if (const Norm& norm = keys ? w.k_norm : w.q_norm) pass_through_norm(c, norm, y.colwise().sum(), y);
+    if (const Norm& norm = keys ? w.k_norm : w.q_norm) apply_fixed_norm(c, norm, y.colwise().sum(), y);
     const Rope& rope = c.rope_of(c.stacks[block.stack], block.layer);
     if (!rope.dims || block.kind == AttentionKind::cross) return y;
     const int n = trace.request.inputs[block.stack].size();
@@ -35,7 +36,7 @@ Matrix project_parts(const Trace& trace, const ScoreOriginsRequest& at, bool key
     return y;
 }
 
-/// The parts of one side as q or k; no biases where the model has none.
+/// Returns the parts of one side as q or k, without the biases if the model has none.
 StreamParts head_vectors(const Trace& trace, const ScoreOriginsRequest& at, bool keys, int token,
                          ThreadPool& pool) {
     StreamParts out = parts_read(trace, at.block, keys, token, pool);
@@ -84,10 +85,10 @@ void ScoreOriginsRequest::clamp_to(const Trace& t) {
 
 namespace {
 
-/// Which parts stand alone, and in which row of the smaller matrix each of all goes.
+/// Says which parts are listed on their own, and which row of the smaller matrix each part goes to.
 struct Gathering {
     std::vector<StreamPart> parts;
-    Matrix to;  // [fewer, all]: 1 where one goes into another
+    Matrix to;  // [fewer, all]: 1 where a part goes into a row
 };
 
 Gathering gathered(const std::vector<StreamPart>& parts, const Vector& strength, int count) {

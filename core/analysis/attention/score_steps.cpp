@@ -1,3 +1,4 @@
+// Computes the steps of attention scores.
 #include "analysis/attention/score_steps.h"
 
 #include <cmath>

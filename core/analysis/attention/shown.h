@@ -1,4 +1,4 @@
-// What is on show, and where a question about it can point.
+// Says what is shown, and clamps questions to it.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// A run, and the head of it whose picture is shown.
+/// Holds a run, and its head whose picture is shown.
 struct Shown {
     const Trace* trace = nullptr;
     int block = 0, head = 0;
@@ -17,9 +17,9 @@ struct Shown {
     int stack() const { return stack_of(block); }
 };
 
-/// The nearest of `count` places.
+/// Clamps to 0 … count − 1.
 inline int nearest(int value, int count) { return std::clamp(value, 0, std::max(0, count - 1)); }
-/// … of a trace's blocks, of a block's heads, of its stacks.
+/// Clamp to a trace's blocks, a block's heads, its stacks.
 inline int nearest_block(const Trace& trace, int block) { return nearest(block, trace.config().blocks()); }
 inline int nearest_head(const Trace& trace, int block, int head) {
     return nearest(head, trace.config().heads(block));

@@ -1,3 +1,4 @@
+// Computes one query's attention step by step.
 #include "analysis/attention/steps.h"
 
 #include <algorithm>
@@ -10,9 +11,9 @@ namespace headlight {
 
 namespace {
 
-constexpr float kMin = -2, kMax = 25;  // between them the largest e^score has few enough digits to read
+constexpr float kMin = -2, kMax = 25;  // keep the largest e^score short enough to read
 
-/// e^score of the keys that take part; the same of all keys of a fully masked row, which is uniform
+/// exp = e^(score − shift) of the keys that take part; 1 for all keys of a fully masked row, which is uniform
 /// (MaskPlan).
 void exponentiate(Steps& s) {
     const bool fully_masked =
@@ -24,7 +25,7 @@ void exponentiate(Steps& s) {
     for (KeyStep& k : s.keys) k.exp = fully_masked ? 1 : k.allowed ? std::exp(double(k.score) - s.shift) : 0;
 }
 
-/// What temperature 0 comes to: 1 of the key whose weight is not 0.
+/// Applies temperature 0: 1 for the key with weight, 0 for all others.
 void choose_heaviest(Steps& s) {
     for (KeyStep& k : s.keys) k.exp = k.weight > 0 ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-// One query's attention number by number: what each key's score becomes until it is a share of ΔE.
+// Shows one query's attention number by number, from each key's score to its share of ΔE.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,19 @@
 
 namespace headlight {
 
-/// What one key goes through, left to right.
+/// Holds the steps of one key, left to right.
 struct KeyStep : ScoreSteps {
     bool allowed = true;
-    double exp = 0;    // e^(score − Steps::shift); 0 where masked; 1 in a fully masked row. Of the heaviest
-                       // key alone: 1, of all others 0. 0 where the pattern is given
-    float weight = 0;  // pattern; exp ÷ Steps::sum, unless the pattern is given
+    /// e^(score − Steps::shift); 0 where masked; 1 in a fully masked row. At temperature 0: 1 for the
+    /// heaviest key, else 0. 0 if the pattern is given
+    double exp = 0;
+    float weight = 0;      // pattern; exp ÷ Steps::sum, unless the pattern is given
     float value_norm = 0;  // ‖v‖
     float moved = 0;       // weight · ‖v‖
 };
 
-/// What a head's z is at a query: its weighted values, or what a person put in their place; and what its
-/// block adds: what its heads do, nothing, or what a person put in place.
+/// Say where a head's z at a query comes from: its weighted values, or the user's replacement; and the output
+/// of its block: its heads, nothing, or the user's replacement.
 enum class ZBy { weights, zero, mean, given };
 enum class OutBy { heads, skipped, given };
 ZBy z_by(const AttentionRule& rule, int head, int query);
@@ -29,13 +30,12 @@ struct Steps {
     std::vector<KeyStep> keys;
     WeightsBy weights_by = WeightsBy::softmax;
     float temperature = 1;
-    double shift =
-        0;           // subtracted from every score before exp: 0 while e^score is a number a person can read
-    double sum = 0;  // of exp over the keys
+    double shift = 0;  // subtracted from every score before exp; 0 while e^score stays readable
+    double sum = 0;    // of exp over the keys
     ZBy z_by = ZBy::weights;
     OutBy out_by = OutBy::heads;
-    Vector z;      // [d_head]: the weighted values added up, or what a person put in their place
-    Vector delta;  // [d_model], the head's ΔE: z through its slice of the output matrix
+    Vector z;      // [d_head]: Σ weight · v, or the user's replacement
+    Vector delta;  // [d_model], the head's ΔE = z · W_O
 };
 
 struct StepsRequest {
@@ -49,9 +49,9 @@ struct StepsRequest {
 Result<Steps> answer_steps(const Trace& trace, const StepsRequest& request, ThreadPool& pool,
                            const CancelFlag* cancel);
 
-/// Whether any score of the row is one that a person put in place.
+/// Returns whether the user set any score of the row.
 bool has_edited(const Steps& steps);
-/// Whether scores are divided by a temperature: one that is neither 1 nor 0, and a pattern made of them.
+/// Returns whether softmax divides the scores by a temperature other than 1 and 0.
 bool is_tempered(const Steps& steps);
 
 }  // namespace headlight

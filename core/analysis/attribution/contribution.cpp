@@ -1,3 +1,4 @@
+// Computes contributions by vector norms.
 #include "analysis/attribution/contribution.h"
 
 #include <algorithm>
@@ -14,10 +15,10 @@ namespace headlight {
 
 namespace {
 
-/// Lengths of what one block's heads move, after Kobayashi et al.: with f = v W_O of each head, key j adds
-/// Σ_h α_h f_h to query i, and its squared length is αᵀ G α with the products G of that key's f. Beside the
-/// stream x of its own token, |x + Σ α f|² = |x|² + 2 Σ α (x · f) + αᵀ G α. So f itself, which would be heads
-/// times as large as the stream, is made for some keys at a time and forgotten.
+/// Computes lengths of what one block's heads move, after Kobayashi et al.: with f = v W_O of each head, key
+/// j adds Σ_h α_h f_h to query i, of squared length αᵀ G α with the Gram matrix G of that key's f. With the
+/// stream x of the query's own token, |x + Σ α f|² = |x|² + 2 Σ α (x · f) + αᵀ G α. Computes f for some keys
+/// at a time and keeps only these products, because f is `heads` times as large as the stream.
 class ContributionBlock {
 public:
     ContributionBlock(const Trace& trace, int block, const IncludedHeads& included, ThreadPool& pool)
@@ -30,7 +31,8 @@ public:
         const AttentionWeights& w = trace.weights(block);
         after_ = trace.config().norm_place == NormPlace::after;
         moved_norm_ = after_ ? w.norm : w.post_norm;
-        Matrix stream = trace.resid_before(block, pool);  // [n, d_model], what the block is added to
+        // [n, d_model], the stream that the block's output is added to
+        Matrix stream = trace.resid_before(block, pool);
         scales_ = Vector::Ones(stream.rows());
         if (after_) bend(stream);
         if (moved_norm_ && !after_) read_scales();
@@ -47,7 +49,7 @@ public:
         for (int at = 0; at < count && !pool_.stopped(); at += together)
             measure(first + at, std::min(together, count - at), at, out.keys);
         for (int i = 0; i < count; ++i) {
-            // Of self-attention the stream is already in the length of its own key.
+            // In self-attention the length of a query's own key already includes the stream.
             out.residual_weight[i] =
                 self_ ? std::exchange(out.keys(i, first + i), 0.0f) : float(std::sqrt(squares_[first + i]));
             const float sum = std::max(out.keys.row(i).sum() + out.residual_weight[i], 1e-30f);
@@ -58,24 +60,25 @@ public:
     }
 
 private:
-    /// Queries whose patterns of all heads a thread holds at once: at most 16 MB where they are many.
+    /// Returns how many queries' patterns of all heads a thread holds at once: at most 16 MB unless one query
+    /// is larger.
     int queries_together() const {
         constexpr Index kEntries = 1 << 22;
         return narrow<int>(std::max<Index>(1, kEntries / (Index{heads_} * trace_.key_count(block_))));
     }
-    /// A norm's straight part, but for the scale of a row.
+    /// Applies the linear part of a norm, without the scale of a row.
     void bend(MatrixRef rows) const {
         if (trace_.config().norm == NormKind::layer_norm) rows.colwise() -= rows.rowwise().mean().eval();
         rows.array().rowwise() *=
             Eigen::Map<const Eigen::RowVectorXf>(moved_norm_.weight, rows.cols()).array();
     }
-    /// One over what the norm on the block's output divides each row by.
+    /// Computes 1 / (what the block's post-norm divides each row by).
     void read_scales() {
         Matrix out = trace_.proj_out(block_, 0, trace_.query_count(block_), pool_);
         if (trace_.config().norm == NormKind::layer_norm) out.colwise() -= out.rowwise().mean().eval();
         scales_ = (out.array().square().rowwise().mean() + trace_.config().norm_eps).rsqrt().matrix();
     }
-    /// f of each head for the keys from `first` on, [keys, heads · d_model].
+    /// f = v W_O of each head for the keys from `first` on, [keys, heads · d_model].
     void move_values(const Matrix& weights, int first, Matrix& moved) const {
         const Index width = trace_.config().d_head(block_), d = weights.cols();
         moved.setZero();
@@ -90,7 +93,7 @@ private:
         }
     }
     void multiply_values(const Matrix& stream) {
-        constexpr Index kEntries = 1 << 23;  // of f: 32 MB
+        constexpr Index kEntries = 1 << 23;  // entries of f: 32 MB
         const Linear& o = trace_.weights(block_).o;
         const Matrix weights = input_rows(o, 0, o.in);
         const int keys = trace_.key_count(block_);
@@ -146,10 +149,10 @@ private:
     bool self_;
     Matrix moving_;            // [n, heads]: moving_rows
     Matrix products_;          // [keys, heads · heads]
-    Matrix beside_;            // [n, heads]: the stream · f of its own token
-    Eigen::VectorXd squares_;  // [n], of the stream
+    Matrix beside_;            // [n, heads]: stream · f of the query's own token
+    Eigen::VectorXd squares_;  // [n]: squared lengths of the stream
     Vector scales_;            // [n]
-    Norm moved_norm_;          // what the block adds goes through it, alone or (after_) with the stream
+    Norm moved_norm_;          // norm of the block's output, alone or (after_) with the stream
     bool after_ = false;
 };
 

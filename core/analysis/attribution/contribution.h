@@ -1,13 +1,13 @@
-// What the rows behind one attention block were made of, by the lengths of what its heads move.
+// Attributes rows after one attention block to keys, by the lengths of what its heads move.
 #pragma once
 
 #include "analysis/attribution/paths.h"
 
 namespace headlight {
 
-/// ‖Σ_h α v W_O‖ of each key against the residual, over the included heads (Kobayashi et al. 2020, 2021). A
-/// norm that follows counts with its weights. A block is prepared on all threads of the pool, in memory that
-/// grows with n · heads²; what is begun when the pool's flag is set ends soon, without meaning.
+/// ‖Σ_h α v W_O‖ of each key against the residual, over the included heads (Kobayashi et al. 2020, 2021).
+/// Includes the weights of a following norm. Prepares a block on all threads of the pool, in memory that
+/// grows with n · heads²; ends early, with meaningless results, once the pool's flag is set.
 BlockShares contribution_shares(const Trace& trace, const IncludedHeads& included, ThreadPool& pool);
 
 }  // namespace headlight

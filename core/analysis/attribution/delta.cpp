@@ -1,3 +1,4 @@
+// Computes what attention adds to the embeddings.
 #include "analysis/attribution/delta.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kTokensMoved = 8, kTokensOfHead = 3;
 
-/// Attention blocks that write into one stack, layer by layer.
+/// Lists the attention blocks that write into one stack, layer by layer.
 std::vector<int> blocks_of(const ModelConfig& c, int stack) {
     std::vector<int> out;
     for (int layer = 0; layer < c.stacks[stack].layers; ++layer)
@@ -74,7 +75,7 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
     const AttentionRule& rule = trace.rule(block);
     Matrix weighted = Matrix::Zero(trace.key_count(block), Index{heads} * d);
     for (int h = head < 0 ? 0 : head; h < (head < 0 ? heads : head + 1); ++h) {
-        if (z_by(rule, h, query) != ZBy::weights) continue;  // what stands there came from no key
+        if (z_by(rule, h, query) != ZBy::weights) continue;  // a replaced z came from no key
         const Matrix pattern = trace.pattern_rows(block, h, query, 1);
         const Rows v = trace.v(block, h);
         for (Index key = 0; key < v.rows(); ++key)
@@ -90,7 +91,7 @@ Matrix key_contributions(const Trace& trace, int block, int head, int query, Thr
 
 Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsRequest& w, ThreadPool& pool,
                                     const CancelFlag* cancel) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     DeltaMaps m{blocks_of(trace.config(), w.stack), {}, {}, {}};
     const Index n = trace.request.inputs[w.stack].size(), columns = m.blocks.size();
     for (Matrix* map : {&m.before, &m.delta, &m.cosine}) map->resize(n, columns);
@@ -109,11 +110,11 @@ Result<DeltaMaps> answer_delta_maps(const Trace& trace, const DeltaMapsRequest& 
 
 Result<DeltaSplit> answer_delta_split(const Trace& trace, const DeltaSplitRequest& w, ThreadPool& pool,
                                       const CancelFlag* cancel) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     const ModelConfig& c = trace.config();
     DeltaSplit s;
     Matrix additions = trace.head_additions(w.block, w.query, pool);
-    if (out_by(trace.rule(w.block), w.query) == OutBy::given) additions.setZero();  // they are not used
+    if (out_by(trace.rule(w.block), w.query) == OutBy::given) additions.setZero();  // the keys are not used
     split_by_head(trace, w, additions, s, pool);
     split_by_key(trace, w, s, pool);
     if (c.block(w.block).stack + 1 == isize(c.stacks) && trace.model->has_logits()) {
@@ -146,7 +147,7 @@ std::vector<int> long_tokens(const std::vector<Matrix>& steps) {
 
 Result<Projection> answer_projection(const Trace& trace, const ProjectionRequest& w, ThreadPool& pool,
                                      const CancelFlag* cancel) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     std::vector<Matrix> steps;
     if (w.block >= 0) {
         steps.push_back(trace.resid_before(w.block, pool));

@@ -1,3 +1,4 @@
+// Splits a token's embedding.
 #include "analysis/attribution/embedding_parts.h"
 
 #include "base/cast.h"
@@ -10,7 +11,7 @@ namespace {
 using PartRow = Eigen::RowVectorXf;
 using PartKind = StreamPart::Kind;
 
-/// A token of a stack.
+/// Identifies a token of a stack.
 struct Token {
     const Trace& trace;
     int stack, position;
@@ -21,7 +22,7 @@ struct Token {
     const LayerActivations& first = *trace.stack(stack).layers[0];
 };
 
-/// What is added for where the token stands; empty: nothing.
+/// Returns the token's position vector; empty: none.
 PartRow position_vector(const Token& t, Index width) {
     const PositionIds& positions = t.first.self.rule->positions;
     const int at = positions.of(t.position);
@@ -36,7 +37,7 @@ PartRow position_vector(const Token& t, Index width) {
     return out;
 }
 
-/// Rows through the matrix between embedding and stream; its bias goes to the first.
+/// Projects rows from embedding to stream width; the bias goes to the first row.
 Matrix projected(const Token& t, const Matrix& rows) {
     Linear matrix = t.w.embed_project;
     matrix.bias = nullptr;
@@ -58,7 +59,7 @@ StreamParts of_patch(const Token& t) {
     return out;
 }
 
-/// What is summed before the norm of the embeddings.
+/// Lists what is summed before the norm of the embeddings.
 StreamParts summed(const Token& t) {
     Matrix begin = Matrix::Zero(2, t.w.token_embedding.in);
     t.w.token_embedding.read(t.input.ids[t.position], 0, begin.cols(), begin.row(1).data());
@@ -88,7 +89,7 @@ StreamParts embedding_parts(const Trace& trace, int stack, int position, ThreadP
     const Token t{trace, stack, position, pool};
     if (t.input.picture) return of_patch(t);
     StreamParts out = summed(t);
-    if (t.w.embed_norm) pass_through_norm(t.c, t.w.embed_norm, out.rows.colwise().sum(), out.rows);
+    if (t.w.embed_norm) apply_fixed_norm(t.c, t.w.embed_norm, out.rows.colwise().sum(), out.rows);
     if (t.w.embed_project && !t.c.d_model_positions) out.rows = projected(t, out.rows);
     return out;
 }

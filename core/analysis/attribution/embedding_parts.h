@@ -1,12 +1,12 @@
-// What a token's embedding is made of.
+// Splits a token's embedding into its parts.
 #pragma once
 
 #include "analysis/attribution/stream_parts.h"
 
 namespace headlight {
 
-/// The embedding of a token as it enters layer 0: first what no token decides, then token, position, segment,
-/// those that the model has.
+/// Returns the parts of the input of layer 0: first what does not depend on the token, then token, position,
+/// segment, if the model has them.
 StreamParts embedding_parts(const Trace& trace, int stack, int position, ThreadPool& pool);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Computes attention flow.
 #include "analysis/attribution/flow.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// Dinic's algorithm (1970) on a small layered graph.
+/// Runs Dinic's algorithm (1970) on a small layered graph.
 class FlowNetwork {
 public:
     explicit FlowNetwork(int nodes) : out_(nodes), level_(nodes), next_(nodes) {}
@@ -24,7 +25,7 @@ public:
     void reset() {
         for (Edge& e : edges_) e.left = e.capacity;
     }
-    /// Where `cancel` is set on the way, less.
+    /// Returns the maximum flow; less if `cancel` is set meanwhile.
     float largest_flow(int source, int sink, const CancelFlag* cancel) {
         float total = 0;
         while (!stopped(cancel) && find_levels(source, sink)) {
@@ -69,7 +70,7 @@ private:
         return 0;
     }
 
-    std::vector<Edge> edges_;  // each with its reverse behind it
+    std::vector<Edge> edges_;  // each followed by its reverse
     std::vector<std::vector<size_t>> out_;
     std::vector<int> level_;
     std::vector<size_t> next_;
@@ -91,7 +92,7 @@ std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& inclu
         if (l + 1 < layers)
             for (const int row : replaced_rows(trace, included.stack, l + 1)) {
                 shares.keys.row(row).setZero();
-                network.add(row, (l + 1) * n + row, 1);  // nothing between made it
+                network.add(row, (l + 1) * n + row, 1);  // replaced rows keep their flow: no key contributed
             }
         for (int q = 0; q < n; ++q)
             for (int k = 0; k < n; ++k)

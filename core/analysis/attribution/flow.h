@@ -1,4 +1,5 @@
-// Attention through all layers of a stack: a graph of tokens, rollout and flow (Abnar and Zuidema 2020).
+// Traces attention through all layers of a stack: a graph of tokens, rollout and flow (Abnar and Zuidema
+// 2020).
 #pragma once
 
 #include <string>
@@ -12,27 +13,27 @@
 
 namespace headlight {
 
-/// How it is told where a token at the top comes from. rollout: rollout_shares. flow: the largest flow
-/// through these weights. contribution: contribution_shares. relevance: R ← R + R · mean over
-/// heads of (gradient ∘ pattern)⁺ (Chefer et al. 2021). automatic: rollout, or contributions where it leaves
-/// more than half to the first token, a sink.
+/// Says how to trace a token at the top down to the input. rollout: rollout_shares. flow: the maximum flow
+/// through these weights. contribution: contribution_shares. relevance: R ← R + R · mean over heads of
+/// (gradient ∘ pattern)⁺ (Chefer et al. 2021). automatic: rollout, or contributions if rollout leaves more
+/// than half to the first token, a sink.
 enum class Origins { automatic, rollout, flow, contribution, relevance };
 
-/// The largest flow from each embedding to one token at the top, when edges carry at most their weight in
-/// rollout_shares. Empty for more than kMaxFlowTokens tokens: the graph grows with n².
+/// Returns the maximum flow from each embedding to one token at the top, with the weights of rollout_shares
+/// as capacities. Empty for more than kMaxFlowTokens tokens: the graph grows with n².
 std::vector<float> attention_flow(const Trace& trace, const IncludedHeads& included, int token,
                                   const CancelFlag* cancel = nullptr);
 constexpr int kMaxFlowTokens = 96;
 
-/// What relevance is of: the metric, taken at the token that is followed.
+/// Says what relevance explains: the metric, at the traced token.
 struct OriginsMetric {
     Metric metric;
     int token = -1;
     bool operator==(const OriginsMetric&) const = default;
 };
 
-/// The strongest links of each layer's mean pattern: what a graph draws. Of contributions those to other
-/// tokens; of relevance weighted patterns.
+/// Holds the strongest links of each layer's mean pattern, to draw a graph; for contributions those to other
+/// tokens; for relevance weighted patterns.
 struct Graph {
     std::vector<int> blocks;
     std::vector<std::vector<std::vector<Link>>> links;  // [layer][query], heaviest first
@@ -44,7 +45,7 @@ struct GraphRequest {
     IncludedHeads included;
     float share = 0.7f;  // of each row's mass
     Origins by = Origins::rollout;
-    OriginsMetric of;  // of relevance
+    OriginsMetric of;  // for relevance
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
     bool operator==(const GraphRequest&) const = default;
@@ -53,19 +54,18 @@ struct GraphRequest {
 Result<Graph> answer_graph(const Runs& runs, const GraphRequest& request, ThreadPool& pool,
                            const CancelFlag* cancel);
 
-/// Where one token at the top comes from.
+/// Traces one token at the top down to the input.
 struct Rollout {
     Origins by = Origins::rollout;  // never automatic
-    /// The share of each token at each depth that the token is made of: row L is that token alone, row 0 the
-    /// embeddings. [layers + 1, n]; rows sum to 1.
+    /// [layers + 1, n]: the share of each token at each depth in the traced token. Row L is that token alone,
+    /// row 0 the embeddings; rows sum to 1.
     Matrix accumulated;
-    Matrix replaced;  // of it, what stands in rows that a person put in place further up: no link carries it
-    std::vector<float> flow;  // attention_flow, of its sum; empty where it was not asked for or is too large
-    /// What a link's weight is times, from the layer above it on: how much of reached(layer + 1, query) it
-    /// carries.
+    Matrix replaced;  // part of it in rows that the user replaced in higher layers: no link carries it
+    std::vector<float> flow;  // attention_flow, of its sum; empty if not requested or too large
+    /// Factors of the links' weights above each layer: how much of reached(layer + 1, query) a link carries.
     std::vector<float> scales;
-    std::string refusal;  // why there is another way than the one that was asked for
-    /// The shares at the input, and without the first token's, renormalized, where that stands apart.
+    std::string refusal;  // why another way was used than requested
+    /// Return the shares at the input; without the first token's, renormalized, if that is shown apart.
     std::vector<float> shares() const;
     static std::vector<float> without_sink(std::vector<float> shares);
 };
@@ -75,7 +75,7 @@ struct RolloutRequest {
     IncludedHeads included;
     int token = 0;
     Origins by = Origins::rollout;
-    Metric metric;  // of relevance
+    Metric metric;  // for relevance
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
     bool operator==(const RolloutRequest&) const = default;

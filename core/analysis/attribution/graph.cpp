@@ -1,4 +1,4 @@
-// What a graph draws, and where one of its tokens comes from, in each of several ways.
+// Builds graphs of attention and traces tokens down through them, in each of several ways.
 #include <algorithm>
 
 #include "analysis/attribution/contribution.h"
@@ -20,7 +20,7 @@ std::vector<int> self_blocks_down(const Trace& trace, const IncludedHeads& inclu
     return out;
 }
 
-/// The seed of relevance, or why there is none.
+/// Returns the seed of relevance, or why there is none.
 Result<GradientSeed> relevance_seed(const Runs& runs, const IncludedHeads& included, const OriginsMetric& of,
                                     ThreadPool& pool) {
     const Trace& trace = runs.shown;
@@ -34,7 +34,7 @@ Result<GradientSeed> relevance_seed(const Runs& runs, const IncludedHeads& inclu
     return metric_seed(metric, trace, runs.own, pool);
 }
 
-/// The token's way down through its stack's self-attention, depth by depth into a rollout.
+/// Records a token's way down through its stack's self-attention, depth by depth.
 struct TokenWalk {
     TokenWalk(const Trace& trace, const RolloutRequest& w, float part, Rollout& out)
         : walk(trace, w.included.stack, trace.config().stacks[w.included.stack].layers - 1,
@@ -60,10 +60,10 @@ struct TokenWalk {
         return out;
     }
     PathWalk walk;
-    bool normalized = false;  // each depth, to sum to 1
+    bool normalized = false;  // normalizes each depth to sum to 1
 };
 
-/// Relevance grows from layer to layer: each depth is shown as shares.
+/// Normalizes each depth to shares, because relevance grows from layer to layer.
 Status reach_by_relevance(const Runs& runs, const RolloutRequest& w, Rollout& out, ThreadPool& pool,
                           const CancelFlag* cancel) {
     TRY(const GradientSeed seed, relevance_seed(runs, w.included, {w.metric, w.token}, pool));

@@ -1,3 +1,4 @@
+// Attributes a metric to input tokens by several methods.
 #include "analysis/attribution/influence.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ std::vector<std::pair<double, double>> gauss_legendre(int points) {
     std::vector<std::pair<double, double>> out;
     for (int i = 0; i < points; ++i) {
         double x = std::cos(M_PI * (i + 0.75) / (points + 0.5)), slope = 1;
-        for (int turn = 0; turn < 100; ++turn) {  // Newton's, on the Legendre polynomial
+        for (int turn = 0; turn < 100; ++turn) {  // Newton's method on the Legendre polynomial
             double p = 1, before = 0;
             for (int k = 1; k <= points; ++k)
                 before = std::exchange(p, ((2 * k - 1) * x * p - (k - 1) * before) / k);
@@ -74,7 +75,7 @@ Result<GradientSeed> metric_seed(const Metric& metric, const Trace& trace, const
 
 namespace {
 
-/// What is explained: metrics that are added up.
+/// Holds the metrics to explain, whose scores are summed.
 struct Explained {
     std::vector<Metric> metrics;
     std::vector<int> positions() const {
@@ -129,7 +130,8 @@ Result<std::vector<Matrix>> baseline_of(const InfluenceRuns& runs, InfluenceBase
     return other;
 }
 
-/// The gradients' mean along the line from the baseline, times the way; the metric where it begins.
+/// Averages gradients along the line from the baseline and multiplies by the difference; stores the metric at
+/// the baseline.
 Status integrate(const InfluenceRuns& runs, const InfluenceRequest& request, const Explained& of,
                  Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
     TRY(const std::vector<Matrix> from, baseline_of(runs, request.baseline, pool));
@@ -153,7 +155,7 @@ Status integrate(const InfluenceRuns& runs, const InfluenceRequest& request, con
     return success();
 }
 
-/// Each metric's own relevance, added up.
+/// Sums the relevance of each metric.
 Status add_relevance(const InfluenceRuns& runs, const Explained& of, Influence& out, ThreadPool& pool,
                      const CancelFlag* cancel) {
     std::vector<GradientSeed> seeds;
@@ -166,7 +168,7 @@ Status add_relevance(const InfluenceRuns& runs, const Explained& of, Influence& 
     return success();
 }
 
-/// Estimates of all layers at each position, added up.
+/// Sums the estimates of all layers at each position.
 Status add_estimates(const InfluenceRuns& runs, const InfluenceRequest& request, Influence& out,
                      ThreadPool& pool, const CancelFlag* cancel) {
     if (!runs.prompt || runs.prompt->model != runs.trace.model)
@@ -189,7 +191,7 @@ Status add_estimates(const InfluenceRuns& runs, const InfluenceRequest& request,
     return success();
 }
 
-/// What the metric's value rests on.
+/// Explains the metric's value.
 Status explain(const InfluenceRuns& runs, const InfluenceRequest& request, const Explained& of,
                Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
     if (request.method == InfluenceMethod::integrated_gradients)
@@ -203,7 +205,7 @@ Status explain(const InfluenceRuns& runs, const InfluenceRequest& request, const
     return success();
 }
 
-/// The metrics that are explained, or where the row stands that is.
+/// Resolves the metrics to explain, or the position of the row to explain.
 Result<Explained> resolved_for(const InfluenceRuns& runs, const InfluenceRequest& request, ThreadPool& pool) {
     const Trace& own = runs.own ? *runs.own : runs.trace;
     const bool of_metric = row_of(influence_methods(), request.method).of_metric;

@@ -1,4 +1,4 @@
-// Attention beside a map of influence, and how far their ranks agree.
+// Compares attention with a map of influence by rank correlation.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@ namespace headlight {
 
 namespace {
 
-/// Ranks from 1 on; equal values share the mean of theirs.
+/// Ranks from 1 on; equal values share their mean rank.
 std::vector<double> ranks_of(std::span<const float> values) {
     std::vector<int> order(values.size());
     std::iota(order.begin(), order.end(), 0);
@@ -27,7 +27,7 @@ std::vector<double> ranks_of(std::span<const float> values) {
     return out;
 }
 
-/// Of the keys that a row of the map answers to or that are not masked in the attention.
+/// Compares keys that a row of the map depends on or that are not masked in the attention.
 void compare_ranks(const Matrix& map, AttentionBeside& out) {
     constexpr size_t kFewest = 3;
     double sum = 0;

@@ -1,4 +1,4 @@
-// How strongly outputs answer to embeddings: rows of the Jacobian, exact or from random probes.
+// Measures how strongly outputs depend on embeddings: rows of the Jacobian, exact or from random probes.
 #include <algorithm>
 #include <cmath>
 
@@ -10,11 +10,10 @@ namespace headlight {
 
 namespace {
 
-/// Rows of gradients that go back together: so many that a weight is read seldom, so few that they stay
-/// small.
+/// Bounds the rows of gradients propagated together: enough to read weights seldom, few enough to stay small.
 constexpr int kGradientRows = 4096;
 
-/// Rows [probes, d_model] of ±1 at random that go back from one output.
+/// Returns rows [probes, d_model] of random ±1 for one output.
 Matrix probes_of(const Trace& trace, int output, int probes) {
     const Index d = trace.config().d_model;
     Draws draws(static_cast<uint32_t>(output) + 1);
@@ -30,11 +29,11 @@ StackOutput placed(const Trace& trace, StackOutput of) {
     return of;
 }
 
-/// [directions of all these outputs, tokens of all stacks]: the squared length of each one's gradient by each
-/// embedding.
+/// [directions of all these outputs, tokens of all stacks]: the squared length of each direction's gradient
+/// by each embedding.
 Result<DoubleMatrix> squared_lengths(const Trace& trace, StackOutput of, int first, int outputs, int probes,
                                      ThreadPool& pool, const CancelFlag* cancel) {
-    const int each = probes ? probes : trace.config().d_model;  // directions: without probes all units
+    const int each = probes ? probes : trace.config().d_model;  // directions: without probes all unit vectors
     const int count = each * outputs;
     const int together = gradients_together(trace);
     DoubleMatrix out(count, trace.token_count());
@@ -59,7 +58,7 @@ Result<DoubleMatrix> squared_lengths(const Trace& trace, StackOutput of, int fir
     return out;
 }
 
-/// A row of the norms from the squares of its directions.
+/// Computes a row of the norms from the squares of its directions.
 void sum_up(const DoubleMatrix& squares, int probes, Index row, JacobianNorms& out) {
     for (Index j = 0; j < squares.cols(); ++j) {
         const auto column = squares.col(j).array();
@@ -67,7 +66,7 @@ void sum_up(const DoubleMatrix& squares, int probes, Index row, JacobianNorms& o
         out.norms(row, j) = float(norm);
         if (probes < 2) continue;
         const double spread = std::sqrt((column - column.mean()).square().sum() / (probes - 1) / probes);
-        out.standard_error(row, j) = norm > 0 ? float(spread / (2 * norm)) : 0.0f;  // of the root
+        out.standard_error(row, j) = norm > 0 ? float(spread / (2 * norm)) : 0.0f;  // of the square root
     }
 }
 

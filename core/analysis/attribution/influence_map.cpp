@@ -1,3 +1,4 @@
+// Computes maps of influence, some rows at a time.
 #include "analysis/attribution/influence_map.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ Result<InfluenceMap> empty_map(const InfluenceRuns& runs, const InfluenceMapRequ
     return out;
 }
 
-/// The seeds of the metric, taken at so many rows from `first` on.
+/// Makes seeds of the metric at each of some rows from `first` on.
 Result<std::vector<GradientSeed>> metric_seeds(const InfluenceRuns& runs, Metric metric, int first, int count,
                                                ThreadPool& pool) {
     std::vector<GradientSeed> out;
@@ -62,7 +63,7 @@ Result<std::vector<GradientSeed>> metric_seeds(const InfluenceRuns& runs, Metric
     return out;
 }
 
-/// Lengths of the metric's gradients, or its relevance, at some rows, which go back together.
+/// Measures the lengths of the metric's gradients, or its relevance, at some rows, propagated together.
 Status measure_metric(const InfluenceRuns& runs, InfluenceMap& map, int first, int count, ThreadPool& pool,
                       const CancelFlag* cancel) {
     const Trace& trace = runs.trace;
@@ -122,7 +123,7 @@ Result<InfluenceMap> influence_map(const InfluenceRuns& runs, const InfluenceMap
 
 namespace {
 
-/// What cannot be is said, and is no failure.
+/// Reports a refusal as text instead of an error.
 template <class T, class Made>
 Result<T> or_refusal(Result<Made> made, const std::function<T(Made)>& taken) {
     if (made) return taken(*std::move(made));

@@ -1,4 +1,4 @@
-// From one row of the last stack down to the embeddings, block by block.
+// Traces rows of the last stack down to the embeddings, block by block.
 #include <algorithm>
 
 #include "analysis/attribution/contribution.h"
@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// From positions of the last stack, added up.
+/// Sums over positions of the last stack.
 Result<std::vector<Vector>> paths_down(const Trace& trace, std::span<const int> positions,
                                        const BlockShares& of_block, ThreadPool& pool,
                                        const CancelFlag* cancel) {

@@ -1,3 +1,4 @@
+// Walks down the paths of attention.
 #include "analysis/attribution/paths.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kTile = 64;
 
-/// to += a · b, by columns on the pool: the same sums whatever the number of threads.
+/// to += a · b, by columns on the pool: the same sums for any number of threads.
 void add_product(ThreadPool& pool, ConstMatrixRef a, ConstMatrixRef b, MatrixRef to) {
     constexpr Index kColumns = 256;
     pool.run(narrow<int>((b.cols() + kColumns - 1) / kColumns), [&](int i) {
@@ -131,7 +132,8 @@ Matrix PathWalk::all() const {
     return out;
 }
 
-/// Shares of some rows at a time, so that memory grows with n; rows that nothing reached are not asked for.
+/// Computes shares of some rows at a time, so that memory grows with n, and only of rows that have been
+/// reached.
 void PathWalk::pass(int block, const SharesOf& shares_of, ThreadPool& pool) {
     constexpr Index kEntries = 1 << 22;
     Matrix& above = moving_[trace_.config().block(block).stack];

@@ -1,3 +1,4 @@
+// Computes principal components.
 #include "analysis/attribution/pca.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Accumulates patterns weighted by their gradients.
 #include "analysis/attribution/relevance.h"
 
 #include <algorithm>

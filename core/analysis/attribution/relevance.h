@@ -1,4 +1,4 @@
-// Relevance: patterns weighted by their gradients, (gradient ∘ pattern)⁺ (Chefer et al. 2021).
+// Computes relevance: patterns weighted by their gradients, (gradient ∘ pattern)⁺ (Chefer et al. 2021).
 #pragma once
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace headlight {
 
-/// Takes a walk down while a reverse pass goes through its blocks: R ← R + R · mean over the included heads.
-/// Seeds of number i weigh start i. Rows of each head are added up in the order of heads.
+/// R ← R + R · mean over the included heads of (gradient ∘ pattern)⁺: moves a walk down while a reverse pass
+/// goes through its blocks. Seeds of output i weight start i. Adds the rows of heads in the order of heads.
 class RelevanceWalk : public GradientObserver {
 public:
-    /// `blocks`: those that carry; others are passed by.
+    /// `blocks`: those that carry relevance; others are passed by.
     RelevanceWalk(const Trace& trace, const IncludedHeads& included, std::vector<int> blocks, PathWalk& walk);
     void begin(int block) override;
     void see(int block, const GradientTile& tile) override;
-    /// Down to the embeddings.
+    /// Goes down to the embeddings.
     void finish();
 
 private:
@@ -32,15 +32,15 @@ private:
     Matrix sums_;  // [starts · heads, keys]
 };
 
-/// [queries, keys] of each block, the mean over the included heads; `take` gets them, the last block first.
-/// Heads come on several threads: what comes early waits until those before it are added.
+/// [queries, keys] of each block, averaged over the included heads; passes them to `take`, the last block
+/// first. Heads arrive on several threads: tiles that are early wait until those of lower heads are added.
 class WeightedPatterns : public GradientObserver {
 public:
     using Take = std::function<void(int block, const Matrix& weighted)>;
     WeightedPatterns(const Trace& trace, const IncludedHeads& included, std::vector<int> blocks, Take take);
     void begin(int block) override;
     void see(int block, const GradientTile& tile) override;
-    /// The last block's, too.
+    /// Delivers the last block's too.
     void finish();
 
 private:
@@ -48,10 +48,10 @@ private:
         int first_key = 0;
         Matrix weights;
     };
-    /// Queries of a tile.
+    /// Holds the queries of a tile.
     struct TileRows {
-        int next = 0;                 // how many heads are added
-        std::map<int, Part> waiting;  // by their number among the included
+        int next = 0;                 // heads added so far
+        std::map<int, Part> waiting;  // by index among the included
     };
 
     const Trace& trace_;
@@ -59,7 +59,7 @@ private:
     std::vector<int> blocks_;
     Take take_;
     int block_ = -1;
-    std::vector<int> heads_;  // the included ones of the block
+    std::vector<int> heads_;  // included heads of the block
     Matrix sum_;
     std::mutex mutex_;
     std::map<int, TileRows> tiles_;  // by the first query

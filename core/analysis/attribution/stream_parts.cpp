@@ -1,3 +1,4 @@
+// Splits the residual stream of a token into parts.
 #include "analysis/attribution/stream_parts.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ bool gives_z(const AttentionRule& rule, int head, int position) {
 }
 
 const StackWeights& stack_weights(const Trace& trace, int stack) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     return trace.model->weights.stacks[stack];
 }
 
@@ -38,7 +39,7 @@ public:
         embed();
     }
 
-    /// Everything before an attention block of this stack.
+    /// Adds everything before an attention block of this stack.
     void climb_to(const AttentionBlock& block, int first_of_layer) {
         for (int l = 0; l < block.layer; ++l) pass_layer(l);
         enter_layer(block.layer);
@@ -55,11 +56,11 @@ public:
     void through(const Norm& norm) {
         if (!norm) return;
         Matrix used = rows_.topRows(isize(parts_));
-        pass_through_norm(c_, norm, now_, used);
+        apply_fixed_norm(c_, norm, now_, used);
         rows_.topRows(isize(parts_)) = used;
         now_ = normalized(norm, now_);
     }
-    /// Without what nothing was put into.
+    /// Returns the parts without those that are empty.
     StreamParts finished() const {
         StreamParts out;
         std::vector<Index> kept;
@@ -71,7 +72,7 @@ public:
         out.rows = rows_(kept, Eigen::all);
         return out;
     }
-    /// The same with all biases in the first row.
+    /// Returns the parts with all biases in the first row.
     StreamParts joined() const {
         const StreamParts all = finished();
         StreamParts out;
@@ -110,7 +111,7 @@ private:
         for (int i = 1; i < isize(parts.parts); ++i) add(parts.parts[i], parts.rows.row(i));
     }
 
-    /// The stream that enters a layer, where a person may have put another one.
+    /// Enters a layer, where the user may have replaced the stream.
     void enter_layer(int l) {
         const GivenRows& given = activations(l).changed.resid_pre;
         now_ = activations(l).resid_pre.row(position_);
@@ -136,13 +137,13 @@ private:
         now_ += out;
         if (after()) through(norm);
     }
-    /// The stream as it leaves a layer.
+    /// Returns the stream after a layer.
     PartRow left_by(int l) const {
         const bool last = l + 1 == c_.stacks[stack_].layers;
         return last ? trace_.stack(stack_).resid_final.row(position_)
                     : activations(l + 1).entering_row(position_);
     }
-    /// What the MLP adds: the step of the stream, or, where a norm stands behind it, computed again.
+    /// Returns the MLP's output: the difference of the stream, or recomputed if a post-norm follows.
     PartRow mlp_row(int l) const {
         if (!after()) return left_by(l) - now_;
         Matrix out = activations(l).changed.no_mlp ? Matrix(Matrix::Zero(1, c_.d_model))
@@ -172,8 +173,8 @@ private:
     const int stack_, position_;
     ThreadPool& pool_;
     std::vector<StreamPart> parts_;
-    Matrix rows_;  // [room, d_model]; those of parts_ are in use
-    PartRow now_;  // what they sum to
+    Matrix rows_;  // [capacity, d_model]; the first parts_.size() are in use
+    PartRow now_;  // their sum
 };
 
 }  // namespace
@@ -206,7 +207,7 @@ std::string stream_part_name(const ModelConfig& c, const StreamPart& part) {
     return std::to_string(part.count) + (part.count == 1 ? " other" : " others");
 }
 
-void pass_through_norm(const ModelConfig& c, const Norm& norm, const PartRow& whole, Matrix& rows) {
+void apply_fixed_norm(const ModelConfig& c, const Norm& norm, const PartRow& whole, Matrix& rows) {
     const bool center = c.norm == NormKind::layer_norm;
     const float mean = center ? whole.mean() : 0.0f,
                 deviation = std::sqrt((whole.array() - mean).square().mean() + c.norm_eps);

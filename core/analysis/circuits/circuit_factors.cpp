@@ -1,3 +1,4 @@
+// Computes the factors of a head's circuits over the vocabulary.
 #include "analysis/circuits/circuit_factors.h"
 
 #include <algorithm>
@@ -27,21 +28,21 @@ Norm without_bias(Norm norm) {
     return norm;
 }
 
-/// The stack whose stream a side of a block reads.
+/// Returns the stack whose stream a side of a block reads.
 int stack_read(const ModelConfig& c, int block, bool keys) {
     const AttentionBlock at = c.block(block);
     return keys ? at.key_stack() : at.stack;
 }
 
-/// The norm that a side of a block reads through; none: it reads the stream as it is.
+/// Returns the norm that a side of a block reads through; none: it reads the stream directly.
 Norm norm_read(const Model& model, int block, bool keys) {
     const ModelConfig& c = model.config;
     if (keys && c.block(block).kind == AttentionKind::cross) return model.weights.stacks[0].final_norm;
     return c.norm_place == NormPlace::before ? weights_of(model, block).norm : Norm{};
 }
 
-/// The rows of a matrix of the stream's width through a norm's gain, without its scale.
-Matrix through_weight(const ModelConfig& c, const Norm& norm, Matrix rows) {
+/// Applies a norm's weight to rows of a matrix of the stream's width, without its scale.
+Matrix scale_by_norm(const ModelConfig& c, const Norm& norm, Matrix rows) {
     if (!norm) return rows;
     if (c.norm == NormKind::layer_norm) rows.colwise() -= rows.rowwise().mean().eval();
     const Eigen::Map<const Eigen::RowVectorXf> weight(norm.weight, rows.cols());
@@ -54,8 +55,7 @@ Matrix multiplied(const Linear& w, ConstMatrixRef x, ThreadPool& pool) {
     return y;
 }
 
-/// [count, d_model]: what enters the first layer for some tokens of a vocabulary where nothing is added for
-/// positions.
+/// [count, d_model]: the input of the first layer for some tokens of a vocabulary, without positions.
 Matrix embedded(const Model& model, int stack, Index first, Index count, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const StackWeights& w = model.weights.stacks[stack];
@@ -73,7 +73,7 @@ Matrix embedded(const Model& model, int stack, Index first, Index count, ThreadP
     return x;
 }
 
-/// A matrix that a side of a block reads the stream with, and where [vocab, d_head] of it go.
+/// Holds a matrix that a side of a block reads with, and the [vocab, d_head] to fill.
 struct SideRead {
     bool keys;
     Linear with;
@@ -83,7 +83,7 @@ struct SideRead {
 
 bool read_alike(const ModelConfig& c, int block) { return c.block(block).kind != AttentionKind::cross; }
 
-/// Each token's embedding as one side of the block reads it, through these matrices.
+/// Embeds each token as one side of the block reads it, through these matrices.
 void read_tokens(const Model& model, int block, bool keys, std::span<SideRead* const> reads,
                  ThreadPool& pool) {
     const ModelConfig& c = model.config;
@@ -114,11 +114,11 @@ Linear columns_of_head(const ModelConfig& c, const Linear& w, int block, Index h
 }  // namespace
 
 Matrix read_through(const Model& model, int block, bool keys, const Matrix& with) {
-    return through_weight(model.config, norm_read(model, block, keys), with.transpose()).transpose();
+    return scale_by_norm(model.config, norm_read(model, block, keys), with.transpose()).transpose();
 }
 
 Matrix written_through(const Model& model, int block, const Matrix& output) {
-    return through_weight(model.config, weights_of(model, block).post_norm, output);
+    return scale_by_norm(model.config, weights_of(model, block).post_norm, output);
 }
 
 std::string missing_qk(const Model& model) {
@@ -171,19 +171,19 @@ Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const Index d = c.d_head(head.block);
     const Matrix o = input_rows(weights_of(model, head.block).o, head.head * d, d);
-    Matrix x = through_weight(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
+    Matrix x = scale_by_norm(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
     x *= c.logit_scale;
-    check_fits(model.weights.unembedding.out * d * int64_t{2 * sizeof(float)});  // and turned
+    check_fits(model.weights.unembedding.out * d * int64_t{2 * sizeof(float)});  // and transposed
     if (model.weights.head_dense) x = multiplied(without_bias(model.weights.head_dense), x, pool);
     return multiplied(without_bias(model.weights.unembedding), x, pool).transpose();
 }
 
 namespace {
 
-/// A request of tokens that all are alike.
+/// Requests a text of equal tokens.
 std::vector<Sequence> equal_tokens(const ModelConfig& c, int n) {
     std::vector<Sequence> out(c.stacks.size());
-    for (Sequence& s : out) s.ids.assign(n, c.position_pad == 0 ? 1 : 0);  // padding counts no position
+    for (Sequence& s : out) s.ids.assign(n, c.position_pad == 0 ? 1 : 0);  // padding tokens take no position
     return out;
 }
 

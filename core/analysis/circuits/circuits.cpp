@@ -1,3 +1,4 @@
+// Finds the strongest pairs of a head's circuits and scores them.
 #include "analysis/circuits/circuits.h"
 
 #include <algorithm>
@@ -24,13 +25,13 @@ bool comes_before(const CircuitPair& a, const CircuitPair& b) {
     return a.value != b.value ? a.value > b.value : std::pair(a.from, a.to) < std::pair(b.from, b.to);
 }
 
-/// Keeps the `count` largest of a row in a heap whose front is the least of them; row[i] is of column
-/// first + i.
+/// Keeps the `count` largest of a row in a heap whose front is the smallest of them; row[i] is column first +
+/// i.
 void keep_largest(const Eigen::Ref<const Eigen::RowVectorXf>& row, int from, int first, int count,
                   std::vector<CircuitPair>& kept) {
     for (int i = 0; i < row.size(); ++i) {
         const CircuitPair pair{from, first + i, row[i]};
-        if (!std::isfinite(pair.value)) continue;  // no pass has looked at these weights
+        if (!std::isfinite(pair.value)) continue;  // no pass has checked these weights
         if (isize(kept) == count) {
             if (!comes_before(pair, kept.front())) continue;
             std::pop_heap(kept.begin(), kept.end(), comes_before);
@@ -43,13 +44,13 @@ void keep_largest(const Eigen::Ref<const Eigen::RowVectorXf>& row, int from, int
 
 }  // namespace
 
-/// Each pick takes one row and one column away: before the last of them a row has at least one of its `count`
-/// largest left, so no others are needed.
+/// Each pick removes one row and one column: before the last pick a row still has one of its `count` largest,
+/// so that no others are needed.
 std::vector<CircuitPair> strongest_pairs(const Matrix& left, const Matrix& right, int count, ThreadPool& pool,
                                          const std::function<void()>& step) {
     HEADLIGHT_CHECK(left.cols() == right.cols());
     const Index of_row = std::min<Index>(count, right.rows());
-    check_fits(left.rows() * of_row * int64_t{2 * sizeof(CircuitPair)});  // and all of them sorted
+    check_fits(left.rows() * of_row * int64_t{2 * sizeof(CircuitPair)});  // for sorting them all
     std::vector<std::vector<CircuitPair>> by_row(left.rows());
     pool.run(narrow<int>((left.rows() + kPairRows - 1) / kPairRows), [&](int tile) {
         const Index first = tile * kPairRows, rows = std::min(kPairRows, left.rows() - first);
@@ -81,9 +82,9 @@ std::vector<CircuitPair> strongest_pairs(const Matrix& left, const Matrix& right
 
 namespace {
 
-constexpr Index kScoreRows = 1024;  // of the vocabulary that a thread meets at once
+constexpr Index kScoreRows = 1024;  // rows of the vocabulary per thread and step
 
-/// Sums over blocks of rows on all threads, added up in their order: of(first, count) of each.
+/// Sums of(first, count) over blocks of rows on all threads, in the order of the blocks.
 template <class Sum, class Of>
 Sum sum_over_rows(Index rows, ThreadPool& pool, const Of& of) {
     std::vector<Sum> parts(size_t((rows + kScoreRows - 1) / kScoreRows));
@@ -96,14 +97,14 @@ Sum sum_over_rows(Index rows, ThreadPool& pool, const Of& of) {
     return sum;
 }
 
-/// aᵀ b of equally many rows.
+/// aᵀ b of as many rows.
 Eigen::MatrixXd product_of_columns(const Matrix& a, const Matrix& b, Index rows, ThreadPool& pool) {
     return sum_over_rows<Eigen::MatrixXd>(rows, pool, [&](Index first, Index count) -> Eigen::MatrixXd {
         return (a.middleRows(first, count).transpose() * b.middleRows(first, count)).cast<double>();
     });
 }
 
-/// Σ λ / Σ |λ| of left · right [vocab, vocab], from right · left, which has the same eigenvalues but zeros.
+/// Σ λ / Σ |λ| of left · right [vocab, vocab], from right · left, which has the same nonzero eigenvalues.
 float copying_score(const Matrix& values, const Matrix& logits, ThreadPool& pool) {
     const Eigen::MatrixXd small =
         product_of_columns(logits, values, std::min(values.rows(), logits.rows()), pool);  // [d_head, d_head]
@@ -113,7 +114,7 @@ float copying_score(const Matrix& values, const Matrix& logits, ThreadPool& pool
     return sizes > 0 ? float(of.real().sum() / sizes) : kNoScore;
 }
 
-/// The mean over tokens of (own score − mean score) / deviation of the token's scores over all keys, whose
+/// Averages over tokens (own score − mean score) / deviation of the token's scores over all keys, whose
 /// variance is qᵀ Cov(k) q.
 float duplicate_score(const Matrix& queries, const Matrix& centered_keys, ThreadPool& pool) {
     const Eigen::MatrixXd covariance =
@@ -131,10 +132,10 @@ float duplicate_score(const Matrix& queries, const Matrix& centered_keys, Thread
 
 void center_rows(Matrix& m) { m.rowwise() -= m.colwise().mean().eval(); }
 
-/// Scores and factors of one head; empty factors where a circuit has no meaning.
+/// Holds scores and factors of one head; factors are empty if a circuit is undefined.
 struct Factored {
-    Matrix queries, keys;   // [vocab, d_head]; the keys without their mean, times the scale
-    Matrix values, logits;  // [vocab, d_head]; the logits without their mean
+    Matrix queries, keys;   // [vocab, d_head]; keys minus their mean, times the scale
+    Matrix values, logits;  // [vocab, d_head]; logits minus their mean
     HeadCircuits out;
 };
 
@@ -212,7 +213,7 @@ Result<HeadCircuits> head_circuits(const Model& model, const CircuitsRequest& w,
 
 Result<HeadCircuits> answer_circuits(const Trace& trace, const CircuitsRequest& request, ThreadPool& pool,
                                      const CancelFlag* cancel) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     return head_circuits(*trace.model, request, pool, cancel);
 }
 

@@ -1,3 +1,4 @@
+// Measures composition between heads.
 #include "analysis/circuits/composition.h"
 
 #include <algorithm>
@@ -16,14 +17,14 @@ namespace {
 
 constexpr float kNoPair = std::numeric_limits<float>::quiet_NaN();
 
-/// Which readings of a block a block before it may write into.
+/// Says which inputs of a block an earlier block may write into.
 struct Readings {
     bool q = false, k = false, v = false;
     bool any() const { return q || k || v; }
 };
 
-/// Blocks write into the stream of their stack; cross-attention stands behind the self-attention of its
-/// layer, and takes keys and values from the encoder.
+/// Blocks write into the stream of their stack; cross-attention follows the self-attention of its layer, and
+/// reads keys and values from the encoder.
 Readings readings(const ModelConfig& c, int writer, int reader) {
     const AttentionBlock w = c.block(writer), r = c.block(reader);
     const bool cross = r.kind == AttentionKind::cross;
@@ -33,20 +34,21 @@ Readings readings(const ModelConfig& c, int writer, int reader) {
     return {earlier, earlier && !cross, earlier && !cross};
 }
 
-/// What a head writes: W_V [d_model, d_head] and W_O [d_head, d_model], and the products that norms need.
+/// Holds what a head writes with: W_V [d_model, d_head], W_O [d_head, d_model], and the products that norms
+/// need.
 struct Writer {
     int index;
     Matrix out, value_gram, output_gram;  // W_O; W_Vᵀ W_V; W_O W_Oᵀ
     double size;                          // ‖W_V W_O‖
 };
-/// What a head reads with, [d_model, d_head] each, and their products.
+/// Holds what a head reads with, [d_model, d_head] each, and their products.
 struct Reader {
     int index;
     Matrix q, k, v, q_gram, k_gram, output_gram;
     double qk_size, ov_size;
 };
 
-/// ‖A B‖² of two matrices of which AᵀA and B Bᵀ are known.
+/// ‖A B‖² of two matrices, given AᵀA and B Bᵀ.
 double squared_size(const Matrix& left_gram, const Matrix& right_gram) {
     return left_gram.cwiseProduct(right_gram).cast<double>().sum();
 }
@@ -102,7 +104,7 @@ void compose(const Writer& w, const Reader& r, Readings into, Composition& out) 
     put(CompositionKind::v, into.v, r.v, r.output_gram, r.ov_size);
 }
 
-/// The heads of a block that take part.
+/// Lists the included heads of a block.
 std::vector<int> heads_of(const ModelConfig& c, int block, const std::optional<AttentionHead>& with) {
     if (with && with->block == block) return {with->head};
     std::vector<int> out(c.heads(block));
@@ -110,7 +112,7 @@ std::vector<int> heads_of(const ModelConfig& c, int block, const std::optional<A
     return out;
 }
 
-/// Blocks of which one writes into the other, where they are asked for.
+/// Lists pairs of blocks of which one writes into the other, if requested.
 std::vector<std::pair<int, int>> block_pairs(const ModelConfig& c, const std::optional<AttentionHead>& with) {
     std::vector<std::pair<int, int>> out;
     for (int writer = 0; writer < c.blocks(); ++writer)
@@ -153,7 +155,7 @@ Result<Composition> composition(const Model& model, std::optional<AttentionHead>
         out.random = float(1 / std::sqrt(double(c.d_model)));
         for (Matrix& m : out.of) m.setConstant(c.head_count(), c.head_count(), kNoPair);
         std::vector<Writer> writers;
-        int written = -1;  // the block whose heads `writers` are
+        int written = -1;  // block of the heads in `writers`
         for (const auto& [from, to] : block_pairs(c, with)) {
             const int writer = from, reader = to;
             if (writer != written) {
@@ -175,7 +177,7 @@ Result<Composition> composition(const Model& model, std::optional<AttentionHead>
 }
 
 bool composes_within(const ModelConfig& c, Patience patience) {
-    constexpr double kSomeSeconds = 4e11, kMinutes = 8e12;  // of two cores
+    constexpr double kSomeSeconds = 4e11, kMinutes = 8e12;  // products of two cores
     return composition_cost(c) <= (patience == Patience::some_seconds ? kSomeSeconds : kMinutes);
 }
 
@@ -197,7 +199,7 @@ Result<Composition> model_composition(const Model& model, ThreadPool& pool, cons
 
 Result<Composition> answer_composition(const Trace& trace, const CompositionRequest& request,
                                        ThreadPool& pool, const CancelFlag* cancel) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     return model_composition(*trace.model, pool, cancel, request.patience);
 }
 

@@ -1,3 +1,4 @@
+// Maps the residual stream to logits.
 #include "analysis/circuits/direct.h"
 
 #include <cmath>

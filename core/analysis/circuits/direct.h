@@ -1,4 +1,4 @@
-// The straight path from the residual stream to the logits.
+// Computes the direct path from the residual stream to the logits.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,19 @@
 
 namespace headlight {
 
-/// How what is added to the residual stream at one position reads as logits, when the final norm keeps the
-/// scale that it has in this pass (Elhage et al. 2021): a linear map, so that the parts of a sum add up to
-/// the logits of the whole.
+/// Maps vectors added to the residual stream at one position to logits, with the final norm's scale of this
+/// pass (Elhage et al. 2021): linear, so that the logits of parts add up to those of the whole.
 class DirectPath {
 public:
-    /// None where no straight path leads there: post-norm models, other stacks than the last, models without
-    /// a head.
+    /// Returns none if there is no direct path: post-norm models, stacks before the last, models without a
+    /// head.
     static std::optional<DirectPath> at(const Trace& trace, int position);
 
-    /// [rows, vocab] for vectors [rows, d_model], without the constants that constants() gives.
+    /// [rows, vocab] for vectors [rows, d_model], without the two biases below.
     Matrix logits(ConstMatrixRef vectors, ThreadPool& pool) const;
-    /// One token's logit of each vector.
+    /// Returns one token's logit of each vector.
     Vector logit(ConstMatrixRef vectors, int token) const;
-    /// What the final norm's bias and the unembedding's add to one token's logit.
+    /// Return what the final norm's bias and the unembedding's add to one token's logit.
     float norm_bias(int token) const;
     float unembedding_bias(int token) const;
 
@@ -30,10 +29,10 @@ private:
     Matrix as_logits(ConstMatrixRef normal, const Linear& head, ThreadPool& pool) const;
 
     const Trace& trace_;
-    float deviation_ = 1;  // of the residual stream that enters the final norm here
+    float deviation_ = 1;  // scale of the final norm at this position
 };
 
-/// Whether the model has such a path at all.
+/// Returns whether the model has such a path.
 bool has_direct_path(const Model& model);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Decodes the matrices of one head.
 #include "analysis/circuits/head_matrices.h"
 
 #include "base/cast.h"
@@ -8,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-/// The outputs of one of a matrix's heads.
+/// Returns the outputs of one head.
 Linear of_head(const Linear& w, Index head, Index width) { return w.columns(head * width, width); }
 
 Index kv_head(const ModelConfig& c, AttentionHead head) {

@@ -1,36 +1,36 @@
-// The matrices of one head as they are stored, whatever their layout, and how strongly they stretch.
+// Decodes the matrices of one head, whatever their layout, and computes their singular values.
 #pragma once
 
 #include "model/model.h"
 
 namespace headlight {
 
-/// What one head reads and writes with, without biases. Rows are inputs: W_Q, W_K, W_V [d_model, d_head];
-/// W_O [d_head, d_model]. Heads that share a key/value head have the same k and v.
+/// Holds what one head reads and writes with, without biases. Rows are inputs: W_Q, W_K, W_V [d_model,
+/// d_head]; W_O [d_head, d_model]. Heads that share a key/value head have the same k and v.
 struct HeadMatrices {
     Matrix q, k, v, o;
 };
-/// Read from the weights of a model that has some.
+/// Decodes them; the model must have weights.
 HeadMatrices head_matrices(const Model& model, AttentionHead head);
 
-/// The weights of an attention block.
+/// Returns the weights of an attention block.
 const AttentionWeights& weights_of(const Model& model, int block);
 
-/// Inputs [first, first + count) of a matrix, decoded: [count, w.out].
+/// Decodes inputs [first, first + count) of a matrix: [count, w.out].
 Matrix input_rows(const Linear& w, Index first, Index count);
 
-/// A head's value matrix W_V W_O [d_model, d_model] as it is stored: the product of what brings a token down
-/// to d_head numbers and what takes these up again.
+/// W_V W_O [d_model, d_model]: holds a head's value matrix as the product of down (to d_head) and up.
 struct ValueFactors {
     Matrix down;  // [d_model, d_head]
     Matrix up;    // [d_head, d_model]
 };
 ValueFactors value_factors(const Model& model, AttentionHead head);
 
-/// The singular values of down · up, largest first: d_head of them, because the product has no higher rank.
+/// Returns the singular values of down · up, descending: d_head of them, because the product has no higher
+/// rank.
 Vector singular_values(const ValueFactors& factors);
 
-/// The singular values of one matrix, largest first; the fewer of its rows and columns should be few.
+/// Returns the singular values of one matrix, descending; the smaller of its dimensions should be small.
 Vector singular_values(const Matrix& matrix);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Aligns two token sequences.
 #include "analysis/comparison/align.h"
 
 #include <algorithm>
@@ -12,10 +13,10 @@ namespace headlight {
 namespace {
 
 constexpr size_t kMaxCells =
-    16'000'000;  // of the table of common subsequences; longer texts are paired by position
+    16'000'000;  // entries of the table of common subsequences; longer texts are paired by position
 using Tokens = std::span<const std::string>;
 
-/// Pairs of a longest common subsequence, in order.
+/// Returns pairs of a longest common subsequence, in order.
 TokenPairs common(Tokens a, Tokens b) {
     const int n = isize(a), m = isize(b);
     const int64_t width = m + 1;
@@ -37,7 +38,7 @@ TokenPairs common(Tokens a, Tokens b) {
     return out;
 }
 
-/// B's partner of each token of A, −1 for none.
+/// Returns B's partner of each token of A, −1 for none.
 std::vector<int> partners(AlignBy by, Tokens a, Tokens b) {
     std::vector<int> out(a.size(), -1);
     if (by == AlignBy::position || (a.size() + 1) * (b.size() + 1) > kMaxCells) {

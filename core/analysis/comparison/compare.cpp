@@ -1,3 +1,4 @@
+// Compares patterns and predictions of two runs.
 #include "analysis/comparison/compare.h"
 
 #include <algorithm>
@@ -12,14 +13,14 @@ namespace headlight {
 namespace {
 
 constexpr size_t kQueriesTogether = 64;
-constexpr Index kRowsTogether = 32;  // rows through the unembedding at once
+constexpr Index kRowsTogether = 32;  // rows multiplied by the unembedding at once
 
 /// Σ p log2(p / m).
 double divergence_from(float p, float m) {
     return p > 0 ? double(p) * std::log2(double(p) / double(m)) : 0.0;
 }
 
-/// A head's rows for some pairs of queries, each as long as the pairs of keys.
+/// Returns a head's rows at some pairs of queries, along the pairs of keys.
 Matrix rows_along(const Trace& t, int block, int head, std::span<const TokenPair> queries,
                   const TokenPairs& keys, Side side) {
     const auto token = [side](const TokenPair& p) { return side == Side::a ? p.a : p.b; };
@@ -111,7 +112,7 @@ Result<PerHead<float>> head_distances(const Trace& a, const Trace& b, const Alig
 
 namespace {
 
-/// A vocabulary by label, the first id of each.
+/// Indexes a vocabulary by label, with the first id of each.
 std::map<std::string, int> ids_by_label(const Model& model) {
     std::map<std::string, int> out;
     for (int id = 0; id < model.config.vocab; ++id) out.emplace(prediction_label(model, id), id);

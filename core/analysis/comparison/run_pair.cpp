@@ -1,3 +1,4 @@
+// Compares heads, ΔE and predictions of two runs.
 #include "analysis/comparison/run_pair.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr size_t kListed = 7;
 constexpr int kChangedTokens = 16;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-/// The largest of each block, or the largest in magnitude.
+/// Max-pools blocks, by value or by magnitude.
 Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
     Matrix out((m.rows() + step - 1) / step, (m.cols() + step - 1) / step);
     for (Index r = 0; r < out.rows(); ++r)
@@ -31,9 +32,9 @@ Matrix reduced(const Matrix& m, int step, bool of_magnitude) {
     return out;
 }
 
-/// The largest in magnitude; those that differ by rounding alone in the order of reading.
+/// Lists the largest differences by magnitude; equal up to rounding, in reading order.
 std::vector<PairedMap::Difference> largest_of(const Matrix& difference) {
-    constexpr float kRounding = 5e-7f;  // below it views say that nothing differs
+    constexpr float kRounding = 5e-7f;  // smaller ones are shown as no difference
     std::vector<Index> order(difference.size());
     std::iota(order.begin(), order.end(), Index{0});
     const auto count = std::min(kListed, order.size());
@@ -62,7 +63,7 @@ std::vector<std::string> pair_labels(const TokenPairs& pairs, const std::vector<
     return out;
 }
 
-/// Lays both sides out and fills in what follows from them.
+/// Lays out both sides and derives the rest.
 void fill(PairedMap& m, const Matrix& a, const Matrix& b) {
     m.a = laid_out(a, m.rows, m.columns, Side::a, kAbsent);
     m.b = laid_out(b, m.rows, m.columns, Side::b, kAbsent);
@@ -79,7 +80,7 @@ bool same_tokens(const ModelConfig& c, int a, int b) {
     return c.block(a).stack == c.block(b).stack && c.block(a).key_stack() == c.block(b).key_stack();
 }
 
-/// How far every head of B that reads the same tokens is from one of A.
+/// Measures the distance of every head of B that reads the same tokens from one of A.
 Result<PerHead<float>> distances_from(const Trace& a, int block, int head, const Trace& b, int block_b,
                                       const BlockPairs& pairs, ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = b.config();
@@ -92,7 +93,7 @@ Result<PerHead<float>> distances_from(const Trace& a, int block, int head, const
     return out;
 }
 
-/// The nearest head of B's model whose queries and keys are of the same kind as A's.
+/// Returns the nearest head of B's model whose queries and keys are of the same kind as A's.
 std::pair<int, int> partner(const Trace& a, const Trace& b, const HeadPairRequest& w) {
     const ModelConfig& c = b.config();
     int block = std::clamp(w.block_b, 0, c.blocks() - 1);

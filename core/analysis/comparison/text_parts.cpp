@@ -1,3 +1,4 @@
+// Splits texts into words, sentences and paragraphs.
 #include "analysis/comparison/text_parts.h"
 
 #include <algorithm>
@@ -25,11 +26,11 @@ std::string_view without_closing(std::string_view text) {
     return text;
 }
 
-/// Whether a sentence ends behind a token's text; `next`: that of the token behind it, "" for none.
+/// Returns whether a sentence ends after a token's text; `next`: the following token's text, "" for none.
 bool ends_sentence(std::string_view text, std::string_view next) {
     static constexpr std::array<std::string_view, 4> kMarks{".", "!", "?", "…"};
     static constexpr std::array<std::string_view, 3> kWideMarks{"。", "！", "？"};
-    if (next.find('\n') != next.npos) return false;  // the line's end cuts, with what stands before it
+    if (next.find('\n') != next.npos) return false;  // the line end splits, with what precedes it
     const std::string_view end = without_closing(text);
     if (ends_with_any(end, kWideMarks)) return true;
     const bool apart = next.empty() || is_blank(next.front()) || (!text.empty() && is_blank(text.back()));
@@ -49,7 +50,7 @@ std::vector<TextSpan> spans_of(const std::vector<int>& part_of_token) {
     return out;
 }
 
-/// The text of each token; WordPiece's pieces, which keep no blanks, with a blank where a word begins.
+/// Returns the text of each token; for WordPiece, which drops spaces, with a space before each word.
 std::vector<std::string> texts_of(const Trace& trace, int stack) {
     const Model& m = *trace.model;
     const Tokenizer& tokenizer = stack == 0 ? **m.tokenizer : *m.target_tokenizer();
@@ -83,7 +84,7 @@ std::vector<TextSpan> text_parts(const Trace& trace, int stack, TextPart part) {
 
 namespace {
 
-/// The span's tokens as labels, with the blanks that stand between them.
+/// Joins the span's tokens to a label, with the spaces between them.
 std::string label_of_span(const Sequence& sequence, std::span<const std::string> labels, TextSpan span) {
     std::string out;
     for (int i = span.first; i < span.end; ++i) {

@@ -1,3 +1,4 @@
+// Reads cross-attention as a word alignment.
 #include "analysis/comparison/word_alignment.h"
 
 #include <algorithm>
@@ -14,21 +15,21 @@ namespace headlight {
 namespace {
 
 struct AlignedSide {
-    std::vector<std::string> tokens, labels;  // as the vocabulary spells them, and for people
+    std::vector<std::string> tokens, labels;  // as spelled in the vocabulary, and for users
 };
 
 AlignedSide side_of(const Trace& trace, int stack) {
     return {trace.request.inputs[stack].tokens, token_labels(trace, stack)};
 }
 
-/// What the last query chooses where nobody says; −1: not known.
+/// Returns the last query's most probable choice; −1: unknown.
 int most_probable_last(const Trace& trace, const Sequence& queries, ThreadPool& pool) {
     return trace.model->has_logits() && trace.has_weights()
                ? predictions(trace, queries.size() - 1, 1, pool)[0].id
                : -1;
 }
 
-/// The tokens that follow the queries, and the last query's choice.
+/// Returns the tokens that follow the queries, and the last query's choice.
 AlignedSide chosen_side(const Trace& trace, AlignedSide read, int last) {
     const Model& m = *trace.model;
     read.tokens.erase(read.tokens.begin());

@@ -1,4 +1,4 @@
-// Which words of the source each word of the target comes from: cross-attention read as an alignment.
+// Aligns the words of source and target by cross-attention.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace headlight {
 
-/// Rows are what the decoder's queries choose, or what they read; columns are the source.
+/// Rows: what the decoder's queries choose, or what they read; columns: the source.
 struct WordAlignment {
     std::vector<std::string> rows, columns;          // labels of tokens, or of words
-    std::vector<int> row_of_token, column_of_token;  // which row a query belongs to, which column a key
+    std::vector<int> row_of_token, column_of_token;  // row of each query, column of each key
     Matrix weights;                                  // [rows, columns], each row sums to 1; −1: masked
-    std::vector<int> strongest;  // of each row: the hard alignment; of equal columns the first
-    std::vector<float> entropy;  // of each row, in bits; log2(columns) at most
+    std::vector<int> strongest;  // of each row: the hard alignment; the first of equal columns
+    std::vector<float> entropy;  // of each row, in bits; at most log2(columns)
 
     int first_token(bool row, int index) const;
 };
@@ -22,11 +22,10 @@ struct WordAlignment {
 struct WordAlignmentRequest {
     using Answer = WordAlignment;
     int block = 0;
-    std::vector<int> heads;  // whose mean is taken; none: all of the block
-    bool by_words = false;   // sub-words joined: the mean over a word's queries, the sum over its keys
-    bool as_read =
-        false;      // a row is named after the token that its query read, not after the one that it chose
-    int last = -1;  // what the last query chose; −1: the most probable token
+    std::vector<int> heads;  // heads to average; empty: all of the block
+    bool by_words = false;   // joins sub-words: averages a word's queries, sums its keys
+    bool as_read = false;    // labels a row by the token that its query read, not by the one that it chose
+    int last = -1;           // the last query's choice; −1: the most probable token
     void clamp_to(const Trace& trace);
     bool valid_for(const Shown& shown) const;
     bool operator==(const WordAlignmentRequest&) const = default;
@@ -34,16 +33,15 @@ struct WordAlignmentRequest {
 Result<WordAlignment> answer_word_alignment(const Trace& trace, const WordAlignmentRequest& request,
                                             ThreadPool& pool, const CancelFlag* cancel = nullptr);
 
-/// Pairs of rows whose strongest columns stand in the other order: 0 where the target keeps the source's
+/// Counts pairs of rows whose strongest columns are in reverse order: 0 if the target keeps the source's
 /// order.
 int count_crossings(const std::vector<int>& strongest);
 
-/// How much a query tells of where it looks: the entropy of the mean row less the mean entropy of the rows,
-/// in bits (their mutual information where all queries are alike probable). High where rows are sharp and
-/// differ, as in an alignment.
+/// Entropy of the mean row minus mean entropy of the rows, in bits: the mutual information of query and key,
+/// for equiprobable queries. High if rows are sharp and differ, as in an alignment.
 float alignment_bits(const Matrix& pattern);
 
-/// The cross-attention block of a model that is nearest to a block, or −1 where it has none.
+/// Returns the cross-attention block nearest to a block, or −1 if the model has none.
 int cross_block(const ModelConfig& config, int block);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Joins sub-words.
 #include "analysis/comparison/words.h"
 
 #include <algorithm>
@@ -14,13 +15,13 @@ bool marks_blank(std::string_view token) {
            begins_with(token, "Ċ");
 }
 
-/// "[CLS]", "<s>": what a tokenizer adds.
+/// Matches "[CLS]", "<s>": tokens that a tokenizer adds.
 bool is_special(std::string_view token) {
     return token.size() > 2 &&
            ((token.front() == '[' && token.back() == ']') || (token.front() == '<' && token.back() == '>'));
 }
 
-/// Nothing but ASCII signs: letters of other scripts have high bytes.
+/// Matches text of only ASCII punctuation: letters of other scripts have high bytes.
 bool is_punctuation(std::string_view token) {
     for (const std::string_view mark : {"Ġ", "▁", "##"})
         if (begins_with(token, mark)) token.remove_prefix(mark.size());
@@ -47,7 +48,7 @@ std::vector<int> word_numbers(std::span<const std::string> tokens) {
 }
 
 namespace {
-/// "天 1/3" → "天", its further parts → "".
+/// "天 1/3" → "天", its other parts → "".
 std::string_view without_part(std::string_view label) {
     const size_t blank = label.rfind(' ');
     if (blank == std::string_view::npos || label.size() != blank + 4 || label[blank + 2] != '/') return label;
@@ -62,7 +63,7 @@ std::vector<std::string> join_labels(std::span<const std::string> labels, std::s
         std::string_view piece = without_part(labels[i]);
         if (!out.back().empty() && begins_with(piece, "##")) piece.remove_prefix(2);
         if (piece == "␣" && labels.size() > i + 1 && words[i + 1] == words[i])
-            piece = "";  // a blank that is a token of its own
+            piece = "";  // a space that is its own token
         out.back() += piece;
     }
     return out;

@@ -1,4 +1,4 @@
-// Sub-words joined into words.
+// Joins sub-words into words.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace headlight {
 
-/// Which word each token belongs to, counted from 0: pieces that follow a word's first without the
-/// tokenizer's mark for a blank ("Ġ", "▁"), or with its mark for a continuation ("##"), belong to it.
-/// Punctuation and special tokens stand alone.
+/// Returns the word of each token, counted from 0: a piece without the tokenizer's mark for a space ("Ġ",
+/// "▁"), or with its mark for a continuation ("##"), belongs to the word before it. Punctuation and special
+/// tokens are separate.
 std::vector<int> word_numbers(std::span<const std::string> tokens);
 
-/// The labels of the words; a character in parts counts once.
+/// Joins the labels of words; a character in parts counts once.
 std::vector<std::string> join_labels(std::span<const std::string> labels, std::span<const int> words);
 
-/// A pattern [queries, keys] by words: the mean over a word's queries, the sum over its keys, so that rows
-/// still sum to 1; −1 where all its cells are masked.
+/// Joins a pattern [queries, keys] by words: averages a word's queries, sums its keys, so that rows still sum
+/// to 1; −1 if all cells are masked.
 Matrix join_pattern(const Matrix& weights, std::span<const int> query_words, std::span<const int> key_words);
 
 }  // namespace headlight

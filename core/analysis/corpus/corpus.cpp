@@ -1,3 +1,4 @@
+// Accumulates statistics and links over a corpus.
 #include "analysis/corpus/corpus.h"
 
 #include <utf8proc.h>
@@ -16,7 +17,7 @@ namespace headlight {
 
 namespace {
 
-/// Which of the kinds by spelling a label is; blanks in front do not count.
+/// Classifies a label by its spelling, ignoring leading spaces.
 TokenKind kind_of(const std::string& label) {
     size_t at = label.find_first_not_of(" \t\n");
     if (at == std::string::npos) return TokenKind::punctuation;
@@ -38,7 +39,7 @@ TokenKind kind_of(const std::string& label) {
     }
 }
 
-/// Puts a link in its place among the strongest, one for each pair of tokens.
+/// Inserts a link among the strongest, one per pair of tokens.
 void keep_link(std::vector<CorpusLink>& all, CorpusLink link, int max) {
     const auto same = std::find_if(all.begin(), all.end(), [&](const CorpusLink& l) {
         return l.query_id == link.query_id && l.key_id == link.key_id;
@@ -51,13 +52,13 @@ void keep_link(std::vector<CorpusLink>& all, CorpusLink link, int max) {
     if (isize(all) > max) all.pop_back();
 }
 
-/// What a link must weigh more than to be among the strongest.
+/// Returns the weight that a link must exceed to be among the strongest.
 float least_of(const std::vector<CorpusLink>& all, int max) {
     if (max == 0) return std::numeric_limits<float>::infinity();
     return isize(all) < max ? 0 : all.back().weight;
 }
 
-/// What one text's rows of a head add to it.
+/// Holds what one text's rows of a head add to it.
 struct TextOfHead {
     DoubleMatrix weights = DoubleMatrix::Zero(kTokenKinds, kTokenKinds);
     std::array<int64_t, kTokenKinds> queries{};
@@ -73,7 +74,7 @@ struct TextOfHead {
     }
 };
 
-/// Sees the rows of a head in one text; the head itself is left as it is.
+/// Observes the rows of a head in one text, without changing the head.
 class LinkObserver : public PatternObserver {
 public:
     struct Side {
@@ -162,7 +163,7 @@ void SpreadOverTexts::add(float value) {
     if (std::isnan(value)) return;
     ++count;
     sum.add(double(value));
-    squares.add(double(value) * double(value));  // of 48 bits at most
+    squares.add(double(value) * double(value));  // exact: 48 bits at most
 }
 
 double SpreadOverTexts::mean() const {
@@ -207,7 +208,7 @@ void Corpus::add(const Trace& trace, std::shared_ptr<const CorpusText> text, Thr
         show_pattern(trace, h, 0, trace.query_count(h.block), pool, links);
     });
     pool.stop_point();
-    // From here on nothing stops: a text is taken in whole.
+    // Nothing may fail from here on: a text is added whole.
     for (size_t i = 0; i < heads_.size(); ++i) {
         for (int s = 0; s < kStatistics; ++s) heads_[i].statistics[s].add((*summaries)[i].statistics[s]);
         std::move(found[i]).add_to(heads_[i], strongest_);

@@ -1,3 +1,4 @@
+// Reads corpora line by line.
 #include "analysis/corpus/corpus_file.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace headlight {
 namespace {
 
 constexpr size_t kLongestText = 1 << 20;  // bytes
-constexpr size_t kLongestLine = 8 << 20;  // bytes of JSON: a text in escapes, and what stands beside it
+constexpr size_t kLongestLine = 8 << 20;  // bytes of JSON: an escaped text, and other entries
 constexpr int kMaxLines = 2'000'000'000;
 
 std::shared_ptr<const CorpusText> kept_text(const CorpusLines::Line& line) {
@@ -24,7 +25,7 @@ std::shared_ptr<const CorpusText> kept_text(const CorpusLines::Line& line) {
         line.number, whole ? valid_utf8(line.text) : shorten_middle(line.text, kKeptCorpusText), whole});
 }
 
-/// Where the tokens stand in the text, for those who show it.
+/// Returns the tokens' spans in the text, for display.
 std::vector<Span> places_of(const Model& model, const std::string& text) {
     TextInput typed;
     typed.text = text;
@@ -123,7 +124,7 @@ Result<std::optional<CorpusLines::Line>> CorpusLines::next(size_t& at, int& numb
     }
 }
 
-/// Looks once at all of a file, so that what is wrong with the last line is said before the first is read.
+/// Scans the whole file once, so that an error in the last line is reported before the first is read.
 Status CorpusLines::count_all(const CancelFlag* cancel) {
     size_t at = 0;
     for (int number = number_;; ++count_) {
@@ -141,7 +142,7 @@ Status CorpusLines::begin() {
 Status CorpusLines::advance() {
     auto read = next(at_, number_);
     line_.reset();
-    if (!read) TRY_STATUS(check_unchanged());  // which is then what is wrong
+    if (!read) TRY_STATUS(check_unchanged());  // which then explains the failure
     TRY(line_, std::move(read));
     return success();
 }

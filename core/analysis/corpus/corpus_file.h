@@ -1,4 +1,4 @@
-// A corpus from a file: a text a line, read one after another, so that memory does not grow with the file.
+// Reads a corpus from a file, one text per line, so that memory does not grow with the file.
 #pragma once
 
 #include <functional>
@@ -10,38 +10,38 @@
 
 namespace headlight {
 
-/// The texts of a file, one after another. A line is a text or, where the file's name ends in .jsonl, JSON: a
-/// string, or an object with a string "text". Empty ones are none.
+/// Iterates over the texts of a file. A line is a text or, if the file's name ends in .jsonl, JSON: a string,
+/// or an object with a string "text". Skips empty ones.
 class CorpusLines {
 public:
     struct Line {
         int number;
         std::string text;
     };
-    /// `first_line`: what the file's first line counts as. An error names the line that holds no text.
+    /// `first_line`: number of the file's first line. Fails, naming the line, if a line holds no text.
     static Result<CorpusLines> open(const std::string& file, int first_line = 1,
                                     const CancelFlag* cancel = nullptr);
-    /// Of a pipe, as they come, one in memory; `name`: its path, "-", or "-.jsonl". What is wrong with a line
-    /// is said when it is met.
+    /// Reads a pipe as it arrives, one line in memory; `name`: its path, "-", or "-.jsonl". Reports an error
+    /// in a line when it is reached.
     static Result<CorpusLines> of(Descriptor stream, const std::string& name, int first_line = 1);
 
-    /// How many texts there are in all; 0 of a pipe, which nobody knows.
+    /// Counts the texts; 0 for a pipe, which is unknown.
     int count() const { return count_; }
-    /// The next one; the same until advance() is called. None at the end.
+    /// Returns the current text until advance() is called; none at the end.
     const std::optional<Line>& line() const { return line_; }
     Status advance();
-    /// What is wrong with a line.
+    /// Explains an error in a line.
     Error in_line(int number, const std::string& why) const;
-    /// Fails where the file changed while it was read.
+    /// Fails if the file changed while it was read.
     Status check_unchanged() const { return mapped_ ? mapped_->check_unchanged() : success(); }
 
 private:
     CorpusLines() = default;
     void name(const std::string& file, int first_line);
     Result<std::string> text_of(int number, std::string_view written) const;
-    /// The next line as it is written, of the file from a place on, which moves behind it; none at the end.
+    /// Returns the raw line at `at`, and moves `at` after it; none at the end.
     Result<std::optional<std::string_view>> next_written(size_t& at) const;
-    /// The next text likewise.
+    /// Returns the text at `at` likewise.
     Result<std::optional<Line>> next(size_t& at, int& number) const;
     Status count_all(const CancelFlag* cancel);
     Status begin();
@@ -53,33 +53,33 @@ private:
         StreamLines lines;
         std::string line;
     };
-    std::shared_ptr<Stream> stream_;  // in place of the file
+    std::shared_ptr<Stream> stream_;  // replaces the file
     size_t at_ = 0;
     int first_line_ = 1, number_ = 1, count_ = 0;
     std::optional<Line> line_;
 };
 
-/// What a line makes the model read.
+/// Makes the model's request from a line.
 using ReadCorpusLine = std::function<Result<ForwardRequest>(const std::string& text)>;
-/// … as it is typed, without changes.
+/// Makes the request of the plain text, without changes.
 ReadCorpusLine read_plainly(const Model& model);
 
-/// How a corpus is read: the model, what a line becomes, and what is called behind each of them, if anything.
+/// Says how to read a corpus: the model, the request of a line, and what to call after each, if anything.
 struct CorpusReader {
     std::shared_ptr<const Model> model;
     ReadCorpusLine read;
     std::function<void()> seen = nullptr;
 };
 
-/// Takes in the lines that are left, each whole or not at all. An error names the line it is about; a
-/// cancelled reading can go on with the same line.
+/// Adds the remaining lines, each whole or not at all. An error names its line; after a cancel, reading can
+/// resume with the same line.
 Status read_corpus(const CorpusReader& reader, CorpusLines& lines, Corpus& corpus, ThreadPool& pool,
                    const CancelFlag* cancel = nullptr);
 
-inline constexpr int kStrongestLinks = 12;  // of each head, where nobody asks for another number
+inline constexpr int kStrongestLinks = 12;  // of each head, by default
 
-/// What a file of texts, or one that dossier_json wrote, says of the heads of the run's model. For pages: the
-/// window reads beside its frames.
+/// Requests what a file of texts, or one written by dossier_json, says about the heads of the run's model.
+/// For pages: the window reads between its frames.
 struct DossierRequest {
     using Answer = std::shared_ptr<const Dossier>;
     std::string file;
@@ -87,9 +87,9 @@ struct DossierRequest {
 };
 Result<std::shared_ptr<const Dossier>> answer_dossier(const Trace& trace, const DossierRequest& request,
                                                       ThreadPool& pool, const CancelFlag* cancel = nullptr);
-/// Whether a file is to be read as a dossier: by its name or by its beginning.
+/// Returns whether a file is a dossier, by its name or its beginning.
 bool is_read_as_dossier(const std::string& file);
-/// One that was written to a file.
+/// Opens a saved dossier.
 Result<Dossier> open_dossier(const std::string& file, const ModelConfig& config);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Writes and reads dossiers.
 #include "analysis/corpus/dossier.h"
 
 #include <algorithm>
@@ -15,8 +16,8 @@ namespace {
 constexpr const char* kDossierFormat = "headlight-dossier";
 constexpr int64_t kMaxCounted = int64_t{1} << 53;
 constexpr int kMaxPositions = 1 << 30;
-constexpr double kMaxMean = 1e6, kMaxWeight = 2;  // beyond what any statistic or weight can be
-constexpr size_t kMaxLinks = 4096;                // of a head
+constexpr double kMaxMean = 1e6, kMaxWeight = 2;  // above any statistic or weight
+constexpr size_t kMaxLinks = 4096;                // per head
 constexpr double kUnknownNumber = std::numeric_limits<double>::quiet_NaN();
 
 nlohmann::ordered_json json_of(const CorpusLink& l) {
@@ -66,7 +67,7 @@ Error out_of_range(const std::string& name, const std::string& key) {
     return Error{name + ": " + key + " is beyond what a head can have; write the dossier anew."};
 }
 
-/// A number, NaN where it is null or missing.
+/// Reads a number; NaN if it is null or missing.
 Result<double> number_or_none(const Json& object, const char* key, double max, const std::string& name) {
     const Json* value = json_find(object, or_null(key));
     if (!value) return kUnknownNumber;

@@ -1,4 +1,4 @@
-// What a corpus says of every head, as values: shown, written as JSON or a table, and read again.
+// Summarizes a corpus for every head as plain values: shown, written as JSON or a table, and read again.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +11,9 @@
 
 namespace headlight {
 
-inline constexpr size_t kKeptCorpusText = 4096;  // characters of a text that are kept beside a link
+inline constexpr size_t kKeptCorpusText = 4096;  // characters of a text kept with a link
 
-/// A statistic over the texts for which it is defined; NaN where there are none (deviation: below two).
+/// Holds a statistic over the texts for which it is defined; NaN if there are none (deviation: below two).
 struct StatisticOverTexts {
     double mean = 0, deviation = 0;
     int texts = 0;
@@ -26,7 +26,7 @@ struct HeadDossier {
 };
 
 struct Dossier {
-    std::string model, file;  // by name; of the texts, or the one that it was read from
+    std::string model, file;  // file: of the texts, or the dossier itself
     int texts = 0;
     int64_t tokens = 0;
     PerHead<HeadDossier> heads;
@@ -34,19 +34,18 @@ struct Dossier {
 
 Dossier dossier_of(const Model& model, const Corpus& corpus, std::string file);
 
-/// A row a head: the statistics' means and deviations.
+/// Writes one row per head: the statistics' means and deviations.
 std::string dossier_csv(const ModelConfig& config, const Dossier& dossier);
-/// `sums`: what its means are made of is added, as doubles whose sum is exact, for whoever adds up parts of a
-/// corpus, and all stands on one line.
+/// `sums`: adds what the means are computed from, as doubles whose sum is exact, for adding up parts of a
+/// corpus, all on one line.
 std::string dossier_json(const ModelConfig& config, const Dossier& dossier, const Corpus* sums = nullptr);
 
-/// Whether a file says of itself, at its beginning, that it is what dossier_json writes.
+/// Returns whether a file declares itself, at its beginning, as written by dossier_json.
 bool is_dossier(const std::filesystem::path& path);
-/// What dossier_json wrote; an error where it is of a model with other heads. `name` is what messages call
-/// it.
+/// Parses the output of dossier_json; fails if it is for a model with other heads. Messages call it `name`.
 Result<Dossier> parse_dossier(std::string_view text, const std::string& name, const ModelConfig& config);
 
-/// Statistics of all heads as one table, the kinds that a head links as another.
+/// Lists statistics of all heads as one table, and the kinds that each head links as another.
 std::vector<NumberTable> dossier_numbers(const ModelConfig& config, const Dossier& dossier,
                                          AttentionHead head);
 

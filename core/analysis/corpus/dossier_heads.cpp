@@ -1,3 +1,4 @@
+// Reconstructs the heads of a dossier.
 #include "analysis/corpus/dossier_heads.h"
 
 #include <algorithm>
@@ -13,14 +14,14 @@ namespace headlight {
 
 namespace {
 
-constexpr int kMaxNumber = 1 << 12;  // of a layer or a head
+constexpr int kMaxNumber = 1 << 12;  // maximum number of a layer or a head
 
-/// How many layers and heads the blocks of one kind have; heads of all their layers alike.
+/// Counts layers and heads of the blocks of one kind; all their layers have the same heads.
 struct HeadCounts {
     int layers = 0, heads = 0;
 };
 
-/// "encoder.0.2": kind "encoder", layer 0, head 2; "0.2": of the only kind.
+/// Names "encoder.0.2": kind "encoder", layer 0, head 2; "0.2": of the only kind.
 struct NamedHead {
     std::string kind;
     int layer = 0, head = 0;
@@ -83,7 +84,7 @@ nlohmann::ordered_json stack_json(const char* name, const HeadCounts& counts, bo
             {"cross", cross},        {"windows", std::vector<int>(counts.layers, 0)}};
 }
 
-/// A trace file in memory, with patterns of one query and one key.
+/// Builds a trace file in memory, with patterns of one query and one key.
 struct BareTrace {
     nlohmann::ordered_json header, config;
     std::vector<float> weights;

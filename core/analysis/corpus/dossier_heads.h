@@ -1,4 +1,4 @@
-// The heads that a dossier is about, where their model is not at hand.
+// Opens a dossier's heads without their model.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace headlight {
 
-/// A trace of one token, without weights, of a model that has the heads that the file names: enough to show
-/// what it says of them.
+/// Makes a trace of one token, without weights, of a model with the heads that the file names: enough to show
+/// the dossier.
 Result<std::shared_ptr<const Trace>> trace_of_dossier(const std::string& file);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Sums doubles exactly.
 #include "analysis/corpus/exact_sum.h"
 
 #include <cstddef>
@@ -7,10 +8,10 @@ namespace headlight {
 namespace {
 
 struct RoundedSum {
-    double sum, error;  // which together are the sum
+    double sum, error;  // together the exact sum
 };
 
-/// Knuth's two-sum.
+/// s + e = a + b exactly (Knuth's two-sum).
 RoundedSum rounded_sum(double a, double b) {
     const double sum = a + b, of_b = sum - a;
     return {sum, (a - (sum - of_b)) + (b - of_b)};
@@ -34,7 +35,7 @@ double ExactSum::value() const {
     size_t left = parts_.size();
     while (left > 0 && s.error == 0) s = rounded_sum(s.sum, parts_[--left]);
     if (left == 0 || (s.error < 0) != (parts_[left - 1] < 0)) return s.sum;
-    // Where the error is half a step, what is still left decides against the even neighbor.
+    // If the error is half a step, the rest decides against the even neighbor.
     const double neighbor = s.sum + 2 * s.error;
     return neighbor - s.sum == 2 * s.error ? neighbor : s.sum;
 }

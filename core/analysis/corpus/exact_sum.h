@@ -1,16 +1,16 @@
-// Sums that no order and no division of the work changes.
+// Sums numbers so that neither order nor division of the work changes the result.
 #pragma once
 
 #include <vector>
 
 namespace headlight {
 
-/// The sum of finite numbers without rounding, as doubles that do not overlap, the smallest first (J. R.
-/// Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997: Grow-Expansion, zeros left out).
+/// Sums finite numbers without rounding, as nonoverlapping doubles, the smallest first (J. R. Shewchuk,
+/// Adaptive Precision Floating-Point Arithmetic, 1997: Grow-Expansion, zeros left out).
 class ExactSum {
 public:
     void add(double number);
-    /// The double next to the sum; of two as near, the even one.
+    /// Returns the double nearest to the sum; the even one of two as near.
     double value() const;
     const std::vector<double>& parts() const { return parts_; }
 

@@ -1,3 +1,4 @@
+// Measures the effects of changes on the metric.
 #include "analysis/patching/effects.h"
 
 #include <algorithm>
@@ -9,10 +10,10 @@ namespace headlight {
 
 namespace {
 
-constexpr int kHeadsTogether = 16;  // the unembedding is read once for so many
+constexpr int kHeadsTogether = 16;  // heads per read of the unembedding
 constexpr int kMaxStages = 5;
 
-/// The request without the heads' own z, one at a time: heads [first, first + count) in the model's order.
+/// Requests the run without each of some heads' z: heads [first, first + count) in the model's order.
 std::vector<TraceRequest> ablations(const Trace& trace, int first, int count) {
     std::vector<TraceRequest> out;
     for (int i = first; i < first + count; ++i) {
@@ -26,7 +27,7 @@ std::vector<TraceRequest> ablations(const Trace& trace, int first, int count) {
     return out;
 }
 
-/// [count, d_model]: the final norm at a position where each of some heads is ablated.
+/// [count, d_model]: the final norm at a position with each of some heads ablated.
 Result<Matrix> ablated_rows(const Trace& trace, int position, int first, int count, ThreadPool& pool,
                             const CancelFlag* cancel, std::atomic<int>* done) {
     Matrix rows(count, trace.config().d_model);

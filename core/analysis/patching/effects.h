@@ -1,5 +1,5 @@
-// What changes do to the metric: heads ablated one by one, the changes in force, one after another; and heads
-// that moved.
+// Measures what changes do to the metric: heads ablated one by one, the changes in force, one after another;
+// and which heads moved.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,8 @@
 
 namespace headlight {
 
-/// What ablating each head does: the change of the metric, and of its token A's probability, logit and log p.
+/// Holds the effect of ablating each head: the change of the metric, and of its token A's probability, logit
+/// and log p.
 struct HeadEffects {
     Metric metric;  // resolved
     PerHead<float> change, probability, logit, log_probability;
@@ -20,13 +21,13 @@ struct HeadEffects {
     }
 };
 
-/// Ablates each head of `trace` in turn (its z is 0). `own`: the unchanged run, which names the metric's
-/// token and position and which divergences are from; null: `trace` is. Layers before the head are taken from
-/// `trace`. `done` counts heads. An error says why the metric cannot be taken, or that `cancel` was set.
+/// Ablates each head of `trace` in turn (z = 0). `own`: the unchanged run, which resolves the metric's token
+/// and position and which divergences refer to; null: `trace` itself. Reuses the layers before the head from
+/// `trace`. `done` counts heads. Fails if the metric is undefined, or `cancel` was set.
 Result<HeadEffects> head_effects(const Trace& trace, const Trace* own, const Metric& metric, ThreadPool& pool,
                                  const CancelFlag* cancel = nullptr, std::atomic<int>* done = nullptr);
 
-/// How far the changes in force moved each head's pattern: its distance from the model's own.
+/// Measures how far the changes in force moved each head's pattern from the model's own.
 struct Moved {
     PerHead<float> distances;  // empty without changes
 };
@@ -37,12 +38,12 @@ struct MovedRequest {
 Result<Moved> answer_moved(const Runs& runs, const MovedRequest& request, ThreadPool& pool,
                            const CancelFlag* cancel);
 
-/// The metric of the run that is shown.
+/// Reports the metric of the shown run.
 struct MetricReport {
-    std::string refusal;  // why it cannot be taken, or empty
+    std::string refusal;  // why it is undefined, or empty
     Metric metric;        // resolved
     MetricValues before, now;
-    bool changed = false;                    // something is; else both are alike
+    bool changed = false;                    // something is changed; else both are equal
     std::vector<ProbabilityChange> effects;  // of the changes at its position, largest first
 };
 struct MetricRequest {
@@ -53,12 +54,12 @@ struct MetricRequest {
 Result<MetricReport> answer_metric(const Runs& runs, const MetricRequest& request, ThreadPool& pool,
                                    const CancelFlag* cancel);
 
-/// The metric as one change after another was made; empty where it cannot be taken.
+/// Reports the metric after each of the changes in turn; empty if it is undefined.
 struct Stages {
     Metric metric;  // resolved
-    int first = 0;  // changes that are in force at the first stage
+    int first = 0;  // changes in force at the first stage
     std::vector<MetricValues>
-        values;  // at each stage from there on: mask and `first` changes, and one more, …; the last: all
+        values;  // at each stage: mask and `first` changes, then one more at a time; the last: all
 };
 struct StagesRequest {
     using Answer = Stages;

@@ -1,3 +1,4 @@
+// Computes the values that patches give.
 #include "analysis/patching/patch.h"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ Matrix along(const Trace& own, const Trace& source, int block, int head) {
     return out;
 }
 
-/// The standard deviation of all entries of the token embeddings, as they enter the model.
+/// Returns the standard deviation of all entries of the token embeddings, as they enter the model.
 double embedding_deviation(const Model& model, ThreadPool& pool) {
     const Linear& table = model.weights.stacks[0].token_embedding;
     const TableSums sums = table_sums(table, pool);
@@ -58,7 +59,7 @@ double embedding_deviation(const Model& model, ThreadPool& pool) {
     return double(model.config.embed_scale) * std::sqrt(std::max(0.0, sums.squares / count - mean * mean));
 }
 
-/// What a change of rows puts in place.
+/// Returns the rows that a change gives.
 Result<Matrix> rows_of(const Change& change, const Trace& own, const Trace& source, ThreadPool& pool,
                        const CancelFlag* cancel) {
     if (change.kind == ChangeKind::noise)

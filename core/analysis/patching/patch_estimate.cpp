@@ -1,3 +1,4 @@
+// Estimates patching by gradients.
 #include "analysis/patching/patch_estimate.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-/// The gradient by what the cells of a row put in place.
+/// Returns the gradient by the activation that a row's cells patch.
 const Matrix& gradient_by(const Gradients& gradients, const ModelConfig& c, PatchPart part, int block) {
     const AttentionBlock at = c.block(block);
     const StackGradients& stack = gradients.stacks[at.stack];
@@ -30,7 +31,7 @@ const Matrix& gradient_by(const Gradients& gradients, const ModelConfig& c, Patc
     }
 }
 
-/// Σ (clean − corrupted) ∘ gradient of each cell of a row.
+/// Σ (clean − corrupted) ∘ gradient for each cell of a row.
 Vector estimate_row(const PatchMap& map, const Trace& clean, const Trace& corrupted,
                     const Gradients& gradients, int row, ThreadPool& pool) {
     const int block = map.blocks[row];

@@ -1,3 +1,4 @@
+// Measures patching maps cell by cell.
 #include "analysis/patching/patch_map.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ struct PatchCell {
     int row, column;
 };
 
-/// Every eighth cell of every eighth row, then every fourth, … : each once, so that estimates are soon seen
-/// beside exact values everywhere.
+/// Orders every eighth cell of every eighth row first, then every fourth, …, each once, so that exact values
+/// soon appear everywhere beside the estimates.
 std::vector<PatchCell> coarse_to_fine(const PatchMap& map, const Trace& corrupted) {
     constexpr int kCoarsest = 8;
     std::vector<PatchCell> out;
@@ -48,7 +49,7 @@ std::vector<PatchCell> coarse_to_fine(const PatchMap& map, const Trace& corrupte
     return out;
 }
 
-/// Where two texts of one stack part, for people.
+/// Describes where two texts of one stack diverge, for users.
 std::string parting(const Trace& clean, const Trace& corrupted, int stack) {
     const std::vector<int>&a = clean.request.inputs[stack].ids, &b = corrupted.request.inputs[stack].ids;
     const int at = narrow<int>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
@@ -84,7 +85,7 @@ std::vector<int> rows_of(const PatchRequest& request, const ModelConfig& c) {
     return out;
 }
 
-/// Clean values by the place they belong to: each is computed once.
+/// Caches clean values by place: each is computed once.
 class CleanValues {
 public:
     CleanValues(const Trace& clean, ThreadPool& pool) : clean_(clean), pool_(pool) {}
@@ -129,7 +130,7 @@ Change patch_of(const PatchMap& map, int row, int column) {
 
 Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, const PatchRequest& request,
                                  ThreadPool& pool) {
-    constexpr float kEqual = 1e-5f;  // what two runs of one prompt differ by in float32
+    constexpr float kEqual = 1e-5f;  // float32 difference between two runs of one prompt
     PatchMap map;
     map.asked = request;
     TRY(map.asked.metric, resolved(request.metric, clean, pool));
@@ -155,7 +156,7 @@ Result<PatchMap> empty_patch_map(const Trace& clean, const Trace& corrupted, con
 
 namespace {
 
-/// The metric's value in each of some runs.
+/// Computes the metric of each of some runs.
 void measure(const std::vector<std::shared_ptr<const Trace>>& runs, std::span<const PatchCell> cells,
              const Vector& clean, ThreadPool& pool, PatchMap& map) {
     const Metric& metric = map.asked.metric;
@@ -180,7 +181,7 @@ Result<PatchMap> patch_map(const Trace& clean, const Trace& corrupted, const Pat
         std::tie(map.values, map.done) = std::tie(known->values, known->done);
     if (auto estimated = patch_estimates(map, clean, corrupted, pool, cancel))
         map.estimates = *std::move(estimated);
-    else if (estimated.error().cancelled)  // another failure leaves the exact values
+    else if (estimated.error().cancelled)  // after another failure the exact values remain
         return estimated.error();
     if (seen) seen(map);
     const Vector own = logits_at(clean, map.asked.metric.position, pool);

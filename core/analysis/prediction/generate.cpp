@@ -1,3 +1,4 @@
+// Generates text by sampling and beam search.
 #include "analysis/prediction/generate.h"
 
 #include <algorithm>
@@ -22,13 +23,13 @@ Vector log_probabilities(const Vector& logits) {
     return logits.array() - (largest + std::log((logits.array() - largest).exp().sum()));
 }
 
-/// What a pass says of the next token.
+/// Holds a pass's prediction of the next token.
 struct Next {
     Vector log_probability;
     std::vector<Prediction> alternatives;
 };
 
-/// A text that may still grow.
+/// Is a text that may still grow.
 struct Hypothesis {
     std::vector<GeneratedToken> tokens;
     std::shared_ptr<const Trace> trace;  // of the last step
@@ -80,8 +81,7 @@ private:
         return {std::move(hypothesis.tokens), ended, value, std::move(hypothesis.trace)};
     }
 
-    /// The passes that choose the next token of each text, in their traces, and what they say: all read
-    /// their tokens together.
+    /// Runs the passes that choose the next token of each text, reading their tokens together.
     Result<std::vector<Next>> read(std::span<Hypothesis> texts) {
         std::vector<TraceRequest> requests;
         for (const Hypothesis& text : texts) {
@@ -118,7 +118,7 @@ private:
         hypothesis.log_probability += next.log_probability[id];
     }
 
-    /// log p with −∞ where the model's rules forbid a token.
+    /// log p, with −∞ where the model's rules forbid a token.
     Vector allowed(const Hypothesis& hypothesis, const Next& next) const {
         constexpr float never = -std::numeric_limits<float>::infinity();
         const GenerationConfig& rules = model_->config.generation;
@@ -135,7 +135,7 @@ private:
         return out;
     }
 
-    /// Token by token, the most probable one or a drawn one.
+    /// Generates token by token, the most probable or a random one.
     Result<Generation> sample(Hypothesis hypothesis) {
         while (!full(hypothesis)) {
             TRY(const Next next, read(hypothesis));
@@ -146,14 +146,14 @@ private:
         return finished(std::move(hypothesis));
     }
 
-    /// A draft and its next token.
+    /// Is a draft with a next token.
     struct Candidate {
         size_t hypothesis;
         int id;
         double log_probability;
     };
 
-    /// The most probable ways to go on from all drafts: enough that `beams` of them do not end.
+    /// Returns the most probable continuations of all drafts: enough that `beams` of them do not end.
     std::vector<Candidate> candidates(const std::vector<Hypothesis>& hypotheses,
                                       const std::vector<Next>& next) const {
         const int kept =
@@ -172,7 +172,7 @@ private:
         return out;
     }
 
-    /// Beam search: ends when the best running draft scores no better than the worst of as many finished
+    /// Runs beam search; ends when the best running draft scores no better than the worst of `beams` finished
     /// ones.
     Result<Generation> beam_search(Hypothesis first) {
         const size_t beams = std::min(asked_.sampling.beams, kMaxBeams);

@@ -1,4 +1,4 @@
-// A model writes: a decoder continues, an encoder–decoder writes its target, an encoder fills its masks.
+// Generates text: a decoder continues, an encoder–decoder writes its target, an encoder fills its masks.
 #pragma once
 
 #include <cstdint>
@@ -9,67 +9,65 @@
 
 namespace headlight {
 
-/// How the next tokens are chosen: the most probable one; drawn, where temperature > 0; the best of several
-/// hypotheses, where beams > 1 and nothing is drawn.
+/// Says how to choose next tokens: the most probable; random, if temperature > 0; the best of several
+/// hypotheses, if beams > 1 and temperature = 0.
 struct SamplingParams {
     float temperature = 0.0f;
-    int top_k = 0;  // draw among the k most probable; 0: all
+    int top_k = 0;  // samples from the k most probable; 0: all
     float top_p =
-        1.0f;  // … then among the most probable that make up p (nucleus sampling, Holtzman et al. 2020)
+        1.0f;  // then from the most probable that make up p (nucleus sampling, Holtzman et al. 2020)
     uint64_t seed = 0;
     int beams = 1;
-    float length_penalty = 1.0f;  // a hypothesis's score is Σ log p / length^penalty, its end token counted
+    float length_penalty = 1.0f;  // score of a hypothesis = Σ log p / length^penalty, including its end token
     bool operator==(const SamplingParams&) const = default;
 };
 
-/// The most beams, alternatives of a token, and tokens that are written at once.
+/// Bound the beams, the alternatives listed per token, and the tokens generated at once.
 constexpr int kMaxBeams = 8, kAlternatives = 9, kMaxWritten = 4096;
 
 struct GenerationRequest {
     SamplingParams sampling;
-    int length = 128;         // most tokens, the end token counted
-    std::vector<int> forced;  // the first tokens, chosen by a person
+    int length = 128;         // maximum tokens, including the end token
+    std::vector<int> forced;  // first tokens, chosen by the user
     bool operator==(const GenerationRequest&) const = default;
 };
 
-/// A token that was written, with its probability in the model and what else stood to choice.
+/// Holds a generated token, with its probability in the model and its alternatives.
 struct GeneratedToken {
     int id;
     float probability;
-    std::vector<Prediction>
-        alternatives;  // most probable first; the token itself is among them where it is probable
+    std::vector<Prediction> alternatives;  // most probable first; includes the token itself if it is probable
 };
 
 struct Generation {
-    std::vector<GeneratedToken> tokens;  // with the end token, where `ended`
+    std::vector<GeneratedToken> tokens;  // with the end token, if `ended`
     bool ended = false;
-    float score = 0;  // Σ log p / length^penalty
-    std::shared_ptr<const Trace>
-        trace;  // the pass that chose the last token: it has read all tokens before it
+    float score = 0;                     // Σ log p / length^penalty
+    std::shared_ptr<const Trace> trace;  // pass that chose the last token: it has read all tokens before it
 
     std::vector<int> ids() const;  // without the end token
 };
 
-/// Writes on behind the request's last sequence until an end token, the wanted length or a full context. Each
-/// step computes one token: the rest is reused. Beam search gives the hypotheses of Hugging Face transformers
-/// (early_stopping = False). Fails for models that write no text, and when `cancel` was set.
+/// Continues the request's last sequence until an end token, the requested length or a full context. Each
+/// step computes one token and reuses the rest. Beam search finds the hypotheses of Hugging Face transformers
+/// (early_stopping = False). Fails for models that generate no text, and if `cancel` was set.
 Result<Generation> generate(const std::shared_ptr<const Model>& model, const ForwardRequest& request,
                             const GenerationRequest& asked, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr, const Trace* past = nullptr);
 
-/// The ids that a model adds to its input (without the end token), or an encoder's whole text with its masks
-/// filled.
+/// Returns the ids that a model adds to its input (without the end token), or an encoder's whole text with
+/// its masks filled.
 Result<std::vector<int>> generated_ids(const std::shared_ptr<const Model>& model,
                                        const ForwardRequest& request, const GenerationRequest& asked,
                                        ThreadPool& pool);
 
-/// A token behind the sequence that a model writes.
+/// Appends a token to the sequence that a model writes.
 void append_token(const Model& model, Sequence& sequence, int id);
 
-/// One draw from the tokens that decoding leaves, by their probabilities.
+/// Draws a token by its probability, among those that `sampling` leaves.
 int draw_token(const Vector& logits, const SamplingParams& sampling, double uniform);
 
-/// Why a model writes no text, or null.
+/// Explains why a model generates no text, or returns null.
 const char* why_cannot_generate(const Model& model);
 
 }  // namespace headlight

@@ -1,3 +1,4 @@
+// Computes the logit lens and direct logit attribution.
 #include "analysis/prediction/lens.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ namespace headlight {
 
 namespace {
 
-/// [rows, vocab]: the embeddings and what leaves each layer, read as logits. Rows are
-/// the positions of `at`, layer by layer, from the row `begin` on: the unembedding goes by once for all.
+/// [rows, vocab]: logits of the embeddings and of each layer's output. Rows are the positions of `at`, layer
+/// by layer, from the row `begin` on: reads the unembedding once for all.
 Matrix early_logits(const Trace& trace, const LensRequest& at, Index begin, Index rows, ThreadPool& pool) {
     const StackActivations& stack = *trace.activations.stacks.back();
     const Index layers = isize(stack.layers);
@@ -37,7 +38,7 @@ Prediction most_probable(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
     return {narrow<int>(best), 1.0f / (logits.array() - largest).exp().sum()};
 }
 
-/// What a part of the stream is of a logit; the embedding with all that belongs to it is one.
+/// Returns a stream part's share of a logit; merges the parts of the embedding.
 LogitPart logit_part(const ModelConfig& c, const StreamPart& part) {
     using From = StreamPart::Kind;
     using To = LogitPart::Kind;
@@ -97,7 +98,7 @@ void attribute(const Trace& trace, const DirectPath& path, int position, Attribu
 Result<Lens> answer_lens(const Trace& trace, const LensRequest& w, ThreadPool& pool,
                          const CancelFlag* cancel) {
     constexpr Index kTogether = 64;  // rows whose logits are held at once
-    trace.weights(0);                // said where a trace holds none
+    trace.weights(0);                // fails if the trace holds none
     const Index all = Index{layer_count(trace) + 1} * w.count;
     Lens lens{w.first, std::vector(layer_count(trace) + 1, std::vector<Prediction>(w.count))};
     for (Index begin = 0; begin < all; begin += kTogether) {
@@ -113,7 +114,7 @@ Result<Lens> answer_lens(const Trace& trace, const LensRequest& w, ThreadPool& p
 
 Result<Attribution> answer_attribution(const Trace& trace, const AttributionRequest& w, ThreadPool& pool,
                                        const CancelFlag* cancel) {
-    trace.weights(0);  // said where a trace holds none
+    trace.weights(0);  // fails if the trace holds none
     const CancelScope scope(pool, cancel);
     Attribution a;
     const int layers = layer_count(trace);

@@ -1,4 +1,4 @@
-// What the model would say if it stopped early, and who made it say what it says.
+// Shows the model's prediction after each layer (logit lens), and the sources of its final one.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// The most probable token at some positions after each layer: what leaves it through the final norm and
+/// Holds the most probable token at some positions after each layer: its output through the final norm and
 /// the unembedding (the logit lens of nostalgebraist 2020). The row after the last layer is the model's own
 /// prediction.
 struct Lens {
@@ -27,8 +27,8 @@ struct LensRequest {
 Result<Lens> answer_lens(const Trace& trace, const LensRequest& request, ThreadPool& pool,
                          const CancelFlag* cancel);
 
-/// A share of one token's logit. given: of what a person put in place of the stream, or of what a head, an
-/// attention block, an MLP adds.
+/// Holds a share of one token's logit. given: of the user's replacement of the stream, or of the output of a
+/// head, attention block or MLP.
 struct LogitPart {
     enum class Kind {
         embedding,
@@ -42,33 +42,34 @@ struct LogitPart {
         norm_bias,
         unembedding_bias
     } kind;
-    int block = -1, head = -1;  // of heads and attention blocks; an MLP has the layer in `block`
+    int block = -1, head = -1;  // of heads and attention blocks; for an MLP `block` is the layer
     float logit = 0;
 };
 
-/// The predictions at one position, and where the logit of one token comes from.
+/// Holds the predictions at one position, and the sources of one token's logit.
 struct Attribution {
     std::vector<Prediction> tokens;  // most probable first
-    int token = 0;                   // the one that is explained
-    int against = -1;                // … by how much its logit is above this one's; −1: its logit alone
-    float logit = 0;                 // what is explained, before the logits' soft cap
+    int token = 0;                   // the token explained
+    int against = -1;                // the token whose logit is subtracted; −1: none
+    float logit = 0;                 // explained value, before the logits' soft cap
     float probability = 0;
-    std::vector<float> after_layer;  // its probability (against another token: the difference of the logits)
-                                     // after each layer, row 0: the embeddings
-    std::vector<LogitPart> parts;    // they sum to `logit`; empty where no straight path leads to the logits
+    /// its probability (against another token: the difference of the logits) after each layer; row 0: the
+    /// embeddings
+    std::vector<float> after_layer;
+    std::vector<LogitPart> parts;  // sum to `logit`; empty if no direct path leads to the logits
 };
 
 struct AttributionRequest {
     using Answer = Attribution;
     int position = 0;
-    int token = -1;    // −1: the most probable one
+    int token = -1;    // −1: the most probable
     int count = 0;     // predictions to list
-    int against = -1;  // another token, whose logit is subtracted
+    int against = -1;  // token whose logit is subtracted
     void clamp_to(const Trace& trace);
     bool operator==(const AttributionRequest&) const = default;
 };
 
-/// Direct logit attribution (Elhage et al. 2021).
+/// Computes direct logit attribution (Elhage et al. 2021).
 Result<Attribution> answer_attribution(const Trace& trace, const AttributionRequest& request,
                                        ThreadPool& pool, const CancelFlag* cancel);
 

@@ -1,3 +1,4 @@
+// Evaluates metrics and their gradients.
 #include "analysis/prediction/metric.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ MetricValues operator-(const MetricValues& x, const MetricValues& y) {
 
 namespace {
 
-/// Whether the logits hold the tokens that the metric takes.
+/// Checks that the logits include the metric's tokens.
 void check_names(const Metric& m, Index logits) {
     HEADLIGHT_CHECK(m.a >= 0 && m.a < logits && m.b < logits);
     HEADLIGHT_CHECK(m.kind != MetricKind::difference || m.b >= 0);

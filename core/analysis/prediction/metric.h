@@ -1,4 +1,4 @@
-// What is being explained: one number that a run's predictions give.
+// Defines the metric to explain: one number computed from a run's predictions.
 #pragma once
 
 #include <span>
@@ -15,44 +15,44 @@ enum class MetricKind { log_probability, probability, logit, difference, diverge
 struct Metric {
     MetricKind kind = MetricKind::log_probability;
     int a = -1;         // token; −1: the most probable one of the unchanged run
-    int b = -1;         // the one that is subtracted; −1: none
-    int position = -1;  // of the output sequence; −1: where the model predicts
+    int b = -1;         // token to subtract; −1: none
+    int position = -1;  // in the output sequence; −1: where the model predicts
     bool operator==(const Metric&) const = default;
 };
 
-/// The table of kinds.
+/// A row of the table of kinds.
 struct MetricRow {
     MetricKind kind;
-    const char* word;   // before the token, as it is spelled: "log p"
-    const char* other;  // another spelling of the same
+    const char* word;   // before the token, as spelled: "log p"
+    const char* other;  // alternative spelling
     const char* help;
 };
 std::span<const MetricRow> metric_rows();
 inline const MetricRow& metric_row(MetricKind kind) { return metric_rows()[static_cast<size_t>(kind)]; }
 
-/// The token that a text spells: ball is the one with a blank in front where the model has it, else the one
-/// without, and the other way round where it does not stand behind a word; " ball" and "ball" in quotes, or
-/// ␣ball, are exactly these; #17 is an id. The error says where a text is several tokens.
+/// Returns the token that a text spells: ball means the one with a leading space if the model has it, else
+/// the one without, and the other way round unless it follows a word; " ball" and "ball" in quotes, or ␣ball,
+/// mean exactly these; #17 is an id. Fails, saying so, if a text is several tokens.
 Result<int> parse_token(const Model& model, const std::string& text, bool behind_word = true);
 
-/// "ball" (its logit), "log p(ball)", "p(ball)", "logit(ball)", "ball - car", "kl", each with @12 for a
-/// position, and with a blank for the brackets; a kind alone is of the most probable token; "default" or
-/// nothing: log p of that. `run`: whose text says what the tokens stand behind; null: a word.
+/// Parses "ball" (its logit), "log p(ball)", "p(ball)", "logit(ball)", "ball - car", "kl", each with an
+/// optional @12 for a position, and with a space for the brackets; a kind alone means the most probable
+/// token; "default" or nothing: log p of that. `run`: the run whose text precedes the tokens; null: assumes a
+/// word.
 Result<Metric> parse_metric(const Model& model, const std::string& text, const Trace* run = nullptr);
-/// Of a model without a head that predicts tokens.
+/// Explains that a model has no head that predicts tokens.
 Error predicts_nothing(const Model& model);
-/// As parse_metric reads it, tokens in quotes; "" for the default.
+/// Spells a metric as parse_metric reads it, tokens in quotes; "" for the default.
 std::string metric_name(const Model& model, const Metric& metric);
-/// The same with tokens by their ids: "log p #17", "#17 - #4", each kind by its word.
+/// Spells it with tokens by their ids: "log p #17", "#17 - #4", each kind by its word.
 std::string metric_by_ids(const Metric& metric);
-/// As people read it: "log p ball", "ball − car", "KL".
+/// Labels it for users: "log p ball", "ball − car", "KL".
 std::string metric_label(const Model& model, const Metric& metric);
 
-/// The metric with the tokens and the position that the unchanged run gives it, or why it cannot be taken of
-/// that.
+/// Fills in the tokens and the position from the unchanged run; fails if the metric is undefined there.
 Result<Metric> resolved(Metric metric, const Trace& unchanged, ThreadPool& pool);
 
-/// A metric of one run, and what is said of its token A beside it; or the difference of two.
+/// Holds a metric of one run, and the probability, logit and log p of its token A; or the difference of two.
 struct MetricValues {
     float value = 0;
     float probability = 0, logit = 0, log_probability = 0;
@@ -60,11 +60,12 @@ struct MetricValues {
 };
 MetricValues operator-(const MetricValues& x, const MetricValues& y);
 
-/// Of the logits [vocab] at its position; `unchanged`: those of the unchanged run, which a divergence needs.
+/// Evaluates it on the logits [vocab] at its position; `unchanged`: those of the unchanged run, for a
+/// divergence.
 MetricValues evaluate(const Metric& metric, const Vector& logits, const Vector& unchanged);
-/// Its gradient by each of these logits [vocab].
+/// Returns its gradient by each of these logits [vocab].
 Vector metric_gradient(const Metric& metric, const Vector& logits, const Vector& unchanged);
-/// evaluate() of runs, for a resolved metric.
+/// Evaluates a resolved metric on runs.
 MetricValues evaluate(const Metric& metric, const Trace& trace, const Trace& unchanged, ThreadPool& pool);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// How a metric is spelled, read and named.
+// Spells, parses and labels metrics.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -31,7 +31,7 @@ std::optional<int> number_in(std::string_view text) {
 
 bool is_id(const Model& model, std::optional<int> id) { return id && *id >= 0 && *id < model.config.vocab; }
 
-/// The token whose bytes these are, or −1.
+/// Returns the token with these bytes, or −1.
 int token_of_bytes(const Model& model, const std::string& bytes) {
     if (!model.tokenizer || model.config.can.read_image) return -1;
     for (int id = 0; id < model.config.vocab; ++id)
@@ -45,13 +45,13 @@ int token_of_label(const Model& model, const std::string& label) {
     return -1;
 }
 
-/// "-5" and "99999999999" of what was meant as an id or a position: a number, but none that can be one.
+/// Matches "-5" and "99999999999", meant as an id or a position but out of range.
 bool is_any_number(std::string_view text) {
     if (text.starts_with('-')) text.remove_prefix(1);
     return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
 }
 
-/// What is wrong with an id, or with a position behind "@"; none: it was meant as a text.
+/// Explains an invalid id, or position after "@"; none: it was meant as text.
 std::optional<Error> no_number(const Model& model, const std::string& text) {
     if (text.starts_with('#') && is_any_number(std::string_view(text).substr(1)))
         return Error{"There is no token " + in_quotes(shortened(text)) + ": the ids of " + model.name +
@@ -64,12 +64,12 @@ std::optional<Error> no_number(const Model& model, const std::string& text) {
                  " is no position; write its number from 0 behind the @, as in ball@12."};
 }
 
-/// Why a text is no token: there is none, or there are several.
+/// Explains why a text is not one token: none, or several.
 Error no_token(const Model& model, const std::string& text) {
     constexpr size_t kNamed = 4;
     if (const auto wrong = no_number(model, text)) return *wrong;
     const std::string begin = "No token of " + model.name + " reads " + in_quotes(text);
-    for (const std::string& spelled : {" " + text, text}) {  // within a text, then as its beginning
+    for (const std::string& spelled : {" " + text, text}) {  // within a text, then at its beginning
         if (!model.tokenizer || model.config.can.read_image) break;
         const auto read = model.target_tokenizer()->encode(spelled, false);
         if (!read || read->ids.size() < 2) continue;
@@ -106,7 +106,7 @@ Result<int> parse_token(const Model& model, const std::string& typed, bool behin
 
 namespace {
 
-/// Takes "@12" off the end.
+/// Removes "@12" from the end.
 int take_position(std::string& text) {
     const size_t at = text.rfind('@');
     if (at == std::string::npos) return -1;
@@ -116,7 +116,7 @@ int take_position(std::string& text) {
     return *number;
 }
 
-/// "ball - car": its two sides; the first dash between blanks or quotes that leaves something on both.
+/// Splits "ball - car" at the first dash between spaces or quotes with text on both sides.
 std::optional<std::pair<std::string, std::string>> sides(const std::string& text) {
     for (const std::string_view dash : {" − ", " - "})
         if (const size_t at = text.find(dash); at != std::string::npos && at > 0) {
@@ -126,13 +126,13 @@ std::optional<std::pair<std::string, std::string>> sides(const std::string& text
     return std::nullopt;
 }
 
-/// "ball" of "(ball)"; what stands in no brackets as it is.
+/// Returns "ball" for "(ball)"; other text unchanged.
 std::string out_of_brackets(const std::string& text) {
     const bool in_brackets = text.size() > 2 && text.front() == '(' && text.back() == ')';
     return in_brackets ? trimmed(text.substr(1, text.size() - 2)) : text;
 }
 
-/// The kind that a text begins with, which is taken off; none: a token alone.
+/// Removes the kind that a text begins with; none: a token alone.
 std::optional<MetricKind> take_kind(std::string& text) {
     for (const MetricRow& row : metric_rows())
         for (const std::string word : {row.word, row.other}) {
@@ -146,7 +146,8 @@ std::optional<MetricKind> take_kind(std::string& text) {
     return std::nullopt;
 }
 
-/// Quotes around all of "ball - car" or "log p ball" are a command's; those of a token belong to it.
+/// Removes quotes around all of "ball - car" or "log p ball", which are a command's; quotes around a token
+/// belong to it.
 std::string without_outer_quotes(const std::string& text) {
     if (!is_quoted(text)) return text;
     const std::string inside = trimmed(text.substr(1, text.size() - 2));
@@ -154,8 +155,8 @@ std::string without_outer_quotes(const std::string& text) {
     return sides(inside) || (take_kind(behind_kind) && !behind_kind.empty()) ? inside : text;
 }
 
-/// Whether what is predicted at a position stands behind a word: a letter, a digit or another script, of a
-/// token with a text. A mask may stand anywhere.
+/// Returns whether a prediction at a position follows a word: a token that ends in a letter, a digit or
+/// another script. A mask may be anywhere.
 bool stands_behind_word(const Trace* run, int position) {
     if (!run || run->config().can.fill_masks || run->config().can.read_image || !run->model->tokenizer)
         return true;
@@ -210,7 +211,7 @@ namespace {
 
 std::string token_by_id(int id) { return "#" + std::to_string(id); }
 
-/// A token as parse_token finds it again.
+/// Spells a token so that parse_token finds it again.
 std::string token_name(const Model& model, int id) {
     const std::string bytes =
         model.tokenizer && !model.config.can.read_image ? model.target_tokenizer()->bytes(id) : "";
@@ -220,7 +221,7 @@ std::string token_name(const Model& model, int id) {
     return plain ? "\"" + bytes + "\"" : token_by_id(id);
 }
 
-/// A divergence, which is of all tokens, names none.
+/// Omits the token of a divergence, which is over all tokens.
 std::string written(const Metric& m, const std::function<std::string(int)>& token) {
     std::string out = metric_row(m.kind).word;
     if (m.kind == MetricKind::difference)

@@ -1,3 +1,4 @@
+// Ranks predictions and labels tokens.
 #include "analysis/prediction/predict.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ float log_sum_exp(const Vector& logits) {
 }
 
 std::vector<int> ranked_ids(const Vector& values, int count) {
-    constexpr int kFew = 64;  // so few are kept in order while all go by
+    constexpr int kFew = 64;  // up to this many are kept in order while scanning
     const auto before = [&](int a, int b) { return values[a] != values[b] ? values[a] > values[b] : a < b; };
     const int max = std::min(count, narrow<int>(values.size()));
     std::vector<int> order;
@@ -66,7 +67,8 @@ std::vector<int> predicting_positions(const Trace& trace) {
 
 std::vector<Prediction> predictions(const Trace& trace, int position, int count, ThreadPool& pool) {
     Vector p = logits_at(trace, position, pool);
-    kernels().softmax(p.data(), p.size());  // of the tokens that lead, which are far from its least numbers
+    // of the leading tokens, whose probabilities are far from float32's smallest
+    kernels().softmax(p.data(), p.size());
     std::vector<Prediction> out;
     for (const int id : ranked_ids(p, count)) out.push_back({id, p[id]});
     return out;
@@ -74,7 +76,7 @@ std::vector<Prediction> predictions(const Trace& trace, int position, int count,
 
 namespace {
 
-/// Part of a character: "⟨E4⟩", "⟨E4 BD⟩".
+/// Returns the label of a part of a character: "⟨E4⟩", "⟨E4 BD⟩".
 std::string bytes_label(std::string_view bytes) {
     static constexpr char kDigits[] = "0123456789ABCDEF";
     std::string out;
@@ -86,13 +88,13 @@ std::string bytes_label(std::string_view bytes) {
     return out + "⟩";
 }
 
-/// Whether a token begins with the blank between two words; blanks alone are tokens of their own.
+/// Returns whether a token begins with the space between two words; spaces alone are their own tokens.
 bool has_blank_first(std::string_view bytes) {
     return bytes.size() > 1 && bytes[0] == ' ' && bytes[1] != ' ';
 }
 
-/// Characters that leave no mark of their own: blanks of other widths, joiners, variation selectors, marks of
-/// direction and order.
+/// Matches characters that leave no visible mark: spaces of other widths, joiners, variation selectors, marks
+/// of direction and order.
 bool leaves_no_mark(char32_t c) {
     return c == 0xA0 || c == 0xAD || c == 0x34F || c == 0x61C || c == 0x180E ||
            (c >= 0x2000 && c <= 0x200F) || (c >= 0x2028 && c <= 0x202F) || (c >= 0x205F && c <= 0x206F) ||
@@ -107,7 +109,7 @@ std::string code_label(char32_t c) {
     return "⟨U+" + digits + "⟩";
 }
 
-/// The bytes of a token as a person reads them; one that would leave no mark by its code.
+/// Labels the bytes of a token for users; an invisible one by its code.
 std::string label_of(std::string_view bytes) {
     if (!is_valid_utf8(bytes)) return bytes_label(bytes);
     const bool blank_first = has_blank_first(bytes);
@@ -136,7 +138,7 @@ std::string token_label(const Tokenizer& tokenizer, int id) { return label_of(to
 
 namespace {
 
-/// The parts of a character after each other, as "天 1/3" and so on.
+/// Labels consecutive parts of a character "天 1/3" and so on.
 void name_parts(const Tokenizer& tokenizer, const std::vector<int>& ids, std::vector<std::string>& labels) {
     constexpr int kMaxParts = 4;  // bytes of a character
     for (int first = 0, end = 0; first < isize(ids); first = std::max(first + 1, end)) {
@@ -176,7 +178,7 @@ std::vector<std::string> token_labels(const Trace& trace, int stack) {
 
 namespace {
 
-/// "#7" where there is no label: logits may have rows that no token has.
+/// Returns "#7" if there is no label: logits may have rows without a token.
 std::string or_number(std::string label, int id) {
     return label.empty() ? "#" + std::to_string(id) : std::move(label);
 }

@@ -1,3 +1,4 @@
+// Completes tokens.
 #include "analysis/prediction/token_choices.h"
 
 #include <algorithm>

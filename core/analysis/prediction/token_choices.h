@@ -1,5 +1,5 @@
-// The tokens that a person may mean who has typed the beginning of one: a model's own vocabulary, the most
-// probable first.
+// Completes the beginning of a token that the user typed, from the model's vocabulary, the most probable
+// first.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct TokenChoices {
 
 struct TokenChoicesRequest {
     using Answer = TokenChoices;
-    int position = -1;  // of the output sequence; −1: where the model predicts
-    std::string typed;  // their beginning, in upper or lower case, without the blank in front; "": any
+    int position = -1;  // in the output sequence; −1: where the model predicts
+    std::string typed;  // their beginning, in upper or lower case, without the leading space; "": any
     void clamp_to(const Trace& trace);
     bool operator==(const TokenChoicesRequest&) const = default;
 };

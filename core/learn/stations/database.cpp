@@ -1,3 +1,4 @@
+// Computes the station "A database that answers softly".
 #include "learn/stations/database.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace {
 constexpr int kRows = 5;
 constexpr std::array<const char*, kRows> kAnimals{"mouse", "cat", "dog", "horse", "zebra"};
 
-/// A table of keys and values, and what is asked of it.
+/// Holds a table of keys and values, and a query.
 struct Database {
     std::vector<std::string> names;
     Matrix keys, values, query;  // [rows, 2], [rows, 1], [1, 2]
@@ -72,7 +73,7 @@ BarRows three_ways(const Database& db, const Vector& scores, const DatabaseState
     return out;
 }
 
-/// The answer over the temperature, from the nearest value to the mean of all.
+/// Plots the answer over the temperature, from the nearest value to the mean of all.
 Curves by_temperature(const Database& db, const Vector& scores, const DatabaseState& state) {
     constexpr int kPoints = 61;
     Curves::Line answer{"weighted", {}, {}, {}, false}, nearest{"nearest", {}, {}, {}, true},

@@ -1,4 +1,4 @@
-// Station "A database that answers softly": exact look-up, the nearest key, and a mixture of all values.
+// Station "A database that answers softly": exact lookup, the nearest key, and a mixture of all values.
 #pragma once
 
 #include "learn/station.h"
@@ -15,11 +15,11 @@ struct DatabaseState {
 
 Result<Page> database_page(const StationInput& input, const DatabaseState& state, ThreadPool& pool);
 
-/// [rows], how alike each key [rows, d] is to the query [1, d]: −‖q − k‖² or q · k.
+/// [rows]: similarity of each key [rows, d] to the query [1, d]: −‖q − k‖² or q · k.
 Vector database_scores(const Matrix& keys, const Matrix& query, DatabaseState::Similarity similarity);
-/// 1 shared by the rows whose key equals the query; all 0 where there is none.
+/// Shares 1 among the rows whose key equals the query; all 0 if there is none.
 Vector exact_weights(const Matrix& keys, const Matrix& query);
-/// softmax(scores / temperature); 0: the first largest alone.
+/// softmax(scores / temperature); 0: 1 at the first of the largest.
 Vector soft_weights(const Vector& scores, float temperature);
 
 }  // namespace headlight::learn

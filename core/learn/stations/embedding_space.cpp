@@ -1,3 +1,4 @@
+// Computes the embedding-space plot.
 #include "learn/stations/embedding_space.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int kNeighbors = 6, kMaxAsked = 8;
 
-/// What the plane shows: vectors of length 1, because neighbors are those of the largest cosine.
+/// Holds the points of the plane: unit vectors, because neighbors have the largest cosine.
 struct Space {
     std::vector<Plane::Point> points;
     std::vector<Vector> vectors;
@@ -41,7 +42,7 @@ void add_point(Space& space, const std::string& name, const Vector& vector, bool
     space.vectors.push_back(vector.normalized());
 }
 
-/// A typed word: the mean of its tokens' vectors.
+/// Holds a typed word: the mean of its tokens' vectors.
 struct AskedWord {
     std::string name;
     std::vector<int> ids;
@@ -57,8 +58,8 @@ std::optional<AskedWord> asked_word(const Model& model, const std::string& word)
                      table_rows(table, *ids).colwise().mean().transpose()};
 }
 
-/// The word's neighbors that can be named: not its own tokens, no parts of characters. What has a point under
-/// that name gets no second one.
+/// Adds the word's neighbors that can be named: not its own tokens, nor parts of characters, nor a name
+/// already present.
 void add_neighbors(Space& space, const Model& model, const AskedWord& word,
                    const std::vector<Neighbor>& near) {
     int left = kNeighbors;
@@ -78,7 +79,7 @@ void add_neighbors(Space& space, const Model& model, const AskedWord& word,
     }
 }
 
-/// Words that the model's table knows, with their neighbors.
+/// Adds words of the model's table, with their neighbors.
 void add_words(Space& space, const Model& model, const std::vector<std::string>& typed, ThreadPool& pool) {
     std::vector<AskedWord> words;
     for (const std::string& word : typed) {

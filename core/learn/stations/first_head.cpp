@@ -1,3 +1,4 @@
+// Chooses the first head of a station.
 #include "learn/stations/first_head.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace headlight::learn {
 
 namespace {
 
-/// The head with the largest number; none where no number is above 0, where a text is read by one stack and
-/// continued by another, or where the scores are not known.
+/// Returns the head with the largest number; none if no number is above 0, if the model is an
+/// encoder–decoder, or if the scores are unknown.
 template <class Number>
 std::optional<AttentionHead> largest_head(const Trace& trace, ThreadPool& pool, const Number& number) {
     const ModelConfig& config = trace.config();

@@ -1,3 +1,4 @@
+// Computes the station "Watch heads form".
 #include "learn/stations/formation.h"
 
 #include <algorithm>
@@ -16,14 +17,14 @@ namespace {
 
 using Measured = FormationRun::Measured;
 
-/// The sentence at every step that was kept.
+/// Holds the sentence's runs at every checkpoint.
 struct Watched {
     const FormationRun& run;
-    int place = 0;  // of the step that is shown
+    int place = 0;  // index of the shown step
     AttentionHead head;
     std::vector<std::shared_ptr<const Trace>> traces;
     std::vector<PerHead<HeadSummary>> summaries;
-    size_t left_out = 0;  // tokens for which the model is too small
+    size_t left_out = 0;  // tokens beyond the model's limits
 
     int step() const { return run.steps[place]; }
     const Trace& shown() const { return *traces[place]; }
@@ -36,7 +37,7 @@ AttentionHead chosen_head(const FormationRun& run, const FormationState& state) 
     return run.models.back()->config.head_at(state.head - 2);
 }
 
-/// The sentence, once, or twice with a blank before each, so that both are the same tokens.
+/// Encodes the sentence once, or twice with a space before each, so that both have the same tokens.
 Result<Sequence> sentence(const Model& model, const std::string& text, bool twice, size_t& left_out) {
     TextInput typed;
     typed.text = twice ? " " + text : text;
@@ -71,7 +72,7 @@ Result<Watched> watch(const FormationRun& run, const StationInput& input, const 
     return out;
 }
 
-/// One number of every measurement, by step.
+/// Collects one number of every measurement, by step.
 template <class Of>
 Curves::Line over_run(std::string name, const FormationRun& run, const Of& of) {
     std::vector<float> x, y;
@@ -82,7 +83,7 @@ Curves::Line over_run(std::string name, const FormationRun& run, const Of& of) {
     return line_of(std::move(name), std::move(x), std::move(y));
 }
 
-/// Curves by step, with the step that is shown and the one at which induction appears.
+/// Plots curves by step, marking the shown step and the one at which induction appears.
 Curves by_step(const Watched& watched, std::string title, std::string y_is, std::vector<Curves::Line> lines) {
     Curves out;
     out.title = std::move(title);
@@ -123,7 +124,7 @@ Curves scores(const Watched& watched) {
     return by_step(watched, "Scores of heads", "score", std::move(lines));
 }
 
-/// The scores of the chosen head on the person's sentence, at the steps that were kept.
+/// Lists the scores of the selected head on the user's sentence, by step.
 Table on_sentence(const Watched& watched) {
     Table out{.title = "Head " + head_name(watched.config(), watched.head) + " on the sentence",
               .columns = {"step", "previous token", "induction"}};

@@ -1,4 +1,4 @@
-// Station "Watch heads form": a small model at twelve steps of its training, on the person's sentence.
+// Station "Watch heads form": a small model at twelve steps of its training, on the user's sentence.
 #pragma once
 
 #include "learn/station.h"
@@ -8,9 +8,9 @@ namespace headlight::learn {
 
 struct FormationState {
     static constexpr int kLastStep = 11;
-    int step = kLastStep;  // its place among the steps that were kept
-    int head = 0;          // its place among kHeads
-    bool twice = true;     // whether the sentence is said twice, so that there is something to repeat
+    int step = kLastStep;  // index among the checkpoints
+    int head = 0;          // index in kHeads
+    bool twice = true;     // repeats the sentence, so that there is something to copy
 
     static constexpr const char* kHeads[] = {"strongest induction",
                                              "strongest previous token",

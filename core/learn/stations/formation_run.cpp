@@ -1,3 +1,4 @@
+// Reads a training run.
 #include "learn/stations/formation_run.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ Result<FormationRun::Measured> measured(const Json& row, int heads, const std::s
     return out;
 }
 
-/// The steps that were kept, ascending.
+/// Reads the steps with checkpoints, ascending.
 Result<std::vector<int>> kept_steps(const Json& root, const std::string& file) {
     TRY(const Json list, json_list(root, "kept", file));
     std::vector<int> out;
@@ -53,7 +54,7 @@ Result<std::vector<int>> kept_steps(const Json& root, const std::string& file) {
     return Error{file + ": \"kept\" names no step; write the file again with train.py."};
 }
 
-/// The scores of one head over the measured steps.
+/// Collects the scores of one head over the measured steps.
 std::vector<float> over_steps(const FormationRun& run, std::vector<float> FormationRun::Measured::*score,
                               int head) {
     std::vector<float> out;

@@ -1,4 +1,4 @@
-// A training run of which some steps were kept: models/formation, written by its train.py.
+// Opens a training run with checkpoints: models/formation, written by its train.py.
 #pragma once
 
 #include <filesystem>
@@ -11,33 +11,33 @@
 namespace headlight::learn {
 
 struct FormationRun {
-    /// What train.py measured at a step. Losses in nats per token; scores of each head in the order of
-    /// ModelConfig::head_index, on held-out stories (previous) and on 48 random tokens said twice
+    /// Holds train.py's measurements at a step. Losses in nats per token; scores of each head in the order of
+    /// ModelConfig::head_index, on held-out stories (previous) and on 48 random tokens repeated once
     /// (induction).
     struct Measured {
         int step = 0;
-        float loss = 0;             // of held-out stories
-        float once = 0, again = 0;  // of the random tokens, the first and the second time
+        float loss = 0;             // on held-out stories
+        float once = 0, again = 0;  // on the random tokens, first and second time
         std::vector<float> previous, induction;
     };
     std::vector<Measured> curve;
-    std::vector<int> steps;  // those that were kept, ascending, and the model at each
+    std::vector<int> steps;  // checkpoints, ascending, and the model at each
     std::vector<std::shared_ptr<const Model>> models;
 
-    /// The head whose score, one of the two of Measured, is the largest at the end.
+    /// Returns the head with the largest final score, one of the two of Measured.
     AttentionHead strongest(std::vector<float> Measured::*score) const;
-    /// The step at which the strongest induction head is half way from its first score to its largest.
+    /// Returns the step at which the strongest induction head is halfway from its first score to its largest.
     int appearance() const;
 };
 
-/// Opens run.json, and the model of each step: of the last one in the folder itself, of the others in
-/// folders checkpoint-STEP.
+/// Opens run.json, and the model of each step: of the last one in the folder itself, of the others in folders
+/// checkpoint-STEP.
 Result<std::shared_ptr<const FormationRun>> open_formation_run(const std::filesystem::path& folder);
 
-/// The built-in run; opened once.
+/// Returns the built-in run, opened once.
 Result<std::shared_ptr<const FormationRun>> formation_run();
 
-/// The first of some scores that is at least half way from the first to the largest: its place.
+/// Returns the index of the first score at least halfway from the first to the largest.
 int half_way(std::span<const float> scores);
 
 }  // namespace headlight::learn

@@ -1,3 +1,4 @@
+// Computes the station "Hard and soft, global and local".
 #include "learn/stations/hard_soft.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr float kLongest = 1 << 20;
 
-/// One query of the chosen head: what it may see and what it scores.
+/// Holds one query of the selected head: its allowed keys and scores.
 struct ScoredRow {
     int query = 0;
     std::vector<float> scores, weights;
@@ -35,7 +36,7 @@ ScoredRow scored_row(const StationInput& input) {
     if (weights_by(rule, input.head, out.query) == WeightsBy::softmax) {
         const Matrix row = trace.pattern_rows(input.block, input.head, out.query, 1);
         out.weights.assign(row.data(), row.data() + row.size());
-    } else {  // the page is about softmax, which a person took away here
+    } else {  // the page is about softmax, which the user removed here
         out.weights = local_weights(out.scores, out.allowed,
                                     {.center = 0, .half = isize(out.scores), .gaussian = false});
     }
@@ -46,7 +47,7 @@ Eigen::Map<const Vector> as_vector(const std::vector<float>& weights) {
     return {weights.data(), isize(weights)};
 }
 
-/// A row of bars; what is not allowed shows as masked.
+/// Adds a row of bars; masks what is not allowed.
 void add_bars(BarRows& bars, const ScoredRow& row, const char* title, const char* formula, const char* source,
               std::vector<float> weights, std::string note = "") {
     if (note.empty()) note = "entropy " + decimals(entropy_bits(as_vector(weights)), 2) + " bits";
@@ -74,7 +75,7 @@ std::vector<float> shares(const std::vector<int>& counts, int draws) {
     return out;
 }
 
-/// softmax over what a stride leaves of the allowed keys: a local window without bounds.
+/// Computes softmax over the allowed keys that a stride leaves.
 std::vector<float> strided_weights(const ScoredRow& row, int stride) {
     std::vector<bool> allowed = row.allowed;
     for (int key = 0; key < isize(allowed); ++key)
@@ -138,10 +139,10 @@ Table reach_table(const ReachSizes& sizes, int n) {
     return out;
 }
 
-/// What the costs are of: the open model, or one head alone.
+/// Says whose costs are shown: the open model's, or one head's.
 struct CostModel {
     std::string name = "one head";
-    double heads = 1, kept = 0;  // of all layers; floats of k and v for each token
+    double heads = 1, kept = 0;  // of all layers; floats of k and v per token
     std::optional<float> context;
 };
 
@@ -156,7 +157,7 @@ CostModel cost_model(const StationInput& input) {
     return out;
 }
 
-/// Scores, or bytes of float32, of each kind of attention for texts of 16 tokens to 1 M.
+/// Plots scores, or bytes of float32, of each kind of attention for texts of 16 tokens to 1 M.
 Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each, std::string title,
                    std::string y_is) {
     Curves out{.title = std::move(title),
@@ -173,7 +174,7 @@ Curves cost_curves(const CostModel& model, const ReachSizes& sizes, double each,
             Curves::Line line =
                 line_through(std::string(r.title) + ": " + r.scores_formula, lengths, false,
                              [&](float n) { return each * model.heads * r.scores(n, sizes); });
-            line.color = isize(out.lines);  // in both plots
+            line.color = isize(out.lines);  // same colors in both plots
             out.lines.push_back(std::move(line));
         }
     if (each > 1 && model.kept > 0)

@@ -1,5 +1,5 @@
-// Station "Hard and soft, global and local, and what they cost": a mixture against a choice by chance, all
-// keys against some, and how each grows with n.
+// Station "Hard and soft, global and local, and what they cost": mixtures and random choices, all keys and
+// some, and how each grows with n.
 #pragma once
 
 #include "learn/station.h"
@@ -7,7 +7,7 @@
 namespace headlight::learn {
 
 struct HardSoftState {
-    int draws = 1024;    // hard attention: so many keys by chance
+    int draws = 1024;    // hard attention: number of random keys
     int half_width = 2;  // D of local attention: keys from p − D to p + D
     int stride = 4;      // of strided attention, in the bars
     int window = 256;    // keys of windowed attention, in the costs

@@ -1,3 +1,4 @@
+// Computes the station "Implicit attention".
 #include "learn/stations/implicit.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::vector<float> row_of_keys(const Matrix& map, const StationInput& in, int ro
     return {keys.data(), keys.data() + keys.size()};
 }
 
-/// The rows of the page, one for each of kImplicitWays.
+/// Computes the rows of the page, one for each of kImplicitWays.
 Result<std::vector<std::vector<float>>> implicit_rows(const StationInput& in, int layer, int query,
                                                       const Matrix& pattern, ThreadPool& pool) {
     const Trace& trace = *in.trace;
@@ -56,7 +57,7 @@ Result<std::vector<std::vector<float>>> implicit_rows(const StationInput& in, in
     return out;
 }
 
-/// Spearman's ρ with the first row, over the keys that the output can answer to.
+/// Computes Spearman's ρ with the first row, over the keys that can affect the output.
 float agreement(const std::vector<float>& answers, const std::vector<float>& row) {
     std::vector<float> x, y;
     for (size_t i = 0; i < answers.size(); ++i)

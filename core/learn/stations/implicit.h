@@ -1,4 +1,4 @@
-// Station "Implicit attention": what a head looks at, and what the output answers to.
+// Station "Implicit attention": where a head attends, and what the output depends on.
 #pragma once
 
 #include "learn/station.h"
@@ -6,7 +6,7 @@
 namespace headlight::learn {
 
 struct ImplicitState {
-    int after = kMaxLayers;  // the layer whose output is asked; the last where there are fewer
+    int after = kMaxLayers;  // layer whose output is differentiated; the last if there are fewer
     static constexpr int kMaxLayers = 63;
 
     void visit(ControlVisitor& v);

@@ -1,3 +1,4 @@
+// Computes the station "Masks".
 #include "learn/stations/masks.h"
 
 #include <algorithm>
@@ -25,14 +26,15 @@ constexpr WayRow kWays[] = {
     {MaskWay::large_before, "−1e9 before the softmax", "softmax(s, hidden: −1e9)",
      "masked_fill(mask == 0, −1e9)"}};
 
-/// Scores of all queries that the page shows, and what the chosen mask lets them see.
+/// Holds the scores of all queries on the page, and the keys that the selected mask allows them.
 struct MaskedScores {
     Matrix scores;                           // [queries, keys]
     std::vector<std::vector<bool>> allowed;  // per query
-    int query = 0, shown = 0;                // the chosen one, and its row
+    int query = 0, shown = 0;                // selected one, and its row
 };
 
-/// The chosen mask, from the program's own table (model/interventions/mask.h); padding: the last tokens.
+/// Makes the selected mask from the program's own table (model/interventions/mask.h); padding: the last
+/// tokens.
 class ChosenMask {
 public:
     ChosenMask(const MasksState& state, int keys)
@@ -51,7 +53,7 @@ private:
 
 MaskedScores masked_scores(const StationInput& input, const MasksState& state) {
     const int queries = input.trace->query_count(input.block), keys = input.trace->key_count(input.block),
-              query = input.query < 0 ? queries / 2 : input.query_of(queries);  // the last sees all
+              query = input.query < 0 ? queries / 2 : input.query_of(queries);  // the last attends to all
     const bool all = std::max(queries, keys) <= kMaxMapped;
     const int first = all ? 0 : query, rows = all ? queries : 1;
     const ChosenMask mask(state, keys);
@@ -81,7 +83,7 @@ std::string sum_note(const std::vector<float>& weights) {
     return std::isnan(sum) ? "0 ÷ 0: no weights" : "sum " + decimals(sum, 2);
 }
 
-/// The weights of a row with NaN where a key is hidden and weighs nothing.
+/// Sets weights to NaN where a key is masked and has no weight.
 void mark_hidden(std::vector<float>& weights, const std::vector<bool>& allowed) {
     for (int i = 0; i < isize(weights); ++i)
         if (!allowed[i] && weights[i] == 0) weights[i] = std::numeric_limits<float>::quiet_NaN();
@@ -109,10 +111,10 @@ BarRows way_bars(const MaskedScores& scene, std::vector<std::string> labels) {
     return out;
 }
 
-/// Sums that differ from 1 by rounding alone say the same.
+/// Rounds, so that sums that differ from 1 only by rounding look the same.
 TableCell two_decimals(double value) { return {std::isnan(value) ? "—" : decimals(value, 2), value}; }
 
-/// What the rows sum to under each way, over all queries of the page.
+/// Tabulates row sums under each way to mask, over all queries of the page.
 Table sum_table(const MaskedScores& scene) {
     Table out{.title = "Do rows sum to 1?",
               .columns = {"", "smallest sum", "largest sum", "rows without weights"}};
@@ -133,7 +135,7 @@ Table sum_table(const MaskedScores& scene) {
     return out;
 }
 
-/// The case in which −∞ and −1e9 part: a row whose keys are all hidden.
+/// Shows the case in which −∞ and −1e9 differ: a fully masked row.
 BarRows hidden_row() {
     const std::vector<float> scores{2, 1, 0};
     const std::vector<bool> allowed(scores.size(), false);

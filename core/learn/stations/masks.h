@@ -1,5 +1,5 @@
-// Station "Masks": causal, padding or none on the person's sentence, and what it matters where the mask is
-// laid.
+// Station "Masks": causal, padding or none on the user's sentence, and the effect of masking before or after
+// softmax.
 #pragma once
 
 #include "learn/station.h"
@@ -8,7 +8,7 @@ namespace headlight::learn {
 
 struct MasksState {
     enum class Hides { nothing, later, padding } hides = Hides::later;
-    int padding = 2;  // the last tokens that only fill a batch
+    int padding = 2;  // trailing tokens treated as padding
 
     void visit(ControlVisitor& v);
 };

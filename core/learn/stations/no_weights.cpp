@@ -1,3 +1,4 @@
+// Computes the station "Attention without weights".
 #include "learn/stations/no_weights.h"
 
 #include <algorithm>
@@ -34,12 +35,12 @@ void NoWeightsState::visit(ControlVisitor& v) {
 
 namespace {
 
-/// The words of the sentence with a vector each.
+/// Holds the words of the sentence with a vector each.
 struct WordVectors {
     std::vector<std::string> words;
     Matrix vectors;  // [words, d]
     int query = 0;
-    Cells cells;         // what they are in the sentence
+    Cells cells;         // their tokens in the sentence
     std::string origin;  // "after layer 2"
     bool by_hand = false;
 };
@@ -67,7 +68,7 @@ WordVectors typed_by_hand(const StationInput& in, const NoWeightsState& state) {
     return out;
 }
 
-/// [tokens, d] of the first stack, and where they are from.
+/// [tokens, d] of the first stack, and their origin.
 Matrix token_vectors(const Trace& trace, const NoWeightsState& state, std::string& origin) {
     const StackActivations& stack = trace.stack(0);
     const Linear& table = trace.model->weights.stacks.front().token_embedding;
@@ -81,7 +82,7 @@ Matrix token_vectors(const Trace& trace, const NoWeightsState& state, std::strin
     return trace.resid_post(0, layer - 1).all();
 }
 
-/// The mean of the vectors of each word's tokens.
+/// Averages the vectors of each word's tokens.
 Matrix means(const Matrix& vectors, const std::vector<int>& words, int count) {
     Matrix out = Matrix::Zero(count, vectors.cols());
     std::vector<int> tokens(count);
@@ -93,7 +94,7 @@ Matrix means(const Matrix& vectors, const std::vector<int>& words, int count) {
     return out;
 }
 
-/// The first token of each word.
+/// Returns the first token of each word.
 std::vector<int> first_tokens(const std::vector<int>& words, int count) {
     std::vector<int> out(count);
     for (int i = isize(words) - 1; i >= 0; --i) out[words[i]] = i;
@@ -129,7 +130,7 @@ WordVectors word_vectors(const StationInput& in, const NoWeightsState& state) {
                                                                             : typed_by_hand(in, state);
 }
 
-/// The words in another order, with their vectors.
+/// Reorders the words and their vectors.
 void reorder(WordVectors& words, const std::vector<int>& order) {
     const WordVectors before = words;
     for (int i = 0; i < isize(order); ++i) {
@@ -140,7 +141,7 @@ void reorder(WordVectors& words, const std::vector<int>& order) {
     }
 }
 
-/// The places of the words in the order that is chosen, or in the first random one.
+/// Returns the positions of the words in the selected order, or in the first random one.
 std::vector<int> order_of(const NoWeightsState& state, int count) {
     Draws draws(state.shuffle ? state.shuffle : 1);
     return shuffled(count, draws);
@@ -162,7 +163,7 @@ BarRows bars(const WordVectors& w, const PlainAttention& a, const NoWeightsState
     return {w.words, {row}, w.cells};
 }
 
-/// W₁ V₁ + W₂ V₂ + … = Y of the chosen word: the largest terms, the rest together.
+/// Writes out W₁ V₁ + W₂ V₂ + … = Y of the selected word: the largest terms, then the rest.
 Steps mixture(const WordVectors& w, const PlainAttention& a) {
     constexpr int kTerms = 4;
     Steps out;
@@ -181,7 +182,7 @@ Steps mixture(const WordVectors& w, const PlainAttention& a) {
     return out;
 }
 
-/// How far q·k of the open head is from symmetric on this sentence; NaN where it reads two sequences.
+/// Returns the asymmetry of the open head's q·k on this sentence; NaN in cross-attention.
 double head_asymmetry(const StationInput& in) {
     const bool has = in.trace && in.trace->has_scores(in.block) &&
                      in.trace->query_count(in.block) == in.trace->key_count(in.block);
@@ -191,7 +192,7 @@ double head_asymmetry(const StationInput& in) {
         dot_scores(in.trace->q(in.block, in.head).topRows(n), in.trace->k(in.block, in.head).topRows(n))));
 }
 
-/// What a word gives to itself and to its repeats, the mean over the words.
+/// Returns the weight of a word on itself and its repeats, averaged over the words.
 float own_weight(const WordVectors& w, const Matrix& weights) {
     float sum = 0;
     for (int i = 0; i < isize(w.words); ++i)
@@ -260,7 +261,7 @@ Result<Page> no_weights_page(const StationInput& in, const NoWeightsState& state
     if (in.trace) page.limits = {{"layer", isize(in.trace->stack(0).layers)}};
     if (state.vectors != NoWeightsState::Vectors::contextual) page.idle = {{"layer", "vectors=contextual"}};
     page.blocks = {finding(w, a), bars(w, a, state)};
-    if (w.by_hand)  // what is edited stands in the order of typing
+    if (w.by_hand)  // edited vectors are in the order of typing
         page.blocks.push_back(words_grid("V", w.words, w.vectors, state.shuffle ? "" : "by_hand", w.query));
     page.blocks.push_back(grid("Scores S", w, a.scores, true));
     page.blocks.push_back(grid("Weights A", w, a.weights, state.normalizer == 1));

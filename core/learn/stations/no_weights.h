@@ -1,5 +1,5 @@
-// Station "Attention without weights": vectors V, scores V·Vᵀ, a normalizer, Y = A·V; and the space in which
-// the vectors lie.
+// Station "Attention without weights": vectors V, scores V·Vᵀ, a normalizer, Y = A·V; and the embedding space
+// of the vectors.
 #pragma once
 
 #include "learn/station.h"
@@ -9,8 +9,8 @@ namespace headlight::learn {
 struct NoWeightsState {
     enum class Vectors { embeddings, contextual, by_hand } vectors = Vectors::by_hand;
     enum class Scores { plain, scaled, cosine } scores = Scores::plain;
-    int normalizer = 0;          // softmax or sum: a place in normalizers()
-    int layer = 4;               // contextual vectors: those that leave this layer, counted from 1
+    int normalizer = 0;          // softmax or sum: an index in normalizers()
+    int layer = 4;               // contextual vectors: the output of this layer, counted from 1
     int shuffle = 0;             // 0: the words as typed; else the number of an order
     bool whole_words = true;     // a word's vector is the mean of its tokens'
     std::vector<float> by_hand;  // three numbers per word
@@ -21,14 +21,14 @@ struct NoWeightsState {
 
 Result<Page> no_weights_page(const StationInput& input, const NoWeightsState& state, ThreadPool& pool);
 
-/// Attention without weights (the first of the articles): every word looks at every other one.
+/// Computes attention without weights (the first of the articles): every word attends to every other one.
 struct PlainAttention {
     Matrix scores, weights;  // S, A [words, words]
     Matrix mixed;            // Y = A·V [words, d]
 };
 PlainAttention attend_plainly(const Matrix& vectors, NoWeightsState::Scores scores, int normalizer);
 
-/// The largest difference between any number of Y of shuffled words and of the same word's Y before.
+/// Returns the largest difference between an entry of Y after shuffling and the same word's entry before.
 float change_by_shuffling(const Matrix& vectors, const std::vector<int>& order, NoWeightsState::Scores scores,
                           int normalizer);
 

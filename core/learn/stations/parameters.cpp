@@ -1,3 +1,4 @@
+// Computes the station "Counting parameters".
 #include "learn/stations/parameters.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ Table model_table(const CountedModel& model) {
     return out;
 }
 
-/// The article's question: why not one matrix from token to token?
+/// Answers the article's question: why not one matrix from token to token?
 Table value_table(const CountedModel& model) {
     const AttentionCount c = attention_counts(model.config).front();
     Table out{.title = "A value matrix, whole or as two", .columns = {"", "shape", "weights"}};
@@ -86,7 +87,7 @@ Table value_table(const CountedModel& model) {
     return out;
 }
 
-/// The singular values of the chosen head's value matrix, and the zeros behind them.
+/// Plots the singular values of the selected head's value matrix, and the zeros after them.
 Curves value_curves(const StationInput& input) {
     const AttentionHead head{input.block, input.head};
     const ModelConfig& c = input.model->config;

@@ -1,3 +1,4 @@
+// Computes the station "Beyond language".
 #include "learn/stations/pictures.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ struct Color {
     int r, g, b;
 };
 
-/// What is seen at a place of the sample, 0 … 1 from the top left.
+/// Paints a point of the sample, 0 … 1 from the top left.
 Color sample_color(float x, float y) {
     const auto within = [](float v, float low, float high) { return v >= low && v < high; };
     if (std::hypot(x - 0.79f, y - 0.2f) < 0.1f) return {255, 214, 64};
@@ -30,13 +31,13 @@ Color sample_color(float x, float y) {
     return {120 + int(90 * y), 180 + int(50 * y), 240};
 }
 
-/// The picture that is shown, and how it is cut.
+/// Holds the shown picture, and how it is cut.
 struct CutPicture {
     RgbImage image;
     int patch = 16, across = 0, down = 0;
-    bool by_model = false;  // a vision model reads it so
+    bool by_model = false;  // cut as a vision model does
 
-    /// A patch, the class token standing before them; else the one that varies most.
+    /// Returns the selected patch, not counting a class token; else the one that varies most.
     int chosen(int query) const {
         if (by_model && query > 0 && query <= across * down) return query - 1;
         int best = 0;
@@ -55,13 +56,13 @@ bool sees_pictures(const StationInput& in) {
     return in.trace && in.trace->config().can.read_image && in.trace->request.inputs[0].picture;
 }
 
-/// Brought to a square, as vision models read it.
+/// Resizes to a square, as vision models do.
 RgbImage squared(const RgbImage& image, int side) {
     return image.width == side && image.height == side ? image
                                                        : resize(image, side, side, Resampling::bilinear);
 }
 
-/// The person's picture where they named one; null: none.
+/// Opens the user's picture, if one is named; null: none.
 Result<std::shared_ptr<const RgbImage>> own_picture(const StationInput& in, const PicturesState& state) {
     if (state.picture.empty()) return in.image;
     TRY(RgbImage image, open_image(state.picture));
@@ -86,7 +87,7 @@ CutPicture cut_picture(const StationInput& in, const PicturesState& state,
     return out;
 }
 
-/// Small enough to be drawn.
+/// Shrinks to a size that can be drawn.
 RgbImage shown(const RgbImage& image) {
     return image.width <= kMaxPixels ? image : resize(image, kMaxPixels, kMaxPixels, Resampling::bilinear);
 }
@@ -111,7 +112,7 @@ Table token_table(const CutPicture& cut) {
     return out;
 }
 
-/// What a token of a vision model looks at, patch by patch.
+/// Shows the attention of a vision model's token, patch by patch.
 Pixels attention_over(const StationInput& in, const CutPicture& cut) {
     const int query = std::clamp(in.query, 0, in.trace->query_count(in.block) - 1);
     const Matrix row = in.trace->pattern_rows(in.block, in.head, query, 1);

@@ -1,3 +1,4 @@
+// Computes the station "Positions".
 #include "learn/stations/positions.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ ClosestRows closest_rows(const ConstMatrixRef& rows) {
 
 namespace {
 
-/// "3 cute": positions, and the tokens of the sentence that stand there.
+/// Returns "3 cute": positions, and the sentence's tokens there.
 std::vector<std::string> position_labels(const StationInput& in, int count) {
     std::vector<std::string> out = counted(count);
     if (!in.trace || in.trace->config().can.read_image) return out;
@@ -53,7 +54,7 @@ std::vector<float> whole_numbers(int count) {
     return out;
 }
 
-/// Four of the sine columns over the positions, from the fastest to the slowest.
+/// Plots four of the sine columns over the positions, from the fastest to the slowest.
 Curves waves(const Matrix& table, int width, double base) {
     Curves out;
     out.title = "Some components, position by position";
@@ -72,7 +73,8 @@ Curves waves(const Matrix& table, int width, double base) {
     return out;
 }
 
-/// The dot products of the first position and of a middle one with later ones, beside the sum of cosines.
+/// Plots the dot products of the first position and of a middle one with later ones, beside the sum of
+/// cosines.
 Curves by_distance(const Matrix& table, int width, double base) {
     const int count = narrow<int>(table.rows());
     Curves out;
@@ -93,7 +95,7 @@ Curves by_distance(const Matrix& table, int width, double base) {
     return out;
 }
 
-/// The closest two positions of the first 512, with more and more components.
+/// Lists the closest two of the first 512 positions, with more and more components.
 Table uniqueness(int width, double base) {
     constexpr int kPositions = 512;
     Table out;
@@ -113,7 +115,7 @@ Table uniqueness(int width, double base) {
 
 bool reads_tokens(const StationInput& in) { return in.trace && !in.trace->config().can.read_image; }
 
-/// Signed values of positions, by components or by other positions.
+/// Shows signed values of positions, by components or by other positions.
 Grid position_grid(const std::string& title, const std::string& columns_are,
                    const std::vector<std::string>& labels, const Matrix& values) {
     const auto rows = narrow<int>(values.rows());
@@ -128,7 +130,7 @@ Grid position_grid(const std::string& title, const std::string& columns_are,
             std::nullopt};
 }
 
-/// What the open model itself knows two positions by, where it knows any.
+/// Shows how the open model itself compares two positions, if it does.
 std::optional<Grid> between_of_model(const StationInput& in, int count,
                                      const std::vector<std::string>& labels) {
     if (!reads_tokens(in) || !in.trace->has_weights()) return std::nullopt;
@@ -140,7 +142,7 @@ std::optional<Grid> between_of_model(const StationInput& in, int count,
                          labels, found.between);
 }
 
-/// The open model told its positions in one way: as they are, not at all, in another order.
+/// Gives the open model its positions in one way: unchanged, none, or shuffled.
 struct ToldPositions {
     std::string title, change;  // as --change reads it; "": none
     std::shared_ptr<const Trace> trace;
@@ -164,7 +166,7 @@ Result<std::vector<ToldPositions>> told_positions(const StationInput& in, int se
     return out;
 }
 
-/// The chosen head's pattern; what the mask hides is empty.
+/// Shows the selected head's pattern; masked cells are empty.
 Grid told_grid(const StationInput& in, const ToldPositions& told) {
     const Matrix weights = masked_pattern(*told.trace, in.block, in.head);
     const float nothing = std::numeric_limits<float>::quiet_NaN();
@@ -180,7 +182,7 @@ Grid told_grid(const StationInput& in, const ToldPositions& told) {
             in.query_of(narrow<int>(weights.rows()))};
 }
 
-/// What is predicted next in each way, and what becomes of the own prediction.
+/// Lists the prediction in each way, and what becomes of the model's own.
 std::optional<Table> told_table(const std::vector<ToldPositions>& all, ThreadPool& pool) {
     const Trace& own = *all[0].trace;
     if (!own.model->has_logits() || predicting_positions(own).empty()) return std::nullopt;
@@ -199,7 +201,7 @@ std::optional<Table> told_table(const std::vector<ToldPositions>& all, ThreadPoo
     return out;
 }
 
-/// Whether the open model can be told other positions.
+/// Returns whether the open model's positions can be changed.
 bool can_be_told(const StationInput& in) {
     return reads_tokens(in) && in.trace->has_weights() && in.trace->config().has_head({in.block, in.head}) &&
            in.trace->config().positions != PositionScheme::none &&

@@ -1,5 +1,5 @@
-// Station "Positions": sinusoids, why each position differs from every other, and what two have in common;
-// and the open model without them.
+// Station "Positions": sinusoids, why all positions differ, and how two compare; and the open model without
+// them.
 #pragma once
 
 #include "learn/station.h"
@@ -8,8 +8,8 @@ namespace headlight::learn {
 
 struct PositionsState {
     int width = 32, count = 32;  // components of a vector, positions
-    float base = 10000;          // the slowest wave is about 2π · base positions long
-    int seed = 7;                // of the order in which the open model is told them
+    float base = 10000;          // wavelengths reach about 2π · base positions
+    int seed = 7;                // seed of the shuffled positions
 
     void visit(ControlVisitor& v) {
         v.whole("width", "Components", width, 2, 256);
@@ -22,11 +22,11 @@ struct PositionsState {
 Result<Page> positions_page(const StationInput& input, const PositionsState& state, ThreadPool& pool);
 
 /// [count]: the dot product of two positions' vectors d = 0, 1, … apart, Σᵢ cos(d / base^(2i / width)) over
-/// the width / 2 pairs of sine and cosine, since sin a sin b + cos a cos b = cos(a − b): it is the same
-/// wherever the two stand. `width` is even.
+/// the width / 2 pairs of sine and cosine, because sin a sin b + cos a cos b = cos(a − b): it depends only on
+/// their distance. `width` is even.
 std::vector<float> dots_by_distance(int width, double base, int count);
 
-/// The two rows of a matrix [rows ≥ 2, width] that lie closest, and how far apart they are (Euclidean).
+/// Finds the two closest rows of a matrix [rows ≥ 2, width], and their Euclidean distance.
 struct ClosestRows {
     int first = 0, second = 0;
     float distance = 0;

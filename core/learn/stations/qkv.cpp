@@ -1,3 +1,4 @@
+// Computes the station "Query, key, value".
 #include "learn/stations/qkv.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ std::string shape(Index rows, Index columns) {
     return "[" + std::to_string(rows) + " × " + std::to_string(columns) + "]";
 }
 
-/// Each product with its shapes.
+/// Writes out each product with its shapes.
 Steps shapes(const HeadInputs& x, const MatrixSources& s) {
     const Index n = x.x_q.rows(), keys = x.x_k.rows(), d = x.x_q.cols(), w = x.width;
     const Index heads = isize(x.heads);
@@ -57,7 +58,7 @@ Steps shapes(const HeadInputs& x, const MatrixSources& s) {
     return out;
 }
 
-/// The weights of each head that stands beside the chosen one.
+/// Shows the weights of each head beside the selected one.
 BarRows heads_bars(const StationInput& in, const HeadInputs& x, const std::vector<HeadOutcome>& outcomes) {
     BarRows out{x.words.keys, {}, x.words.cells};
     for (int i = 0; i < isize(outcomes); ++i) {
@@ -80,7 +81,7 @@ std::vector<double> changes(const HeadOutcome& a, const HeadOutcome& chosen, con
             double((a.z - chosen.z).norm() / std::max(chosen.z.norm(), 1e-20f))};
 }
 
-/// What two of three identities leave of the chosen head.
+/// Shows the selected head with two of three matrices replaced by identities.
 Table identities(const StationInput& in, const HeadInputs& x, const QkvState& state,
                  const HeadOutcome& chosen) {
     constexpr auto kIdentity = MatrixSource::identity;
@@ -123,19 +124,19 @@ Grid matrix_grid(const std::string& name, const std::string& key, MatrixSource s
             std::nullopt};
 }
 
-/// The key that the chosen query gives most weight to.
+/// Returns the key with the most weight for the selected query.
 int best_key(const QueryKey& words, const HeadOutcome& outcome) {
     Index best = 0;
     outcome.weights.row(words.query).maxCoeff(&best);
     return narrow<int>(best);
 }
 
-/// The weights, NaN where a query may not see a key.
+/// Returns the weights, NaN for masked keys.
 Matrix allowed_weights(const HeadOutcome& outcome) {
     return outcome.scores.array().isNaN().select(outcome.scores, outcome.weights);
 }
 
-/// The numbers themselves: X and the matrices where they are small, q, k and v of the first head.
+/// Shows the numbers themselves: X and the matrices if they are small, q, k and v of the first head.
 std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadVectors& first,
                          const HeadOutcome& outcome) {
     std::vector<Block> out;
@@ -155,10 +156,11 @@ std::vector<Block> grids(const HeadInputs& x, const QkvState& state, const HeadV
     return out;
 }
 
-/// What W_O makes of the heads: the vectors where they are small, else their lengths at the chosen query.
+/// Shows the heads' output after W_O: the vectors if they are small, else their lengths at the selected
+/// query.
 Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vector<HeadOutcome>& outcomes,
                     ThreadPool& pool) {
-    const Matrix together = through_output(in, x, x.heads, outcomes, pool);
+    const Matrix together = project_heads(in, x, x.heads, outcomes, pool);
     const int query = x.words.query;
     if (x.small)
         return words_grid("Heads side by side, W_O the identity", x.words.queries, together, "", query);
@@ -168,7 +170,7 @@ Block what_is_added(const StationInput& in, const HeadInputs& x, const std::vect
     for (int i = 0; i < isize(outcomes); ++i)
         add_row(out, head_label(in, x, x.heads[i]),
                 {double(outcomes[i].z.row(query).norm()),
-                 double(through_output(in, x, {x.heads[i]}, {outcomes[i]}, pool).row(query).norm())},
+                 double(project_heads(in, x, {x.heads[i]}, {outcomes[i]}, pool).row(query).norm())},
                 2);
     double squares = 0;
     for (const HeadOutcome& outcome : outcomes) squares += double(outcome.z.row(query).squaredNorm());

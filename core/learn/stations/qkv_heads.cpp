@@ -1,3 +1,4 @@
+// Computes heads from chosen matrices.
 #include "learn/stations/qkv_heads.h"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace headlight::learn {
 
 namespace {
 
-/// M_q, M_k and M_v [3, 3] of small vectors (animal, feeling, grammar): an animal asks for a feeling, grammar
-/// does not answer, and only the feeling is sent.
+/// Returns M_q, M_k or M_v [3, 3] of small vectors (animal, feeling, grammar): an animal asks for a feeling,
+/// grammar does not answer, and only the feeling is passed on.
 Matrix own_matrix(int which) {
     Matrix m = Matrix::Zero(3, 3);
     if (which == 0) m << 0, 2, 0, 1, 0, 0, 0, 0, 1;
@@ -32,7 +33,7 @@ HeadInputs small_inputs(const StationInput& in, const QkvState& state) {
     HeadInputs out;
     out.words = small_query_key(in, state.vectors);
     out.x_q = out.x_k = out.words.q;
-    const int heads = state.heads >= 3 ? 3 : 1;  // three numbers are cut into one part or three
+    const int heads = state.heads >= 3 ? 3 : 1;  // three numbers make one head or three
     for (int h = 0; h < heads; ++h) out.heads.push_back(h);
     out.width = 3 / heads;
     out.small = true;
@@ -104,7 +105,7 @@ std::string source_name(MatrixSource source, const HeadInputs& x) {
     return kNames[static_cast<int>(source)];
 }
 
-Matrix through_output(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
+Matrix project_heads(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
                   const std::vector<HeadOutcome>& outcomes, ThreadPool& pool) {
     const Index all = x.small ? 3 : Index(in.trace->config().heads(in.block)) * x.width;
     Matrix z = Matrix::Zero(x.x_q.rows(), all);

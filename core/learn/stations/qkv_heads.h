@@ -1,5 +1,4 @@
-// What stands between the words and the heads of the station "Query, key, value": the matrices, and what
-// heads make of them.
+// Computes heads of the station "Query, key, value" from words and matrices.
 #pragma once
 
 #include "learn/stations/qkv.h"
@@ -7,11 +6,11 @@
 
 namespace headlight::learn {
 
-/// What goes through the matrices: X of the queries and of the keys, and which columns of M a head has.
+/// Holds the input of the matrices: X of the queries and of the keys, and which columns of M a head has.
 struct HeadInputs {
-    QueryKey words;  // its q and k are those of the first head
+    QueryKey words;  // q and k of the first head
     Matrix x_q, x_k;
-    std::vector<int> heads;  // numbers of the heads that stand side by side
+    std::vector<int> heads;  // the heads side by side
     int width = 0;           // d_head
     bool small = false;
 };
@@ -21,7 +20,7 @@ struct HeadVectors {
     Matrix q, k, v;
 };
 
-/// M_q, M_k and M_v: a row of the table of what is compared.
+/// Holds the sources of M_q, M_k and M_v: a row of the table of comparisons.
 struct MatrixSources {
     MatrixSource query, key, value;
 };
@@ -29,21 +28,21 @@ struct MatrixSources {
 HeadInputs small_inputs(const StationInput& in, const QkvState& state);
 HeadInputs model_inputs(const StationInput& in, const QkvState& state, ThreadPool& pool);
 
-/// Columns of M [d, d_head] for one head: its part of the whole matrix. `which`: 0 M_q, 1 M_k, 2 M_v. In the
-/// place of the head's, small vectors have matrices that were chosen for them.
+/// Returns columns of M [d, d_head] for one head: its part of the whole matrix. `which`: 0 M_q, 1 M_k, 2 M_v.
+/// Small vectors have matrices of our own instead of a head's.
 Matrix matrix_of(MatrixSource source, const HeadInputs& x, int head, int which, const QkvState& state);
-/// What the source is called where the station cannot take it, too: then the identity stands in.
+/// Names a source, also if the station cannot use it and takes the identity instead.
 std::string source_name(MatrixSource source, const HeadInputs& x);
 
 HeadVectors head_vectors(const StationInput& in, const HeadInputs& x, int head, const MatrixSources& sources,
                          const QkvState& state);
-/// What a head does with these matrices; with its own M_q and M_k, its own pattern, under all the model's
-/// rules.
+/// Runs a head with these matrices; with its own M_q and M_k it gives its own pattern, under all rules of the
+/// model.
 HeadOutcome outcome_of(const StationInput& in, const HeadInputs& x, int head, const MatrixSources& sources,
                        const QkvState& state);
 
-/// Heads side by side through W_O, [queries, d_model]; W_O is the identity of small vectors.
-Matrix through_output(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
+/// [queries, d_model]: projects the concatenated heads by W_O; for small vectors W_O is the identity.
+Matrix project_heads(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
                   const std::vector<HeadOutcome>& outcomes, ThreadPool& pool);
 
 }  // namespace headlight::learn

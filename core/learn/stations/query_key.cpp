@@ -1,3 +1,4 @@
+// Provides queries and keys for stations.
 #include "learn/stations/query_key.h"
 
 #include <algorithm>

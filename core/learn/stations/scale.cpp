@@ -1,3 +1,4 @@
+// Computes the station "Why divide by √d_k".
 #include "learn/stations/scale.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kSampledWidths = 9, kSampledQueries = 100;  // d_k = 1, 2, 4 … 256
 
-/// What is sampled at one width.
+/// Holds the samples at one width.
 struct SampledWidth {
     int d = 1;
     Spread products;
@@ -41,7 +42,7 @@ Curves::Line sampled_line(const char* name, const std::vector<SampledWidth>& sam
     return line;
 }
 
-/// A thing has one color in all curves of the page.
+/// Fixes one color per subject in all curves of the page.
 enum LineColor { kPlain, kDivided, kHead, kHeadPlain };
 
 Curves::Line colored(Curves::Line line, LineColor color) {
@@ -49,7 +50,7 @@ Curves::Line colored(Curves::Line line, LineColor color) {
     return line;
 }
 
-/// The chosen head's place beside the curves, where a head is open.
+/// Places the selected head beside the curves, if a head is open.
 struct HeadOnCurves {
     std::string name, keys;  // "head 1.2", "up to 10 keys"
     float d = 0;
@@ -82,7 +83,7 @@ Curves variance_curves(const std::vector<SampledWidth>& samples, const std::opti
     return out;
 }
 
-/// One of the softmax's two numbers with and without the division.
+/// Plots entropy or gradient with and without the division.
 Curves softness_curves(const std::string& title, const char* y_is, double Softness::*number,
                        const std::vector<SampledWidth>& samples, const std::optional<HeadOnCurves>& head) {
     Curves out{.title = title, .x_is = "d_k", .y_is = y_is, .log_x = true};
@@ -99,7 +100,7 @@ Curves softness_curves(const std::string& title, const char* y_is, double Softne
     return out;
 }
 
-/// Every head of the chosen block.
+/// Lists every head of the selected block.
 Table head_table(const StationInput& input, ThreadPool& pool) {
     const ModelConfig& c = input.trace->config();
     Table out{.title = "The heads of this layer, on the sentence",

@@ -1,5 +1,5 @@
-// Station "Why divide by √d_k": the variance of q · k grows with the width of a head; what the softmax makes
-// of it with and without the division.
+// Station "Why divide by √d_k": the variance of q · k grows with the width of a head; softmax with and
+// without the division.
 #pragma once
 
 #include "learn/station.h"
@@ -7,7 +7,7 @@
 namespace headlight::learn {
 
 struct ScaleState {
-    int draws = 300;  // pairs of vectors for each width
+    int draws = 300;  // pairs of vectors per width
     int keys = 16;    // of the softmax
     int seed = 1;
 

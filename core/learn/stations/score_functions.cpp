@@ -1,3 +1,4 @@
+// Computes the station "Score functions".
 #include "learn/stations/score_functions.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ ScoreParameters parameters(const ScoreFunctionsState& state, const QueryKey& inp
     return p;
 }
 
-/// Every score function under the chosen normalizer.
+/// Shows every score function under the selected normalizer.
 BarRows by_score(const QueryKey& input, const ScoreParameters& p, const NormalizerKind& normalizer,
                  ThreadPool& pool) {
     BarRows out{input.keys, {}, input.cells};
@@ -46,7 +47,7 @@ BarRows by_score(const QueryKey& input, const ScoreParameters& p, const Normaliz
     return out;
 }
 
-/// Every normalizer behind the scaled dot product.
+/// Shows every normalizer on the scaled dot product.
 BarRows by_normalizer(const QueryKey& input, int chosen) {
     BarRows out{input.keys, {}, input.cells};
     const Matrix scores = input.masked(scaled_dot_scores(input.q, input.k));
@@ -62,7 +63,7 @@ BarRows by_normalizer(const QueryKey& input, int chosen) {
     return out;
 }
 
-/// The largest weight of a row of bars, NaN left out.
+/// Returns the largest weight of a row of bars, ignoring NaN.
 float largest(const BarRows::Row& row) {
     float out = 0;
     for (const float w : row.values)

@@ -6,10 +6,10 @@
 namespace headlight::learn {
 
 struct ScoreFunctionsState {
-    int normalizer = 0;   // a place in normalizers(): what the score functions are followed by
+    int normalizer = 0;   // index in normalizers(): applied after the score functions
     float sharpness = 5;  // β of the cosine
     float width = 0;      // σ of the kernel; 0: √d
-    int seed = 1;         // of what would have been learned
+    int seed = 1;         // of random parameters
 
     void visit(ControlVisitor& v);
 };

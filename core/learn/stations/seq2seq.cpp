@@ -1,3 +1,4 @@
+// Computes the station "Sequence to sequence without attention".
 #include "learn/stations/seq2seq.h"
 
 #include <array>
@@ -13,7 +14,7 @@ namespace headlight::learn {
 
 namespace {
 
-/// One way to read the source, in the table's order: what is read without a limit stands first.
+/// Is one way to read the source, in the table's order; reading without a limit comes first.
 struct ReadingWay {
     CrossLimit limit;
     std::string title, formula, source;
@@ -30,7 +31,7 @@ std::vector<ReadingWay> reading_ways(const Seq2seqState& state) {
             {{CrossReach::one, 0, state.position}, "One position", "key " + p + " alone", ""}};
 }
 
-/// What the model writes and thinks of the reference translation when it reads in one way.
+/// Holds the model's output and its probabilities of the reference translation, for one way.
 struct ReadWay {
     ReadingWay way;
     std::vector<std::string> changes;
@@ -38,7 +39,7 @@ struct ReadWay {
     ReferenceTokens reference;
 };
 
-/// The reference translation's tokens: typed, known, or what the model writes when it reads everything.
+/// Returns the reference translation's tokens: typed, known, or the model's own when it reads everything.
 Result<std::vector<int>> reference_ids(const StationInput& in, const Seq2seqState& state,
                                        const Generation& own) {
     const Model& model = *in.trace->model;

@@ -8,8 +8,8 @@ namespace headlight::learn {
 
 struct Seq2seqState {
     int half_width = 2, position = 0;
-    std::string reference;  // the translation; empty: that of the held-out pairs, else what the model writes
-    bool held_out = true;   // measure the sixty sentences too
+    std::string reference;  // the translation; empty: the held-out pair's, else the model's
+    bool held_out = true;   // also measures the sixty sentences
 
     void visit(ControlVisitor& v);
 };

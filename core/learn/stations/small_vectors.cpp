@@ -1,3 +1,4 @@
+// Makes three-number vectors of words.
 #include "learn/stations/small_vectors.h"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ std::array<int, 3> small_vector(const std::string& word) {
     return v == std::array<int, 3>{} ? std::array<int, 3>{1, 0, 1} : v;
 }
 
-/// The place in `others` of the word `words[at]`: of equal ones the one that stands there; −1: none.
+/// Returns the index in `others` of the word `words[at]`, at the same position if several are equal; −1:
+/// none.
 int same_word(const std::vector<std::string>& words, int at, const std::vector<std::string>& others) {
     auto left = std::count(words.begin(), words.begin() + at + 1, words[at]);
     for (int i = 0; i < isize(others); ++i)

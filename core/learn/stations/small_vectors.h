@@ -1,5 +1,5 @@
-// Words with three numbers each, small enough to follow by hand, and what stations share of labels and
-// numbers that a person edits.
+// Makes words with three numbers each, small enough to follow by hand, and labels and edited numbers that
+// stations share.
 #pragma once
 
 #include <string>
@@ -9,49 +9,51 @@
 
 namespace headlight::learn {
 
-/// Stations compare every word with every other one; of longer texts they take the first ones.
+/// Bounds the words that stations compare with each other; of longer texts they take the first ones.
 inline constexpr int kMaxWords = 128;
 inline constexpr const char* kArticleText = "Bark is very cute and he is a dog";
 
-/// The words of a text, cut at blanks, without the punctuation around them; those of the article's sentence
-/// where there are none.
+/// Splits a text into words at spaces, without the punctuation around them; the article's sentence if there
+/// are none.
 std::vector<std::string> words_of(const std::string& text);
 
-/// Which of these words the chosen token belongs to: of equal words the one that stands there; the last where
-/// none is chosen.
+/// Returns which of these words the selected token belongs to, at the same position if several are equal; the
+/// last if none is selected.
 int chosen_word(const StationInput& input, const std::vector<std::string>& words);
 
-/// Which tokens these words begin with, as keys of the chosen block; no keys where it does not read them.
+/// Returns the first tokens of these words as keys of the selected block; no keys if the block does not read
+/// them.
 Cells cells_of_words(const StationInput& input, const std::vector<std::string>& words);
 
-/// Whether the keys of the chosen block are the tokens of the text.
+/// Returns whether the keys of the selected block are the tokens of the text.
 bool reads_text_tokens(const StationInput& input);
 
-/// [words, 3], whole numbers from 0 to 2: chosen for the article's words (how much of an animal, how much of
-/// a feeling, how much grammar), made of the letters for others, so that equal words have equal vectors.
+/// [words, 3], integers from 0 to 2: chosen for the article's words (how much of an animal, of a feeling, of
+/// grammar), hashed from the letters of others, so that equal words have equal vectors.
 Matrix small_vectors(const std::vector<std::string>& words);
 
-/// "three numbers per word", and that they are made up where the words are not all the article's.
+/// Returns "three numbers per word", and that they are made up unless all words are the article's.
 std::string small_origin(const std::vector<std::string>& words);
 
-/// What a person edited, row after row, in the shape of the station's own numbers; these where nothing of
-/// that size was edited.
+/// Returns the user's edited numbers, row by row, in the shape of the station's own; the station's own if
+/// nothing of that size was edited.
 Matrix edited(const std::vector<float>& values, const Matrix& own);
 
-/// written_vector(); "length 3.21" of more than four numbers.
+/// Returns written_vector(); "length 3.21" for more than four numbers.
 std::string vector_text(const Eigen::Ref<const Eigen::RowVectorXf>& v);
 
-/// One query's weights as bars, masked ones left out, with all queries beside them and the entropy as a note.
+/// Shows one query's weights as bars, without masked ones, with all queries beside them and the entropy as a
+/// note.
 BarRows::Row bar_row(const Matrix& scores, const Matrix& weights, int query);
 
-/// A vector for each word, its numbers counted from 1; `editable`: the state's field, or "".
+/// Shows a vector per word, its entries counted from 1; `editable`: the state's field, or "".
 Grid words_grid(const std::string& title, const std::vector<std::string>& words, const Matrix& values,
                 const std::string& editable, int marked);
 
-/// The mean of a matrix's diagonal.
+/// Averages a matrix's diagonal.
 float mean_diagonal(const Matrix& weights);
 
-/// The rows of a table that has one name and some numbers in each.
+/// Adds a row of one name and some numbers to a table.
 void add_row(Table& table, const std::string& name, const std::vector<double>& numbers, int digits);
 
 }  // namespace headlight::learn

@@ -1,3 +1,4 @@
+// Computes the station "Three uses in one translator".
 #include "learn/stations/three_uses.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ const std::vector<std::string> kArticles{"der", "die", "das"}, kPronouns{"er", "
 
 std::string in_model(const Trace& trace, AttentionHead head) { return head_name(trace.config(), head); }
 
-/// The head that shows a kind of attention.
+/// Returns the head that shows a kind of attention.
 AttentionHead head_of(const StationInput& in, const ThreeUsesState& state, const Trace& trace,
                       AttentionKind kind) {
     const bool chosen = state.chosen && trace.config().has_head({in.block, in.head}) &&
@@ -27,7 +28,7 @@ AttentionHead head_of(const StationInput& in, const ThreeUsesState& state, const
     return chosen ? AttentionHead{in.block, in.head} : sharpest_head(trace, kind);
 }
 
-/// The pattern of one use; what the mask hides is empty.
+/// Shows the pattern of one use; masked cells are empty.
 Grid use_grid(const Trace& trace, AttentionHead head, const std::string& title,
               const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
     const Matrix weights = masked_pattern(trace, head.block, head.head);
@@ -83,7 +84,8 @@ bool is_word(const std::string& label) {
                        [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
 }
 
-/// For each source token the most that a written one looks at it; the least of these words is dropped.
+/// Shows for each source token the largest weight of a written one on it; marks the smallest of these words
+/// as dropped.
 BarRows::Row dropped_row(const Translated& t, const Matrix& pattern) {
     const Vector max = most_looked_at(pattern);
     int min = -1;
@@ -106,7 +108,7 @@ Result<BarRows> choice_bars(const Translated& t, AttentionHead cross, ThreadPool
     return out;
 }
 
-/// What "it" looks at in one of two sentences that differ in their last word.
+/// Holds what "it" attends to in one of two sentences that differ in their last word.
 struct ItSentence {
     const char *last, *noun;
     Translated translated;
@@ -137,7 +139,7 @@ Result<std::vector<ItSentence>> it_sentences(const StationInput& in, ThreadPool&
     return out;
 }
 
-/// The encoder's head that looks at the right noun in both.
+/// Returns the encoder's head that attends to the right noun in both.
 AttentionHead pronoun_head(const std::vector<ItSentence>& sentences) {
     const ModelConfig& c = sentences[0].translated.trace->config();
     AttentionHead best;
@@ -174,7 +176,7 @@ Result<std::optional<Table>> measured_pronouns(const StationInput& in, ThreadPoo
     return std::optional(std::move(out));
 }
 
-/// The same two sentences whatever was typed; none where the model splits their words.
+/// Tabulates the same two sentences whatever was typed; none if the model splits their words.
 Result<std::optional<Table>> pronoun_table(const StationInput& in, ThreadPool& pool) {
     static OncePerModel<std::monostate, std::optional<Table>> measured;
     return measured.of(in.trace->model, {}, [&] { return measured_pronouns(in, pool); });

@@ -1,5 +1,5 @@
 // Station "Three uses in one translator": self-attention of encoder and decoder, cross-attention, and what
-// rests on them; the parts of a block with the numbers of one token.
+// depends on them; the parts of a block with the values of one token.
 #pragma once
 
 #include "learn/station.h"
@@ -7,7 +7,7 @@
 namespace headlight::learn {
 
 struct ThreeUsesState {
-    bool chosen = false;  // show the chosen head where it is of that kind; else the sharpest of each kind
+    bool chosen = false;  // shows the selected head for its kind; else the sharpest of each kind
     bool tired_or_wide = true;
 
     void visit(ControlVisitor& v);
@@ -15,7 +15,8 @@ struct ThreeUsesState {
 
 Result<Page> three_uses_page(const StationInput& input, const ThreeUsesState& state, ThreadPool& pool);
 
-/// The parts of the chosen head's block, with the numbers of one token: of the chosen query, else the second.
+/// Lists the parts of the selected head's block, with the values of one token: the selected query's, else the
+/// second.
 Table block_parts_table(const Trace& trace, AttentionHead head, int query, ThreadPool& pool);
 
 }  // namespace headlight::learn

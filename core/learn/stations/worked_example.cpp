@@ -1,3 +1,4 @@
+// Computes the station "A worked example".
 #include "learn/stations/worked_example.h"
 
 #include <algorithm>
@@ -15,9 +16,9 @@ namespace headlight::learn {
 namespace {
 
 constexpr int kWorkedWords = 3, kWorkedWidth = 2;
-// Scores have more digits than their powers, so that a pencil comes from what is written to what is written.
+// Scores have more digits than their exponentials, so that each written line follows from the line before.
 constexpr int kScoreDigits = 5, kDigits = 3;
-constexpr double kUnits = 1000;  // of kDigits in one
+constexpr double kUnits = 1000;  // kDigits decimals of one
 
 Matrix three_rows(Index cols, std::initializer_list<float> values) {
     Matrix m(kWorkedWords, cols);
@@ -25,7 +26,7 @@ Matrix three_rows(Index cols, std::initializer_list<float> values) {
     return m;
 }
 
-/// The first three words of the person's text, as labels of the rows; numbers where it has fewer.
+/// Labels the rows by the first three words of the user's text; numbers if it has fewer.
 std::vector<std::string> row_labels(const std::string& text) {
     std::istringstream in(text);
     std::vector<std::string> out;
@@ -44,7 +45,7 @@ Grid number_grid(const char* title, const char* field, const Matrix& values, std
             .editable = field};
 }
 
-/// "(1·1 + 0·0 + 1·0, …)": a word through a matrix.
+/// Writes "(1·1 + 0·0 + 1·0, …)": a word times a matrix.
 std::string products_through(const Vector& word, const Matrix& m) {
     std::string out;
     for (Index c = 0; c < m.cols(); ++c) out += (c ? ", " : "") + written_products(word, m.col(c));
@@ -82,7 +83,7 @@ Steps softmax_steps(const WorkedAttention& a) {
     Steps out{.title = "3  Softmax: scores become weights"};
     const bool shifted = a.shift != 0;
     std::string sum;
-    double added = 0;  // what is written down, as with a pencil
+    double added = 0;  // sums the rounded numbers, as with a pencil
     for (int i = 0; i < a.scores.size(); ++i) {
         const std::string score =
             shifted ? factor(a.scores[i], kScoreDigits) + " − " + factor(a.shift, kScoreDigits)

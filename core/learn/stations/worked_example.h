@@ -8,15 +8,15 @@
 namespace headlight::learn {
 
 struct WorkedExampleState {
-    std::vector<float> words, m_q, m_k, m_v;  // row after row; empty: the station's own
+    std::vector<float> words, m_q, m_k, m_v;  // row by row; empty: the station's own
     int query = 2;                            // the word that asks
     bool divide = true;
 
     void visit(ControlVisitor& v);
 };
 
-/// The numbers of a state: small whole ones of our own where nothing was edited, because the article's stand
-/// in pictures.
+/// Returns the numbers of a state: small integers of our own unless edited, because the article's are in
+/// images.
 WorkedInput worked_input(const WorkedExampleState& state);
 
 Result<Page> worked_example_page(const StationInput& input, const WorkedExampleState& state,
