@@ -14,7 +14,7 @@ enum class Contrast { automatic, linear, range, root, log, percentile, row };
 enum class Brightest { one, largest, percentile, row };
 enum class Curve { straight, root, log };
 
-/// A row of the table of contrasts, in the order of the enum.
+/// Defines a row of the table of contrasts, in the order of the enum.
 struct ContrastRow {
     const char* name;    // in options, commands and presets
     const char* label;   // as shown to users

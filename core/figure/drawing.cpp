@@ -147,7 +147,7 @@ Status write_svg(OutputFile& out, const Drawing& drawing, const std::string&) {
     return success();
 }
 
-/// A row of the table of picture formats.
+/// Defines a row of the table of picture formats.
 struct PictureFormat {
     const char* ending;
     Status (*write)(OutputFile& out, const Drawing& drawing, const std::string& name);

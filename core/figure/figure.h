@@ -32,7 +32,7 @@ struct FigureOptions : FigureStyle {
     ManyHeads many{};
 };
 
-/// A row of the table of figures.
+/// Defines a row of the table of figures.
 struct FigureKind {
     const char* name;
     const char* help;

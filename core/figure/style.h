@@ -52,7 +52,7 @@ private:
     }
 };
 
-/// A row of the table of fields: its name in files and options, its meaning, and its member.
+/// Defines a row of the table of fields: its name in files and options, its meaning, and its member.
 struct StyleField {
     const char* name;
     const char* help;

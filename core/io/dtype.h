@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// A row of the table of storage formats.
+/// Defines a row of the table of storage formats.
 struct DType {
     const char* name;  // as in safetensors or GGUF
     int gguf_id;       // GGUF's number, or -1

@@ -44,9 +44,9 @@ void norm(const float* x, int64_t count, const float* weight, const float* bias,
 void rotate(float* x, int64_t pairs, int64_t step, int64_t apart, const float* cosine, const float* sine) {
     for (int64_t i = 0; i < pairs; ++i) {
         float &a = x[i * step], &b = x[i * step + apart];
-        const float turned = a * cosine[i] - b * sine[i];
+        const float rotated = a * cosine[i] - b * sine[i];
         b = b * cosine[i] + a * sine[i];
-        a = turned;
+        a = rotated;
     }
 }
 

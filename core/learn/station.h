@@ -67,7 +67,7 @@ struct StationInput {
 /// Returns the head that a station begins with if the user selected none; none: the one shown elsewhere.
 using FirstHead = std::optional<AttentionHead> (*)(const Trace& trace, ThreadPool& pool);
 
-/// A row of the table of stations.
+/// Defines a row of the table of stations.
 struct Station {
     const char* key;
     const char* opens;          // model that it opens if none was named; "": none

@@ -11,10 +11,10 @@ namespace headlight {
 
 /// Holds cosines and sines of the new rows' positions, for the model's global and local rotary embedding.
 struct RopeTables {
-    RopeTable usual, local;
+    RopeTable global, local;
     explicit RopeTables(const Pass& p);
     const RopeTable& of(const ModelConfig& c, const Rope& rope) const {
-        return &rope == &c.local_rope ? local : usual;
+        return &rope == &c.local_rope ? local : global;
     }
 };
 
@@ -36,7 +36,7 @@ struct Batch : StackRun {
 
     Index rows() const { return passes.back().first + passes.back().rows; }
     /// Splits a matrix of all new rows by pass; does not copy those of a lone pass.
-    std::vector<Matrix> apart(Matrix all) const {
+    std::vector<Matrix> split_by_pass(Matrix all) const {
         std::vector<Matrix> parts;
         if (passes.size() == 1)
             parts.push_back(std::move(all));
@@ -45,14 +45,14 @@ struct Batch : StackRun {
         return parts;
     }
     /// Zeroes the rows of passes whose rules skip this part of the layer.
-    template <class LeftOut>
-    void leave_out(int l, Matrix& added, const LeftOut& left_out) const {
+    template <class Skipped>
+    void zero_skipped(int l, Matrix& added, const Skipped& skipped) const {
         for (const PassInBatch& p : passes)
-            if (left_out(p.pass.rules[l])) added.middleRows(p.first, p.rows).setZero();
+            if (skipped(p.pass.rules[l])) added.middleRows(p.first, p.rows).setZero();
     }
     /// Overwrites the rows of each pass with what its rules give; of: selects the rows from the rules.
     template <class Of>
-    void put_given(int l, Matrix& rows, const Of& of) const {
+    void replace_rows(int l, Matrix& rows, const Of& of) const {
         for (const PassInBatch& p : passes)
             of(p.pass.rules[l]).put(narrow<int>(p.pass.n_past), rows.middleRows(p.first, p.rows));
     }

@@ -55,7 +55,8 @@ void enter_layer(Batch& b, std::span<const Pass> passes, int l, Matrix& resid) {
 void leave_stack(const Batch& b, Matrix resid) {
     Matrix normalized = b.weights.final_norm ? b.norm(b.weights.final_norm, resid) : resid;
     check_finite(b, -1, "final norm's outputs", all_finite(normalized));
-    std::vector<Matrix> normal = b.apart(std::move(normalized)), final = b.apart(std::move(resid));
+    std::vector<Matrix> normal = b.split_by_pass(std::move(normalized)),
+                        final = b.split_by_pass(std::move(resid));
     for (size_t i = 0; i < normal.size(); ++i) {
         const Pass& p = b.passes[i].pass;
         const StackActivations* past = p.n_past ? p.past : nullptr;
@@ -130,7 +131,7 @@ std::vector<Activations> run_stacks(const Model& model, std::span<const PassRequ
 }  // namespace
 
 RopeTables::RopeTables(const Pass& p)
-    : usual(rope_table_of(p, p.config().rope)), local(rope_table_of(p, p.config().local_rope)) {}
+    : global(rope_table_of(p, p.config().rope)), local(rope_table_of(p, p.config().local_rope)) {}
 
 Rows LayerActivations::entering() const {
     if (replaced.empty()) return resid_pre;

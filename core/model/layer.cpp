@@ -91,7 +91,7 @@ namespace {
 /// layer.
 template <class Of>
 void append_to_passes(const Batch& b, int l, Matrix all, const Of& of) {
-    std::vector<Matrix> parts = b.apart(std::move(all));
+    std::vector<Matrix> parts = b.split_by_pass(std::move(all));
     for (size_t i = 0; i < parts.size(); ++i) {
         const PassInBatch& p = b.passes[i];
         of(*p.layer) = append_rows(p.past(l) ? &of(*p.past(l)) : nullptr, p.pass.n_past, std::move(parts[i]));
@@ -118,7 +118,7 @@ void append_to_passes(const Batch& b, int l, Matrix all, BlockOf block, RowsOf r
 }
 
 /// Norms each head of projected q or k, if the model does so, and rotates it.
-void place_heads(const Batch& b, int l, const Norm& norm, int heads, Matrix& y) {
+void norm_and_rotate(const Batch& b, int l, const Norm& norm, int heads, Matrix& y) {
     if (norm) {
         const Eigen::Map<const Matrix> by_head(y.data(), y.rows() * heads, y.cols() / heads);
         Matrix normal = b.norm(norm, by_head);
@@ -155,8 +155,8 @@ Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matri
            v = spare_matrix(x.rows(), w.v.out);
     const LinearProduct products[] = {{w.q, q}, {w.k, k}, {w.v, v}};
     apply_linears(b.pool, x, products);
-    place_heads(b, l, w.q_norm, rule.heads, q);
-    place_heads(b, l, w.k_norm, rule.kv_heads, k);
+    norm_and_rotate(b, l, w.q_norm, rule.heads, q);
+    norm_and_rotate(b, l, w.k_norm, rule.kv_heads, k);
     check_finite(b, l, "queries", all_finite(q));
     check_finite(b, l, "keys", all_finite(k));
     check_finite(b, l, "values", all_finite(v));
@@ -164,14 +164,14 @@ Matrix attend_self(const Batch& b, const AttentionWeights& w, int l, const Matri
     append_to_passes(b, l, std::move(k), &LayerActivations::self, &AttentionActivations::k);
     append_to_passes(b, l, std::move(v), &LayerActivations::self, &AttentionActivations::v);
     Matrix added = finish_attention(b, w, b.blocks_of(l).front(), &LayerActivations::self);
-    b.leave_out(l, added, [](const LayerRules& rules) { return rules.self->skipped; });
-    b.put_given(
+    b.zero_skipped(l, added, [](const LayerRules& rules) { return rules.self->skipped; });
+    b.replace_rows(
         l, added, [](const LayerRules& rules) -> auto& { return rules.self->given_out; });
     return added;
 }
 
 /// Projects new sources to keys and values, or shares those of an earlier pass.
-void read_sources(const Batch& b, const AttentionWeights& w, int l) {
+void project_sources(const Batch& b, const AttentionWeights& w, int l) {
     const Matrix k = project(b.pool, b.sources, w.k), v = project(b.pool, b.sources, w.v);
     check_finite(b, l, "keys", all_finite(k));
     check_finite(b, l, "values", all_finite(v));
@@ -190,10 +190,10 @@ Matrix attend_cross(const Batch& b, const AttentionWeights& w, int l, const Matr
     Matrix q = project(b.pool, x, w.q);
     check_finite(b, l, "queries", all_finite(q));
     append_to_passes(b, l, std::move(q), &LayerActivations::cross, &AttentionActivations::q);
-    read_sources(b, w, l);
+    project_sources(b, w, l);
     Matrix added = finish_attention(b, w, b.blocks_of(l).back(), &LayerActivations::cross);
-    b.leave_out(l, added, [](const LayerRules& rules) { return rules.cross->skipped; });
-    b.put_given(
+    b.zero_skipped(l, added, [](const LayerRules& rules) { return rules.cross->skipped; });
+    b.replace_rows(
         l, added, [](const LayerRules& rules) -> auto& { return rules.cross->given_out; });
     return added;
 }
@@ -203,10 +203,21 @@ Matrix run_mlp(const Batch& b, int l, const Matrix& x) {
     const bool none = std::all_of(b.passes.begin(), b.passes.end(),
                                   [l](const PassInBatch& p) { return p.pass.rules[l].changed.no_mlp; });
     Matrix added = none ? Matrix::Zero(x.rows(), x.cols()) : feed_forward(b, b.weights.layers[l], x);
-    b.leave_out(l, added, [](const LayerRules& rules) { return rules.changed.no_mlp; });
-    b.put_given(
+    b.zero_skipped(l, added, [](const LayerRules& rules) { return rules.changed.no_mlp; });
+    b.replace_rows(
         l, added, [](const LayerRules& rules) -> auto& { return rules.changed.mlp_out; });
     return added;
+}
+
+/// Adds a block's output to x: x + block(norm(reads)) (pre-norm), or norm(x + block(reads)) (post-norm).
+template <class Block>
+Matrix add_block(const Batch& b, const Norm& norm, const Matrix& reads, const Matrix& x, const Block& block) {
+    const bool after = b.config().norm_place == NormPlace::after;
+    Matrix normal = after || !norm ? Matrix() : b.norm(norm, reads);
+    Matrix sum = block(normal.size() ? normal : reads);
+    leave_spare(std::move(normal));
+    sum += x;
+    return after ? normalized(b, norm, std::move(sum)) : sum;
 }
 
 }  // namespace
@@ -217,29 +228,18 @@ Matrix mlp_output(const Model& model, int stack, int layer, ConstMatrixRef x, Th
 }
 
 Matrix run_layer(const Batch& b, int l, Matrix resid) {
-    const ModelConfig& c = b.config();
     const LayerWeights& w = b.weights.layers[l];
-    const bool after = c.norm_place == NormPlace::after;
-    /// Adds a block's output to x: x + block(norm(reads)) (pre-norm), or norm(x + block(reads)) (post-norm).
-    const auto through = [&](const Norm& norm, const Matrix& reads, const Matrix& x, const auto& block) {
-        Matrix normal = after || !norm ? Matrix() : b.norm(norm, reads);
-        Matrix sum = block(normal.size() ? normal : reads);
-        leave_spare(std::move(normal));
-        sum += x;
-        return after ? normalized(b, norm, std::move(sum)) : sum;
-    };
+    const auto self_attention = [&](const Matrix& x) { return attend_self(b, w.self, l, x); };
+    const auto cross_attention = [&](const Matrix& x) { return attend_cross(b, w.cross, l, x); };
+    const auto mlp = [&](const Matrix& x) { return run_mlp(b, l, x); };
 
     keep_replaced(b, l, resid);
-    b.put_given(
+    b.replace_rows(
         l, resid, [](const LayerRules& rules) -> auto& { return rules.changed.resid_pre; });
-    Matrix mid =
-        through(w.self.norm, resid, resid, [&](const Matrix& x) { return attend_self(b, w.self, l, x); });
-    if (b.stack.cross)
-        leave_spare(std::exchange(mid, through(w.cross.norm, mid, mid, [&](const Matrix& x) {
-                                      return attend_cross(b, w.cross, l, x);
-                                  })));
-    Matrix post =
-        through(w.mlp_norm, c.parallel ? resid : mid, mid, [&](const Matrix& x) { return run_mlp(b, l, x); });
+    Matrix mid = add_block(b, w.self.norm, resid, resid, self_attention);
+    if (b.stack.cross) leave_spare(std::exchange(mid, add_block(b, w.cross.norm, mid, mid, cross_attention)));
+    const Matrix& mlp_reads = b.config().parallel ? resid : mid;
+    Matrix post = add_block(b, w.mlp_norm, mlp_reads, mid, mlp);
     leave_spare(std::move(mid));
     check_finite(b, l, "outputs", all_finite(post));
     append_to_passes(

@@ -181,23 +181,31 @@ void multiply_outputs(const CancelFlag* cancel, ConstMatrixRef x, const Linear& 
         multiply_panels(cancel, x, w, packed, y, o, std::min(end, o + together));
 }
 
-/// Cuts a product into tasks: [begin, end) of the pool's job.
+int64_t ceil_div(int64_t count, int64_t by) { return (count + by - 1) / by; }
+
+/// Cuts a product into the tasks [begin, end) of the pool's job: task begin + i multiplies the block of rows
+/// i % row_blocks by the group of outputs i / row_blocks.
 struct Tasks {
     const std::byte* packed;
-    int64_t outputs, rows, blocks;  // of one task; blocks of rows
+    int64_t outputs;     // of a task
+    int64_t rows;        // of x in a task
+    int64_t row_blocks;  // of x
     int begin, end;
 };
 Tasks tasks_of(const Linear& w, int64_t rows, int threads, int begin) {
     const std::byte* const packed = packed_panels(w);
-    const int64_t panels = (w.out + kPanel - 1) / kPanel,
-                  // without packing each block would copy its panels again
-        blocks = packed ? (rows + kRowBlock - 1) / kRowBlock : 1,
-                  min = !packed && w.layout == WeightLayout::in_out ? kTaskPanels / 2 : 1,
-                  share = std::clamp<int64_t>(panels * blocks / (kTasks * threads), min, kTaskPanels),
-                  height = (rows + blocks - 1) / blocks,
-                  even = (height + kEvenRows - 1) / kEvenRows * kEvenRows, cuts = (rows + even - 1) / even;
-    return {packed, share * kPanel, even,
-            cuts,   begin,          begin + narrow<int>((panels + share - 1) / share * cuts)};
+    const int64_t panels = ceil_div(w.out, kPanel);
+    // One block of rows without packing: each further block would copy its panels again.
+    const int64_t max_blocks = packed ? ceil_div(rows, kRowBlock) : 1;
+    // Copies several panels of [in, out] weights together, because their inputs are contiguous.
+    const bool copies_columns = !packed && w.layout == WeightLayout::in_out;
+    const int64_t min_panels = copies_columns ? kTaskPanels / 2 : 1;
+    const int64_t task_panels =
+        std::clamp<int64_t>(panels * max_blocks / (kTasks * threads), min_panels, kTaskPanels);
+    const int64_t even_rows = ceil_div(ceil_div(rows, max_blocks), kEvenRows) * kEvenRows;
+    const int64_t row_blocks = ceil_div(rows, even_rows);
+    const int64_t tasks = ceil_div(panels, task_panels) * row_blocks;
+    return {packed, task_panels * kPanel, even_rows, row_blocks, begin, begin + narrow<int>(tasks)};
 }
 
 void check_shapes(ConstMatrixRef x, const Linear& w, MatrixRef y) {
@@ -249,11 +257,13 @@ void apply_linears(ThreadPool& pool, ConstMatrixRef x, std::span<const LinearPro
         while (i >= all[p].end) ++p;
         const Tasks& t = all[p];
         const Linear& w = products[p].w;
-        const int64_t at = i - t.begin, row = at % t.blocks * t.rows,
-                      rows = std::min<int64_t>(t.rows, x.rows() - row), begin = at / t.blocks * t.outputs;
+        const int64_t task = i - t.begin;
+        const int64_t row = task % t.row_blocks * t.rows;
+        const int64_t rows = std::min<int64_t>(t.rows, x.rows() - row);
+        const int64_t begin = task / t.row_blocks * t.outputs;
+        const int64_t end = std::min(w.out, begin + t.outputs);
         multiply_outputs(pool.cancel_flag(), x.middleRows(row, rows), w, t.packed,
-                         MatrixRef(products[p].y).middleRows(row, rows), begin,
-                         std::min(w.out, begin + t.outputs));
+                         MatrixRef(products[p].y).middleRows(row, rows), begin, end);
     });
 }
 
@@ -283,12 +293,12 @@ void multiply_decoded(ThreadPool& pool, ConstMatrixRef y, const Linear& w, Matri
 void apply_transposed(ThreadPool& pool, ConstMatrixRef y, const Linear& w, MatrixRef x) {
     HEADLIGHT_CHECK(w.weight && y.cols() == w.out && x.rows() == y.rows() && x.cols() == w.in);
     if (is_encoded(w)) return multiply_decoded(pool, y, w, x);
-    Linear turned = w;  // the same bytes, read as the transpose
-    std::swap(turned.in, turned.out);
-    turned.layout = w.layout == WeightLayout::in_out ? WeightLayout::out_in : WeightLayout::in_out;
-    turned.bias = nullptr;
-    turned.packed = nullptr;
-    apply_linear(pool, y, turned, x);
+    Linear transposed = w;  // the same bytes, read as the transpose
+    std::swap(transposed.in, transposed.out);
+    transposed.layout = w.layout == WeightLayout::in_out ? WeightLayout::out_in : WeightLayout::in_out;
+    transposed.bias = nullptr;
+    transposed.packed = nullptr;
+    apply_linear(pool, y, transposed, x);
 }
 
 }  // namespace headlight

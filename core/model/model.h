@@ -1,4 +1,4 @@
-// The whole design on one page: what a model is (config), what it has learned (weights), what one pass
+// Shows the whole design on one page: what a model is (config), what it has learned (weights), what one pass
 // computes (activations), and the model that owns the first two. Shapes stand beside every tensor; n: tokens.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace headlight {
 struct AttentionRule;  // model/attention.h
 struct LayerRules;
 
-// ---- What a model is
+// ---- Configuration
 enum class ModelKind { decoder, encoder, encoder_decoder, vision };
 enum class NormKind { layer_norm, rms_norm };
 /// pre-norm: norm(x) enters a block; post-norm: norm(x + block(x)) leaves it.
@@ -187,7 +187,7 @@ private:
     }
 };
 
-// ---- What it has learned: pointers into the store
+// ---- Weights: pointers into the store
 /// Absent (weight null) means that nothing is normalized there.
 struct Norm {
     const float* weight = nullptr;  // [d]
@@ -231,8 +231,9 @@ struct ModelWeights {
     const float* class_token = nullptr;  // [d_model]
 };
 
-// ---- What one pass leaves behind: everything that grows linearly with n, in rows that passes share
-/// Patterns (n²) are computed from q and k when someone asks, z and what the block adds from patterns and v.
+// ---- Activations: everything that grows linearly with n, in rows that passes share
+/// Keeps q, k and v of one attention block. Patterns (n²) are recomputed from q and k on request, z and the
+/// block's output from patterns and v.
 struct AttentionActivations {
     std::shared_ptr<const AttentionRule> rule;
     Rows q;     // [n, heads · d_head], after norm and rotation
@@ -261,7 +262,7 @@ struct Activations {
 };
 
 // ---- The model: immutable once open, shared between threads
-/// What opening does at the moment; read by the window while it waits.
+/// Reports the current step of opening to the window.
 struct OpeningProgress {
     std::atomic<const char*> step{"reading the configuration"};
 };

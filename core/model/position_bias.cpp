@@ -9,19 +9,19 @@
 
 namespace headlight {
 
-int bucket_of(const RelativeBuckets& b, int apart, bool causal) {
+int bucket_of(const RelativeBuckets& b, int distance, bool causal) {
     int count = b.count, bucket = 0;
     if (!causal) {
         count /= 2;
-        if (apart > 0) bucket = count;
-        apart = std::abs(apart);
+        if (distance > 0) bucket = count;
+        distance = std::abs(distance);
     } else {
-        apart = std::max(-apart, 0);
+        distance = std::max(-distance, 0);
     }
     const int exact = count / 2;
-    if (apart < exact) return bucket + apart;
+    if (distance < exact) return bucket + distance;
     const float share =
-        std::log(float(apart) / float(exact)) / std::log(float(b.max_distance) / float(exact));
+        std::log(float(distance) / float(exact)) / std::log(float(b.max_distance) / float(exact));
     return bucket + std::min(exact + int(share * float(count - exact)), count - 1);
 }
 
@@ -53,9 +53,9 @@ PositionBias alibi_bias(int heads, int keys) {
 PositionBias bucket_bias(const RelativeBuckets& buckets, const float* table, bool causal, int heads, int n) {
     PositionBias bias;
     bias.by_distance.resize(heads, 2 * n - 1);
-    for (int apart = 1 - n; apart < n; ++apart) {
-        const int bucket = bucket_of(buckets, apart, causal);
-        for (int h = 0; h < heads; ++h) bias.by_distance(h, apart + n - 1) = table[bucket * heads + h];
+    for (int distance = 1 - n; distance < n; ++distance) {
+        const int bucket = bucket_of(buckets, distance, causal);
+        for (int h = 0; h < heads; ++h) bias.by_distance(h, distance + n - 1) = table[bucket * heads + h];
     }
     return bias;
 }

@@ -20,7 +20,7 @@ struct PositionBias {
 
 /// Returns the bucket of key − query (Raffel et al. 2020): exact for small distances, logarithmic for large
 /// ones.
-int bucket_of(const RelativeBuckets& buckets, int apart, bool causal);
+int bucket_of(const RelativeBuckets& buckets, int distance, bool causal);
 
 PositionBias alibi_bias(int heads, int keys);
 /// Builds T5's bias; table: [buckets, heads]. If not `causal`, later keys have their own buckets.

@@ -34,8 +34,8 @@
 
 namespace headlight {
 
-/// A row of the table: the request's type, the function that answers it, its name. The type may have two
-/// members: clamp_to(trace) moves blocks, tokens and positions to the nearest that the trace has;
+/// Defines a row of the table: the request's type, the function that answers it, its name. The type may have
+/// two members: clamp_to(trace) moves blocks, tokens and positions to the nearest that the trace has;
 /// valid_for(shown) says whether its answer applies to the shown head, whose tokens label it in views.
 template <class Request, auto Function>
 struct QuestionRow {

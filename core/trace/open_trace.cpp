@@ -123,54 +123,85 @@ Result<AttentionActivations> read_attention(const TraceReader& in, const Trace& 
     return out;
 }
 
-Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
-    if (const auto format = in.file.metadata.find("format");
-        format == in.file.metadata.end() || format->second != "headlight-trace")
+std::string model_name(const TraceReader& in, const ModelConfig& config) {
+    const auto found = in.file.metadata.find("model");
+    const std::string name = found == in.file.metadata.end() ? "model" : printable(shortened(found->second));
+    return config.family_name == "dossier" ? name : name + " (trace)";  // a dossier is not a recorded run
+}
+
+Result<std::shared_ptr<Model>> recorded_model(const TraceReader& in) {
+    const auto format = in.file.metadata.find("format");
+    if (format == in.file.metadata.end() || format->second != "headlight-trace")
         return in.error(
             "it is not a trace of Headlight; record one with 'headlight trace' or models/capture_trace.py.");
     auto model = std::make_shared<Model>();
     TRY(model->config, in.config());
-    const auto called = in.file.metadata.find("model");
-    model->name = called == in.file.metadata.end() ? "model" : printable(shortened(called->second));
-    if (model->config.family_name != "dossier") model->name += " (trace)";  // of which nothing was recorded
-    const auto mask = in.file.metadata.find("mask");
-    const bool own_mask =
-        (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
-    if (in.file.file)  // so that check_mapped_files also covers this file
+    model->name = model_name(in, model->config);
+    if (in.file.file)  // so that check_unchanged() of the model covers the trace's file
         model->store = WeightStore::of_files({{in.file.file, {}}}, in.name, nullptr);
+    return model;
+}
+
+/// Returns whether the run was under the model's own mask and no changes, so that q and k give its patterns.
+bool has_own_mask(const TraceReader& in) {
+    const auto mask = in.file.metadata.find("mask");
+    return (mask == in.file.metadata.end() || mask->second == "own") && !in.file.metadata.count("changes");
+}
+
+/// Returns whether every block's patterns follow from its recorded q and k.
+bool records_q_and_k(const TraceReader& in, const ModelConfig& c) {
+    for (int block = 0; block < c.blocks(); ++block)
+        if (!in.find(tensors_at(c, block) + "hook_q") || !in.find(tensors_at(c, block) + "hook_k"))
+            return false;
+    return true;
+}
+
+/// Describes what the file holds besides the model and the tokens.
+struct Recorded {
+    bool own_mask;
+    ScoreParameters parameters;
+    std::vector<Change> changes;
+};
+
+Result<std::shared_ptr<const StackActivations>> read_stack_activations(const TraceReader& in, const Trace& t,
+                                                                       int stack, const Recorded& recorded) {
+    const ModelConfig& c = t.model->config;
+    auto activations = std::make_shared<StackActivations>();
+    for (int layer = 0; layer < c.stacks[stack].layers; ++layer) {
+        if (stopped(in.cancel)) return cancelled();
+        auto one = std::make_shared<LayerActivations>();
+        for (const int block : c.blocks_of(stack, layer)) {
+            TRY(auto attention,
+                read_attention(in, t, block, recorded.parameters, recorded.own_mask, recorded.changes));
+            (c.block(block).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
+        }
+        note_changes(recorded.changes, c.blocks_of(stack, layer).front(), t.request.inputs[stack].size(),
+                     one->changed);
+        activations->layers.push_back(std::move(one));
+    }
+    return activations;
+}
+
+Result<std::shared_ptr<const Trace>> build(const TraceReader& in) {
+    TRY(const std::shared_ptr<Model> model, recorded_model(in));
     Trace t;
     t.model = model;
-    const ModelConfig& c = model->config;
-    for (size_t stack = 0; stack < c.stacks.size(); ++stack) {
+    for (size_t stack = 0; stack < model->config.stacks.size(); ++stack) {
         TRY(Sequence s, in.sequence(stack == 0 ? "" : "decoder_"));
         t.request.inputs.push_back(std::move(s));
     }
-    TRY(const std::vector<Change> changes, recorded_changes(in, c));
-    TRY(ScoreParameters parameters, read_score_parameters(in, c));
-    for (int block = 0; block < c.blocks(); ++block)
-        if (!own_mask || !in.find(tensors_at(c, block) + "hook_q") ||
-            !in.find(tensors_at(c, block) + "hook_k"))
-            parameters.scale.clear();
-    if (parameters.scale.empty()) {  // recorded patterns need no q and k: placeholders of minimal width
+    Recorded recorded{has_own_mask(in), {}, {}};
+    TRY(recorded.changes, recorded_changes(in, model->config));
+    TRY(recorded.parameters, read_score_parameters(in, model->config));
+    if (!recorded.own_mask || !records_q_and_k(in, model->config)) recorded.parameters.scale.clear();
+    if (recorded.parameters.scale.empty()) {  // recorded patterns need no q and k: minimal placeholders
         for (StackConfig& s : model->config.stacks) {
             s.d_head = 1;
             s.kv_heads = s.heads;
         }
     }
-    for (int index = 0; index < isize(c.stacks); ++index) {
-        const StackConfig& stack = c.stacks[index];
-        auto activations = std::make_shared<StackActivations>();
-        for (int layer = 0; layer < stack.layers; ++layer) {
-            if (stopped(in.cancel)) return cancelled();
-            auto one = std::make_shared<LayerActivations>();
-            for (const int block : c.blocks_of(index, layer)) {
-                TRY(auto attention, read_attention(in, t, block, parameters, own_mask, changes));
-                (c.block(block).kind == AttentionKind::cross ? one->cross : one->self) = std::move(attention);
-            }
-            note_changes(changes, c.blocks_of(index, layer).front(), t.request.inputs[index].size(),
-                         one->changed);
-            activations->layers.push_back(std::move(one));
-        }
+    for (int stack = 0; stack < isize(model->config.stacks); ++stack) {
+        TRY(auto activations, read_stack_activations(in, t, stack, recorded));
         t.activations.stacks.push_back(std::move(activations));
     }
     return std::make_shared<const Trace>(std::move(t));

@@ -1,11 +1,11 @@
-// The reverse pass over the rows that count: the same as over all; cancelled among them.
+// Tests the reverse pass over nonzero rows: equals the one over all rows; cancels among them.
 #include "changed.h"
 #include "helpers.h"
 #include "trace/trace_gradients.h"
 
 using namespace headlight;
 
-TEST_CASE("backward: rows that nothing depends on are left out, and the rest is the same") {
+TEST_CASE("backward: zero rows are skipped, and the rest is the same") {
     ThreadPool pool(2), one(1);
     const std::vector<std::pair<const char*, std::vector<std::string>>> runs{
         {"gpt2", {}},
@@ -27,7 +27,7 @@ TEST_CASE("backward: rows that nothing depends on are left out, and the rest is 
         std::vector<GradientSeed> seeds;
         for (int i = 0; i < 5; ++i)
             seeds.push_back({last, layers + 1 - i % 3, i * (n - 1) / 4, random_matrix(1, d, unsigned(i)), i});
-        seeds.push_back({0, 1, 2, random_matrix(2, d, 9), 1});  // two places of one number
+        seeds.push_back({0, 1, 2, random_matrix(2, d, 9), 1});  // two positions of one output
         const auto all = *backward(*trace, seeds, pool);
         const auto rest = *embedding_gradients(*trace, seeds, pool);
         const auto again = *embedding_gradients(*trace, seeds, one);
@@ -45,12 +45,12 @@ TEST_CASE("backward: rows that nothing depends on are left out, and the rest is 
             }
         }
         if (name == std::string("gpt2") && changes.empty())
-            for (int i = 0; i < 5; ++i)  // what an output sees, and no more
+            for (int i = 0; i < 5; ++i)  // exactly what an output depends on
                 CHECK(rest[0].rows.part(i).tokens.end == std::max(i * (n - 1) / 4 + 1, i == 1 ? 4 : 0));
     }
 }
 
-TEST_CASE("backward: gradients of texts of several tiles go back together, each over its own rows") {
+TEST_CASE("backward: gradients of texts of several tiles propagate together, each over its own rows") {
     ThreadPool pool(2);
     std::vector<int> ids;
     for (int i = 0; i < 100; ++i) ids.push_back(3 + 7 * i % 90);
@@ -61,18 +61,18 @@ TEST_CASE("backward: gradients of texts of several tiles go back together, each 
     const auto together = *embedding_gradients(*trace, seeds, pool);
     for (int i = 0; i < 20; i += 3) {
         GradientSeed seed = seeds[size_t(i)];
-        seed.number = 0;
+        seed.output = 0;
         const Matrix alone = backward(*trace, {&seed, 1}, pool)->stacks[0].resid[0];
         CHECK((together[0].of(i) - alone).norm() <= 1e-5 * alone.norm());
         CHECK(together[0].rows.part(i).tokens.end == seed.row + 1);
     }
 }
 
-TEST_CASE("backward: cancelled in the middle of a block, it looks at no further tile") {
+TEST_CASE("backward: cancelled within a block, it visits no further tile") {
     ThreadPool pool(1);
     std::string text;
     for (int i = 0; i < 30; ++i) text += "Lily had a red ball. ";
-    const auto story = run_story(text, pool);  // of two tiles a head or more
+    const auto story = run_story(text, pool);  // of two tiles per head or more
     const int n = story->output().size();
     REQUIRE(n > 128);
     struct : GradientObserver {

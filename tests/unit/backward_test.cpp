@@ -1,5 +1,6 @@
-// The reverse pass: by hand, against finite differences under masks and changes, cancelled, on any number of
-// threads. tests/reference/gradients.py holds every gradient of every family against torch.autograd.
+// Tests the reverse pass: by hand, by finite differences under masks and changes, when cancelled, on any
+// number of threads. tests/reference/gradients.py compares every gradient of every family with
+// torch.autograd.
 #include "model/backward/backward.h"
 
 #include <cmath>
@@ -22,7 +23,7 @@ Matrix column(std::initializer_list<float> values) {
     return out;
 }
 
-/// One head of width 1 over two tokens that see each other.
+/// Makes one head of width 1 over two tokens that attend to each other.
 AttentionActivations two_tokens(const Matrix& q, const Matrix& k, const Matrix& v, float cap = 0) {
     AttentionRule rule;
     rule.mask = MaskPlan::full(2, 2);
@@ -31,7 +32,7 @@ AttentionActivations two_tokens(const Matrix& q, const Matrix& k, const Matrix& 
     return {std::make_shared<const AttentionRule>(std::move(rule)), q, k, v};
 }
 
-/// Σ seeds · what lies there in a run.
+/// Σ seeds · activations of a run.
 double seeded(const Trace& trace, const std::vector<GradientSeed>& seeds) {
     double sum = 0;
     for (const GradientSeed& seed : seeds) {
@@ -46,7 +47,7 @@ double seeded(const Trace& trace, const std::vector<GradientSeed>& seeds) {
     return sum;
 }
 
-/// How far a step along the gradient by the embeddings moves the seeds' sum, beside what the gradient says.
+/// Compares the change of the seeds' sum along the gradient by the embeddings with the gradient's prediction.
 void check_step(const Trace& trace, ThreadPool& pool) {
     const int last = isize(trace.config().stacks) - 1, layers = trace.config().stacks[last].layers;
     const int n = trace.output().size(), d = trace.config().d_model;
@@ -75,7 +76,7 @@ void check_step(const Trace& trace, ThreadPool& pool) {
 
 TEST_CASE("backward: attention of two tokens by hand") {
     ThreadPool pool(1);
-    // Both scores are 0, so both weights ½. dP = dz v = (1, 3), its mean 2, dS = ½ (dP − 2) = (−½, ½).
+    // S = 0, so P = ½. dP = dz v = (1, 3), mean 2, dS = ½ (dP − 2) = (−½, ½).
     const AttentionActivations a = two_tokens(column({0, 0}), column({1, 3}), column({1, 3}));
     AttentionGradients g{{}, column({1, 0}), {}, {}, {}};
     const GradientRows both = GradientRows::whole(2, 1);
@@ -91,7 +92,7 @@ TEST_CASE("backward: attention of two tokens by hand") {
     CHECK(g.k.norm() == 0);  // q is 0
     CHECK((g.v - column({0.5f, 0.5f})).norm() < 1e-6);
 
-    // A soft cap of 1 passes 1 − tanh² of the raw score; with q = 2 and k = (1, 1) that is ½ · 2 · 1 = 1.
+    // A soft cap of 1 has the slope 1 − tanh² of the raw score; with q = 2 and k = (1, 1), ½ · 2 · 1 = 1.
     const AttentionActivations capped = two_tokens(column({2, 2}), column({1, 1}), column({1, 3}), 1);
     g.z = column({1, 0});
     attention_vjp(pool, capped, both, both, g, nullptr);
@@ -141,7 +142,8 @@ TEST_CASE("backward: a transposed product reads every layout and format") {
     CHECK((x - given * decoded).norm() < 1e-5 * x.norm());
 }
 
-TEST_CASE("backward: a step along the gradient moves what it should, with masks and changes in force") {
+TEST_CASE(
+    "backward: a step along the gradient changes the seeds' sum as predicted, under masks and changes") {
     ThreadPool pool(2);
     const std::vector<std::vector<std::string>> of_one{{},
                                                        {"mask:6>2", "mask:4-7>1-3@0.1"},
@@ -171,7 +173,7 @@ TEST_CASE("backward: a step along the gradient moves what it should, with masks 
         }
 }
 
-TEST_CASE("backward: rows that were put in place hide what was computed there") {
+TEST_CASE("backward: replaced rows pass no gradient to what was computed there") {
     ThreadPool pool(2);
     const std::vector<std::vector<std::string>> patches{{"mask:6>2", "patch-resid:2-4@0", "patch-resid:7@1"},
                                                         {"mask:6>2", "patch-attention:3-5@0"},
@@ -190,7 +192,7 @@ TEST_CASE("backward: rows that were put in place hide what was computed there") 
         }
 }
 
-TEST_CASE("backward: a pattern that is frozen passes nothing to its scores") {
+TEST_CASE("backward: a frozen pattern passes no gradient to its scores") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto plain = changed(model, {}, pool);
@@ -210,7 +212,7 @@ TEST_CASE("backward: a pattern that is frozen passes nothing to its scores") {
     CHECK(g.stacks[0].layers[0].self.v.leftCols(width).norm() > 0);
 }
 
-TEST_CASE("backward: what comes later is not asked, and a seed stands where it was put") {
+TEST_CASE("backward: later tokens get no gradient, and a seed stays at its row") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("llama"), {}, pool);
     const int d = trace->config().d_model;
@@ -235,7 +237,7 @@ TEST_CASE("backward: the same bits on any number of threads") {
         CHECK(same(a.stacks[0].resid[depth], b.stacks[0].resid[depth]));
 }
 
-TEST_CASE("backward: gradients that go back together are those of each alone") {
+TEST_CASE("backward: gradients propagated together equal those of each alone") {
     ThreadPool pool(2);
     for (const char* name : {"qwen3", "gemma2", "phi", "bert", "bart"}) {
         const auto trace = changed(reference_model(name),
@@ -246,15 +248,15 @@ TEST_CASE("backward: gradients that go back together are those of each alone") {
             seeds.push_back({last, 2 - i % 2, i, random_matrix(1, d, unsigned(i)), i});
         const auto all = *backward(*trace, seeds, pool);
         for (GradientSeed& seed : seeds) {
-            const int number = std::exchange(seed.number, 0);
+            const int output = std::exchange(seed.output, 0);
             const auto alone = *backward(*trace, {&seed, 1}, pool);
-            INFO(name, " ", number);
+            INFO(name, " ", output);
             for (size_t s = 0; s < alone.stacks.size(); ++s) {
                 const Matrix &mine = alone.stacks[s].resid[0], &of_all = all.stacks[s].resid[0];
-                CHECK((of_all.middleRows(number * mine.rows(), mine.rows()) - mine).norm() <=
+                CHECK((of_all.middleRows(output * mine.rows(), mine.rows()) - mine).norm() <=
                       1e-5 * mine.norm());
                 const Matrix &k = alone.stacks[s].layers[0].self.k, &ks = all.stacks[s].layers[0].self.k;
-                CHECK((ks.middleRows(number * k.rows(), k.rows()) - k).norm() <= 1e-5 * k.norm() + 1e-9);
+                CHECK((ks.middleRows(output * k.rows(), k.rows()) - k).norm() <= 1e-5 * k.norm() + 1e-9);
             }
         }
     }
@@ -275,7 +277,7 @@ struct Canceller : GradientObserver {
 
 }  // namespace
 
-TEST_CASE("backward: a cancelled pass leaves nothing") {
+TEST_CASE("backward: a cancelled pass returns an error") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
     const GradientSeed seed{0, 2, 9, random_matrix(1, trace->config().d_model, 7)};
@@ -284,10 +286,10 @@ TEST_CASE("backward: a cancelled pass leaves nothing") {
     REQUIRE(!g);
     CHECK((g.error().cancelled && canceller.begun == std::set<int>{2}));
     canceller.flag = false;
-    CHECK(backward(*trace, {&seed, 1}, pool, &canceller.flag));  // nothing of it is left behind
+    CHECK(backward(*trace, {&seed, 1}, pool, &canceller.flag));  // nothing of the cancelled pass remains
 }
 
-TEST_CASE("backward: embeddings in the place of a text's own give the same run") {
+TEST_CASE("backward: a run from a text's own embeddings is the same run") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "opt", "electra", "bart"}) {
         const auto trace = changed(reference_model(name), {}, pool);

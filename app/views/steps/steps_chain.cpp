@@ -12,8 +12,8 @@ namespace {
 constexpr float kLeastStage = 30, kMaxStage = 44, kLeastStrip = 20, kStageName = 96, kStageMeasure = 88,
                 kSideTitle = 26, kMeetingHigh = 34, kPanelShare = 0.4f, kPanelHigh = 260;
 
-bool is_of_query(ChainStep step) { return step <= ChainStep::q_turned; }
-bool is_of_key(ChainStep step) { return step > ChainStep::q_turned && step <= ChainStep::v; }
+bool is_of_query(ChainStep step) { return step <= ChainStep::q_rotated; }
+bool is_of_key(ChainStep step) { return step > ChainStep::q_rotated && step <= ChainStep::v; }
 
 /// How one stage's strip is explained.
 std::string help_of(const ChainStage& stage, int dimension, float value) {
@@ -140,7 +140,7 @@ StripPanel chain_panel(const Found<BlockChainRequest>& found) {
         case ChainEntry::How::norm:
             out.heading = entry + ": (x − mean) ÷ deviation · γ" + (e.bias ? " + β" : "");
             break;
-        case ChainEntry::How::turned:
+        case ChainEntry::How::rotated:
             out.heading = entry + ": turned with its partner by an angle that its position gives";
             break;
         case ChainEntry::How::weighted:

@@ -54,21 +54,22 @@ struct ChainMaker {
         apply_linear(pool, x.transpose(), matrix, y);
         return y.row(0).transpose();
     }
-    bool turns() const {
+    bool rotates() const {
         return !cross && c.positions == PositionScheme::rotary && !trace.rule(request.block).positions.off;
     }
     /// Adds q or k from the block's input to the vector of the score, which the trace holds.
     void add_head(ChainStep first, const char* name, const char* formula, const Linear& matrix,
-                  const Norm& norm, const Vector& x, const Vector& meets) {
-        const auto step = [&](int behind) {
-            return static_cast<ChainStep>(static_cast<int>(first) + behind);
+                  const Norm& norm, const Vector& x, const Vector& in_score) {
+        const auto step = [&](int offset) {
+            return static_cast<ChainStep>(static_cast<int>(first) + offset);
         };
         Vector y = projected(matrix, x);
         const std::string sign = matrix.bias ? formula + std::string(" + b") : formula;
-        add(step(0), name, sign, norm || turns() ? y : meets);
+        add(step(0), name, sign, norm || rotates() ? y : in_score);
         if (norm)
-            add(step(1), name + std::string("_normed"), norm_name(), turns() ? normalized(norm, y) : meets);
-        if (turns()) add(step(2), std::string("rot_") + name, "for its position", meets);
+            add(step(1), name + std::string("_normed"), norm_name(),
+                rotates() ? normalized(norm, y) : in_score);
+        if (rotates()) add(step(2), std::string("rot_") + name, "for its position", in_score);
     }
     Linear of_head(const Linear& matrix, Index head) const { return matrix.columns(head * d, d); }
 
@@ -115,106 +116,121 @@ struct ChainMaker {
                 after ? norm_name() : "what the next block reads", normalized(*norm, sum));
     }
     void make_entry();
-    void by_matrix(const Linear& of_head, const Linear& row, ChainStep from, const char* name);
-    void by_norm(const Norm& norm, ChainStep from);
+    void choose_entry();
+    bool explain_by_norm();
+    bool explain_by_head();
+    void explain_by_matrix(const Linear& all_rows, const Linear& row, ChainStep from, const char* name);
+    void explain(ChainEntry::How how, ChainStep from);
 };
 
-ChainStep read_by(const BlockChain& chain, ChainStep norm, ChainStep in) {
-    return chain.find(norm) ? norm : in;
+/// Returns the normed stage if the chain has it, else the one before it.
+ChainStep read_by(const BlockChain& chain, ChainStep normed, ChainStep before) {
+    return chain.find(normed) ? normed : before;
 }
 
-void ChainMaker::by_matrix(const Linear& rows, const Linear& row, ChainStep from, const char* name) {
+void ChainMaker::explain(ChainEntry::How how, ChainStep from) {
+    out.entry.how = how;
+    out.entry.from = from;
+}
+
+void ChainMaker::explain_by_matrix(const Linear& all_rows, const Linear& row, ChainStep from,
+                                   const char* name) {
     ChainEntry& e = out.entry;
-    e.how = ChainEntry::How::matrix;
-    e.from = from;
+    explain(ChainEntry::How::matrix, from);
     e.row = input_rows(row, 0, row.in).col(0);
     if (row.bias) e.bias = row.bias[0];
     e.matrix = name;
-    e.picture = map_of_linear(name, "its row", rows, true, pool);
+    e.picture = map_of_linear(name, "its row", all_rows, true, pool);
 }
 
-void ChainMaker::by_norm(const Norm& norm, ChainStep from) {
+/// Explains q, k or v as a row of the head's part of W_Q, W_K or W_V.
+bool ChainMaker::explain_by_head() {
+    struct Projection {
+        ChainStep step;
+        const Linear& matrix;
+        Index head;
+        ChainStep normed, before;
+        const char* name;
+    };
+    const Projection projections[] = {
+        {ChainStep::q, w.q, request.head, ChainStep::query_norm, ChainStep::query_in, "W_Q"},
+        {ChainStep::k, w.k, kv, ChainStep::key_norm, ChainStep::key_in, "W_K"},
+        {ChainStep::v, w.v, kv, ChainStep::key_norm, ChainStep::key_in, "W_V"}};
+    for (const Projection& p : projections) {
+        if (p.step != out.entry.step) continue;
+        const Linear row = p.matrix.columns(p.head * d + out.entry.dimension, 1);
+        explain_by_matrix(of_head(p.matrix, p.head), row, read_by(out, p.normed, p.before), p.name);
+        return true;
+    }
+    return false;
+}
+
+/// Explains an entry of a normed stage: (x − mean) / deviation · weight + bias.
+bool ChainMaker::explain_by_norm() {
+    struct NormedStage {
+        ChainStep step;
+        const Norm* norm;
+        ChainStep from;
+    };
+    const NormedStage normed[] = {{ChainStep::query_norm, &w.norm, ChainStep::query_in},
+                                  {ChainStep::key_norm, &w.norm, ChainStep::key_in},
+                                  {ChainStep::q_norm, &w.q_norm, ChainStep::q},
+                                  {ChainStep::k_norm, &w.k_norm, ChainStep::k},
+                                  {ChainStep::added_norm, &w.post_norm, ChainStep::projected},
+                                  {ChainStep::next_norm, next_norm(), ChainStep::sum}};
     ChainEntry& e = out.entry;
-    const Vector& x = out.find(from)->values;
-    e.how = ChainEntry::How::norm;
-    e.from = from;
+    const auto* const found = std::find_if(std::begin(normed), std::end(normed),
+                                           [&](const NormedStage& stage) { return stage.step == e.step; });
+    if (found == std::end(normed)) return false;
+    const Vector& x = out.find(found->from)->values;
+    explain(ChainEntry::How::norm, found->from);
     e.mean = c.norm == NormKind::layer_norm ? x.mean() : 0.0f;
     e.deviation = std::sqrt((x.array() - e.mean).square().mean() + c.norm_eps);
-    e.weight = norm.weight[e.dimension];
-    if (norm.bias) e.bias = norm.bias[e.dimension];
+    e.weight = found->norm->weight[e.dimension];
+    if (found->norm->bias) e.bias = found->norm->bias[e.dimension];
+    return true;
 }
 
-void ChainMaker::make_entry() {
+/// Chooses the requested stage and dimension, or the nearest that exist.
+void ChainMaker::choose_entry() {
     ChainEntry& e = out.entry;
     const ChainStage* stage = out.find(request.step);
     for (int step = static_cast<int>(request.step); !stage && step >= 0; --step)
         stage = out.find(static_cast<ChainStep>(step));
-    e.step = stage->step;
     Index largest = 0;
     stage->values.cwiseAbs().maxCoeff(&largest);
+    e.step = stage->step;
     e.dimension = request.dimension < 0 ? narrow<int>(largest)
                                         : std::min(request.dimension, narrow<int>(stage->values.size()) - 1);
     e.value = stage->values[e.dimension];
-    const auto head = [&](const Linear& m, Index number, ChainStep norm, ChainStep in, const char* name) {
-        by_matrix(of_head(m, number), m.columns(number * d + e.dimension, 1), read_by(out, norm, in), name);
-    };
-    const auto made = [&](ChainEntry::How how, ChainStep from) {
-        e.how = how;
-        e.from = from;
-    };
+}
+
+void ChainMaker::make_entry() {
     using How = ChainEntry::How;
+    choose_entry();
+    if (explain_by_norm() || explain_by_head()) return;
+    ChainEntry& e = out.entry;
     switch (e.step) {
-        case ChainStep::query_in:
-        case ChainStep::key_in:
-            break;
-        case ChainStep::query_norm:
-            by_norm(w.norm, ChainStep::query_in);
-            break;
-        case ChainStep::key_norm:
-            by_norm(w.norm, ChainStep::key_in);
-            break;
-        case ChainStep::q:
-            head(w.q, request.head, ChainStep::query_norm, ChainStep::query_in, "W_Q");
-            break;
-        case ChainStep::k:
-            head(w.k, kv, ChainStep::key_norm, ChainStep::key_in, "W_K");
-            break;
-        case ChainStep::v:
-            head(w.v, kv, ChainStep::key_norm, ChainStep::key_in, "W_V");
-            break;
-        case ChainStep::q_norm:
-            by_norm(w.q_norm, ChainStep::q);
-            break;
-        case ChainStep::k_norm:
-            by_norm(w.k_norm, ChainStep::k);
-            break;
-        case ChainStep::q_turned:
-            made(How::turned, read_by(out, ChainStep::q_norm, ChainStep::q));
-            break;
-        case ChainStep::k_turned:
-            made(How::turned, read_by(out, ChainStep::k_norm, ChainStep::k));
-            break;
+        case ChainStep::q_rotated:
+            return explain(How::rotated, read_by(out, ChainStep::q_norm, ChainStep::q));
+        case ChainStep::k_rotated:
+            return explain(How::rotated, read_by(out, ChainStep::k_norm, ChainStep::k));
         case ChainStep::z:
-            if (z_made_by == ZBy::weights) made(How::weighted, ChainStep::v);
-            break;
+            if (z_made_by == ZBy::weights) explain(How::weighted, ChainStep::v);
+            return;
         case ChainStep::heads:
-            made(How::joined, ChainStep::z);
-            break;
+            return explain(How::joined, ChainStep::z);
         case ChainStep::projected:
             if (out_made_by == OutBy::heads)
-                by_matrix(w.o, w.o.columns(e.dimension, 1), ChainStep::heads, "W_O");
-            break;
-        case ChainStep::added_norm:
-            by_norm(w.post_norm, ChainStep::projected);
-            break;
+                explain_by_matrix(w.o, w.o.columns(e.dimension, 1), ChainStep::heads, "W_O");
+            return;
         case ChainStep::sum:
-            made(How::sum, ChainStep::query_in);
+            explain(How::sum, ChainStep::query_in);
             e.term = out.find(ChainStep::query_in)->values[e.dimension];
             e.added = e.value - e.term;
-            break;
-        case ChainStep::next_norm:
-            by_norm(*next_norm(), ChainStep::sum);
-            break;
+            return;
+        default:
+            return;  // query_in and key_in enter the block: nothing here made them
     }
 }
 

@@ -19,12 +19,12 @@ enum class ChainStep {
     query_norm,  // … after the norm before the block
     q,           // [d_head] W_Q · x + b
     q_norm,      // normalized per head
-    q_turned,    // rotated by its position
+    q_rotated,   // rotated by its position
     key_in,      // [d_model] of the key's token; in cross-attention the encoder's output
     key_norm,
     k,
     k_norm,
-    k_turned,
+    k_rotated,
     v,           // [d_head]
     z,           // [d_head] of the head: Σ weight · v
     heads,       // [heads · d_head]: z of all heads, concatenated
@@ -55,7 +55,7 @@ struct ChainEntry {
     float mean = 0, deviation = 0, weight = 0;
     /// A sum: its two terms.
     float term = 0, added = 0;
-    enum class How { given, matrix, norm, turned, joined, sum, weighted } how = How::given;
+    enum class How { given, matrix, norm, rotated, joined, sum, weighted } how = How::given;
 };
 
 struct BlockChain {

@@ -26,8 +26,8 @@ struct QueryRow {
 /// Returns for each token the position of its previous occurrence, or −1.
 std::vector<int> last_copies(std::span<const int> ids);
 
-/// A row of the table of statistics. A head's value is the mean over the queries for which it is defined;
-/// fully masked rows count as uniform attention (MaskPlan).
+/// Defines a row of the table of statistics. A head's value is the mean over the queries for which it is
+/// defined; fully masked rows count as uniform attention (MaskPlan).
 struct HeadStatistic {
     const char* key;         // "previous", on the command line and in files
     const char* label;       // "previous token", as shown to users

@@ -133,8 +133,8 @@ HeadObserver::HeadObserver(const ModelConfig& c, std::span<const Sequence> input
     }
 }
 
-/// Lets what was seen begin at another query: with room for those before it, or without some of them.
-void HeadObserver::begin_at(const Block& block, SeenRows& seen, int first) {
+/// Makes `seen` begin at query `first`: adds room for earlier queries, or drops leading ones.
+void HeadObserver::start_at(const Block& block, SeenRows& seen, int first) {
     if (first == seen.first) return;
     const Index end = seen.first + seen.statistics.rows(), kept = end - std::max(first, seen.first);
     Matrix statistics(end - first, kStatistics);
@@ -150,7 +150,7 @@ void HeadObserver::begin_at(const Block& block, SeenRows& seen, int first) {
 void HeadObserver::begin(int block, int first) {
     blocks_[block].seen_from = first;
     for (int head = 0; head < blocks_[block].heads; ++head)
-        begin_at(blocks_[block], seen_[AttentionHead{block, head}], first);
+        start_at(blocks_[block], seen_[AttentionHead{block, head}], first);
 }
 
 void HeadObserver::see(int block, const PatternTile& tile) {
@@ -175,33 +175,46 @@ void HeadObserver::note_statistics(const Block& block, const PatternTile& tile, 
     }
 }
 
-/// How many of the first `rows` rows of an earlier summary of a head, over so many keys, it can take.
-int HeadObserver::rows_to_take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const {
+/// Counts the leading rows, of `rows` valid ones, that this summary can reuse of an earlier one of the head
+/// over `past_keys` keys.
+int HeadObserver::reusable_rows(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const {
     const Block& now = blocks_[head.block];
     const int past_queries = narrow<int>(past.by_query.rows());
-    const int down = scale_down(past_queries, max_), across = scale_of(past_keys, max_);
-    if (down > now.down || across > now.across) return 0;
-    return rows < past_queries ? rows >> down << down : rows;  // an entry that lost a part is made anew
+    const int past_down = scale_down(past_queries, max_);
+    const int past_across = scale_of(past_keys, max_);
+    if (past_down > now.down || past_across > now.across) return 0;  // entries cannot become finer
+    if (rows >= past_queries) return rows;
+    return rows >> past_down << past_down;  // recomputes a partially covered entry
 }
 
-/// The entries of an earlier summary's first rows, as many as were taken, and what was seen behind them.
-Matrix HeadObserver::joined_entries(AttentionHead head, const HeadSummary& past, int taken,
+/// Merges the entries of an earlier summary's first `rows` rows with those seen in this pass. A row of
+/// entries that covers queries of both takes the maximum.
+///
+///               past keys     new keys
+///     reused  [ max-pooled  | −1         ]
+///     seen    [ this pass                ]
+Matrix HeadObserver::merged_entries(AttentionHead head, const HeadSummary& past, int rows,
                                     int past_keys) const {
     const Block& now = blocks_[head.block];
-    const int down = scale_down(narrow<int>(past.by_query.rows()), max_);
-    const Index up = Index{1} << (now.down - down),
-                left = Index{1} << (now.across - scale_of(past_keys, max_));
-    Matrix coarser;
-    if (up > 1 || left > 1)
-        coarser = largest_of_blocks(past.entries.topRows(entry_count(taken, down)), up, left);
-    const Matrix &kept = coarser.size() ? coarser : past.entries, &seen = seen_[head].entries;
+    const int past_down = scale_down(narrow<int>(past.by_query.rows()), max_);
+    const int past_across = scale_of(past_keys, max_);
+    const Index pool_down = Index{1} << (now.down - past_down);
+    const Index pool_across = Index{1} << (now.across - past_across);
+    Matrix pooled;
+    if (pool_down > 1 || pool_across > 1)
+        pooled =
+            largest_of_blocks(past.entries.topRows(entry_count(rows, past_down)), pool_down, pool_across);
+    const Matrix& reused = pooled.size() ? pooled : past.entries;
+    const Matrix& seen = seen_[head].entries;
+
     Matrix out(entry_count(now.queries, now.down), entry_count(now.keys, now.across));
-    const Index lines = entry_count(taken, now.down), columns = std::min(kept.cols(), out.cols());
-    out.topLeftCorner(lines, columns) = kept.topLeftCorner(lines, columns);
-    out.topRightCorner(lines, out.cols() - columns).setConstant(-1);
-    out.bottomRows(out.rows() - lines) = seen.bottomRows(out.rows() - lines);
-    if (seen.rows() > out.rows() - lines)  // the last line covers rows of both
-        out.row(lines - 1) = out.row(lines - 1).cwiseMax(seen.row(0));
+    const Index top = entry_count(rows, now.down);
+    const Index bottom = out.rows() - top;
+    const Index left = std::min(reused.cols(), out.cols());
+    out.topLeftCorner(top, left) = reused.topLeftCorner(top, left);
+    out.topRightCorner(top, out.cols() - left).setConstant(-1);
+    out.bottomRows(bottom) = seen.bottomRows(bottom);
+    if (seen.rows() > bottom) out.row(top - 1) = out.row(top - 1).cwiseMax(seen.row(0));
     return out;
 }
 
@@ -220,13 +233,13 @@ PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, 
     for_heads(trace.config(), pool, [&](AttentionHead h) {
         const int kept = kept_rows(trace, h, reuse), past_keys = kept ? past.trace->key_count(h.block) : 0;
         const HeadSummary* const before = kept ? &(*past.heads)[h] : nullptr;
-        const int taken = before ? rows_to_take(h, *before, kept, past_keys) : 0;
+        const int taken = before ? reusable_rows(h, *before, kept, past_keys) : 0;
         SeenRows& seen = seen_[h];
-        begin_at(blocks_[h.block], seen, taken);
+        start_at(blocks_[h.block], seen, taken);
         show_pattern(trace, h, taken, blocks_[h.block].seen_from, pool, *this);
         HeadSummary& out = heads_[h];
         if (taken) out.tiles.assign(before->tiles.begin(), before->tiles.begin() + taken / kTileQueries);
-        out.entries = taken ? joined_entries(h, *before, taken, past_keys) : std::move(seen.entries);
+        out.entries = taken ? merged_entries(h, *before, taken, past_keys) : std::move(seen.entries);
         out.by_query = taken ? Rows(before->by_query, taken, std::move(seen.statistics))
                              : Rows(std::move(seen.statistics));
         out.statistics = means(out);

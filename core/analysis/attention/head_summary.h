@@ -68,10 +68,10 @@ private:
         Matrix statistics;
         Matrix entries;  // from the row of entries that contains `first`
     };
-    static void begin_at(const Block& block, SeenRows& seen, int first);
+    static void start_at(const Block& block, SeenRows& seen, int first);
     void note_statistics(const Block& block, const PatternTile& tile, SeenRows& seen) const;
-    int rows_to_take(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const;
-    Matrix joined_entries(AttentionHead head, const HeadSummary& past, int taken, int past_keys) const;
+    int reusable_rows(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const;
+    Matrix merged_entries(AttentionHead head, const HeadSummary& past, int rows, int past_keys) const;
     Matrix thumbnail(AttentionHead head) const;
 
     int max_, side_ = 1;                         // rows of a thumbnail: maximum, and actual

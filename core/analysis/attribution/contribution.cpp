@@ -34,8 +34,8 @@ public:
         // [n, d_model], the stream that the block's output is added to
         Matrix stream = trace.resid_before(block, pool);
         scales_ = Vector::Ones(stream.rows());
-        if (after_) bend(stream);
-        if (moved_norm_ && !after_) read_scales();
+        if (after_) apply_linear_norm(stream);
+        if (moved_norm_ && !after_) compute_scales();
         squares_ = stream.cast<double>().rowwise().squaredNorm();
         moving_.resize(trace.query_count(block), heads_);
         for (int h = 0; h < heads_; ++h)
@@ -67,19 +67,19 @@ private:
         return narrow<int>(std::max<Index>(1, kEntries / (Index{heads_} * trace_.key_count(block_))));
     }
     /// Applies the linear part of a norm, without the scale of a row.
-    void bend(MatrixRef rows) const {
+    void apply_linear_norm(MatrixRef rows) const {
         if (trace_.config().norm == NormKind::layer_norm) rows.colwise() -= rows.rowwise().mean().eval();
         rows.array().rowwise() *=
             Eigen::Map<const Eigen::RowVectorXf>(moved_norm_.weight, rows.cols()).array();
     }
     /// Computes 1 / (what the block's post-norm divides each row by).
-    void read_scales() {
+    void compute_scales() {
         Matrix out = trace_.proj_out(block_, 0, trace_.query_count(block_), pool_);
         if (trace_.config().norm == NormKind::layer_norm) out.colwise() -= out.rowwise().mean().eval();
         scales_ = (out.array().square().rowwise().mean() + trace_.config().norm_eps).rsqrt().matrix();
     }
     /// f = v W_O of each head for the keys from `first` on, [keys, heads · d_model].
-    void move_values(const Matrix& weights, int first, Matrix& moved) const {
+    void project_values(const Matrix& weights, int first, Matrix& moved) const {
         const Index width = trace_.config().d_head(block_), d = weights.cols();
         moved.setZero();
         for (int h = 0; h < heads_; ++h) {
@@ -89,7 +89,7 @@ private:
                 pool_, trace_.v(block_, h).middleRows(first, moved.rows()),
                 Linear::of_floats(weights.row(h * width).data(), nullptr, width, d, WeightLayout::in_out),
                 own);
-            if (moved_norm_) bend(own);
+            if (moved_norm_) apply_linear_norm(own);
         }
     }
     void multiply_values(const Matrix& stream) {
@@ -100,47 +100,55 @@ private:
         const int together =
             narrow<int>(std::clamp<Index>(kEntries / (heads_ * weights.cols()), 1, kBlockRows));
         products_.resize(keys, Index{heads_} * heads_);
-        beside_ = Matrix::Zero(self_ ? keys : 0, heads_);
+        stream_products_ = Matrix::Zero(self_ ? keys : 0, heads_);
         for (int first = 0; first < keys; first += together) {
             pool_.stop_point();
             Matrix moved = spare_matrix(std::min(together, keys - first), heads_ * weights.cols());
-            move_values(weights, first, moved);
+            project_values(weights, first, moved);
             pool_.run(narrow<int>(moved.rows()), [&](int i) {
                 const Eigen::Map<const Matrix> f(moved.row(i).data(), heads_, weights.cols());
                 Eigen::Map<Matrix>(products_.row(first + i).data(), heads_, heads_).noalias() =
                     f * f.transpose();
-                if (self_) beside_.row(first + i) = (f * stream.row(first + i).transpose()).transpose();
+                if (self_)
+                    stream_products_.row(first + i) = (f * stream.row(first + i).transpose()).transpose();
             });
             leave_spare(std::move(moved));
         }
     }
-    /// Lengths of what each key moves to some queries, into rows of `lengths` from `row` on; of a query's own
-    /// key with its stream.
+    /// ‖Σ_h α f‖ of each key for some queries, with the stream for a query's own key; writes rows of
+    /// `lengths` from `row` on.
     void measure(int first, int queries, int row, Matrix& lengths) const {
+        const std::vector<Matrix> patterns = moving_patterns(first, queries);
+        Matrix weights(queries, heads_), products(queries, heads_);
+        for (Index key = 0; key < lengths.cols(); ++key) {
+            if (pool_.stopped()) return;
+            for (int h = 0; h < heads_; ++h) weights.col(h) = patterns[size_t(h)].col(key);
+            weights.array().colwise() *= scales_.segment(first, queries).array();
+            auto column = lengths.col(key).segment(row, queries);
+            if ((weights.array() == 0).all()) {
+                column.setZero();
+            } else {  // √(αᵀ G α)
+                products.noalias() =
+                    weights * Eigen::Map<const Matrix>(products_.row(key).data(), heads_, heads_);
+                column = products.cwiseProduct(weights).rowwise().sum().cwiseMax(0.0f).cwiseSqrt();
+            }
+            if (self_ && key >= first && key < first + queries)
+                column[key - first] = with_stream(key, weights.row(key - first), column[key - first]);
+        }
+    }
+    /// Returns α of each head, [queries, keys]; 0 in rows that the head does not move.
+    std::vector<Matrix> moving_patterns(int first, int queries) const {
         std::vector<Matrix> patterns;
         for (int h = 0; h < heads_; ++h)
             patterns.push_back(moving_.col(h).segment(first, queries).asDiagonal() *
                                trace_.pattern_rows(block_, h, first, queries));
-        Matrix weights(queries, heads_), weighed(queries, heads_);
-        for (Index j = 0; j < lengths.cols(); ++j) {
-            if (pool_.stopped()) return;
-            for (int h = 0; h < heads_; ++h) weights.col(h) = patterns[size_t(h)].col(j);
-            weights.array().colwise() *= scales_.segment(first, queries).array();
-            auto column = lengths.col(j).segment(row, queries);
-            if ((weights.array() == 0).all()) {
-                column.setZero();
-            } else {
-                weighed.noalias() =
-                    weights * Eigen::Map<const Matrix>(products_.row(j).data(), heads_, heads_);
-                column = weighed.cwiseProduct(weights).rowwise().sum().cwiseMax(0.0f).cwiseSqrt();
-            }
-            if (self_ && j >= first && j < first + queries) {
-                const Index i = j - first;
-                const double square = squares_[j] + 2 * double(weights.row(i).dot(beside_.row(j))) +
-                                      double(column[i]) * double(column[i]);
-                column[i] = float(std::sqrt(std::max(square, 0.0)));
-            }
-        }
+        return patterns;
+    }
+    /// |x + Σ α f| = √(|x|² + 2 Σ α (x · f) + |Σ α f|²) at a token, given the length of Σ α f.
+    float with_stream(Index token, const Eigen::Ref<const Eigen::RowVectorXf>& weights, float length) const {
+        const double square = squares_[token] + 2 * double(weights.dot(stream_products_.row(token))) +
+                              double(length) * double(length);
+        return float(std::sqrt(std::max(square, 0.0)));
     }
 
     const Trace& trace_;
@@ -149,7 +157,7 @@ private:
     bool self_;
     Matrix moving_;            // [n, heads]: moving_rows
     Matrix products_;          // [keys, heads · heads]
-    Matrix beside_;            // [n, heads]: stream · f of the query's own token
+    Matrix stream_products_;   // [n, heads]: stream · f of the query's own token
     Eigen::VectorXd squares_;  // [n]: squared lengths of the stream
     Vector scales_;            // [n]
     Norm moved_norm_;          // norm of the block's output, alone or (after_) with the stream

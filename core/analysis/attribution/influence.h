@@ -28,7 +28,7 @@ enum class InfluenceMethod {
     attribution_patching
 };
 
-/// A row of the table of methods.
+/// Defines a row of the table of methods.
 struct InfluenceMethodRow {
     InfluenceMethod method;
     const char* word;   // on the command line

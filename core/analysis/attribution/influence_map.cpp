@@ -57,7 +57,7 @@ Result<std::vector<GradientSeed>> metric_seeds(const InfluenceRuns& runs, Metric
         metric.position = first + i;
         TRY(const Metric own, resolved(metric, runs.own ? *runs.own : runs.trace, pool));
         TRY(GradientSeed seed, metric_seed(own, runs.trace, runs.own, pool));
-        seed.number = i;
+        seed.output = i;
         out.push_back(std::move(seed));
     }
     return out;

@@ -52,7 +52,7 @@ Result<Matrix> relevance_paths(const Trace& trace, std::span<const int> position
         const size_t count = std::min(together, seeds.size() - first);
         Matrix starts = Matrix::Zero(Index(count), trace.output().size());
         for (size_t i = 0; i < count; ++i) {
-            seeds[first + i].number = narrow<int>(i);
+            seeds[first + i].output = narrow<int>(i);
             starts(Index(i), positions[first + i]) = 1;
         }
         PathWalk walk(trace, stack, layer, starts);

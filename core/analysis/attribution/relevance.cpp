@@ -46,10 +46,10 @@ void RelevanceWalk::see(int block, const GradientTile& tile) {
     const PatternTile& at = tile.pattern;
     if (block != block_ || included_.left_out.count({block, at.head})) return;
     const auto above = walk_.moving(trace_.config().block(block).stack)
-                           .row(tile.number)
+                           .row(tile.output)
                            .segment(at.first, at.weights.rows());
     if (above.maxCoeff() <= 0) return;
-    sums_.row(tile.number * trace_.config().heads(block) + at.head)
+    sums_.row(tile.output * trace_.config().heads(block) + at.head)
         .segment(at.first_key, at.weights.cols()) += above * positive_part(tile);
 }
 

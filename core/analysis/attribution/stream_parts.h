@@ -51,6 +51,7 @@ StreamParts parts_read(const Trace& trace, int block, bool keys, int token, Thre
 StreamParts parts_left(const Trace& trace, int stack, int token, ThreadPool& pool);
 
 /// Norms parts with the scale of `whole`, their sum; adds the norm's bias to the first row.
-void apply_fixed_norm(const ModelConfig& config, const Norm& norm, const Eigen::RowVectorXf& whole, Matrix& rows);
+void apply_fixed_norm(const ModelConfig& config, const Norm& norm, const Eigen::RowVectorXf& whole,
+                      Matrix& rows);
 
 }  // namespace headlight

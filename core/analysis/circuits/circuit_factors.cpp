@@ -171,7 +171,8 @@ Matrix output_logits(const Model& model, AttentionHead head, ThreadPool& pool) {
     const ModelConfig& c = model.config;
     const Index d = c.d_head(head.block);
     const Matrix o = input_rows(weights_of(model, head.block).o, head.head * d, d);
-    Matrix x = scale_by_norm(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
+    Matrix x =
+        scale_by_norm(c, model.weights.stacks.back().final_norm, written_through(model, head.block, o));
     x *= c.logit_scale;
     check_fits(model.weights.unembedding.out * d * int64_t{2 * sizeof(float)});  // and transposed
     if (model.weights.head_dense) x = multiplied(without_bias(model.weights.head_dense), x, pool);

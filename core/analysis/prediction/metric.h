@@ -20,7 +20,7 @@ struct Metric {
     bool operator==(const Metric&) const = default;
 };
 
-/// A row of the table of kinds.
+/// Defines a row of the table of kinds.
 struct MetricRow {
     MetricKind kind;
     const char* word;   // before the token, as spelled: "log p"

@@ -58,8 +58,8 @@ std::optional<Error> no_number(const Model& model, const std::string& text) {
                      " go from #0 to #" + std::to_string(model.config.vocab - 1) + "; correct it."};
     const size_t at = text.rfind('@');
     if (at == std::string::npos || at == 0) return std::nullopt;
-    const std::string behind = trimmed(text.substr(at + 1));
-    if (!behind.empty() && !is_any_number(behind)) return std::nullopt;
+    const std::string rest = trimmed(text.substr(at + 1));
+    if (!rest.empty() && !is_any_number(rest)) return std::nullopt;
     return Error{in_quotes(shortened(text.substr(at))) +
                  " is no position; write its number from 0 behind the @, as in ball@12."};
 }

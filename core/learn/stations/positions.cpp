@@ -143,39 +143,40 @@ std::optional<Grid> between_of_model(const StationInput& in, int count,
 }
 
 /// Gives the open model its positions in one way: unchanged, none, or shuffled.
-struct ToldPositions {
+struct ChangedPositions {
     std::string title, change;  // as --change reads it; "": none
     std::shared_ptr<const Trace> trace;
 };
 
-Result<std::vector<ToldPositions>> told_positions(const StationInput& in, int seed, ThreadPool& pool) {
+Result<std::vector<ChangedPositions>> positions_in_each_way(const StationInput& in, int seed,
+                                                            ThreadPool& pool) {
     const Trace& trace = *in.trace;
-    std::vector<ToldPositions> out{{"as they are", "", nullptr},
-                                   {"switched off", "positions:off", nullptr},
-                                   {"shuffled", "positions:shuffle:" + std::to_string(seed), nullptr}};
-    for (ToldPositions& told : out) {
+    std::vector<ChangedPositions> out{{"as they are", "", nullptr},
+                                      {"switched off", "positions:off", nullptr},
+                                      {"shuffled", "positions:shuffle:" + std::to_string(seed), nullptr}};
+    for (ChangedPositions& run : out) {
         ForwardRequest request = trace.request;
         std::erase_if(request.intervention.changes,
                       [](const Change& c) { return change_row(c.kind).target == ChangeTarget::positions; });
-        if (!told.change.empty()) {
-            TRY(Change change, parse_change(trace.config(), told.change));
+        if (!run.change.empty()) {
+            TRY(Change change, parse_change(trace.config(), run.change));
             request.intervention.changes.push_back(std::move(change));
         }
-        TRY(told.trace, run_trace(trace.model, std::move(request), pool, in.cancel, in.trace));
+        TRY(run.trace, run_trace(trace.model, std::move(request), pool, in.cancel, in.trace));
     }
     return out;
 }
 
 /// Shows the selected head's pattern; masked cells are empty.
-Grid told_grid(const StationInput& in, const ToldPositions& told) {
-    const Matrix weights = masked_pattern(*told.trace, in.block, in.head);
+Grid pattern_grid(const StationInput& in, const ChangedPositions& run) {
+    const Matrix weights = masked_pattern(*run.trace, in.block, in.head);
     const float nothing = std::numeric_limits<float>::quiet_NaN();
-    const AttentionBlock block = told.trace->config().block(in.block);
-    return {"Head " + head_name(told.trace->config(), in.block, in.head) + ", positions " + told.title,
+    const AttentionBlock block = run.trace->config().block(in.block);
+    return {"Head " + head_name(run.trace->config(), in.block, in.head) + ", positions " + run.title,
             "query",
             "key",
-            token_labels(*told.trace, block.stack),
-            token_labels(*told.trace, block.key_stack()),
+            token_labels(*run.trace, block.stack),
+            token_labels(*run.trace, block.key_stack()),
             (weights.array() < 0).select(Matrix::Constant(weights.rows(), weights.cols(), nothing), weights),
             false,
             "",
@@ -183,7 +184,7 @@ Grid told_grid(const StationInput& in, const ToldPositions& told) {
 }
 
 /// Lists the prediction in each way, and what becomes of the model's own.
-std::optional<Table> told_table(const std::vector<ToldPositions>& all, ThreadPool& pool) {
+std::optional<Table> prediction_table(const std::vector<ChangedPositions>& all, ThreadPool& pool) {
     const Trace& own = *all[0].trace;
     if (!own.model->has_logits() || predicting_positions(own).empty()) return std::nullopt;
     const int at = predicting_positions(own).back();
@@ -191,27 +192,27 @@ std::optional<Table> told_table(const std::vector<ToldPositions>& all, ThreadPoo
     const std::string first = prediction_label(*own.model, id);
     Table out{
         "What comes next", {"positions", "prediction", "p", "p of “" + first + "”", "as a change"}, {}, {}};
-    for (const ToldPositions& told : all) {
-        const Prediction best = predictions(*told.trace, at, 1, pool)[0];
-        add_cells(out, {words_cell(told.title), words_cell(prediction_label(*own.model, best.id)),
+    for (const ChangedPositions& run : all) {
+        const Prediction best = predictions(*run.trace, at, 1, pool)[0];
+        add_cells(out, {words_cell(run.title), words_cell(prediction_label(*own.model, best.id)),
                         number_cell(double(best.probability), 3),
-                        number_cell(double(probabilities_at(*told.trace, at, pool)[id]), 3),
-                        words_cell(told.change.empty() ? "none" : told.change)});
+                        number_cell(double(probabilities_at(*run.trace, at, pool)[id]), 3),
+                        words_cell(run.change.empty() ? "none" : run.change)});
     }
     return out;
 }
 
 /// Returns whether the open model's positions can be changed.
-bool can_be_told(const StationInput& in) {
+bool can_change_positions(const StationInput& in) {
     return reads_tokens(in) && in.trace->has_weights() && in.trace->config().has_head({in.block, in.head}) &&
            in.trace->config().positions != PositionScheme::none &&
            std::max(in.trace->query_count(in.block), in.trace->key_count(in.block)) <= kMaxMapped;
 }
 
-Status add_told(const StationInput& in, int seed, ThreadPool& pool, Page& page) {
-    TRY(const auto all, told_positions(in, seed, pool));
-    for (const ToldPositions& told : all) page.blocks.push_back(told_grid(in, told));
-    if (auto table = told_table(all, pool)) page.blocks.push_back(std::move(*table));
+Status add_changed(const StationInput& in, int seed, ThreadPool& pool, Page& page) {
+    TRY(const auto all, positions_in_each_way(in, seed, pool));
+    for (const ChangedPositions& run : all) page.blocks.push_back(pattern_grid(in, run));
+    if (auto table = prediction_table(all, pool)) page.blocks.push_back(std::move(*table));
     return success();
 }
 
@@ -233,7 +234,7 @@ Result<Page> positions_page(const StationInput& in, const PositionsState& state,
     page.blocks.push_back(waves(table, width, base));
     page.blocks.push_back(by_distance(table, width, base));
     page.blocks.push_back(uniqueness(width, base));
-    if (can_be_told(in)) TRY_STATUS(add_told(in, state.seed, pool, page));
+    if (can_change_positions(in)) TRY_STATUS(add_changed(in, state.seed, pool, page));
     page.note = std::to_string(width) + " components, base " + decimals(base, 0);
     return page;
 }

@@ -106,7 +106,7 @@ std::string source_name(MatrixSource source, const HeadInputs& x) {
 }
 
 Matrix project_heads(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
-                  const std::vector<HeadOutcome>& outcomes, ThreadPool& pool) {
+                     const std::vector<HeadOutcome>& outcomes, ThreadPool& pool) {
     const Index all = x.small ? 3 : Index(in.trace->config().heads(in.block)) * x.width;
     Matrix z = Matrix::Zero(x.x_q.rows(), all);
     for (int i = 0; i < isize(outcomes); ++i)

@@ -43,6 +43,6 @@ HeadOutcome outcome_of(const StationInput& in, const HeadInputs& x, int head, co
 
 /// [queries, d_model]: projects the concatenated heads by W_O; for small vectors W_O is the identity.
 Matrix project_heads(const StationInput& in, const HeadInputs& x, const std::vector<int>& heads,
-                  const std::vector<HeadOutcome>& outcomes, ThreadPool& pool);
+                     const std::vector<HeadOutcome>& outcomes, ThreadPool& pool);
 
 }  // namespace headlight::learn

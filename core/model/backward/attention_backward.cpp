@@ -40,26 +40,36 @@ void multiply(ConstMatrixRef a, ConstMatrixRef b, MatrixRef c, bool added) {
         }
 }
 
-/// Where the rows of one number's gradient in a tile are.
-struct InTile {
-    int number;
-    Index tile, among, count;  // the first: in the tile, among those of all numbers in it; how many
-    Index queries;             // … in the gradients by q and z
-    Index keys, first, seen;   // those keys of the tile that it has: in the gradients by k and v, in the tile
+/// Locates the part of one output's gradient that lies in a tile of the pattern. The gradients by the tile's
+/// scores of all outputs are packed one below the other.
+struct OutputInTile {
+    int output;
+    Index packed_row;  // its first row among the packed ones
+    Index tile_row;    // its first query in the tile
+    Index query_row;   // the same query in the gradients by q and z
+    Index rows;        // its queries
+    Index tile_key;    // its first key in the tile
+    Index key_row;     // the same key in the gradients by k and v
+    Index keys;        // its keys in the tile
 };
 
-/// One head of some numbers' gradients on its way back.
+KeyRange overlap(const KeyRange& a, const KeyRange& b) {
+    const int begin = std::max(a.begin, b.begin);
+    return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
+/// Propagates the gradients of the outputs [first, last) through one head.
 struct HeadBackward {
     const AttentionRule& rule;
     const int head;
     const Rows q, k, v;                  // [n, d_head], [keys, d_head]
-    const GradientRows &queries, &keys;  // of all numbers, of which it is those from `first` on
+    const GradientRows &queries, &keys;  // of all outputs
     const int first, last;
     MatrixRef dz;  // [rows of queries, d_head]
     MatrixRef dq, dk, dv;
 
     /// Converts the gradient by z as used to the one by the head's own z, where the user ablated the head.
-    void to_own_z() {
+    void undo_ablation() {
         const HeadRule::Z kind = rule.change(head) ? rule.change(head)->z : HeadRule::Z::kept;
         for (int i = first; i < last && kind != HeadRule::Z::kept; ++i) {
             auto own = dz.middleRows(queries.part(i).at, queries.part(i).tokens.size());
@@ -69,37 +79,44 @@ struct HeadBackward {
         }
     }
 
-    std::vector<InTile> in_tile(const PatternTile& tile) const {
-        std::vector<InTile> out;
-        const int end = tile.first + narrow<int>(tile.weights.rows()),
-                  last_key = tile.first_key + narrow<int>(tile.weights.cols());
-        Index among = 0;
-        for (int i = first; i < last; ++i) {
-            const auto &own = queries.part(i), &seen = keys.part(i);
-            const int from = std::max(own.tokens.begin, tile.first), to = std::min(own.tokens.end, end);
-            if (from >= to) continue;
-            const int key = std::max(seen.tokens.begin, tile.first_key),
-                      key_end = std::max(key, std::min(seen.tokens.end, last_key));
-            out.push_back({i, from - tile.first, among, to - from, own.at + from - own.tokens.begin,
-                           seen.at + key - seen.tokens.begin, key - tile.first_key, key_end - key});
-            among += to - from;
+    std::vector<OutputInTile> outputs_in(const PatternTile& tile) const {
+        const KeyRange tile_queries{tile.first, tile.first + narrow<int>(tile.weights.rows())};
+        const KeyRange tile_keys{tile.first_key, tile.first_key + narrow<int>(tile.weights.cols())};
+        std::vector<OutputInTile> found;
+        Index packed_row = 0;
+        for (int output = first; output < last; ++output) {
+            const GradientRows::Part& own_queries = queries.part(output);
+            const GradientRows::Part& own_keys = keys.part(output);
+            const KeyRange in_queries = overlap(own_queries.tokens, tile_queries);
+            const KeyRange in_keys = overlap(own_keys.tokens, tile_keys);
+            if (in_queries.size() == 0) continue;
+            found.push_back({.output = output,
+                             .packed_row = packed_row,
+                             .tile_row = in_queries.begin - tile_queries.begin,
+                             .query_row = own_queries.at + in_queries.begin - own_queries.tokens.begin,
+                             .rows = in_queries.size(),
+                             .tile_key = in_keys.begin - tile_keys.begin,
+                             .key_row = own_keys.at + in_keys.begin - own_keys.tokens.begin,
+                             .keys = in_keys.size()});
+            packed_row += in_queries.size();
         }
-        return out;
+        return found;
     }
 
     /// dS = P ∘ (dP − rowsum(P ∘ dP)) / temperature: [rows, keys], by the scores before mask and temperature.
-    Matrix by_scores(const PatternTile& tile, const std::vector<InTile>& all,
+    Matrix by_scores(const PatternTile& tile, const std::vector<OutputInTile>& all,
                      const Matrix& by_weights) const {
         const float temperature = rule.temperature_of(head);
         Matrix out = Matrix::Zero(by_weights.rows(), by_weights.cols());
         if (temperature == 0 || std::isinf(temperature)) return out;
-        for (const InTile& one : all)
-            for (Index r = 0; r < one.count; ++r) {
-                const int query = tile.first + narrow<int>(one.tile + r);
+        for (const OutputInTile& one : all)
+            for (Index r = 0; r < one.rows; ++r) {
+                const int query = tile.first + narrow<int>(one.tile_row + r);
                 if (rule.is_given(head, query) || rule.mask_of(head).fully_masked(query)) continue;
-                const auto weights = tile.weights.row(one.tile + r);
-                const auto by = by_weights.row(one.among + r);
-                out.row(one.among + r) = (weights.array() * (by.array() - weights.dot(by))) / temperature;
+                const auto weights = tile.weights.row(one.tile_row + r);
+                const auto by = by_weights.row(one.packed_row + r);
+                out.row(one.packed_row + r) =
+                    (weights.array() * (by.array() - weights.dot(by))) / temperature;
             }
         return out;
     }
@@ -124,43 +141,45 @@ struct HeadBackward {
         return out;
     }
 
-    void see(const PatternTile& tile, const SeeGradient& seen) {
-        const std::vector<InTile> all = in_tile(tile);
+    void propagate(const PatternTile& tile, const SeeGradient& observer) {
+        const std::vector<OutputInTile> all = outputs_in(tile);
         if (all.empty()) return;
-        const Index rows = all.back().among + all.back().count, width = tile.weights.cols();
+        const Index rows = all.back().packed_row + all.back().rows, width = tile.weights.cols();
         Matrix z(rows, dz.cols()), by_weights(rows, width);
-        for (const InTile& one : all)
-            z.middleRows(one.among, one.count) = dz.middleRows(one.queries, one.count);
+        for (const OutputInTile& one : all)
+            z.middleRows(one.packed_row, one.rows) = dz.middleRows(one.query_row, one.rows);
         multiply_keys(z, v, tile.first_key, by_weights);
         Matrix d = by_scores(tile, all, by_weights);
-        for (const InTile& one : all) {
-            if (!seen) break;
-            const PatternTile own{rule, head, tile.first + narrow<int>(one.tile), tile.first_key,
-                                  tile.weights.middleRows(one.tile, one.count)};
-            seen({own, by_weights.middleRows(one.among, one.count), d.middleRows(one.among, one.count),
-                  one.number});
+        for (const OutputInTile& one : all) {
+            if (!observer) break;
+            const PatternTile own{rule, head, tile.first + narrow<int>(one.tile_row), tile.first_key,
+                                  tile.weights.middleRows(one.tile_row, one.rows)};
+            observer({own, by_weights.middleRows(one.packed_row, one.rows),
+                      d.middleRows(one.packed_row, one.rows), one.output});
         }
-        pass_on(tile, all, z, d);
+        add_gradients(tile, all, z, d);
     }
 
     /// Adds to the gradients by q, k and v, given those by z and by the scores.
-    void pass_on(const PatternTile& tile, const std::vector<InTile>& all, const Matrix& z, Matrix& d) {
+    void add_gradients(const PatternTile& tile, const std::vector<OutputInTile>& all, const Matrix& z,
+                       Matrix& d) {
         if (const Matrix slope = slopes(tile); slope.size())
-            for (const InTile& one : all)
-                d.middleRows(one.among, one.count).array() *= slope.middleRows(one.tile, one.count).array();
+            for (const OutputInTile& one : all)
+                d.middleRows(one.packed_row, one.rows).array() *=
+                    slope.middleRows(one.tile_row, one.rows).array();
         d *= rule.scale;
         const Matrix tile_k = k.middleRows(tile.first_key, d.cols()),
                      tile_q = q.middleRows(tile.first, tile.weights.rows());
-        const Matrix weights_turned = tile.weights.transpose(), turned = d.transpose();
+        const Matrix weights_transposed = tile.weights.transpose(), d_transposed = d.transpose();
         Matrix by_q(d.rows(), tile_k.cols());
         multiply(d, tile_k, by_q, false);
-        for (const InTile& one : all) {
-            dq.middleRows(one.queries, one.count) = by_q.middleRows(one.among, one.count);
-            if (one.seen == 0) continue;
-            multiply(weights_turned.block(one.first, one.tile, one.seen, one.count),
-                     z.middleRows(one.among, one.count), dv.middleRows(one.keys, one.seen), true);
-            multiply(turned.block(one.first, one.among, one.seen, one.count),
-                     tile_q.middleRows(one.tile, one.count), dk.middleRows(one.keys, one.seen), true);
+        for (const OutputInTile& one : all) {
+            dq.middleRows(one.query_row, one.rows) = by_q.middleRows(one.packed_row, one.rows);
+            if (one.keys == 0) continue;
+            multiply(weights_transposed.block(one.tile_key, one.tile_row, one.keys, one.rows),
+                     z.middleRows(one.packed_row, one.rows), dv.middleRows(one.key_row, one.keys), true);
+            multiply(d_transposed.block(one.tile_key, one.packed_row, one.keys, one.rows),
+                     tile_q.middleRows(one.tile_row, one.rows), dk.middleRows(one.key_row, one.keys), true);
         }
     }
 };
@@ -203,7 +222,7 @@ void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const Gradie
            dz = spare_matrix(out.z.rows(), out.z.cols());
     dz = out.z;
     // same tiles for all outputs: results do not depend on the number of threads
-    const KeyRange asked = queries.hull();
+    const KeyRange hull = queries.hull();
     const int together = outputs_together(a.k.rows()), shares = (queries.outputs() + together - 1) / together;
     pool.run(shares * rule.heads, [&](int i) {
         const int head = i % rule.heads, first = i / rule.heads * together;
@@ -222,9 +241,9 @@ void attention_vjp(ThreadPool& pool, const AttentionActivations& a, const Gradie
                           out.q.middleCols(own, width),
                           dk.middleCols(own, width),
                           dv.middleCols(own, width)};
-        back.to_own_z();
-        show_pattern(pool, rule, head, q, k, asked.begin, asked.end,
-                     [&](const PatternTile& tile) { back.see(tile, see); });
+        back.undo_ablation();
+        show_pattern(pool, rule, head, q, k, hull.begin, hull.end,
+                     [&](const PatternTile& tile) { back.propagate(tile, see); });
     });
     leave_spare(std::move(dz));
     out.k = sum_shared(rule, std::move(dk));

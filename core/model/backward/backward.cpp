@@ -12,15 +12,15 @@
 
 namespace headlight {
 
-Matrix EmbeddingGradients::of(int number) const {
-    const GradientRows::Part& part = rows.part(number);
+Matrix EmbeddingGradients::of(int output) const {
+    const GradientRows::Part& part = rows.part(output);
     Matrix out = Matrix::Zero(rows.tokens(), values.cols());
     out.middleRows(part.tokens.begin, part.tokens.size()) = values.middleRows(part.at, part.tokens.size());
     return out;
 }
 
-Vector EmbeddingGradients::squared_lengths(int number) const {
-    const GradientRows::Part& part = rows.part(number);
+Vector EmbeddingGradients::squared_lengths(int output) const {
+    const GradientRows::Part& part = rows.part(output);
     Vector out = Vector::Zero(rows.tokens());
     out.segment(part.tokens.begin, part.tokens.size()) =
         values.middleRows(part.at, part.tokens.size()).rowwise().squaredNorm();
@@ -43,7 +43,7 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
         const KeyRange own{seed.row, seed.row + narrow<int>(seed.gradient.rows())};
         HEADLIGHT_CHECK(own.begin >= 0 && own.end <= flow.rows.tokens() &&
                         seed.gradient.cols() == flow.d.cols());
-        KeyRange& all = tokens[static_cast<size_t>(seed.number)];
+        KeyRange& all = tokens[static_cast<size_t>(seed.output)];
         all = joined(all, own);
     }
     const GradientRows wider = flow.rows.with(tokens);
@@ -51,7 +51,7 @@ void add_seeds(std::span<const GradientSeed> seeds, int stack, int depth, Flow& 
     flow.rows = wider;
     for (const GradientSeed& seed : seeds) {
         if (seed.stack != stack || seed.depth != depth) continue;
-        const GradientRows::Part& part = wider.part(seed.number);
+        const GradientRows::Part& part = wider.part(seed.output);
         flow.d.middleRows(part.at + seed.row - part.tokens.begin, seed.gradient.rows()) += seed.gradient;
     }
 }
@@ -85,13 +85,13 @@ void stack_vjp(StackBackward& s, int stack, std::span<const GradientSeed> seeds,
 /// factor.
 RopeTables inverse_rope(const Pass& pass) {
     RopeTables tables(pass);
-    for (RopeTable* table : {&tables.usual, &tables.local}) table->sine *= -1;
+    for (RopeTable* table : {&tables.global, &tables.local}) table->sine *= -1;
     return tables;
 }
 
 int outputs_of(std::span<const GradientSeed> seeds) {
     int out = 1;
-    for (const GradientSeed& seed : seeds) out = std::max(out, seed.number + 1);
+    for (const GradientSeed& seed : seeds) out = std::max(out, seed.output + 1);
     return out;
 }
 

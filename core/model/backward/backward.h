@@ -46,7 +46,7 @@ struct Gradients {
 struct GradientSeed {
     int stack = 0, depth = 0, row = 0;
     Matrix gradient;  // [rows from `row` on, d_model]
-    int number = 0;   // which output; backward adds up the seeds of one output
+    int output = 0;   // which output; backward adds up the seeds of one output
 };
 
 /// Holds rows of one head's gradients while they are in cache, as PatternTile holds rows of its pattern.
@@ -54,7 +54,7 @@ struct GradientTile {
     const PatternTile& pattern;
     ConstMatrixRef by_weights;  // [queries, keys], by the pattern
     ConstMatrixRef by_scores;   // by the scores before mask and temperature: 0 where they have no effect
-    int number = 0;             // which output, as GradientSeed counts them
+    int output = 0;             // which output, as GradientSeed counts them
 };
 
 /// Receives the gradients that grow with n², which are not kept. Visits the last layer first; skips blocks
@@ -84,9 +84,9 @@ struct EmbeddingGradients {
     GradientRows rows;
     Matrix values;  // [rows, d_model]
     /// [n, d_model] of one output.
-    Matrix of(int number) const;
+    Matrix of(int output) const;
     /// [n]: squared lengths of one output's rows.
-    Vector squared_lengths(int number) const;
+    Vector squared_lengths(int output) const;
 };
 
 /// Computes only the gradients by the embeddings of each stack. Keeps no gradient on the way and propagates

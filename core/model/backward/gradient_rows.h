@@ -31,7 +31,7 @@ public:
     int tokens() const { return n_; }
     int outputs() const { return isize(parts_); }
     Index rows() const { return std::ssize(token_of_); }
-    const Part& part(int number) const { return parts_[static_cast<size_t>(number)]; }
+    const Part& part(int output) const { return parts_[static_cast<size_t>(output)]; }
     /// Returns the token of each row.
     std::span<const int> token_of() const { return token_of_; }
     /// Returns the smallest range of tokens that contains those of every output.

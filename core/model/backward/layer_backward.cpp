@@ -13,12 +13,12 @@ namespace headlight {
 namespace {
 
 /// sum = x + block(reads); out = sum (pre-norm) or norm(sum) (post-norm).
-struct Passed {
+struct BlockOutput {
     Matrix sum, out;
 };
 
 /// Holds the gradients by x and by reads of x + block(reads).
-struct ByInputs {
+struct ResidualGradients {
     Matrix x, reads;
 };
 
@@ -33,13 +33,14 @@ struct LayerBackward {
 
     Matrix run(Matrix by_post);
     template <class Block>
-    Passed pass(const Norm& norm, const Matrix& x, const Block& block) const {
-        Passed p{x + block(), {}};
+    BlockOutput rerun(const Norm& norm, const Matrix& x, const Block& block) const {
+        BlockOutput p{x + block(), {}};
         p.out = after ? s.norm(norm, p.sum) : p.sum;
         return p;
     }
-    template <class Through>
-    ByInputs back(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d, const Through& through);
+    template <class Vjp>
+    ResidualGradients residual_vjp(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d,
+                                   const Vjp& vjp);
     Matrix self_attention_vjp(const Matrix& x, Matrix d);
     Matrix cross_attention_vjp(Matrix d);
     Matrix mlp_vjp_of(const Matrix& x, const Matrix& d) const;
@@ -47,8 +48,8 @@ struct LayerBackward {
                    Matrix d, const GradientRows& keys, AttentionGradients& gradients) const;
     Matrix heads_vjp(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
                      const Norm& norm, int heads) const;
-    void turn_back(const GradientRows& of, int heads, Matrix& d) const;
-    Matrix norm_back(const Norm& norm, const Matrix& x, const Matrix& d) const {
+    void undo_rotation(const GradientRows& of, int heads, Matrix& d) const;
+    Matrix norm_vjp_of_rows(const Norm& norm, const Matrix& x, const Matrix& d) const {
         return norm_vjp(s.config(), norm, x, d, rows.token_of(), s.pool);
     }
     /// Copies a gradient to `to`, if gradients are kept.
@@ -64,14 +65,14 @@ void LayerBackward::block_vjp(int block, const AttentionWeights& weights,
     if (weights.post_norm) {
         Matrix z(attention.q.rows(), weights.o.in);
         attend(s.pool, *attention.rule, attention.q, attention.k, attention.v, 0, z);
-        d = norm_back(weights.post_norm, project_out(weights, z, s.pool), d);
+        d = norm_vjp_of_rows(weights.post_norm, project_out(weights, z, s.pool), d);
     }
     gradients.z = linear_vjp(s.pool, d, weights.o);
     leave_spare(std::move(d));
     const Index width = gradients.z.cols() / attention.rule->heads;
     for (int head = 0; head < isize(attention.rule->changed); ++head)
-        attention.rule->changed[head].given_z.hide(rows.token_of(),
-                                                   gradients.z.middleCols(head * width, width));
+        attention.rule->changed[head].given_z.zero_replaced(rows.token_of(),
+                                                            gradients.z.middleCols(head * width, width));
     SeeGradient see;
     if (GradientObserver* const observer = s.observer) {
         observer->begin(block);
@@ -89,7 +90,7 @@ AttentionGradients no_gradients(const AttentionActivations& a, const GradientRow
 }
 
 /// Undoes the rotation: from the gradient by rotated q or k to the one before it.
-void LayerBackward::turn_back(const GradientRows& of, int heads, Matrix& d) const {
+void LayerBackward::undo_rotation(const GradientRows& of, int heads, Matrix& d) const {
     const Rope& rope = s.config().rope_of(s.stack, l);
     const RopeTable& table = s.inverse_rope.of(s.config(), rope);
     if (!table.sine.size()) return;
@@ -104,7 +105,7 @@ void LayerBackward::turn_back(const GradientRows& of, int heads, Matrix& d) cons
 /// Propagates from q or k to x: back through the rotation, the norm of each head and the projection.
 Matrix LayerBackward::heads_vjp(const Matrix& x, Matrix d, const GradientRows& of, const Linear& weights,
                                 const Norm& norm, int heads) const {
-    turn_back(of, heads, d);
+    undo_rotation(of, heads, d);
     if (norm) {
         const Matrix before = project(s.pool, x, weights);
         const Index width = d.cols() / heads;
@@ -131,7 +132,7 @@ Matrix LayerBackward::self_attention_vjp(const Matrix& x, Matrix d) {
         d.setZero();
         return d;
     }
-    rule.given_out.hide(rows.token_of(), d);
+    rule.given_out.zero_replaced(rows.token_of(), d);
     const GradientRows queries = query_rows(rule, rows), entering = entering_rows(rule, queries);
     d = rows.widened(std::move(d), queries);
     rows = queries;
@@ -155,7 +156,7 @@ Matrix LayerBackward::cross_attention_vjp(Matrix d) {
         return d;
     }
     const AttentionRule& rule = *a.cross.rule;
-    rule.given_out.hide(rows.token_of(), d);
+    rule.given_out.zero_replaced(rows.token_of(), d);
     const GradientRows queries = query_rows(rule, rows);
     d = rows.widened(std::move(d), queries);
     rows = queries;
@@ -172,30 +173,30 @@ Matrix LayerBackward::mlp_vjp_of(const Matrix& x, const Matrix& d) const {
     if (a.changed.no_mlp) return Matrix::Zero(d.rows(), d.cols());
     if (a.changed.mlp_out.empty()) return mlp_vjp(s, w, x, d, rows.token_of());
     Matrix own = d;
-    a.changed.mlp_out.hide(rows.token_of(), own);
+    a.changed.mlp_out.zero_replaced(rows.token_of(), own);
     return mlp_vjp(s, w, x, own, rows.token_of());
 }
 
 /// Propagates through x + block(norm(reads)), or norm(x + block(reads)) if post-norm. `vjp(x, d)` maps the
 /// gradient by the block's output to the one by its input x; it may widen `rows`.
-template <class Through>
-ByInputs LayerBackward::back(const Norm& norm, const Matrix& reads, const Matrix& sum, Matrix d,
-                             const Through& through) {
-    if (after) d = norm_back(norm, sum, d);
+template <class Vjp>
+ResidualGradients LayerBackward::residual_vjp(const Norm& norm, const Matrix& reads, const Matrix& sum,
+                                              Matrix d, const Vjp& vjp) {
+    if (after) d = norm_vjp_of_rows(norm, sum, d);
     const bool before = !after && norm;
-    Matrix by_reads = through(before ? s.norm(norm, reads) : reads, d);
-    if (before) leave_spare(std::exchange(by_reads, norm_back(norm, reads, by_reads)));
+    Matrix by_reads = vjp(before ? s.norm(norm, reads) : reads, d);
+    if (before) leave_spare(std::exchange(by_reads, norm_vjp_of_rows(norm, reads, by_reads)));
     return {std::move(d), std::move(by_reads)};
 }
 
 Matrix LayerBackward::run(Matrix d) {
     const Matrix pre = a.resid_pre.all();
-    Passed self, cross, mlp;  // sums and outputs that the forward pass did not keep
+    BlockOutput self, cross, mlp;  // sums and outputs that the forward pass did not keep
     const bool parallel = s.config().parallel;
     if (after || !parallel)
-        self = pass(w.self.norm, pre, [&] { return attention_output(s, w.self, a.self); });
+        self = rerun(w.self.norm, pre, [&] { return attention_output(s, w.self, a.self); });
     if (s.stack.cross)
-        cross = pass(w.cross.norm, self.out, [&] { return attention_output(s, w.cross, a.cross); });
+        cross = rerun(w.cross.norm, self.out, [&] { return attention_output(s, w.cross, a.cross); });
     const Matrix& mid = s.stack.cross ? cross.out : self.out;
     const Matrix& mlp_reads = parallel ? pre : mid;
     if (after) {
@@ -206,33 +207,34 @@ Matrix LayerBackward::run(Matrix d) {
     }
 
     /// Adds the gradients of the two paths, around and through a block, at the rows that entered it.
-    const auto joined = [this](ByInputs both, const GradientRows& left) {
+    const auto joined = [this](ResidualGradients both, const GradientRows& left) {
         both.x = left.widened(std::move(both.x), rows);
         add_spare(both.x, std::move(both.reads));
         return std::move(both.x);
     };
-    ByInputs by = back(w.mlp_norm, mlp_reads, mlp.sum, std::move(d),
-                       [&](const Matrix& x, const Matrix& dy) { return mlp_vjp_of(x, dy); });
+    ResidualGradients by = residual_vjp(w.mlp_norm, mlp_reads, mlp.sum, std::move(d),
+                                        [&](const Matrix& x, const Matrix& dy) { return mlp_vjp_of(x, dy); });
     keep(out.mlp_out, by.x);
-    const Matrix beside = parallel ? std::move(by.reads) : Matrix();  // bypasses the blocks between
-    const GradientRows left_mlp = rows;
-    d = parallel ? std::move(by.x) : joined(std::move(by), left_mlp);
+    const Matrix mlp_input_gradient =
+        parallel ? std::move(by.reads) : Matrix();  // bypasses the blocks between
+    const GradientRows mlp_rows = rows;
+    d = parallel ? std::move(by.x) : joined(std::move(by), mlp_rows);
     keep(out.resid_mid, d);
     if (s.stack.cross) {
-        by = back(w.cross.norm, self.out, cross.sum, std::move(d),
-                  [&](const Matrix&, const Matrix& dy) { return cross_attention_vjp(dy); });
+        by = residual_vjp(w.cross.norm, self.out, cross.sum, std::move(d),
+                          [&](const Matrix&, const Matrix& dy) { return cross_attention_vjp(dy); });
         keep(out.cross.out, by.x);
-        d = joined(std::move(by), left_mlp);
+        d = joined(std::move(by), mlp_rows);
         keep(out.resid_cross, d);
     }
-    const GradientRows left_cross = rows;
-    by = back(w.self.norm, pre, self.sum, std::move(d),
-              [&](const Matrix& x, const Matrix& dy) { return self_attention_vjp(x, dy); });
+    const GradientRows cross_rows = rows;
+    by = residual_vjp(w.self.norm, pre, self.sum, std::move(d),
+                      [&](const Matrix& x, const Matrix& dy) { return self_attention_vjp(x, dy); });
     keep(out.self.out, by.x);
-    d = joined(std::move(by), left_cross);
-    if (parallel) d += left_mlp.widened(beside, rows);
+    d = joined(std::move(by), cross_rows);
+    if (parallel) d += mlp_rows.widened(mlp_input_gradient, rows);
     keep(out.resid_pre, d);
-    a.changed.resid_pre.hide(rows.token_of(), d);
+    a.changed.resid_pre.zero_replaced(rows.token_of(), d);
     return d;
 }
 

@@ -138,22 +138,23 @@ Matrix mlp_vjp(const StackRun& run, const LayerWeights& w, const Matrix& x, cons
     constexpr Index kTokens = 256, kGradients = 512;
     Matrix out = spare_matrix(gradient.rows(), x.cols());
     for (Index first = 0; first < x.rows(); first += kTokens) {
-        const std::vector<Index> met = rows_within(tokens, first, kTokens);
-        if (met.empty()) continue;
-        const auto [low, high] = std::minmax_element(
-            met.begin(), met.end(), [&](Index a, Index b) { return tokens[size_t(a)] < tokens[size_t(b)]; });
+        const std::vector<Index> hits = rows_within(tokens, first, kTokens);
+        if (hits.empty()) continue;
+        const auto [low, high] = std::minmax_element(hits.begin(), hits.end(), [&](Index a, Index b) {
+            return tokens[size_t(a)] < tokens[size_t(b)];
+        });
         const int begin = tokens[size_t(*low)], end = tokens[size_t(*high)] + 1;
         const HiddenRows hidden = mlp_again(run, w, x.middleRows(begin, end - begin));
-        for (Index at = 0; at < std::ssize(met); at += kGradients) {
-            const Index count = std::min(kGradients, std::ssize(met) - at);
+        for (Index at = 0; at < std::ssize(hits); at += kGradients) {
+            const Index count = std::min(kGradients, std::ssize(hits) - at);
             Matrix some = spare_matrix(count, gradient.cols());
             std::vector<int> own;
             for (Index i = 0; i < count; ++i) {
-                some.row(i) = gradient.row(met[size_t(at + i)]);
-                own.push_back(tokens[size_t(met[size_t(at + i)])] - begin);
+                some.row(i) = gradient.row(hits[size_t(at + i)]);
+                own.push_back(tokens[size_t(hits[size_t(at + i)])] - begin);
             }
             Matrix part = mlp_rows_vjp(run, w, hidden, own, std::move(some));
-            for (Index i = 0; i < count; ++i) out.row(met[size_t(at + i)]) = part.row(i);
+            for (Index i = 0; i < count; ++i) out.row(hits[size_t(at + i)]) = part.row(i);
             leave_spare(std::move(part));
         }
     }

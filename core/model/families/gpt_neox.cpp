@@ -25,7 +25,7 @@ Result<ModelConfig> read_gpt_neox(const Json& root, const std::string& file) {
                        {.theta = "rotary_emb_base",
                         .share = "rotary_pct",
                         .usual_share = 0.25,
-                        .turns = RopeKeys::any_part});
+                        .rotated = RopeKeys::any_part});
     c.end_id = 2;
     return r.finish(c);
 }

@@ -23,8 +23,8 @@ Result<ModelConfig> read_phi(const Json& root, const std::string& file) {
     c.qk_norm = r.boolean({"qk_layernorm"}, false);
     c.logits_bias = true;
     c.tied_unembedding = r.boolean({"tie_word_embeddings"}, false);
-    c.rope =
-        read_rope(r, c, {.share = "partial_rotary_factor", .usual_share = 0.5, .turns = RopeKeys::even_part});
+    c.rope = read_rope(
+        r, c, {.share = "partial_rotary_factor", .usual_share = 0.5, .rotated = RopeKeys::even_part});
     c.end_id = 2;
     return r.finish(c);
 }

@@ -82,7 +82,7 @@ struct ChangeTokens {
     const std::vector<std::string>&queries, &keys;
 };
 
-/// A row of the table of changes: the only place to add one.
+/// Defines a row of the table of changes: the only place to add one.
 struct ChangeRow {
     ChangeKind kind;
     ChangeTarget target;

@@ -52,7 +52,7 @@ void GivenRows::put(int start, MatrixRef rows) const {
     }
 }
 
-void GivenRows::hide(std::span<const int> positions, MatrixRef gradients) const {
+void GivenRows::zero_replaced(std::span<const int> positions, MatrixRef gradients) const {
     HEADLIGHT_CHECK(gradients.rows() == std::ssize(positions));
     for (const Part& part : parts)
         for (Index i = 0; i < gradients.rows(); ++i)

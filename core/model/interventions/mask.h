@@ -38,7 +38,7 @@ struct MaskPair {
 
 inline constexpr int kPadding = -1;
 
-/// A row of the table of masks.
+/// Defines a row of the table of masks.
 struct MaskKind {
     const char* name;
     const char* label;  // for users; each # is one of the numbers

@@ -81,17 +81,17 @@ void read_scaling(ConfigReader& r, const ModelConfig& c, const Json& parameters,
 /// Converts the number of dimensions that a class computes per head: of an odd number the next one is rotated
 /// too, with the frequencies of the odd number. Returns false if the class in transformers cannot compute it
 /// either.
-bool count_dims(Rope& rope, double count, int d_head, RopeKeys::Turns turns) {
+bool count_dims(Rope& rope, double count, int d_head, RopeKeys::Rotated rotated) {
     if (!(count > -1 && count <= d_head)) return false;
-    const int counted = int(count), turned = counted + counted % 2;
-    rope.dims = turned;
+    const int counted = int(count), rotated_dims = counted + counted % 2;
+    rope.dims = rotated_dims;
     rope.odd = counted % 2 == 1;
     if (rope.scaling == RopeScaling::yarn && rope.odd) {
         if (counted > 3) return false;
         if (counted == 1) rope.dims = 0;
     }
     if (rope.scaling == RopeScaling::dynamic && counted == 2) return false;
-    switch (turns) {
+    switch (rotated) {
         case RopeKeys::whole_head:
             return rope.dims == d_head;
         case RopeKeys::even_part:
@@ -109,14 +109,14 @@ double rotary_width(ConfigReader& r, const ModelConfig& c) {
     return own == 0 ? double(c.stacks[0].d_head) : own;
 }
 
-void read_dims(ConfigReader& r, const ModelConfig& c, const Json& parameters, RopeKeys::Turns turns,
+void read_dims(ConfigReader& r, const ModelConfig& c, const Json& parameters, RopeKeys::Rotated rotated,
                Rope& rope) {
-    const bool counts = turns != RopeKeys::whole_head || rope.scaling != RopeScaling::none;
+    const bool counts = rotated != RopeKeys::whole_head || rope.scaling != RopeScaling::none;
     const double share =
         counts ? r.keep(json_number(parameters, "partial_rotary_factor", 1, r.file()), 1.0) : 1;
     const double count = rotary_width(r, c) * share;
     const int d_head = c.stacks[0].d_head;
-    if (count_dims(rope, count, d_head, turns)) return;
+    if (count_dims(rope, count, d_head, rotated)) return;
     rope.dims = 0;
     r.fail(r.file() + ": rotary positions would turn " +
            std::to_string(int64_t(std::clamp(count, -1e6, 1e6))) + " of the " + std::to_string(d_head) +
@@ -137,13 +137,13 @@ void complete_rope_type(Json& parameters) {
 }
 
 Rope read_rope_parameters(ConfigReader& r, const ModelConfig& c, const Json& parameters,
-                          RopeKeys::Turns turns) {
+                          RopeKeys::Rotated rotated) {
     Rope rope;
     rope.theta = r.positive(parameters, "rope_theta", 10000);
     rope.scaling = scaling_of(r, parameters);
     rope.original_context = c.context;
     read_scaling(r, c, parameters, rope);
-    read_dims(r, c, parameters, turns, rope);
+    read_dims(r, c, parameters, rotated, rope);
     return rope;
 }
 
@@ -158,7 +158,7 @@ Rope read_rope(ConfigReader& r, const ModelConfig& c, const RopeKeys& keys) {
     complete_rope(r, parameters, "partial_rotary_factor", keys.share, keys.usual_share);
     complete_rope_type(parameters);
     if (r.root().contains(kOriginal)) parameters[kOriginal] = r.root()[kOriginal];
-    return read_rope_parameters(r, c, parameters, keys.turns);
+    return read_rope_parameters(r, c, parameters, keys.rotated);
 }
 
 }  // namespace headlight

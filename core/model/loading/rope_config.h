@@ -11,7 +11,7 @@ struct RopeKeys {
     double usual_theta = 10000;
     JsonKey share = or_null("partial_rotary_factor");
     double usual_share = 1;
-    enum Turns { whole_head, even_part, any_part } turns = whole_head;
+    enum Rotated { whole_head, even_part, any_part } rotated = whole_head;
     bool reads_layer_types = false;  // the class expects one object per layer type in rope_parameters
 };
 
@@ -21,7 +21,7 @@ Rope read_rope(ConfigReader& r, const ModelConfig& config, const RopeKeys& keys 
 
 /// Reads them from one object that also holds rope_theta, rope_type and partial_rotary_factor.
 Rope read_rope_parameters(ConfigReader& r, const ModelConfig& config, const Json& parameters,
-                          RopeKeys::Turns turns);
+                          RopeKeys::Rotated rotated);
 
 /// Sets `name` in the object, if it is missing, to root[key], or to `usual` if that is missing too.
 void complete_rope(ConfigReader& r, Json& parameters, const char* name, JsonKey key, double usual);
