@@ -1,4 +1,4 @@
-// Word alignments, layer patterns and positions, by hand.
+// Tests word alignments, layer patterns and positions on cases computed by hand.
 #include <cmath>
 
 #include "analysis/attention/layer_patterns.h"
@@ -10,7 +10,7 @@
 
 using namespace headlight;
 
-TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the mean is the heads' mean") {
+TEST_CASE("word alignment: rows are chosen tokens, words join pieces, the mean is over heads") {
     ThreadPool pool(2);
     const auto input = *encode_input(
         *translator(), {"The cat sat on the mat.", "", "Die Katze saß auf der Matte.", {}, {}, {}, nullptr});
@@ -38,7 +38,7 @@ TEST_CASE("word alignment: rows are what is chosen, words join their pieces, the
     CHECK(words.strongest[1] == 1);  // Katze from cat
 }
 
-TEST_CASE("word alignment: crossings are pairs of links in the other order") {
+TEST_CASE("word alignment: crossings are pairs of links in reverse order") {
     CHECK(count_crossings({0, 1, 2, 3}) == 0);
     CHECK(count_crossings({0, 3, 1, 2}) == 2);
     CHECK(count_crossings({3, 2, 1, 0}) == 6);
@@ -53,7 +53,7 @@ TEST_CASE("word alignment: bits are the rows' mutual information with the column
     CHECK(alignment_bits(Matrix::Constant(4, 4, 0.25f)) == doctest::Approx(0));
     Matrix same = Matrix::Zero(4, 4);
     same.col(2).setOnes();
-    CHECK(alignment_bits(same) == doctest::Approx(0));  // sharp, but all look at one word
+    CHECK(alignment_bits(same) == doctest::Approx(0));  // sharp, but all attend to one word
     Matrix two(2, 2);
     two << 0.75f, 0.25f, 0.25f, 0.75f;
     CHECK(alignment_bits(two) == doctest::Approx(1 - 0.8112781).epsilon(1e-4));
@@ -69,7 +69,7 @@ TEST_CASE("layer patterns: encoder, masked decoder and cross, of one head or the
     CHECK(kinds[1].block == 4);
     CHECK(kinds[2].block == 7);
     CHECK((kinds[2].weights - trace->pattern(7, 4)).cwiseAbs().maxCoeff() == 0);
-    CHECK(kinds[1].weights(0, 1) == -1);  // what comes later is masked
+    CHECK(kinds[1].weights(0, 1) == -1);  // later keys are masked
     Matrix mean = Matrix::Zero(trace->query_count(7), trace->key_count(7));
     for (int h = 0; h < 8; ++h) mean += trace->pattern(7, h) / 8;
     CHECK(((*answer_layer_patterns(*trace, LayerPatternsRequest{1, -1}, pool))[2].weights - mean)
@@ -88,12 +88,13 @@ TEST_CASE("positions: the sinusoidal table by its formula; dot products depend o
     CHECK(p.between(2, 9) == doctest::Approx(p.between(20, 27)).epsilon(1e-4));
 }
 
-TEST_CASE("positions: rotations, slopes and buckets as their papers give them") {
+TEST_CASE("positions: rotations, slopes and buckets as in their papers") {
     const auto llama = reference_model("llama"), bloom = reference_model("bloom"), t5 = reference_model("t5"),
                gpt2 = reference_model("gpt2");
     const Positions turns = positions_of(*llama, {0, 0, 0, 16});
     CHECK(turns.scheme == PositionScheme::rotary);
-    CHECK(turns.table(5, 0) == doctest::Approx(std::cos(5.0)));  // the first pair turns by one a position
+    // the first pair rotates by one radian per position
+    CHECK(turns.table(5, 0) == doctest::Approx(std::cos(5.0)));
     CHECK(turns.between(3, 3) == doctest::Approx(1));
     CHECK(turns.between(2, 9) == doctest::Approx(turns.table.row(7).mean()));
     const Positions slopes = positions_of(*bloom, {0, 0, 1, 16});
@@ -109,7 +110,7 @@ TEST_CASE("positions: rotations, slopes and buckets as their papers give them") 
     CHECK(both_ways.distances.back() == 15);
     CHECK(both_ways.buckets[15] == 0);                                 // distance 0
     CHECK(both_ways.buckets[14] == 1);                                 // one back
-    CHECK(both_ways.buckets[16] == t5->config.buckets.count / 2 + 1);  // one ahead: the other half
+    CHECK(both_ways.buckets[16] == t5->config.buckets.count / 2 + 1);  // one ahead: in the other half
     CHECK(back.distances.back() == 0);
     CHECK(both_ways.between(3, 3) == both_ways.table(1, 15));
     CHECK(positions_of(*gpt2, {0, 0, 0, 8}).scheme == PositionScheme::learned);

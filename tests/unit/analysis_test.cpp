@@ -1,3 +1,4 @@
+// Tests statistics, summaries and cells on cases computed by hand.
 #include <cmath>
 #include <limits>
 
@@ -30,20 +31,20 @@ TEST_CASE("statistics of one query, by hand") {
     CHECK(std::isnan(statistic("previous", {1, 0, 0, 0}, 0, ids)));
     CHECK(statistic("first", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));
     CHECK(statistic("self", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.3));
-    CHECK(statistic("duplicate", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));  // id 7 stood at 0
+    CHECK(statistic("duplicate", {0.1f, 0.6f, 0.3f, 0}, 2, ids) == doctest::Approx(0.1));  // id 7 was at 0
     CHECK(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 2, ids) ==
-          doctest::Approx(0.6));  // what followed it stands at 1
+          doctest::Approx(0.6));  // what followed it is at 1
     CHECK(std::isnan(statistic("induction", {0.1f, 0.6f, 0.3f, 0}, 3, ids)));
     CHECK(statistic("distance", {0.5f, 0, 0.5f, 0}, 2, ids) == doctest::Approx(1));
     const std::vector<int> thrice{7, 7, 8,
-                                  7};  // the copy just before the query has nothing behind it but the query
+                                  7};  // the copy just before the query is followed only by the query
     CHECK(last_copies(thrice) == std::vector<int>{-1, 0, -1, 1});
     CHECK(std::isnan(statistic("induction", {0.5f, 0.5f}, 1, thrice)));
     CHECK(statistic("induction", {0.1f, 0.2f, 0.3f, 0.4f}, 3, thrice) == doctest::Approx(0.5));
     CHECK(statistic("duplicate", {0.1f, 0.2f, 0.3f, 0.4f}, 3, thrice) == doctest::Approx(0.3));
 }
 
-TEST_CASE("statistics of a row whose first keys weigh nothing do not need them") {
+TEST_CASE("statistics of a row do not depend on leading keys of weight 0") {
     std::vector<float> row(40, 0.0f);
     row[17] = 0.25f, row[20] = 0.5f, row[30] = 0.25f;
     std::vector<int> ids(40);
@@ -58,7 +59,7 @@ TEST_CASE("statistics of a row whose first keys weigh nothing do not need them")
         }
 }
 
-TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") {
+TEST_CASE("summaries agree with the patterns, and thumbnails are max-pooled") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     std::vector<int> ids;
@@ -86,7 +87,7 @@ TEST_CASE("summaries agree with the patterns, and thumbnails keep the largest") 
     }
 }
 
-TEST_CASE("links: the heaviest keys that make up the share, and no more of them than asked") {
+TEST_CASE("links: the heaviest keys that reach the share, and no more than requested") {
     ThreadPool pool(2);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9, 77, 300}, pool);
     const auto links = answer_links(*trace, LinksRequest{1, 0.7f}, pool);

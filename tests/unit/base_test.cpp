@@ -1,3 +1,4 @@
+// Tests the pool, text and numbers of core/base.
 #include <atomic>
 #include <set>
 
@@ -24,7 +25,7 @@ TEST_CASE("a pool runs every tile once, whatever the number of threads") {
     }
 }
 
-TEST_CASE("a pool throws what a tile threw, once all tiles have ended, and goes on working") {
+TEST_CASE("a pool rethrows a tile's exception after all tiles, and keeps working") {
     for (const int threads : {1, 2, 5}) {
         ThreadPool pool(threads);
         for (int repeat = 0; repeat < 50; ++repeat) {
@@ -71,12 +72,12 @@ TEST_CASE("a cancelled job ends within its tiles and says that it was cancelled"
         CHECK(ended.error().cancelled);
         CHECK(begun < 5 + threads);
         int after = 0;
-        if (threads == 1) pool.run(3, [&](int) { ++after; });  // the scope is gone
+        if (threads == 1) pool.run(3, [&](int) { ++after; });  // the scope has ended
         CHECK(after == (threads == 1 ? 3 : 0));
     }
 }
 
-TEST_CASE("what is not finite is seen in every place and width") {
+TEST_CASE("non-finite values are detected at every place and width") {
     for (const Index cols : {1, 3, 8, 17, 64}) {
         Matrix m = random_matrix(5, cols, 1);
         CHECK(all_finite(m));
@@ -93,7 +94,7 @@ TEST_CASE("what is not finite is seen in every place and width") {
     }
 }
 
-TEST_CASE("memory that grows with the square of a text is asked for before it is taken") {
+TEST_CASE("memory that grows with n² is checked before allocation") {
     const auto asked = [](int64_t bytes) {
         return guarded([&]() -> Status {
             check_fits(bytes);
@@ -106,7 +107,7 @@ TEST_CASE("memory that grows with the square of a text is asked for before it is
     CHECK(refused.error().message.find("needs 1073741824 MB") != std::string::npos);
 }
 
-TEST_CASE("what is thrown behind the barrier becomes a sentence") {
+TEST_CASE("exceptions inside the barrier become sentences") {
     const auto message = [](auto&& thrower) {
         const Status status = guarded([&]() -> Status {
             thrower();
@@ -125,7 +126,7 @@ TEST_CASE("what is thrown behind the barrier becomes a sentence") {
     CHECK(broken.find("1 + 1 == 3") != std::string::npos);
 }
 
-TEST_CASE("UTF-8: invalid bytes become U+FFFD one by one, valid text stays") {
+TEST_CASE("UTF-8: invalid bytes become U+FFFD one by one, valid text is unchanged") {
     CHECK(valid_utf8("héé😀") == "héé😀");
     CHECK(valid_utf8("a\xff\xc3") == "a\xEF\xBF\xBD\xEF\xBF\xBD");
     CHECK(valid_utf8("\xed\xa0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // a surrogate
@@ -180,7 +181,7 @@ TEST_CASE("a full disk is a sentence, and /dev/full stays a device") {
     CHECK(std::filesystem::is_character_file("/dev/full"));
 }
 
-TEST_CASE("safetensors: what is written is read back") {
+TEST_CASE("safetensors: files round-trip") {
     const TemporaryFolder folder;
     const auto path = folder.path / "t.safetensors";
     const Matrix m = random_matrix(3, 5, 1);
@@ -200,7 +201,7 @@ TEST_CASE("safetensors: what is written is read back") {
     CHECK(file->tensors.at("id").shape == std::vector<int64_t>{1});
 }
 
-TEST_CASE("safetensors: F16 and BF16 decode to the float32 values they stand for") {
+TEST_CASE("safetensors: F16 and BF16 decode to the float32 values that they represent") {
     const uint16_t half[] = {0x3C00, 0xC000, 0x7BFF, 0x0001}, brain[] = {0x3F80, 0xC000, 0x7F7F, 0x0001};
     float out[4];
     find_dtype("F16")->decode(std::as_bytes(std::span(half)).data(), 4, out);

@@ -1,4 +1,5 @@
-// The whole block around a query, vector by vector, against plain products with the weights and the trace.
+// Tests the attention block around a query, vector by vector, against plain products with the weights and the
+// trace.
 #include "analysis/attention/block_chain.h"
 
 #include <cmath>
@@ -11,7 +12,7 @@ using namespace headlight;
 
 namespace {
 
-/// A matrix as the pass multiplies by it: [in, out], without its bias.
+/// Returns a matrix as the pass multiplies by it: [in, out], without its bias.
 Matrix dense(Linear w, ThreadPool& pool) {
     w.bias = nullptr;
     Matrix out(w.in, w.out);
@@ -19,7 +20,7 @@ Matrix dense(Linear w, ThreadPool& pool) {
     return out;
 }
 
-/// A norm by its formula, in float64.
+/// Computes a norm by its formula, in float64.
 Vector normed(const ModelConfig& c, const Norm& norm, const Vector& x) {
     if (!norm) return x;
     const bool center = c.norm == NormKind::layer_norm;
@@ -42,7 +43,7 @@ struct Errors {
     float largest() const { return std::max({q, v, output, sum, norm, entry}); }
 };
 
-/// A head's part of a product with the weights, with its bias.
+/// Computes a head's part of a product with the weights, with its bias.
 Vector projected(const Linear& w, Index first, Index width, const Vector& x, ThreadPool& pool) {
     Vector y = (x.transpose() * dense(w, pool).middleCols(first, width)).transpose();
     if (w.bias)
@@ -56,7 +57,7 @@ const Vector& values(const BlockChain& chain, ChainStep step) {
     return stage->values;
 }
 
-/// One side of a chain: what enters, W x + b, its norm, its rotation.
+/// Checks one side of a chain: input, W x + b, its norm, its rotation.
 void check_side(const Trace& trace, const BlockChain& chain, const BlockChainRequest& w, bool query,
                 ThreadPool& pool, Errors& errors) {
     const ModelConfig& c = trace.config();
@@ -81,15 +82,15 @@ void check_side(const Trace& trace, const BlockChain& chain, const BlockChainReq
     const Vector meets = query ? trace.q(w.block, w.head).row(w.query).transpose()
                                : trace.k(w.block, w.head).row(w.key).transpose();
     const bool turns = c.positions == PositionScheme::rotary && !cross;
-    CHECK((chain.find(at(ChainStep::q_turned)) != nullptr) == turns);
+    CHECK((chain.find(at(ChainStep::q_rotated)) != nullptr) == turns);
     const int place = query ? w.query : w.key;
-    if (turns) CHECK(values(chain, at(ChainStep::q_turned)) == meets);
-    if (!turns || place == 0) errors.see(errors.q, meets, y);  // position 0 turns nothing
+    if (turns) CHECK(values(chain, at(ChainStep::q_rotated)) == meets);
+    if (!turns || place == 0) errors.see(errors.q, meets, y);  // position 0 is not rotated
     if (turns) CHECK(meets.norm() == doctest::Approx(y.norm()).epsilon(1e-4));
     if (!query) errors.see(errors.v, values(chain, ChainStep::v), projected(weights.v, kv * d, d, x, pool));
 }
 
-/// z W_O + b = attn_out, E + attn_out = resid_mid, and what is normalized before and after.
+/// z W_O + b = attn_out, E + attn_out = resid_mid, and the norms before and after.
 void check_after(const Trace& trace, const BlockChain& chain, const BlockChainRequest& w, ThreadPool& pool,
                  Errors& errors) {
     const ModelConfig& c = trace.config();
@@ -107,7 +108,7 @@ void check_after(const Trace& trace, const BlockChain& chain, const BlockChainRe
     const bool after = c.norm_place == NormPlace::after;
     if (after) errors.see(errors.norm, values(chain, ChainStep::next_norm), normed(c, weights.norm, sum));
     if (c.parallel) CHECK(chain.find(ChainStep::next_norm) == nullptr);
-    // What cross-attention is added to is what self-attention left.
+    // Cross-attention's output is added to the stream after self-attention.
     const AttentionBlock at = c.block(w.block);
     const auto blocks = c.blocks_of(at.stack, at.layer);
     if (blocks.size() == 2 && w.block == blocks.front())
@@ -115,7 +116,7 @@ void check_after(const Trace& trace, const BlockChain& chain, const BlockChainRe
                    values(chain, after ? ChainStep::next_norm : ChainStep::sum));
 }
 
-/// Each stage's entry, as the weights that are lit say it.
+/// Recomputes each stage's entry from the weights that it highlights.
 void check_entries(const Trace& trace, BlockChainRequest w, ThreadPool& pool, Errors& errors) {
     for (int step = 0; step < kChainSteps; ++step) {
         w.step = static_cast<ChainStep>(step);
@@ -150,7 +151,7 @@ std::shared_ptr<const Trace> any_trace(const std::shared_ptr<const Model>& model
 
 }  // namespace
 
-TEST_CASE("block chain: every stage of every family is the product, norm or sum that it says") {
+TEST_CASE("block chain: every stage of every family is its product, norm or sum") {
     ThreadPool pool(2);
     Errors errors;
     for (const char* name :
@@ -177,7 +178,7 @@ TEST_CASE("block chain: every stage of every family is the product, norm or sum 
     CHECK(errors.largest() < 2e-5f);
 }
 
-TEST_CASE("block chain: a skipped block adds nothing, and positions that are off turn nothing") {
+TEST_CASE("block chain: a skipped block adds nothing, and without positions nothing rotates") {
     ThreadPool pool(2);
     const auto model = reference_model("llama");
     ForwardRequest request = request_of({5, 9, 200, 31});
@@ -189,10 +190,10 @@ TEST_CASE("block chain: a skipped block adds nothing, and positions that are off
     CHECK(chain.find(ChainStep::projected) == nullptr);
     CHECK(chain.entry.step == ChainStep::heads);
     CHECK(values(chain, ChainStep::sum) == values(chain, ChainStep::query_in));
-    CHECK(chain.find(ChainStep::q_turned) == nullptr);
+    CHECK(chain.find(ChainStep::q_rotated) == nullptr);
 }
 
-TEST_CASE("block chain: all heads side by side are each head's own vectors") {
+TEST_CASE("block chain: the chain of all heads has each head's own vectors") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bart"}) {
         CAPTURE(name);

@@ -1,4 +1,4 @@
-// Pictures of a block's matrices and their singular values, against the matrices themselves.
+// Tests pictures of a block's matrices and their singular values against the matrices themselves.
 #include "analysis/attention/block_weights.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace headlight;
 
 namespace {
 
-/// The farthest from zero of each block, the plain way.
+/// Max-pools by magnitude, the plain way.
 Matrix pooled(const Matrix& m, int down, int across) {
     Matrix out = Matrix::Zero((m.rows() + down - 1) / down, (m.cols() + across - 1) / across);
     for (Index r = 0; r < m.rows(); ++r)
@@ -21,7 +21,7 @@ Matrix pooled(const Matrix& m, int down, int across) {
     return out;
 }
 
-/// A matrix as the forward pass multiplies by it, without its bias: [in, out].
+/// Returns a matrix as the forward pass multiplies by it, without its bias: [in, out].
 Matrix multiplied(Linear w, ThreadPool& pool) {
     w.bias = nullptr;
     Matrix out(w.in, w.out);
@@ -55,7 +55,7 @@ TEST_CASE("block weights: a head's pictures are its matrices, in every layout") 
                   .cwiseAbs()
                   .maxCoeff() == 0);
         CHECK(shown.maps[0].typical == doctest::Approx(q.norm() / std::sqrt(double(q.size()))));
-        // ‖A‖² is the sum of the squares of its singular values.
+        // ‖A‖² = Σ σᵢ² over the singular values.
         CHECK(shown.matrices[0].values.squaredNorm() == doctest::Approx(q.squaredNorm()).epsilon(1e-4));
         CHECK(shown.circuits[0].values.squaredNorm() ==
               doctest::Approx((q * k.transpose()).squaredNorm()).epsilon(1e-3));
@@ -63,7 +63,7 @@ TEST_CASE("block weights: a head's pictures are its matrices, in every layout") 
     }
 }
 
-TEST_CASE("block weights: tables, MLPs and norms, pooled where they are large") {
+TEST_CASE("block weights: tables, MLPs and norms, pooled if large") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert"}) {
         CAPTURE(name);
@@ -122,7 +122,7 @@ TEST_CASE("block weights: every part of every family is read") {
 
 namespace {
 
-/// The reference Marian, which declares so many positions.
+/// Opens the reference Marian with a config that declares this many positions.
 std::shared_ptr<const Model> marian_of_context(int positions) {
     TemporaryFolder folder;
     for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/marian"))
@@ -135,7 +135,7 @@ std::shared_ptr<const Model> marian_of_context(int positions) {
 
 }  // namespace
 
-TEST_CASE("block weights: the waves of all declared positions are pooled without being held") {
+TEST_CASE("block weights: sinusoids of all declared positions are pooled in bounded memory") {
     ThreadPool pool(2);
     const auto model = marian_of_context(1000);
     const auto shown = block_weights(*model, {WeightsPart::positions, 0, 0}, pool);

@@ -1,4 +1,4 @@
-// What no file may do: grow without bound, take minutes, or fail in silence.
+// Tests that no file makes the program grow without bound, take minutes, or fail silently.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ using namespace headlight;
 
 namespace {
 
-/// A tokenizer whose vocabulary is "a", with some steps of its own.
+/// Makes a tokenizer whose vocabulary is "a", with given steps.
 Result<std::shared_ptr<const Tokenizer>> tokenizer_with(const Json& steps) {
     Json root{
         {"model",
@@ -50,7 +50,7 @@ const Json kSlow{{"Regex", "(a|aa)+$"}};
 
 }  // namespace
 
-TEST_CASE("a pattern beyond its limit is an error in the normalizer as in the pre-tokenizer") {
+TEST_CASE("a pattern beyond its limit is an error in normalizer and pre-tokenizer") {
     CHECK(mentions(error_of({{"normalizer", replace(kSlow, "b")}}, kSlowText), "too many steps"));
     CHECK(mentions(
         error_of({{"normalizer",
@@ -67,13 +67,13 @@ TEST_CASE("a pattern beyond its limit is an error in the normalizer as in the pr
     CHECK(error_of({{"normalizer", replace(kSlow, "b")}}, std::string(60, 'a')).empty());
 }
 
-TEST_CASE("many slow searches together end as one does") {
+TEST_CASE("many slow searches share one limit") {
     std::string text;
     for (int i = 0; i < 3000; ++i) text += std::string(20, 'a') + "!";
     CHECK(mentions(error_of({{"normalizer", replace(kSlow, "b")}}, text), "too many steps"));
 }
 
-TEST_CASE("honest patterns read long texts") {
+TEST_CASE("ordinary patterns handle long texts") {
     const auto tokenizer =
         tokenizer_with({{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}}});
     REQUIRE(tokenizer);
@@ -140,7 +140,7 @@ TEST_CASE("a picture is resized row by row, whatever its shape") {
     const RgbImage small = resize(tall, 512, 2, Resampling::bilinear);
     CHECK(small.rgb[1] == 200);
     CHECK(small.rgb[0] ==
-          14);  // the triangle at 1/4 of the height reaches from 0 to 3/4: 1/7 of it lies in the lower half
+          14);  // the triangle at 1/4 of the height reaches from 0 to 3/4: 1/7 of it is in the lower half
     CHECK(small.rgb[512 * 3] == 86);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("a picture with a side beyond 65,535 pixels is refused before it is de
     CHECK(mentions(image.error().message, "65,535"));
 }
 
-TEST_CASE("sinusoidal positions cost the rows that are read, not the context that a configuration claims") {
+TEST_CASE("sinusoidal positions cost only the rows read, not the declared context") {
     TemporaryFolder folder;
     for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/marian"))
         std::filesystem::copy(file.path(), folder.path / file.path().filename());
@@ -222,8 +222,7 @@ TEST_CASE(
     CHECK(error_after([&] { std::filesystem::resize_file(weights, 5000); }) == expected);
     CHECK(error_after([&] { std::filesystem::resize_file(weights, 0); }) == expected);
     CHECK(error_after([&] {
-              std::this_thread::sleep_for(
-                  std::chrono::milliseconds(20));  // times are told in ticks of the kernel
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the kernel counts time in ticks
               std::fstream(weights, std::ios::in | std::ios::out | std::ios::binary)
                   .seekp(-100, std::ios::end)
                   .write("other numbers", 13);
@@ -238,7 +237,7 @@ TEST_CASE("control characters are shown, not sent: C0, delete, C1; line breaks a
     CHECK(printable(std::string("\0", 1)) == "␀");
 }
 
-TEST_CASE("what a message repeats of its input is short and valid UTF-8") {
+TEST_CASE("messages repeat little of their input, as valid UTF-8") {
     CHECK(in_quotes("short") == "\"short\"");
     for (const std::string& text : {std::string(1 << 20, 'x'), std::string(1 << 20, '\xff')}) {
         CHECK(count_code_points(in_quotes(text)) < 100);

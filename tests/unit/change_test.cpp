@@ -1,4 +1,4 @@
-// Masks and changes: hand-checked cases, and what must follow from what.
+// Tests masks and changes: cases computed by hand, and properties.
 #include <cmath>
 
 #include "analysis/patching/effects.h"
@@ -54,7 +54,7 @@ TEST_CASE("a plan's cells are painted one by one") {
     for (int k = 0; k < 4; ++k) CHECK(plan.allowed(3, k));
 }
 
-TEST_CASE("changes: a forbidden link weighs nothing and the rest of its row is renormalized") {
+TEST_CASE("changes: a masked link has weight 0 and the rest of its row is renormalized") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "bloom"}) {
         CAPTURE(name);
@@ -160,7 +160,7 @@ TEST_CASE("changes: layers before the first change are shared, and the rest equa
     }
 }
 
-TEST_CASE("changes that name nothing are refused in one sentence") {
+TEST_CASE("changes that name nothing are refused with one sentence") {
     const auto model = reference_model("gpt2");
     for (const char* text : {"",
                              "ablate",
@@ -189,7 +189,7 @@ TEST_CASE("changes that name nothing are refused in one sentence") {
     }
 }
 
-TEST_CASE("sweep: each head's effect is what ablating it alone does") {
+TEST_CASE("sweep: each head's effect equals that of ablating it alone") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "marian"}) {
         CAPTURE(name);
@@ -224,7 +224,7 @@ TEST_CASE("keep: every other head of the layer is ablated") {
                changed(model, others, pool)->normalized().all()));
 }
 
-TEST_CASE("a rectangle forbids what its cells one by one forbid") {
+TEST_CASE("a masked rectangle equals its cells masked one by one") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto block = changed(model, {"mask:5-6>1-2"}, pool),
@@ -236,7 +236,7 @@ TEST_CASE("a rectangle forbids what its cells one by one forbid") {
         CHECK_MESSAGE(!parse_change(model->config, text), text);
 }
 
-TEST_CASE("padding: no query sees a padding token, and a decoder's start token is none") {
+TEST_CASE("padding: no query attends to padding, and a decoder's start token is not padding") {
     const std::vector<int> sentences{0, 0, kPadding, kPadding};
     CHECK(drawn(*Mask::parse("padding"), {true, 0}, sentences) == "x... xx.. xx.. xx..");
     CHECK(drawn(*Mask::parse("padding"), {false, 0}, sentences) == "xx.. xx.. xx.. xx..");
@@ -269,7 +269,7 @@ TEST_CASE(
     CHECK(!needs_patching(wanted));
 }
 
-TEST_CASE("stages: the probability as one change after another was made") {
+TEST_CASE("stages: the probability after each change") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto own = changed(model, {}, pool), one = changed(model, {"mask:9>2"}, pool),

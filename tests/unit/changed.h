@@ -1,4 +1,4 @@
-// A run of a reference model with a person's changes, and of the story model; how far results are apart.
+// Runs a reference model, or the story model, under a user's changes; measures how far results differ.
 #pragma once
 
 #include "helpers.h"
@@ -22,7 +22,7 @@ inline std::shared_ptr<const Trace> changed(const std::shared_ptr<const Model>& 
     return *run_trace(model, request, pool, nullptr, past);
 }
 
-/// A run of a reference model with kIds; of a decoder beside an encoder with the first seven.
+/// Runs a reference model on kIds; an encoder–decoder's decoder on the first seven.
 inline std::shared_ptr<const Trace> any_trace(const std::string& name, ThreadPool& pool) {
     const auto model = reference_model(name);
     ForwardRequest request;

@@ -1,4 +1,4 @@
-// Changes meet the model that runs them: what it lacks is a sentence, never an index.
+// Tests changes against the model that runs them: what it lacks is an error, never an index.
 #include "model/interventions/check_changes.h"
 
 #include "analysis/patching/patch.h"
@@ -24,7 +24,7 @@ std::shared_ptr<const Trace> own_run(const std::shared_ptr<const Model>& model, 
     return *run_trace(model, request, pool);
 }
 
-/// One change of every kind at the last places of a model, and with what a patch puts there.
+/// Returns one change of every kind at the last places of a model, with the values of patches.
 std::vector<Change> last_changes(const Trace& own, ThreadPool& pool) {
     const ModelConfig& c = own.config();
     std::vector<std::string> texts{"skip-mlp:" + block_path(c, c.layers() - 1), "positions:off@decoder",
@@ -44,7 +44,7 @@ std::vector<Change> last_changes(const Trace& own, ThreadPool& pool) {
     std::vector<Change> out;
     for (const std::string& text : texts) {
         const auto read = parse_change(c, text);
-        if (!read) continue;  // a kind of place that the model itself lacks
+        if (!read) continue;  // a kind of place that the model lacks
         out.push_back(*read);
         Change given = *read;
         given.from.clear();

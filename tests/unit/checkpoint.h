@@ -1,4 +1,4 @@
-// Checkpoints of safetensors for tests: read, edited and written.
+// Reads, edits and writes safetensors checkpoints for tests.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// The tensors and the configuration of a model's folder.
+/// Holds the tensors and the configuration of a model's folder.
 struct Checkpoint {
     struct Entry {
         std::string dtype;
@@ -22,7 +22,7 @@ struct Checkpoint {
     std::map<std::string, Entry> tensors;
     Json config;
 
-    /// A model of tests/reference/models.
+    /// Reads a model of tests/reference/models.
     static Checkpoint of(const std::string& name) {
         const auto folder = kTests / "reference/models" / name;
         Checkpoint out;
@@ -40,11 +40,11 @@ struct Checkpoint {
         tensors[to] = tensors[from];
         tensors.erase(from);
     }
-    /// A tensor of zeros.
+    /// Adds a tensor of zeros.
     void add(const std::string& name, const std::string& dtype = "F32", int64_t count = 3) {
         tensors[name] = {dtype, {count}, std::string(size_t(count * find_dtype(dtype)->bytes), '\0')};
     }
-    /// F32 as F64, which changes no number.
+    /// Converts F32 to F64, which changes no value.
     void widen(const std::string& name) {
         Entry& t = tensors.at(name);
         std::string wide(t.bytes.size() * 2, '\0');
@@ -73,7 +73,7 @@ struct Checkpoint {
                     std::string(reinterpret_cast<const char*>(&length), 8) + text + data);
         write_bytes(folder / "config.json", config.dump());
     }
-    /// What opening it gives.
+    /// Opens the edited model.
     Result<std::shared_ptr<const Model>> open() const {
         const TemporaryFolder folder;
         write(folder.path);

@@ -1,4 +1,4 @@
-// What commands choose: of the views' states, of interventions, of what is compared and generated.
+// Tests commands that choose: views' states, interventions, comparisons, generation.
 #include <map>
 
 #include "command_bench.h"
@@ -12,7 +12,7 @@ using namespace headlight;
 
 namespace {
 
-/// Where the values of a state stand among the words of their choices.
+/// Reads the index of each choice of a state.
 struct PlaceReader final : FieldWriter {
     Json json;
     std::map<std::string, int> places;

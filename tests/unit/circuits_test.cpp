@@ -1,4 +1,4 @@
-// What heads do by their weights alone, against the dense matrices that the factored way never makes.
+// Tests circuits against dense matrices, which the factored way never makes.
 #include "analysis/circuits/circuits.h"
 
 #include <cmath>
@@ -15,14 +15,14 @@ using namespace headlight;
 
 namespace {
 
-/// Dense: every pair of tokens.
+/// Computes every pair of tokens.
 Matrix dense_qk(const Model& model, AttentionHead head, ThreadPool& pool) {
     const TokenSides sides = token_sides(model, head, kQueries | kKeys, pool);
     const Matrix all = sides.queries * sides.keys.transpose();
     return all.colwise() - all.rowwise().mean();
 }
 
-/// From the largest down, each row and column once.
+/// Takes the largest first, each row and column once.
 std::vector<CircuitPair> greedy(Matrix values, int count) {
     std::vector<CircuitPair> out;
     for (int i = 0; i < count; ++i) {
@@ -46,13 +46,13 @@ void check_alike(const std::vector<CircuitPair>& got, const std::vector<CircuitP
 
 }  // namespace
 
-TEST_CASE("circuits: the strongest pairs are those of the whole matrix, whatever the threads and blocks") {
+TEST_CASE("circuits: the strongest pairs equal those of the dense matrix, for any threads and blocks") {
     const Matrix left = random_matrix(700, 6, 1), right = random_matrix(5000, 6, 2);
     ThreadPool one(1), three(3);
     const auto pairs = strongest_pairs(left, right, 12, three);
     check_alike(pairs, greedy(left * right.transpose(), 12));
     CHECK(pairs == strongest_pairs(left, right, 12, one));
-    // A key that every query seeks stands once: the others get their next best.
+    // A key that every query prefers is taken once: the others get their next best.
     Matrix keys = Matrix::Zero(4, 1), queries(3, 1);
     keys << 9, 1, 2, 3;
     queries << 1, 2, 3;
@@ -60,7 +60,7 @@ TEST_CASE("circuits: the strongest pairs are those of the whole matrix, whatever
     check_alike(few, {{2, 0, 27}, {1, 3, 6}, {0, 2, 2}});
 }
 
-TEST_CASE("circuits: QK of a token pair is the score of a text of the two, where the model knows no places") {
+TEST_CASE("circuits: QK of a token pair is their score in a text, for models without positions") {
     ThreadPool pool(2);
     for (const char* name : {"llama", "qwen3", "gemma2", "bloom", "t5"}) {
         CAPTURE(name);
@@ -91,7 +91,7 @@ TEST_CASE("circuits: pairs and copying of dense matrices") {
         ov.colwise() -= ov.rowwise().mean().eval();
         check_alike(found->ov.pairs, greedy(ov, 8));
         const Index n = std::min(ov.rows(), ov.cols());
-        if (!kSanitized) {  // sanitized, the eigenvalues of 500 rows take a quarter of a minute
+        if (!kSanitized) {  // under sanitizers the eigenvalues of 500 rows take a quarter of a minute
             const Eigen::VectorXcd of = eigenvalues(ov.topLeftCorner(n, n).cast<double>());
             CHECK(found->copying == doctest::Approx(of.real().sum() / of.cwiseAbs().sum()).epsilon(1e-2));
         }
@@ -107,7 +107,7 @@ TEST_CASE("circuits: pairs and copying of dense matrices") {
     }
 }
 
-TEST_CASE("circuits: what a model lacks is said, and the rest is there") {
+TEST_CASE("circuits: a missing circuit is refused, and the rest is computed") {
     ThreadPool pool(2);
     const auto of = [&](const char* name, AttentionHead head) {
         return *head_circuits(*reference_model(name), {head.block, head.head, 0, 3}, pool);
@@ -121,7 +121,7 @@ TEST_CASE("circuits: what a model lacks is said, and the rest is there") {
     CHECK((std::isnan(cross.previous) && std::isnan(cross.duplicate)));
 }
 
-TEST_CASE("circuits: tokens are named by the vocabulary of their side") {
+TEST_CASE("circuits: tokens are labeled by the vocabulary of their side") {
     Model pair, source, target;
     const auto own = *open_tokenizer(kTests / "reference/tokenizers/wp_cased"),
                other = *open_tokenizer(kTests / "reference/tokenizers/bbpe_gpt2");
@@ -145,7 +145,7 @@ TEST_CASE("circuits: tokens are named by the vocabulary of their side") {
     CHECK((found->ov.from_stack == 0 && found->ov.to_stack == 1));
 }
 
-TEST_CASE("circuits: attention to the token before comes of positions alone") {
+TEST_CASE("circuits: attention to the previous token by positions alone") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bloom", "opt", "bert", "t5", "gpt_neox", "mistral"}) {
         CAPTURE(name);
@@ -153,9 +153,9 @@ TEST_CASE("circuits: attention to the token before comes of positions alone") {
         const float score = AverageText(*model).previous_token_score({0, 0}, pool);
         CHECK((score > 0 && score < 1));
     }
-    // Without positions every key of the causal row weighs 1 / (i + 1).
+    // Without positions every key of a causal row has weight 1 / (i + 1).
     const auto bloom = reference_model("bloom");
-    double by_slope = 0;  // ALiBi alone: average tokens have one key vector, so the bias decides
+    double by_slope = 0;  // ALiBi only: average tokens share one key vector, so that the bias decides
     const PositionBias bias = alibi_bias(bloom->config.heads(0), 64);
     const int n = std::min(64, bloom->config.context);
     for (int i = 1; i < n; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("circuits: attention to the token before comes of positions alone") {
           doctest::Approx(by_slope / (n - 1)).epsilon(1e-3));
 }
 
-TEST_CASE("composition: factored and dense agree, and heads compose with earlier ones alone") {
+TEST_CASE("composition: factored and dense agree, and heads compose only with earlier ones") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "gemma2", "bert"}) {
         CAPTURE(name);
@@ -217,7 +217,7 @@ TEST_CASE(
     CHECK((strongest[0].value >= strongest[1].value && strongest[0].kind == CompositionKind::k));
 }
 
-TEST_CASE("circuits: sides that are read together are those read alone, one text serves all heads") {
+TEST_CASE("circuits: sides computed together equal those alone, one text serves all heads") {
     ThreadPool pool(3);
     for (const char* name : {"gpt2", "qwen3", "marian", "t5"}) {
         CAPTURE(name);
@@ -252,8 +252,8 @@ TEST_CASE("circuits: the vocabulary's mean and deviation do not depend on thread
     CHECK_THROWS(AverageText(*model).previous_token_score({0, 0}, seven));
 }
 
-TEST_CASE("circuits: pairs that memory has no room for are refused before they are taken") {
-    if (kSanitized) return;  // its memory has no limit, and all pairs would be met
+TEST_CASE("circuits: pairs too large for memory are refused before allocation") {
+    if (kSanitized) return;  // its memory has no limit, so that all pairs would be computed
     ThreadPool pool(1);
     const Matrix many = Matrix::Zero(100'000, 1);
     constexpr int64_t kRoom = 512 << 20;
@@ -268,7 +268,7 @@ TEST_CASE("circuits: pairs that memory has no room for are refused before they a
     CHECK(refused);
 }
 
-TEST_CASE("circuits: a cancelled search ends with nothing") {
+TEST_CASE("circuits: a cancelled search returns an error") {
     ThreadPool pool(2);
     const CancelFlag cancel{true};
     const auto model = reference_model("gpt2");
@@ -278,7 +278,7 @@ TEST_CASE("circuits: a cancelled search ends with nothing") {
     CHECK((!composed && composed.error().cancelled));
 }
 
-TEST_CASE("circuits: questions about heads that a model lacks are of the nearest") {
+TEST_CASE("circuits: questions about missing heads are clamped to the nearest") {
     ThreadPool pool(1);
     ForwardRequest request = request_of({5, 9, 7});
     request.inputs.push_back(request_of({0, 4}).inputs[0]);

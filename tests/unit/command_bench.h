@@ -1,4 +1,4 @@
-// A session over a short text in the built-in model, and a window that holds texts and does nothing else.
+// Sets up a session over a short text in the built-in model, and a window that only holds texts.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace headlight {
 
-/// A window that does nothing but hold texts, in the fields that the window has, and workspaces.
+/// Is a window that only holds texts, in the window's fields, and workspaces.
 struct TestHost final : Host {
     Session& session;
     const RunAnswer& answer;
@@ -79,7 +79,7 @@ struct TestHost final : Host {
     void close_window() override { ++closed; }
 };
 
-/// What a window shows of a short text, or of a picture.
+/// Computes what a window shows of a short text, or of an image.
 inline RunAnswer shown_with(const std::shared_ptr<const Model>& model) {
     ThreadPool pool(1);
     TextInput typed;
@@ -92,7 +92,7 @@ inline RunAnswer shown_with(const std::shared_ptr<const Model>& model) {
     return *answer_for({trace, nullptr, nullptr}, {}, std::nullopt, pool);
 }
 
-/// A session over it; the built-in story model where none is given.
+/// Holds a session over it; by default the built-in story model.
 struct Bench {
     Session session;
     WorkAnswer answer;
@@ -107,14 +107,14 @@ struct Bench {
         static_cast<RunAnswer&>(answer) = shown_with(model);
         begin(model->name);
     }
-    /// The model answers, as after a start.
+    /// Lets the model answer, as after a start.
     void begin(const std::string& path) {
         Document& d = session.document;
         d.wanted = d.open = answer.open = {path, 0};
         adopt(session, nullptr, Adopted::changes, answer.sentence->model.get());
         show_text_of(d, host.fields, *answer.sentence->model);
     }
-    /// The model that is wanted answers.
+    /// Lets the requested model answer.
     void come(const std::string& name) {
         const WorkAnswer before = answer;
         static_cast<RunAnswer&>(answer) = shown_with(*Model::open(kTests.parent_path() / "models" / name));

@@ -1,4 +1,4 @@
-// The table of commands without a window: what keys, lines and the palette find in it, and what rows do.
+// Tests the table of commands without a window: keys, lines, the palette, and the effects of rows.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -129,7 +129,7 @@ TEST_CASE("the heads of Lines and Graph and the column of Steps are chosen by co
     CHECK((b.session.of<LayerHeads>().hidden == hidden && b.session.selection.block == 2));
     CHECK_FALSE(drawn_alone(b.session, config));
     REQUIRE(b.act("lines heads 2.3"));
-    CHECK(drawn_alone(b.session, config) == AttentionHead{2, 3});  // which the figure is then called
+    CHECK(drawn_alone(b.session, config) == AttentionHead{2, 3});  // after which the figure is named
     REQUIRE(b.act("lines heads 2.0,2.3"));
     CHECK(b.refused("lines heads 2.0,1.1").find("one layer") != std::string::npos);
     CHECK(b.refused("lines heads 9.9").find("\"9.9\"") != std::string::npos);

@@ -1,4 +1,4 @@
-// Two texts, two models, and a run with changes beside the model's own.
+// Tests comparisons: two texts, two models, and a changed run beside the model's own.
 #include <cmath>
 
 #include "analysis/patching/effects.h"
@@ -66,7 +66,7 @@ TEST_CASE("a pair of heads: patterns as they are, distances in every head's row,
     CHECK(moved->distances == some->distances);
 }
 
-TEST_CASE("alignment: equal tokens, replaced ones one for one, lone ones alone, and by hand") {
+TEST_CASE("alignment: equal tokens, replacements one to one, unpaired ones, and by hand") {
     using Words = std::vector<std::string>;
     const Words a{"a", "red", "ball", "fell"}, b{"a", "big", "blue", "ball", "fell"},
         c{"a", "blue", "ball", "fell"};
@@ -89,7 +89,7 @@ TEST_CASE("alignment: equal tokens, replaced ones one for one, lone ones alone, 
     }
 }
 
-TEST_CASE("two sentences: cells stand where their tokens stand, and what one lacks is neither masked nor 0") {
+TEST_CASE("two sentences: cells align with their tokens, and missing ones are neither masked nor 0") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto a = changed(model, {}, pool);
@@ -125,7 +125,7 @@ TEST_CASE("two sentences: cells stand where their tokens stand, and what one lac
         CHECK(p.b == doctest::Approx(probabilities_at(*b, 10, pool)[p.id]));
 }
 
-TEST_CASE("two models: heads that cannot be paired one by one are ranked from A's") {
+TEST_CASE("two models: heads that cannot be paired are ranked by distance from A's") {
     ThreadPool pool(2);
     const auto gpt2 = reference_model("gpt2"), llama = reference_model("llama");
     const auto a = *run_trace(gpt2, request_of(kIds), pool), b = *run_trace(llama, request_of(kIds), pool);

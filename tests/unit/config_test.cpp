@@ -1,4 +1,4 @@
-// Configurations, tokenizers and GGUF headers that say something of the wrong type, or nothing.
+// Tests configurations, tokenizers and GGUF headers with values of the wrong type, or missing ones.
 #include "base/check.h"
 #include "gguf_bytes.h"
 #include "helpers.h"
@@ -17,7 +17,7 @@ std::string problem_of(const Json& config) {
 
 }  // namespace
 
-TEST_CASE("a value of another type, or none of a key's names, is refused and named") {
+TEST_CASE("values of another type and unknown names are refused by key") {
     const std::pair<const char*, const char*> cases[] = {
         {R"({"model_type":"gpt2","n_head":null})", "n_head"},
         {R"({"model_type":"gpt2","n_layer":null})", "n_layer"},
@@ -80,7 +80,7 @@ TEST_CASE(
          R"({"model_type":"bart","eos_token_id":[2,7],"architectures":null})");
 }
 
-TEST_CASE("what ends and begins a text is read with its types") {
+TEST_CASE("end and start tokens are read with their types") {
     GenerationConfig rules;
     CHECK(parse_generation_config(
         Json::parse(
@@ -94,7 +94,7 @@ TEST_CASE("what ends and begins a text is read with its types") {
         CHECK(!parse_generation_config(Json::parse(wrong), "x", rules));
 }
 
-TEST_CASE("how pictures are prepared is read with its types") {
+TEST_CASE("preprocessor_config.json is read with its types") {
     VisionConfig vision;
     CHECK(parse_preprocessor(
         Json::parse(R"({"resample":3,"image_mean":null,"do_rescale":null,"size":"any"})"), "x", vision));
@@ -162,7 +162,7 @@ TEST_CASE(
                "divide"));
 }
 
-TEST_CASE("a GPT-2 with a head_dim of its own gives the numbers of one without") {
+TEST_CASE("a GPT-2 with its own head_dim gives the same outputs as one without") {
     TemporaryFolder folder;
     for (const char* file : {"model.safetensors", "tokenizer.json"})
         fs::copy(kTests / "reference/models/gpt2" / file, folder.path / file);
@@ -176,7 +176,7 @@ TEST_CASE("a GPT-2 with a head_dim of its own gives the numbers of one without")
           trace_of(reference_model("gpt2"), {1, 5, 9}, pool)->normalized().all());
 }
 
-TEST_CASE("a slice of a matrix ends where the matrix ends") {
+TEST_CASE("a slice of a matrix is bounded by the matrix") {
     abort_on_failed_check(false);
     const float weight[6] = {}, bias[3] = {};
     const Linear matrix = Linear::of_floats(weight, bias, 2, 3, WeightLayout::out_in);

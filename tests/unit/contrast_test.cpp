@@ -1,4 +1,4 @@
-// How weights become places on a color map.
+// Tests the mapping of weights to positions on a color map.
 #include "figure/contrast.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 using namespace headlight;
 
-TEST_CASE("contrast: places of weights by hand, and the weights that stand at places") {
+TEST_CASE("contrast: positions of weights by hand, and weights at positions") {
     const auto place = [](Contrast contrast, float weight) {
         return Shades{contrast, 0.8f, 0.4f}.place(weight, 0.5f);
     };
@@ -44,7 +44,7 @@ TEST_CASE("contrast: the square root by itself beyond 64 tokens, the true range 
     CHECK(shades_of(Contrast::automatic, Matrix::Constant(2, 5, 0.1f)).largest == 0.1f);
 }
 
-TEST_CASE("contrast: the 99th percentile of what is not masked") {
+TEST_CASE("contrast: the 99th percentile of unmasked weights") {
     Matrix weights(20, 10);
     for (int i = 0; i < 200; ++i) weights.data()[i] = i < 100 ? -1 : float(i - 99) / 100;  // 0.01 … 1.00
     CHECK(percentile_99(weights) == doctest::Approx(0.99));

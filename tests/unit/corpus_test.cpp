@@ -1,4 +1,4 @@
-// Heads over many texts: kinds of tokens, spreads, and which pairs are kept.
+// Tests heads over many texts: kinds of tokens, spreads, and which pairs are kept.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 
 using namespace headlight;
 
-TEST_CASE("a spread is the mean and the deviation of a sample; what is not defined does not count") {
+TEST_CASE("a spread is a sample's mean and deviation; undefined values do not count") {
     SpreadOverTexts s;
     CHECK(std::isnan(s.mean()));
     for (const float x : {2.0f, 4.0f, NAN, 9.0f}) s.add(x);
@@ -19,13 +19,13 @@ TEST_CASE("a spread is the mean and the deviation of a sample; what is not defin
     CHECK(s.deviation() == doctest::Approx(std::sqrt(13.0)));  // (9 + 1 + 16) / 2
 }
 
-TEST_CASE("an exact sum is rounded once, whatever the order, and its parts added elsewhere give the same") {
+TEST_CASE("an exact sum is rounded once, in any order, and partial sums add up to the same") {
     ExactSum none, rounded, tie, other;
     CHECK((none.value() == 0 && none.parts().empty()));
     const std::vector<double> numbers{1e100, 0.1, 3, -1e100, 0.2, 1e-30, -7, 0.3, 4};
     for (const double x : numbers) rounded.add(x);
     CHECK(rounded.value() ==
-          0.6);  // of 0.1, 0.2 and 0.3 as doubles; 0.1 + 0.2 + 0.3 in turn gives 0.6000000000000001
+          0.6);  // of 0.1, 0.2 and 0.3 as doubles; summed in order they give 0.6000000000000001
     std::vector<double> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
     for (const double x : sorted) other.add(x);
@@ -37,12 +37,12 @@ TEST_CASE("an exact sum is rounded once, whatever the order, and its parts added
     for (const double x : {1.0, std::ldexp(1.0, -53)}) tie.add(x);
     CHECK(tie.value() == 1);  // the even neighbor
     tie.add(std::ldexp(1.0, -200));
-    CHECK(tie.value() == 1 + std::ldexp(1.0, -52));  // it lies beyond the tie
+    CHECK(tie.value() == 1 + std::ldexp(1.0, -52));  // it is above the tie
     tie.add(-std::ldexp(1.0, -199));
     CHECK(tie.value() == 1);
 }
 
-TEST_CASE("a corpus: rows of links sum to 1, a text that comes twice changes no mean and adds no pair") {
+TEST_CASE("a corpus: rows of links sum to 1, a repeated text changes no mean and adds no pair") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto trace = *run_trace(model, request_of({5, 9, 200, 31, 5, 9, 77}), pool);
@@ -84,14 +84,14 @@ const char* const kCorpusTexts =
     "the "
     "mat. The cat";
 
-/// Of these texts, read at once.
+/// Reads these texts at once.
 Dossier whole_dossier(const std::string& file) {
     ThreadPool pool(2);
     const auto trace = trace_of(stories_model(), {5, 6}, pool);
     return **answer_dossier(*trace, DossierRequest{file}, pool);
 }
 
-/// A file of texts that is gone with this.
+/// Writes a file of texts, and removes it at the end.
 struct CorpusFile {
     TemporaryFolder folder;
     std::string file(const std::string& text) const {
@@ -121,7 +121,7 @@ TEST_CASE(
     CHECK(CorpusLines::open(of.file("\n\na"), 7)->line()->number == 9);
 }
 
-TEST_CASE("a dossier: pairs know where their tokens stand, and JSON gives it back") {
+TEST_CASE("a dossier: pairs know their tokens' positions, and JSON round-trips") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "texts.txt").string(),
                       saved = (folder.path / "sheet.json").string();
@@ -144,7 +144,7 @@ TEST_CASE("a dossier: pairs know where their tokens stand, and JSON gives it bac
     CHECK(dossier_json(c, whole_dossier(saved)) == dossier_json(c, dossier));
 }
 
-TEST_CASE("a dossier of other heads, or that is none, is refused with a sentence") {
+TEST_CASE("a dossier of other heads, or another file, is refused with a sentence") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "texts.txt").string();
     write_bytes(file, "Tom had a ball.");
@@ -173,7 +173,7 @@ TEST_CASE("a dossier of other heads, or that is none, is refused with a sentence
     }
 }
 
-TEST_CASE("a corpus that is read beside the window: cancelled and gone on with, it is that of one reading") {
+TEST_CASE("a corpus that is cancelled and resumed equals one read at once") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "texts.txt").string();
     std::string texts;
@@ -233,7 +233,7 @@ TEST_CASE("a corpus that cannot be read says why") {
     }
 }
 
-TEST_CASE("a corpus that is cancelled within a text keeps whole texts alone, and goes on with that text") {
+TEST_CASE("a corpus cancelled within a text keeps only whole texts, and resumes with that text") {
     constexpr const char* kTexts = "\xEF\xBB\xBFLily had a red ball.\nTom had a blue ball.\nThe end.";
     ThreadPool pool(1);
     const ModelConfig& c = stories_model()->config;
@@ -263,7 +263,7 @@ TEST_CASE("a corpus that is cancelled within a text keeps whole texts alone, and
     CHECK((corpus.texts() == 3 && sheet(corpus) == sheet(whole)));
 }
 
-TEST_CASE("compositions beside the worker are those that a question finds") {
+TEST_CASE("compositions by the worker equal those of a question") {
     std::atomic<bool> done{false};
     std::atomic<int> seen{0};
     const Job<CompositionSweep> sweep({stories_model()}, {}, [&](bool ended) { ++seen, done = ended; });

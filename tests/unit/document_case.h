@@ -1,4 +1,4 @@
-// A window without a display: a session, its fields, and answers that nothing computes.
+// Simulates a window without a display: a session, its fields, and answers that nothing computes.
 #pragma once
 
 #include "command_bench.h"
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// What answers under a path: two passes over the same text, of two openings of a model.
+/// Holds the answers for a path: two passes over the same text, from two openings of a model.
 struct KnownModel {
     std::string path;
     RunAnswer openings[2];
@@ -42,7 +42,7 @@ inline std::vector<KnownModel> known_models() {
     return out;
 }
 
-/// What a document says, as a workspace would hold it.
+/// Returns what a document contains, as a workspace would store it.
 inline Said said_by(const Session& session) {
     const Json root = *workspace_document(session);
     Said out;
@@ -60,7 +60,7 @@ inline Said said_by(const Session& session) {
     return out;
 }
 
-/// A window from its start to its end.
+/// Runs a window from start to end.
 struct Sitting {
     Session session;
     WorkAnswer answer;
@@ -84,7 +84,7 @@ struct Sitting {
             input, session.document.history, [] { return ""; }, [](const std::string&) {});
         note_texts(session.document, host.fields);
     }
-    /// The worker has done what it was asked for.
+    /// Lets the worker finish its request.
     void come(std::vector<KnownModel>& models) {
         const WorkRequest r = request_of(session, shown());
         const ModelChoice wanted{r.model_path, r.model_attempt};

@@ -1,4 +1,4 @@
-// What is done to a document, drawn.
+// Draws random acts on a document.
 #pragma once
 
 #include <random>
@@ -13,7 +13,7 @@ namespace headlight {
 inline constexpr const char* kPaths[] = {"/m/gpt2",  "/m/bert", "/m/vit",     "/m/translator",
                                          "/m/trace", "/gone",   "/m/./gpt2/", "/m/../m/bert"};
 
-/// Draws what is done; the same seed draws the same.
+/// Draws acts; the same seed draws the same.
 class Hand {
 public:
     explicit Hand(unsigned seed) : random_(seed) {}
@@ -96,7 +96,7 @@ private:
                 return "do " + one_of(kEdits);
         }
     }
-    /// A row of the table with words that it may take; not those that reach beyond the session.
+    /// Draws a row of the table with valid words; none that reaches beyond the session.
     std::string any_command() {
         static constexpr const char* kBeyond[] = {
             "open",   "switch", "fetch",  "undo",   "redo", "slide", "save", "accept",      "browse",

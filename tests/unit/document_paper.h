@@ -1,5 +1,4 @@
-// What a document should say after what was done to it, kept as a person would on paper: fields by name, and
-// steps that can be taken back. It knows no session.
+// Models what a document should contain after some acts: fields by name, and undo steps. Knows no session.
 #pragma once
 
 #include <map>
@@ -11,7 +10,7 @@
 namespace headlight {
 
 /// Fields of a document as JSON texts: "text", "compare" …, and "mask@MODEL", "changes@MODEL" and
-/// "metric@MODEL" of each model that something was changed in.
+/// "metric@MODEL" of each changed model.
 using Said = std::map<std::string, std::string>;
 
 inline void say(Said& said, const std::string& key, const std::string& value, const std::string& nothing) {
@@ -29,13 +28,13 @@ struct Paper {
     using Step = std::vector<Change>;
     struct Opening {
         std::string path;
-        bool is_step;  // a person's wish; not what undo or a workspace brings
+        bool is_step;  // made by the user; not by undo or a workspace
     };
 
-    Said now;                        // but for a model that is wanted and not open
-    std::string open;                // the model that answers; "": none yet
-    std::optional<Opening> opening;  // what is wanted in its place
-    std::optional<int> slide;        // the number of the one that waits for its model
+    Said now;                        // except for a model that is requested and not open
+    std::string open;                // the answering model; "": none yet
+    std::optional<Opening> opening;  // requested in its place
+    std::optional<int> slide;        // number of the slide that waits for its model
     std::vector<Step> past, future;
 
     static std::string quoted(const std::string& text) { return '"' + text + '"'; }
@@ -58,7 +57,7 @@ struct Paper {
         if (opening) out["model"] = quoted(opening->path);
         return out;
     }
-    /// A person made it say that, as a step of undo or as a part of the last one.
+    /// Records a user's change, as a step of undo or as part of the last one.
     void say_as_step(const Said& after, bool joins = false) {
         const Step step = difference(now, after);
         now = after;
@@ -66,7 +65,7 @@ struct Paper {
         past.back().insert(past.back().end(), step.begin(), step.end());
         future.clear();
     }
-    /// A person wants a model; one that undo was bringing back is given up for it.
+    /// Requests a model; gives up one that undo was restoring.
     void want(const std::string& path) {
         slide.reset();
         if (!open.empty()) now["model"] = quoted(open);
@@ -78,7 +77,7 @@ struct Paper {
         opening.reset();
         now["model"] = quoted(open);
     }
-    /// What is wanted is open, or `instead` of it that which is open already or is opened for it.
+    /// Opens the requested model, or `instead` of it one that is already open or opened for it.
     void opened(const std::string& path) {
         if (!opening) return;
         const bool is_step = opening->is_step && !open.empty() && now["model"] != quoted(path);
@@ -100,12 +99,12 @@ struct Paper {
         opening.reset();
         if (model != open) opening = Opening{model, false};
     }
-    /// Whether the last step ended with opening the model that is open.
+    /// Returns whether the last step ended with opening the open model.
     bool just_opened() const {
         const Change* last = past.empty() || past.back().empty() ? nullptr : &past.back().back();
         return last && last->key == "model" && last->after == quoted(open);
     }
-    /// Takes a step back for good.
+    /// Drops a step for good.
     void drop_last() {
         undo();
         future.clear();
@@ -140,8 +139,7 @@ private:
     }
 };
 
-/// What some commands say is known: a field and its value; "": nothing stands there. "", or what one left
-/// unsaid.
+/// Returns what some commands set, a field and its value; "": cleared or unset.
 inline std::string unsaid(const std::string& line, const Said& is, const std::string& open,
                           bool reads_pictures) {
     struct Says {

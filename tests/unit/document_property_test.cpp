@@ -1,5 +1,5 @@
-// The property that holds the document together: whatever is done in whatever order, a document says what was
-// said to it, what is taken back is as it was, and what is saved or left behind comes back.
+// Tests the document's main property: after any acts in any order, it contains what was set, undo restores
+// the state before, and what was saved or remembered comes back.
 #include <cstdlib>
 #include <random>
 
@@ -10,7 +10,7 @@ using namespace headlight;
 
 namespace {
 
-/// "" or the act after which it went wrong, and how.
+/// Returns "", or the act that failed, and how.
 std::string outcome(std::vector<KnownModel>& models, const std::vector<std::string>& acts) {
     Case one(models);
     for (size_t i = 0; i < acts.size(); ++i)
@@ -19,7 +19,7 @@ std::string outcome(std::vector<KnownModel>& models, const std::vector<std::stri
     return "";
 }
 
-/// The acts that are needed for it.
+/// Shrinks a failing sequence of acts.
 std::vector<std::string> shrunk(std::vector<KnownModel>& models, std::vector<std::string> acts) {
     for (bool shorter = true; shorter;) {
         shorter = false;

@@ -1,4 +1,4 @@
-// A document and the paper that says what it should say, side by side.
+// Compares a document with its model, act by act.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace headlight {
 
-/// What a person does is a line: an act of this list, or "do" and a command.
+/// Runs acts, one line each: an act of this list, or "do" and a command.
 struct Case {
     std::vector<KnownModel>& models;
     std::unique_ptr<Sitting> sitting = std::make_unique<Sitting>();
     Paper paper;
     std::optional<std::pair<Said, std::string>> file;  // what was saved, and with which model
-    std::vector<std::pair<Said, std::string>> slides;  // what they say, and of which model
+    std::vector<std::pair<Said, std::string>> slides;  // their content, and of which model
 
     explicit Case(std::vector<KnownModel>& all) : models(all) {
         sitting->session.visits = view_visits();
@@ -33,7 +33,7 @@ struct Case {
         return text.substr(1, text.size() - 2);
     }
 
-    /// "" or what is wrong after it.
+    /// Acts, and returns "" or what is wrong.
     std::string act(const std::string& line) {
         session().notice.clear();
         session().sheet.reset();
@@ -68,7 +68,7 @@ struct Case {
     }
 
 private:
-    /// What the document says beside what it should, and what must hold whatever was done.
+    /// Checks the document against the model, and invariants.
     std::string wrong() {
         const Said is = said_by(session()), should = paper.visible();
         std::string out = unsaid_;
@@ -89,7 +89,7 @@ private:
         if (sitting->answered) out += of_another_model();
         return out;
     }
-    /// A request names what its model has, and no more.
+    /// Checks that a request names only what its model has.
     std::string of_another_model() {
         const WorkRequest r = request_of(session(), sitting->shown());
         const ModelConfig& config = sitting->shown()->model->config;
@@ -108,9 +108,9 @@ private:
         if (paper.opening) take_model();
         if (slide) put_slide(*std::exchange(paper.slide, std::nullopt));
         if (!waits) return;
-        if (session().document.trial != tried) paper.future.clear();  // it went on: a new act
+        if (session().document.trial != tried) paper.future.clear();  // it succeeded: a new act
         if (steps() < paper.past.size()) return paper.drop_last();    // it failed
-        Said after = said_by(session());                              // what was tried went on
+        Said after = said_by(session());                              // the trial succeeded
         after["model"] = paper.now["model"];
         if (steps() > paper.past.size())
             paper.say_as_step(after);
@@ -124,7 +124,7 @@ private:
         if (!known) workspace_.clear();
         paper.opened(known ? path : "stories");
         own_model_was_open_ = true;
-        // A metric goes on with a model that is new to the document, where that can say it.
+        // Keeps the metric in a model new to the document, if that can express it.
         const Said is = said_by(session());
         const std::string key = "metric@" + paper.open;
         const auto carried = paper.now.find("metric@" + before);
@@ -132,7 +132,7 @@ private:
             metric_said_.insert(paper.open).second && !paper.now.count(key) && carried != paper.now.end();
         if (goes_on) say(paper.now, key, metric_at_first(is, key), "\"\"");
     }
-    /// What was explained before a slide said something else.
+    /// Returns the metric before a slide changed it.
     std::string metric_at_first(const Said& is, const std::string& key) {
         const auto found = is.find(key);
         if (paper.slide && steps())
@@ -190,7 +190,7 @@ private:
                 metric_said_.insert(key.substr(at + 1));
         own_model_was_open_ = !paper.opening;
     }
-    /// A workspace whose model is gone.
+    /// Opens a workspace whose model is missing.
     void open_missing() {
         const Json root{{"format", "headlight-workspace"},
                         {"version", 1},
@@ -207,7 +207,7 @@ private:
         slides.clear();
         workspace_ = "missing.headlight.json";
     }
-    /// The program ends without a word and starts with what it has remembered.
+    /// Kills the program and starts it with what it has saved.
     void kill() {
         const Json remembered = *settings_fields(session());
         const auto files = std::move(sitting->host.files);
@@ -223,7 +223,7 @@ private:
         if (sitting->act("slide add"))
             slides.insert(slides.begin() + session().slide, {paper.now, paper.open});
     }
-    /// A slide of another model waits until that is open.
+    /// Shows a slide; one of another model waits until that is open.
     void show_slide(const std::string& number) {
         if (!sitting->act("slide go " + number)) return;
         const int at = std::stoi(number) - 1;
@@ -242,7 +242,7 @@ private:
             if (m.path == path) return m.openings[0].sentence->model->name;
         return path;
     }
-    /// One step, which opening its model is the beginning of: what the slide says, of the model that is open.
+    /// Applies a slide to the open model, in one step with opening it.
     void put_slide(int number) {
         slide_shown_ = true;
         const auto& [slide, model] = slides[number];
@@ -251,7 +251,7 @@ private:
         for (const auto& [key, value] : slide)
             if (key.find('@') == std::string::npos && key != "model") after[key] = value;
         for (const char* of : {"mask@", "changes@", "metric@"}) {
-            const auto& from = model == paper.open ? slide : is;  // one of the same name elsewhere may differ
+            const auto& from = model == paper.open ? slide : is;  // another of the same name may differ
             const auto found = from.find(of + paper.open);
             say(after, of + paper.open, found == from.end() ? "" : found->second, "");
         }
@@ -259,7 +259,7 @@ private:
         put(after, paper.past.size());
         if (joins && after != paper.now) paper.say_as_step(after, true);
     }
-    /// Any command: what it does to what can be taken back is one step at most.
+    /// Runs any command: it adds at most one step of undo.
     void command(const std::string& line) {
         if (paper.slide && line.starts_with("try ")) return;  // both would wait
         const size_t before = steps();
@@ -270,7 +270,7 @@ private:
         after["model"] = paper.now["model"];
         put(after, before);
     }
-    /// What is no step of undo is none of these fields.
+    /// Applies what is not a step of undo.
     void put(const Said& after, size_t before) {
         constexpr const char* kSettings[] = {"seed", "beams", "written_length"};
         for (const char* key : kSettings) paper.now[key] = after.at(key);
@@ -281,8 +281,8 @@ private:
     std::string unsaid_;
     bool slide_shown_ = false;
     std::string workspace_;              // what Save writes to
-    bool own_model_was_open_ = true;     // … or one that a person chose for it
-    std::set<std::string> metric_said_;  // of which models
+    bool own_model_was_open_ = true;     // or one that the user chose for it
+    std::set<std::string> metric_said_;  // models with a metric
 };
 
 }  // namespace headlight

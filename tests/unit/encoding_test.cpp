@@ -1,5 +1,5 @@
-// Encoded weights: each format against its layout, value by value, and against the dense kernels, on every
-// instruction set.
+// Tests each format of encoded weights against its layout, value by value, and against the dense kernels, on
+// every instruction set.
 #include <cstring>
 #include <random>
 
@@ -27,7 +27,7 @@ float half_at(Bytes p) {
     return float(h);
 }
 
-/// Value i of a row, from the layouts that ggml documents.
+/// Computes value i of a row, from the layouts that ggml documents.
 float f32(Bytes p, int i) {
     float v = 0;
     std::memcpy(&v, p + 4 * i, 4);
@@ -91,7 +91,7 @@ float iq4_xs(Bytes p, int i) {
 struct Layout {
     const char* name;
     float (*value)(Bytes block, int i);
-    std::vector<int> halves;  // where a block of codes holds scales
+    std::vector<int> halves;  // offsets of the scales in a block
 };
 const Layout kLayouts[] = {
     {"F32", f32, {}},         {"F16", f16, {}},        {"BF16", bf16, {}},      {"Q8_0", q8_0, {0}},
@@ -107,7 +107,7 @@ const DType& dtype_of(const std::string& name) {
     return float32();
 }
 
-/// Rows of random weights around 1 in a format: any codes, scales that are finite.
+/// Makes rows of random weights around 1 in a format: any codes, finite scales.
 std::vector<uint8_t> random_rows(const Layout& layout, const DType& t, int64_t values, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<uint8_t> out(t.size(values));
@@ -121,7 +121,7 @@ std::vector<uint8_t> random_rows(const Layout& layout, const DType& t, int64_t v
     return out;
 }
 
-/// Sizes that a row of the format can have: odd ones, or odd numbers of blocks.
+/// Returns possible sizes of a row in the format: odd ones, or odd numbers of blocks.
 std::vector<int> sizes_of(const DType& t) {
     if (t.block == 1) return {1, 7, 8, 9, 47, 48, 49, 50, 191, 192, 193, 255, 256, 257};
     if (t.block == 256) return {256, 512, 768};
@@ -137,7 +137,7 @@ Vector decoded(const WeightFormat& format, const uint8_t* row, int64_t count) {
 
 }  // namespace
 
-TEST_CASE("encodings: every format decodes to what its layout says, bit for bit, on every instruction set") {
+TEST_CASE("encodings: every format decodes by its layout, bit for bit, on every instruction set") {
     for (const Layout& layout : kLayouts) {
         const DType& t = dtype_of(layout.name);
         for (const int count : sizes_of(t)) {
@@ -157,7 +157,7 @@ TEST_CASE("encodings: every format decodes to what its layout says, bit for bit,
     }
 }
 
-TEST_CASE("encodings: halves that are subnormal, infinite or no number, on every instruction set") {
+TEST_CASE("encodings: subnormal, infinite and NaN halves, on every instruction set") {
     std::vector<uint16_t> all(65536);
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
     const auto* const bytes = reinterpret_cast<const uint8_t*>(all.data());
@@ -175,7 +175,7 @@ TEST_CASE("encodings: halves that are subnormal, infinite or no number, on every
         }
 }
 
-TEST_CASE("encodings: the reference's files decode to its numbers on every instruction set") {
+TEST_CASE("encodings: reference files decode to their values on every instruction set") {
     const auto file = open_gguf(kTests / "reference/gguf_blocks/blocks.gguf");
     const auto expected = open_safetensors(kTests / "reference/gguf_blocks/expected.safetensors");
     REQUIRE(file);
@@ -194,7 +194,7 @@ TEST_CASE("encodings: the reference's files decode to its numbers on every instr
 }
 
 namespace {
-/// y += x · the transpose of the rows, as a panel of them gives it; begun from the bias where it is to be.
+/// y (+)= x · rowsᵀ, as a panel of the rows gives it.
 void multiply_panel(const Kernels& set, const std::vector<Vector>& rows, const Matrix& x, const Matrix& bias,
                     bool begin, Matrix& y) {
     std::vector<const float*> at;

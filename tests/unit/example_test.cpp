@@ -1,4 +1,4 @@
-// The sentences of the start screen show what they are there for.
+// Tests that the sentences of the start screen show what they claim.
 #include "base/cast.h"
 #include "helpers.h"
 #include "learn/translation_choices.h"

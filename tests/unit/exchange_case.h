@@ -1,4 +1,4 @@
-// Answers as the worker gives them.
+// Makes answers like the worker's.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace headlight {
 
-/// An answer of a model that read a text, as the worker gives it.
+/// Makes the answer of a model that read a text.
 inline WorkAnswer answer_of(const char* folder, const std::vector<int>& ids) {
     ThreadPool pool(1);
     WorkAnswer a;
@@ -20,7 +20,7 @@ inline WorkAnswer answer_of(const char* folder, const std::vector<int>& ids) {
     return a;
 }
 
-/// Another model, under a path.
+/// Makes the answer of another model, opened under a path.
 inline WorkAnswer opened_as(const char* path, uint64_t attempt) {
     WorkAnswer a = answer_of("llama", {5, 9, 200});
     a.model_path = path;

@@ -1,4 +1,4 @@
-// What families differ in, by hand.
+// Tests the differences between families on cases computed by hand.
 #include <cmath>
 
 #include "analysis/attention/cell.h"
@@ -20,7 +20,7 @@
 
 using namespace headlight;
 
-TEST_CASE("rotary positions by hand: halves and neighbors") {
+TEST_CASE("rotary positions by hand: half-split and interleaved") {
     ThreadPool pool(1);
     Rope rope;
     rope.dims = 4;
@@ -28,7 +28,7 @@ TEST_CASE("rotary positions by hand: halves and neighbors") {
     CHECK(rope_frequencies(rope, 8)[1] == doctest::Approx(0.1));
     const RopeTable table = make_rope_table(rope, 8, 3, 1);  // position 3
     Matrix x(1, 5);
-    x << 1, 2, 3, 4, 5;  // the fifth component is not turned
+    x << 1, 2, 3, 4, 5;  // the fifth component is not rotated
     apply_rope(rope, table, 1, pool, x);
     CHECK(x(0, 0) == doctest::Approx(std::cos(3.0) - 3 * std::sin(3.0)));
     CHECK(x(0, 2) == doctest::Approx(3 * std::cos(3.0) + std::sin(3.0)));
@@ -64,7 +64,7 @@ TEST_CASE(
     CHECK(rope_frequencies(rope, 32)[31] == doctest::Approx(plain[31] / 4));
 }
 
-TEST_CASE("ALiBi slopes: powers of two, and the odd ones between where heads are no power of two") {
+TEST_CASE("ALiBi slopes: powers of two, with odd ones between if the number of heads is not one") {
     const PositionBias eight = alibi_bias(8, 3);
     CHECK(eight.by_key(0, 2) == doctest::Approx(2 * 0.5));
     CHECK(eight.by_key(7, 1) == doctest::Approx(1.0 / 256));
@@ -74,7 +74,7 @@ TEST_CASE("ALiBi slopes: powers of two, and the odd ones between where heads are
     CHECK(six.by_key(5, 1) == doctest::Approx(0.125));
 }
 
-TEST_CASE("T5's buckets: near distances exactly, far ones by their logarithm, the two sides apart") {
+TEST_CASE("T5's buckets: exact near, logarithmic far, separate for both directions") {
     Matrix table(32, 1);
     for (int b = 0; b < 32; ++b) table(b, 0) = float(b);
     const auto bucket = [&](int key_minus_query, bool causal) {
@@ -106,7 +106,7 @@ TEST_CASE("norms by hand") {
     CHECK(apply_norm(c, {weight, nullptr}, x, pool)(0, 1) == doctest::Approx(2 * 5 / std::sqrt(17.0)));
 }
 
-TEST_CASE("activations and position schemes stand in the order of their kinds; each family has its scheme") {
+TEST_CASE("tables of activations and position schemes follow their enums; each family has a scheme") {
     int place = 0;
     for (const ActivationRow& row : activations()) CHECK(static_cast<int>(row.activation) == place++);
     for (int i = 0; i <= static_cast<int>(PositionScheme::relative); ++i)
@@ -209,7 +209,7 @@ TEST_CASE("query heads that share a key/value head read the same keys") {
     CHECK(trace->rule(0).kv_head(3) == 1);
 }
 
-TEST_CASE("encoder-decoder models: three kinds of attention, numbered one after another") {
+TEST_CASE("encoder–decoder models: three kinds of attention, numbered consecutively") {
     const auto model = reference_model("marian");
     const ModelConfig& c = model->config;
     CHECK(c.blocks() == 6);
@@ -248,7 +248,7 @@ TEST_CASE("masked models predict at their mask tokens; vision models at the clas
     CHECK(prediction_label(*vit, predictions(*seen, 0, 1, pool)[0].id).starts_with("LABEL_"));
 }
 
-TEST_CASE("a second sentence has token type 1, and what a model cannot read is said") {
+TEST_CASE("a second sentence has token type 1, and unreadable input is an error") {
     const auto bert = reference_model("bert");
     const auto pair = encode_input(*bert, {"the cat", "the mat", "", {}, {}, {}, nullptr});
     REQUIRE(pair);
@@ -262,7 +262,7 @@ TEST_CASE("a second sentence has token type 1, and what a model cannot read is s
     CHECK(!encode_input(*bert, picture));
 }
 
-TEST_CASE("parameters from a configuration alone, for models that everybody knows") {
+TEST_CASE("parameters from a configuration alone, for well-known models") {
     const auto count = [](const char* json) {
         return parameter_count(*parse_config(Json::parse(json), "x"));
     };

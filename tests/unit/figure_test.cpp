@@ -1,4 +1,4 @@
-// How figures look, and what they are made of: styles, presets, words, numbers.
+// Tests figures: styles, presets, texts, numbers.
 #include "figure/figure.h"
 
 #include <cmath>
@@ -25,7 +25,7 @@ const StyleField& field(std::string_view name) {
 }
 }  // namespace
 
-TEST_CASE("style: every field is read as it is written; what a field cannot be is refused with its name") {
+TEST_CASE("style: every field round-trips; invalid values are refused with its name") {
     for (const StyleField& f : style_fields()) {
         CAPTURE(f.name);
         FigureStyle style;
@@ -98,7 +98,7 @@ TEST_CASE("positions: ranges and single ones, sorted, within the text") {
         CHECK_MESSAGE(!read_positions(bad, 5), bad);
 }
 
-TEST_CASE("words: pieces of every tokenizer's spelling are joined, signs and special tokens stand alone") {
+TEST_CASE("words: pieces of every tokenizer are joined, punctuation and special tokens separate") {
     CHECK(word_numbers(Words{"The", "Ġun", "b", "able", "Ġcat", "fish", "."}) ==
           std::vector<int>{0, 1, 1, 1, 2, 2, 3});
     CHECK(word_numbers(Words{"[CLS]", "the", "un", "##b", "##able", ".", "[SEP]"}) ==
@@ -177,7 +177,7 @@ TEST_CASE("figures: every choice of style draws, and changes what is drawn") {
 }
 
 namespace {
-/// A pass of a model in which one query's vector is NaN, and with it all that follows.
+/// Runs a model with one query vector NaN, and with it everything after.
 std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
     const auto break_row = [](Rows& rows) {
         Matrix values = rows.all();
@@ -197,7 +197,7 @@ std::shared_ptr<const Trace> broken_trace(ThreadPool& pool) {
 }
 }  // namespace
 
-TEST_CASE("colors: one index for every value; what is no number has a gray of its own") {
+TEST_CASE("colors: one index for every value; NaN has its own gray") {
     CHECK(color_index(0) == 0);
     CHECK(color_index(0.5f) == 128);
     CHECK(color_index(-3) == 0);
@@ -208,14 +208,14 @@ TEST_CASE("colors: one index for every value; what is no number has a gray of it
     CHECK(decimals(-4.8e-7, 2) == "0.00");
     CHECK(decimals(-0.005001, 2) == "−0.01");
     CHECK(fine_decimals(0.0214, 3) == "0.021");
-    CHECK(fine_decimals(1e-7, 3) == "0");  // less than float32 sums tell from 0
+    CHECK(fine_decimals(1e-7, 3) == "0");  // float32 rounding noise
     CHECK(fine_decimals(-1e-6, 3) == "−1.0e−6");
     CHECK(fine_decimals(9.96e-5, 3) == "1.0e−4");
     CHECK(fine_decimals(4.99e-4, 3) == "5.0e−4");
     CHECK(fine_decimals(5e-4, 3) == decimals(5e-4, 3));
 }
 
-TEST_CASE("labels: a token that would leave no mark is named by its code") {
+TEST_CASE("labels: an invisible token is labeled by its code") {
     const Model bare;
     Sequence s;
     s.tokens = {"\u00A0", "a\u00A0b", " ", "\u200B\uFE0F", " the", ""};
@@ -223,7 +223,7 @@ TEST_CASE("labels: a token that would leave no mark is named by its code") {
           std::vector<std::string>{"⟨U+00A0⟩", "a\u00A0b", "␣", "⟨U+200B⟩⟨U+FE0F⟩", "the", ""});
 }
 
-TEST_CASE("numbers: from a million on they are short, so that no column runs into the next") {
+TEST_CASE("numbers: from a million on they are short, so that columns do not overlap") {
     CHECK(compact_number(28366907524.8, 1) == "2.84e10");
     CHECK(compact_number(9.996e6, 1) == "1.00e7");
     CHECK(compact_number(-2.5e7, 1) == "−2.50e7");
@@ -243,7 +243,7 @@ TEST_CASE(
             FigureOptions o;
             o.marks = marks;
             o.contrast = contrast;
-            o.values = marks == Marks::squares;  // beside dots they are refused
+            o.values = marks == Marks::squares;  // refused with dots
             const auto drawing = find_figure("head")->make(trace, o, pool);
             REQUIRE(drawing);
             CHECK(svg_text(*drawing));

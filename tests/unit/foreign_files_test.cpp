@@ -1,5 +1,4 @@
-// Folders that other programs leave: quantized weights, names with something in front, numbers that JSON
-// lacks.
+// Tests folders of other programs: quantized weights, prefixed names, numbers that JSON lacks.
 #include "helpers.h"
 #include "hub/library.h"
 #include "model/loading/foreign_prefix.h"
@@ -30,7 +29,7 @@ void change_config(const fs::path& folder, const Json& changes) {
 
 }  // namespace
 
-TEST_CASE("how weights are quantized is read in every spelling") {
+TEST_CASE("quantization is detected in every spelling") {
     CHECK(method_of(R"({})").empty());
     CHECK(method_of(R"({"quantization_config":null})").empty());
     CHECK(method_of(R"({"quantization_config":{}})").empty());
@@ -46,7 +45,7 @@ TEST_CASE("how weights are quantized is read in every spelling") {
     CHECK(method_of(R"({"quantization_config":7})").starts_with("error: x: \"quantization_config\""));
 }
 
-TEST_CASE("a folder of quantized weights is refused with the method and what helps") {
+TEST_CASE("a folder of quantized weights is refused with its method and a remedy") {
     TemporaryFolder folder;
     copy_model("gpt2", folder.path);
     write_bytes(folder.path / "quantize_config.json", R"({"bits":4,"group_size":128})");
@@ -59,10 +58,10 @@ TEST_CASE("a folder of quantized weights is refused with the method and what hel
     CHECK(model.error().message.find("awq, 4 bits") != std::string::npos);
     CHECK(model.error().message.find("GGUF") != std::string::npos);
     CHECK(examine_model(folder.path, "x", "y").problem.find("awq") != std::string::npos);
-    CHECK(open_config(folder.path));  // what the configuration says can still be shown
+    CHECK(open_config(folder.path));  // the configuration can still be shown
 }
 
-TEST_CASE("what stands in front of every tensor's name is named") {
+TEST_CASE("a prefix of every tensor's name is named") {
     const std::vector<std::string> asked{"transformer.wte.weight", "wte.weight"};
     CHECK(foreign_prefix({"module.transformer.h.0.w", "module.transformer.wte.weight"}, asked) == "module.");
     CHECK(foreign_prefix({"_orig_mod.module.wte.weight"}, asked) == "_orig_mod.module.");
@@ -76,7 +75,7 @@ TEST_CASE("what stands in front of every tensor's name is named") {
     CHECK(wrapped_names({"module.a", "b"}, "module.").starts_with("tensors' names begin"));
 }
 
-TEST_CASE("NaN and infinities as Python writes them matter where they are read alone") {
+TEST_CASE("NaN and infinities as Python writes them are errors only where they are read") {
     const std::string text =
         R"({"a": NaN, "b": [-Infinity, 1, {"c": Infinity}], "d": "NaN \" NaN", "NaN": "\\"})";
     const auto any = parse_json(text, "x", JsonNumbers::any);

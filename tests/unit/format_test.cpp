@@ -1,4 +1,4 @@
-// GGUF, storage formats, pictures, and the models of other programs.
+// Tests GGUF, storage formats, pictures, and the models of other programs.
 #include <cmath>
 #include <cstdlib>
 
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Sets a variable of the environment until the end of the test.
+/// Sets an environment variable until the end of the test.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : name_(name) {
@@ -76,7 +76,7 @@ TEST_CASE("every type of GGUF metadata is read") {
     CHECK(file->value("test.nothing").is_null());
 }
 
-TEST_CASE("dense product: weights in every format give what their decoded values give") {
+TEST_CASE("dense product: weights in every format equal their decoded values") {
     ThreadPool pool(2);
     const auto file = open_gguf(kTests / "reference/gguf_blocks/blocks.gguf");
     REQUIRE(file);
@@ -97,7 +97,7 @@ TEST_CASE("dense product: weights in every format give what their decoded values
     }
 }
 
-TEST_CASE("dense product: rows in groups, as where q, k and v take turns") {
+TEST_CASE("dense product: rows in groups, as of interleaved q, k and v") {
     ThreadPool pool(2);
     const int in = 40, heads = 5, d = 7, inner = heads * d;
     const Matrix mixed = random_matrix(3 * inner, in, 1);  // [head][q, k, v][d]
@@ -116,7 +116,7 @@ TEST_CASE("dense product: rows in groups, as where q, k and v take turns") {
     }
 }
 
-TEST_CASE("pictures: shrinking averages as Pillow does") {
+TEST_CASE("pictures: downscaling averages as in Pillow") {
     RgbImage ramp{4, 1, {}};
     for (const int v : {0, 100, 200, 40})
         for (int c = 0; c < 3; ++c) ramp.rgb.push_back(static_cast<uint8_t>(v));
@@ -128,7 +128,7 @@ TEST_CASE("pictures: shrinking averages as Pillow does") {
     CHECK(resize(ramp, 4, 1, Resampling::bicubic).rgb == ramp.rgb);
 }
 
-TEST_CASE("models of other programs are found and examined") {
+TEST_CASE("models of other programs are found and described") {
     const TemporaryFolder home;
     const Variable a("HOME", home.path), b("HF_HOME", home.path / "hf"),
         c("XDG_CACHE_HOME", home.path / ".cache");
@@ -172,7 +172,7 @@ TEST_CASE("models of other programs are found and examined") {
     CHECK((*open_model("some-org/tiny bert"))->name == "some-org/tiny bert");
 }
 
-TEST_CASE("a model that does not fit says what it needs before anything is read") {
+TEST_CASE("a model that does not fit in memory is refused before anything is read") {
     const TemporaryFolder folder;
     const int64_t vocab = 8'000'000, width = 131072;  // 4 TB
     const std::string header =

@@ -1,4 +1,4 @@
-// What a frame draws: tiles that differ from the last one, lines as strips or as a picture.
+// Tests what a frame draws: tiles that differ from the previous one, lines as strips or as a picture.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool covers(const std::vector<PixelBox>& boxes, int x, int y) {
     return false;
 }
 
-/// What a frame of some boxes changes, each with its look.
+/// Returns what a frame of some boxes changes, each with its look.
 std::vector<PixelBox> changed_by(Tiles& tiles, const std::vector<std::pair<PixelBox, uint64_t>>& drawn) {
     tiles.begin(200, 100);
     for (const auto& [box, look] : drawn) tiles.add(box, look);
@@ -85,7 +85,7 @@ TEST_CASE("what changed lies in a few boxes, none over another") {
             CHECK(covers(boxes, b.left, b.top));
             CHECK(covers(boxes, b.right - 1, b.bottom - 1));
         }
-        size_t covered = 0;  // tile by tile: a pixel of two boxes would be counted once here and twice there
+        size_t covered = 0;  // by tile: a pixel of two boxes would be counted once here and twice there
         for (int y = 0; y < kHigh; y += kSide)
             for (int x = 0; x < kWide; x += kSide)
                 if (covers(boxes, x, y))
@@ -118,7 +118,7 @@ TEST_CASE("a cross that moves over a map, and the numbers beside it, are a small
     }
 }
 
-TEST_CASE("what lies between two corners is whole pixels within a box; what is no number lies at its side") {
+TEST_CASE("boxes between two corners are whole pixels within a box; NaN is at its side") {
     const PixelBox window{10, 0, 100, 50};
     CHECK(pixels_between({20.2f, 3.9f}, {30.1f, 4.1f}, window) == PixelBox{20, 3, 31, 5});
     CHECK(pixels_between({-1e9f, -5}, {1e9f, 1e20f}, window) == window);
@@ -167,7 +167,7 @@ TEST_CASE("a curve is a strip of few triangles that stays within a third of a pi
 
 namespace {
 
-/// Where a curve from (0, 0) to (across, rise) is at x, and its slope there; by bisection.
+/// Returns the height and slope at x of a curve from (0, 0) to (across, rise), by bisection.
 std::pair<double, double> height_at(double x, double across, double rise) {
     const auto place = [&](double t) {
         const double v = 1 - t;

@@ -1,4 +1,4 @@
-// What models write: decoding against an exhaustive search, rules, and the window's worker; alignments and
+// Tests generation: decoding against an exhaustive search, rules, and the window's worker; alignments and
 // positions by hand.
 #include <cmath>
 #include <limits>
@@ -38,7 +38,7 @@ double log_probability(const std::shared_ptr<const Model>& model, ForwardRequest
 
 }  // namespace
 
-TEST_CASE("generation: greedy takes the most probable token at each step and keeps what else there was") {
+TEST_CASE("generation: greedy takes the most probable token at each step and keeps alternatives") {
     ThreadPool pool(2);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {5, 9, 200, 0});
@@ -78,7 +78,7 @@ TEST_CASE(
     CHECK(w.score >= generate(model, request, {{}, 2, {}}, pool)->score - 1e-5f);
 }
 
-TEST_CASE("generation: forced tokens come first, each with the probability that the model gave it") {
+TEST_CASE("generation: forced tokens come first, each with its probability in the model") {
     ThreadPool pool(1);
     const auto model = reference_model("marian");
     const ForwardRequest request = source_of(*model, {5, 9, 0});
@@ -92,7 +92,7 @@ TEST_CASE("generation: forced tokens come first, each with the probability that 
     }
 }
 
-TEST_CASE("generation: draws follow the probabilities that temperature, top k and top p leave") {
+TEST_CASE("generation: draws follow the probabilities after temperature, top k and top p") {
     Vector logits(4);
     logits << std::log(0.5f), std::log(0.25f), std::log(0.15f), std::log(0.1f);
     const auto shares = [&](const SamplingParams& d) {
@@ -109,7 +109,7 @@ TEST_CASE("generation: draws follow the probabilities that temperature, top k an
     CHECK(shares({0}) == std::array<int, 4>{1000, 0, 0, 0});
 }
 
-TEST_CASE("generation rules: one id, a list, lists of one id; phrases are left alone, nonsense is refused") {
+TEST_CASE("generation rules: one id, a list, lists of one id; phrases are ignored, nonsense is refused") {
     GenerationConfig r;
     REQUIRE(parse_generation_config(
         Json::parse(
@@ -120,7 +120,7 @@ TEST_CASE("generation rules: one id, a list, lists of one id; phrases are left a
     CHECK(r.forced_bos_token_id == 4);
     REQUIRE(parse_generation_config(Json::parse(R"({"eos_token_id": 1})"), "x", r));
     CHECK(r.eos_token_ids == std::vector<int>{1});
-    CHECK(r.suppress_tokens.size() == 3);  // what is missing stays
+    CHECK(r.suppress_tokens.size() == 3);  // missing entries stay unchanged
     for (const char* bad : {R"({"eos_token_id": "x"})", R"({"bad_words_ids": [["a"]]})",
                             R"({"eos_token_id": 99999999999})", "[]"})
         CHECK(!parse_generation_config(Json::parse(bad), "x", r));
@@ -156,7 +156,7 @@ TEST_CASE(
     CHECK(whole->sentence->predictions[0].tokens[0].label == "</s>");
     r.generation.step = 2;
     const auto part = answer(r, any);
-    CHECK(part->sentence->written == whole->sentence->written);  // not written anew
+    CHECK(part->sentence->written == whole->sentence->written);  // not generated again
     CHECK(part->sentence->step == 2);
     CHECK(part->sentence->trace->output().size() == 3);
     r.generation = {};
@@ -167,7 +167,7 @@ TEST_CASE(
     r.second = "Die Katze";
     const auto typed = answer(r, any);
     CHECK(typed->sentence->written->labels ==
-          std::vector<std::string>{"Die", "Katze"});  // made to write it: each token has its probability
+          std::vector<std::string>{"Die", "Katze"});  // forced: each token still has its probability
     CHECK(typed->sentence->written->generation.tokens[1].probability > 0.5f);
     CHECK(typed->sentence->trace->output().size() == 3);
     r.second.clear();
@@ -177,7 +177,7 @@ TEST_CASE(
     r.intervention.changes = {ablate};
     const auto changed = answer(r, [](const WorkAnswer& a) { return a.sentence->unchanged != nullptr; });
     CHECK(changed->sentence->unchanged->output().ids ==
-          changed->sentence->trace->output().ids);  // both read what the changed one wrote
+          changed->sentence->trace->output().ids);  // both read the changed run's output
 }
 
 TEST_CASE("worker: a decoder writes on only where it was asked to") {

@@ -1,4 +1,4 @@
-// GGUF files for tests.
+// Writes GGUF files for tests.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// A GGUF file, written value by value.
+/// Writes a GGUF file value by value.
 class GgufBytes {
 public:
     void set(const std::string& key, uint32_t value) { number(begin(key, 4), value); }
@@ -30,7 +30,7 @@ public:
         number(out, uint64_t{values.size()});
         for (const uint32_t v : values) number(out, v);
     }
-    /// F32; the data of all tensors is zeros.
+    /// Adds an F32 tensor; all data is zeros.
     void tensor(const std::string& name, uint64_t rows, uint64_t columns, uint64_t offset) {
         text(tensors_, name);
         number(tensors_, uint32_t{2});
@@ -74,7 +74,8 @@ inline Result<Gguf> parsed(const std::string& bytes) {
     return parse_gguf(std::as_bytes(std::span(bytes)), "x.gguf");
 }
 
-/// The header of a decoder with two heads of 80, as llama.cpp's converter writes it: without key_length.
+/// Returns the header of a decoder with two heads of 80, as llama.cpp's converter writes it: without
+/// key_length.
 inline GgufBytes decoder_header(const std::string& architecture) {
     GgufBytes out;
     out.set("general.architecture", architecture);

@@ -1,5 +1,4 @@
-// GGUF: files in parts, biases that only tensors tell of, experts, and what is assumed where a key is
-// missing.
+// Tests GGUF: files in parts, biases known only by their tensors, experts, and defaults of missing keys.
 #include "io/gguf_parts.h"
 
 #include "gguf_bytes.h"
@@ -31,7 +30,7 @@ void write_part(const std::filesystem::path& path, const Part& part) {
     write_bytes(path, file.bytes());
 }
 
-/// A model in three parts, the last of which is as given.
+/// Opens a model in three parts with this last part, and returns the error.
 std::string problem_with(const Part& last, const std::string& named = "m-00002-of-00003.gguf") {
     const TemporaryFolder folder;
     write_part(folder.path / "m-00001-of-00003.gguf", {0, 3, 3, "", ""});
@@ -66,7 +65,7 @@ TEST_CASE(
     CHECK(open_gguf_model(folder.path / "m-00001-of-00001.gguf"));
 }
 
-TEST_CASE("GGUF in parts is one model among those on the computer, as large as its parts") {
+TEST_CASE("GGUF in parts is listed as one model of the parts' total size") {
     const TemporaryFolder cache;
     const char* before = std::getenv("LLAMA_CACHE");
     const std::string kept = before ? before : "";
@@ -87,7 +86,7 @@ TEST_CASE("GGUF in parts is one model among those on the computer, as large as i
     CHECK(model_name(found[0].path) == "m");
 }
 
-TEST_CASE("GGUF: a mixture of experts is called so, before tensors are missed") {
+TEST_CASE("GGUF: a mixture of experts is refused as such, not for missing tensors") {
     for (const char* architecture : {"llama", "qwen2moe", "gpt-oss"}) {
         GgufBytes file = decoder_header(architecture);
         CHECK(!says(message_of(config_of(file)), "experts"));
@@ -101,7 +100,7 @@ TEST_CASE("GGUF: a mixture of experts is called so, before tensors are missed") 
     CHECK(says(message_of(config_of(none)), "is a mixture of experts,"));
 }
 
-TEST_CASE("GGUF: what is not a model is called what it is") {
+TEST_CASE("GGUF: files that hold no model are refused by what they hold") {
     GgufBytes file = decoder_header("llama"), adapter = file;
     file.set("general.type", std::string("model"));
     CHECK(config_of(file));
@@ -125,7 +124,7 @@ TEST_CASE("GGUF: biases are those that are stored") {
     }
 }
 
-TEST_CASE("GGUF: what llama.cpp assumes where a file says nothing, or says it as older files did") {
+TEST_CASE("GGUF: llama.cpp's defaults for missing entries, and older spellings") {
     GgufBytes file = decoder_header("qwen2");
     const auto plain = config_of(file);
     REQUIRE(plain);
@@ -154,7 +153,7 @@ TEST_CASE("GGUF: what llama.cpp assumes where a file says nothing, or says it as
     CHECK(!config_of(both_ways)->stacks[0].causal);
 }
 
-TEST_CASE("GGUF: numbers of heads in lists, and sizes that are not said") {
+TEST_CASE("GGUF: lists of head counts, and missing sizes") {
     const auto header = [](const std::string& left_out) {
         GgufBytes out;
         out.set("general.architecture", std::string("llama"));

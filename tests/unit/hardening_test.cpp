@@ -1,5 +1,5 @@
-// Corners that nothing ordinary reaches: a sink that fails, links that lead nowhere, a name that is held, a
-// table that stands beside another that is not there, a seed on any standard library.
+// Tests rare corners: a failing sink, dangling links, a name in use, a table beside a missing one, a seed on
+// any standard library.
 #include <random>
 #include <stdexcept>
 
@@ -12,7 +12,7 @@
 
 using namespace headlight;
 
-TEST_CASE("hardening: what a PNG's sink throws comes out behind the encoder, and does not pass through it") {
+TEST_CASE("hardening: an exception of a PNG's sink is rethrown after the encoder, not through it") {
     const std::vector<uint8_t> bytes(64 * 64 * 3, 7);
     PngPixels pixels{};
     pixels.bytes = bytes;
@@ -32,7 +32,7 @@ TEST_CASE("hardening: what a PNG's sink throws comes out behind the encoder, and
     CHECK(written > 8);
 }
 
-TEST_CASE("hardening: a folder whose weights are links that lead nowhere is not offered as a model") {
+TEST_CASE("hardening: a folder with dangling weight links is not listed as a model") {
     const TemporaryFolder folder;
     const auto bert = kTests / "reference/models/bert";
     std::filesystem::copy(bert / "config.json", folder.path / "config.json");
@@ -50,7 +50,7 @@ TEST_CASE("hardening: a folder whose weights are links that lead nowhere is not 
     CHECK(!examine_model(folder.path / "link.gguf", "link", "here").problem.empty());
 }
 
-TEST_CASE("hardening: a name that is held gets the new value, and its old one costs nothing more") {
+TEST_CASE("hardening: a cached name gets the new value, and the old one costs nothing") {
     LruCache<int> cache;
     cache.add("a", 1, 10);
     cache.add("b", 2, 10);
@@ -61,7 +61,7 @@ TEST_CASE("hardening: a name that is held gets the new value, and its old one co
     CHECK((cache.size() == 1 && *cache.find("b") == 2 && !cache.find("a")));
 }
 
-TEST_CASE("hardening: an array of tables that all stand beside others holds them") {
+TEST_CASE("hardening: an array of only additional tables holds them") {
     const TemporaryFolder folder;
     NumberTable scores;
     scores.name = "scores";
@@ -75,7 +75,7 @@ TEST_CASE("hardening: an array of tables that all stand beside others holds them
 
 TEST_CASE("hardening: a seed draws the same numbers on every standard library") {
     std::mt19937_64 random;
-    random.discard(9999);  // the standard gives the 10,000th: 9981545732273789042
+    random.discard(9999);  // the standard specifies the 10,000th: 9981545732273789042
     CHECK(uniform(random) == 9981545732273789042.0 / 18446744073709551616.0);
     double least = 1, largest = 0;
     for (int i = 0; i < 10000; ++i) {

@@ -1,4 +1,4 @@
-// The mean and the largest of several heads' patterns.
+// Tests the mean and the maximum of several heads' patterns.
 #include "trace/head_group.h"
 
 #include "helpers.h"
@@ -17,7 +17,7 @@ std::shared_ptr<const Trace> some_trace(ThreadPool& pool, const char* name = "gp
 
 }  // namespace
 
-TEST_CASE("head group: each cell's mean and largest, −1 where all heads mask it; rows of a mean sum to 1") {
+TEST_CASE("head group: mean and maximum per cell, −1 where all heads mask it; rows of a mean sum to 1") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "bert", "mistral"}) {
         CAPTURE(name);
@@ -45,7 +45,7 @@ TEST_CASE("head group: each cell's mean and largest, −1 where all heads mask i
     }
 }
 
-TEST_CASE("head group: a key that one head masks weighs nothing there and is shown where another sees it") {
+TEST_CASE("head group: a key that one head masks counts as 0 there and is shown if another attends to it") {
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
     ForwardRequest request = request_of({5, 9, 11, 20});
@@ -64,7 +64,7 @@ TEST_CASE("head group: a key that one head masks weighs nothing there and is sho
     CHECK(rest.row(3).cwiseMax(0.0f).sum() == doctest::Approx(1).epsilon(1e-6));
 }
 
-TEST_CASE("head group: a picture of several heads, whole or as the largest of squares") {
+TEST_CASE("head group: a picture of several heads, full or max-pooled") {
     ThreadPool pool(2);
     const auto trace = some_trace(pool);
     PictureRequest request{1, 2};
@@ -76,7 +76,7 @@ TEST_CASE("head group: a picture of several heads, whole or as the largest of sq
     CHECK(small.at(17, 3) == full.levels[0].block(15, 0, 5, 5).maxCoeff());
 }
 
-TEST_CASE("head group: its title, and what of it fits another model or block") {
+TEST_CASE("head group: its title, and its heads that another model or block has") {
     const auto model = reference_model("gpt2");
     const ModelConfig& c = model->config;
     const auto layer = heads_of_block(c, 1);

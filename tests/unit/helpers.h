@@ -1,4 +1,4 @@
-// What several unit tests share.
+// Holds what unit tests share.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ namespace headlight {
 
 inline const std::filesystem::path kTests = HEADLIGHT_TESTS_DIR;
 
-/// A folder that is removed again.
+/// Makes a folder, removed at the end.
 struct TemporaryFolder {
     std::filesystem::path path;
     TemporaryFolder() {
@@ -31,7 +31,7 @@ struct TemporaryFolder {
     ~TemporaryFolder() { std::filesystem::remove_all(path); }
 };
 
-/// Bit for bit, but for the sign of zeros.
+/// Compares bit for bit, except for the sign of zeros.
 inline bool same(const Matrix& a, const Matrix& b) {
     return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
 }
@@ -64,7 +64,8 @@ inline const std::shared_ptr<const Model>& translator() {
     return model;
 }
 
-/// The reference BART with other numbers of heads: its matrices serve any number that divides their width.
+/// Opens the reference BART with other numbers of heads: its matrices fit any number that divides their
+/// width.
 inline std::shared_ptr<const Model> bart_with_heads(int encoder, int decoder) {
     TemporaryFolder folder;
     for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/bart"))
@@ -84,8 +85,8 @@ inline constexpr bool kSanitized = true;  // ten times as slow
 inline constexpr bool kSanitized = false;
 #endif
 
-/// Whether work() holds in a process of its own that may take so many more bytes than this one; the
-/// sanitizers' own memory has no limit.
+/// Runs work() in its own process, which may allocate this many more bytes; returns whether it succeeds.
+/// Sanitizers' own memory has no limit.
 template <class Work>
 bool runs_within([[maybe_unused]] int64_t bytes, Work work) {
     int64_t pages = 0;
@@ -120,7 +121,7 @@ inline std::shared_ptr<const Trace> trace_of(const std::shared_ptr<const Model>&
     return *run_trace(model, request_of(std::move(ids), mask), pool);
 }
 
-/// Whether a message holds these words.
+/// Returns whether a message contains these words.
 inline bool says(const std::string& message, const std::string& part) {
     return message.find(part) != std::string::npos;
 }

@@ -1,4 +1,4 @@
-// The history of texts and interventions: steps in the order of time, taken back and done again.
+// Tests the history of texts and interventions: steps in order, undone and redone.
 #include "session/history.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ Intervention masked(const char* mask) {
     return out;
 }
 
-/// A text and an intervention under a history, as the window holds them.
+/// Holds a text and an intervention under a history, as the window does.
 struct Desk {
     std::string text;
     Intervention intervention;
@@ -130,7 +130,7 @@ TEST_CASE("a group is one step, which nothing joins") {
     CHECK((d.text == "a" && d.intervention == Intervention()));
     d.history.begin_group();
     d.history.end_group();
-    CHECK(d.history.steps() == 1);  // an empty one is none, and what was undone can still be redone
+    CHECK(d.history.steps() == 1);  // an empty step does not count, and undone steps can still be redone
     CHECK(d.redo());
     CHECK((d.text == "ab" && d.intervention == masked("causal")));
     {

@@ -1,4 +1,4 @@
-// A server that never ends: one that drips, and one that sends for ever.
+// Tests servers that never end: one drips, one sends for ever.
 #include "io/http.h"
 
 #include <netinet/in.h>
@@ -15,7 +15,7 @@ using namespace headlight;
 
 namespace {
 
-/// Sends a head, and then a piece every few milliseconds as long as somebody listens.
+/// Sends a head, and then a piece every few milliseconds while someone reads.
 class Endless {
 public:
     explicit Endless(std::string piece) : server_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -59,7 +59,7 @@ HttpRequest request_to(const Endless& server) {
 
 }  // namespace
 
-TEST_CASE("http: a server that sends a byte now and then is not listened to for ever") {
+TEST_CASE("http: a server that sends a byte now and then times out") {
     const Endless server("x");
     HttpRequest request = request_to(server);
     request.patience = 1;
@@ -69,7 +69,7 @@ TEST_CASE("http: a server that sends a byte now and then is not listened to for 
     CHECK((!answer->cut.empty() && body.size() < 2000));
 }
 
-TEST_CASE("http: an answer that is sent for longer than it may take is not waited for") {
+TEST_CASE("http: an answer that takes too long times out") {
     const Endless server(std::string(1000, 'x'));
     HttpRequest request = request_to(server);
     request.seconds = 1;

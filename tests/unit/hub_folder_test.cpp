@@ -1,4 +1,4 @@
-// Folders of the hub's cache, opened by their own path.
+// Tests folders of the hub's cache, opened by their own path.
 #include "helpers.h"
 #include "hub/hub.h"
 #include "hub/library.h"
@@ -45,10 +45,10 @@ TEST_CASE("a folder of the hub's cache opens at its refs/main") {
     CHECK((*open_model(folder.string()))->config.norm_eps == 0.5f);
     write_bytes(folder / "config.json", read_bytes(folder / "snapshots/aaa/config.json"));
     CHECK(open_config(out_of_hub_cache(folder))->norm_eps ==
-          0.25f);  // a model's own folder, whatever lies in it
+          0.25f);  // a model's own folder, whatever it contains
 }
 
-TEST_CASE("a snapshot that holds a GGUF file alone opens by its folder") {
+TEST_CASE("a snapshot with only a GGUF file opens by its folder") {
     TemporaryFolder cache;
     const fs::path folder = cache.path / "models--tiny--gguf";
     fs::create_directories(folder / "snapshots/aaa");

@@ -1,5 +1,4 @@
-// The Hugging Face hub without a network: hashes, names, what a list of files says and which of them are
-// needed.
+// Tests the Hugging Face hub without a network: hashes, names, listings, and which files are needed.
 #include "hub/hub.h"
 
 #include <set>
@@ -19,7 +18,7 @@ std::string digest(DigestKind kind, std::string_view text, size_t piece = 1000) 
     return out.finish();
 }
 
-/// A list of these files, all of one byte.
+/// Lists these files, all of one byte.
 HubListing listing_of(const std::vector<std::string>& names) {
     HubListing out{std::string(40, 'a'), {}};
     for (const std::string& name : names) out.files.push_back({name, 1, std::string(40, 'b')});
@@ -149,7 +148,7 @@ TEST_CASE("weights as a pickle alone, and the same pickles elsewhere") {
     CHECK(!has_same_pickles(own, other));
 }
 
-TEST_CASE("pull requests of the hub's converter are found, and others passed over") {
+TEST_CASE("pull requests of the hub's converter are found, and others ignored") {
     const auto row = [](int number, const std::string& rest) {
         return R"({"num": )" + std::to_string(number) + R"(, "isPullRequest": true, )" + rest + "}";
     };
@@ -187,7 +186,7 @@ TEST_CASE("a GGUF file is chosen by a part of its name") {
     CHECK(has(refused({"config.json", "model.safetensors"}, "Q4"), "no GGUF file"));
 }
 
-TEST_CASE("all parts of a GGUF file are fetched, by a part of the name that they share") {
+TEST_CASE("all parts of a GGUF file are downloaded, given a part of their common name") {
     const std::vector<std::string> parts{"Q8/m-00001-of-00002.gguf", "Q8/m-00002-of-00002.gguf"};
     const std::set<std::string> all(parts.begin(), parts.end());
     for (const char* name : {"", "q8", "Q8/m-00002-of-00002.gguf"}) CHECK(chosen(parts, name) == all);
@@ -195,7 +194,7 @@ TEST_CASE("all parts of a GGUF file are fetched, by a part of the name that they
         has(refused({"m-00002-of-00002.gguf"}, "m-00002-of-00002.gguf"), "lacks \"m-00001-of-00002.gguf\""));
 }
 
-TEST_CASE("the shards are those that the index names") {
+TEST_CASE("the shards are those of the index") {
     const HubListing listing =
         listing_of({"x/model-1.safetensors", "x/model-2.safetensors", "x/other.safetensors"});
     const std::string index = "x/model.safetensors.index.json";
@@ -208,7 +207,7 @@ TEST_CASE("the shards are those that the index names") {
     CHECK(!choose_hub_shards(listing, index, R"({"weight_map": {"a": "../model-1.safetensors"}})"));
 }
 
-TEST_CASE("a list of files is read, and what it may not say is refused") {
+TEST_CASE("a hub listing is parsed, and invalid entries are refused") {
     const std::string commit(40, 'c'), sha256(64, 'd'), blob(40, 'e');
     const auto read = [&](const std::string& file) {
         return parse_hub_listing("{\"sha\": \"" + commit + "\", \"siblings\": [" + file + "]}", "owner/name");

@@ -1,5 +1,5 @@
-// Maps of influence and the attention beside them; scores of what was written; parts of a text; a graph's
-// origins.
+// Tests maps of influence and the attention beside them; scores of generated tokens; parts of a text; a
+// graph's origins.
 #include "analysis/attribution/influence_map.h"
 
 #include <array>
@@ -59,7 +59,7 @@ TEST_CASE("influence map: rows are those of the Jacobian, and of the metric's gr
     }
 }
 
-TEST_CASE("influence map: an encoder's rows answer to the source alone") {
+TEST_CASE("influence map: an encoder's rows depend only on the source") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("marian"), {}, pool);
     InfluenceMapRequest request;
@@ -80,7 +80,7 @@ TEST_CASE("influence map: an encoder's rows answer to the source alone") {
     CHECK(probes_by_cost(*story, last) == 0);
 }
 
-TEST_CASE("influence map: shares of all rows are those of each row's way down") {
+TEST_CASE("influence map: shares of all rows equal each row's trace down") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "marian", "gemma2"}) {
         const auto trace = changed(reference_model(name), {"mask:3>1"}, pool);
@@ -105,12 +105,12 @@ TEST_CASE("influence map: shares of all rows are those of each row's way down") 
     }
 }
 
-TEST_CASE("influence map: shares that are cancelled in the middle of a block end there") {
+TEST_CASE("influence map: shares cancelled within a block end there") {
     ThreadPool pool(1);
     std::string text;
     for (int i = 0; i < 36; ++i) text += "Lily had a red ball. ";
     const auto story = run_story(text, pool);
-    REQUIRE(story->output().size() > 3 * 64);  // rows are asked for 64 at a time
+    REQUIRE(story->output().size() > 3 * 64);  // 64 rows per request
     CancelFlag cancel = false;
     const BlockShares shares = contribution_shares(*story, {}, pool);
     int prepared = 0, asked = 0;
@@ -145,7 +145,7 @@ TEST_CASE("influence map: attention beside it, and how far their ranks agree") {
     request.map = std::make_shared<const InfluenceMap>(same);
     const auto agrees = answer_attention_beside(Runs{*trace}, request, pool, nullptr);
     CHECK(agrees->correlation == doctest::Approx(1));
-    CHECK(agrees->rows == trace->output().size() - 2);  // the first two see fewer than three keys
+    CHECK(agrees->rows == trace->output().size() - 2);  // the first two have fewer than three keys
     same.norms = (same.norms.array() > 0).select(1 / pattern.array(), 0.0f);
     request.map = std::make_shared<const InfluenceMap>(same);
     CHECK(answer_attention_beside(Runs{*trace}, request, pool, nullptr)->correlation == doctest::Approx(-1));
@@ -156,7 +156,7 @@ TEST_CASE("influence map: attention beside it, and how far their ranks agree") {
     CHECK(through->weights.row(4).cwiseMax(0.0f).sum() == doctest::Approx(1));
 }
 
-TEST_CASE("influence over what was written is the sum over its tokens") {
+TEST_CASE("influence on generated text is the sum over its tokens") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
     const auto masked = changed(reference_model("gpt2"), {"mask:7..>2"}, pool);
@@ -222,7 +222,7 @@ TEST_CASE("text parts: words, sentences and paragraphs cover the text") {
     CHECK(text_parts(*ids, 0, TextPart::sentence).size() == 1);
 }
 
-TEST_CASE("graph: every way's links and residuals carry what is reached, layer by layer") {
+TEST_CASE("graph: links and residuals of every method carry the accumulated shares, layer by layer") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
     const int n = trace->output().size(), token = n - 2;
@@ -258,7 +258,7 @@ TEST_CASE("graph: every way's links and residuals carry what is reached, layer b
     CHECK(most_apart(relevance->accumulated.row(0), whole.transpose() / whole.sum()) < 1e-5f);
 }
 
-TEST_CASE("graph: contributions take the place of a rollout that a sink has eaten") {
+TEST_CASE("graph: contributions replace a rollout dominated by a sink") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const RolloutRequest request{{}, 8, Origins::automatic, {}};

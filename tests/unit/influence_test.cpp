@@ -1,4 +1,4 @@
-// How much tokens count: completeness of integrated gradients, each method against its own definition.
+// Tests scores of tokens: completeness of integrated gradients, each method against its own definition.
 #include "analysis/attribution/influence.h"
 
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kRed = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
 constexpr const char* kBig = "Lily had a big dog. Tom had a blue ball. Lily gave Tom the red";
 
-/// Maps of every block by head, gathered from a reverse pass.
+/// Gathers maps of every block by head from a reverse pass.
 struct GatheredMaps : GradientObserver {
     explicit GatheredMaps(const Trace& trace) {
         for (int block = 0; block < trace.config().blocks(); ++block)
@@ -71,7 +71,7 @@ TEST_CASE("influence: gradients of each metric are its slopes") {
     }
 }
 
-TEST_CASE("influence: integrated gradients of 300 steps add up to what changed, from two baselines") {
+TEST_CASE("influence: integrated gradients of 300 steps are complete, from two baselines") {
     ThreadPool pool(2);
     const auto red = run_story(kRed, pool), big = run_story(kBig, pool);
     InfluenceRequest request;
@@ -104,7 +104,7 @@ TEST_CASE("influence: integrated gradients of 300 steps add up to what changed, 
     CHECK(influence({*red}, {}, pool, &cancel).error().cancelled);
 }
 
-TEST_CASE("influence: from the baseline itself nothing is integrated") {
+TEST_CASE("influence: the baseline itself has integrated gradients 0") {
     ThreadPool pool(2);
     const auto red = run_story(kRed, pool);
     InfluenceRequest request;
@@ -131,7 +131,7 @@ TEST_CASE("influence: gradient and input times gradient are of the same embeddin
     CHECK(norms.tokens[0].minCoeff() > 0);
 }
 
-TEST_CASE("influence: a divergence has gradients where something is changed alone") {
+TEST_CASE("influence: a divergence has gradients only if something is changed") {
     ThreadPool pool(2);
     const auto plain = changed(reference_model("gpt2"), {}, pool),
                masked = changed(reference_model("gpt2"), {"mask:6>2", "skip-mlp:0"}, pool);
@@ -144,7 +144,7 @@ TEST_CASE("influence: a divergence has gradients where something is changed alon
     CHECK(found->tokens[0].minCoeff() > 0);
 }
 
-TEST_CASE("influence: rollout goes down as the graph's does") {
+TEST_CASE("influence: rollout equals the graph's") {
     ThreadPool pool(2);
     const auto red = run_story(kRed, pool);
     const int last = red->output().size() - 1;
@@ -226,7 +226,7 @@ TEST_CASE("influence: the Jacobian of each output by each token, exact and estim
         INFO(name);
         REQUIRE((exact.norms.rows() == n && exact.norms.cols() == inputs + (pair ? n : 0)));
         CHECK(exact.standard_error.size() == 0);
-        for (Index i = 0; i < n; ++i)  // its own tokens: none that comes later
+        for (Index i = 0; i < n; ++i)  // its own tokens: none later
             for (Index j = 0; j < n; ++j) {
                 const float norm = exact.norms(i, exact.norms.cols() - n + j);
                 CHECK((norm > 0) == (j <= i));
@@ -238,7 +238,7 @@ TEST_CASE("influence: the Jacobian of each output by each token, exact and estim
             CHECK(std::abs(estimated.norms.data()[i] - exact.norms.data()[i]) <=
                   6 * estimated.standard_error.data()[i]);
     }
-    // Of one layer less attention and MLP nothing is left but the stream itself: the identity.
+    // Without attention and MLP, one layer is the stream itself: the identity.
     const auto bare = changed(reference_model("llama"),
                               {"skip-attention:0", "skip-attention:1", "skip-attention:2", "skip-mlp:0",
                                "skip-mlp:1", "skip-mlp:2"},

@@ -1,6 +1,6 @@
-// The kernels of every instruction set that this machine has, against plain sums in double precision and
-// against one another: at sizes that end within a vector, a panel or a block, and for what must not depend on
-// the rest.
+// Tests the kernels of every instruction set of this machine against plain sums in double precision and
+// against each other: at sizes that end within a vector, a panel or a block, and for independence from other
+// rows.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -20,8 +20,7 @@ Product product_of(const Matrix& x, const Matrix& panel, int64_t width, const fl
             width,    y.data(), y.cols(), true,         bias};
 }
 
-/// x · panel + bias in double precision, and how far rounding may take a sum: a share of the sum of
-/// magnitudes.
+/// x · panel + bias in double precision, and a bound on rounding: a share of the sum of magnitudes.
 std::pair<Eigen::MatrixXd, Eigen::MatrixXd> plain_product(const Matrix& x, const Matrix& panel,
                                                           const Matrix& bias) {
     const Eigen::MatrixXd a = x.cast<double>(), b = panel.cast<double>(), c = bias.cast<double>();
@@ -37,7 +36,7 @@ std::vector<int> rows_to_try() {
     return out;
 }
 
-/// The largest difference as a share of the larger of 1 and the value.
+/// Returns the largest difference relative to the larger of 1 and the value.
 double apart(const std::vector<float>& got, const std::vector<double>& want) {
     REQUIRE(got.size() == want.size());
     double max = 0;
@@ -194,7 +193,7 @@ TEST_CASE("kernels: softmax, norms and activations equal plain ones, on every in
         }
 }
 
-TEST_CASE("kernels: what cannot be seen weighs exactly nothing, and sixteens of it in front change no bit") {
+TEST_CASE("kernels: masked keys weigh exactly 0, and sixteens of them in front change no bit") {
     for (const Kernels* set : usable_kernels())
         for (const int n : kOddSizes) {
             INFO(set->name, " n ", n);
@@ -243,7 +242,7 @@ TEST_CASE("kernels: far values and what is not finite") {
     }
 }
 
-TEST_CASE("kernels: what a product fetches ahead changes no bit") {
+TEST_CASE("kernels: prefetching changes no bit") {
     const int depth = 193;
     const Matrix x = random_matrix(33, depth, 7), w = random_matrix(depth, kPanel, 8),
                  bias = random_matrix(1, kPanel, 9);
@@ -265,7 +264,7 @@ TEST_CASE("kernels: what a product fetches ahead changes no bit") {
                 }
 }
 
-TEST_CASE("kernels: GELU is as exact as the C library's erf, from one end to the other") {
+TEST_CASE("kernels: GELU is as exact as the C library's erf over the whole range") {
     for (const Kernels* set : usable_kernels()) {
         std::vector<float> x;
         for (float v = -14; v < 14; v += 1.0f / 1024) x.push_back(v);

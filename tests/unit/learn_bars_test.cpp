@@ -1,4 +1,4 @@
-// The cells of the chosen head that bars stand for: tokens, and the first ones of words.
+// Tests the cells of the selected head under bars: tokens, and the first ones of words.
 #include <algorithm>
 
 #include "learn/stations/no_weights.h"

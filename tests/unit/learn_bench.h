@@ -1,4 +1,4 @@
-// What the tests of stations share: blocks of a page, what holds of every page, a sentence in a model.
+// Holds what the tests of stations share: blocks of a page, invariants of every page, a sentence in a model.
 #pragma once
 
 #include <cmath>
@@ -34,7 +34,7 @@ inline int words_of_page(const Page& page) {
     return out;
 }
 
-/// What holds of every page: labels fit their numbers, rows of weights sum to 1, few words.
+/// Checks invariants: labels fit their numbers, rows of weights sum to 1, few words.
 inline void check_page(const Page& page) {
     CHECK(!page.blocks.empty());
     CHECK(words_of_page(page) < 60);
@@ -60,7 +60,7 @@ inline float sum_of(const BarRows::Row& row) {
     return sum;
 }
 
-/// A text in the built-in story model.
+/// Runs a text in the built-in story model.
 inline std::shared_ptr<const Trace> read_by_stories(const std::string& text) {
     ThreadPool pool(2);
     static const auto model = *Model::open(kTests.parent_path() / "models/stories");
@@ -69,7 +69,7 @@ inline std::shared_ptr<const Trace> read_by_stories(const std::string& text) {
     return *run_trace(model, {encode_input(*model, typed)->sequences, {}}, pool);
 }
 
-/// A sentence in a reference model, as a station sees it.
+/// Opens a sentence in a reference model, as a station gets it.
 struct Opened {
     ThreadPool pool{2};
     std::shared_ptr<const Trace> trace;

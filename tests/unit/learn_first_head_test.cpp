@@ -1,4 +1,4 @@
-// The heads that stations begin with.
+// Tests the heads that stations begin with.
 #include <cmath>
 
 #include "learn/stations/first_head.h"
@@ -9,7 +9,8 @@ using namespace headlight::learn;
 
 namespace {
 
-/// ½ Σ |softmax(q · k) − softmax(q · k / √d)|, mean over the queries of a decoder, from the trace's scores.
+/// ½ Σ |softmax(q · k) − softmax(q · k / √d)|, averaged over the queries of a decoder, from the trace's
+/// scores.
 float moved_by_division(const Trace& trace, AttentionHead head) {
     const Matrix divided = trace.pattern(head.block, head.head);
     const auto root = std::sqrt(float(trace.config().d_head(head.block)));
@@ -39,7 +40,7 @@ TEST_CASE("the first head of a station is the one whose weights the division mov
     CHECK(weights.diagonal(-1).mean() > 0.5f);
 }
 
-TEST_CASE("a station has no head of its own where none stands out, or two stacks share the work") {
+TEST_CASE("a station has no first head if none is distinct, or in an encoder–decoder") {
     ThreadPool pool(1);
     CHECK_FALSE(most_moved_head(*read_by_stories("a"), pool));
     CHECK_FALSE(previous_token_head(*read_by_stories("a"), pool));

@@ -1,4 +1,4 @@
-// The stations no-weights, database and score-functions: by hand, and on reference models.
+// Tests the stations no-weights, database and score-functions: by hand, and on reference models.
 #include <cmath>
 
 #include "learn/stations/database.h"
@@ -34,7 +34,7 @@ TEST_CASE("shuffled words take their Y with them") {
         CHECK(change_by_shuffling(v, {4, 2, 0, 1, 3}, scores, 0) < 1e-6f);
 }
 
-TEST_CASE("the article's words have vectors that make Bark look at dog and cute") {
+TEST_CASE("the article's words have vectors that make Bark attend to dog and cute") {
     ThreadPool pool(1);
     StationInput input;
     input.query = 0;
@@ -48,7 +48,7 @@ TEST_CASE("the article's words have vectors that make Bark look at dog and cute"
     CHECK(a(0, 8) > a(0, 3));
     CHECK(a(0, 3) > a(0, 1));
     NoWeightsState state;
-    state.by_hand = {1, 2, 3};  // of another text: not taken
+    state.by_hand = {1, 2, 3};  // of another text: ignored
     CHECK(grid_of(*no_weights_page(input, state, pool), "V").values == v);
     state.by_hand.assign(27, 1);
     CHECK(grid_of(*no_weights_page(input, state, pool), "V").values == Matrix::Ones(9, 3));
@@ -107,7 +107,7 @@ TEST_CASE("a database, exact, nearest and soft, by hand") {
     CHECK(soft_weights(two * 1e6f, 1e-3f)[1] == doctest::Approx(1));
 }
 
-TEST_CASE("the database's page answers with what was edited") {
+TEST_CASE("the database's page uses edited numbers") {
     ThreadPool pool(1);
     DatabaseState state;
     auto page = database_page({}, state, pool);
@@ -143,7 +143,7 @@ TEST_CASE("score functions and normalizers side by side") {
         for (const BarRows::Row& row : block.rows) {
             CAPTURE(row.title);
             CHECK(sum_of(row) == doctest::Approx(1).epsilon(1e-4));
-            CHECK(std::isnan(row.values[5]));  // query 4 sees no later key
+            CHECK(std::isnan(row.values[5]));  // later keys are masked for query 4
             CHECK(!row.formula.empty());
             CHECK(!row.source.empty());
         }

@@ -1,4 +1,4 @@
-// Station "Watch heads form": its run, and what it shows of a sentence at each step.
+// Tests the station "Watch heads form": its run, and its page at each step.
 #include "analysis/attention/head_summary.h"
 #include "learn/stations/formation.h"
 #include "learn_bench.h"
@@ -15,7 +15,7 @@ std::shared_ptr<const FormationRun> built_in() {
     return run;
 }
 
-/// A run.json with this text, and the last step's model beside it.
+/// Writes a run.json with this text, beside the last step's model, and returns the error.
 std::string refusal(const std::string& text) {
     TemporaryFolder folder;
     for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"})
@@ -26,7 +26,7 @@ std::string refusal(const std::string& text) {
     return run.error().message;
 }
 
-/// The score of one head on random tokens said twice.
+/// Scores one head on repeated random tokens.
 float score_of(const std::shared_ptr<const Model>& model, const char* key, AttentionHead head) {
     ThreadPool pool(2);
     const auto trace = trace_of(model, repeated_random_ids(model->config.vocab, 48, 1), pool);

@@ -1,4 +1,4 @@
-// Hard and local attention, and what each kind costs.
+// Tests hard and local attention, and the cost of each kind.
 #include <cmath>
 #include <numeric>
 
@@ -19,12 +19,12 @@ double scored(const char* key, double n) { return find_reach(key).scores(n, kSiz
 
 TEST_CASE("learn hard and soft: paths and steps by hand") {
     CHECK(path("recurrence", 9) == 8);
-    CHECK(path("convolution", 9) == 4);  // two tokens further each layer
+    CHECK(path("convolution", 9) == 4);  // two tokens further per layer
     CHECK(path("convolution", 10) == 5);
     CHECK(path("dilated", 9) == 2);  // 3 · 3
     CHECK(path("dilated", 10) == 3);
     CHECK(path("full", 1e6) == 1);
-    CHECK(path("windowed", 9) == 2);  // four tokens further each layer
+    CHECK(path("windowed", 9) == 2);  // four tokens further per layer
     CHECK(path("strided", 1e6) == 2);
     CHECK(find_reach("recurrence").steps(1000, kSizes) == 1000);
     CHECK(find_reach("full").steps(1000, kSizes) == 1);
@@ -43,7 +43,7 @@ TEST_CASE("learn hard and soft: scores by hand, never more than n²") {
             if (!std::isnan(reach.scores(n, kSizes))) CHECK(reach.scores(n, kSizes) <= n * n);
 }
 
-TEST_CASE("learn hard and soft: draws give the mixture on average, with the error that they should have") {
+TEST_CASE("learn hard and soft: draws average to the mixture, with the expected error") {
     const std::vector<float> weights{0.25f, 0.75f};
     Matrix values(2, 1);
     values << 0, 4;
@@ -68,7 +68,7 @@ TEST_CASE("learn hard and soft: a key without weight is never drawn") {
     CHECK(draws.errors.back().measured == doctest::Approx(0));
 }
 
-TEST_CASE("learn hard and soft: of a recorded row without any weight nothing is drawn") {
+TEST_CASE("learn hard and soft: nothing is drawn from a recorded row without weights") {
     const HardDraws draws = draw_hard(std::vector<float>{0, 0}, Matrix::Ones(2, 3), 8, 5);
     CHECK(draws.counts == std::vector<int>{0, 0});
     for (const DrawError& e : draws.errors) CHECK(e.measured == 0);
@@ -91,7 +91,7 @@ TEST_CASE("learn hard and soft: local windows by hand") {
     for (const float w : nothing) CHECK(w == 0);
 }
 
-TEST_CASE("learn hard and soft: where the predictive window lies, and what a stride sees") {
+TEST_CASE("learn hard and soft: the predictive window, and the keys of a stride") {
     CHECK(predicted_center(Vector::Zero(8), 12, 1) == doctest::Approx(6));  // sigmoid(0) = ½
     for (unsigned seed = 1; seed < 20; ++seed) {
         const float p = predicted_center(Vector::Constant(8, 3), 12, seed);

@@ -1,4 +1,4 @@
-// The station "Implicit attention": its rows against what they are made of.
+// Tests the rows of the station "Implicit attention" against their definitions.
 #include "analysis/attribution/contribution.h"
 #include "analysis/attribution/influence_map.h"
 #include "helpers.h"
@@ -7,7 +7,7 @@
 
 using namespace headlight;
 
-TEST_CASE("learn: what an output answers to stands beside what a head looks at") {
+TEST_CASE("learn: sensitivity of an output beside attention of a head") {
     ThreadPool pool(2);
     const auto model = *Model::open(kTests.parent_path() / "models/stories");
     const auto trace = *run_trace(

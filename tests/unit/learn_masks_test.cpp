@@ -1,4 +1,4 @@
-// Where a mask is laid: before the softmax or after it.
+// Tests masking before and after softmax.
 #include <cmath>
 
 #include "helpers.h"
@@ -15,7 +15,7 @@ void check_row(const std::vector<float>& row, const std::vector<float>& expected
     for (size_t i = 0; i < row.size(); ++i) CHECK(row[i] == doctest::Approx(expected[i]));
 }
 
-/// What enters a page: a sentence of the reference GPT-2, its head 0.1 and query 3.
+/// Holds a page's input: a sentence of the reference GPT-2, its head 0.1 and query 3.
 struct OpenHead {
     std::shared_ptr<const Trace> trace;
     StationInput input;
@@ -84,7 +84,7 @@ TEST_CASE("learn masks: zeros after the softmax leave rows short of 1, padding h
     for (const auto& way : std::get<BarRows>(none->blocks[0]).rows) CHECK(way.note == "sum 1.00");
 }
 
-TEST_CASE("learn masks: without a model the hidden row alone is shown") {
+TEST_CASE("learn masks: without a model only the fully masked row is shown") {
     ThreadPool pool(1);
     const auto page = masks_page({}, {}, pool);
     REQUIRE(page);

@@ -1,4 +1,4 @@
-// Stations as rows of a table, and what every kind of block becomes: a drawing and numbers.
+// Tests stations as rows of a table, and every kind of block as a drawing and numbers.
 #include "views/learn/learn_page.h"
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// One block of every kind.
+/// Makes one block of every kind.
 learn::Page page_of_all_kinds() {
     learn::Page page;
     BarRows bars;
@@ -54,7 +54,7 @@ learn::Page page_of_all_kinds() {
     return page;
 }
 
-/// The keys of a station's controls; numbers are edited in the page, which says so there.
+/// Collects the keys of a station's controls; numbers are edited in the page, which explains them.
 struct ControlKeys final : ControlVisitor {
     std::set<std::string> keys;
     void choice(const char* key, const char*, int&, std::span<const char* const>) override {
@@ -67,7 +67,7 @@ struct ControlKeys final : ControlVisitor {
     void numbers(const char*, std::vector<float>&) override {}
 };
 
-/// Each control is explained in one sentence, and no other is.
+/// Checks that each control is explained in one sentence, and no other is.
 void check_explained(const Station& station, const StationText& text) {
     ControlKeys controls;
     std::any state = station.first_state();
@@ -82,7 +82,7 @@ void check_explained(const Station& station, const StationText& text) {
     CHECK(controls.keys == explained);
 }
 
-/// How many pixels of a drawing are not white.
+/// Counts the pixels of a drawing that are not white.
 int ink_of(const Drawing& drawing) {
     const RgbImage image = *draw_image(drawing, 800, 4000);
     return narrow<int>(std::count_if(image.rgb.begin(), image.rgb.end(), [](uint8_t v) { return v != 255; }));
@@ -178,7 +178,7 @@ TEST_CASE("learn: counts are exported exactly, in every format") {
     }
 }
 
-TEST_CASE("learn: tables of one name are told apart") {
+TEST_CASE("learn: tables with the same name get distinct ones") {
     learn::Page page;
     for (int i = 0; i < 3; ++i) page.blocks.push_back(Plane{"Same", {{"p", 0, 0, false}}});
     const auto tables = page_numbers(page);
@@ -242,7 +242,7 @@ TEST_CASE("learn: a line of one point is seen") {
     CHECK(ink_with(3) > ink_with(kNan) + 20);
 }
 
-TEST_CASE("learn: what a person chooses at a station, in words") {
+TEST_CASE("learn: a user's settings at a station, as text") {
     const Station& station = *find_station("positions");
     std::any state = station.first_state();
     CHECK(set_control(station, state, "width=8"));
@@ -260,14 +260,14 @@ TEST_CASE("learn: what a person chooses at a station, in words") {
 TEST_CASE("learn: numbers are spelled as controls read them") {
     CHECK(spelled(0.1f) == "0.1");
     CHECK(spelled(-2) == "-2");
-    CHECK(spelled(100000) == "100000");  // not 1e+05, which no control of whole numbers reads
+    CHECK(spelled(100000) == "100000");  // not 1e+05, which no integer control reads
     CHECK(spelled(1e20) == "1e+20");
     const Station& station = *find_station("parameters");
     std::any state = station.first_state();
     CHECK(set_control(station, state, "vocab=" + spelled(100000)));
 }
 
-TEST_CASE("learn: a state is the words that make it of the first one") {
+TEST_CASE("learn: a state is its differences from the first one") {
     for (const Station& station : stations()) {
         CAPTURE(station.key);
         CHECK(control_words(station, station.first_state()).empty());

@@ -1,4 +1,4 @@
-// Counts of attention's weights, GPT-3's exactly, and a value matrix as a product of two thin ones.
+// Tests counts of attention's weights, GPT-3's exactly, and a value matrix as a product of two thin ones.
 #include <cmath>
 
 #include "analysis/circuits/head_matrices.h"
@@ -41,7 +41,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("learn parameters: encoder, decoder and cross-attention are counted apart") {
+TEST_CASE("learn parameters: encoder, decoder and cross-attention are counted separately") {
     const auto counts = attention_counts(reference_model("bart")->config);
     REQUIRE(counts.size() == 3);
     CHECK(counts[0].blocks == "encoder");
@@ -66,9 +66,10 @@ TEST_CASE("learn parameters: the squares of singular values sum to the squares o
     CHECK(singular_values(f).squaredNorm() == doctest::Approx((f.down * f.up).squaredNorm()).epsilon(1e-4));
 }
 
-TEST_CASE("learn parameters: the factors are what values and results are made by") {
+TEST_CASE("learn parameters: the factors reproduce values and results") {
     ThreadPool pool(2);
-    for (const char* name : {"gpt2", "llama", "gpt_neox"}) {  // [in, out] fused; shared values; mixed rows
+    // [in, out] fused; shared values; interleaved rows
+    for (const char* name : {"gpt2", "llama", "gpt_neox"}) {
         CAPTURE(name);
         const auto trace = trace_of(reference_model(name), {5, 9, 200, 17}, pool);
         const AttentionHead head{1, trace->config().heads(1) - 1};
@@ -77,7 +78,7 @@ TEST_CASE("learn parameters: the factors are what values and results are made by
         const Matrix x = apply_norm(trace->config(), trace->weights(1).norm, trace->resid_before(1, pool),
                                     pool),
                      made = x * f.down;
-        // Differences of tokens, in which the bias is not.
+        // Differences of tokens, which cancel the bias.
         CHECK(((made.row(3) - made.row(1)) - (v.row(3) - v.row(1))).norm() < 1e-4f * (1 + v.norm()));
         const Eigen::RowVectorXf z = trace->pattern(1, head.head).row(3) * v,
                                  result = trace->results(1, 3, pool).row(head.head);

@@ -1,4 +1,4 @@
-// Pictures as patches, with and without a vision model.
+// Tests images as patches, with and without a vision model.
 #include "learn/stations/pictures.h"
 #include "learn_bench.h"
 #include "model/input.h"

@@ -1,4 +1,4 @@
-// Station Positions: what sinusoids have in common, and how far apart they are.
+// Tests the station Positions: dot products of sinusoids, and their distances.
 #include <cmath>
 
 #include "helpers.h"
@@ -14,7 +14,7 @@ TEST_CASE("learn positions: with one wave the dot product is the cosine of the d
     for (int d = 0; d < 4; ++d) CHECK(dots[d] == doctest::Approx(std::cos(double(d))));
 }
 
-TEST_CASE("learn positions: two waves by hand: base 100, 4 components turn by 1 and 1/10") {
+TEST_CASE("learn positions: two waves by hand: base 100, 4 components, frequencies 1 and 1/10") {
     const auto dots = dots_by_distance(4, 100, 11);
     CHECK(dots[0] == doctest::Approx(2));
     CHECK(dots[10] == doctest::Approx(std::cos(10.0) + std::cos(1.0)));
@@ -38,7 +38,7 @@ TEST_CASE("learn positions: the closest rows of three") {
     CHECK(pair.distance == 1);
 }
 
-TEST_CASE("learn positions: one wave nearly repeats after 44 positions, 7 turns; two waves do not") {
+TEST_CASE("learn positions: one wave nearly repeats after 44 positions, 7 periods; two waves do not") {
     const ClosestRows one = closest_rows(sinusoids(2, 0, 64));
     CHECK(one.second - one.first == 44);  // 14 π = 43.98
     CHECK(one.distance == doctest::Approx(2 * std::sin((44 - 14 * M_PI) / 2)).epsilon(1e-3));

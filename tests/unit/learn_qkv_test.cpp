@@ -1,4 +1,4 @@
-// The station qkv: by hand, and on reference models; there the stations before it too.
+// Tests the station qkv: by hand, and on reference models; there also the stations before it.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +28,7 @@ TEST_CASE("heads made of matrices, by hand") {
     CHECK(moved_weight(a, b) == doctest::Approx(0.5));  // all of one row of two
 }
 
-TEST_CASE("the open head's own matrices give its own pattern, and its part of what the block adds") {
+TEST_CASE("the open head's own matrices give its own pattern, and its part of the block's output") {
     Opened gpt2("gpt2", 1);
     QkvState state;
     state.heads = 2;
@@ -42,8 +42,8 @@ TEST_CASE("the open head's own matrices give its own pattern, and its part of wh
             CHECK(bars.rows[i].values[key] ==
                   doctest::Approx(gpt2.trace->pattern(1, i + 1)(4, key)).epsilon(1e-4));
     const auto tables = blocks_of<learn::Table>(*page);
-    CHECK(tables[0].values[0][4] == 0);                                 // as chosen: nothing moved
-    CHECK(tables[0].values[3][1] == doctest::Approx(0).epsilon(1e-6));  // M_v alone: q = k, symmetric
+    CHECK(tables[0].values[0][4] == 0);                                 // unchanged: nothing moves
+    CHECK(tables[0].values[3][1] == doctest::Approx(0).epsilon(1e-6));  // only M_v: q = k, symmetric
     const Matrix own = gpt2.trace->results(1, 4, gpt2.pool);
     CHECK(tables[1].values[0][2] == doctest::Approx(own.row(1).norm()).epsilon(1e-4));
     CHECK(tables[1].values[2][2] == doctest::Approx((own.row(1) + own.row(2)).norm()).epsilon(1e-4));
@@ -65,7 +65,7 @@ TEST_CASE("k and v frame the key that fits best, and hidden keys have no weight"
     CHECK(a->values(0, 0) == doctest::Approx(1));
 }
 
-TEST_CASE("every matrix may come from anywhere, in every kind of block") {
+TEST_CASE("every matrix may have any source, in every kind of block") {
     constexpr MatrixSource kAll[] = {MatrixSource::head, MatrixSource::random, MatrixSource::identity,
                                      MatrixSource::by_hand};
     struct Place {
@@ -102,7 +102,7 @@ TEST_CASE("matrices edited by hand, three heads of one number") {
     state.query = state.key = state.value = MatrixSource::by_hand;
     state.heads = 3;
     state.vectors = std::vector<float>(27, 1);
-    state.m_v = {1, 0, 0, 0, 2, 0, 0, 0, 3};  // of vectors (1, 1, 1), all alike: heads give 1, 2 and 3
+    state.m_v = {1, 0, 0, 0, 2, 0, 0, 0, 3};  // of vectors (1, 1, 1), all equal: heads give 1, 2 and 3
     const auto page = qkv_page({}, state, pool);
     REQUIRE(page);
     check_page(*page);
@@ -111,7 +111,7 @@ TEST_CASE("matrices edited by hand, three heads of one number") {
     CHECK(together.row(8).isApprox(Eigen::RowVector3f(1, 2, 3)));
 }
 
-TEST_CASE("matrices that were chosen for the article's words let the dog ask what it is like") {
+TEST_CASE("matrices for the article's words make the dog attend to its trait") {
     ThreadPool pool(1);
     const auto page = qkv_page({}, {}, pool);
     REQUIRE(page);

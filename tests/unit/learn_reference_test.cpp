@@ -1,4 +1,4 @@
-// What Learn computes against what numpy and torch made of the same numbers (tests/reference/learn.py).
+// Tests Learn's results against those of numpy and torch on the same numbers (tests/reference/learn.py).
 #include <cmath>
 #include <cstdlib>
 #include <iomanip>
@@ -38,7 +38,7 @@ std::vector<float> row_of_scores(const Json& c) {
 }
 Matrix as_row(const std::vector<float>& row) { return Eigen::Map<const Matrix>(row.data(), 1, isize(row)); }
 
-/// The row of a table with keys.
+/// Returns the row of a table with keys.
 const auto& keyed(const auto& table, const std::string& key) {
     for (const auto& row : table)
         if (row.key == key) return row;
@@ -81,7 +81,7 @@ Matrix spread(const Json& c) {
     return as_row({float(s.mean), float(s.variance), float(s.error)});
 }
 
-/// 1 where a variance sampled here is that of numpy's own draws, within what both errors allow.
+/// Returns 1 where a variance sampled here agrees with numpy's own draws, within both errors.
 Matrix near_variance(const Json& c) {
     const Spread s = spread_of(sampled_products(c["d"], 20000, c["seed"]));
     const double apart = std::abs(s.variance - c["variance"].get<double>());
@@ -107,7 +107,7 @@ const std::map<std::string, Matrix (*)(const Json&)> kFunctions{
     {"local", local},        {"softness", softness},     {"spread", spread},
     {"near", near_variance}, {"singular", singular},     {"worked", worked}};
 
-/// The largest error of a case, relative to numbers larger than 1; infinite where NaN stands for a number.
+/// Returns the largest error of a case, relative to numbers larger than 1; infinite if a number is NaN.
 float error_of(const Matrix& ours, const Matrix& expected) {
     float worst = 0;
     for (Index i = 0; i < ours.size(); ++i) {

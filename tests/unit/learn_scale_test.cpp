@@ -1,4 +1,4 @@
-// Why attention divides by √d_k: sampled variances, and what the softmax makes of large scores.
+// Tests the station "Why divide by √d_k": sampled variances, and softmax of large scores.
 #include <cmath>
 #include <numeric>
 
@@ -36,7 +36,7 @@ TEST_CASE("learn scale: the standard error is how far sampled variances scatter"
     CHECK(std::sqrt(scatter.variance) < 1.25 * error);
 }
 
-TEST_CASE("learn scale: the variance of q · k is d_k, within what its error allows") {
+TEST_CASE("learn scale: the variance of q · k is d_k, within its error") {
     for (const int d : {1, 4, 16, 64}) {
         const Spread s = spread_of(sampled_products(d, 4000, 7));
         CHECK(std::abs(s.mean) < 5 * std::sqrt(d / 4000.0));

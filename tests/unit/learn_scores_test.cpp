@@ -1,4 +1,4 @@
-// Scores, normalizers, neighbors and random numbers of Learn, by hand.
+// Tests scores, normalizers, neighbors and random numbers of Learn by hand.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -57,7 +57,7 @@ TEST_CASE("random numbers are the same on every machine") {
 TEST_CASE("normal numbers have mean 0 and variance 1") {
     Draws draws(3);
     const Matrix x = normal_matrix(200, 500, 2, draws);
-    CHECK(std::abs(x.mean()) < 0.03f);  // five of its deviations: 2 / √100,000
+    CHECK(std::abs(x.mean()) < 0.03f);  // five of its standard errors: 2 / √100,000
     CHECK(x.array().square().mean() == doctest::Approx(4).epsilon(0.025));  // five: √(2 / 100,000)
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("normalizers, by hand") {
     check_near(sum_weights(vector({1, 3})), {0.25, 0.75});
     check_near(sum_weights(vector({1, -3})), {-0.5, 1.5});
     CHECK(std::isnan(sum_weights(vector({1, -1}))[0]));
-    // Sorted 1, ½, 0: two are kept, as 1 + 2·½ > 1½ and 1 + 3·0 < 1½; τ = (1½ − 1) / 2 = ¼.
+    // Sorted 1, ½, 0: two are kept, because 1 + 2·½ > 1½ and 1 + 3·0 < 1½; τ = (1½ − 1) / 2 = ¼.
     check_near(sparsemax_weights(vector({0.5f, 0, 1})), {0.25, 0, 0.75});
     check_near(sparsemax_weights(vector({2, 0})), {1, 0});
     check_near(sparsemax_weights(vector({3, 3})), {0.5, 0.5});
@@ -81,7 +81,7 @@ TEST_CASE("sparsemax is the nearest point of the simplex") {
         float threshold = -std::numeric_limits<float>::infinity();
         for (Index i = 0; i < z.size(); ++i)
             if (p[i] > 0) threshold = z[i] - p[i];
-        for (Index i = 0; i < z.size(); ++i) {  // the conditions of Karush, Kuhn and Tucker
+        for (Index i = 0; i < z.size(); ++i) {  // the Karush–Kuhn–Tucker conditions
             CHECK(p[i] >= 0);
             if (p[i] > 0)
                 CHECK(z[i] - p[i] == doctest::Approx(threshold).epsilon(1e-5));
@@ -91,7 +91,7 @@ TEST_CASE("sparsemax is the nearest point of the simplex") {
     }
 }
 
-TEST_CASE("masked scores weigh nothing, whatever the normalizer") {
+TEST_CASE("masked scores have weight 0, under any normalizer") {
     Matrix scores(2, 3);
     scores << 2, kNone, 2, kNone, kNone, kNone;
     for (const NormalizerKind& kind : normalizers()) {
@@ -163,7 +163,7 @@ TEST_CASE("scores and normalizers as torch computes them") {
     }
 }
 
-TEST_CASE("what stands in for learned score functions depends on the seed alone") {
+TEST_CASE("random score functions depend only on the seed") {
     const ScoreParameters a = ScoreParameters::random(4, 2, 9), b = ScoreParameters::random(4, 6, 9),
                           c = ScoreParameters::random(4, 2, 10);
     CHECK(a.general == b.general);
@@ -194,7 +194,7 @@ TEST_CASE("the nearest rows of a table, by hand") {
     to << 2, 0, 0, -1;
     const auto near = nearest_rows(table, to, 9, pool);
     REQUIRE(near.size() == 2);
-    REQUIRE(near[0].size() == 4);  // not the row of no length
+    REQUIRE(near[0].size() == 4);  // not the zero row
     const int order[] = {0, 2, 1, 4};
     for (int i = 0; i < 4; ++i) CHECK(near[0][i].id == order[i]);
     CHECK(near[0][1].cosine == doctest::Approx(std::sqrt(0.5)));

@@ -1,4 +1,4 @@
-// The translator whose decoder may read only some of the source.
+// Tests the translator whose decoder may read only part of the source.
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -22,7 +22,7 @@ Sequence source_of(const std::string& text) {
     return encode_input(*translator(), typed)->sequences[0];
 }
 
-/// The run of a limit over six written tokens.
+/// Runs a limit over six generated tokens.
 std::shared_ptr<const Trace> limited_run(const CrossLimit& limit, ThreadPool& pool) {
     ForwardRequest request = *limited_request(*translator(), source_of("The tree is blue."), limit);
     for (int i = 0; i < 5; ++i) append_token(*translator(), request.inputs[1], 10 + i);
@@ -61,7 +61,7 @@ TEST_CASE("learn seq2seq: limits as changes, by hand") {
     CHECK(cross_changes({CrossReach::window, 0, 0}, 2) == Texts{"mask:0>1..@cross", "mask:1..>0@cross"});
 }
 
-TEST_CASE("learn seq2seq: every cross head sees what the limit leaves it") {
+TEST_CASE("learn seq2seq: every cross head attends to what the limit allows") {
     ThreadPool pool(2);
     for_cross(*limited_run({CrossReach::last, 0, 0}, pool),
               [](const Matrix& p) { CHECK((p.col(p.cols() - 1).array() == 1.0f).all()); });
@@ -143,7 +143,7 @@ TEST_CASE(
         CHECK(curves[2][i].probability < 0.1f);
         CHECK(curves[0][i].error < 0.2f);
     }
-    CHECK(curves[1][0].probability > curves[1][5].probability + 0.1f);  // the window does for short ones
+    CHECK(curves[1][0].probability > curves[1][5].probability + 0.1f);  // the window suffices for short ones
 }
 
 TEST_CASE(
@@ -157,7 +157,7 @@ TEST_CASE(
     };
     CHECK(labels("The tree is blue.") == labels("written by the model"));
     state.reference = "Das Haus ist alt.";
-    CHECK(labels("The tree is blue.") == labels(""));  // what was typed counts
+    CHECK(labels("The tree is blue.") == labels(""));  // the typed translation counts
     const learn::Page page = *seq2seq_page(input_of(trace, ""), state, pool);
     const auto& bars = std::get<BarRows>(page.blocks[1]);
     REQUIRE(bars.rows.size() == 4);

@@ -1,4 +1,4 @@
-// Every sign of a formula is explained where it is pointed at.
+// Tests that every symbol of a formula is explained on hover.
 #include <regex>
 #include <set>
 
@@ -12,7 +12,7 @@ using namespace headlight::learn;
 
 namespace {
 
-/// The texts of a page that are formulas, or name what an axis or a line shows.
+/// Collects the texts of a page that are formulas, or label an axis or a line.
 std::vector<std::string> formulas_of(const learn::Page& page) {
     std::vector<std::string> out;
     for (const BarRows& bars : blocks_of<BarRows>(page))
@@ -27,7 +27,7 @@ std::vector<std::string> formulas_of(const learn::Page& page) {
     return out;
 }
 
-/// Letters that stand by themselves, and names with a lowered part: q, W₁, Σ, d_k, M_q.
+/// Finds single letters, and names with subscripts: q, W₁, Σ, d_k, M_q.
 std::set<std::string> signs_in(const std::string& formula) {
     static const std::regex sign(
         "(^|[^A-Za-z_/"
@@ -54,7 +54,7 @@ void check_signs(const learn::Page& page) {
 
 }  // namespace
 
-TEST_CASE("a sign stands in a text by itself") {
+TEST_CASE("a symbol is found only by itself") {
     CHECK(has_sign("q · k / √d", "d"));
     CHECK(has_sign("q · k / √d", "q"));
     CHECK(has_sign("‖q‖", "q"));
@@ -74,7 +74,7 @@ TEST_CASE("a sign stands in a text by itself") {
     CHECK(signs_in("vᵀ tanh(W₁ q + 2σ), d_model") == std::set<std::string>{"v", "W", "q", "σ", "d_model"});
 }
 
-TEST_CASE("learn: every sign of a formula is explained, with a model and without") {
+TEST_CASE("learn: every symbol of a formula is explained, with a model and without") {
     ThreadPool pool(2);
     int formulas = 0;
     for (const Station& station : stations()) {
@@ -94,7 +94,7 @@ TEST_CASE("learn: every sign of a formula is explained, with a model and without
     CHECK(formulas > 60);
 }
 
-TEST_CASE("learn: every sign of a station's list has one meaning") {
+TEST_CASE("learn: every symbol of a station's list has one meaning") {
     for (const Station& station : stations()) {
         CAPTURE(station.key);
         std::set<std::string> signs;

@@ -1,4 +1,4 @@
-// A block part by part, and what a translator's choices rest on.
+// Tests an attention block part by part, and what a translator's choices depend on.
 #include <cmath>
 
 #include "helpers.h"
@@ -82,7 +82,7 @@ TEST_CASE("learn block parts: a pre-norm block has its norm first") {
     CHECK(part_of(parts, "k, split").shape[1] == trace->config().kv_heads(1));
 }
 
-TEST_CASE("learn three uses: der, die and das, and the noun each rests on") {
+TEST_CASE("learn three uses: der, die and das, and the noun each depends on") {
     ThreadPool pool(2);
     const Translated t =
         *translate(translator(), "The man, the woman and the child are here.", pool, nullptr);
@@ -125,7 +125,7 @@ TEST_CASE("learn three uses: a page has the three patterns, the choices, the sen
     REQUIRE(page.blocks.size() >= 5);
     for (int i = 0; i < 3; ++i) CHECK(std::holds_alternative<learn::Grid>(page.blocks[i]));
     const auto& decoder = std::get<learn::Grid>(page.blocks[1]);
-    CHECK(std::isnan(decoder.values(0, 1)));  // no word sees a later one
+    CHECK(std::isnan(decoder.values(0, 1)));  // later words are masked
     CHECK(std::holds_alternative<learn::Table>(page.blocks.back()));
     CHECK(!three_uses_page({}, {}, pool));
 }

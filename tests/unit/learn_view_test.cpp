@@ -1,4 +1,4 @@
-// Learn in the window: what is chosen there, what is asked of the worker, what can be tried.
+// Tests Learn in the window: settings, requests to the worker, trials.
 #include <set>
 
 #include "command_bench.h"
@@ -17,13 +17,13 @@ Result<StationPage> asked(const RunAnswer& shown, const PageRequest& request) {
     return answer_page({*shown.sentence->trace}, request, pool, nullptr);
 }
 
-/// With the model that a station opens, or a picture's.
+/// Opens the model that a station opens, or an image model.
 Bench bench_of(const learn::Station& station) {
     if (std::string_view(station.key) == "pictures") return Bench(reference_model("vit"));
     return std::string_view(station.opens) == "translator" ? Bench(translator()) : Bench();
 }
 
-/// What a page says of controls is about those that the station has.
+/// Checks that a page mentions only controls that the station has.
 void check_controls(const learn::Station& station, const learn::Page& page) {
     std::any state = station.first_state();
     for (const learn::Limit& limit : page.limits)
@@ -150,7 +150,7 @@ TEST_CASE("learn: what is chosen at a station is a step of undo, in the order of
     REQUIRE(b.act("learn reset; undo"));
     CHECK(state.set.size() == 2);
     const size_t steps = b.session.document.history.steps();
-    REQUIRE(b.act("learn set width=8"));  // as it is
+    REQUIRE(b.act("learn set width=8"));  // unchanged
     CHECK(b.session.document.history.steps() == steps);
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("learn: a picture that is opened at its station is shown there, whatev
     CHECK(vision.session.of<LearnState>().set.empty());
 }
 
-TEST_CASE("learn: a station begins with its own head until the person chooses one") {
+TEST_CASE("learn: a station begins with its own head until the user selects one") {
     Bench b;
     PageRequest request;
     request.station = "score-functions";

@@ -1,4 +1,4 @@
-// The worked example, recomputed with a pencil.
+// Tests the worked example, recomputed with a pencil.
 #include <cmath>
 #include <sstream>
 
@@ -53,7 +53,7 @@ TEST_CASE("learn worked example: without the division e², e³ and e") {
     check_vector(a.weights, {0.2447f, 0.6652f, 0.0900f});
 }
 
-TEST_CASE("learn worked example: the first word asks for the first two keys alike") {
+TEST_CASE("learn worked example: the first word weighs the first two keys equally") {
     WorkedExampleState state;
     state.query = 0;
     const WorkedAttention a = work_out(worked_input(state));
@@ -100,7 +100,7 @@ TEST_CASE("learn worked example: steps are written as with a pencil") {
     CHECK(y.result == "3.30");
 }
 
-/// "1·2 + 0.5·(−1)" as a pencil adds it up.
+/// Adds "1·2 + 0.5·(−1)" as a pencil does.
 double added_up(std::string worked) {
     for (size_t at; (at = worked.find("−")) != std::string::npos;) worked.replace(at, 3, "-");
     for (size_t at; (at = worked.find("·")) != std::string::npos;) worked.replace(at, 2, " ");
@@ -111,7 +111,7 @@ double added_up(std::string worked) {
     return sum;
 }
 
-TEST_CASE("learn worked example: a pencil comes to the numbers that are written") {
+TEST_CASE("learn worked example: a pencil gives the written numbers") {
     ThreadPool pool(1);
     for (const int query : {0, 1, 2}) {
         WorkedExampleState state;
@@ -130,7 +130,7 @@ TEST_CASE("learn worked example: a pencil comes to the numbers that are written"
     }
 }
 
-TEST_CASE("learn worked example: a number that is edited is in force, and wrong counts are not") {
+TEST_CASE("learn worked example: edited numbers apply, and wrong counts do not") {
     WorkedExampleState state;
     state.m_q = {0, 0, 0, 0, 0, 0};
     CHECK(work_out(worked_input(state)).weights[1] == doctest::Approx(1.0 / 3));
@@ -138,7 +138,7 @@ TEST_CASE("learn worked example: a number that is edited is in force, and wrong 
     check_vector(work_out(worked_input(state)).q, {1, 1});
 }
 
-TEST_CASE("learn: numbers as a page writes them") {
+TEST_CASE("learn: numbers as written on a page") {
     CHECK(written(2) == "2");
     CHECK(written(-1) == "−1");
     CHECK(factor(-0.5) == "(−0.50)");

@@ -1,4 +1,4 @@
-// What the dynamic linker makes of the program.
+// Tests dynamic linking of the program.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 

@@ -1,3 +1,4 @@
+// Runs the unit tests.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

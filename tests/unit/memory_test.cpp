@@ -1,4 +1,4 @@
-// What memory is left, from trees of files as the kernel writes them.
+// Tests the memory limits on trees of files like the kernel's.
 #include "base/memory_limits.h"
 #include "helpers.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kMega = 1 << 20, kGiga = 1 << 30;
 
-/// A file system of the kernel's files.
+/// Holds a file system with the kernel's files.
 struct FakeSystem {
     TemporaryFolder folder;
     FakeSystem(int64_t available, const std::string& groups) {
@@ -21,7 +21,7 @@ struct FakeSystem {
         std::filesystem::create_directories(path.parent_path());
         write_bytes(path, text);
     }
-    /// A group of the second version; max −1: "max".
+    /// Adds a group of version 2; max −1: "max".
     void group(const std::string& name, int64_t max, int64_t current, int64_t inactive) const {
         const std::string at = "sys/fs/cgroup" + name + "/";
         write(at + "memory.max", max < 0 ? "max\n" : std::to_string(max) + "\n");
@@ -35,7 +35,7 @@ struct FakeSystem {
 
 }  // namespace
 
-TEST_CASE("memory: pages of files that were read are free again") {
+TEST_CASE("memory: cached file pages count as free") {
     const FakeSystem system(64 * kGiga, "0::/\n");
     system.group("", 8 * kGiga, 7 * kGiga, 6 * kGiga);
     CHECK(system.left() == 7 * kGiga);
@@ -47,7 +47,7 @@ TEST_CASE("memory: a group's limit above what the computer has free promises not
     CHECK(system.left() == 3 * kGiga);
 }
 
-TEST_CASE("memory: the least of the own group and those above it counts") {
+TEST_CASE("memory: the minimum over the group and its ancestors counts") {
     const FakeSystem system(64 * kGiga, "0::/user.slice/user-1000.slice/app.scope\n");
     system.group("", -1, 40 * kGiga, 0);
     system.group("/user.slice", 10 * kGiga, 9 * kGiga, kGiga);
@@ -61,7 +61,7 @@ TEST_CASE("memory: the least of the own group and those above it counts") {
     CHECK(system.left() == 64 * kGiga);
 }
 
-TEST_CASE("memory: a container sees its own group alone, whatever its path says") {
+TEST_CASE("memory: a container sees only its own group, whatever its path") {
     for (const char* groups : {"0::/docker/0123abc\n", "0::/../../pod/x:y\n", "0::/\n"}) {
         const FakeSystem system(64 * kGiga, groups);
         system.group("", 2 * kGiga, kGiga, 0);
@@ -70,7 +70,7 @@ TEST_CASE("memory: a container sees its own group alone, whatever its path says"
     }
 }
 
-TEST_CASE("memory: a full group has a byte left, not an unknown number") {
+TEST_CASE("memory: a full group has a byte left, not an unknown amount") {
     const FakeSystem system(64 * kGiga, "0::/\n");
     system.group("", kGiga, 2 * kGiga, 0);
     CHECK(system.left() == 1);
@@ -86,7 +86,7 @@ TEST_CASE("memory: groups of the first version, alone and beside the second") {
     system.write("sys/fs/cgroup/memory/a/b/memory.stat",
                  "inactive_file 1\ntotal_inactive_file " + std::to_string(2 * kGiga) + "\n");
     CHECK(system.left() == 3 * kGiga);
-    system.group("/a", kGiga, kMega, 0);  // hybrid: memory may be the second version's
+    system.group("/a", kGiga, kMega, 0);  // hybrid: memory may be version 2's
     CHECK(system.left() == kGiga - kMega);
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("memory: a limit of the address space counts what is mapped") {
     CHECK(system.left() == 64 * kGiga);
 }
 
-TEST_CASE("memory: where nothing is said, nothing is known") {
+TEST_CASE("memory: without information the amount is unknown") {
     const TemporaryFolder empty;
     CHECK(memory_left(empty.path, 0) == 0);
     CHECK(memory_left(empty.path, kGiga) == kGiga);

@@ -1,4 +1,4 @@
-// What messages say: the file, its own words, what is wrong and what helps.
+// Tests messages: the file, its own words, the error and the remedy.
 #include <cmath>
 
 #include "base/check.h"
@@ -46,7 +46,7 @@ TEST_CASE("errors about a GGUF file use the file's own keys") {
     CHECK(says(message_of(gguf_tokenizer(*parsed(bytes), "x.gguf")), "tokenizer.ggml.cls_token_id"));
 }
 
-TEST_CASE("what is not a number is called by its name, not null") {
+TEST_CASE("NaN is written by its name, not as null") {
     for (const float value : {std::nanf(""), INFINITY}) {
         const std::string message = config_problem("phi2.attention.layer_norm_epsilon", value);
         CAPTURE(message);
@@ -58,13 +58,13 @@ TEST_CASE("what is not a number is called by its name, not null") {
     CHECK(says(message_of(parse_json("{\"b\": 1e999}", "x")), "beyond float64"));
 }
 
-TEST_CASE("JSON that is cut off and JSON that is wrong are told apart") {
+TEST_CASE("JSON: truncated and malformed texts have different errors") {
     for (const char* cut : {"{\"a\": [1, 2", "{\"a", "[tru"})
         CHECK(says(message_of(parse_json(cut, "x")), "x is cut off"));
     CHECK(says(message_of(parse_json("{\"a\": 1,\n}", "x")), "x is not valid JSON (line 2)"));
 }
 
-TEST_CASE("limits of a tokenizer name its file") {
+TEST_CASE("errors about a tokenizer's limits name its file") {
     const std::string loop = R"({"model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0}},
         "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated"}})";
     const auto tokenizer = Tokenizer::parse(loop, "some/tokenizer.json");
@@ -82,7 +82,7 @@ TEST_CASE("a mask without its numbers says how many it takes, with an example") 
 }
 
 #if !defined(HEADLIGHT_SANITIZED)
-TEST_CASE("an exception is a sentence where no memory is left for one") {
+TEST_CASE("an exception becomes a sentence even without memory") {
     const auto exhausted_sentence = [](auto raise) {
         try {
             raise();

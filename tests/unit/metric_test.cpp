@@ -1,4 +1,4 @@
-// What is explained: each kind by hand, how it is spelled, and what ablating heads does to it.
+// Tests metrics: each kind by hand, its spelling, and the effects of ablating heads.
 #include "analysis/prediction/metric.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ using namespace headlight;
 
 namespace {
 
-/// Logits whose softmax has the shares 1 : 2 : 5.
+/// Returns logits whose softmax has the shares 1 : 2 : 5.
 Vector shares(float a, float b, float c) {
     Vector logits(3);
     logits << std::log(a), std::log(b), std::log(c);
@@ -60,7 +60,7 @@ TEST_CASE("metric: a logit that overflows a plain softmax has its log p") {
     CHECK(evaluate({MetricKind::log_probability, 0, -1, 0}, logits, logits).value == doctest::Approx(0));
 }
 
-TEST_CASE("metric: what is typed, and spelled so that it is read again") {
+TEST_CASE("metric: spellings round-trip") {
     const Model& model = *story_model();
     const int ball = *parse_token(model, "ball"), car = *parse_token(model, "␣car");
     CHECK(ball == *parse_token(model, "\" ball\""));
@@ -91,7 +91,7 @@ TEST_CASE("metric: what is typed, and spelled so that it is read again") {
     CHECK(metric_label(model, read("p ball")) == "p ball");
 }
 
-TEST_CASE("metric: a token alone is its logit, and brackets stand for a blank, as the contract spells them") {
+TEST_CASE("metric: a token alone means its logit, and brackets may replace a space") {
     const Model& model = *story_model();
     const int ball = *parse_token(model, "ball");
     const auto read = [&](const std::string& text) { return *parse_metric(model, text); };
@@ -105,7 +105,7 @@ TEST_CASE("metric: a token alone is its logit, and brackets stand for a blank, a
     CHECK(parse_metric(model, "p()").error().message.find("No token") == 0);
 }
 
-TEST_CASE("metric: quotes force the exact token, and behind no word the one without a blank comes first") {
+TEST_CASE("metric: quotes force the exact token; except after a word the one without a space comes first") {
     ThreadPool pool(2);
     const Model& model = *story_model();
     const int with = *parse_token(model, "\" a\""), without = *parse_token(model, "\"a\"");
@@ -122,11 +122,12 @@ TEST_CASE("metric: quotes force the exact token, and behind no word the one with
     CHECK(a_behind("Lily had (") == without);
     CHECK(a_behind("Lily had \n") == without);
     const auto trace = run_text(story_model(), "Lily had (", {}, pool);
-    CHECK(parse_metric(model, "a@1", trace.get())->a == with);  // there it stands behind "had"
-    CHECK(parse_metric(model, "the", trace.get())->a == *parse_token(model, "\" the\""));  // alone it is none
+    CHECK(parse_metric(model, "a@1", trace.get())->a == with);  // there it follows "had"
+    // alone it follows nothing
+    CHECK(parse_metric(model, "the", trace.get())->a == *parse_token(model, "\" the\""));
 }
 
-TEST_CASE("metric: one sentence for each that cannot be taken") {
+TEST_CASE("metric: one sentence for each undefined one") {
     ThreadPool pool(2);
     const Model& model = *story_model();
     const auto says = [&](const std::string& text) { return parse_metric(model, text).error().message; };
@@ -187,7 +188,7 @@ TEST_CASE(
     for (const float bits : divergence->change) CHECK(bits >= 0);
 }
 
-TEST_CASE("metric: of the run that is shown, before and after, and a divergence without a change refuses") {
+TEST_CASE("metric: of the shown run, before and after; a divergence without a change is refused") {
     ThreadPool pool(2);
     const auto own = run_text(story_model(), kLily, {}, pool),
                two = run_text(story_model(), kLily, {"mask:16>10"}, pool);

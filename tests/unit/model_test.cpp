@@ -1,3 +1,4 @@
+// Tests attention, masks and passes on cases computed by hand.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -68,7 +69,7 @@ TEST_CASE("attention by hand: two tokens, one head") {
           doctest::Approx(1 / (1 + std::exp(3 * std::tanh(1.0 / 3) - 3 * std::tanh(2.0 / 3)))));
 }
 
-TEST_CASE("masks: a window sees itself and the keys nearer than it") {
+TEST_CASE("masks: a window spans the query itself and the nearest keys before it") {
     const std::vector<int> sentences(10, 0);
     const auto seen = [&](const char* name, int q, MaskParams own) {
         return MaskPlan::make(*Mask::parse(name), own, sentences).visible[q];
@@ -122,7 +123,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the mask 'none' shows every key, and a longer sentence does not change what came before it") {
+TEST_CASE("the mask 'none' allows every key, and a longer sentence does not change earlier rows") {
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
     const auto open = trace_of(model, {5, 9, 200}, pool, *Mask::parse("none"));
@@ -132,7 +133,7 @@ TEST_CASE("the mask 'none' shows every key, and a longer sentence does not chang
     CHECK((brief->normalized().all() - longer->normalized().topRows(3)).cwiseAbs().maxCoeff() < 1e-5f);
 }
 
-TEST_CASE("typing on: rows taken from the trace before equal those of a full pass") {
+TEST_CASE("typing: rows reused from the previous trace equal those of a full pass") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "gemma2", "bloom", "phi", "opt", "bert"}) {
         CAPTURE(name);
@@ -171,7 +172,7 @@ TEST_CASE("typing on: rows taken from the trace before equal those of a full pas
     }
 }
 
-TEST_CASE("writing on: a target that grows takes the encoder and its own rows over") {
+TEST_CASE("generation: a growing target reuses the encoder and its own rows") {
     ThreadPool pool(2);
     for (const char* name : {"marian", "t5", "bart"}) {
         CAPTURE(name);
@@ -209,7 +210,7 @@ TEST_CASE("one thread and several give the same numbers") {
 
 namespace {
 
-/// A reference model of which one weight is NaN.
+/// Opens a reference model with one NaN weight.
 std::shared_ptr<const Model> with_nan(const std::string& name, const std::string& tensor,
                                       const TemporaryFolder& folder) {
     const auto copy = folder.path / tensor;
@@ -229,7 +230,7 @@ std::shared_ptr<const Model> with_nan(const std::string& name, const std::string
 
 }  // namespace
 
-TEST_CASE("a pass names the first stage whose numbers are not finite") {
+TEST_CASE("a pass names the first stage that is not finite") {
     ThreadPool pool(2);
     const TemporaryFolder folder;
     const std::pair<const char*, const char*> cases[] = {
@@ -251,12 +252,12 @@ TEST_CASE("a pass names the first stage whose numbers are not finite") {
     REQUIRE(!t);
     CHECK(t.error().message.find("decoder layer 1's keys") != std::string::npos);
     const auto trace = run_trace(with_nan("gpt2", "transformer.wte.weight", folder), request_of({5, 9}),
-                                 pool);  // of a token that is not read, but predicted
+                                 pool);  // of a token that is predicted but not read
     REQUIRE(trace);
     CHECK_THROWS_AS(static_cast<void>(logits_at(**trace, 1, pool)), Failure);
 }
 
-TEST_CASE("a cancelled pass leaves nothing and says so, a cancelled opening ends between steps") {
+TEST_CASE("a cancelled pass returns an error, a cancelled opening ends between steps") {
     ThreadPool pool(1);
     CancelFlag cancel{true};
     const auto pass = run_trace(reference_model("gpt2"), request_of({1, 2}), pool, &cancel);

@@ -1,4 +1,4 @@
-// What is read of a model's files, and what is refused.
+// Tests which of a model's files are read, and which are refused.
 #include <span>
 #include <sstream>
 
@@ -37,7 +37,7 @@ TEST_CASE("parameter table of GPT-2 small: 124,439,808") {
     CHECK(parameter_count(model->config) == model->store.parameters());
 }
 
-TEST_CASE("malformed files: one sentence each, nothing opened") {
+TEST_CASE("malformed files: one sentence each, nothing opens") {
     const Json manifest = Json::parse(read_bytes(kTests / "reference/malformed/manifest.json"));
     const auto vit = reference_model("vit");
     for (const Json& c : manifest["cases"]) {
@@ -73,7 +73,7 @@ TEST_CASE("names of tensors are matched by globs") {
 
 namespace {
 
-/// Whether an address lies where this file is mapped.
+/// Returns whether an address is inside this mapped file.
 bool is_mapped(const void* address, const std::filesystem::path& file) {
     std::ifstream maps("/proc/self/maps");
     const auto at = reinterpret_cast<uintptr_t>(address);
@@ -88,7 +88,7 @@ bool is_mapped(const void* address, const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("recorded patterns are read where their file is mapped, and whether it changed is known") {
+TEST_CASE("recorded patterns are read from the mapped file, and changes to it are detected") {
     const TemporaryFolder folder;
     const auto path = folder.path / "patterns.safetensors";
     ThreadPool pool(1);
@@ -112,7 +112,7 @@ TEST_CASE("recorded patterns are read where their file is mapped, and whether it
             CHECK(same((*copied)->pattern(block, head), live->pattern(block, head)));
             CHECK(same(Matrix(*trace.rule(block).given_pattern(head)), live->pattern(block, head)));
         }
-#if !defined(HEADLIGHT_SANITIZED)  // there tensors lie in heap blocks of their own
+#if !defined(HEADLIGHT_SANITIZED)  // there tensors are in their own heap blocks
     CHECK(is_mapped(trace.rule(1).given_pattern(2)->data(), path));
 #endif
     CHECK(!is_mapped((*copied)->rule(1).given_pattern(2)->data(), path));
@@ -123,7 +123,7 @@ TEST_CASE("recorded patterns are read where their file is mapped, and whether it
 
 namespace {
 
-/// Asks what a view may ask, of every kind.
+/// Asks every kind of question that a view may ask.
 template <size_t... Kind>
 void ask_everything(const std::shared_ptr<const Trace>& trace, ThreadPool& pool,
                     std::index_sequence<Kind...>) {
@@ -139,7 +139,7 @@ void ask_everything(const std::shared_ptr<const Trace>& trace, ThreadPool& pool,
 
 }  // namespace
 
-TEST_CASE("whatever is asked of a trace without weights is answered or refused in a sentence") {
+TEST_CASE("every question about a trace without weights is answered, or refused with a sentence") {
     const TemporaryFolder folder;
     const auto path = folder.path / "trace.safetensors";
     ThreadPool pool(1);
@@ -158,7 +158,7 @@ TEST_CASE("whatever is asked of a trace without weights is answered or refused i
     }
 }
 
-TEST_CASE("a trace whose recorded q and k would make infinite scores is refused") {
+TEST_CASE("a trace whose recorded q and k give infinite scores is refused") {
     const TemporaryFolder folder;
     const auto path = folder.path / "large.safetensors";
     ThreadPool pool(1);
@@ -170,7 +170,7 @@ TEST_CASE("a trace whose recorded q and k would make infinite scores is refused"
     REQUIRE(open_trace(path));
     std::string bytes = read_bytes(path);
     const float large = 1e38f;
-    for (size_t last = 2; last-- > 0;)  // an entry of q and one of k: each of them may be as large
+    for (size_t last = 2; last-- > 0;)  // an entry of q and one of k: either may be the largest
         std::memcpy(
             bytes.data() + bytes.size() - sizeof large - last * live->q(2, 0).all().size() * 4 * sizeof large,
             &large, sizeof large);

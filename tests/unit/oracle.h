@@ -1,4 +1,4 @@
-// A forward pass written as the textbooks write it, in double precision and without blocks.
+// Runs a forward pass as in textbooks, in double precision and without blocks.
 #pragma once
 
 #include <cmath>
@@ -30,7 +30,7 @@ struct Table {
     }
 };
 
-/// The largest difference as a share of the largest value.
+/// Returns the largest difference relative to the largest value.
 inline double apart(const Matrix& fast, const Table& slow) {
     REQUIRE(fast.rows() == slow.rows);
     REQUIRE(fast.cols() == slow.cols);
@@ -52,7 +52,7 @@ inline Table times(const Table& x, const Table& w) {
     return y;
 }
 
-/// softmax over the allowed keys of a row, uniform where none is; 0 elsewhere.
+/// Computes softmax over the allowed keys of a row, uniform if there is none; 0 elsewhere.
 inline void softmax(Table& scores, int row, const std::function<bool(int, int)>& allowed) {
     double largest = -INFINITY, sum = 0;
     for (int k = 0; k < scores.cols; ++k)
@@ -69,7 +69,7 @@ struct Head {
     Table pattern, z;
 };
 
-/// One head of attention: softmax(scores) · v. `score`: of a query and a key.
+/// softmax(scores) · v for one head. `score`: of a query and a key.
 inline Head attention(int queries, int keys, const std::function<double(int, int)>& score,
                       const std::function<bool(int, int)>& allowed, const Table& v, int first_column,
                       int width) {
@@ -93,7 +93,7 @@ inline constexpr int kHeads = 4, kShared = 2, kWidth = 6, kModel = 24, kHidden =
 
 inline constexpr double kTheta = 10000, kEps = 1e-5;
 
-/// A Mistral with random weights: RMSNorm, rotary positions, shared key/value heads, a sliding window, a
+/// Is a Mistral with random weights: RMSNorm, rotary positions, shared key/value heads, a sliding window, a
 /// gated MLP.
 struct TinyMistral {
     std::map<std::string, Matrix> weights;

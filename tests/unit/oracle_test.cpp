@@ -1,5 +1,5 @@
-// The fast forward pass against the textbook's: texts longer than a block of queries (64), a packed panel or
-// a block of the MLP's rows (256), with a window that reaches over two blocks.
+// Tests the fast forward pass against the textbook's: texts longer than a block of queries (64), a packed
+// panel or a block of the MLP's rows (256), with a window across two blocks.
 #include "oracle.h"
 
 #include <cmath>
@@ -113,7 +113,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("attention: one query of heads that share keys is the bits of its row among all queries") {
+TEST_CASE("attention: one query of heads that share keys equals its row among all queries bit for bit") {
     ThreadPool pool(2);
     for (const auto& group : {std::pair{4, 4}, {6, 3}, {8, 2}, {5, 1}})
         for (const int width : {7, 16, 64})

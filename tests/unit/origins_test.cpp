@@ -1,4 +1,4 @@
-// Where scores come from: the parts sum to the score in every family, whatever a person changed.
+// Tests score origins: the parts sum to the score in every family, under any change.
 #include <cmath>
 
 #include "analysis/attention/score_origins.h"
@@ -9,7 +9,7 @@ using namespace headlight;
 
 namespace {
 
-/// How far the sum is from the score, by the size of what is summed.
+/// Returns the distance of the sum from the score, relative to its terms.
 float error_of_sum(const ScoreOrigins& o) {
     return std::abs(o.sum - o.scaled) / std::max(1.0f, o.values.cwiseAbs().sum());
 }
@@ -46,7 +46,7 @@ TEST_CASE("origins: the shares of a score sum to it, in every family and block")
     MESSAGE("largest error of the sums of scores, by what is summed: " << worst);
 }
 
-TEST_CASE("origins: the parts are those that wrote the two vectors") {
+TEST_CASE("origins: the parts are those that wrote both vectors") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
     const int heads = trace->config().heads(0);
@@ -61,7 +61,7 @@ TEST_CASE("origins: the parts are those that wrote the two vectors") {
     const auto llama = answer_score_origins(*changed(reference_model("llama"), {}, pool),
                                             ScoreOriginsRequest{1, 1, 6, 2}, pool);
     REQUIRE(llama);
-    CHECK(place_of(llama->queries, {Kind::position}) < 0);  // it turns q and k
+    CHECK(place_of(llama->queries, {Kind::position}) < 0);  // positions rotate q and k instead
     CHECK(place_of(llama->queries, {Kind::biases}) < 0);    // it has none
     const auto cross = changed(reference_model("marian"), {}, pool);
     const auto read =
@@ -72,7 +72,7 @@ TEST_CASE("origins: the parts are those that wrote the two vectors") {
     CHECK(place_of(read->queries, {Kind::head, 3, 1}) >= 0);  // self-attention of its own layer
 }
 
-TEST_CASE("origins: without a head its share is gone, and the other shares keep their proportions") {
+TEST_CASE("origins: without a head its share is gone, and other shares keep their proportions") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto own = changed(model, {}, pool), without = changed(model, {"ablate:0.1:zero"}, pool);
@@ -82,7 +82,7 @@ TEST_CASE("origins: without a head its share is gone, and the other shares keep 
     const StreamPart head{StreamPart::Kind::head, 0, 1}, token{StreamPart::Kind::token};
     CHECK(a->values.row(place_of(a->queries, head)).cwiseAbs().maxCoeff() > 1e-4f);
     CHECK(b->values.row(place_of(b->queries, head)).cwiseAbs().maxCoeff() == 0);
-    // token × token: only the two norms' scales are others.
+    // token × token: only the scales of the two norms differ.
     const float scales = b->values(place_of(b->queries, token), place_of(b->keys, token)) /
                          a->values(place_of(a->queries, token), place_of(a->keys, token));
     const StreamPart position{StreamPart::Kind::position};
@@ -91,7 +91,7 @@ TEST_CASE("origins: without a head its share is gone, and the other shares keep 
           doctest::Approx(scales).epsilon(1e-3));
 }
 
-TEST_CASE("origins: what a person put in place is a part of its own, and the sum holds") {
+TEST_CASE("origins: a user's replacement is its own part, and the sum holds") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "gemma2"}) {
         for (const char* text : {"skip-mlp:0", "skip-attention:0", "positions:off", "positions:shuffle:7"}) {
@@ -126,7 +126,7 @@ TEST_CASE("origins: what a person put in place is a part of its own, and the sum
     }
 }
 
-TEST_CASE("origins: the strongest stand alone, and the rest is one part, so that the sum stays") {
+TEST_CASE("origins: the strongest are listed and the rest merged, so that the sum is unchanged") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {}, pool);
     const auto all = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 7, 3}, pool);
@@ -142,7 +142,7 @@ TEST_CASE("origins: the strongest stand alone, and the rest is one part, so that
     CHECK(std::abs(largest[3].value) >= std::abs(largest[4].value));
 }
 
-TEST_CASE("origins: a score that a person put in place is said, and a picture's patches are split too") {
+TEST_CASE("origins: a score set by the user is reported, and image patches are split too") {
     ThreadPool pool(2);
     const auto trace = changed(reference_model("gpt2"), {"score:6>2@1.1=4.5"}, pool);
     const auto given = answer_score_origins(*trace, ScoreOriginsRequest{1, 1, 6, 2}, pool),

@@ -1,4 +1,4 @@
-// Saves that are ended, or stand beside another: a file is whole or not there, and nothing is left beside it.
+// Tests saves that are interrupted or concurrent: a file is whole or absent, and nothing else remains.
 #include "io/output_file.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// How many numbers a model holds, by name, against what is published and what files hold.
+// Tests parameter counts by name against published ones and against files.
 #include "model/loading/parameter_counts.h"
 
 #include "helpers.h"
@@ -42,7 +42,7 @@ TEST_CASE("counts: GPT-3 as published (Brown et al. 2020, table 2.1; 3Blue1Brown
     CHECK(count_named(counts, "MLP in all").matrices == 115'964'116'992);
     CHECK(count_named(counts, "the whole model, untied").matrices == 175'181'291'520);
     CHECK(count_named(counts, "the whole model, tied").matrices == 175'181'291'520 - 50257LL * 12288);
-    // With biases: each q, k and v has d_head of them, each layer's output d_model.
+    // With biases: each of q, k and v has d_head, each layer's output d_model.
     CHECK(count_named(counts, "W_Q of a head").all == 1'572'864 + 128);
     CHECK(count_named(counts, "one head").all == 6'291'456 + 3 * 128);
     CHECK(count_named(counts, "attention of a layer").all == 603'979'776 + 4 * 12288);
@@ -67,7 +67,7 @@ TEST_CASE("counts: GPT-2 as published, tied and untied") {
     }
 }
 
-TEST_CASE("counts: the parts of every reference model sum to what its file holds") {
+TEST_CASE("counts: the parts of every reference model sum to its file's parameters") {
     for (const char* name : {"albert", "bart",     "bert",  "bloom",   "distilbert", "electra",    "gemma2",
                              "gpt2",   "gpt_neox", "llama", "marian",  "mistral",    "modernbert", "opt",
                              "phi",    "qwen2",    "qwen3", "roberta", "t5",         "vit"}) {

@@ -1,4 +1,4 @@
-// Two runs to patch between, and what is asked of them.
+// Makes two runs to patch between, and requests on them.
 #pragma once
 
 #include "analysis/patching/patch.h"
@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-/// Two runs that differ in their third token.
+/// Holds two runs that differ in their third token.
 struct PatchPair {
     std::shared_ptr<const Model> model;
     std::shared_ptr<const Trace> clean, corrupted;
@@ -21,7 +21,7 @@ struct PatchPair {
         if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7}).inputs[0]);
         return *run_trace(model, request, pool);
     }
-    /// The corrupted run with a change whose values are the clean run's.
+    /// Runs the corrupted text with a change that takes the clean run's values.
     std::shared_ptr<const Trace> patched_with(const std::string& change, ThreadPool& pool) const {
         ForwardRequest request = corrupted->request;
         Change patch = *parse_change(model->config, change);

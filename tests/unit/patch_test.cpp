@@ -1,4 +1,4 @@
-// Activation patching: cases by hand, what follows from what, and what is refused.
+// Tests activation patching: cases by hand, properties, and refusals.
 #include "analysis/patching/patch.h"
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 using namespace headlight;
 
-TEST_CASE("patching: all that enters a layer put back gives the clean run, before every family's layers") {
+TEST_CASE("patching: restoring all inputs of a layer gives the clean run, in every family") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "gemma2", "phi", "bloom"}) {
         CAPTURE(name);
@@ -47,7 +47,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("patching: what an MLP adds is the step of the residual stream behind attention") {
+TEST_CASE("patching: an MLP's output is the change of the residual stream after attention") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "gemma2", "phi", "opt"}) {
         CAPTURE(name);
@@ -72,8 +72,8 @@ TEST_CASE(
         for (int layer = 0; layer < map->values.rows(); ++layer)
             for (const int same_before : {0, 1}) CHECK(map->values(layer, same_before) == 0);
         CHECK(map->values(0, 2) ==
-              doctest::Approx(1).epsilon(1e-5));  // the token itself is the whole difference
-        for (const int position : {3, 4, 5}) CHECK(map->values(0, position) == 0);  // embeddings are alike
+              doctest::Approx(1).epsilon(1e-5));  // the token itself makes the whole difference
+        for (const int position : {3, 4, 5}) CHECK(map->values(0, position) == 0);  // embeddings are equal
         const float by_hand =
             evaluate(map->asked.metric, *pair.patched_with("patch-resid:5@1", pool), *pair.clean, pool).value;
         CHECK(map->values(1, 5) ==
@@ -81,7 +81,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("patching map: every cell is the pass with that one change") {
+TEST_CASE("patching map: every cell equals a pass with that one change") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "bert", "marian"}) {
         CAPTURE(name);
@@ -115,7 +115,7 @@ TEST_CASE("patching map: every cell is the pass with that one change") {
     }
 }
 
-TEST_CASE("patching map: a cancelled one keeps what is measured, and goes on with the other cells alone") {
+TEST_CASE("patching map: a cancelled one keeps measured cells, and resumes with the others") {
     ThreadPool pool(2);
     PatchPair pair("gpt2", pool);
     pair.clean = pair.run({5, 9, 200, 31, 5, 9, 5, 9, 31, 5, 9, 31}, pool);
@@ -123,7 +123,7 @@ TEST_CASE("patching map: a cancelled one keeps what is measured, and goes on wit
     const PatchRequest asked = wanted_patch(PatchPart::resid_pre);
     const auto whole = patch_map(*pair.clean, *pair.corrupted, asked, pool);
     REQUIRE(whole);
-    REQUIRE(whole->cells > 16);  // more than pass together
+    REQUIRE(whole->cells > 16);  // more than run together
     CancelFlag cancel{false};
     PatchMap part;
     const auto keep = [&](const PatchMap& now) {
@@ -140,7 +140,7 @@ TEST_CASE("patching map: a cancelled one keeps what is measured, and goes on wit
         CHECK(rest->values.data()[i] == doctest::Approx(whole->values.data()[i]));
 }
 
-TEST_CASE("patching map: a cell that is not measured yet shows its estimate, and both are compared") {
+TEST_CASE("patching map: an unmeasured cell shows its estimate, and both are compared") {
     PatchMap map;
     map.values.setConstant(1, 4, NAN);
     CHECK(std::isnan(map.shown(0, 3)));
@@ -154,18 +154,18 @@ TEST_CASE("patching map: a cell that is not measured yet shows its estimate, and
     CHECK(found.correlation == doctest::Approx(0.375 / std::sqrt(0.2916667 * 0.5)));  // Σ over deviations
 }
 
-TEST_CASE("patching estimates: nothing before the difference, and a small one is told as passes tell it") {
+TEST_CASE("patching estimates: 0 before the difference, and a small one equals the measured effect") {
     ThreadPool pool(2);
     const PatchPair pair("gpt2", pool);
     const auto map = patch_map(*pair.clean, *pair.corrupted, wanted_patch(PatchPart::resid_pre), pool);
     REQUIRE(map);
     CHECK(map->estimates.leftCols(2).cwiseAbs().maxCoeff() == 0);
     CHECK(map->estimates.col(2).cwiseAbs().minCoeff() > 0);
-    const int last = narrow<int>(map->values.rows()) - 1;  // through one layer it bends least
+    const int last = narrow<int>(map->values.rows()) - 1;  // closest to linear through one layer
     CHECK(map->estimates(last, 5) == doctest::Approx(map->values(last, 5)).epsilon(0.5));
 }
 
-TEST_CASE("patching: what cannot be measured is said in one sentence") {
+TEST_CASE("patching: what cannot be measured is refused with one sentence") {
     ThreadPool pool(1);
     const PatchPair pair("gpt2", pool);
     const auto refusal = [&](const Trace& clean, const Trace& corrupted, const PatchRequest& w) {
@@ -216,7 +216,7 @@ TEST_CASE(
     CHECK((moved.row(0).isZero(0) && moved.bottomRows(3).isZero(0)));
 }
 
-TEST_CASE("patches wait for the text that they name, or for the unchanged run") {
+TEST_CASE("patches need the text that they name, or the unchanged run") {
     ThreadPool pool(2);
     const auto model = *Model::open(kTests.parent_path() / "models" / "stories");
     const auto trace_of = [&](const std::string& text) {
@@ -235,7 +235,8 @@ TEST_CASE("patches wait for the text that they name, or for the unchanged run") 
     CHECK(!needs_patching(*whole));
     const auto run = *run_trace(model, {own->request.inputs, *whole}, pool, nullptr, own.get());
     CHECK(
-        same(run->normalized().all(), source->normalized().all()));  // what was ablated below is overwritten
+        // ablations in lower layers are overwritten
+        same(run->normalized().all(), source->normalized().all()));
     wish.changes[1] = *parse_change(model->config, "patch-resid:*@2");
     const auto back = *run_trace(model, {own->request.inputs, *patched(wish, *own, pool)}, pool);
     CHECK(same(back->normalized().all(), own->normalized().all()));
@@ -281,7 +282,7 @@ TEST_CASE(
     CHECK(pair.model->config.has_head(nearest));
     CHECK(!patch_runs({pair.corrupted, nullptr, pair.clean}, {false, asked.patch}, {}));
 
-    // Before and after interventions: a patch by hand is none of the changes that the map is of.
+    // Before and after interventions: a patch by hand is not a change of the map.
     Intervention wish;
     wish.changes.push_back(*parse_change(pair.model->config, "ablate:0.1:zero"));
     const auto ablated = *run_trace(pair.model, {pair.clean->request.inputs, wish}, pool);

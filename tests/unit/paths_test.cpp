@@ -1,5 +1,5 @@
-// Paths of attention under every kind of change: Graph, Influence, attribute and the map beside a text tell
-// one token's origins alike, and as a plain product of matrices has them. New seeds each run.
+// Tests paths of attention under every kind of change: Graph, Influence, attribute and the map beside a text
+// agree on a token's origins, and equal a plain product of matrices. New seeds each run.
 #include "analysis/attribution/paths.h"
 
 #include <array>
@@ -25,7 +25,7 @@ unsigned new_seed() {
     return seed;
 }
 
-/// A change of each kind at a position of the text, in a layer of the last stack and one of its heads.
+/// Makes a change of each kind at a position of the text, in a layer of the last stack and one of its heads.
 Change change_at(const Model& model, ChangeKind kind, int layer, int head, int position, unsigned seed) {
     const ModelConfig& c = model.config;
     Change out;
@@ -57,7 +57,8 @@ Change change_at(const Model& model, ChangeKind kind, int layer, int head, int p
     return out;
 }
 
-/// What the change replaces, as its help says it: asked of the change alone, not of the rules in force.
+/// Says what the change replaces, by its help text: derived from the change alone, not from the rules in
+/// force.
 struct Replaced {
     const ModelConfig& c;
     const Change& change;
@@ -85,7 +86,7 @@ struct Replaced {
     }
 };
 
-/// [n, tokens of all stacks] of each stack, upward, layer by layer; of one stack alone where `alone`.
+/// [n, tokens of all stacks] of each stack, upward, layer by layer; of one stack alone if `alone`.
 std::vector<Matrix> by_hand(const Trace& trace, const Change& change, bool alone) {
     const ModelConfig& c = trace.config();
     const Replaced replaced{c, change};
@@ -124,7 +125,7 @@ std::vector<Matrix> by_hand(const Trace& trace, const Change& change, bool alone
 struct Case {
     std::shared_ptr<const Trace> trace;
     Change change;
-    int stack, token;  // followed from its top
+    int stack, token;  // traced from its top
 };
 
 float apart(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
@@ -137,7 +138,7 @@ Rollout graph_of(const Case& of, Origins by, ThreadPool& pool) {
     return *found;
 }
 
-/// The largest difference between the views of one rollout and the product by hand.
+/// Returns the largest difference between the views of one rollout and the product by hand.
 float rollouts_apart(const Case& of, ThreadPool& pool) {
     const Trace& trace = *of.trace;
     const int n = trace.request.inputs[of.stack].size();
@@ -150,7 +151,7 @@ float rollouts_apart(const Case& of, ThreadPool& pool) {
         std::max(worst, apart(*shares_through(trace, of.stack, top, rollout_shares(trace, {}), pool), whole));
     const Vector flow = Eigen::Map<const Vector>(attention_flow(trace, {of.stack, {}}, of.token).data(), n);
     for (int i = 0; i < n; ++i)
-        if (graph(0, i) == 0) worst = std::max(worst, flow[i]);  // no way is no flow
+        if (graph(0, i) == 0) worst = std::max(worst, flow[i]);  // no path, no flow
     if (of.stack + 1 < isize(trace.config().stacks)) return worst;
     const auto paths = *rollout_paths(trace, std::array{of.token}, pool);
     InfluenceRequest request{InfluenceMethod::rollout, {}};
@@ -165,7 +166,7 @@ float rollouts_apart(const Case& of, ThreadPool& pool) {
     return worst;
 }
 
-/// Contributions and relevance: of Graph against Influence's, where one stack is all there is.
+/// Compares contributions and relevance of Graph with Influence's, in models of one stack.
 float others_apart(const Case& of, ThreadPool& pool) {
     const Trace& trace = *of.trace;
     const Matrix graph = graph_of(of, Origins::contribution, pool).accumulated.row(0);
@@ -235,7 +236,7 @@ TEST_CASE("paths: every view of a rollout agrees under every kind of change, in 
     MESSAGE("seed ", seed, ": rollouts at most ", worst, " apart, contributions and relevance ", worst_other);
 }
 
-TEST_CASE("paths: a graph's links and what stays carry what is reached, under every kind of change") {
+TEST_CASE("paths: a graph's links and residuals carry the accumulated shares, under every change") {
     ThreadPool pool(2);
     const unsigned seed = new_seed();
     INFO("seed ", seed);
@@ -281,7 +282,7 @@ TEST_CASE("paths: a skipped layer passes everything on in Graph, as in Influence
     CHECK(flow[token] == doctest::Approx(1));
 }
 
-TEST_CASE("paths: what a person put in place of a row comes from no token below") {
+TEST_CASE("paths: a row replaced by the user comes from no token below") {
     ThreadPool pool(1);
     const auto model = reference_model("llama");
     std::mt19937 random(new_seed());
@@ -292,7 +293,7 @@ TEST_CASE("paths: what a person put in place of a row comes from no token below"
     REQUIRE(model->config.stacks[0].layers == 3);
     const Rollout o =
         *answer_rollout(Runs{*trace}, RolloutRequest{{}, kTokens - 1, Origins::rollout, {}}, pool, nullptr);
-    // Of the last token half the last layer's stream and its own weight are the patch, which stays there.
+    // Half of the last token's last layer and its own weight are the patch, which stays there.
     CHECK(o.replaced(2, kTokens - 1) == o.accumulated(2, kTokens - 1));
     CHECK(o.replaced(0, kTokens - 1) == o.accumulated(2, kTokens - 1));
     CHECK(o.accumulated.row(0).sum() == doctest::Approx(1));

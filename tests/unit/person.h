@@ -1,4 +1,4 @@
-// A person who masks, changes and edits at random, and where two traces differ.
+// Simulates a user who masks, changes and edits at random, and finds where two traces differ.
 #pragma once
 
 #include <random>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// Draws what a person may do; the same seed does the same.
+/// Draws a user's acts; the same seed draws the same.
 class Person {
 public:
     Person(const Model& model, unsigned seed) : model_(model), random_(seed) {}
@@ -25,8 +25,8 @@ public:
         for (int i = below(4); i > 0; --i) out.intervention.changes.push_back(change());
         return out;
     }
-    /// Typed at the end, inserted, deleted, replaced, a token forced behind the target; or the changes are
-    /// others.
+    /// Types at the end, inserts, deletes, replaces, forces a token of the target; or changes the
+    /// interventions.
     ForwardRequest edited(ForwardRequest r) {
         const size_t stack = r.inputs.size() > 1 && below(3) ? r.inputs.size() - 1 : 0;
         std::vector<int>& text = r.inputs[stack].ids;
@@ -95,7 +95,7 @@ private:
                                       "positions:shuffle:" + q};
         if (below(6) == 0) return patch(q, self, layer, head);
         Change out = *parse_change(c, wishes[below(std::size(wishes))]);
-        if (below(12) == 0) {  // a pattern that was frozen over a text of six tokens
+        if (below(12) == 0) {  // a pattern frozen over a text of six tokens
             out = *parse_change(c, "freeze:" + head + "=x");
             out.from.clear();
             Matrix pattern = Matrix::Zero(6, 6);
@@ -105,7 +105,7 @@ private:
         return out;
     }
 
-    /// Values of a text of seven tokens, one of two.
+    /// Patches values of a text of seven tokens, one of two.
     Change patch(const std::string& q, const std::string& self, const std::string& layer,
                  const std::string& head) {
         const ModelConfig& c = model_.config;
@@ -122,7 +122,7 @@ private:
     std::mt19937 random_;
 };
 
-/// Where two traces differ; empty: nowhere.
+/// Returns where two traces differ; empty: nowhere.
 inline std::string differing(const Trace& a, const Trace& b) {
     std::string where;
     const auto note = [&](const std::string& name, const Matrix& x, const Matrix& y) {

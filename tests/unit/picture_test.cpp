@@ -1,11 +1,11 @@
-// Pictures as cameras and printers leave them: on their side, in four inks.
+// Tests pictures as cameras and printers make them: rotated, in CMYK.
 #include "helpers.h"
 #include "io/orientation.h"
 
 using namespace headlight;
 namespace fs = std::filesystem;
 
-TEST_CASE("pictures are turned upright and inks mixed as Pillow does") {
+TEST_CASE("pictures are rotated and CMYK converted as in Pillow") {
     const fs::path folder = kTests / "reference/pictures";
     for (const char* name :
          {"exif.jpg", "xmp.jpg", "exif.png", "xmp.png", "raw_profile.png", "cmyk.jpg", "ycck.jpg"}) {
@@ -23,8 +23,8 @@ TEST_CASE("pictures are turned upright and inks mixed as Pillow does") {
     }
 }
 
-TEST_CASE("each of EXIF's eight orientations brings its corners where they belong") {
-    // Corners: red, green above, blue, yellow below; letters by the orientation under which they are read.
+TEST_CASE("each of EXIF's eight orientations puts the corners in place") {
+    // Corners: red, green above, blue, yellow below; letters by the orientation in which they are read.
     const char* turned[] = {"RGBY", "GRYB", "YBGR", "BYRG", "RBGY", "BRYG", "YGBR", "GYRB"};
     const std::string bytes = read_bytes(kTests / "reference/pictures/exif.jpg");
     const size_t tag = bytes.find(std::string("\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06", 10));  // big-endian
@@ -46,7 +46,7 @@ TEST_CASE("each of EXIF's eight orientations brings its corners where they belon
     }
 }
 
-TEST_CASE("EXIF that is cut or says nonsense leaves a picture as it is") {
+TEST_CASE("Truncated or invalid EXIF leaves a picture unchanged") {
     const std::string bytes = read_bytes(kTests / "reference/pictures/exif.jpg");
     const std::string exif = bytes.substr(bytes.find("Exif"), 40);
     CHECK(exif_orientation(exif) == 6);

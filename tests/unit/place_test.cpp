@@ -1,4 +1,4 @@
-// Where changes act, what they are called, what values are refused; rectangles and fully masked rows.
+// Tests places of changes, their names, refused values; rectangles and fully masked rows.
 #include <chrono>
 #include <cmath>
 
@@ -29,7 +29,7 @@ ForwardRequest translation(const std::vector<std::string>& changes, const ModelC
 
 }  // namespace
 
-TEST_CASE("changes: rows stand in the order of their kinds, and each reads what it spells, by either name") {
+TEST_CASE("changes: rows follow their enum, and each reads its own spelling, by either name") {
     const auto model = reference_model("marian");
     const ModelConfig& c = model->config;
     const std::vector<std::string> tokens{"The", "cat"};
@@ -64,7 +64,7 @@ TEST_CASE("changes: rows stand in the order of their kinds, and each reads what 
           "mask cat 1 → The 0 in encoder 1.1");
 }
 
-TEST_CASE("changes: what rests on every query is what a mean stands for, and no longer after a zero") {
+TEST_CASE("changes: a mean-ablated head depends on every query, but not after zero ablation") {
     const auto model = reference_model("gpt2");
     const auto rule_of = [&](const std::vector<std::string>& changes) {
         ForwardRequest request = request_of({5, 9, 200, 31, 12});
@@ -78,7 +78,7 @@ TEST_CASE("changes: what rests on every query is what a mean stands for, and no 
     CHECK(rule_of({"ablate:1.0:mean", "temperature:0.5@1.0"}).rests_on_every_query);
 }
 
-TEST_CASE("places: every spelling is read, named again, and concerns the blocks that it says") {
+TEST_CASE("places: every spelling round-trips, and applies to its blocks") {
     const auto model = reference_model("marian");  // encoder, decoder and cross, two layers each
     const ModelConfig& c = model->config;
     const auto concerned = [&](const char* text) {
@@ -142,7 +142,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("values whose use would overflow float32 are refused where they are typed, in one sentence") {
+TEST_CASE("values that would overflow float32 are refused when typed, with one sentence") {
     const ModelConfig c = reference_model("gpt2")->config;
     for (const char* text : {"score:1>0@0.0=1e39", "score:1>0@0.0=inf", "score:1>0@0.0=-inf",
                              "score:1>0@0.0=nan", "score:1>0@0.0=1e31", "score:1>0@0.0=", "temperature:1e-38",
@@ -157,7 +157,7 @@ TEST_CASE("values whose use would overflow float32 are refused where they are ty
                              "temperature:1e30", "temperature:inf"})
         CHECK_MESSAGE(parse_change(c, text), text);
     ThreadPool pool(1);
-    const auto model = reference_model("gpt2");  // the widest of what is taken, together
+    const auto model = reference_model("gpt2");  // the largest of all allowed values, together
     ForwardRequest request = request_of({5, 9, 200, 31});
     for (const char* text : {"score:3>0=1e30", "score:3>1=-1e30", "score:2>1=1e30", "temperature:1e-6"})
         request.intervention.changes.push_back(*parse_change(c, text));
@@ -175,7 +175,7 @@ TEST_CASE("changes: a temperature for all heads divides the scores of cross-atte
         CHECK((hard->pattern(block, 0).rowwise().maxCoeff().array() == 1).all());
 }
 
-TEST_CASE("changes: rows that are still to be written are masked too, while writing as in a pass") {
+TEST_CASE("changes: rows not generated yet are masked too, in generation as in a pass") {
     ThreadPool pool(1);
     const auto model = reference_model("marian");
     const auto request = translation({"mask:*>1@cross"}, model->config, {0});
@@ -271,7 +271,7 @@ TEST_CASE(
         CHECK(head.thumbnail(2, k) == shown(2, k));
     }
     CHECK(report_cell(*trace, {1, 0, 3, 5}, true, pool).row.size() == 6);
-    double bits = 0;  // the mean over all rows of what is shown
+    double bits = 0;  // the mean over all shown rows
     for (int q = 0; q < 6; ++q)
         for (int k = 0; k < 6; ++k)
             if (shown(q, k) > 0) bits -= double(shown(q, k)) * std::log2(double(shown(q, k))) / 6;

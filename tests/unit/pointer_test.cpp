@@ -1,3 +1,4 @@
+// Tests the pointer.
 #include "window/pointer.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-// Positions switched off or shuffled: under full attention a text whose tokens stand elsewhere is another
-// order of it.
+// Tests positions switched off or shuffled: under full attention, moving a text's positions permutes it.
 #include <numeric>
 
 #include "base/draws.h"
@@ -10,7 +9,7 @@ using namespace headlight;
 
 namespace {
 
-/// One stack over its ids, every query seeing every key.
+/// Runs one stack over its ids, every query attending to every key.
 std::shared_ptr<const Trace> run_unmasked(const std::shared_ptr<const Model>& model,
                                           const std::vector<int>& ids, const std::string& change,
                                           ThreadPool& pool) {
@@ -21,10 +20,11 @@ std::shared_ptr<const Trace> run_unmasked(const std::shared_ptr<const Model>& mo
     return *run_trace(model, request, pool);
 }
 
-/// Learned, rotary, ALiBi, relative and sinusoidal positions, in models of one stack or two.
+/// Models with learned, rotary, ALiBi, relative and sinusoidal positions, of one stack or two.
 constexpr const char* kSchemes[] = {"gpt2", "bert", "llama", "phi", "bloom", "t5", "marian", "bart"};
 
-/// How far the tokens of `a` and those of `b` at other places are apart, against how large they are.
+/// Returns the distance between the tokens of `a` and those of `b` at other positions, relative to their
+/// size.
 float apart(const Trace& a, const Trace& b, const std::vector<int>& places) {
     const Matrix x = a.stack(0).resid_final.all(), y = b.stack(0).resid_final.all();
     float out = 0;
@@ -35,7 +35,7 @@ float apart(const Trace& a, const Trace& b, const std::vector<int>& places) {
 
 }  // namespace
 
-TEST_CASE("positions: shuffled, a text reads as its tokens in that order do, whatever the scheme") {
+TEST_CASE("positions: a shuffled text equals its tokens in that order, in every scheme") {
     ThreadPool pool(2);
     const std::vector<int> order = shuffled_as_it_grows(isize(kIds), 7);
     std::vector<int> moved(kIds.size());
@@ -50,7 +50,7 @@ TEST_CASE("positions: shuffled, a text reads as its tokens in that order do, wha
     }
 }
 
-TEST_CASE("positions: switched off, no order is seen, whatever the scheme") {
+TEST_CASE("positions: switched off, order has no effect, in every scheme") {
     ThreadPool pool(2);
     const std::vector<int> order = shuffled_as_it_grows(isize(kIds), 3);
     std::vector<int> moved(kIds.size());
@@ -76,7 +76,7 @@ TEST_CASE("positions: of one stack alone, and the last change counts") {
     CHECK(last->rule(0).positions.shuffled == shuffled_as_it_grows(10, 2));
 }
 
-TEST_CASE("positions: an order that grows stays as it is but for one number") {
+TEST_CASE("positions: a growing permutation changes in one element") {
     for (int n = 1; n < 40; ++n) {
         const auto before = shuffled_as_it_grows(n, 5), now = shuffled_as_it_grows(n + 1, 5);
         int differ = 0;

@@ -1,4 +1,4 @@
-// The longest piece that a text begins with, against a look at every piece.
+// Tests the longest piece that a text begins with against a search of every piece.
 #include "tokenizer/prefix_table.h"
 
 #include <random>
@@ -7,7 +7,7 @@
 
 using namespace headlight;
 
-TEST_CASE("prefix table: the longest that a text begins with, whatever its bytes") {
+TEST_CASE("prefix table: finds the longest prefix, for any bytes") {
     const unsigned seed = std::random_device()();
     INFO("seed ", seed);
     std::mt19937 random(seed);

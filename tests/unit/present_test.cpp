@@ -1,4 +1,4 @@
-// Slides, and several heads as one, by commands.
+// Tests slides, and several heads combined, by commands.
 #include "command_bench.h"
 #include "session/workspace.h"
 #include "views/combined_heads.h"
@@ -69,7 +69,7 @@ TEST_CASE("a slide keeps texts, comparison, metric and what is generated, and is
 
 namespace {
 
-/// Two slides: of the story model, and of the translator.
+/// Holds two slides: of the story model, and of the translator.
 struct SlidesOfTwo : Bench {
     SlidesOfTwo() {
         session.visits = view_visits();

@@ -1,4 +1,4 @@
-// Products of weights in every layout and number format: which way their weights are met changes no bit.
+// Tests products of weights in every layout and number format: the way they are read changes no bit.
 #include "helpers.h"
 #include "io/dtype.h"
 #include "kernels/kernels.h"
@@ -8,7 +8,7 @@ using namespace headlight;
 
 namespace {
 
-/// How far y is from x · w + bias in double precision, as a share of the sum of magnitudes.
+/// Returns the distance of y from x · w + bias in double precision, relative to the sum of magnitudes.
 double rounding(const Matrix& x, const Matrix& w, const Matrix& bias, const Matrix& y) {
     const Eigen::MatrixXd a = x.cast<double>(), b = w.cast<double>(), c = bias.cast<double>();
     Eigen::MatrixXd want = a * b, size = a.cwiseAbs() * b.cwiseAbs();
@@ -100,7 +100,7 @@ TEST_CASE(
         }
 }
 
-TEST_CASE("encodings: a typed token is the same bits as in a fresh pass, wherever the prefix was cut") {
+TEST_CASE("encodings: a typed token is the same bits as in a fresh pass, for any prefix") {
     const auto model = Model::open(kTests / "reference/models/llama_gguf/llama-q4_0.gguf");
     REQUIRE(model);
     ThreadPool one(1), three(3);

@@ -1,4 +1,4 @@
-// What views ask of a trace, against hand-checked cases, expected tensors and the sums that must come out.
+// Tests views' questions about a trace against cases by hand, expected tensors and sums.
 #include <cmath>
 
 #include "analysis/attribution/pca.h"
@@ -92,9 +92,9 @@ TEST_CASE("delta: heads and bias sum to attn_out, keys to the head's result") {
     CHECK(worst < 1e-5f);
 }
 
-TEST_CASE("noise: what a model does not have is exactly 0 in the steps, and no part of a sum") {
+TEST_CASE("noise: what a model lacks is exactly 0 in the steps, and not a part of sums") {
     ThreadPool pool(2);
-    for (const char* name : {"gpt2", "llama", "gemma2"}) {  // no position bias in a score
+    for (const char* name : {"gpt2", "llama", "gemma2"}) {  // no position bias in scores
         const auto trace = any_trace(name, pool);
         const auto steps = answer_steps(*trace, StepsRequest{1, 1, 6}, pool, nullptr);
         REQUIRE(steps);
@@ -133,7 +133,7 @@ TEST_CASE(
               .epsilon(1e-4));
 }
 
-TEST_CASE("an answer is handed out only where it fits: not of another block, head, stack or run") {
+TEST_CASE("an answer is returned only if valid: not for another block, head, stack or run") {
     ThreadPool pool(2);
     const auto trace = any_trace("marian", pool), other = any_trace("marian", pool);
     const int cross = trace->config().blocks() - 1;
@@ -203,7 +203,7 @@ TEST_CASE("lens: the last layer equals the logits; attribution sums to the logit
     CHECK(worst < 1e-4f);
 }
 
-TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
+TEST_CASE("principal plane: the same plane as from an eigendecomposition") {
     const Matrix x = random_matrix(40, 12, 3) * Eigen::VectorXf::LinSpaced(12, 6, 0.5f).asDiagonal();
     const headlight::Plane plane = principal_plane(x);
     const Matrix centered = x.rowwise() - x.colwise().mean(), products = centered.transpose() * centered;
@@ -218,7 +218,7 @@ TEST_CASE("principal plane: the same plane as an eigen-decomposition finds") {
     CHECK(principal_plane(Matrix::Ones(1, 4)).points.isZero());
 }
 
-TEST_CASE("questions are fitted to the trace that answers them") {
+TEST_CASE("questions are clamped to the trace that answers them") {
     ThreadPool pool(1);
     const auto trace = any_trace("marian", pool);
     for (const Question& wild :

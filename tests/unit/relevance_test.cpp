@@ -1,11 +1,11 @@
-// Relevance of every output, and attribution patching as scores of tokens.
+// Tests relevance of every output, and attribution patching as scores of tokens.
 #include "analysis/attribution/influence_map.h"
 #include "analysis/patching/patch_estimate.h"
 #include "changed.h"
 
 using namespace headlight;
 
-TEST_CASE("influence map: relevance of every output is that of each alone") {
+TEST_CASE("influence map: relevance of every output equals that of each alone") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "marian", "bert"}) {
         const auto trace = changed(reference_model(name), {"mask:3>1"}, pool);
@@ -31,7 +31,7 @@ TEST_CASE("influence map: relevance of every output is that of each alone") {
     }
 }
 
-TEST_CASE("influence: attribution patching adds up the estimates of all layers") {
+TEST_CASE("influence: attribution patching sums the estimates of all layers") {
     ThreadPool pool(2);
     const std::string begin = "Lily had a red ball. Tom had a blue ";
     const auto clean = run_story(begin + "car. Lily gave Tom the red", pool),

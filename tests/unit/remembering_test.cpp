@@ -1,4 +1,4 @@
-// What is remembered, without a display.
+// Tests what is remembered, without a display.
 #include "session/remembering.h"
 
 #include <sys/wait.h>
@@ -219,7 +219,7 @@ TEST_CASE("old labels and traces open unchanged") {
     REQUIRE(trace);
     REQUIRE((*trace)->query_count(0) == 4);
     const Matrix rows = (*trace)->pattern_rows(0, 0, 0, 4);
-    CHECK((rows(1, 0) == 0 && rows(1, 1) == 1));  // "cat" may not see "The"
+    CHECK((rows(1, 0) == 0 && rows(1, 1) == 1));  // "cat" may not attend to "The"
     for (int i = 0; i < 4; ++i) CHECK(rows.row(i).sum() == doctest::Approx(1));
 }
 

@@ -1,4 +1,4 @@
-// What a pass takes over from an earlier one equals what it would have computed: under every mask, change and
+// Tests that what a pass reuses of an earlier one equals what it would compute: under every mask, change and
 // edit.
 #include "trace/reuse.h"
 
@@ -43,7 +43,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("reuse: a fully masked row attends to later tokens too, so it is computed anew when one is typed") {
+TEST_CASE("reuse: a fully masked row attends to later tokens too, so typing one recomputes it") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const ForwardRequest brief = with_change(request_of({5, 9, 200}), *model, "mask:0>0"),
@@ -56,7 +56,7 @@ TEST_CASE("reuse: a fully masked row attends to later tokens too, so it is compu
           1e-3f);  // the case is one
 }
 
-TEST_CASE("reuse: what is kept is shared or kept row by row, so that typing costs the new tokens") {
+TEST_CASE("reuse: activations are shared row by row, so that typing costs only the new tokens") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto rows_kept = [&](const ForwardRequest& before, const ForwardRequest& now) {
@@ -112,7 +112,7 @@ TEST_CASE("reuse: dynamic rotary positions depend on the length beyond the origi
 }
 
 namespace {
-/// Cancels its pass when the second block is seen.
+/// Cancels its pass when the second block begins.
 struct CancelsLate : PatternObserver {
     CancelFlag flag = false;
     void begin(int block, int) override {
@@ -122,7 +122,7 @@ struct CancelsLate : PatternObserver {
 };
 }  // namespace
 
-TEST_CASE("reuse: a pass that was cancelled on its way leaves its past as it was, for the next one too") {
+TEST_CASE("reuse: a cancelled pass leaves its past unchanged, for the next one too") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto first = *run_trace(model, request_of({5, 9, 200}), pool),
@@ -137,7 +137,7 @@ TEST_CASE("reuse: a pass that was cancelled on its way leaves its past as it was
     CHECK(differing(*past, **run_trace(model, past->request, pool)) == "");
 }
 
-TEST_CASE("reuse: more than one thread goes on from one trace, and each gets what a fresh pass gives") {
+TEST_CASE("reuse: several threads extend one trace, and each gets what a fresh pass gives") {
     const auto model = reference_model("gpt2");
     ThreadPool pool(1);
     const auto first = *run_trace(model, request_of({5, 9}), pool),
@@ -155,7 +155,7 @@ TEST_CASE("reuse: more than one thread goes on from one trace, and each gets wha
     for (const std::string& where : apart) CHECK(where == "");
 }
 
-TEST_CASE("reuse: patching every layer and position in turn costs less than half of as many whole passes") {
+TEST_CASE("reuse: patching every layer and position costs less than half as many whole passes") {
     ThreadPool pool(2);
     const auto model = *Model::open(kTests.parent_path() / "models/stories");
     std::vector<int> ids(16);

@@ -1,4 +1,4 @@
-// Rollout and flow without changes, against products by hand.
+// Tests rollout and flow without changes, against products by hand.
 #include "analysis/attribution/flow.h"
 #include "analysis/attribution/paths.h"
 #include "base/cast.h"
@@ -12,7 +12,7 @@ namespace {
 
 float difference(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
-/// Of every token of the first stack.
+/// Traces every token of the first stack.
 Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& pool) {
     const int n = trace.request.inputs[0].size(), last = trace.config().stacks[0].layers - 1;
     return shares_through(trace, 0, last, rollout_shares(trace, included), pool)->leftCols(n);
@@ -20,7 +20,7 @@ Matrix rollout(const Trace& trace, const IncludedHeads& included, ThreadPool& po
 
 }  // namespace
 
-TEST_CASE("rollout: rows sum to 1, one token's row equals the whole's, without heads it is the identity") {
+TEST_CASE("rollout: rows sum to 1, one token's row equals the matrix's, without heads it is the identity") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "bert", "marian"}) {
         const auto trace = any_trace(name, pool);
@@ -52,7 +52,7 @@ TEST_CASE("rollout by hand: half of each layer's mean pattern and half identity"
     CHECK(difference(rollout(*trace, {}, pool), want) < 1e-6f);
 }
 
-TEST_CASE("flow: never more than what enters the token, all of it where a layer stands alone") {
+TEST_CASE("flow: at most what enters the token, all of it with one layer") {
     ThreadPool pool(1);
     const auto trace = any_trace("gpt2", pool);
     IncludedHeads first;  // only layer 0 carries: the flow is that layer's own weight

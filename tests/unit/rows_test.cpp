@@ -1,4 +1,4 @@
-// Rows that passes share in blocks: what is copied, what is not, and that none of it ever changes.
+// Tests rows that passes share in blocks: what is copied, what is not, and that none of it ever changes.
 #include "base/rows.h"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ using namespace headlight;
 
 namespace {
 
-/// [n, 3] whose entries say where they stand.
+/// [n, 3] whose entries give their position.
 Matrix numbered(Index n, float from = 0) {
     Matrix m(n, 3);
     for (Index i = 0; i < m.size(); ++i) m.data()[i] = from + float(i);
@@ -27,7 +27,7 @@ const float* at(const Rows& rows, Index i) { return rows.row(i).data(); }
 
 }  // namespace
 
-TEST_CASE("rows: what is appended stands behind what was kept, wherever a block begins") {
+TEST_CASE("rows: appended rows follow the kept ones, at any block boundary") {
     for (const Index n : {1, 63, 64, 65, 200})
         for (const Index kept : {Index{0}, Index{1}, n / 2, n - 1, n})
             for (const Index more : {0, 1, 2, 64, 130}) {
@@ -42,7 +42,7 @@ TEST_CASE("rows: what is appended stands behind what was kept, wherever a block 
             }
 }
 
-TEST_CASE("rows: typing one after another copies no row that came before") {
+TEST_CASE("rows: typing row by row copies no earlier row") {
     Rows text(numbered(10), 10, numbered(1, 500));  // a block with room
     for (int i = 0; i < 300; ++i) {
         const Rows longer(text, text.rows(), numbered(1, float(i)));
@@ -52,7 +52,7 @@ TEST_CASE("rows: typing one after another copies no row that came before") {
     CHECK(text.rows() == 311);
 }
 
-TEST_CASE("rows: two ways to go on from one text leave each other alone, and share its whole blocks") {
+TEST_CASE("rows: two continuations of one text are independent, and share its whole blocks") {
     const Rows past(numbered(100), 100, numbered(1, 500));
     const Rows one(past, 101, numbered(1, 600)), other(past, 101, numbered(1, 700));
     CHECK(one.row(101)[0] == 600);
@@ -67,7 +67,7 @@ TEST_CASE("rows: two ways to go on from one text leave each other alone, and sha
     CHECK(again.row(70)[0] == 800);
 }
 
-TEST_CASE("rows: behind a first pass the part of a block is copied once, whole blocks never") {
+TEST_CASE("rows: after a first pass the partial block is copied once, whole blocks never") {
     const Rows first = numbered(100);
     const Rows typed(first, 100, numbered(1, 500)), again(typed, 101, numbered(1, 600));
     CHECK(at(typed, 63) == at(first, 63));
@@ -78,7 +78,7 @@ TEST_CASE("rows: behind a first pass the part of a block is copied once, whole b
     CHECK(across.all() == stacked(again.all(), numbered(40, 700)));
 }
 
-TEST_CASE("rows: what is left of a long text holds no more than twice its memory") {
+TEST_CASE("rows: the rest of a long text holds at most twice its memory") {
     const Rows text = numbered(1000);
     const Rows half(text, 600, Matrix(0, 3)), little(text, 100, numbered(1, 500));
     CHECK(at(half, 0) == at(text, 0));
@@ -95,7 +95,7 @@ TEST_CASE("rows: columns share the blocks") {
     CHECK(last.bottomRows(2) == numbered(130).bottomRows(2).rightCols(2));
 }
 
-TEST_CASE("rows: more than one thread goes on from one text, and each keeps its own") {
+TEST_CASE("rows: several threads extend one text, and each keeps its own rows") {
     const Rows past(numbered(40), 40, numbered(1, 500));
     constexpr int kThreads = 4;
     std::vector<Rows> out(kThreads);
@@ -111,14 +111,14 @@ TEST_CASE("rows: more than one thread goes on from one text, and each keeps its 
     }
 }
 
-TEST_CASE("rows leave their memory to the next of as many entries, at most 256 MB of it") {
+TEST_CASE("matrices leave their memory to the next of equal size, at most 256 MB") {
     free_spares();
     const float* at = nullptr;
     {
         const Rows rows(Matrix::Ones(300, 100));
         at = rows.row(0).data();
     }
-#ifdef HEADLIGHT_SANITIZED  // which sees the use of what was freed
+#ifdef HEADLIGHT_SANITIZED  // sanitizers see uses of freed memory
     CHECK(free_spares() == 0);
 #else
     CHECK(spare_matrix(100, 299).data() != at);

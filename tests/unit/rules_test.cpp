@@ -1,4 +1,4 @@
-// Rules that a click makes: which cells, in which layers, and how they are spelled.
+// Tests rules made by clicks: which cells, in which layers, and their spelling.
 #include <algorithm>
 
 #include "helpers.h"
@@ -8,7 +8,7 @@ using namespace headlight;
 
 namespace {
 
-/// "this layer: mask:3>1@1" of each rule that is offered.
+/// Returns "this layer: mask:3>1@1" for each offered rule.
 std::vector<std::string> offered(const ModelConfig& c, AttentionHead shown, RuleCells cells,
                                  bool masks = true) {
     std::vector<std::string> out;

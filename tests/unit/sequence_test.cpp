@@ -1,4 +1,4 @@
-// Which sequences a model may read, wherever they come from.
+// Tests which sequences a model may read, wherever they come from.
 #include "analysis/prediction/generate.h"
 #include "helpers.h"
 #include "model/input.h"
@@ -8,7 +8,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The sentence that a request is refused with; "" where it runs.
+/// Returns the error of a request; "" if it runs.
 std::string refusal(const std::shared_ptr<const Model>& model, std::vector<Sequence> inputs) {
     ThreadPool pool(1);
     const auto trace = run_trace(model, {std::move(inputs), {}}, pool);
@@ -19,7 +19,7 @@ Sequence of(std::vector<int> ids, std::vector<int> types = {}) {
     return {std::move(ids), {}, std::move(types), nullptr};
 }
 
-/// What a pass over the only stack says of some ids.
+/// Returns the error of a pass over some ids in the only stack.
 std::string refused_ids(const std::shared_ptr<const Model>& model, std::vector<int> ids,
                         std::vector<int> types = {}) {
     return refusal(model, {of(std::move(ids), std::move(types))});
@@ -50,7 +50,7 @@ TEST_CASE("no pass is run on token types that a model does not have") {
     CHECK(says(refused_ids(bert, {2, 5, 3}, {0, -1, 0}), "token type"));
 }
 
-TEST_CASE("a picture is read by vision models alone, cut as they read it") {
+TEST_CASE("images are read only by vision models, cut to their patches") {
     const auto vit = reference_model("vit"), gpt2 = reference_model("gpt2");
     CHECK(says(refused_ids(vit, {0, 1, 2}), "patches"));
     Sequence picture = of({0});
@@ -76,7 +76,7 @@ TEST_CASE(
     CHECK(says(input.error().message, "the token type 1000000"));
 }
 
-TEST_CASE("what a decoder begins with must be in its vocabulary") {
+TEST_CASE("a decoder's start token must be in its vocabulary") {
     Json config = *read_json(kTests / "reference/models/marian/config.json");
     const auto problem = [&] {
         const auto parsed = parse_config(config, "x");
@@ -93,7 +93,7 @@ TEST_CASE("what a decoder begins with must be in its vocabulary") {
     CHECK(says(problem(), "decoder_start_token_id"));
 }
 
-TEST_CASE("a token that a model is made to write must be one of its own") {
+TEST_CASE("forced tokens must be in the model's vocabulary") {
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
     const ForwardRequest request = request_of({1, 2, 3});

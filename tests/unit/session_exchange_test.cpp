@@ -1,4 +1,4 @@
-// What a session asks of the worker, and what its answers change, without a display.
+// Tests what a session asks of the worker, and what answers change, without a display.
 #include <doctest/doctest.h>
 
 #include "exchange_case.h"

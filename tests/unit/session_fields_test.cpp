@@ -1,4 +1,4 @@
-// What is remembered of a session, without a display and without its views: fields, the bag of states,
+// Tests what is remembered of a session, without a display and without its views: fields, the bag of states,
 // workspaces.
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@ using namespace headlight;
 
 namespace {
 
-/// What a view might keep.
+/// Holds what a view might remember.
 struct ToyState {
     enum class Show { first, second, third } show = Show::first;
     bool open = false;
@@ -108,7 +108,7 @@ TEST_CASE("what a view keeps goes into workspaces and settings, without their kn
     CHECK(read_settings(*settings_fields(s), "settings", kToys).of<ToyState>().open);
 }
 
-TEST_CASE("a workspace of a later version keeps its fields when it is saved again") {
+TEST_CASE("a workspace of a newer version keeps its fields when it is saved again") {
     const TemporaryFolder folder;
     const auto path = folder.path / "a.headlight.json";
     write_bytes(

@@ -1,4 +1,4 @@
-// What stays of a document where its model cannot be opened, and what comes back at the start.
+// Tests what remains of a document whose model cannot be opened, and what returns at the start.
 #include <doctest/doctest.h>
 
 #include "exchange_case.h"

@@ -1,4 +1,4 @@
-// What is open and wanted, without a window: keys of a layout, paths, texts on the screen.
+// Tests the session without a window: keys of a layout, paths, texts on the screen.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -23,9 +23,9 @@ TEST_CASE("keys mean the letters of the layout") {
                       fr = "azertyuiopqsdfghjklmwxcvbn&\"'(-_)=^$*,;:!<";
     CHECK(meant_key('Q', "q", us) == 'Q');
     CHECK(meant_key('Q', "a", fr) == 'A');
-    CHECK(meant_key('M', ",", fr) == -1);  // M lies elsewhere
+    CHECK(meant_key('M', ",", fr) == -1);  // M is elsewhere
     CHECK(meant_key(';', "m", fr) == 'M');
-    CHECK(meant_key('1', "&", fr) == '1');  // no key writes 1 without Shift: the place counts
+    CHECK(meant_key('1', "&", fr) == '1');  // no key writes 1 without Shift: its position counts
     CHECK(meant_key('2', "é", fr) == '2');
     CHECK(meant_key('6', "-", fr) == '6');    // French
     CHECK(meant_key('1', "+", "+-") == '1');  // Czech
@@ -43,16 +43,16 @@ TEST_CASE("a key that did something types nothing") {
     input.keys.push_back({'3'});
     input.add_text("3", 0);
     input.keys.push_back({259});  // Backspace
-    input.add_text("你", 0);      // an input method's, not Backspace's
+    input.add_text("你", 0);      // from an input method, not Backspace
     input.keys.push_back({'C', true});
-    input.add_text("c", 0);  // nor a shortcut's
+    input.add_text("c", 0);  // nor from a shortcut
     CHECK(input.keys.size() == 5);
     CHECK((input.take('3') && input.take(259) && input.take('C', true)));
     REQUIRE(input.keys.size() == 2);
     CHECK((input.keys[0].text == "你" && input.keys[1].text == "c"));
 }
 
-TEST_CASE("what was not used for longest goes first, and only between two frames") {
+TEST_CASE("the least recently used is dropped first, and only between two frames") {
     LruCache<int> cache;
     for (int i = 0; i < 5000; ++i) cache.add(std::to_string(i), i, 10);
     int* kept = cache.find("0");
@@ -69,7 +69,7 @@ TEST_CASE("what was not used for longest goes first, and only between two frames
     CHECK((cache.size() == 0 && cache.cost() == 0 && !cache.find("0")));
 }
 
-TEST_CASE("no two objects have one serial number, at one address either") {
+TEST_CASE("no two objects share a serial number, even at one address") {
     Serial a, b(a);
     const uint64_t before = a.value();
     CHECK((before != 0 && before != b.value()));
@@ -129,7 +129,7 @@ TEST_CASE("lines are broken at blanks, and within a word that is too wide") {
     CHECK(lines("a bc def", 20) == Lines{"a bc def"});
     CHECK(lines("a bc def", 4) == Lines{"a bc", "def"});
     CHECK(lines("abcdefg hi", 3) == Lines{"abc", "def", "g", "hi"});
-    CHECK(lines("abc", 0.5) == Lines{"a", "b", "c"});  // never none at all
+    CHECK(lines("abc", 0.5) == Lines{"a", "b", "c"});  // never none
 }
 
 TEST_CASE("a file is saved where the window says, beside what is there") {

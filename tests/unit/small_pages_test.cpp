@@ -1,5 +1,5 @@
-// Views and stations with less room than they need: a tiling window manager, a small screen with a large
-// scale, or --size leads there.
+// Tests views and stations with less room than they need, as under a tiling window manager, on a small screen
+// with a large scale, or with --size.
 #include <limits>
 
 #include "command_bench.h"
@@ -13,10 +13,10 @@ using namespace headlight;
 
 namespace {
 
-/// In points; parts take more off a side than it has, so that some have less than nothing.
+/// In points; some parts take more of a side than there is.
 const ImVec2 kSmallSizes[] = {{700, 5}, {360, 300}, {330, 40}, {120, 90}, {0, 0}, {-40, -60}};
 
-/// The page of a view with what it asks for where it has room; null where it shows nothing of the model.
+/// Makes the page of a view with its request if there is room; null if it shows nothing of the model.
 std::unique_ptr<ViewPage> small_page_of(const View& view, const RunAnswer& shown, const std::string& station,
                                         ThreadPool& pool) {
     const Model& model = *shown.sentence->model;

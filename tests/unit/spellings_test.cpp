@@ -1,4 +1,4 @@
-// What config.json may say in several ways, with the answers of transformers 5.
+// Tests what config.json may say in several ways, against transformers 5.
 #include "helpers.h"
 #include "model/rope.h"
 
@@ -43,7 +43,7 @@ TEST_CASE("rotary positions: which spelling of theta counts") {
         {R"("rope_scaling":{"rope_type":"linear","factor":2,"rope_theta":700},"rope_theta":500)", 700},
         {R"("rope_scaling":{"type":"default"},"rope_parameters":{"rope_theta":300},"rope_theta":500)", 500},
         {R"("rope_scaling":{},"rope_parameters":{"rope_theta":300})", 300},
-        {R"("rotary_emb_base":500)", 10000},  // GPT-NeoX's alone
+        {R"("rotary_emb_base":500)", 10000},  // only GPT-NeoX's
     };
     for (const auto& [rest, theta] : cases) CHECK(spelled_rope("llama", rest).theta == theta);
     CHECK(spelled_rope("gpt_neox", R"("rotary_emb_base":500,"rope_theta":300)").theta == 500);
@@ -79,7 +79,7 @@ TEST_CASE("rotary positions: which scaling counts, and what it needs") {
     CHECK(spelled_rope("llama", R"("rope_parameters":{"full_attention":{"rope_theta":5}})").theta == 10000);
 }
 
-TEST_CASE("ModernBERT: each kind of layer has its rotary positions") {
+TEST_CASE("ModernBERT: each layer type has its own rotary positions") {
     const std::string bert = R"("hidden_activation":"gelu",)";
     const auto ropes = [&](const std::string& rest) {
         const auto config = spelled_config("modernbert", rest);
@@ -97,7 +97,7 @@ TEST_CASE("ModernBERT: each kind of layer has its rotary positions") {
     CHECK((flat.first.scaling == RopeScaling::none && flat.first.theta == 160000));
 }
 
-TEST_CASE("an odd share of a head turns in pairs, with the frequencies of the odd number") {
+TEST_CASE("an odd share of a head rotates in pairs, with the frequencies of the odd number") {
     const Rope neox = spelled_rope("gpt_neox", "");  // a quarter of 12
     CHECK((neox.dims == 4 && neox.odd));
     const std::vector<float> frequencies = rope_frequencies(neox, 5);
@@ -106,11 +106,12 @@ TEST_CASE("an odd share of a head turns in pairs, with the frequencies of the od
     CHECK(frequencies[1] == doctest::Approx(std::pow(10000.0, -2.0 / 3)));
     CHECK(spelled_rope("gpt_neox", R"("rotary_pct":0.6)").dims == 8);   // 7 of 12
     CHECK(spelled_rope("gpt_neox", R"("head_dim":20)").dims == 6);      // 5, of a head_dim that counts here
-    CHECK(spelled_rope("gpt_neox", R"("rotary_pct":0.05)").dims == 0);  // no pair turns
+    CHECK(spelled_rope("gpt_neox", R"("rotary_pct":0.05)").dims == 0);  // no pair rotates
     CHECK(spelled_rope("phi", R"("rope_parameters":{"partial_rotary_factor":0.34})").dims == 4);
     CHECK(tells(spelled_problem("phi", R"("partial_rotary_factor":0.25)"), "3 of the 12"));
     CHECK(tells(spelled_problem("gpt_neox", R"("rotary_pct":1.1)"), "13 of the 12"));
-    CHECK(spelled_rope("llama", R"("partial_rotary_factor":0.5)").dims == 12);  // its class turns whole heads
+    // its class rotates whole heads
+    CHECK(spelled_rope("llama", R"("partial_rotary_factor":0.5)").dims == 12);
     CHECK(tells(spelled_problem("llama",
                                 R"("partial_rotary_factor":0.5,"rope_scaling":{"type":"linear","factor":2})"),
                 "6 of the 12"));
@@ -136,7 +137,7 @@ TEST_CASE("a BERT that is_decoder reads as a decoder does") {
     CHECK(tells(spelled_problem("gpt2", R"("add_cross_attention":true)"), "add_cross_attention"));
 }
 
-TEST_CASE("the encoder of a T5 alone is an encoder, halves of BART are refused") {
+TEST_CASE("a T5's encoder alone is an encoder, halves of BART are refused") {
     const auto parsed = [](const char* text) { return parse_config(Json::parse(text), "x"); };
     for (const char* text :
          {R"({"model_type":"t5","architectures":["T5EncoderModel"]})",
@@ -164,7 +165,7 @@ TEST_CASE("the encoder of a T5 alone is an encoder, halves of BART are refused")
     }
 }
 
-TEST_CASE("the defaults of mT5 and of RoBERTa's relatives are those of their classes") {
+TEST_CASE("mT5 and RoBERTa's relatives have their classes' defaults") {
     const auto mt5 = parse_config(Json{{"model_type", "mt5"}}, "x");
     REQUIRE(mt5);
     CHECK((mt5->vocab == 250112 && mt5->stacks[0].d_mlp == 1024 && mt5->stacks[0].layers == 8 &&
@@ -174,7 +175,7 @@ TEST_CASE("the defaults of mT5 and of RoBERTa's relatives are those of their cla
     CHECK(parse_config(Json{{"model_type", "roberta"}}, "x")->vocab == 50265);
 }
 
-TEST_CASE("of two names of one number the one that transformers takes counts") {
+TEST_CASE("of two names of one value transformers' choice counts") {
     const auto layers = [](const char* text) {
         return parse_config(Json::parse(text), "x")->stacks[0].layers;
     };
@@ -188,7 +189,7 @@ TEST_CASE("of two names of one number the one that transformers takes counts") {
         128);
 }
 
-TEST_CASE("a text ends where the class says, unless the file says otherwise") {
+TEST_CASE("a text ends as the class says, unless the file says otherwise") {
     const auto ends = [](const char* text) {
         return parse_config(Json::parse(text), "x")->generation.eos_token_ids;
     };
@@ -199,7 +200,7 @@ TEST_CASE("a text ends where the class says, unless the file says otherwise") {
     CHECK(ends(R"({"model_type":"qwen2"})").empty());
 }
 
-TEST_CASE("the defaults of Gemma are its own, and its gelu is the tanh form") {
+TEST_CASE("Gemma has its own defaults, and its gelu is the tanh form") {
     const auto first = parse_config(Json{{"model_type", "gemma"}}, "x"),
                second = parse_config(Json{{"model_type", "gemma2"}}, "x");
     REQUIRE((first && second));

@@ -1,4 +1,4 @@
-// Files that are opened without waiting, and texts that come through a pipe, one line in memory.
+// Tests files that are opened without blocking, and texts from a pipe, one line in memory.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -16,12 +16,12 @@ using namespace headlight;
 
 namespace {
 
-/// What a thread writes into a pipe.
+/// Writes into a pipe from a thread.
 struct Piped {
     int ends[2];
     std::thread writer;
     explicit Piped(std::string text) {
-        signal(SIGPIPE, SIG_IGN);  // where no more is read
+        signal(SIGPIPE, SIG_IGN);  // after the reader has stopped
         REQUIRE(pipe(ends) == 0);
         writer = std::thread([to = ends[1], text = std::move(text)] {
             for (size_t at = 0; at < text.size();) {
@@ -46,7 +46,7 @@ std::vector<std::string> lines_of(const std::string& text, size_t longest) {
 
 }  // namespace
 
-TEST_CASE("only regular files are opened, and nothing waits for another one") {
+TEST_CASE("only regular files are opened, and opening never blocks") {
     const TemporaryFolder folder;
     const auto fifo = folder.path / "fifo", link = folder.path / "link", socket_path = folder.path / "socket";
     REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
@@ -79,7 +79,7 @@ TEST_CASE("only regular files are opened, and nothing waits for another one") {
     CHECK(hub_snapshot(folder.path / "hub", "other") == folder.path / "hub/snapshots/abc");
 }
 
-TEST_CASE("lines of a pipe are handed out whole, and of one that is too long as much as shows it") {
+TEST_CASE("lines of a pipe arrive whole; of one that is too long enough to show it") {
     using Lines = std::vector<std::string>;
     CHECK((lines_of("", 9).empty() && lines_of("\n", 9) == Lines{""}));
     CHECK((lines_of("a\n\nb", 9) == Lines{"a", "", "b"} && lines_of("a\n\nb\n", 9) == Lines{"a", "", "b"}));
@@ -88,7 +88,7 @@ TEST_CASE("lines of a pipe are handed out whole, and of one that is too long as 
     CHECK(lines_of(long_line + "\nend\n", 10) == Lines{std::string(11, 'x'), "end"});
 }
 
-TEST_CASE("a stream that does not end is given up") {
+TEST_CASE("reading an endless stream ends with an error") {
     const Piped piped(std::string(5'000'000, 'x')), fine("two\nlines");
     const Descriptor stream = piped.out();
     const auto read = read_stream(stream, 1'000'000, "Standard input");
@@ -99,7 +99,7 @@ TEST_CASE("a stream that does not end is given up") {
     CHECK(*read_stream(fine.out(), 1'000'000, "Standard input") == "two\nlines");
 }
 
-TEST_CASE("a corpus from a pipe is that from a file, but for when it says what is wrong") {
+TEST_CASE("a corpus from a pipe equals that from a file, except for when errors appear") {
     const TemporaryFolder folder;
     for (const std::string& text : {std::string("\xEF\xBB\xBFone \r\n\n two\nthree"), std::string("a\nb\n"),
                                     std::string(70'000, 'w') + "\n\nend"}) {
@@ -126,7 +126,7 @@ TEST_CASE("a corpus from a pipe is that from a file, but for when it says what i
           std::string::npos);
 }
 
-TEST_CASE("a text that is not UTF-8 is refused, with the place of the first byte that is none") {
+TEST_CASE("text that is not UTF-8 is refused with the place of its first bad byte") {
     CHECK((check_is_text("caf\xC3\xA9 \xF0\x9F\x99\x82\xEF\xBF\xBD", "It") && check_is_text("", "It")));
     const auto why = [](std::string_view bytes) { return check_is_text(bytes, "It").error().message; };
     CHECK(

@@ -1,4 +1,4 @@
-// Summaries of heads, compared, and requests with a change.
+// Compares summaries of heads, and makes requests with a change.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ inline ForwardRequest with_change(ForwardRequest request, const Model& model, co
 
 inline bool same_bits(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// The first head of which two summaries differ; −1: none.
+/// Returns the first head whose summaries differ; −1: none.
 inline int first_difference(const PerHead<HeadSummary>& one, const PerHead<HeadSummary>& two) {
     for (int i = 0; i < isize(one); ++i) {
         const HeadSummary &a = one[i], &b = two[i];
@@ -28,8 +28,7 @@ inline int first_difference(const PerHead<HeadSummary>& one, const PerHead<HeadS
     return -1;
 }
 
-/// The first head whose summary, made with what holds of an earlier pass, is not what it is made anew; −1:
-/// none.
+/// Returns the first head whose summary differs when it reuses an earlier pass; −1: none.
 inline int summary_that_differs(const Trace& now, const Trace& past, int thumbnail, ThreadPool& pool) {
     const auto before = *summarize_heads(past, thumbnail, pool);
     return first_difference(*summarize_heads(now, thumbnail, pool, nullptr, {&past, &before}),

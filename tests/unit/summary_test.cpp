@@ -1,5 +1,5 @@
-// Summaries of heads: the sums they are made of, and that they are the same whoever shows them the pattern
-// and whatever an earlier pass had.
+// Tests summaries of heads: their sums, and that they do not depend on who shows the pattern or on an earlier
+// pass.
 #include <cmath>
 
 #include "analysis/attention/head_summary.h"
@@ -93,7 +93,7 @@ TEST_CASE("observers: a pass of many tiles shows each row of each pattern once, 
     }
 }
 
-TEST_CASE("observers: a head's mean over all queries is its z in any rows that are asked for") {
+TEST_CASE("observers: a mean-ablated head has its mean z in any requested rows") {
     ThreadPool pool(2);
     const auto model = reference_model("bloom");
     std::vector<int> ids;
@@ -109,12 +109,12 @@ TEST_CASE("observers: a head's mean over all queries is its z in any rows that a
     }
 }
 
-TEST_CASE("reuse: a typed token changes one row of a summary and leaves the rest as it was") {
+TEST_CASE("reuse: a typed token changes one row of a summary and no other") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto past = trace_of(model, {5, 9, 200, 31}, pool);
     PerHead<HeadSummary> before = *summarize_heads(*past, 8, pool);
-    for (HeadSummary& head : before) {  // what is taken over is seen
+    for (HeadSummary& head : before) {  // reveals what is reused
         Matrix marked = head.by_query.all();
         marked.row(1).setConstant(0.25f);
         head.by_query = Rows(std::move(marked));

@@ -1,4 +1,4 @@
-// Tables of numbers whose cells are partly words, or wider than a float.
+// Tests tables whose cells are partly words, or wider than a float.
 #include <cstring>
 
 #include "helpers.h"
@@ -20,7 +20,7 @@ NumberTable exact_table() {
 
 }  // namespace
 
-TEST_CASE("exact numbers in a .safetensors file read back to the last bit, tables behind them too") {
+TEST_CASE("exact numbers in a .safetensors file read back to the last bit, and so do later tables") {
     TemporaryFolder folder;
     const auto path = folder.path / "t.safetensors";
     NumberTable plain{"plain", "row", "column", {"a"}, {"x"}, Matrix::Constant(1, 1, 0.5f)};
@@ -33,7 +33,7 @@ TEST_CASE("exact numbers in a .safetensors file read back to the last bit, table
     CHECK(file->tensors.at("plain").bytes.size() == sizeof(float));
 }
 
-TEST_CASE("words among the numbers of a table of Learn stand in its numbers as texts") {
+TEST_CASE("words in a table of Learn are exported as texts") {
     const double word = std::numeric_limits<double>::quiet_NaN();
     learn::Page page;
     page.blocks.push_back(learn::Table{"Costs",

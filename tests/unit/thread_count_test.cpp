@@ -1,5 +1,5 @@
-// What is shown does not depend on how many threads computed it: 1, 2 and 7 give the same bytes. New seeds
-// each run.
+// Tests that what is shown does not depend on the number of threads: 1, 2 and 7 give the same bytes. New
+// seeds each run.
 #include <array>
 #include <bit>
 
@@ -16,7 +16,7 @@ using namespace headlight;
 
 namespace {
 
-/// Bytes of what was found, one after another.
+/// Collects the bytes of results.
 struct Bytes {
     std::string all;
     void add(const Matrix& m) {
@@ -37,7 +37,7 @@ struct Bytes {
 
 using Named = std::vector<std::pair<std::string, std::string>>;
 
-/// A sequence of each stack, several tiles long where the model reads so much.
+/// Requests a sequence for each stack, several tiles long if the model reads that much.
 ForwardRequest long_request(const ModelConfig& c, std::mt19937& random) {
     ForwardRequest out;
     const int n = std::min(c.context, 150) - 2;

@@ -1,3 +1,4 @@
+// Tests thumbnails of patterns.
 #include <doctest/doctest.h>
 
 #include "gpu/thumbnails.h"

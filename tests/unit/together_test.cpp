@@ -1,4 +1,4 @@
-// Passes that advance together give what each gives alone.
+// Tests that passes run together give what each gives alone.
 #include "person.h"
 #include "summaries.h"
 

@@ -1,3 +1,4 @@
+// Tests the files of a tokenizer's folder.
 #include "gguf_bytes.h"
 #include "helpers.h"
 #include "tokenizer/files.h"
@@ -14,7 +15,7 @@ template <class T>
 std::string message_of(const Result<T>& result) {
     return result ? "" : result.error().message;
 }
-/// A folder with a small byte-level vocabulary and what else is written into it.
+/// Makes a folder with a small byte-level vocabulary and other files.
 struct WordsFolder {
     TemporaryFolder folder;
     explicit WordsFolder(const Json& config) {
@@ -53,10 +54,10 @@ TEST_CASE(
     listed.write("tokenizer_config.json",
                  {{"tokenizer_class", "GPT2Tokenizer"}, {"added_tokens_decoder", {{"9000", token}}}});
     CHECK(listed.open()->encode("a  <|x|>")->ids == Ids{listed.open()->id_of("a"), size});
-    CHECK(listed.open()->id_of("<|user|>") == -1);  // the older files are not asked beside it
+    CHECK(listed.open()->id_of("<|user|>") == -1);  // the older files are not read beside it
 }
 
-TEST_CASE("a class brings its own pattern, and what the configuration says of it counts") {
+TEST_CASE("a class has its own pattern, which the configuration overrides") {
     const WordsFolder qwen(Json{{"tokenizer_class", "Qwen2Tokenizer"}});
     CHECK(tokens_of(*qwen.open(), "a(x")[1] == "(");
     CHECK(tokens_of(*qwen.open(), "e\u0301") == tokens_of(*qwen.open(), "\u00e9"));
@@ -66,7 +67,7 @@ TEST_CASE("a class brings its own pattern, and what the configuration says of it
     CHECK(tokens_of(*flags.open(), "a") == Tokens{"<|endoftext|>", "a"});
 }
 
-TEST_CASE("a class that Headlight does not have is refused by its name") {
+TEST_CASE("a class that Headlight does not implement is refused by name") {
     const WordsFolder other(Json{{"tokenizer_class", "XLMTokenizer"}});
     CHECK(says(other.refusal(), "XLMTokenizer"));
     const WordsFolder japanese(Json{{"tokenizer_class", "BertJapaneseTokenizer"}});
@@ -89,7 +90,7 @@ TEST_CASE("an extra piece of T5 comes after the vocabulary, the last one first")
     CHECK(t5->source->encode("<extra_id_0>")->tokens == Tokens{"<extra_id_0>", "</s>"});
 }
 
-TEST_CASE("words of a list: others are unknown, and without a token for those the text is refused") {
+TEST_CASE("word lists: other words are unknown, and without an unknown token the text is refused") {
     const auto tokenizer = [](const char* unknown) {
         return Tokenizer::parse(
             R"({"model":{"type":"WordLevel","unk_token":")" + std::string(unknown) +
@@ -101,7 +102,7 @@ TEST_CASE("words of a list: others are unknown, and without a token for those th
 }
 
 namespace {
-/// The tokens of a text by a GGUF file's tokenizer of bytes and a few words.
+/// Tokenizes a text by a GGUF file's tokenizer of bytes and a few words.
 Tokens gguf_tokens(const std::string& pre, const std::string& text, void (*more)(GgufBytes&)) {
     GgufBytes file;
     file.set("tokenizer.ggml.model", std::string("gpt2"));
@@ -118,7 +119,7 @@ Tokens gguf_tokens(const std::string& pre, const std::string& text, void (*more)
 void nothing_more(GgufBytes&) {}
 }  // namespace
 
-TEST_CASE("GGUF: the begin token where the pre-tokenizer's name brings it and nothing says otherwise") {
+TEST_CASE("GGUF: the pre-tokenizer's name adds a begin token unless the file says otherwise") {
     for (const char* pre : {"llama-bpe", "llama3", "llama-v3", "falcon3", "lfm2", "pixtral", "tekken"}) {
         CHECK(gguf_tokens(pre, "ab", nothing_more) == Tokens{"<s>", "ab"});
         CHECK(gguf_tokens(pre, "ab", [](GgufBytes& f) { f.set("tokenizer.ggml.add_bos_token", false); }) ==
@@ -129,7 +130,7 @@ TEST_CASE("GGUF: the begin token where the pre-tokenizer's name brings it and no
         CHECK(gguf_tokens(pre, "ab", nothing_more) == Tokens{"ab"});
 }
 
-TEST_CASE("GGUF: every name of a pattern has one that can be searched for") {
+TEST_CASE("GGUF: every pattern name has a regular expression that compiles") {
     for (const char* pre :
          {"llama-bpe", "gpt-4o", "tekken", "deepseek-v3", "deepseek-coder", "bailingmoe", "jais-2", "viking",
           "tiny_aya", "youtu", "exaone-moe", "minicpm5", "laguna", "qwen35", "seed-coder", "falcon"})
@@ -141,7 +142,7 @@ TEST_CASE("GGUF: every name of a pattern has one that can be searched for") {
     CHECK(!split_named("gpt-2 phi-2"));
 }
 
-TEST_CASE("GGUF: WordPiece lowers its text unless the file says otherwise") {
+TEST_CASE("GGUF: WordPiece lower-cases unless the file says otherwise") {
     const auto ids = [](bool lower) {
         GgufBytes file;
         file.set("tokenizer.ggml.model", std::string("bert"));

@@ -1,3 +1,4 @@
+// Tests tokenizers against expected tokens.
 #include "tokenizer/tokenizer.h"
 
 #include "base/utf8.h"
@@ -9,7 +10,7 @@
 using namespace headlight;
 
 namespace {
-/// A vocabulary of all bytes plus "ab" and "abb".
+/// Makes a vocabulary of all bytes plus "ab" and "abb".
 std::string tiny_tokenizer(const std::string& extra) {
     Json vocab;
     for (int b = 0; b < 256; ++b) vocab[printable_of_bytes(std::string(1, static_cast<char>(b)))] = b;
@@ -27,7 +28,7 @@ std::shared_ptr<const Tokenizer> open_folder(const std::filesystem::path& folder
     return files->source;
 }
 
-/// Checks a file of expected tokens; texts for which `skip` holds are left out.
+/// Checks a file of expected tokens, except texts that `skip` selects.
 size_t check_vectors(const Tokenizer& t, const std::filesystem::path& file, bool offsets,
                      bool (*skip)(const std::string&) = nullptr) {
     std::ifstream lines(file);
@@ -76,7 +77,7 @@ TEST_CASE(
     CHECK((*t)->encode("cat concat")->size() == 8);
 }
 
-TEST_CASE("NFC: composed characters stand for their first code point") {
+TEST_CASE("NFC: composed characters align with their first code point") {
     const AlignedText n = nfc(AlignedText::of("e\xCC\x81x"));
     CHECK(n.bytes == "éx");
     CHECK(n.origin == std::vector<Span>{{0, 1}, {0, 1}, {2, 3}});
@@ -104,7 +105,7 @@ TEST_CASE("Marian: pieces of the .spm files, ids of vocab.json, for both sides")
     CHECK(texts > 800);
 }
 
-// sentencepiece itself never reads special tokens out of a text, transformers does: such texts are left out.
+// Leaves out texts with special tokens, which transformers reads and sentencepiece does not.
 TEST_CASE("SentencePiece model files alone give sentencepiece's ids") {
     size_t texts = 0;
     for (const auto& [name, file] : {std::pair{"spbpe_gemma", "tokenizer.model"},

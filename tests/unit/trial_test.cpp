@@ -1,4 +1,4 @@
-// What a click tries out: one step of undo, in force while nothing of it was changed, taken back by the next.
+// Tests trials by click: one step of undo, in force while nothing of it changes, reverted by the next.
 #include "command_bench.h"
 #include "session/commands/try_out.h"
 #include "session/work/requests.h"
@@ -8,7 +8,7 @@ using namespace headlight;
 
 namespace {
 
-/// A bench at a station of Learn that shows nothing else than its first state.
+/// Sets up a station of Learn in its first state.
 struct TrialBench : Bench {
     explicit TrialBench(const std::string& station) { REQUIRE(act("learn " + station)); }
 
@@ -68,10 +68,10 @@ TEST_CASE("try: another one undoes it first, as one step") {
     CHECK_FALSE(trial_in_force(b.session));
 }
 
-TEST_CASE("try: what a person did since then stays") {
+TEST_CASE("try: what the user did since then is kept") {
     TrialBench b("database");
     REQUIRE(b.act("try learn set temperature=0; learn set similarity=dot product; text A dog; mask none"));
-    CHECK(trial_in_force(b.session, "learn set temperature=0"));  // it stands beside what is new
+    CHECK(trial_in_force(b.session, "learn set temperature=0"));  // it coexists with what is new
     REQUIRE(b.act("try learn set temperature=0"));
     CHECK(b.words() == std::vector<std::string>{"similarity=dot product"});
     CHECK(b.host.text(TextName::sentence) == "A dog");
@@ -121,7 +121,7 @@ TEST_CASE("try: another model forgets what it did to the last one's attention, a
     CHECK(b.mask() == Mask());
 }
 
-TEST_CASE("try: one that fails at its first command takes nothing of a person's back") {
+TEST_CASE("try: one that fails at its first command undoes nothing of the user's") {
     TrialBench b("qkv");
     REQUIRE(b.act("mask none"));
     const size_t steps = b.steps();
@@ -139,7 +139,7 @@ TEST_CASE("try: what only changed the attention of a model that was closed is in
     CHECK(trial_in_force(b.session, "mask none"));
 }
 
-TEST_CASE("try: what comes behind a model waits until it is open, and comes back in one step with it") {
+TEST_CASE("try: what comes after a model waits until it is open, and is undone in one step with it") {
     TrialBench b("qkv");
     const std::string commands = "switch translator; head encoder.1.3; mask none";
     REQUIRE(b.attempt(commands));

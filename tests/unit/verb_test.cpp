@@ -1,4 +1,4 @@
-// Verbs: what they wrote stays, and what they would write of a file that was cut under them does not.
+// Tests commands: their output stays, and none appears if an input was truncated meanwhile.
 #include <CLI/CLI.hpp>
 
 #include "cli/command_line.h"
@@ -26,7 +26,7 @@ struct CutBench {
 
     void cut() const { std::filesystem::resize_file(source, kCut); }
     std::string written() const { return read_bytes(target); }
-    /// What a verb makes of a file.
+    /// Copies a file, as a command would.
     static Status copy(const MappedFile& from, OutputFile& out) {
         out.write(from.text());
         return out.commit();
@@ -35,7 +35,7 @@ struct CutBench {
 
 }  // namespace
 
-TEST_CASE("a file that is cut before a verb commits leaves the old output, and the verb says why") {
+TEST_CASE("an input truncated before a commit keeps the old output, with an error") {
     const CutBench bench;
     const Status done = run_verb([&]() -> Status {
         TRY(const auto from, MappedFile::open(bench.source));
@@ -48,7 +48,7 @@ TEST_CASE("a file that is cut before a verb commits leaves the old output, and t
     CHECK(bench.written() == "old");
 }
 
-TEST_CASE("a file that was cut and let go before a verb commits leaves the old output") {
+TEST_CASE("an input truncated and closed before a commit keeps the old output") {
     const CutBench bench;
     const Status done = run_verb([&]() -> Status {
         std::string read;
@@ -95,7 +95,7 @@ TEST_CASE(
     CHECK(bench.written() == "new");
 }
 
-TEST_CASE("outside a verb, a commit asks nothing of files that were cut") {
+TEST_CASE("outside a command, a commit ignores truncated inputs") {
     const CutBench bench;
     const auto from = MappedFile::open(bench.source);
     REQUIRE(from);

@@ -1,4 +1,4 @@
-// What a view shows of a picture that is larger than its room, and the commands that move it.
+// Tests what a view shows of a picture larger than its area, and the commands that move it.
 #include "command_bench.h"
 #include "views/all_heads/all_heads.h"
 #include "views/heat_map/heat_map.h"
@@ -10,7 +10,7 @@ using namespace headlight;
 
 TEST_CASE("what lies at a place stays there when a picture is enlarged") {
     Viewport seen{.max = 8, .x = 30, .y = 10, .wide = 200, .high = 100};
-    seen.zoom_to(2, 50, 20);  // 80 and 30 of the picture lie there; enlarged twice 160 and 60
+    seen.zoom_to(2, 50, 20);  // 80 and 30 of the picture are there; enlarged twice 160 and 60
     CHECK((seen.zoom == 2 && seen.x == 110 && seen.y == 40));
     seen.zoom_to(100);
     CHECK(seen.zoom == 8);
@@ -33,11 +33,11 @@ TEST_CASE("a page leaves a step in sight, and no more is hidden than there is") 
     seen.scroll(-3, -30);
     seen.keep_within(120, 500);
     CHECK((seen.x == 0 && seen.y == 0));
-    seen.keep_within(10, 10);  // all of it is seen
+    seen.keep_within(10, 10);  // all of it is visible
     CHECK((seen.x == 0 && seen.y == 0));
     Viewport low{.wide = 10, .high = 10};
     low.page(0, 1);
-    CHECK(low.y == low.down);  // a page is a step at least
+    CHECK(low.y == low.down);  // a page is at least a step
 }
 
 TEST_CASE("commands enlarge and scroll the view that is shown") {

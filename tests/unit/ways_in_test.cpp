@@ -1,4 +1,4 @@
-// What the outside may do to paths, folders, locks and turns without ending the program.
+// Tests that nothing outside, in paths, folders, locks and turns, ends the program.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace headlight {
 
 namespace fs = std::filesystem;
 
-TEST_CASE("barrier: a turn that throws is told and given up; the third in a row is an error") {
+TEST_CASE("barrier: a turn that throws is reported and dropped; the third in a row is an error") {
     Barrier barrier;
     std::vector<std::string> told;
     const auto tell = [&](const std::string& why) { told.push_back(why); };
@@ -40,7 +40,7 @@ TEST_CASE("barrier: a turn that throws is told and given up; the third in a row 
     CHECK_MESSAGE(!barrier.pass([]() -> Result<bool> { return Error{"said"}; }, tell), "an error is one");
 }
 
-TEST_CASE("paths: a folder that is gone is empty, and a path in it stays what it was") {
+TEST_CASE("paths: a removed folder is empty, and a path in it stays unchanged") {
     CHECK(folder_entries("/nowhere at all").empty());
     const TemporaryFolder folder;
     for (const char* name : {"b", "a", "c"}) write_bytes(folder.path / name, "");
@@ -48,7 +48,7 @@ TEST_CASE("paths: a folder that is gone is empty, and a path in it stays what it
     REQUIRE(all.size() == 3);
     CHECK((all[0].filename() == "a" && all[2].filename() == "c" && two.size() == 2));
     const pid_t child = fork();
-    if (child == 0) {  // a process of its own, whose working folder is removed
+    if (child == 0) {  // its own process, whose working folder is removed
         const fs::path gone = folder.path / "gone";
         std::error_code ignored;
         fs::create_directories(gone, ignored);
@@ -73,7 +73,7 @@ TEST_CASE("paths: ~ is the home folder wherever a model is named") {
     setenv("HOME", before.c_str(), 1);
 }
 
-TEST_CASE("files: one answer says what a path opens as, typed, dropped or named at the start") {
+TEST_CASE("files: one function says what a path opens as, typed, dropped or given at the start") {
     const TemporaryFolder folder;
     const auto kind = [&](const char* name, const char* content) {
         write_bytes(folder.path / name, content);
@@ -109,7 +109,7 @@ TEST_CASE("recovery: where nothing locks, no window takes another one's place fo
     CHECK((held && held->held()));
 }
 
-TEST_CASE("paths: a model has one key however its path is spelled, and a name stays") {
+TEST_CASE("paths: a model has one key for every spelling of its path, and names are kept") {
     const TemporaryFolder folder;
     const fs::path real = fs::canonical(folder.path), model = real / "m", link = real / "link";
     fs::create_directory(model);

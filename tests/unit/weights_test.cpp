@@ -1,4 +1,4 @@
-// What files hold decides: tensors that nobody reads, tied ones under any of their names, weights in float64.
+// Tests what files decide: unread tensors, tied ones under any of their names, float64 weights.
 #include <algorithm>
 
 #include "checkpoint.h"
@@ -15,7 +15,7 @@ std::string problem_of(const Checkpoint& files) {
     return model ? "" : model.error().message;
 }
 
-/// Every tensor of a pass, logits included.
+/// Returns every tensor of a pass, logits included.
 std::map<std::string, std::string> pass_of(const std::shared_ptr<const Model>& model) {
     ThreadPool pool(1);
     TextInput typed;
@@ -46,7 +46,7 @@ constexpr const char* kFolders[] = {"albert",  "bart",    "bert",       "bloom",
                                     "marian",  "mistral", "modernbert", "opt",      "phi",
                                     "qwen2",   "qwen3",   "roberta",    "t5",       "vit"};
 
-/// The tables that are one, by their names in the reference files: what they hold, and what they could.
+/// Lists tables that are one, by their names in the reference files: stored, and possible ones.
 struct Tied {
     const char* folder;
     const char* stored;
@@ -79,7 +79,7 @@ const Tied kTied[] = {
 
 }  // namespace
 
-TEST_CASE("a tensor that nothing reads is refused by its name, in every family") {
+TEST_CASE("an unread tensor is refused by name, in every family") {
     for (const char* folder : kFolders) {
         CAPTURE(folder);
         const Checkpoint files = Checkpoint::of(folder);
@@ -102,7 +102,7 @@ TEST_CASE("a tensor that nothing reads is refused by its name, in every family")
         says(problem_of(biased), "k_proj.bias and 1 more that a Llama of this configuration does not have"));
 }
 
-TEST_CASE("buffers and heads for other tasks may be there") {
+TEST_CASE("buffers and heads for other tasks are accepted") {
     for (const char* folder : kFolders) {
         CAPTURE(folder);
         Checkpoint files = Checkpoint::of(folder);
@@ -161,7 +161,7 @@ TEST_CASE("GPT-NeoX's unembedding has two names") {
     check_opens_as(files, expected);
 }
 
-TEST_CASE("a copy of a tied tensor that differs is used for what it is called") {
+TEST_CASE("a differing copy of a tied tensor is used under its own name") {
     for (const Tied& tied : kTied) {
         CAPTURE(tied.folder);
         Checkpoint files = Checkpoint::of(tied.folder);
@@ -194,7 +194,7 @@ TEST_CASE("a copy of a tied tensor that differs is used for what it is called") 
     CHECK(got.at("decoder.0.hook_resid_pre") == same.at("decoder.0.hook_resid_pre"));
 }
 
-TEST_CASE("weights in float64 give the bits of the same numbers in float32") {
+TEST_CASE("float64 weights give the same bits as float32 ones") {
     for (const char* folder : kFolders) {
         if (folder == std::string("vit")) continue;
         CAPTURE(folder);
@@ -209,7 +209,7 @@ TEST_CASE("weights in float64 give the bits of the same numbers in float32") {
     }
 }
 
-TEST_CASE("a folder without weights is said to hold what it holds") {
+TEST_CASE("a folder without weights is refused by what it holds") {
     const Checkpoint files = Checkpoint::of("gpt2");
     for (const auto& [name, said] : {std::pair("adapter_model.safetensors", "merge_and_unload"),
                                      {"model.fp16.safetensors", "\"model.fp16.safetensors\""},
@@ -224,7 +224,7 @@ TEST_CASE("a folder without weights is said to hold what it holds") {
     }
 }
 
-TEST_CASE("what is missing or of another kind is said without the advice to fetch the file once more") {
+TEST_CASE("missing and other files have errors without the advice to download again") {
     Checkpoint files = Checkpoint::of("gpt2");
     files.tensors.erase("transformer.wpe.weight");
     const std::string missing = problem_of(files);

@@ -1,4 +1,4 @@
-// A worker that is asked by a test.
+// Runs a worker for tests.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// Asks, and waits for the first answer that the condition holds for.
+/// Sends a request, and waits for the first answer that satisfies the condition.
 template <class Condition>
 std::shared_ptr<const WorkAnswer> answer_of(Worker& worker, const WorkRequest& request,
                                             const Condition& condition) {

@@ -1,4 +1,4 @@
-// What a window asked of one model meets the next.
+// Tests requests made for one model that reach the next.
 #include "helpers.h"
 #include "worker_bench.h"
 

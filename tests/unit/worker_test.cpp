@@ -1,4 +1,4 @@
-// The worker and its mailbox: the latest request wins, and what fails becomes a sentence.
+// Tests the worker and its mailbox: the latest request wins, and failures become sentences.
 #include "session/work/worker.h"
 
 #include <cmath>
@@ -172,11 +172,11 @@ TEST_CASE("worker: a long text is shown from its beginning on, and ends as if it
     CHECK((a.heads[AttentionHead{1, 2}].thumbnail == b.heads[AttentionHead{1, 2}].thumbnail));
     CHECK(a.bytes_read == b.bytes_read);
 
-    r.text.insert(r.text.size() - 1, "!");  // a text that is shown does not shrink while it is edited
+    r.text.insert(r.text.size() - 1, "!");  // the shown text does not shrink while it is edited
     worker.ask(r);
     wait(4);
     r.text = "A dog. " + r.text;
-    r.cell = std::pair{20, 3};  // the first picture holds the cell that is looked at
+    r.cell = std::pair{20, 3};  // the first picture contains the selected cell
     worker.ask(r);
     wait(6);
     CHECK(sizes() == std::vector{8, 16, 32, 48, 32, 48});

@@ -1,4 +1,4 @@
-// Workspaces: everything that is looked at comes back, and old files open as they were.
+// Tests workspaces: everything shown comes back, and old files open as before.
 #include "session/workspace.h"
 
 #include "helpers.h"
@@ -65,7 +65,7 @@ TEST_CASE(
            open_workspace(path, {})->document.generation.decoding.temperature == 10));
     CHECK((is_workspace(path) && !is_workspace("model.json") && !is_workspace(".headlight.json")));
     std::filesystem::create_directory(folder.path / "model");
-    s.document.wanted = {"model", 0};  // beside the file, wherever that is moved
+    s.document.wanted = {"model", 0};  // beside the file, wherever that moves
     REQUIRE(save_workspace(s, path));
     CHECK(open_workspace(path, {})->document.wanted.path ==
           std::filesystem::weakly_canonical(folder.path / "model").string());
@@ -94,8 +94,8 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     CHECK(opened->document.unknown_fields.empty());
     Session named = *opened;  // a name of a model that is no folder stays
     Json written = old;
-    written["rank_by"] = "moved";  // a ranking's key, which older versions know by its number alone
-    written["learn_station"] = "no-weights";  // … and what they had not
+    written["rank_by"] = "moved";             // a ranking's key, which older versions know only by its number
+    written["learn_station"] = "no-weights";  // what they lacked
     written["learn_set"] = Json::array();
     written["steps_order"] = 0;
     written["steps_show"] = 0;
@@ -123,7 +123,7 @@ TEST_CASE("every field of an old workspace is read, and written as it was") {
     written["metric"] = "";
     written["other_models"] = written["written_forced"] = Json::array();
     written["written_step"] = -1;
-    written["head_chosen"] = true;  // a head that was saved was wanted
+    written["head_chosen"] = true;  // a saved head was selected
     CHECK(*workspace_document(named) == written);
     CHECK(*workspace_document(session) != old);
 }
