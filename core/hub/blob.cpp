@@ -218,7 +218,7 @@ Error hub_refusal(const HttpAnswer& answer, const std::string& endpoint, const s
                  "; check HF_ENDPOINT, or try again later."};
 }
 
-Result<HubFile> ask_of_file(HubTransfer& t, const HubFile& file) {
+Result<HubFile> request_file_info(HubTransfer& t, const HubFile& file) {
     constexpr int64_t kLargestFile = int64_t{1} << 40;
     std::string ignored;
     TRY(const HttpAnswer answer,

@@ -31,7 +31,7 @@ Error hub_refusal(const HttpAnswer& answer, const std::string& endpoint, const s
                   const std::string& repository);
 
 /// Requests the size and hash of a file that the list omitted.
-Result<HubFile> ask_of_file(HubTransfer& transfer, const HubFile& file);
+Result<HubFile> request_file_info(HubTransfer& transfer, const HubFile& file);
 
 /// Puts the file into the cache, unless it exists: its blob, verified, and the snapshot's link to it.
 /// Requires its size and hash.

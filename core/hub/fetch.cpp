@@ -111,7 +111,7 @@ Status check_room(const HubTransfer& t, const std::vector<HubFile>& files) {
 Status prepare(HubTransfer& t, std::vector<HubFile>& files) {
     for (HubFile& file : files)
         if (file.size < 0 || file.hash.empty()) {
-            TRY(file, ask_of_file(t, file));
+            TRY(file, request_file_info(t, file));
         }
     TRY_STATUS(check_room(t, files));
     for (const HubFile& file : files) t.progress.total += file.size;

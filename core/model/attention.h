@@ -48,8 +48,8 @@ struct HeadRule {
     std::vector<Score> scores;  // replace computed scores
     std::shared_ptr<const Matrix> frozen;  // [queries, keys], replaces the pattern; later rows are computed
     enum class Z { kept, zero, mean } z = Z::kept;
-    bool rests_on_every_query = false;  // z depends on later queries too
-    GivenRows given_z;                  // [n, d_head], replaces z
+    bool depends_on_every_query = false;  // z depends on later queries too
+    GivenRows given_z;                    // [n, d_head], replaces z
 };
 
 /// Holds everything that turns one block's q and k into its patterns.

@@ -48,7 +48,7 @@ Matrix picture_rows(const Trace& trace, const PictureRequest& request, int first
     return request.sink_dropped ? without_first_key(std::move(weights)) : weights;
 }
 
-Matrix halve(const Matrix& values) { return largest_of_blocks(values, 2, 2); }
+Matrix halve(const Matrix& values) { return max_pool(values, 2, 2); }
 
 HeadPicture make_picture(const Trace& trace, const PictureRequest& request, ThreadPool& pool, int side) {
     const int queries = trace.query_count(request.block), keys = trace.key_count(request.block);
@@ -56,7 +56,7 @@ HeadPicture make_picture(const Trace& trace, const PictureRequest& request, Thre
     static_cast<PictureRequest&>(p) = request;
     p.step = map_step(queries, keys, std::min(side, kMaxMapSide));
     check_fits(int64_t{queries} * keys / p.step / p.step * 6);  // with its smaller levels
-    p.levels.push_back(largest_of_squares(queries, keys, p.step, pool, [&](int first, int rows) {
+    p.levels.push_back(max_pool_squares(queries, keys, p.step, pool, [&](int first, int rows) {
         return picture_rows(trace, request, first, rows);
     }));
     p.row_largest = p.levels[0].rowwise().maxCoeff().transpose();

@@ -235,7 +235,7 @@ const TokenizerClass* tokenizer_class(std::string_view name) {
     return at == std::end(kClasses) ? nullptr : at;
 }
 
-std::string class_behind(std::string_view name) {
+std::string resolve_class(std::string_view name) {
     const std::string_view plain = without_fast(name);
     const std::string_view other = look_up(kOtherNames, plain);
     return std::string(other.empty() ? plain : other);
@@ -248,7 +248,7 @@ std::string choose_class(const TokenizerFolder& folder) {
         return std::find(std::begin(list), std::end(list), folder.model_type) != std::end(list);
     };
     if (said.empty()) return own.empty() && among(kWithoutClass) ? kBackend : std::string(own);
-    const std::string known = class_behind(said);
+    const std::string known = resolve_class(said);
     if (!folder.own_code) {
         if (without_fast(said) == "LlamaTokenizer" && !among(kMistaken) && is_byte_level(folder.described))
             return kBackend;

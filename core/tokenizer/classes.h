@@ -32,6 +32,6 @@ const TokenizerClass* tokenizer_class(std::string_view name);
 std::string choose_class(const TokenizerFolder& folder);
 
 /// Returns the name without "Fast", with aliases resolved.
-std::string class_behind(std::string_view name);
+std::string resolve_class(std::string_view name);
 
 }  // namespace headlight

@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-Matrix largest_of_blocks(const Matrix& m, Index rows, Index columns) {
+Matrix max_pool(const Matrix& m, Index rows, Index columns) {
     if (rows == 1 && columns == 1) return m;
     Matrix out((m.rows() + rows - 1) / rows, (m.cols() + columns - 1) / columns);
     for (Index r = 0; r < out.rows(); ++r)
@@ -37,13 +37,13 @@ float percentile_99(const Matrix& weights) {
     return *at;
 }
 
-Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool,
-                          const std::function<Matrix(int first, int count)>& block) {
+Matrix max_pool_squares(Index rows, Index columns, int step, ThreadPool& pool,
+                        const std::function<Matrix(int first, int count)>& block) {
     const Index at_once = step * std::max(1, 64 / step);  // whole squares
     Matrix out((rows + step - 1) / step, (columns + step - 1) / step);
     pool.run(narrow<int>((rows + at_once - 1) / at_once), [&](int i) {
         const Index first = i * at_once, count = std::min(at_once, rows - first);
-        const Matrix part = largest_of_blocks(block(narrow<int>(first), narrow<int>(count)), step, step);
+        const Matrix part = max_pool(block(narrow<int>(first), narrow<int>(count)), step, step);
         HEADLIGHT_CHECK(part.cols() == out.cols() && first / step + part.rows() <= out.rows());
         out.middleRows(first / step, part.rows()) = part;
     });

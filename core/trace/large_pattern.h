@@ -15,7 +15,7 @@ inline constexpr int kMaxMapSide = 8192;
 int map_step(Index rows, Index columns, int side);
 
 /// Max-pools rows × columns entries; the last blocks of a side may be smaller.
-Matrix largest_of_blocks(const Matrix& m, Index rows, Index columns);
+Matrix max_pool(const Matrix& m, Index rows, Index columns);
 
 /// Returns the 99th percentile of the visible weights (0 and more) of a pattern; of more than 65,536 entries
 /// it samples about as many evenly. 0 if there are none.
@@ -23,7 +23,7 @@ float percentile_99(const Matrix& weights);
 
 /// [⌈rows / step⌉, ⌈columns / step⌉]: max-pools step × step entries of a map whose rows block(first, count)
 /// computes. Computes blocks on all threads; memory grows with the result and not with n².
-Matrix largest_of_squares(Index rows, Index columns, int step, ThreadPool& pool,
-                          const std::function<Matrix(int first, int count)>& block);
+Matrix max_pool_squares(Index rows, Index columns, int step, ThreadPool& pool,
+                        const std::function<Matrix(int first, int count)>& block);
 
 }  // namespace headlight

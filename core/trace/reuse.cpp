@@ -15,9 +15,9 @@ constexpr int kDiffers = std::numeric_limits<int>::max();
 
 /// Holds what each query depends on in one stack: one past the last such row, or kDiffers if the two passes
 /// treat the query differently.
-using Rests = std::vector<int>;
+using Extents = std::vector<int>;
 
-void all_differ(Rests& rests) { std::fill(rests.begin(), rests.end(), kDiffers); }
+void all_differ(Extents& extents) { std::fill(extents.begin(), extents.end(), kDiffers); }
 
 /// Returns the scores edited in one row, in order.
 std::vector<HeadRule::Score> edited(const HeadRule& rule, int query) {
@@ -72,39 +72,39 @@ struct HeadPair {
 };
 
 /// `own_keys`: the block's keys are rows of the same stack, as in self-attention.
-void note_head(const HeadPair& pair, bool own_keys, Rests& rests) {
+void note_head(const HeadPair& pair, bool own_keys, Extents& extents) {
     if (pair.changed_before.temperature != pair.changed_now.temperature ||
         pair.changed_before.z != pair.changed_now.z)
-        return all_differ(rests);
+        return all_differ(extents);
     const int queries = std::max(isize(pair.before.mask.visible), isize(pair.now.mask.visible));
-    const int min = pair.changed_now.rests_on_every_query ? queries : 0;
-    for (int q = 0; q < isize(rests); ++q) {
-        int& rest = rests[q];
-        rest = pair.same_row(q) ? std::max({rest, min, own_keys ? pair.last_key(q) : 0}) : kDiffers;
+    const int min = pair.changed_now.depends_on_every_query ? queries : 0;
+    for (int q = 0; q < isize(extents); ++q) {
+        int& extent = extents[q];
+        extent = pair.same_row(q) ? std::max({extent, min, own_keys ? pair.last_key(q) : 0}) : kDiffers;
     }
 }
 
 /// Marks rows that are given in one pass and computed in the other, or given differently.
-void note_given(const GivenRows& before, const GivenRows& now, Rests& rests) {
+void note_given(const GivenRows& before, const GivenRows& now, Extents& extents) {
     if (before.empty() && now.empty()) return;
-    for (int q = 0; q < isize(rests); ++q)
-        if (!before.same_row(now, q)) rests[q] = kDiffers;
+    for (int q = 0; q < isize(extents); ++q)
+        if (!before.same_row(now, q)) extents[q] = kDiffers;
 }
 
 /// Recomputes a token whose position changed, both as a query and as a key.
-void note_positions(const PositionIds& before, const PositionIds& now, Rests& rests) {
-    if (before.off != now.off) return all_differ(rests);
-    for (int q = 0; q < isize(rests); ++q)
-        if (before.of(q) != now.of(q)) rests[q] = kDiffers;
+void note_positions(const PositionIds& before, const PositionIds& now, Extents& extents) {
+    if (before.off != now.off) return all_differ(extents);
+    for (int q = 0; q < isize(extents); ++q)
+        if (before.of(q) != now.of(q)) extents[q] = kDiffers;
 }
 
 /// Compares only the changes: the model's part of a rule (bias, scale, cap) is the same in every pass.
-void note_block(const AttentionRule& before, const AttentionRule& now, bool own_keys, Rests& rests) {
-    if (before.skipped != now.skipped) return all_differ(rests);
-    if (own_keys) note_positions(before.positions, now.positions, rests);
-    note_given(before.given_out, now.given_out, rests);
+void note_block(const AttentionRule& before, const AttentionRule& now, bool own_keys, Extents& extents) {
+    if (before.skipped != now.skipped) return all_differ(extents);
+    if (own_keys) note_positions(before.positions, now.positions, extents);
+    note_given(before.given_out, now.given_out, extents);
     const int heads = before.changed.empty() && now.changed.empty() ? 1 : now.heads;
-    for (int head = 0; head < heads; ++head) note_head({before, now, head}, own_keys, rests);
+    for (int head = 0; head < heads; ++head) note_head({before, now, head}, own_keys, extents);
 }
 
 int common_tokens(const Sequence& before, const Sequence& now) {
@@ -117,13 +117,15 @@ int common_tokens(const Sequence& before, const Sequence& now) {
     return i;
 }
 
-bool differ(const Rests& rests) { return std::find(rests.begin(), rests.end(), kDiffers) != rests.end(); }
+bool differ(const Extents& extents) {
+    return std::find(extents.begin(), extents.end(), kDiffers) != extents.end();
+}
 
-/// Counts the leading rows that depend only on one another: rests[i] ≤ count for all of them.
-int closed_rows(const Rests& rests) {
+/// Counts the leading rows that depend only on one another: extents[i] ≤ count for all of them.
+int closed_rows(const Extents& extents) {
     int closed = 0, furthest = 0;
-    for (int rows = 1; rows <= isize(rests); ++rows) {
-        furthest = std::max(furthest, rests[rows - 1]);
+    for (int rows = 1; rows <= isize(extents); ++rows) {
+        furthest = std::max(furthest, extents[rows - 1]);
         if (furthest <= rows) closed = rows;
     }
     return closed;
@@ -138,22 +140,22 @@ StackReuse reusable_stack(const ModelConfig& c, const StackActivations& past, co
         return {};
     const int common = common_tokens(before, now), layers = isize(rules);
     const bool same_tokens = common == now.size() && common == before.size();
-    Rests rests(common);
+    Extents extents(common);
     std::set<std::pair<const AttentionRule*, const AttentionRule*>> noted;  // layers share their rules
     int same_layers = 0;
     for (int l = 0; l < isize(rules); ++l) {
         const LayerRules then = past.layers[l]->rules();
-        note_given(then.changed.resid_pre, rules[l].changed.resid_pre, rests);
+        note_given(then.changed.resid_pre, rules[l].changed.resid_pre, extents);
         if (noted.emplace(then.self.get(), rules[l].self.get()).second)
-            note_block(*then.self, *rules[l].self, true, rests);
+            note_block(*then.self, *rules[l].self, true, extents);
         if (rules[l].cross && noted.emplace(then.cross.get(), rules[l].cross.get()).second)
-            note_block(*then.cross, *rules[l].cross, false, rests);
-        if (then.changed.no_mlp != rules[l].changed.no_mlp) all_differ(rests);
-        note_given(then.changed.mlp_out, rules[l].changed.mlp_out, rests);
-        if (same_tokens && !differ(rests)) same_layers = l + 1;
+            note_block(*then.cross, *rules[l].cross, false, extents);
+        if (then.changed.no_mlp != rules[l].changed.no_mlp) all_differ(extents);
+        note_given(then.changed.mlp_out, rules[l].changed.mlp_out, extents);
+        if (same_tokens && !differ(extents)) same_layers = l + 1;
     }
     if (same_layers == layers) return {true, 0, 0};
-    const int rows = closed_rows(rests);
+    const int rows = closed_rows(extents);
     if (int64_t{rows} * layers >= int64_t{same_layers} * now.size()) return {false, rows, 0};
     return {false, 0, same_layers};
 }

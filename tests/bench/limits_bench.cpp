@@ -147,7 +147,7 @@ void memory_of_a_picture(int tokens) {
     const int64_t before = peak_memory();
     const auto begin = Clock::now();
     const int step = map_step(tokens, tokens, kMaxMapSide);
-    const Matrix map = largest_of_squares(tokens, tokens, step, pool, [&](int first, int rows) {
+    const Matrix map = max_pool_squares(tokens, tokens, step, pool, [&](int first, int rows) {
         return masked_pattern_rows(**trace, 0, 0, first, rows);
     });
     std::printf(

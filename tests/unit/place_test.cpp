@@ -72,10 +72,10 @@ TEST_CASE("changes: a mean-ablated head depends on every query, but not after ze
             request.intervention.changes.push_back(*parse_change(model->config, text));
         return (*attention_rules(*model, request.inputs, request.intervention))[0][1].self->changed[0];
     };
-    CHECK(rule_of({"ablate:1.0:mean"}).rests_on_every_query);
-    CHECK(!rule_of({"ablate:1.0:zero"}).rests_on_every_query);
-    CHECK(!rule_of({"ablate:1.0:mean", "ablate:1.0:zero"}).rests_on_every_query);
-    CHECK(rule_of({"ablate:1.0:mean", "temperature:0.5@1.0"}).rests_on_every_query);
+    CHECK(rule_of({"ablate:1.0:mean"}).depends_on_every_query);
+    CHECK(!rule_of({"ablate:1.0:zero"}).depends_on_every_query);
+    CHECK(!rule_of({"ablate:1.0:mean", "ablate:1.0:zero"}).depends_on_every_query);
+    CHECK(rule_of({"ablate:1.0:mean", "temperature:0.5@1.0"}).depends_on_every_query);
 }
 
 TEST_CASE("places: every spelling round-trips, and applies to its blocks") {

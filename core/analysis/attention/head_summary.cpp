@@ -202,8 +202,7 @@ Matrix HeadObserver::merged_entries(AttentionHead head, const HeadSummary& past,
     const Index pool_across = Index{1} << (now.across - past_across);
     Matrix pooled;
     if (pool_down > 1 || pool_across > 1)
-        pooled =
-            largest_of_blocks(past.entries.topRows(entry_count(rows, past_down)), pool_down, pool_across);
+        pooled = max_pool(past.entries.topRows(entry_count(rows, past_down)), pool_down, pool_across);
     const Matrix& reused = pooled.size() ? pooled : past.entries;
     const Matrix& seen = seen_[head].entries;
 
@@ -222,7 +221,7 @@ Matrix HeadObserver::thumbnail(AttentionHead head) const {
     const Block& block = blocks_[head.block];
     const Index rows = Index{1} << (scale_of(block.queries, max_) - block.down);
     const Matrix& entries = heads_[head].entries;
-    return rows == 1 ? stretched(entries, side_) : stretched(largest_of_blocks(entries, rows, 1), side_);
+    return rows == 1 ? stretched(entries, side_) : stretched(max_pool(entries, rows, 1), side_);
 }
 
 PerHead<HeadSummary> HeadObserver::finish(const Trace& trace, ThreadPool& pool, const CancelFlag* cancel,

@@ -26,10 +26,9 @@ Result<std::vector<BlockPattern>> answer_layer_patterns(const Trace& trace,
             if (request.head < 0) group.heads = heads_of_block(trace.config(), block);
             const Index queries = trace.query_count(block), keys = trace.key_count(block);
             const int step = map_step(queries, keys, kMaxEntries);
-            out.push_back(
-                {block, step, largest_of_squares(queries, keys, step, pool, [&](int first, int rows) {
-                     return combined_pattern_rows(trace, group, first, rows);
-                 })});
+            out.push_back({block, step, max_pool_squares(queries, keys, step, pool, [&](int first, int rows) {
+                               return combined_pattern_rows(trace, group, first, rows);
+                           })});
         }
     }
     return out;

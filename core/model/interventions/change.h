@@ -99,7 +99,7 @@ struct ChangeRow {
     /// Changes the rule of a head that it applies to; null if the target is not a head.
     void (*apply)(const Change& change, const MaskPlan& mask, HeadRule& head);
     /// Whether every query then depends on all others, later ones too: trace/reuse keeps no row of it.
-    bool rests_on_every_query;
+    bool depends_on_every_query;
 };
 std::span<const ChangeRow> change_rows();
 const ChangeRow& change_row(ChangeKind kind);

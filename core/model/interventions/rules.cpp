@@ -127,7 +127,7 @@ void apply(const Change& change, const MaskPlan& mask, HeadRule& head) {
     if (!row.apply) return;  // painted cells and skipped blocks are handled elsewhere
     const HeadRule::Z before = head.z;
     row.apply(change, mask, head);
-    if (head.z != before) head.rests_on_every_query = row.rests_on_every_query;
+    if (head.z != before) head.depends_on_every_query = row.depends_on_every_query;
 }
 
 /// Paints the rectangles that apply to one head over its mask, in order; null if there are none.
