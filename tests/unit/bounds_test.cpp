@@ -176,8 +176,7 @@ TEST_CASE("sinusoidal positions cost only the rows read, not the declared contex
     CHECK(huge->normalized().all() == usual->normalized().all());
 }
 
-TEST_CASE(
-    "a mapped file that is cut reads as zeros and says that it changed; one that is replaced lives on") {
+TEST_CASE("a truncated mapped file reads as zeros and reports the change; a replaced one stays mapped") {
     TemporaryFolder folder;
     const auto path = folder.path / "data";
     const std::string text(100'000, 'x');
@@ -202,8 +201,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a model's file that is cut or overwritten ends the pass with one sentence, not with a signal or other "
-    "numbers") {
+    "a truncated or overwritten model file ends the pass with one sentence, not with a signal or "
+    "wrong numbers") {
     TemporaryFolder folder;
     for (const auto& file : std::filesystem::directory_iterator(kTests / "reference/models/gpt2"))
         std::filesystem::copy(file.path(), folder.path / file.path().filename());

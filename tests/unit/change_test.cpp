@@ -69,8 +69,7 @@ TEST_CASE("changes: a masked link has weight 0 and the rest of its row is renorm
     }
 }
 
-TEST_CASE(
-    "changes: hard is the arg max, uniform is even, a high temperature comes near it, 1 changes nothing") {
+TEST_CASE("changes: hard is the argmax, a high temperature approaches uniform, 1 changes nothing") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     const auto before = changed(model, {}, pool), hard = changed(model, {"temperature:0@1.2"}, pool),
@@ -243,8 +242,8 @@ TEST_CASE("padding: no query attends to padding, and a decoder's start token is 
 }
 
 TEST_CASE(
-    "patching: a head gets its pattern on another text, row by row; rows without a common token keep their "
-    "own") {
+    "patching: a head gets its pattern from another text, row by row; rows without a common token "
+    "keep their own") {
     ThreadPool pool(2);
     const auto model = *Model::open(kTests.parent_path() / "models" / "stories");
     const auto trace_of = [&](const std::string& text) {

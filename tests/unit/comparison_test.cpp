@@ -9,8 +9,7 @@
 
 using namespace headlight;
 
-TEST_CASE(
-    "distance of heads: 0 to itself, 1 bit without anything in common, and the row mean of hand-made rows") {
+TEST_CASE("distance of heads: 0 to itself, 1 bit if disjoint, and the row mean of rows by hand") {
     Eigen::RowVectorXf a(4), b(4);
     a << 1, 0, 0, 0;
     b << 0, 1, 0, 0;

@@ -137,8 +137,7 @@ TEST_CASE(
     CHECK(!flags(R"(["do_lower_case"])"));
 }
 
-TEST_CASE(
-    "head_dim counts in the classes that read it alone, so that fused projections are cut where they end") {
+TEST_CASE("head_dim counts only in classes that read it, so that fused projections are split correctly") {
     for (const char* family :
          {"gpt2", "bloom", "bert", "roberta", "albert", "electra", "distilbert", "opt", "marian", "bart"}) {
         CAPTURE(family);
@@ -200,8 +199,8 @@ TEST_CASE("GGUF: tensors that share bytes or a name are refused") {
 }
 
 TEST_CASE(
-    "GGUF without key_length: a head is embedding_length / head_count wide, and rope.dimension_count of it "
-    "turn") {
+    "GGUF without key_length: a head is embedding_length / head_count wide, and "
+    "rope.dimension_count of it rotate") {
     for (const char* architecture : {"phi2", "qwen3", "gemma", "llama"}) {
         CAPTURE(architecture);
         GgufBytes file = decoder_header(architecture);

@@ -104,7 +104,8 @@ struct CorpusFile {
 }  // namespace
 
 TEST_CASE(
-    "lines of a corpus: empty ones are none, numbers are the file's, and the same again until one goes on") {
+    "lines of a corpus: empty ones are skipped, numbers are the file's, and line() is stable until "
+    "advance()") {
     const CorpusFile of;
     auto lines = *CorpusLines::open(of.file(kCorpusTexts));
     REQUIRE(lines.count() == 3);

@@ -207,7 +207,7 @@ void multiply_panel(const Kernels& set, const std::vector<Vector>& rows, const M
 }  // namespace
 
 TEST_CASE(
-    "encodings: dot products of encoded rows are the bits of those of decoded rows, or of their panel") {
+    "encodings: dot products of encoded rows equal those of decoded rows, or of their panel, bit for bit") {
     for (const Layout& layout : kLayouts) {
         const DType& t = dtype_of(layout.name);
         for (const int depth : sizes_of(t))

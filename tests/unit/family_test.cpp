@@ -42,7 +42,8 @@ TEST_CASE("rotary positions by hand: half-split and interleaved") {
 }
 
 TEST_CASE(
-    "rotary scalings: linear divides, llama3 keeps short waves, dynamic waits for long texts, yarn blends") {
+    "rotary scalings: linear divides, llama3 keeps high frequencies, dynamic applies to long texts, "
+    "yarn blends") {
     Rope rope;
     rope.dims = 64;
     rope.original_context = 64;
@@ -127,8 +128,7 @@ TEST_CASE("tables of activations and position schemes follow their enums; each f
            reference_model("phi")->config.can.continue_text));
 }
 
-TEST_CASE(
-    "heads are numbered through blocks with different numbers of them: head_index and head_at are inverse") {
+TEST_CASE("heads are numbered across blocks of different sizes: head_index and head_at are inverse") {
     ModelConfig c;
     c.stacks.assign(2, {});
     c.stacks[0].layers = 2, c.stacks[0].heads = 2;

@@ -232,9 +232,7 @@ TEST_CASE("numbers: from a million on they are short, so that columns do not ove
     CHECK(compact_number(std::numeric_limits<double>::quiet_NaN(), 2) == "—");
 }
 
-TEST_CASE(
-    "a pass with NaN is drawn: figures, and every view that does not refuse it, with gray for what is no "
-    "number") {
+TEST_CASE("a pass with NaN is drawn: figures, and every view that does not refuse it, with gray for NaN") {
     ThreadPool pool(2);
     const auto trace = broken_trace(pool);
     for (const Marks marks : {Marks::squares, Marks::dots})

@@ -128,8 +128,8 @@ TEST_CASE("generation rules: one id, a list, lists of one id; phrases are ignore
 }
 
 TEST_CASE(
-    "worker: the translator writes its target; a step reads a part of it; what is forced stands first; a "
-    "typed target is read as it is") {
+    "worker: the translator writes its target; a step reads a part of it; forced tokens come first; "
+    "a typed target is read as it is") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto&& fits) {
         worker.ask(r);

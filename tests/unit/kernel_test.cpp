@@ -103,7 +103,8 @@ TEST_CASE("kernels: an entry of a product is the same bits alone, among other ro
 }
 
 TEST_CASE(
-    "kernels: dot products with rows of weights equal plain sums, the same bits alone and among others") {
+    "kernels: dot products with rows of weights equal plain sums, the same bits alone and among "
+    "other rows") {
     for (const Kernels* set : usable_kernels())
         for (const int depth : kOddSizes)
             for (const int count : {1, 2, 3, 7, 8, 9, 47, 48})

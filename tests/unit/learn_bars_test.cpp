@@ -24,7 +24,8 @@ StationInput seen(const Trace& trace, const std::string& text, int query) {
 }  // namespace
 
 TEST_CASE(
-    "bars stand for cells of the chosen head: tokens, the first ones of words, of the same words again") {
+    "bars correspond to cells of the selected head: tokens, the first ones of words, of the same "
+    "words again") {
     const std::string text = "Bark, the dog, is the best";
     const auto trace = read_by_stories(text);
     const StationInput in = seen(*trace, text, 3);

@@ -22,8 +22,7 @@ TEST_CASE("learn parameters: GPT-3's exact numbers") {
     CHECK(all.all() == 175'181'291'520);
 }
 
-TEST_CASE(
-    "learn, parameters: matrices are those that the model's table counts, but biases, norms and positions") {
+TEST_CASE("learn parameters: counts equal the model's table without biases, norms and positions") {
     for (const char* name : {"llama", "mistral", "gemma2"}) {  // none of them has a bias
         CAPTURE(name);
         const auto model = reference_model(name);

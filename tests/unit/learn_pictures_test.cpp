@@ -24,7 +24,7 @@ TEST_CASE("learn pictures: the sample is the same each time, and not one color")
 }
 
 TEST_CASE(
-    "learn pictures: without a model, patches of the sample or of the person's picture, and what to open") {
+    "learn pictures: without a model, patches of the sample or of the user's picture, and what to open") {
     ThreadPool pool(1);
     StationInput in;
     const learn::Page sample = *pictures_page(in, {}, pool);

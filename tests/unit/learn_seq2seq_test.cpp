@@ -131,8 +131,7 @@ TEST_CASE("learn seq2seq: sixty pairs that training held out, longer and longer"
     CHECK(TranslationPair{"Was the room empty?", ""}.words() == 4);
 }
 
-TEST_CASE(
-    "learn seq2seq: with all positions the right words are probable, with the last alone they are not") {
+TEST_CASE("learn seq2seq: with all positions the right words are probable, with only the last they are not") {
     ThreadPool pool(2);
     const CrossLimit limits[] = {{}, {CrossReach::window, 2, 0}, {CrossReach::last, 0, 0}};
     const auto curves = *reference_by_length(translator(), limits, pool, nullptr);
@@ -146,8 +145,7 @@ TEST_CASE(
     CHECK(curves[1][0].probability > curves[1][5].probability + 0.1f);  // the window suffices for short ones
 }
 
-TEST_CASE(
-    "learn seq2seq: a page of the person's sentence, its reference translation known, typed or written") {
+TEST_CASE("learn seq2seq: a page of the user's sentence, its reference translation known, typed or written") {
     ThreadPool pool(2);
     Seq2seqState state;
     state.held_out = false;

@@ -159,8 +159,7 @@ TEST_CASE("metric: the default follows the text, a mask and a translator's step 
     CHECK(resolved({MetricKind::logit, 3, -1, 0}, *translated, pool)->position == 0);
 }
 
-TEST_CASE(
-    "metric: a sweep of a difference is what ablating each head alone does, its token's numbers beside it") {
+TEST_CASE("metric: a sweep of a difference equals ablating each head alone, with its token's numbers") {
     ThreadPool pool(2);
     const auto& model = story_model();
     const auto own = run_text(model, kLily, {}, pool);

@@ -15,9 +15,7 @@
 
 using namespace headlight;
 
-TEST_CASE(
-    "a save that a signal ends leaves nothing beside the file, and one that was killed is cleared by the "
-    "next") {
+TEST_CASE("a save ended by a signal leaves nothing beside the file, and the next save clears a killed one") {
     TemporaryFolder folder;
     const auto target = folder.path / "figure.png";
     const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path), {}); };

@@ -26,7 +26,7 @@ TEST_CASE("patching: restoring all inputs of a layer gives the clean run, in eve
 }
 
 TEST_CASE(
-    "patching: attention and MLP of a layer put back make what leaves it, and views show what is in force") {
+    "patching: restoring attention and MLP of a layer restores its output, and views show the patches") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama", "bert", "gemma2", "phi", "marian"}) {
         CAPTURE(name);
@@ -60,7 +60,8 @@ TEST_CASE("patching: an MLP's output is the change of the residual stream after 
 }
 
 TEST_CASE(
-    "patching map: rows before the difference change nothing, the last position at the end brings all back") {
+    "patching map: rows before the difference have no effect, the last position of the last layer "
+    "restores all") {
     ThreadPool pool(2);
     for (const char* name : {"gpt2", "llama"}) {
         CAPTURE(name);
@@ -192,7 +193,7 @@ TEST_CASE("patching: what cannot be measured is refused with one sentence") {
 }
 
 TEST_CASE(
-    "noise: three standard deviations of the embeddings on the named tokens alone, the same from one seed") {
+    "noise: three standard deviations of the embeddings on the named tokens only, the same from one seed") {
     ThreadPool pool(1);
     const auto model = reference_model("gpt2");
     const Matrix noise = embedding_noise(*model, 40, 7, pool), longer = embedding_noise(*model, 60, 7, pool);
@@ -249,9 +250,7 @@ TEST_CASE("patches need the text that they name, or the unchanged run") {
         CHECK_MESSAGE(!parse_change(model->config, bad), bad);
 }
 
-TEST_CASE(
-    "patching sweep: it fills in beside the worker, stays for what is patched by hand, and says what is "
-    "refused") {
+TEST_CASE("patching sweep: it fills in during work, is kept under patches by hand, and reports refusals") {
     ThreadPool pool(1);
     const PatchPair pair("gpt2", pool);
     const PatchMapRequest asked{true, wanted_patch(PatchPart::attn_out)};

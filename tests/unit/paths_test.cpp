@@ -9,7 +9,7 @@
 #include "analysis/attribution/flow.h"
 #include "analysis/attribution/influence.h"
 #include "changed.h"
-#include "person.h"
+#include "random_user.h"
 
 using namespace headlight;
 

@@ -123,8 +123,7 @@ TEST_CASE("places: every spelling round-trips, and applies to its blocks") {
         CHECK_MESSAGE(!parse_change(single->config, text), text);
 }
 
-TEST_CASE(
-    "heads by name: a head is a head and nothing else, and the error asks to correct what was written") {
+TEST_CASE("heads by name: only heads are accepted, and errors quote the input") {
     const ModelConfig c = reference_model("marian")->config;
     CHECK(*parse_head(c, "encoder.1.0", "") == AttentionHead{1, 0});
     CHECK(*parse_head(c, "decoder.0.1", "") == AttentionHead{2, 1});
@@ -227,7 +226,7 @@ TEST_CASE("a rectangle painted over a plan equals its cells painted one by one")
 }
 
 TEST_CASE(
-    "rectangles stay rectangles: heads that are painted alike share one mask, in every layer, and building "
+    "rectangles stay rectangles: equally painted heads share one mask, in every layer, and building "
     "stops when cancelled") {
     const auto model = reference_model("gpt2");
     ForwardRequest request = request_of(std::vector<int>(500, 5));

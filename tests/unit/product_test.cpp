@@ -48,8 +48,7 @@ TEST_CASE("dense product: the same bits for any number of rows and threads, in b
     }
 }
 
-TEST_CASE(
-    "dense product: packed weights are the same bits in 16 bits, in groups, and where a part is taken") {
+TEST_CASE("dense product: packed weights give the same bits in 16 bits, in groups, and for a part") {
     ThreadPool pool(2);
     const int in = 50, heads = 5, d = 7, inner = heads * d;
     std::vector<uint16_t> halves(static_cast<size_t>(3 * inner * in));

@@ -111,9 +111,7 @@ TEST_CASE("noise: what a model lacks is exactly 0 in the steps, and not a part o
           static_cast<size_t>(trace->config().heads(0)));
 }
 
-TEST_CASE(
-    "a block that is skipped adds nothing: no head's share, no MLP's, and the shares still sum to the "
-    "logit") {
+TEST_CASE("a skipped block adds nothing: no share of heads or MLP, and the shares still sum to the logit") {
     ThreadPool pool(2);
     const auto whole = any_trace("gpt2", pool);
     ForwardRequest request = whole->request;

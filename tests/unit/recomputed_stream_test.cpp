@@ -5,7 +5,7 @@
 #include "analysis/attention/block_chain.h"
 #include "analysis/attention/steps.h"
 #include "io/safetensors.h"
-#include "person.h"
+#include "random_user.h"
 #include "recomputed.h"
 #include "trace/trace_file.h"
 #include "trace/trace_gradients.h"

@@ -171,7 +171,7 @@ float error_of_parts(const Trace& trace, int query, int token, ThreadPool& pool)
 }  // namespace
 
 TEST_CASE(
-    "recomputed: parts sum to the logit, and each is the difference when it is taken out of the stream") {
+    "recomputed: parts sum to the logit, and each equals the difference of removing it from the stream") {
     ThreadPool pool(2);
     const unsigned seed = fresh_seed();
     float worst = 0;

@@ -62,7 +62,7 @@ TEST_CASE(
            read_bytes(path.string() + ".broken-4") == "5"));
     write_bytes(path, "{");
     CHECK(!load_settings(path, false).notice.empty());
-    CHECK_MESSAGE(read_bytes(path) == "{", "a file that a person named is never moved");
+    CHECK_MESSAGE(read_bytes(path) == "{", "a file that the user named is never moved");
     REQUIRE(remember_settings(path, Json::object(), fields_of(s), workspace_fields()));
     CHECK_MESSAGE((load_settings(path).document.text == s.document.text &&
                    read_bytes(path.string() + ".broken-5") == "{"),
@@ -136,8 +136,8 @@ TEST_CASE("settings: of two windows each writes what it changed; what is looked 
 }
 
 TEST_CASE(
-    "labels: two windows at once both keep theirs, one that is taken away stays away, a newer file keeps its "
-    "fields") {
+    "labels: two windows at once both keep theirs, a removed one stays removed, a newer file keeps "
+    "its fields") {
     const TemporaryFolder folder;
     const auto settings = folder.path / "settings.json";
     const LabelEdit a{"stories", "1.2", "copies"}, b{"stories", "3.0", "sink"}, off{"stories", "1.2", ""};

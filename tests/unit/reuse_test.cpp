@@ -7,22 +7,20 @@
 
 #include "io/json.h"
 #include "model/interventions/rules.h"
-#include "person.h"
+#include "random_user.h"
 #include "summaries.h"
 
 using namespace headlight;
 
-TEST_CASE(
-    "reuse: a pass that takes over what holds equals a fresh one, whatever the mask, the changes and the "
-    "edit") {
+TEST_CASE("reuse: a pass with reused activations equals a fresh one, for any mask, changes and edit") {
     ThreadPool pool(2);
     for (const std::string name :
          {"gpt2", "llama", "mistral", "gemma2", "bloom", "phi", "opt", "bert", "marian", "t5", "bart",
           "gpt2_f16", "gpt2_bf16", "llama_gguf/llama-q4_0.gguf", "llama_gguf/llama-q8_0.gguf"}) {
         const auto model = reference_model(name);
         for (unsigned seed = 0; seed < 60; ++seed) {
-            Person person(*model, seed);
-            const ForwardRequest first = person.request(), second = person.edited(first);
+            RandomUser user(*model, seed);
+            const ForwardRequest first = user.request(), second = user.edited(first);
             CAPTURE(name);
             CAPTURE(seed);
             CAPTURE(described(first, model->config));

@@ -185,7 +185,7 @@ TEST_CASE("exchange: a failure is said once and taken back when it is over; a wr
     CHECK(s.shows(Sheet::models));
     s.sheet.reset();
     take_in(s, &wrong, wrong);
-    CHECK_MESSAGE(!s.sheet, "closed by the person, it stays closed");
+    CHECK_MESSAGE(!s.sheet, "closed by the user, it stays closed");
 }
 
 TEST_CASE("exchange: a workspace replaces what was open; its model is opened where it is another") {

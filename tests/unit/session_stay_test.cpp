@@ -41,7 +41,7 @@ TEST_CASE("exchange: a workspace whose model is missing is not saved over with a
     s = opened("/gone");
     choose_model(s, "/models/other");
     take_in(s, &shown, opened_as("/models/other", s.document.wanted.attempt));
-    CHECK_MESSAGE(s.document.workspace == "it.headlight.json", "a person chose another model for it");
+    CHECK_MESSAGE(s.document.workspace == "it.headlight.json", "the user chose another model for it");
 }
 
 TEST_CASE("exchange: at the start a workspace whose model is missing is let go, whatever is tried after it") {

@@ -34,8 +34,7 @@ TEST_CASE("kernels: entropy and distance of weights equal plain sums, and the la
         }
 }
 
-TEST_CASE(
-    "kernels: the logarithm behind the entropy is that of the library, from 1 down to the smallest weight") {
+TEST_CASE("kernels: the entropy's logarithm equals the library's, from 1 down to the smallest weight") {
     for (const Kernels* set : usable_kernels())
         for (float w = 1; w > 1e-30f; w *= 0.87f) {
             const double want = -double(w) * std::log2(double(w));
@@ -43,8 +42,7 @@ TEST_CASE(
         }
 }
 
-TEST_CASE(
-    "reuse: summaries of a text that grows, shrinks and is edited are those of one that is read at once") {
+TEST_CASE("reuse: summaries of a growing, shrinking and edited text equal those of one read at once") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     std::vector<int> ids;

@@ -9,7 +9,7 @@
 #include "analysis/attribution/influence_map.h"
 #include "analysis/attribution/paths.h"
 #include "changed.h"
-#include "person.h"
+#include "random_user.h"
 #include "summaries.h"
 
 using namespace headlight;
@@ -122,8 +122,8 @@ TEST_CASE("threads: 1, 2 and 7 give equal bytes for traces, graphs, influence an
     for (const char* name : {"llama", "gemma2", "bart", "modernbert", "gpt2"}) {
         const auto model = reference_model(name);
         ForwardRequest request = long_request(model->config, random);
-        Person person(*model, random());
-        request.intervention.changes = person.request().intervention.changes;
+        RandomUser user(*model, random());
+        request.intervention.changes = user.request().intervention.changes;
         CAPTURE(name);
         CAPTURE(described(request, model->config));
         const Named one = everything(model, request, 1);

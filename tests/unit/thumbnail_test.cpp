@@ -5,8 +5,7 @@
 
 using namespace headlight;
 
-TEST_CASE(
-    "thumbnails that are drawn smaller show the largest value under each pixel, none of their neighbor's") {
+TEST_CASE("thumbnails drawn smaller show the largest value under each pixel, and none of a neighbor's") {
     Matrix two(4, 8);
     two << 1, 0, 0, 2, 9, 0, 0, 0,  //
         0, 0, 3, 0, 0, 0, 0, 0,     //

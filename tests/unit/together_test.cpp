@@ -1,5 +1,5 @@
 // Tests that passes run together give what each gives alone.
-#include "person.h"
+#include "random_user.h"
 #include "summaries.h"
 
 using namespace headlight;
@@ -11,12 +11,12 @@ TEST_CASE("together: several passes at once give the traces of one after another
           "gpt2_f16", "gpt2_bf16", "llama_gguf/llama-q4_0.gguf", "llama_gguf/llama-q8_0.gguf"}) {
         const auto model = reference_model(name);
         for (unsigned seed = 0; seed < 20; ++seed) {
-            Person person(*model, seed);
-            const ForwardRequest first = person.request();
+            RandomUser user(*model, seed);
+            const ForwardRequest first = user.request();
             const auto past = *run_trace(model, first, pool);
-            std::vector<TraceRequest> requests{{first, nullptr}, {person.request(), nullptr}};
-            for (int i = 0; i < 4; ++i) requests.push_back({person.edited(first), past.get()});
-            requests.push_back({person.request(), past.get()});
+            std::vector<TraceRequest> requests{{first, nullptr}, {user.request(), nullptr}};
+            for (int i = 0; i < 4; ++i) requests.push_back({user.edited(first), past.get()});
+            requests.push_back({user.request(), past.get()});
             const auto together = run_traces(model, requests, pool);
             REQUIRE(together);
             for (size_t i = 0; i < requests.size(); ++i) {

@@ -63,7 +63,8 @@ TEST_CASE("BPE by hand: the earliest merge of the list goes first, leftmost") {
 }
 
 TEST_CASE(
-    "added tokens: longest first, with the blanks they swallow, and the next ids whatever the file says") {
+    "added tokens: longest first, with the spaces that they swallow, and the next ids whatever the "
+    "file says") {
     const auto t = Tokenizer::parse(
         tiny_tokenizer(
             R"(,"added_tokens":[{"id":300,"content":"<x>","special":true},{"id":301,"content":"<x>>","special":true},

@@ -64,9 +64,7 @@ TEST_CASE("an input truncated and closed before a commit keeps the old output") 
     CHECK(bench.written() == "old");
 }
 
-TEST_CASE(
-    "a file that is cut behind a verb's commit takes nothing back: what was written stands, and all is "
-    "well") {
+TEST_CASE("an input truncated after a commit has no effect: the output stays, without an error") {
     const CutBench bench;
     const Status done = run_verb([&]() -> Status {
         TRY(const auto from, MappedFile::open(bench.source));
@@ -79,8 +77,7 @@ TEST_CASE(
     CHECK(bench.written() == std::string(kLong, 'a'));
 }
 
-TEST_CASE(
-    "a verb that fails over a file that was cut says that it was cut; one before it is nothing to the next") {
+TEST_CASE("a command that fails on a truncated file says so; earlier truncations do not affect the next") {
     const CutBench bench;
     const auto fails = [&](bool cuts) {
         return run_verb([&]() -> Status {

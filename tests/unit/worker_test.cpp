@@ -104,9 +104,7 @@ TEST_CASE("the worker answers what was asked last and survives a wrong path") {
     CHECK(longest->sentence->bytes_read < 100'000);
 }
 
-TEST_CASE(
-    "worker: what cannot be computed leaves the old picture and says why, once; the next text is read "
-    "again") {
+TEST_CASE("worker: a failure keeps the old picture and is reported once; the next text is read again") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;
@@ -244,9 +242,7 @@ TEST_CASE("worker: a text that is too long for its map is shown as the largest o
     }
 }
 
-TEST_CASE(
-    "worker: another run beside the first, a wrong model for it, a sweep that ends and one that is "
-    "cancelled") {
+TEST_CASE("worker: a second run to compare, a wrong model for it, a finished and a cancelled sweep") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;

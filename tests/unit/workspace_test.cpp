@@ -9,9 +9,7 @@
 
 namespace headlight {
 
-TEST_CASE(
-    "workspace: everything that is looked at comes back, nothing else does; foreign and broken files are "
-    "refused") {
+TEST_CASE("workspace: everything shown comes back, and nothing else; foreign and broken files are refused") {
     const TemporaryFolder folder;
     const auto path = folder.path / "a b é.headlight.json";
     const auto model = reference_model("gpt2");

@@ -11,9 +11,9 @@
 namespace headlight {
 
 /// Draws a user's acts; the same seed draws the same.
-class Person {
+class RandomUser {
 public:
-    Person(const Model& model, unsigned seed) : model_(model), random_(seed) {}
+    RandomUser(const Model& model, unsigned seed) : model_(model), random_(seed) {}
 
     ForwardRequest request() {
         ForwardRequest out;
