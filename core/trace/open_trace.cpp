@@ -163,8 +163,8 @@ struct Recorded {
     std::vector<Change> changes;
 };
 
-Result<std::shared_ptr<const StackActivations>> read_stack_activations(const TraceReader& in, const Trace& t,
-                                                                       int stack, const Recorded& recorded) {
+Result<std::shared_ptr<StackActivations>> read_stack_activations(const TraceReader& in, const Trace& t,
+                                                                 int stack, const Recorded& recorded) {
     const ModelConfig& c = t.model->config;
     auto activations = std::make_shared<StackActivations>();
     for (int layer = 0; layer < c.stacks[stack].layers; ++layer) {
