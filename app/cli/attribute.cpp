@@ -171,6 +171,45 @@ Status run(const AttributeOptions& o) {
     return say_influence(o, trace, found, runs.written);
 }
 
+/// How it is explained, and what the methods need.
+void add_method_options(CLI::App& app, AttributeOptions& o) {
+    std::vector<std::string> names;
+    std::string help;
+    for (const InfluenceMethodRow& row : influence_methods()) {
+        names.emplace_back(row.word);
+        help += std::string(help.empty() ? "" : "; ") + row.word + ": " + row.help;
+    }
+    app.add_option("--method", o.method, help)->check(one_of(names))->capture_default_str();
+    const auto check_baseline = [](const std::string& text) {
+        const bool known = text == "mean" || text == "zero" || text.starts_with(kPrompt);
+        return known ? "" : in_quotes(shortened(text)) + " is not mean, zero or text:A PROMPT";
+    };
+    app.add_option("--baseline", o.baseline,
+                   "where integrated gradients start: the mean embedding of the vocabulary (mean), "
+                   "zeros (zero), or a prompt with the same number of tokens (text:A PROMPT)")
+        ->check(check_baseline, "BASELINE")
+        ->capture_default_str();
+    auto* clean =
+        app.add_option("--clean", o.clean,
+                       "attribution-patching: the text whose residual stream is patched into the corrupted "
+                       "run");
+    auto* corrupted =
+        app.add_option("--corrupted", o.corrupted,
+                       "attribution-patching: a text with the same number of tokens and a different answer");
+    clean->needs(corrupted);
+    corrupted->needs(clean);
+    for (const char* typed : {"--text", "--text-file", "--ids", "--image"})
+        clean->excludes(app.get_option(typed));
+    app.add_option("--steps", o.steps, "number of points for integrated gradients (Gauss–Legendre)")
+        ->check(within(1, 10000))
+        ->capture_default_str();
+    app.add_option("--probes", o.probes,
+                   "estimate the jacobian of each output from this many random directions, with the "
+                   "standard error in --json; 0: exact")
+        ->check(within(0, 1000))
+        ->capture_default_str();
+}
+
 }  // namespace
 
 std::function<Status()> declare_attribute(CLI::App& app) {
@@ -179,43 +218,7 @@ std::function<Status()> declare_attribute(CLI::App& app) {
     add_metric_option(app, o->metric,
                       "the metric to explain; without it --method jacobian gives a table: ‖∂ output of the "
                       "last layer / ∂ embedding‖ (Frobenius) for each pair of tokens");
-    std::vector<std::string> names;
-    std::string help;
-    for (const InfluenceMethodRow& row : influence_methods()) {
-        names.emplace_back(row.word);
-        if (row.other) names.emplace_back(row.other);
-        help += std::string(help.empty() ? "" : "; ") + row.word +
-                (row.other ? " or " + std::string(row.other) : "") + ": " + row.help;
-    }
-    app.add_option("--method", o->method, help)->check(one_of(names))->capture_default_str();
-    const auto check_baseline = [](const std::string& text) {
-        const bool known = text == "mean" || text == "zero" || text.starts_with(kPrompt);
-        return known ? "" : in_quotes(shortened(text)) + " is not mean, zero or text:A PROMPT";
-    };
-    app.add_option("--baseline", o->baseline,
-                   "where integrated gradients start: the mean embedding of the vocabulary (mean), "
-                   "zeros (zero), or a prompt with the same number of tokens (text:A PROMPT)")
-        ->check(check_baseline, "BASELINE")
-        ->capture_default_str();
-    auto* clean =
-        app.add_option("--clean", o->clean,
-                       "attribution-patching: the text whose residual stream is patched into the corrupted "
-                       "run");
-    auto* corrupted =
-        app.add_option("--corrupted", o->corrupted,
-                       "attribution-patching: a text with the same number of tokens and a different answer");
-    clean->needs(corrupted);
-    corrupted->needs(clean);
-    for (const char* typed : {"--text", "--text-file", "--ids", "--image"})
-        clean->excludes(app.get_option(typed));
-    app.add_option("--steps", o->steps, "number of points for integrated gradients (Gauss–Legendre)")
-        ->check(within(1, 10000))
-        ->capture_default_str();
-    app.add_option("--probes", o->probes,
-                   "estimate the jacobian of each output from this many random directions, with the "
-                   "standard error in --json; 0: exact")
-        ->check(within(0, 1000))
-        ->capture_default_str();
+    add_method_options(app, *o);
     app.add_option("--over", o->over,
                    "what to explain: the metric; written: all tokens generated after the text (or the "
                    "given target), their log p summed, or p or logit with --metric; outputs: a table "

@@ -13,7 +13,7 @@ namespace headlight {
 struct AttributeOptions {
     InputOptions input;
     std::set<std::string> given;  // options, "steps" for --steps
-    std::string metric, method = "gradient", baseline = "mean", output, gradients, over = "metric",
+    std::string metric, method = "jacobian", baseline = "mean", output, gradients, over = "metric",
                         parts = "tokens";
     std::string clean, corrupted;  // texts of attribution patching
     int steps = 50, probes = 0, tokens = 40;

@@ -13,9 +13,8 @@ namespace headlight {
 
 const InfluenceMethodRow& method_of(const AttributeOptions& o) {
     const auto methods = influence_methods();
-    return *std::find_if(methods.begin(), methods.end(), [&](const InfluenceMethodRow& row) {
-        return o.method == row.word || (row.other && o.method == row.other);
-    });
+    return *std::find_if(methods.begin(), methods.end(),
+                         [&](const InfluenceMethodRow& row) { return o.method == row.word; });
 }
 
 namespace {

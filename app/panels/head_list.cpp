@@ -15,6 +15,11 @@ namespace headlight {
 
 namespace {
 
+struct HeadListState {
+    Viewport seen;
+    std::pair<int, int> followed{-1, -1};  // the head that was last scrolled into view
+};
+
 constexpr float kBetweenHeads = 3, kLeastCell = 14, kLargestCellOfTwo = 36, kOutline = 2;
 constexpr float kListTitle = 44, kNumbers = 16, kLeastNames = 24;
 constexpr float kRanking = 108 + 6 * size::row;  // what the list under the grid keeps: its head and six rows

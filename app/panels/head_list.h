@@ -6,11 +6,6 @@
 
 namespace headlight {
 
-struct HeadListState {
-    Viewport seen;
-    std::pair<int, int> followed{-1, -1};  // the head that was last scrolled into view
-};
-
 void draw_head_list(Scene& scene, Rect area);
 
 /// Ranks heads by a statistic, a weight or an effect, under the grid; those of cross-attention alone where

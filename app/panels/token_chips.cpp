@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "base/cast.h"
+#include "io/json.h"
 #include "panels/token_menu.h"
 #include "parts/generation.h"
 #include "views/views.h"
 
 namespace headlight {
+
+void ChipsState::visit(FieldVisitor& v) { v.report("counted", counted); }
 
 namespace {
 
@@ -219,7 +222,7 @@ void draw_written_chips(Scene& s, Rect line) {
 
 bool shows_written(const Scene& s) {
     return s.sentence()->written && s.sentence()->labels.size() > 1 &&
-           shown_view(s.session, *s.model()).lists_choices;
+           shown_view(s.session, *s.model()).of_target;
 }
 
 float draw_tokens(Scene& s, Rect line) {

@@ -16,6 +16,7 @@ struct ChipsState {
     Row source, target;
     int counted_stack = 0;
     std::vector<int> counted;  // tokens that are framed, because they are the same
+    void visit(FieldVisitor& v);
 };
 
 /// Whether what the model wrote stands there in place of what its decoder read: where a view lists the

@@ -76,7 +76,7 @@ std::vector<Command> choice_commands() {
 void move_head(CommandContext& c, int layers, int heads) {
     Selection& s = c.session.selection;
     const ModelConfig& config = c.model()->config;
-    s.choose(std::clamp(s.block + layers, shown_view(c).lists_choices ? cross_block(config, 0) : 0,
+    s.choose(std::clamp(s.block + layers, shown_view(c).of_target ? cross_block(config, 0) : 0,
                         config.blocks() - 1),
              s.head + heads);
     fit_head(s, config);
@@ -116,7 +116,7 @@ Command moves_step(const char* name, const char* title, const char* keys, int by
         show_step(c.session, written, (wanted < 0 ? written.steps() : wanted) + by);
     };
     const auto when = [](const CommandContext& c) {
-        const bool lists = c.sentence() && c.sentence()->written && shown_view(c).lists_choices;
+        const bool lists = c.sentence() && c.sentence()->written && shown_view(c).of_target;
         return lists && !behind_sheet(c) ? nullptr : "";
     };
     return row({name, title, "in Alignment: previous or next step", keys}, move, when);
@@ -215,12 +215,9 @@ std::vector<Command> label_commands() {
 }
 
 std::vector<Command> save_commands() {
-    Command figure =
-        saves({"save figure [PATH]", "Save figure…", "save the figure or its numbers", "Ctrl+S"}, false);
-    figure.alias = "save picture";
     return in_group(
         "Files",
-        {figure,
+        {saves({"save figure [PATH]", "Save figure…", "save the figure or its numbers", "Ctrl+S"}, false),
          saves({"save workspace [PATH]", "Save workspace…", "save the workspace", "Ctrl+Shift+S"}, true)});
 }
 

@@ -24,10 +24,9 @@ struct View {
         bool tells_cell = false;  // that speaks of the shown cell's head output too
     };
 
-    const char* key;          // as --view and files spell it
-    const char* name;         // the tab's text; its path is tab/NAME
-    const char* former = "";  // a name that --view goes on taking, in small letters
-    char digit;               // the key that opens it; a letter needs Ctrl
+    const char* key;   // as --view and files spell it
+    const char* name;  // the tab's text; its path is tab/NAME
+    char digit;        // the key that opens it; a letter needs Ctrl
     void (*draw)(Scene& scene, Rect area);
     /// Whether it is there for a model.
     bool (*offered)(const Model& model) = [](const Model&) { return true; };
@@ -46,12 +45,12 @@ struct View {
     bool second_run = false;   // compares the run that is shown with another one
     /// What it measures in the background; `shown`: it is the view that is shown.
     std::vector<JobRequest> (*jobs)(const Scene& scene, bool shown) = nullptr;
-    bool of_target = false;      // shows how a target reads its source: one is written where none is typed
-    bool lists_choices = false;  // of the token that is being generated: the generation bar need not
-    bool of_model = false;       // needs no sentence
-    /// Whether a view of a head shows a whole layer just now.
-    bool (*of_layer)(const Session& session) = nullptr;
-    const char* to_head = nullptr;  // the command whose word "head" shows the chosen head
+    /// Shows how a target reads its source: one is written where none is typed, and the view, not the
+    /// generation bar, lists the choices of a token.
+    bool of_target = false;
+    bool of_model = false;  // needs no sentence
+    /// Where a view of a head shows a whole layer just now: the command whose word "head" shows the head.
+    const char* (*of_layer)(const Session& session) = nullptr;
     /// The only head that a view of a layer draws, where it draws one.
     std::optional<AttentionHead> (*alone)(const Session& session, const ModelConfig& config) = nullptr;
     /// The heads that it shows as one in place of the chosen head, where the person asked for that.
@@ -59,10 +58,6 @@ struct View {
     /// A figure of its own, sized to its cells, where it has one of what it shows just now.
     std::optional<Result<Drawing>> (*figure)(const ViewPage& page, ThreadPool& pool) = nullptr;
     bool figure_of_answer = false;  // that shows what was answered, not the trace alone
-    /// Shows a picture from a file where it shows one just now, whatever model is open; false where not.
-    bool (*take_picture)(Session& session, const std::string& path) = nullptr;
-    /// Shows a configuration from a file ("gpt-3": GPT-3's) where it is the view that does.
-    Status (*take_config)(Session& session, const std::string& path) = nullptr;
     /// Shows what a file of texts, or a dossier that was saved, says of the heads.
     void (*take_corpus)(Session& session, const std::string& path) = nullptr;
     /// Writes a document of its own, by the path's ending; none where it is no such path.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/file_version.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 #include "session/file_lock.h"
@@ -12,7 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kSettingsVersion = 1;
 constexpr uintmax_t kLargestFile = 64 << 20;
 constexpr size_t kMaxLabels = 20'000, kLongestLabel = 200;
 constexpr double kPatience = 1;  // seconds, for another window that is writing
@@ -38,13 +38,19 @@ fs::path set_aside(const fs::path& path) {
     return ignored ? fs::path() : aside;
 }
 
-/// A file that cannot be read is no broken one: it is never moved or written over.
+Result<Json> of_this_version(Result<Json> root, const fs::path& path) {
+    if (root && root->is_object()) TRY_STATUS(check_version(*root, display_path(path)));
+    return root;
+}
+
+/// A file that cannot be read, or that a newer version wrote, is no broken one: it is never moved or written
+/// over.
 Result<Json> read_or_set_aside(const fs::path& path, std::string& notice) {
     std::error_code missing;
     if (!fs::exists(path, missing)) return Json::object();
     TRY_STATUS(MappedFile::open(path));
     auto root = read_object(path);
-    if (root) return root;
+    if (root) return of_this_version(std::move(root), path);
     const fs::path aside = set_aside(path);
     if (aside.empty()) return root.error();
     notice =
@@ -59,9 +65,7 @@ Result<FileLock> lock_folder_of(const fs::path& path) {
 }
 
 Status write_object(const fs::path& path, Json root) {
-    const auto version = root.find("version");
-    if (version == root.end() || !version->is_number_integer() || *version < kSettingsVersion)
-        root["version"] = kSettingsVersion;
+    root["version"] = kFileVersion;
     return write_file(path, json_text(root, 2) + "\n");
 }
 
@@ -79,7 +83,7 @@ Json& child(Json& object, const std::string& key) {
 
 FoundFile find_remembered(const fs::path& path, bool own) {
     FoundFile found;
-    auto root = own ? read_or_set_aside(path, found.notice) : read_object(path);
+    auto root = of_this_version(own ? read_or_set_aside(path, found.notice) : read_object(path), path);
     if (!root)
         found.notice = root.error().message;
     else if (root->is_object())
@@ -125,36 +129,10 @@ HeadLabels labels_in(const Json& object) {
 
 fs::path labels_path(const fs::path& settings) { return settings.parent_path() / "labels.json"; }
 
-namespace {
-
-/// Adds what an old settings file holds and the file of labels does not; the settings lose it after that is
-/// on the disk.
-Status take_over(const fs::path& settings, std::string& notice) {
-    TRY(const FileLock lock, lock_folder_of(settings));
-    TRY(Json old, read_or_set_aside(settings, notice));
-    TRY(Json labels, read_or_set_aside(labels_path(settings), notice));
-    if (!old.contains("head_labels")) return success();
-    Json& known = child(labels, "labels");
-    for (const auto& [model, heads] : labels_in(old["head_labels"]))
-        for (const auto& [head, label] : heads) child(known, model).emplace(head, label);
-    TRY_STATUS(write_object(labels_path(settings), labels));
-    old.erase("head_labels");
-    return write_object(settings, std::move(old));
-}
-
-}  // namespace
-
 HeadLabels find_labels(const fs::path& settings, std::string& notice) {
-    const FoundFile old = find_remembered(settings, false);
-    const HeadLabels before = labels_in(old.root.value("head_labels", Json()));
-    const Status taken = before.empty() ? success() : take_over(settings, notice);
-    if (!taken) notice = "Labels of heads stay in the old file: " + taken.error().message;
     const FoundFile found = find_remembered(labels_path(settings), true);
     if (!found.notice.empty()) notice = found.notice;
-    HeadLabels labels = labels_in(found.root.value("labels", Json()));
-    for (const auto& [model, heads] : taken ? HeadLabels() : before)
-        labels[model].insert(heads.begin(), heads.end());
-    return labels;
+    return labels_in(found.root.value("labels", Json()));
 }
 
 Result<HeadLabels> remember_labels(const fs::path& settings, std::span<const LabelEdit> edits) {

@@ -45,7 +45,7 @@ HeadLabels labels_in(const Json& object);
 /// The file of labels that belongs to a settings file.
 std::filesystem::path labels_path(const std::filesystem::path& settings);
 
-/// The labels that are remembered. Those in an old settings file move to the file of labels once.
+/// The labels that are remembered.
 HeadLabels find_labels(const std::filesystem::path& settings, std::string& notice);
 
 /// Applies edits to the file of labels and returns all that it holds then.

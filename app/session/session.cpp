@@ -131,9 +131,6 @@ void visit(Document& d, FieldVisitor& v) {
     v.list("slides", d.slides, kMaxSlides);
 }
 
-/// The statistics in the order in which settings once numbered them: never to be changed.
-constexpr const char* kNumberedOnce[] = {"entropy",   "previous", "induction", "first",
-                                         "duplicate", "self",     "distance"};
 /// What else heads are ranked by.
 constexpr std::pair<int, const char*> kOtherRanks[] = {
     {kRankByCell, "cell"}, {kRankByMoved, "moved"}, {kRankBySweep, "effect"}};
@@ -151,39 +148,16 @@ int rank_of_key(const std::string& key, int otherwise) {
     return statistic ? narrow<int>(statistic - head_statistics().data()) : otherwise;
 }
 
-/// As settings number it; a statistic that is younger than its key has the first one's number.
-int number_of(const std::string& key) {
-    for (const auto& [other, name] : kOtherRanks)
-        if (key == name) return other;
-    const auto known = std::find(std::begin(kNumberedOnce), std::end(kNumberedOnce), key);
-    return known == std::end(kNumberedOnce) ? 0 : narrow<int>(known - kNumberedOnce);
-}
-
-/// A statistic is remembered by its key. Older versions know its number alone: it is written for them, and
-/// counts where it says another one than the key, because they wrote last.
+/// A ranking is remembered by its key.
 void visit_rank(int& rank, FieldVisitor& v) {
     std::string key = rank_key(rank);
-    int number = number_of(key);
-    v.integer("rank", number, kRankBySweep, isize(kNumberedOnce) - 1);
-    if (number != number_of(key)) key = number < 0 ? rank_key(number) : kNumberedOnce[number];
-    std::string named = key;
-    v.text("rank_by", named);
-    rank = rank_of_key(number_of(named) == number ? named : key, rank);
-}
-
-/// Older versions know three, as a scale: it is written for them, and counts where they wrote another one.
-void visit_contrast(Contrast& contrast, FieldVisitor& v) {
-    constexpr Contrast kScales[] = {Contrast::range, Contrast::log, Contrast::row};
-    const auto scale_of = [](Contrast c) { return c == Contrast::log ? 1 : c == Contrast::row ? 2 : 0; };
-    int scale = scale_of(contrast);
-    v.integer("scale", scale, 0, 2);
-    if (scale != scale_of(contrast)) contrast = kScales[scale];
-    v.integer("contrast", contrast, 0, std::ssize(contrasts()) - 1);
+    v.text("rank", key);
+    rank = rank_of_key(key, rank);
 }
 
 void visit(Preferences& p, FieldVisitor& v) {
     v.text("colormap", p.colormap);
-    visit_contrast(p.contrast, v);
+    v.integer("contrast", p.contrast, 0, std::ssize(contrasts()) - 1);
     v.integer("queries", p.queries, 0, 1);
     v.integer("marks", p.marks, 0, 1);
     visit_rank(p.rank, v);

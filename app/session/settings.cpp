@@ -39,10 +39,7 @@ Session load_settings(const fs::path& path, bool own, bool whole, std::span<cons
         for (const std::string& field : workspace_fields(visits)) found.root.erase(field);
     Session s = read_settings(found.root, display_path(path), visits);
     s.notice = std::move(found.notice);
-    if (own)
-        s.document.head_labels = find_labels(path, s.notice);
-    else if (found.root.contains("head_labels"))
-        s.document.head_labels = labels_in(found.root["head_labels"]);
+    if (own) s.document.head_labels = find_labels(path, s.notice);
     return s;
 }
 

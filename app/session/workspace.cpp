@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "hub/library.h"
+#include "io/file_version.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 #include "session/adopt.h"
@@ -14,7 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 constexpr const char* kFormat = "headlight-workspace";
-constexpr int kWorkspaceVersion = 1;
 constexpr std::string_view kEnding = ".headlight.json";
 
 /// What a later version wrote beside the fields that are known, as JSON; "" where that is nothing.
@@ -57,9 +57,7 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kFormat) return foreign;
-    TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, name));
-    if (version > kWorkspaceVersion)
-        return Error{name + " was saved by a newer version of Headlight; open it with that one."};
+    TRY_STATUS(check_version(root, name));
     session = without_document(std::move(session));
     FieldReader reader(root, name);
     visit_workspace(session, reader);
@@ -67,8 +65,6 @@ Result<Session> parse_workspace(std::string_view text, const std::string& name, 
     const std::string_view known = find_colormap(session.preferences.colormap);
     session.preferences.colormap = known.empty() ? "beam" : std::string(known);
     session.selection.choose_head = !root.contains("layer");
-    if (!root.contains("head_chosen"))  // of an older version: it says the head that a person saved
-        session.selection.head_chosen = root.contains("layer");
     session.document.unknown_fields = unknown_fields(root, session.visits);
     return session;
 }
@@ -91,7 +87,7 @@ Result<Json> workspace_document(Session session) {
     visit_workspace(session, writer);
     TRY_STATUS(writer.status());
     root["format"] = kFormat;
-    root["version"] = kWorkspaceVersion;
+    root["version"] = kFileVersion;
     return root;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/cast.h"
 #include "base/memory.h"
-#include "views/views.h"
 
 namespace headlight {
 
@@ -32,11 +31,6 @@ std::vector<NumberTable> pattern_numbers(const Scene& s) {
     check_fits(int64_t{s.queries()} * s.keys() * 12);
     return {{name, "query", "key", s.query_labels(), s.key_labels(),
              shown_only(picture_rows(*s.sentence()->trace, p, 0, s.queries()))}};
-}
-
-std::vector<NumberTable> shown_numbers(const Scene& s) {
-    if (!s.sentence()) return {};
-    return shown_view(s.session, *s.model()).numbers(s);
 }
 
 }  // namespace headlight

@@ -15,7 +15,4 @@ Matrix matrix_of_columns(const std::vector<std::vector<float>>& columns);
 /// The weights of the head that is shown.
 std::vector<NumberTable> pattern_numbers(const Scene& scene);
 
-/// The tables of the view that is shown.
-std::vector<NumberTable> shown_numbers(const Scene& scene);
-
 }  // namespace headlight

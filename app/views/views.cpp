@@ -60,16 +60,12 @@ const View& shown_view(const Session& session, const Model& model) {
 }
 
 bool give_picture(Session& session, const Model& model, const std::string& path) {
-    const View& view = shown_view(session, model);
-    return view.take_picture && view.take_picture(session, path);
+    return std::string_view(shown_view(session, model).key) == "learn" && learn_takes_picture(session, path);
 }
 
 Status give_config(Session& session, const std::string& path) {
-    for (const View& view : views())
-        if (view.take_config) {
-            TRY_STATUS(view.take_config(session, path));
-            open_view(session, view.key);
-        }
+    TRY_STATUS(take_config(session, path));
+    open_view(session, "model");
     session.sheet.reset();
     return success();
 }
@@ -109,9 +105,9 @@ Command opens_view(const char* key, Command row) {
 }
 
 const View* find_view(const std::string& name) {
-    const std::string wanted = lower_case(name);
+    const std::string wanted = name == "difference" ? "compare" : lower_case(name);
     for (const View& v : views())
-        if (wanted == v.key || wanted == lower_case(v.name) || wanted == v.former) return &v;
+        if (wanted == v.key || wanted == lower_case(v.name)) return &v;
     return nullptr;
 }
 
@@ -129,7 +125,7 @@ void close_view(Session& session) { session.selection.view = session.selection.v
 void show_head(const Scene& s, int block, int head) {
     s.select(block, head);
     const View& view = shown_view(s.session, *s.model());
-    if (view.to_head && view.of_layer(s.session)) s.send(view.to_head, "head");
+    if (const char* of = view.of_layer ? view.of_layer(s.session) : nullptr) s.send(of, "head");
     s.leave_text();
 }
 

@@ -41,7 +41,7 @@ void show_heads_alone(Session& session, const ModelConfig& config, int block,
 void open_view(Session& session, const char* key);
 /// The row of a command that opens a view too.
 Command opens_view(const char* key, Command row);
-/// A row by its key, tab text or former name, in upper or lower case; null where there is none.
+/// A row by its key or tab text, in upper or lower case; null where there is none. "difference": Compare.
 const View* find_view(const std::string& name);
 /// The key of that row; the name itself where there is none.
 std::string key_of_view(const std::string& name);

@@ -30,7 +30,6 @@ public:
     /// In each turn of the loop: what has ended, and what is to be previewed.
     void update();
 
-    bool previewing() const { return previewing_.valid(); }
     /// Whether something is being written or drawn.
     bool busy() const { return saving_.valid() || previewing_.valid() || copying_.valid(); }
     void close();

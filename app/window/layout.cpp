@@ -64,86 +64,114 @@ void draw_center(Scene& s, Rect center, const View& view) {
     s.ui.unclip();
 }
 
+/// What stands where in a window.
+struct Places {
+    bool narrow = false, alone = false,
+         closed = false;  // alone: the view without panels; closed: no inspector
+    bool listed = false, inspector = false;
+    float status = 0, guide = 0;  // how high they are
+    Rect top, list, middle, panel;
+};
+
+Places places_in(Scene& s, Rect w, const View* view) {
+    Places p;
+    p.narrow = w.w < kNarrowWindow;
+    p.alone = view && view->fills_window && (s.sentence() || view->of_model);
+    p.closed = view && view->closes_inspector && s.sentence();
+    p.listed = w.w >= kLeastLeft + kLeastCenter;
+    p.inspector = !p.alone && !p.closed && (!p.narrow || s.of<LayoutState>().inspector_over);
+    const bool low = w.h < kLowWindow, lowest = w.h < kLeastHigh;
+    const float top = lowest ? kOneLine : low ? size::top_bar_low : size::top_bar;
+    p.status = lowest && shown_notice(s).empty() ? 0 : low ? size::row_low : size::status_bar;
+    p.guide = p.alone || lowest ? 0 : guide_height(s);
+    const float left = p.alone || !p.listed ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMaxPanel),
+                right = std::clamp(w.w * kRightShare, kLeastRight, kMaxPanel),
+                high = w.h - top - (p.status + p.guide);
+    p.top = {0, 0, w.w, top};
+    p.list = {0, top, left, high};
+    p.middle = {left, top, w.w - left - (p.inspector && !p.narrow ? right : 0), high};
+    p.panel = {w.w - right, top, right, high};
+    return p;
+}
+
+/// While what takes its place is computed.
+void fade_old(Scene& s, const char* part, Rect r) {
+    if (s.dim == 0) return;
+    s.ui.name(std::string("dimmed/") + part, r);
+    s.ui.fill(r, faded(s.ui.colors->bg1, s.dim));
+}
+
+void draw_only_view(Scene& s, Rect middle, const View& view) {
+    s.of<LayoutState>().center = {middle.w, middle.h};
+    s.ui.name("center", middle);
+    draw_center(s, middle, view);
+    fade_old(s, "center", middle);
+}
+
+void draw_list(Scene& s, Rect list) {
+    s.ui.clip(list);
+    draw_head_list(s, list);
+    s.ui.unclip();
+    fade_old(s, "heads", list);
+    s.ui.hairline(list.right(), list.y, list.right(), list.bottom());
+}
+
+void draw_panel(Scene& s, Rect panel, const View* view) {
+    s.ui.fill(panel, s.ui.colors->bg1);
+    s.ui.hairline(panel.x, panel.y, panel.x, panel.bottom());
+    const auto inspect = s.sentence() ? view->beside.inspect : nullptr;
+    if (!inspect || !inspect(s, panel)) draw_inspector(s, panel);
+    fade_old(s, "inspector", panel);
+}
+
+/// The view between its header and the generation bar, under the chips of interventions.
+void draw_middle(Scene& s, Rect middle, const View* view) {
+    const Rect header{middle.x, middle.y, middle.w, size::view_header};
+    const float bar = s.sentence() ? draw_change_bar(s, {middle.x, header.bottom(), middle.w, kBar}) : 0;
+    const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights()
+                                   ? draw_changes(s, {middle.x, header.bottom() + bar, middle.w, kBar})
+                                   : 0);
+    const bool lists = view && view->of_target;
+    const float generation = s.sentence() ? generation_bar_height(s, !lists) : 0;
+    const Rect center{middle.x, header.bottom() + chips, middle.w,
+                      middle.bottom() - header.bottom() - chips - generation};
+    s.of<LayoutState>().center = {center.w, center.h};
+    s.ui.name("center", center);
+    if (view) draw_header(s, header, *view);
+    if (s.sentence())
+        draw_center(s, center, *view);
+    else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
+        draw_start_sentences(s, center);
+    fade_old(s, "center", center);
+    if (generation > 0) draw_generation_bar(s, {middle.x, center.bottom(), middle.w, generation}, !lists);
+}
+
 }  // namespace
 
 void draw_parts(Scene& s, Rect w) {
-    Ui& ui = s.ui;
     const View* view = s.model() ? &shown_view(s.session, *s.model()) : nullptr;
     if (s.session.presenting && view && s.sentence()) {
         const Rect center = draw_presentation(s, w, *view);
         s.of<LayoutState>().center = {center.w, center.h};
         return view->draw(s, center);
     }
-    const bool low = w.h < kLowWindow, narrow = w.w < kNarrowWindow,
-               alone = view && view->fills_window && (s.sentence() || view->of_model);
-    const bool lowest = w.h < kLeastHigh, listed = w.w >= kLeastLeft + kLeastCenter;
-    const float top = lowest ? kOneLine
-                      : low  ? size::top_bar_low
-                             : size::top_bar,
-                status = lowest && shown_notice(s).empty() ? 0
-                         : low                             ? size::row_low
-                                                           : size::status_bar,
-                guide = alone || lowest ? 0 : guide_height(s), bottom = status + guide;
-    const float left = alone || !listed ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMaxPanel),
-                right = std::clamp(w.w * kRightShare, kLeastRight, kMaxPanel);
-    const bool closed = view && view->closes_inspector && s.sentence();
-    const bool inspector = !alone && !closed && (!narrow || s.of<LayoutState>().inspector_over);
-    s.of<InspectorState>() = {inspector, narrow && !closed && !alone && !inspector};
-    const Rect middle{left, top, w.w - left - (inspector && !narrow ? right : 0), w.h - top - bottom},
-        panel{w.w - right, top, right, middle.h};
-    const auto fade_old = [&](const char* part, Rect r) {  // while what takes its place is computed
-        if (s.dim == 0) return;
-        ui.name(std::string("dimmed/") + part, r);
-        ui.fill(r, faded(ui.colors->bg1, s.dim));
-    };
-    draw_sentence_bar(s, {0, 0, w.w, top});
-    if (alone) {
-        s.of<LayoutState>().center = {middle.w, middle.h};
-        ui.name("center", middle);
-        draw_center(s, middle, *view);
-        fade_old("center", middle);
-        if (status > 0) draw_status_bar(s, {0, w.h - status, w.w, status});
-        return;
+    const Places p = places_in(s, w, view);
+    s.of<InspectorState>() = {p.inspector, p.narrow && !p.closed && !p.alone && !p.inspector};
+    draw_sentence_bar(s, p.top);
+    if (p.alone) {
+        draw_only_view(s, p.middle, *view);
+    } else {
+        if (p.listed) draw_list(s, p.list);
+        const bool over = p.narrow && !p.closed;
+        if (over) draw_over(s, p.panel, p.inspector, [&] { draw_panel(s, p.panel, view); });
+        draw_middle(s, p.middle, view);
+        if (over)
+            s.ui.list->ChannelsMerge();
+        else if (!p.closed)
+            draw_panel(s, p.panel, view);
+        if (p.guide > 0) draw_guide(s, {0, w.h - (p.status + p.guide), w.w, p.guide});
     }
-    if (const Rect list{0, top, left, middle.h}; listed) {
-        ui.clip(list);
-        draw_head_list(s, list);
-        ui.unclip();
-        fade_old("heads", list);
-    }
-    if (listed) ui.hairline(left, top, left, w.h - bottom);
-    const auto draw_panel = [&] {
-        ui.fill(panel, ui.colors->bg1);
-        ui.hairline(panel.x, top, panel.x, panel.bottom());
-        const auto inspect = s.sentence() ? view->beside.inspect : nullptr;
-        if (!inspect || !inspect(s, panel)) draw_inspector(s, panel);
-        fade_old("inspector", panel);
-    };
-    if (narrow && !closed) draw_over(s, panel, inspector, draw_panel);
-    const Rect header{left, top, middle.w, size::view_header};
-    const float bar = s.sentence() ? draw_change_bar(s, {left, header.bottom(), middle.w, kBar}) : 0;
-    const float chips = bar + (s.sentence() && s.sentence()->trace->has_weights()
-                                   ? draw_changes(s, {left, header.bottom() + bar, middle.w, kBar})
-                                   : 0);
-    const bool lists = view && view->lists_choices;
-    const float generation = s.sentence() ? generation_bar_height(s, !lists) : 0;
-    const Rect center{left, header.bottom() + chips, middle.w,
-                      middle.bottom() - header.bottom() - chips - generation};
-    s.of<LayoutState>().center = {center.w, center.h};
-    ui.name("center", center);
-    if (view) draw_header(s, header, *view);
-    if (s.sentence())
-        draw_center(s, center, *view);
-    else if (s.answer && (s.answer->sentence || !s.answer->model_error.empty()))
-        draw_start_sentences(s, center);
-    fade_old("center", center);
-    if (generation > 0) draw_generation_bar(s, {left, center.bottom(), middle.w, generation}, !lists);
-    if (narrow && !closed)
-        ui.list->ChannelsMerge();
-    else if (!closed)
-        draw_panel();
-    if (guide > 0) draw_guide(s, {0, w.h - bottom, w.w, guide});
-    if (status > 0) draw_status_bar(s, {0, w.h - status, w.w, status});
+    if (p.status > 0) draw_status_bar(s, {0, w.h - p.status, w.w, p.status});
 }
 
 }  // namespace headlight

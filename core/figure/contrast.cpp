@@ -33,12 +33,6 @@ std::span<const ContrastRow> contrasts() {
 
 const ContrastRow& contrast_row(Contrast contrast) { return contrasts()[static_cast<size_t>(contrast)]; }
 
-const ContrastRow* find_contrast(std::string_view name) {
-    for (const ContrastRow& row : contrasts())
-        if (name == row.name) return &row;
-    return nullptr;
-}
-
 std::string contrast_of_scale(const std::string& scale) { return scale == "linear" ? "range" : scale; }
 
 Contrast contrast_in_force(Contrast wanted, Index tokens) {

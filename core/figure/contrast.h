@@ -25,8 +25,7 @@ struct ContrastRow {
 };
 std::span<const ContrastRow> contrasts();
 const ContrastRow& contrast_row(Contrast contrast);
-/// Returns the row of that name, or null; "linear" of the former `--scale` is the true range.
-const ContrastRow* find_contrast(std::string_view name);
+/// "linear" of `--scale` is the true range.
 std::string contrast_of_scale(const std::string& scale);
 
 constexpr int kManyTokens = 64;     // above this many along a side, automatic is the square root

@@ -25,12 +25,6 @@ const FigureKind* find_figure(std::string_view name) {
     return nullptr;
 }
 
-Status write_figure(const std::filesystem::path& path, const FigureKind& kind,
-                    std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool) {
-    TRY(const Drawing drawing, kind.make(std::move(trace), options, pool));
-    return write_page(path, drawing);
-}
-
 int label_step(double cell, double apart) {
     for (int decade = 1; decade < kOneLabel; decade *= 10)
         for (const int k : {1, 2, 5})

@@ -53,10 +53,6 @@ Result<Drawing> heads_figure(std::shared_ptr<const Trace> trace, const FigureOpt
 /// Returns " Row 3 is fully masked: …" for captions, "" if no row of the head is (MaskPlan).
 std::string fully_masked_note(const Trace& trace, int block, int head);
 
-/// Draws a figure and writes it, whole or not at all.
-Status write_figure(const std::filesystem::path& path, const FigureKind& kind,
-                    std::shared_ptr<const Trace> trace, const FigureOptions& options, ThreadPool& pool);
-
 /// Holds the colors of a page.
 struct PageColors {
     Rgb text{0x14, 0x17, 0x1B}, secondary{0x41, 0x4A, 0x54}, caption{0x5F, 0x68, 0x73},

@@ -13,6 +13,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "figure/colormap.h"
+#include "io/file_version.h"
 #include "io/mapped_file.h"
 #include "io/output_file.h"
 
@@ -24,7 +25,6 @@ constexpr const char* kAxisNames[] = {"rows", "columns"};
 constexpr const char* kMarkNames[] = {"squares", "dots"};
 constexpr const char* kTurnedNames[] = {"auto", "always", "never"};
 constexpr const char* kFormat = "headlight-figure";
-constexpr int kVersion = 1;
 constexpr size_t kLongest = 2000;
 
 std::span<const char* const> names_of(Contrast FigureStyle::*) {
@@ -184,13 +184,11 @@ std::span<const FigurePreset> built_in_presets() {
 
 Status apply_preset(FigureStyle& style, const FigurePreset& preset) {
     for (const auto& [name, given] : preset.fields) {
-        const bool former = name == "scale";  // former name of the contrast
-        const StyleField* field = find_field(former ? "contrast" : name);
-        const std::string text = former ? contrast_of_scale(given) : given;
+        const StyleField* field = find_field(name);
         if (!field)
             return Error{"The preset " + shortened(preset.name) + " sets " + in_quotes(name) +
                          ", which no figure has; take it out."};
-        TRY_STATUS(set_field(style, *field, text));
+        TRY_STATUS(set_field(style, *field, given));
     }
     return success();
 }
@@ -210,9 +208,8 @@ Result<FigurePreset> parse_preset(std::string_view text, const std::string& file
                         " is not a preset of a figure; choose a .json file that Headlight saved as one."};
     if (!root.is_object()) return foreign;
     TRY(const std::string format, json_string(root, "format", "", file));
-    TRY(const int64_t version, json_integer(root, "version", 0, 0, 1 << 20, file));
     if (format != kFormat) return foreign;
-    if (version > kVersion) return Error{file + " was saved by a newer version of Headlight; use that one."};
+    TRY_STATUS(check_version(root, file));
     FigurePreset out;
     TRY(out.name, json_string(root, "name", "preset", file));
     for (const auto& [key, value] : root.items()) {
@@ -234,7 +231,7 @@ Result<FigurePreset> open_preset(const std::filesystem::path& path) {
 }
 
 Status save_preset(const std::filesystem::path& path, const FigurePreset& preset) {
-    nlohmann::ordered_json root{{"format", kFormat}, {"version", kVersion}, {"name", preset.name}};
+    nlohmann::ordered_json root{{"format", kFormat}, {"version", kFileVersion}, {"name", preset.name}};
     for (const auto& [name, text] : preset.fields) root[name] = text;
     return write_file(path, json_text(root, 2) + "\n");
 }

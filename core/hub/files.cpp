@@ -266,12 +266,4 @@ Result<bool> add_hub_conversions(std::string_view json, const std::string& repos
     return !page.empty() && start + std::ssize(page) < count;
 }
 
-std::string git_blob_hash(std::string_view bytes) {
-    Digest digest(DigestKind::sha1);
-    digest.add("blob " + std::to_string(bytes.size()));
-    digest.add(std::string_view("\0", 1));
-    digest.add(bytes);
-    return digest.finish();
-}
-
 }  // namespace headlight

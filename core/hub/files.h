@@ -63,7 +63,4 @@ struct HubConversions {
 /// there is another page.
 Result<bool> add_hub_conversions(std::string_view json, const std::string& repository, HubConversions& found);
 
-/// Computes git's hash of a file: SHA-1 of "blob", its size, a zero and the bytes.
-std::string git_blob_hash(std::string_view bytes);
-
 }  // namespace headlight

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "io/json.h"
+#include "io/file_version.h"
 #include "io/output_file.h"
 #include "io/safetensors.h"
 
@@ -130,7 +130,9 @@ Status write_tsv(const std::filesystem::path& path, std::span<const NumberTable>
 Status write_json(const std::filesystem::path& path, std::span<const NumberTable> tables) {
     auto list = nlohmann::ordered_json::array();
     for (const NumberTable& t : tables) list.push_back(json_table(t));
-    return write_file(path, json_text(nlohmann::ordered_json{{"tables", std::move(list)}}) + "\n");
+    return write_file(
+        path,
+        json_text(nlohmann::ordered_json{{"version", kFileVersion}, {"tables", std::move(list)}}) + "\n");
 }
 
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (format 1.0).

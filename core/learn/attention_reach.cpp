@@ -56,10 +56,4 @@ std::span<const Reach> reaches() {
     return table;
 }
 
-const Reach& find_reach(const char* key) {
-    for (const Reach& reach : reaches())
-        if (std::string_view(reach.key) == key) return reach;
-    fail_check(key, __FILE__, __LINE__);
-}
-
 }  // namespace headlight

@@ -27,6 +27,5 @@ struct Reach {
 
 /// Lists recurrence, convolution, dilated convolution, full, windowed, strided and low-rank attention.
 std::span<const Reach> reaches();
-const Reach& find_reach(const char* key);
 
 }  // namespace headlight

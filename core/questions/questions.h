@@ -34,51 +34,49 @@
 
 namespace headlight {
 
-/// Defines a row of the table: the request's type, the function that answers it, its name. The type may have
+/// Defines a row of the table: the request's type, the function that answers it. The type may have
 /// two members: clamp_to(trace) moves blocks, tokens and positions to the nearest that the trace has;
 /// valid_for(shown) says whether its answer applies to the shown head, whose tokens label it in views.
 template <class Request, auto Function>
 struct QuestionRow {
     using Asks = Request;
     static constexpr auto answer = Function;  // (trace or runs, request, pool, cancel)
-    const char* name;
 };
 
-/// Lists every question, one row each.
-inline constexpr std::tuple kQuestions{
-    QuestionRow<LinksRequest, answer_links>{"links"},
-    QuestionRow<StepsRequest, answer_steps>{"steps"},
-    QuestionRow<DeltaMapsRequest, answer_delta_maps>{"delta_maps"},
-    QuestionRow<DeltaSplitRequest, answer_delta_split>{"delta_split"},
-    QuestionRow<ProjectionRequest, answer_projection>{"projection"},
-    QuestionRow<LensRequest, answer_lens>{"lens"},
-    QuestionRow<AttributionRequest, answer_attribution>{"attribution"},
-    QuestionRow<GraphRequest, answer_graph>{"graph"},
-    QuestionRow<RolloutRequest, answer_rollout>{"rollout"},
-    QuestionRow<HeadMapRequest, answer_head_map>{"head_map"},
-    QuestionRow<RandomStatisticsRequest, answer_random_statistics>{"random_statistics"},
-    QuestionRow<HeadPairRequest, answer_head_pair>{"head_pair"},
-    QuestionRow<DeltaPairRequest, answer_delta_pair>{"delta_pair"},
-    QuestionRow<PredictionPairRequest, answer_prediction_pair>{"prediction_pair"},
-    QuestionRow<MovedRequest, answer_moved>{"moved"},
-    QuestionRow<MetricRequest, answer_metric>{"metric"},
-    QuestionRow<StagesRequest, answer_stages>{"stages"},
-    QuestionRow<WordAlignmentRequest, answer_word_alignment>{"word_alignment"},
-    QuestionRow<LayerPatternsRequest, answer_layer_patterns>{"layer_patterns"},
-    QuestionRow<PositionsRequest, answer_positions>{"positions"},
-    QuestionRow<BlockWeightsRequest, answer_block_weights>{"block_weights"},
-    QuestionRow<BlockChainRequest, answer_block_chain>{"block_chain"},
-    QuestionRow<HeadsChainRequest, answer_heads_chain>{"heads_chain"},
-    QuestionRow<PageRequest, answer_page>{"page"},
-    QuestionRow<TokenChoicesRequest, answer_token_choices>{"token_choices"},
-    QuestionRow<PatchMapRequest, answer_patch_map>{"patch_map"},
-    QuestionRow<ScoreOriginsRequest, answer_score_origins>{"score_origins"},
-    QuestionRow<CircuitsRequest, answer_circuits>{"circuits"},
-    QuestionRow<CompositionRequest, answer_composition>{"composition"},
-    QuestionRow<DossierRequest, answer_dossier>{"dossier"},
-    QuestionRow<InfluenceMapRequest, answer_influence_map>{"influence_map"},
-    QuestionRow<AttentionBesideRequest, answer_attention_beside>{"attention_beside"},
-    QuestionRow<TokenScoresRequest, answer_token_scores>{"token_scores"}};
+/// The table of questions: every question has one row.
+inline constexpr std::tuple kQuestions{QuestionRow<LinksRequest, answer_links>{},
+                                       QuestionRow<StepsRequest, answer_steps>{},
+                                       QuestionRow<DeltaMapsRequest, answer_delta_maps>{},
+                                       QuestionRow<DeltaSplitRequest, answer_delta_split>{},
+                                       QuestionRow<ProjectionRequest, answer_projection>{},
+                                       QuestionRow<LensRequest, answer_lens>{},
+                                       QuestionRow<AttributionRequest, answer_attribution>{},
+                                       QuestionRow<GraphRequest, answer_graph>{},
+                                       QuestionRow<RolloutRequest, answer_rollout>{},
+                                       QuestionRow<HeadMapRequest, answer_head_map>{},
+                                       QuestionRow<RandomStatisticsRequest, answer_random_statistics>{},
+                                       QuestionRow<HeadPairRequest, answer_head_pair>{},
+                                       QuestionRow<DeltaPairRequest, answer_delta_pair>{},
+                                       QuestionRow<PredictionPairRequest, answer_prediction_pair>{},
+                                       QuestionRow<MovedRequest, answer_moved>{},
+                                       QuestionRow<MetricRequest, answer_metric>{},
+                                       QuestionRow<StagesRequest, answer_stages>{},
+                                       QuestionRow<WordAlignmentRequest, answer_word_alignment>{},
+                                       QuestionRow<LayerPatternsRequest, answer_layer_patterns>{},
+                                       QuestionRow<PositionsRequest, answer_positions>{},
+                                       QuestionRow<BlockWeightsRequest, answer_block_weights>{},
+                                       QuestionRow<BlockChainRequest, answer_block_chain>{},
+                                       QuestionRow<HeadsChainRequest, answer_heads_chain>{},
+                                       QuestionRow<PageRequest, answer_page>{},
+                                       QuestionRow<TokenChoicesRequest, answer_token_choices>{},
+                                       QuestionRow<PatchMapRequest, answer_patch_map>{},
+                                       QuestionRow<ScoreOriginsRequest, answer_score_origins>{},
+                                       QuestionRow<CircuitsRequest, answer_circuits>{},
+                                       QuestionRow<CompositionRequest, answer_composition>{},
+                                       QuestionRow<DossierRequest, answer_dossier>{},
+                                       QuestionRow<InfluenceMapRequest, answer_influence_map>{},
+                                       QuestionRow<AttentionBesideRequest, answer_attention_beside>{},
+                                       QuestionRow<TokenScoresRequest, answer_token_scores>{}};
 
 template <class Rows>
 struct RequestsOf;

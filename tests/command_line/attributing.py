@@ -35,9 +35,6 @@ def tokens_are_scored_by_every_method():
         assert abs(found["sum"] - sum(found["scores"])) < 1e-3 * max(1, abs(found["sum"]))
         seen.add(tuple(found["scores"]))
     assert len(seen) == len(METHODS)
-    assert attribute("--method", "gradient", "--metric", "ball") == attribute("--metric", "ball"), (
-        "an older name, and the default"
-    )
     assert (
         attribute("--metric", "ball")["value"]
         == attribute("--metric", "logit(ball)")["value"]

@@ -9,7 +9,7 @@ from program import FOLDER, MODELS, pdf_text, refused, run, run_json
 
 def masks_and_changes():
     sentence = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red"
-    both = run_json("compare --change forbid:16>4 --change forbid:16>10 --json", "--text", sentence)
+    both = run_json("compare --change mask:16>4 --change mask:16>10 --json", "--text", sentence)
     ball = next(t for t in both["next"] if t["token"] == "ball")
     assert ball["a"] > 0.9 and ball["b"] < ball["a"], ball
     assert len(both["heads"]) == 32 and all(0 <= h["distance"] <= 1 for h in both["heads"])
@@ -51,7 +51,7 @@ def masks_and_changes():
         ["--ablate", "9.9"],
         ["--ablate", "1.2:loud"],
         ["--change", "dance"],
-        ["--change", "forbid:9>1"],
+        ["--change", "mask:9>1"],
     ):
         run("trace --ids 5,6,7 -o no.safetensors", *bad, status=1)
     mask.write_text("[[1,0],[0,1]]")
@@ -70,7 +70,7 @@ def masks_and_changes():
     )
     assert max(h["distance"] for h in patched["heads"] if h["layer"] == "1") > 1e-3
     keep = run_json(
-        "compare --ablate 3.2:keep --change forbid:9-16>3-4@0.0 --json", "--text", sentence
+        "compare --ablate 3.2:keep --change mask:9-16>3-4@0.0 --json", "--text", sentence
     )
     assert keep["heads"][0]["distance"] > 0
     longer = (
@@ -92,7 +92,7 @@ def masks_and_changes():
     for more in (
         ["--text-b", "Lily had a red hat. Tom had a blue hat. Lily gave Tom the red"],
         ["--model-b", MODELS / "gpt2"],
-        ["--change", "forbid:16>10"],
+        ["--change", "mask:16>10"],
         ["--with", "3.2"],
     ):
         for show in ("pattern", "delta", "next"):
@@ -101,7 +101,7 @@ def masks_and_changes():
             assert "A − B" in text or "different layers" in text and show == "delta", text
             assert "Reading" not in text, text
     run("render --view head --drop-sink -o sink.pdf", "--text", sentence)
-    for bad in ("freeze:9.9=x", "freeze:1.2=", "forbid:3-1>0", "score:1-2>0@0.0=3"):
+    for bad in ("freeze:9.9=x", "freeze:1.2=", "mask:3-1>0", "score:1-2>0@0.0=3"):
         run("trace --ids 5,6,7 -o no.safetensors", "--change", bad, status=1)
     assert "no token" in run("heads --text a --effect-on zzzzq", status=1).err.lower()
 
@@ -262,11 +262,11 @@ def rows_still_to_be_written_can_be_masked():
         == written("--change", "mask:0..>0@cross")
         == written(
             "--change",
-            "forbid:0..>0@cross.0",
+            "mask:0..>0@cross.0",
             "--change",
-            "forbid:0..>0@cross.1",
+            "mask:0..>0@cross.1",
             "--change",
-            "forbid:0..>0@cross.2",
+            "mask:0..>0@cross.2",
         )
     )
     for bad in ("mask:*>0@cross.9", "mask:9999..>0", "mask:99>0@cross", "mask:*>0@sideways"):

@@ -20,9 +20,10 @@ using namespace headlight;
 constexpr size_t kHeader = 6, kMaxEdits = 2, kEdit = 6;
 
 constexpr std::array kChanges = {
-    "score:1>0@0.0=1e39",  "forbid:1>0",          "temperature:1e-38", "ablate:0.0",       "allow:0-3>1-4",
-    "ablate:0.1:mean",     "freeze:0.0=Red wine", "skip-mlp:0",        "skip-attention:1", "positions:off",
-    "positions:shuffle:3", "temperature:0@0.1",   "forbid:0-2>0-2"};
+    "score:1>0@0.0=1e39", "mask:1>0",        "temperature:1e-38",   "ablate:0.0",
+    "unmask:0-3>1-4",     "ablate:0.1:mean", "freeze:0.0=Red wine", "skip-mlp:0",
+    "skip-attention:1",   "positions:off",   "positions:shuffle:3", "temperature:0@0.1",
+    "mask:0-2>0-2"};
 constexpr std::array kMasks = {"causal", "none", "window:2"};
 
 InputOptions typed(uint8_t text, uint8_t change, bool vision, bool pairs, bool translates) {

@@ -291,7 +291,7 @@ def main():
         mask[forbidden] = False
         hold(
             f"gpt2 forbid {forbidden}",
-            ours(folder, "--change", f"forbid:{forbidden[0]}>{forbidden[1]}"),
+            ours(folder, "--change", f"mask:{forbidden[0]}>{forbidden[1]}"),
             model(ids, attention_mask=additive(mask)).logits[0],
         )
         checks += 1

@@ -9,6 +9,7 @@
 #include "analysis/prediction/generate.h"
 #include "base/cast.h"
 #include "base/check.h"
+#include "figure/canvas.h"
 #include "figure/figure.h"
 #include "helpers.h"
 #include "questions/answering.h"
@@ -185,19 +186,24 @@ TEST_CASE("figures: the same bytes on two runs and with any number of threads") 
     const TemporaryFolder folder;
     ThreadPool one(1), three(3);
     const auto trace = trace_of(reference_model("gpt2"), {5, 9, 200, 31, 5, 9}, one);
+    const auto write_figure = [&](const std::filesystem::path& path, const FigureKind& kind,
+                                  const FigureOptions& options, ThreadPool& pool) -> Status {
+        TRY(const Drawing drawing, kind.make(trace, options, pool));
+        return write_page(path, drawing);
+    };
     for (const auto& kind : figure_kinds())
         for (const char* end : {".png", ".pdf", ".svg"}) {
             const auto a = folder.path / (std::string("a") + end), b = folder.path / (std::string("b") + end);
-            REQUIRE(write_figure(a, kind, trace, {}, one));
-            REQUIRE(write_figure(b, kind, trace, {}, three));
+            REQUIRE(write_figure(a, kind, {}, one));
+            REQUIRE(write_figure(b, kind, {}, three));
             CHECK(read_bytes(a).size() > 1000);
             CHECK(read_bytes(a) == read_bytes(b));
         }
-    CHECK(!write_figure(folder.path / "a.gif", *find_figure("head"), trace, {}, one));
+    CHECK(!write_figure(folder.path / "a.gif", *find_figure("head"), {}, one));
     FigureOptions huge;
     huge.width_px = 50000;
     huge.height_px = 50000;
-    CHECK(!write_figure(folder.path / "a.png", *find_figure("head"), trace, huge, one));
+    CHECK(!write_figure(folder.path / "a.png", *find_figure("head"), huge, one));
 }
 
 TEST_CASE("tokens of an outlying length are no part of the plane of embeddings") {

@@ -50,11 +50,6 @@ TEST_CASE("the table: one name a row, keys that exist, and no key twice without 
     CHECK(names.size() > 60);
 }
 
-TEST_CASE("F1 is made from the table; its text is golden") {
-    const std::string now = key_help_text(commands());
-    CHECK(golden("keys.txt", now) == now);
-}
-
 TEST_CASE("a line finds the longest name, in small or large letters, and says what is wrong") {
     const auto line = [](const char* text) { return parse_command(commands(), text); };
     CHECK(line("view lines")->command->name == "view lines");

@@ -31,7 +31,6 @@ TEST_CASE("contrast: positions of weights by hand, and weights at positions") {
         CHECK(shades.place(0, 1) == 0);
         for (const float at : {0.0f, 0.25f, 0.5f, 1.0f})
             CHECK(shades.place(shades.weight_at(at), 1) == doctest::Approx(at).epsilon(1e-5));
-        CHECK(find_contrast(contrasts()[i].name) == &contrasts()[i]);
     }
     CHECK(Shades{Contrast::range, 0, 0}.place(0, 0) == 0);
 }
@@ -53,13 +52,4 @@ TEST_CASE("contrast: the 99th percentile of unmasked weights") {
     Matrix large(400, 400);
     for (Index i = 0; i < large.size(); ++i) large.data()[i] = float(i) / float(large.size());
     CHECK(percentile_99(large) == doctest::Approx(0.99).epsilon(0.001));
-}
-
-TEST_CASE("contrast: presets of older versions name a scale") {
-    FigureStyle style;
-    REQUIRE(apply_preset(style, {"old", {{"scale", "linear"}}}));
-    CHECK(style.contrast == Contrast::range);
-    REQUIRE(apply_preset(style, {"old", {{"scale", "log"}}}));
-    CHECK(style.contrast == Contrast::log);
-    CHECK_FALSE(apply_preset(style, {"old", {{"scale", "cubic"}}}));
 }

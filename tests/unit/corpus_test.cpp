@@ -158,6 +158,9 @@ TEST_CASE("a dossier of other heads, or another file, is refused with a sentence
     CHECK(why(text, reference_model("gpt2")->config).find("open that model first") != std::string::npos);
     CHECK(why("{}", c).find("no dossier") != std::string::npos);
     CHECK(why("[1", c).find("sheet.json") != std::string::npos);
+    Json newer = Json::parse(text);
+    newer["version"] = 2;
+    CHECK(why(newer.dump(), c).find("newer version") != std::string::npos);
     for (const auto& change : {std::pair{"/heads/0/head", Json("9.9")},
                                {"/heads/0/strongest/0/weight", Json("x")},
                                {"/heads/0/strongest/0/query_place", Json{5, 2}},

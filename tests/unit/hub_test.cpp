@@ -61,10 +61,8 @@ TEST_CASE("digests are those of FIPS 180-4's examples, in pieces of any size") {
     }
 }
 
-TEST_CASE("a blob's hash is git's") {
-    CHECK(git_blob_hash("") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
-    CHECK(git_blob_hash("hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a");
-    CHECK(is_hub_hash(git_blob_hash("x")));
+TEST_CASE("a hash of the hub is 40 small hexadecimal digits, or 64") {
+    CHECK(is_hub_hash(std::string(40, 'a')));
     CHECK(!is_hub_hash(std::string(40, 'A')));
     CHECK(!is_hub_hash("../" + std::string(37, 'a')));
 }

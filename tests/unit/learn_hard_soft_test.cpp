@@ -13,6 +13,12 @@ using namespace headlight::learn;
 namespace {
 constexpr ReachSizes kSizes{.kernel = 3, .window = 5, .rank = 7};
 
+const Reach& find_reach(const char* key) {
+    const auto reach = std::find_if(reaches().begin(), reaches().end(),
+                                    [&](const Reach& r) { return std::string_view(r.key) == key; });
+    REQUIRE(reach != reaches().end());
+    return *reach;
+}
 double path(const char* key, double n) { return find_reach(key).path(n, kSizes); }
 double scored(const char* key, double n) { return find_reach(key).scores(n, kSizes); }
 }  // namespace

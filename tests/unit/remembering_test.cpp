@@ -69,39 +69,43 @@ TEST_CASE(
                   "one that breaks meanwhile is set aside too");
 }
 
-TEST_CASE("settings: a ranking is remembered by its key; older ones hold its number, or change that alone") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "settings.json";
-    const auto rank_of = [&](const char* text) {
-        write_bytes(path, text);
-        const int rank = load_settings(path).preferences.rank;
-        return rank < 0 ? std::to_string(rank) : std::string(head_statistics()[rank].key);
-    };
-    CHECK(rank_of(R"({"rank": 2})") == "induction");
-    CHECK(rank_of(R"({"rank": 6})") == "distance");
-    CHECK(rank_of(R"({"rank": -2})") == std::to_string(kRankByMoved));
-    CHECK(rank_of(R"({"rank": 3, "rank_by": "first"})") == "first");
-    CHECK(rank_of(R"({"rank": 1, "rank_by": "first"})") == "previous");
-    CHECK(rank_of(R"({"rank": 0, "rank_by": "of a newer version"})") == "entropy");
+TEST_CASE("settings: a ranking is remembered by its key") {
     Session s;
     s.preferences.rank = static_cast<int>(find_statistic("self") - head_statistics().data());
-    const Json fields = fields_of(s);
-    CHECK((fields["rank"] == 5 && fields["rank_by"] == "self"));
+    Json fields = fields_of(s);
+    CHECK(fields["rank"] == "self");
+    CHECK(read_settings(fields, "it").preferences.rank == s.preferences.rank);
+    fields["rank"] = "moved";
+    CHECK(read_settings(fields, "it").preferences.rank == kRankByMoved);
+    fields["rank"] = "unknown";
+    CHECK(read_settings(fields, "it").preferences.rank == 0);
 }
 
-TEST_CASE("settings: fields of a newer version survive a load and a save") {
+TEST_CASE("settings and labels of a newer version are neither read nor written over") {
     const TemporaryFolder folder;
     const auto path = folder.path / "settings.json";
-    write_bytes(
-        path,
-        R"({"version": 7, "future": {"deep": [1, 2]}, "dark": "automatic", "marks": [1], "text": "old"})");
+    const std::string newer = R"({"version": 2, "text": "old", "labels": {}})";
+    write_bytes(path, newer);
+    write_bytes(labels_path(path), newer);
+    const Session found = load_settings(path);
+    CHECK((found.notice.find("newer version") != std::string::npos && found.document.text.empty()));
+    CHECK_FALSE(remember_settings(path, Json::object(), fields_of(found), workspace_fields()));
+    const LabelEdit edit{"stories", "1.2", "copies"};
+    CHECK_FALSE(remember_labels(path, {&edit, 1}));
+    CHECK((read_bytes(path) == newer && read_bytes(labels_path(path)) == newer));
+}
+
+TEST_CASE("settings: fields that are not known survive a load and a save") {
+    const TemporaryFolder folder;
+    const auto path = folder.path / "settings.json";
+    write_bytes(path, R"({"future": {"deep": [1, 2]}, "dark": "automatic", "marks": [1], "text": "old"})");
     const Session before = load_settings(path);
     CHECK((before.notice.empty() && before.document.text == "old"));
     Session now = before;
     now.document.text = "new";
     REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
     const Json kept = json_at(path);
-    CHECK((kept["version"] == 7 && kept["future"]["deep"][1] == 2 && kept["dark"] == "automatic" &&
+    CHECK((kept["version"] == 1 && kept["future"]["deep"][1] == 2 && kept["dark"] == "automatic" &&
            kept["marks"] == Json::array({1}) && kept["text"] == "new"));
     now.preferences.dark = false;  // chosen here: then it is ours
     REQUIRE(remember_settings(path, fields_of(before), fields_of(now), workspace_fields()));
@@ -147,14 +151,13 @@ TEST_CASE(
     CHECK((both->at("stories").size() == 2 && both->at("stories").at("1.2") == "copies"));
     CHECK(remember_labels(settings, {&off, 1})->at("stories").count("1.2") == 0);
     CHECK(load_settings(settings).document.head_labels.at("stories").size() == 1);
-    Json newer = json_at(labels_path(settings));
-    newer["version"] = 9;
-    newer["colors"] = {{"sink", "red"}};
-    newer["labels"]["gpt2"]["0.1"] = {{"text", "rich"}};
-    write_bytes(labels_path(settings), newer.dump());
+    Json more = json_at(labels_path(settings));
+    more["colors"] = {{"sink", "red"}};
+    more["labels"]["gpt2"]["0.1"] = {{"text", "rich"}};
+    write_bytes(labels_path(settings), more.dump());
     REQUIRE(remember_labels(settings, {&a, 1}));
     const Json kept = json_at(labels_path(settings));
-    CHECK((kept["version"] == 9 && kept["colors"]["sink"] == "red" &&
+    CHECK((kept["version"] == 1 && kept["colors"]["sink"] == "red" &&
            kept["labels"]["gpt2"]["0.1"]["text"] == "rich" && kept["labels"]["stories"]["1.2"] == "copies"));
     for (int process = 0; process < 4; ++process)
         if (fork() == 0) {
@@ -171,56 +174,6 @@ TEST_CASE(
     }
     std::string notice;
     CHECK(find_labels(settings, notice).at("many").size() == 40);
-}
-
-TEST_CASE("old files open unchanged: settings with labels in them, a workspace, a preset") {
-    const TemporaryFolder folder;
-    const auto path = folder.path / "settings.json";
-    std::filesystem::copy(kTests / "unit/old/settings.json", path);
-    Session s = load_settings(path);
-    CHECK((s.notice.empty() && !s.preferences.dark && s.document.text == "naïve 😀" &&
-           s.preferences.colormap == "viridis" && s.selection.block == 1 &&
-           s.selection.locked == std::pair(3, 1) && s.preferences.window_width == 1280));
-    CHECK((s.document.changes().mask == "window:4" &&
-           s.document.changes().changes == std::vector<std::string>{"forbid:2>1"} &&
-           s.selection.view_name == "links" &&
-           s.preferences.recent_models == std::vector<std::string>{"/models/gpt2"}));
-    CHECK((s.document.head_labels.at("stories").at("1.2") == "copies" &&
-           s.document.head_labels.at("gpt2").at("5.1") == "induction"));
-    CHECK((!json_at(path).contains("head_labels") && json_at(path)["text"] == "naïve 😀"));
-    const LabelEdit off{"stories", "1.2", ""};
-    REQUIRE(remember_labels(path, {&off, 1}));
-    CHECK(load_settings(path).document.head_labels.at("stories").count("1.2") == 0);
-    const Session shown = load_settings(kTests / "unit/old/settings.json", false);
-    CHECK((shown.document.head_labels.at("gpt2").at("5.1") == "induction" &&
-           json_at(kTests / "unit/old/settings.json").contains("head_labels")));
-    auto workspace = open_workspace(kTests / "unit/old/workspace.headlight.json", {});
-    REQUIRE(workspace);
-    CHECK((workspace->document.text == "Lily had a red ball" && workspace->selection.block == 2 &&
-           workspace->selection.head == 3 && workspace->document.comparison.text == "Tom had a blue ball" &&
-           workspace->document.changes().changes.size() == 1));
-    CHECK((workspace->document.comparison.alignment.by_hand ==
-               std::vector<std::pair<int, int>>{{1, 2}, {3, -1}} &&
-           workspace->selection.locked == std::pair(2, 0)));
-    FigureStyle style;
-    const auto preset = open_preset(kTests / "unit/old/preset.json");
-    REQUIRE((preset && apply_preset(style, *preset)));
-    CHECK((style.width_mm == 85 && style.values && !style.color_bar));
-}
-
-TEST_CASE("old labels and traces open unchanged") {
-    const TemporaryFolder folder;
-    const auto settings = folder.path / "settings.json";
-    std::filesystem::copy(kTests / "unit/old/labels.json", labels_path(settings));
-    std::string notice;
-    CHECK(find_labels(settings, notice) == HeadLabels{{"stories", {{"2.1", "copies the colour"}}}});
-    CHECK(notice.empty());
-    const auto trace = open_trace(kTests / "unit/old/trace.safetensors");
-    REQUIRE(trace);
-    REQUIRE((*trace)->query_count(0) == 4);
-    const Matrix rows = (*trace)->pattern_rows(0, 0, 0, 4);
-    CHECK((rows(1, 0) == 0 && rows(1, 1) == 1));  // "cat" may not attend to "The"
-    for (int i = 0; i < 4; ++i) CHECK(rows.row(i).sum() == doctest::Approx(1));
 }
 
 }  // namespace headlight

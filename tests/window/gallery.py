@@ -27,11 +27,11 @@ CHANGES = ["mask:16>3", "mask:16>4", "mask:16>10"]
 STATES = {
     "head": [
         {"marks": 1},
-        {"changes": CHANGES, "change_bar": True, "rank": -2},
+        {"changes": CHANGES, "change_bar": True, "rank": "moved"},
         {"drop_sink": True},
     ],
     "delta": [{"delta_show": 2, "delta_split": 1, "delta_paths": True}],
-    "graph": [{"graph_flow": True}],
+    "graph": [{"graph_by": 2}],
     "compare": [
         {"compare": 2, "text_b": OTHER},
         {"compare": 2, "compare_show": 1, "text_b": OTHER},

@@ -166,15 +166,6 @@ std::vector<HelpGroup> key_help(std::span<const Command> table) {
     return out;
 }
 
-std::string key_help_text(std::span<const Command> table) {
-    std::string out;
-    for (const HelpGroup& group : key_help(table)) {
-        out += (out.empty() ? "" : "\n") + group.title + "\n";
-        for (const auto& [keys, help] : group.lines) out += "  " + padded(keys, 36) + help + "\n";
-    }
-    return out;
-}
-
 std::string list_commands(std::span<const Command> table) {
     std::string out;
     for (const Command& row : table)

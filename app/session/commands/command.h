@@ -137,7 +137,6 @@ struct HelpGroup {
     std::vector<std::pair<std::string, std::string>> lines;
 };
 std::vector<HelpGroup> key_help(std::span<const Command> table);
-std::string key_help_text(std::span<const Command> table);
 
 /// --commands: a line for each row with its name, keys and help.
 std::string list_commands(std::span<const Command> table);

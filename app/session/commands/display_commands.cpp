@@ -16,10 +16,8 @@ Command contrast_choice() {
     std::vector<std::pair<std::string, Contrast>> values;
     for (size_t i = 0; i < contrasts().size(); ++i)
         values.emplace_back(contrasts()[i].name, static_cast<Contrast>(i));
-    Command out = choice_row({"contrast", "Contrast", "next contrast: how weights become colors", "Ctrl+L"},
-                             std::move(values), preference(&Preferences::contrast));
-    out.alias = "scale";
-    return out;
+    return choice_row({"contrast", "Contrast", "next contrast: how weights become colors", "Ctrl+L"},
+                      std::move(values), preference(&Preferences::contrast));
 }
 
 void show_hints(CommandContext& c) {

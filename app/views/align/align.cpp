@@ -227,14 +227,15 @@ const char* no_cross(const Model& m) {
                ? nullptr
                : "Only a model with an encoder and a decoder aligns a source with a target.";
 }
-bool aligns_layer(const Session& s) { return s.of<AlignState>().of != AlignOf::head; }
+const char* aligns_layer(const Session& s) {
+    return s.of<AlignState>().of != AlignOf::head ? "alignment of" : nullptr;
+}
 
 }  // namespace
 
 View alignment_view() {
     return {.key = "alignment",
             .name = "Alignment",
-            .former = "align",
             .digit = '8',
             .draw = draw_alignment,
             .offered = reads_text,
@@ -242,9 +243,7 @@ View alignment_view() {
             .ask = ask_alignment,
             .beside = {draw_alignment_list, always<draw_alignment_inspector>},
             .of_target = true,
-            .lists_choices = true,
             .of_layer = aligns_layer,
-            .to_head = "alignment of",
             .numbers = alignment_numbers,
             .visit = visit_state<AlignState>};
 }

@@ -181,7 +181,6 @@ View architecture_view() {
             .page_h = 1000,
             .fills_window = true,
             .of_model = true,
-            .take_config = take_config,
             .numbers = architecture_numbers,
             .visit = visit_state<ArchitectureState>,
             .seen = seen_of<ArchitectureState>,

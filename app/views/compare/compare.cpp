@@ -268,7 +268,6 @@ std::string nothing_compared(const Scene& s) {
 View compare_view() {
     return {.key = "compare",
             .name = "Compare",
-            .former = "difference",
             .digit = '7',
             .draw = draw_compare,
             .ask = ask_compare,

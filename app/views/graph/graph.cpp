@@ -17,9 +17,6 @@ void GraphState::visit(FieldVisitor& v) {
     v.choose_among(share, kShares,
                    {"graph share", "Graph: share of each row", "how much of each row is drawn, in percent",
                     share_words()});
-    bool flow = by == Origins::flow;  // as older versions remember it
-    v.flag("graph_flow", flow);
-    if (flow != (by == Origins::flow)) by = flow ? Origins::flow : Origins::automatic;
     v.choose("graph_by", by,
              {"graph by",
               "Graph: origins by",

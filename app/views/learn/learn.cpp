@@ -195,7 +195,6 @@ View learn_view() {
             .page_w = 1280,
             .fills_window = true,
             .figure = learn_figure,
-            .take_picture = learn_takes_picture,
             .numbers = learn_numbers,
             .visit = visit_state<LearnState>,
             .seen = seen_of<LearnState>,

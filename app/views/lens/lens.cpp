@@ -216,7 +216,6 @@ std::vector<Command> lens_commands() { return {opens_view("lens", explain_row())
 View lens_view() {
     return {.key = "lens",
             .name = "Prediction",
-            .former = "next",
             .digit = '5',
             .draw = draw_lens,
             .missing = no_logits,

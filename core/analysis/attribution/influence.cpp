@@ -15,19 +15,18 @@ namespace headlight {
 
 std::span<const InfluenceMethodRow> influence_methods() {
     static constexpr std::array<InfluenceMethodRow, 7> kMethods{{
-        {InfluenceMethod::gradient, "jacobian", "gradient", "gradient norm",
+        {InfluenceMethod::gradient, "jacobian", "gradient norm",
          "length of the metric's gradient by the token's embedding", false, true},
-        {InfluenceMethod::input_x_gradient, "input-x-gradient", nullptr, "input × gradient",
+        {InfluenceMethod::input_x_gradient, "input-x-gradient", "input × gradient",
          "embedding times that gradient", true, true},
-        {InfluenceMethod::integrated_gradients, "integrated-gradients", nullptr, "integrated gradients",
+        {InfluenceMethod::integrated_gradients, "integrated-gradients", "integrated gradients",
          "the same along the way from a baseline; they sum to the metric's change", true, true},
-        {InfluenceMethod::contribution, "contribution", nullptr, "contribution",
+        {InfluenceMethod::contribution, "contribution", "contribution",
          "lengths of what attention moves (α‖v W_O‖) against the residual, through all layers", false, false},
-        {InfluenceMethod::relevance, "relevance", nullptr, "relevance",
-         "patterns weighted by the metric's gradients", false, true},
-        {InfluenceMethod::rollout, "rollout", nullptr, "rollout", "mean patterns, through all layers", false,
-         false},
-        {InfluenceMethod::attribution_patching, "attribution-patching", nullptr, "attribution patching",
+        {InfluenceMethod::relevance, "relevance", "relevance", "patterns weighted by the metric's gradients",
+         false, true},
+        {InfluenceMethod::rollout, "rollout", "rollout", "mean patterns, through all layers", false, false},
+        {InfluenceMethod::attribution_patching, "attribution-patching", "attribution patching",
          "of two texts: how much of the metric the clean text's residual stream at each token would bring "
          "back, from 0 (corrupted) to 1 (clean), estimated from one reverse pass and added up over the "
          "layers",

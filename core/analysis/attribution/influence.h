@@ -32,7 +32,6 @@ enum class InfluenceMethod {
 struct InfluenceMethodRow {
     InfluenceMethod method;
     const char* word;   // on the command line
-    const char* other;  // another spelling; null: none
     const char* name;   // as shown to users
     const char* help;
     bool is_signed;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/quoted.h"
-#include "io/json.h"
+#include "io/file_version.h"
 #include "io/regular_file.h"
 
 namespace headlight {
@@ -189,6 +189,7 @@ std::string dossier_csv(const ModelConfig& c, const Dossier& dossier) {
 
 std::string dossier_json(const ModelConfig& c, const Dossier& dossier, const Corpus* sums) {
     nlohmann::ordered_json root{{"format", kDossierFormat},
+                                {"version", kFileVersion},
                                 {"model", dossier.model},
                                 {"texts", dossier.texts},
                                 {"tokens", dossier.tokens}};
@@ -212,6 +213,7 @@ Result<Dossier> parse_dossier(std::string_view text, const std::string& name, co
     TRY(const std::string format, json_string(root, "format", "", name));
     if (format != kDossierFormat)
         return Error{name + " is no dossier of heads: 'headlight heads --corpus … -o FILE.json' writes one."};
+    TRY_STATUS(check_version(root, name));
     Dossier out;
     TRY(out.model, json_string(root, "model", "", name));
     out.file = name;

@@ -193,46 +193,44 @@ using Target = ChangeTarget;
 
 // Follows the order of ChangeKind; the rows that ablate a head come first.
 constexpr ChangeRow kChanges[] = {
-    {Kind::zero, Target::head, "zero", nullptr, "its z is 0", true, parse_ablated<Kind::zero>, spell_ablated,
+    {Kind::zero, Target::head, "zero", "its z is 0", true, parse_ablated<Kind::zero>, spell_ablated,
      label_ablated<Kind::zero>, make_zero, false},
-    {Kind::mean, Target::head, "mean", nullptr, "its z is the mean over the positions", true,
+    {Kind::mean, Target::head, "mean", "its z is the mean over the positions", true,
      parse_ablated<Kind::mean>, spell_ablated, label_ablated<Kind::mean>, make_mean, true},
-    {Kind::uniform, Target::head, "uniform", nullptr, "it attends to all allowed keys alike", true,
+    {Kind::uniform, Target::head, "uniform", "it attends to all allowed keys alike", true,
      parse_ablated<Kind::uniform>, spell_ablated, label_ablated<Kind::uniform>, make_uniform, false},
-    {Kind::hard, Target::head, "hard", nullptr, "it attends to its strongest key alone", true,
+    {Kind::hard, Target::head, "hard", "it attends to its strongest key alone", true,
      parse_ablated<Kind::hard>, spell_ablated, label_ablated<Kind::hard>, make_hard, false},
-    {Kind::keep, Target::head, "keep", nullptr, "the other heads of its layer are removed", true,
+    {Kind::keep, Target::head, "keep", "the other heads of its layer are removed", true,
      parse_ablated<Kind::keep>, spell_ablated, label_keep, make_zero, false},
-    {Kind::temperature, Target::head, "temperature", nullptr, "scores are divided by it before the softmax",
-     false, parse_tempered, spell_tempered, label_tempered, temper, false},
-    {Kind::mask, Target::cells, "mask", "forbid", "these queries do not see these keys", false,
+    {Kind::temperature, Target::head, "temperature", "scores are divided by it before the softmax", false,
+     parse_tempered, spell_tempered, label_tempered, temper, false},
+    {Kind::mask, Target::cells, "mask", "these queries do not see these keys", false,
      parse_painted<Kind::mask>, spell_painted, label_mask, nullptr, false},
-    {Kind::unmask, Target::cells, "unmask", "allow", "these queries see these keys", false,
+    {Kind::unmask, Target::cells, "unmask", "these queries see these keys", false,
      parse_painted<Kind::unmask>, spell_painted, label_unmask, nullptr, false},
-    {Kind::score, Target::head, "score", nullptr, "a score is replaced", false, parse_score, spell_score,
-     label_score, edit_score, false},
-    {Kind::freeze, Target::head, "freeze", nullptr, "its pattern is that of another text", false,
-     parse_freeze, spell_freeze, label_freeze, freeze, false},
-    {Kind::skip_attention, Target::attention, "skip-attention", nullptr, "the block adds nothing", false,
+    {Kind::score, Target::head, "score", "a score is replaced", false, parse_score, spell_score, label_score,
+     edit_score, false},
+    {Kind::freeze, Target::head, "freeze", "its pattern is that of another text", false, parse_freeze,
+     spell_freeze, label_freeze, freeze, false},
+    {Kind::skip_attention, Target::attention, "skip-attention", "the block adds nothing", false,
      parse_skip<Kind::skip_attention>, spell_block, label_skip_attention, nullptr, false},
-    {Kind::skip_mlp, Target::mlp, "skip-mlp", nullptr, "the layer's MLP adds nothing", false,
+    {Kind::skip_mlp, Target::mlp, "skip-mlp", "the layer's MLP adds nothing", false,
      parse_skip<Kind::skip_mlp>, spell_block, label_skip_mlp, nullptr, false},
-    {Kind::positions, Target::positions, "positions", nullptr,
+    {Kind::positions, Target::positions, "positions",
      "the model is not told where tokens stand, or is told another order", false, parse_positions,
      spell_positions, label_positions, nullptr, false},
-    {Kind::patch_resid, Target::rows, "patch-resid", nullptr,
-     "what enters a layer there is that of another text", false, parse_patch<Kind::patch_resid>, spell_patch,
-     label_patch<Kind::patch_resid>, nullptr, false},
-    {Kind::patch_attention, Target::rows, "patch-attention", nullptr,
+    {Kind::patch_resid, Target::rows, "patch-resid", "what enters a layer there is that of another text",
+     false, parse_patch<Kind::patch_resid>, spell_patch, label_patch<Kind::patch_resid>, nullptr, false},
+    {Kind::patch_attention, Target::rows, "patch-attention",
      "what the block adds there is that of another text", false, parse_patch<Kind::patch_attention>,
      spell_patch, label_patch<Kind::patch_attention>, nullptr, false},
-    {Kind::patch_mlp, Target::rows, "patch-mlp", nullptr,
-     "what the layer's MLP adds there is that of another text", false, parse_patch<Kind::patch_mlp>,
-     spell_patch, label_patch<Kind::patch_mlp>, nullptr, false},
-    {Kind::patch_head, Target::head, "patch-head", nullptr, "its z there is that of another text", false,
+    {Kind::patch_mlp, Target::rows, "patch-mlp", "what the layer's MLP adds there is that of another text",
+     false, parse_patch<Kind::patch_mlp>, spell_patch, label_patch<Kind::patch_mlp>, nullptr, false},
+    {Kind::patch_head, Target::head, "patch-head", "its z there is that of another text", false,
      parse_patch<Kind::patch_head>, spell_patch, label_patch<Kind::patch_head>, give_z, false},
-    {Kind::noise, Target::rows, "noise", nullptr, "noise is added to these tokens' embeddings", false,
-     parse_noise, spell_noise, label_noise, nullptr, false},
+    {Kind::noise, Target::rows, "noise", "noise is added to these tokens' embeddings", false, parse_noise,
+     spell_noise, label_noise, nullptr, false},
 };
 
 }  // namespace
@@ -283,8 +281,7 @@ Result<Change> parse_change(const ModelConfig& c, const std::string& text) {
                       rest = colon == std::string::npos ? "" : text.substr(colon + 1);
     if (name == "ablate") return parse_ablation(c, rest);
     for (const ChangeRow& row : kChanges)
-        if (!row.ablates && (name == row.name || (row.alias && name == row.alias)))
-            return row.parse(c, text, rest);
+        if (!row.ablates && name == row.name) return row.parse(c, text, rest);
     return unusable(text, kEveryKind);
 }
 

@@ -87,7 +87,6 @@ struct ChangeRow {
     ChangeKind kind;
     ChangeTarget target;
     const char* name;   // before the colon of --change; of an ablation after "ablate:L.H:"
-    const char* alias;  // older spelling; null: none
     const char* help;   // effect, as shown to users
     bool ablates;       // ablates a head: --ablate reads it too
     /// Parses `rest`, the text after the colon; errors quote `text`, the whole.
@@ -117,7 +116,7 @@ Result<float> parse_temperature(const std::string& text);
 /// "patch-resid:16@3=TEXT", "patch-head:*@2.0" (of the unchanged run), "noise:3-5=SEED". The first four take
 /// an optional place (before the =): "@2.0" a head, "@2" a layer, "@encoder", "@decoder", "@cross" all layers
 /// of a kind, "@*" everywhere. mask and unmask take rows and columns "16", "3-5", "16.." (to the end), "*"
-/// (all). "forbid" and "allow" are read as mask and unmask. Refuses values that would overflow.
+/// (all). Refuses values that would overflow.
 Result<Change> parse_change(const ModelConfig& config, const std::string& text);
 
 /// Spells a change as parse_change reads it; a frozen pattern without a source text has no spelling.
