@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "base/utf8.h"
+#include "io/json.h"
 #include "paint/layout.h"
 #include "parts/sheet_frame.h"
 #include "session/commands/word_parsers.h"
@@ -17,6 +18,12 @@
 #include "views/views.h"
 
 namespace headlight {
+
+void SaveMenu::visit(FieldVisitor& v) {
+    v.report("save_path", path);
+    v.report("save_result", result);
+    v.report("preset_typed", preset_typed);
+}
 
 namespace fs = std::filesystem;
 

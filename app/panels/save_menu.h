@@ -33,6 +33,7 @@ struct SaveMenu {
     std::string preview_error;              // why the figure cannot be drawn
     std::pair<int, int> preview_box{0, 0};  // pixels that the preview may take
     float scroll = 0;
+    void visit(FieldVisitor& v);
 };
 
 void draw_save_menu(Scene& scene, Rect window);

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <tuple>
 
+#include "io/json.h"
 #include "parts/controls.h"
 #include "parts/intervention_rules.h"
 
 namespace headlight {
+
+void Painting::visit(FieldVisitor& v) { v.report("brush", static_cast<int>(brush)); }
 
 std::string change_text(const Scene& s, const Change& c) {
     return change_label(s.model()->config, c, {s.query_labels(), s.key_labels()});

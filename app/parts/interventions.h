@@ -28,6 +28,7 @@ struct Painting {
     std::map<PaintedCell, int> strokes;          // the stroke that painted a cell
     std::pair<int, int> scored{-1, -1};          // … whose score was changed last in this drag
     std::pair<int, int> rectangle_from{-1, -1};  // the corner of one that is being drawn
+    void visit(FieldVisitor& v);
 };
 
 /// Chips of the masks and changes in force, in every view; returns how much room they take.

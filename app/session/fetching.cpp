@@ -1,8 +1,16 @@
 #include "session/fetching.h"
 
 #include "base/check.h"
+#include "io/json.h"
 
 namespace headlight {
+
+void FetchState::visit(FieldVisitor& v) {
+    v.report("fetching", going != nullptr);
+    v.report("hub_typed", typed);
+    v.report("fetch_said", said);
+    v.report("fetched", fetched);
+}
 
 Fetching::Fetching(FetchRequest request, std::function<void()> done) : request_(std::move(request)) {
     thread_ = std::thread([this, done = std::move(done)] {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "hub/fetch.h"
+#include "session/field_visitors.h"
 
 namespace headlight {
 
@@ -46,6 +47,7 @@ struct FetchState {
     std::string said;     // of the last one, where it failed
     std::string fetched;  // the path of a model that has come, until it is opened or not wanted
     std::string name;     // … as it was asked for
+    void visit(FieldVisitor& v);
 };
 
 }  // namespace headlight

@@ -11,6 +11,7 @@
 #include "parts/metric.h"
 #include "session/commands/try_out.h"
 #include "session/fetching.h"
+#include "session/settings.h"
 #include "views/page.h"
 #include "views/views.h"
 
@@ -25,146 +26,160 @@ Json place_of(GLFWwindow* window) {
     return {x, y, glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE};
 }
 
-}  // namespace
+Json cell_json(const std::optional<std::pair<int, int>>& cell) {
+    return cell ? Json({cell->first, cell->second}) : Json();
+}
 
-Json window_report(WindowState& desk) {
-    Json widgets = Json::object();
+void report_window(WindowState& desk, Json& root) {
+    Json& widgets = root["widgets"] = Json::object();
     for (const auto& [path, place] : desk.ui->widgets) {
         const Rect r = desk.ui->pixels(place);
         widgets[path] = {r.x, r.y, r.w, r.h};
     }
-    const auto cell = [](const std::optional<std::pair<int, int>>& c) {
-        return c ? Json({c->first, c->second}) : Json();
-    };
-    Json root{
-        {"frame", desk.frames_drawn},
-        {"size", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
-        {"place", place_of(desk.window)},
-        {"scale", desk.ui->scale},
-        {"text", desk.fields.sentence.text()},
-        {"field_focused", desk.fields.sentence.focused},
-        {"second", desk.fields.second.text()},
-        {"layer", desk.session.selection.block},
-        {"head", desk.session.selection.head},
-        {"hovered", cell(desk.session.selection.hovered.cell)},
-        {"locked", cell(desk.session.selection.locked)},
-        {"hovered_head", cell(desk.session.selection.hovered.head)},
-        {"preview", cell(desk.session.selection.hovered.preview)},
-        {"notice", shown_notice(desk.scene())},
-        {"model_menu", desk.session.shows(Sheet::models) || desk.session.shows(Sheet::compared_models)},
-        {"left", desk.session.document.left_workspace},
-        {"busy", desk.worker->busy() || desk.worker->opening()},
-        {"opening", desk.worker->opening() ? desk.worker->opening()->path : ""},
-        {"hints", desk.session.guide == Guide::hints},
-        {"tries", desk.session.guide == Guide::tries},
-        {"trial", trial_in_force(desk.session) ? desk.session.document.trial->commands : ""},
-        {"sweeping", desk.session.document.sweeping},
-        {"dark", desk.session.preferences.dark},
-        {"drop_sink", desk.session.preferences.drop_sink},
-        {"widgets", widgets},
-        {"unexplained", desk.ui->unexplained()},
-        {"save_result", desk.session.of<SaveMenu>().result},
-        {"focus", desk.ui->focus()},
-        {"list", desk.ui->open_list()},
-        {"typing", ImGui::GetIO().WantTextInput},
-        {"save_path", desk.session.of<SaveMenu>().path},
-        {"fetching", desk.session.of<FetchState>().going != nullptr},
-        {"hub_typed", desk.session.of<FetchState>().typed},
-        {"fetch_said", desk.session.of<FetchState>().said},
-        {"fetched", desk.session.of<FetchState>().fetched},
-        {"path_typed", desk.session.of<ModelMenu>().path},
-        {"preset_typed", desk.session.of<SaveMenu>().preset_typed},
-        {"head_labels", desk.session.document.head_labels},
-        {"compared",
-         {desk.session.document.comparison.head.first, desk.session.document.comparison.head.second}},
-        {"mask", desk.session.document.intervention.mask.name()},
-        {"counted", desk.session.of<ChipsState>().counted},
-        {"metric", desk.session.document.metric.name},
-        {"changes", desk.session.document.intervention.changes.size()},
-        {"rank", desk.session.preferences.rank},
-        {"compared_what", static_cast<int>(desk.session.document.comparison.what)},
-        {"ties", desk.session.document.comparison.alignment.by_hand.size()},
-        {"text_b", desk.fields.other.text()},
-        {"presenting", desk.session.presenting},
-        {"slide", desk.session.slide},
-        {"slides", desk.session.document.slides.size()},
-        {"brush", static_cast<int>(desk.session.of<Painting>().brush)},
-    };
-    FieldReporter views_fields(root);
-    for (const StateVisit visit : desk.session.visits) visit(desk.session.views, views_fields);
+    root["frame"] = desk.frames_drawn;
+    root["size"] = {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y};
+    root["place"] = place_of(desk.window);
+    root["scale"] = desk.ui->scale;
+    root["unexplained"] = desk.ui->unexplained();
+    root["focus"] = desk.ui->focus();
+    root["list"] = desk.ui->open_list();
+    root["typing"] = ImGui::GetIO().WantTextInput;
+    root["text"] = desk.fields.sentence.text();
+    root["field_focused"] = desk.fields.sentence.focused;
+    root["second"] = desk.fields.second.text();
+    root["text_b"] = desk.fields.other.text();
+    root["busy"] = desk.worker->busy() || desk.worker->opening();
+    root["opening"] = desk.worker->opening() ? desk.worker->opening()->path : "";
+}
+
+/// What is open and chosen, beside what is remembered of it.
+void report_session(WindowState& desk, Json& root) {
+    Session& session = desk.session;
+    const Selection& selection = session.selection;
+    const Document& document = session.document;
+    root["hovered"] = cell_json(selection.hovered.cell);
+    root["locked"] = cell_json(selection.locked);
+    root["hovered_head"] = cell_json(selection.hovered.head);
+    root["preview"] = cell_json(selection.hovered.preview);
+    root["notice"] = shown_notice(desk.scene());
+    root["model_menu"] = session.shows(Sheet::models) || session.shows(Sheet::compared_models);
+    root["left"] = document.left_workspace;
+    root["hints"] = session.guide == Guide::hints;
+    root["tries"] = session.guide == Guide::tries;
+    root["trial"] = trial_in_force(session) ? document.trial->commands : "";
+    root["sweeping"] = document.sweeping;
+    root["head_labels"] = document.head_labels;
+    root["mask"] = document.intervention.mask.name();
+    root["metric"] = document.metric.name;
+    root["changes"] = document.intervention.changes.size();
+    root["presenting"] = session.presenting;
+    root["slide"] = session.slide;
+    root["slides"] = document.slides.size();
     for (const StyleField& field : style_fields())
-        root["figure"][field.name] = field_text(desk.session.of<SaveMenu>().style, field);
-    if (desk.answer) {
-        root["model_error"] = desk.answer->model_error;
-        root["failure"] = desk.answer->failure;
-        root["other_error"] = desk.answer->other_error;
-        root["shown_text_b"] = desk.answer->other ? desk.answer->other->text : "";
-        const auto* sweep = desk.answer->job<HeadSweep>();
-        root["swept"] = sweep ? sweep->ended() ? "ended" : "going on" : "";
-        if (const auto* patching = desk.answer->job<PatchSweep>()) {
-            const PatchMapFound found = patching->found();
-            root["patched"] = {found.map.done, found.map.cells, found.refusal};
-        }
-        if (const auto* map = desk.answer->job<InfluenceMapSweep>()) {
-            const InfluenceMapFound found = map->found();
-            root["influence_map"] = {found.map ? found.map->done : 0, found.map ? found.map->norms.rows() : 0,
-                                     found.refusal};
-        }
-        if (const auto* scores = desk.answer->job<TokenScoresSweep>()) {
-            const TokenScores found = scores->found();
-            root["token_scores"] = {found.found ? found.found->sum : 0.0f, found.found != nullptr,
-                                    found.refusal};
-        }
-        if (const auto* dossier = desk.answer->job<CorpusSweep>()) {
-            const CorpusSweep::Found found = dossier->found();
-            root["corpus_read"] = {found.done, found.texts, found.refusal};
-        }
-        root["shown_head"] = {desk.answer->block, desk.answer->head};
-        if (desk.answer->sentence) {
-            root["model"] = desk.answer->sentence->model->name;
-            root["milliseconds"] = desk.answer->sentence->milliseconds;
-            root["shown_text"] = desk.answer->sentence->text;
-            root["shown_second"] = desk.answer->sentence->second;
-            const SentenceResult& s = *desk.answer->sentence;
-            const Scene scene = desk.scene();
-            for (const Change& change : desk.session.document.intervention.changes)
-                root["change_list"].push_back(change_name(s.model->config, change));
-            root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
-            if (const MetricReport* metric = metric_report(scene))
-                root["metric_now"] = {metric->before.value, metric->now.value, metric->refusal};
-            if (const auto* explained = desk.answer->found<AttributionRequest>())
-                root["explained"] = {explained->answer.token, explained->answer.against,
-                                     explained->answer.logit, explained->asked.position};
-            if (const auto* split = desk.answer->found<DeltaSplitRequest>())
-                root["explained_delta"] = {split->answer.token, split->answer.against};
-            if (s.trace) root["metric_label"] = metric_text(scene);
-            if (!s.effects.empty())
-                root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a,
-                                  s.effects[0].b};
-            if (s.written)
-                root["written"] = {{"labels", s.written->labels},
-                                   {"text", s.written->text},
-                                   {"step", s.step},
-                                   {"ended", s.written->generation.ended},
-                                   {"forced", desk.session.document.generation.forced.size()},
-                                   {"playing", desk.session.document.generation.playing}};
-            if (const auto* found = desk.answer->found<WordAlignmentRequest>())
-                root["alignment"] = {{"rows", found->answer.rows},
-                                     {"columns", found->answer.columns},
-                                     {"strongest", found->answer.strongest},
-                                     {"site", found->asked.block}};
-            if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
-            if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
-                root["next"] = s.predictions[0].tokens[0].label;
-            root["view"] = shown_view(desk.session, *s.model).name;
-            root["title"] = view_title(desk.scene(), shown_view(desk.session, *s.model));
-            if (const auto seen = shown_view(desk.session, *s.model).seen) {
-                const Viewport& v = seen(desk.session.views);
-                root["seen"] = {v.zoom, v.x, v.y};
-            }
-        }
-        if (desk.answer->cell) root["weight"] = desk.answer->cell->weight;
+        root["figure"][field.name] = field_text(session.of<SaveMenu>().style, field);
+}
+
+/// What views and panels tell of their own states.
+void report_states(Session& session, Json& root) {
+    constexpr StateVisit kPanels[] = {visit_state<SaveMenu>, visit_state<FetchState>, visit_state<ChipsState>,
+                                      visit_state<Painting>};
+    FieldReporter reporter(root);
+    for (const StateVisit visit : session.visits) visit(session.views, reporter);
+    for (const StateVisit visit : kPanels) visit(session.views, reporter);
+}
+
+void report_jobs(const WorkAnswer& answer, Json& root) {
+    const auto* sweep = answer.job<HeadSweep>();
+    root["swept"] = sweep ? sweep->ended() ? "ended" : "going on" : "";
+    if (const auto* patching = answer.job<PatchSweep>()) {
+        const PatchMapFound found = patching->found();
+        root["patched"] = {found.map.done, found.map.cells, found.refusal};
     }
+    if (const auto* map = answer.job<InfluenceMapSweep>()) {
+        const InfluenceMapFound found = map->found();
+        root["influence_map"] = {found.map ? found.map->done : 0, found.map ? found.map->norms.rows() : 0,
+                                 found.refusal};
+    }
+    if (const auto* scores = answer.job<TokenScoresSweep>()) {
+        const TokenScores found = scores->found();
+        root["token_scores"] = {found.found ? found.found->sum : 0.0f, found.found != nullptr, found.refusal};
+    }
+    if (const auto* dossier = answer.job<CorpusSweep>()) {
+        const CorpusSweep::Found found = dossier->found();
+        root["corpus_read"] = {found.done, found.texts, found.refusal};
+    }
+}
+
+void report_answers(const WorkAnswer& answer, Json& root) {
+    if (const auto* explained = answer.found<AttributionRequest>())
+        root["explained"] = {explained->answer.token, explained->answer.against, explained->answer.logit,
+                             explained->asked.position};
+    if (const auto* split = answer.found<DeltaSplitRequest>())
+        root["explained_delta"] = {split->answer.token, split->answer.against};
+    if (const auto* found = answer.found<WordAlignmentRequest>())
+        root["alignment"] = {{"rows", found->answer.rows},
+                             {"columns", found->answer.columns},
+                             {"strongest", found->answer.strongest}};
+    if (answer.cell) root["weight"] = answer.cell->weight;
+}
+
+/// What is shown of the sentence.
+void report_sentence(const WindowState& desk, const SentenceResult& s, Json& root) {
+    root["model"] = s.model->name;
+    root["shown_text"] = s.text;
+    root["shown_second"] = s.second;
+    root["tokens"] = s.labels.empty() ? std::vector<std::string>() : s.labels[0];
+    if (s.labels.size() > 1) root["target_tokens"] = s.labels[1];
+    if (!s.predictions.empty() && !s.predictions[0].tokens.empty())
+        root["next"] = s.predictions[0].tokens[0].label;
+    if (!s.effects.empty())
+        root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a, s.effects[0].b};
+    const Document& document = desk.session.document;
+    for (const Change& change : document.intervention.changes)
+        root["change_list"].push_back(change_name(s.model->config, change));
+    if (s.written)
+        root["written"] = {{"labels", s.written->labels},
+                           {"text", s.written->text},
+                           {"step", s.step},
+                           {"ended", s.written->generation.ended},
+                           {"forced", document.generation.forced.size()},
+                           {"playing", document.generation.playing}};
+}
+
+void report_view(const Scene& scene, Json& root) {
+    const View& view = shown_view(scene.session, *scene.model());
+    root["view"] = view.name;
+    root["title"] = view_title(scene, view);
+    if (scene.sentence()->trace) root["metric_label"] = metric_text(scene);
+    if (const MetricReport* metric = metric_report(scene))
+        root["metric_now"] = {metric->before.value, metric->now.value, metric->refusal};
+    if (!view.seen) return;
+    const Viewport& seen = view.seen(scene.states);
+    root["seen"] = {seen.zoom, seen.x, seen.y};
+}
+
+}  // namespace
+
+Json window_report(WindowState& desk) {
+    auto remembered = settings_fields(desk.session);
+    Json root = remembered ? *std::move(remembered) : Json::object();
+    root.erase("model");  // until it is open
+    root.erase("view");   // as its tab is called, below
+    report_window(desk, root);
+    report_session(desk, root);
+    report_states(desk.session, root);
+    if (!desk.answer) return root;
+    const WorkAnswer& answer = *desk.answer;
+    root["model_error"] = answer.model_error;
+    root["failure"] = answer.failure;
+    root["other_error"] = answer.other_error;
+    root["shown_text_b"] = answer.other ? answer.other->text : "";
+    root["shown_head"] = {answer.block, answer.head};
+    report_jobs(answer, root);
+    report_answers(answer, root);
+    if (!answer.sentence) return root;
+    report_sentence(desk, *answer.sentence, root);
+    report_view(desk.scene(), root);
     return root;
 }
 

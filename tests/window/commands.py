@@ -158,13 +158,13 @@ def undo_takes_back_comparisons_and_labels(display):
         w.wait(lambda r: r["view"] == "Compare")
         w.click("compare/what")
         w.click("compare/what/before and after")
-        w.wait(lambda r: r["compared_what"] == 1)
+        w.wait(lambda r: r["compare"] == 1)
         w.key("ctrl+z")
-        w.wait(lambda r: r["compared_what"] == 0 and r["head_labels"]["stories"]["1.2"] == "sink")
+        w.wait(lambda r: r["compare"] == 0 and r["head_labels"]["stories"]["1.2"] == "sink")
         w.key("ctrl+z")
         w.wait(lambda r: "1.2" not in r["head_labels"].get("stories", {}))
         w.key("ctrl+y", "ctrl+y")
-        w.wait(lambda r: r["compared_what"] == 1 and r["head_labels"]["stories"]["1.2"] == "sink")
+        w.wait(lambda r: r["compare"] == 1 and r["head_labels"]["stories"]["1.2"] == "sink")
 
 
 def every_control_is_reached_by_tab(display):

@@ -67,7 +67,7 @@ def a_first_start_shows_a_story(display):
         r = w.wait(
             lambda r: r["locked"] == [16, 4] and r["shown_head"] == [1, 2] and r["weight"] > 0.5
         )
-        assert r["text"] == LILY and r["rank"] == -1, "ranked by the weight of the cell"
+        assert r["text"] == LILY and r["rank"] == "cell", "ranked by the weight of the cell"
         w.click("hint/done")
         w.wait(lambda r: r["tries"] and not r["hints"] and "tries/5" in r["widgets"])
         assert w.report()["locked"] == [16, 4], "what was a click on the guide stays there"

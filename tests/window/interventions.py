@@ -67,7 +67,7 @@ def two_heads_and_a_change_compared(display):
         w.wait(
             lambda r: (
                 r["view"] == "Compare"
-                and r["compared"] == [3, 2]
+                and [r["layer_b"], r["head_b"]] == [3, 2]
                 and r["shown_head"] == [1, 2]
                 and "compare/map/2" in r["widgets"]
             )
@@ -77,7 +77,7 @@ def two_heads_and_a_change_compared(display):
         w.click("compare/largest/0")
         w.wait(lambda r: r["locked"])
         w.click("compare/row/1.1")
-        w.wait(lambda r: r["compared"] == [1, 1])
+        w.wait(lambda r: [r["layer_b"], r["head_b"]] == [1, 1])
         w.click("tab/Heat map")
         w.click("change/ablate")
         w.wait(lambda r: r["changes"] == 1)
@@ -288,9 +288,9 @@ def two_sentences_tied_and_patched(display):
         w.wait(lambda r: r["hovered"] == [16, 0])
         w.click("compare/a/9")
         w.click("compare/b/9")
-        w.wait(lambda r: r["ties"] == 1)
+        w.wait(lambda r: len(r["tied"]) == 1)
         w.click("compare/untie")
-        w.wait(lambda r: r["ties"] == 0)
+        w.wait(lambda r: len(r["tied"]) == 0)
         w.click("compare/patch")
         w.wait(
             lambda r: (

@@ -97,7 +97,7 @@ def two_heads_are_compared_in_one_action(display):
         w.wait(
             lambda r: (
                 r["view"] == "Compare"
-                and r["compared"] == [3, 2]
+                and [r["layer_b"], r["head_b"]] == [3, 2]
                 and "compare/map/2" in r["widgets"]
                 and not r["busy"]
             )
