@@ -20,113 +20,116 @@
 
 namespace headlight {
 
-std::span<const Verb> verbs() {
-    static const Verb table[] = {
-        {"render", "draw a figure (.png, .svg, .pdf)",
-         "headlight render --text 'The cat sat on the mat.' -o heads.png\n"
-         "headlight render --text 'The cat sat on the mat.' --view head --layer 0 --head 0 -o head.pdf\n"
-         "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 "
-         "-o steps.svg\n"
-         "headlight render --text 'The cat sat on the mat.' --view head --layer 1 --head 1 -o weights.csv\n"
-         "headlight render --text 'The cat sat.' --view head --all-heads -o head.svg\n"
-         "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 "
-         "-o compare.pdf",
-         declare_render},
-        {"trace", "write the activations of a forward pass as safetensors",
-         "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
-         "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_q' --capture '*hook_z' -o "
-         "qz.safetensors",
-         declare_trace},
-        {"tokenize", "print ids, tokens and offsets of JSON lines on standard input",
-         "echo '{\"text\": \"Hello world\", \"special\": true}' | headlight tokenize --model stories",
-         declare_tokenize},
-        {"heads", "print statistics of every head, one row per head",
-         "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
-         "headlight heads --random-repeat 48 --sort induction --json\n"
-         "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
-         "--metric 'ball - car' --sort effect\n"
-         "headlight heads --corpus texts.txt -o heads.html",
-         declare_heads},
-        {"generate", "continue a text, translate it, or fill its masks",
-         "headlight generate --text 'Once upon a time' --tokens 40\n"
-         "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7\n"
-         "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4",
-         declare_generate},
-        {"compare",
-         "compare two runs, or one before and after interventions: distance of each head's "
-         "patterns",
-         "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
-         "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
-         "--change 'mask:16>10' --json\n"
-         "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' "
-         "--json",
-         declare_compare},
-        {"patch", "activation patching: how much of a clean run's answer each activation restores",
-         "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
-         "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --what heads "
-         "--metric 'ball - car' -o patch.csv\n"
-         "headlight patch --clean 'The cat sat on the mat. The cat' --noise 1 --what resid_pre -o "
-         "patch.json\n"
-         "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
-         "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --head 1.2 "
-         "--metric 'ball - car'",
-         declare_patch},
-        {"attribute", "score how much each input token contributes to a prediction",
-         "headlight attribute --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
-         "--metric 'ball - car' --method input-x-gradient\n"
-         "headlight attribute --text 'The cat sat on the mat.' --method integrated-gradients --steps 100 "
-         "--baseline zero --json\n"
-         "headlight attribute --text 'The cat sat on the mat.' --method relevance -o relevance.npy\n"
-         "headlight attribute --text 'The cat sat on the mat.' --method relevance --over outputs -o "
-         "relevance.csv\n"
-         "headlight attribute --method attribution-patching --metric 'ball - car' "
-         "--clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
-         "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --json\n"
-         "headlight attribute --text 'The cat sat on the mat.' --method jacobian --probes 8 -o jacobian.csv\n"
-         "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors\n"
-         "headlight attribute --text 'Lily had a red ball. Tom had a blue ball.' --over written --tokens 20 "
-         "--parts sentences --method integrated-gradients",
-         declare_attribute},
-        {"circuits",
-         "analyze heads by their weights alone: QK and OV circuits, and composition with "
-         "other heads",
-         "headlight circuits --head 1.2\n"
-         "headlight circuits --head 1.2 --json --pairs 50 -o circuits.json\n"
-         "headlight circuits --model FOLDER -o scores.csv\n"
-         "headlight circuits --composition --pairs 10",
-         declare_circuits},
-        {"report", "write one HTML page: all heads, selected heads, statistics, predictions",
-         "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
-         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "
-         "1.2,3.0 --change 'mask:16>10' -o report.html\n"
-         "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --metric "
-         "'ball - car' -o report.html",
-         declare_report},
-        {"learn", "draw a station of Learn on a sentence, or write its numbers",
-         "headlight learn --list\n"
-         "headlight learn --station positions --text 'Bark is very cute and he is a dog' -o positions.pdf\n"
-         "headlight learn --station positions --set width=8 --set base=100 -o positions.json\n"
-         "headlight learn --station score-functions --layer 1 --head 2 --query 4 --set normalizer=sparsemax "
-         "-o scores.svg\n"
-         "headlight learn --station seq2seq --text 'The cat sat on the mat.' --set window=1 -o seq2seq.png\n"
-         "headlight learn --station masks --model FOLDER --text 'The cat sat.' --width-mm 178 -o masks.pdf\n"
-         "headlight learn --station pictures --model FOLDER --image photo.jpg -o patches.png",
-         declare_learn},
-        {"info", "print a model's configuration, shapes and parameter counts",
-         "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
-        {"models", "list the models found on this computer", "headlight models\nheadlight models --json",
-         declare_models},
-        {"fetch", "download a model from the Hugging Face hub",
-         "headlight fetch openai-community/gpt2\n"
-         "headlight fetch Qwen/Qwen3-0.6B --revision main --json\n"
-         "headlight fetch unsloth/Qwen3-0.6B-GGUF --gguf Q4_K_M\n"
-         "headlight fetch --list",
-         declare_fetch},
-        {"completions", "print shell completions", "headlight completions bash", declare_completions},
-        {"man", "print the manual page", "headlight man", declare_man},
-    };
-    return table;
-}
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"render", "draw a figure (.png, .svg, .pdf)",
+     "headlight render --text 'The cat sat on the mat.' -o heads.png\n"
+     "headlight render --text 'The cat sat on the mat.' --view head --layer 0 --head 0 -o head.pdf\n"
+     "headlight render --text 'The cat sat on the mat.' --view steps --layer 1 --head 1 --mask window:3 "
+     "-o steps.svg\n"
+     "headlight render --text 'The cat sat on the mat.' --view head --layer 1 --head 1 -o weights.csv\n"
+     "headlight render --text 'The cat sat.' --view head --all-heads -o head.svg\n"
+     "headlight render --text 'The cat sat.' --text-b 'The dog sat.' --view compare --layer 1 --head 2 "
+     "-o compare.pdf",
+     declare_render},
+    {"trace", "write the activations of a forward pass as safetensors",
+     "headlight trace --text 'The cat sat.' -o trace.safetensors\n"
+     "headlight trace --text 'The cat sat.' --capture 'blocks.*.attn.hook_q' --capture '*hook_z' -o "
+     "qz.safetensors",
+     declare_trace},
+    {"tokenize", "print ids, tokens and offsets of JSON lines on standard input",
+     "echo '{\"text\": \"Hello world\", \"special\": true}' | headlight tokenize --model stories",
+     declare_tokenize},
+    {"heads", "print statistics of every head, one row per head",
+     "headlight heads --text 'The quick brown fox and the quick' --sort induction\n"
+     "headlight heads --random-repeat 48 --sort induction --json\n"
+     "headlight heads --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
+     "--metric 'ball - car' --sort effect\n"
+     "headlight heads --corpus texts.txt -o heads.html",
+     declare_heads},
+    {"generate", "continue a text, translate it, or fill its masks",
+     "headlight generate --text 'Once upon a time' --tokens 40\n"
+     "headlight generate --text 'Once upon a time' --temperature 0.8 --top-k 40 --seed 7\n"
+     "headlight generate --model translator --text 'The cat sat on the mat.' --beams 4",
+     declare_generate},
+    {"compare",
+     "compare two runs, or one before and after interventions: distance of each head's "
+     "patterns",
+     "headlight compare --text 'The cat sat on the mat.' --text-b 'The dog sat on the mat.'\n"
+     "headlight compare --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
+     "--change 'mask:16>10' --json\n"
+     "headlight compare --text 'The cat sat on the mat.' --change 'freeze:2.0=The dog sat on the mat.' "
+     "--json",
+     declare_compare},
+    {"patch", "activation patching: how much of a clean run's answer each activation restores",
+     "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
+     "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --what heads "
+     "--metric 'ball - car' -o patch.csv\n"
+     "headlight patch --clean 'The cat sat on the mat. The cat' --noise 1 --what resid_pre -o "
+     "patch.json\n"
+     "headlight patch --clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
+     "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --head 1.2 "
+     "--metric 'ball - car'",
+     declare_patch},
+    {"attribute", "score how much each input token contributes to a prediction",
+     "headlight attribute --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
+     "--metric 'ball - car' --method input-x-gradient\n"
+     "headlight attribute --text 'The cat sat on the mat.' --method integrated-gradients --steps 100 "
+     "--baseline zero --json\n"
+     "headlight attribute --text 'The cat sat on the mat.' --method relevance -o relevance.npy\n"
+     "headlight attribute --text 'The cat sat on the mat.' --method relevance --over outputs -o "
+     "relevance.csv\n"
+     "headlight attribute --method attribution-patching --metric 'ball - car' "
+     "--clean 'Mia had a red ball. Tom had a blue car. Mia gave Tom the red' "
+     "--corrupted 'Mia had a blue ball. Tom had a red car. Mia gave Tom the red' --json\n"
+     "headlight attribute --text 'The cat sat on the mat.' --method jacobian --probes 8 -o jacobian.csv\n"
+     "headlight attribute --text 'The cat sat.' --metric 'log p' --gradients gradients.safetensors\n"
+     "headlight attribute --text 'Lily had a red ball. Tom had a blue ball.' --over written --tokens 20 "
+     "--parts sentences --method integrated-gradients",
+     declare_attribute},
+    {"circuits",
+     "analyze heads by their weights alone: QK and OV circuits, and composition with "
+     "other heads",
+     "headlight circuits --head 1.2\n"
+     "headlight circuits --head 1.2 --json --pairs 50 -o circuits.json\n"
+     "headlight circuits --model FOLDER -o scores.csv\n"
+     "headlight circuits --composition --pairs 10",
+     declare_circuits},
+    {"report", "write one HTML page: all heads, selected heads, statistics, predictions",
+     "headlight report --text 'The cat sat on the mat. The cat' -o report.html\n"
+     "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --heads "
+     "1.2,3.0 --change 'mask:16>10' -o report.html\n"
+     "headlight report --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' --metric "
+     "'ball - car' -o report.html",
+     declare_report},
+    {"learn", "draw a station of Learn on a sentence, or write its numbers",
+     "headlight learn --list\n"
+     "headlight learn --station positions --text 'Bark is very cute and he is a dog' -o positions.pdf\n"
+     "headlight learn --station positions --set width=8 --set base=100 -o positions.json\n"
+     "headlight learn --station score-functions --layer 1 --head 2 --query 4 --set normalizer=sparsemax "
+     "-o scores.svg\n"
+     "headlight learn --station seq2seq --text 'The cat sat on the mat.' --set window=1 -o seq2seq.png\n"
+     "headlight learn --station masks --model FOLDER --text 'The cat sat.' --width-mm 178 -o masks.pdf\n"
+     "headlight learn --station pictures --model FOLDER --image photo.jpg -o patches.png",
+     declare_learn},
+    {"info", "print a model's configuration, shapes and parameter counts",
+     "headlight info --model stories\nheadlight info --model FOLDER --json", declare_info},
+    {"models", "list the models found on this computer", "headlight models\nheadlight models --json",
+     declare_models},
+    {"fetch", "download a model from the Hugging Face hub",
+     "headlight fetch openai-community/gpt2\n"
+     "headlight fetch Qwen/Qwen3-0.6B --revision main --json\n"
+     "headlight fetch unsloth/Qwen3-0.6B-GGUF --gguf Q4_K_M\n"
+     "headlight fetch --list",
+     declare_fetch},
+    {"completions", "print shell completions", "headlight completions bash", declare_completions},
+    {"man", "print the manual page", "headlight man", declare_man},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
 
 std::span<const Variable> environment() {
     static const Variable table[] = {

@@ -187,6 +187,30 @@ Result<HeadEffects> effects_of_heads(const Trace& trace, const Trace* own, const
     return head_effects(trace, own, wanted, pool);
 }
 
+namespace {
+
+void add_corpus_options(CLI::App& app, CorpusOptions& corpus) {
+    app.add_option("--corpus", corpus.file,
+                   "a file of texts, one per line ('-': standard input), or of JSON lines (.jsonl, "
+                   "'-.jsonl': strings, or objects with 'text'): statistics of each head over all texts "
+                   "with their spread, its strongest pairs of tokens, and the kinds of tokens it links");
+    app.add_option("--first-line", corpus.first_line,
+                   "number of the first line of --corpus, if FILE is a part of a corpus")
+        ->check(within(1, 1 << 30))
+        ->capture_default_str();
+    app.add_flag("--sums", corpus.sums,
+                 "add exact sums to the JSON of a corpus, as doubles that add up without rounding, so "
+                 "that parts of a corpus add up to the whole; and token ids of pairs");
+    app.add_option("--strongest", corpus.strongest, "with --corpus: token pairs to keep per head")
+        ->check(within(0, 1000))
+        ->capture_default_str();
+    app.add_option("-o,--output", corpus.output,
+                   "with --corpus: write an .html page with every head, .json or .csv; without it CSV, "
+                   "or --json");
+}
+
+}  // namespace
+
 std::function<Status()> declare_heads(CLI::App& app) {
     auto o = std::make_shared<HeadsOptions>();
     add_input_options(app, o->input);
@@ -208,23 +232,7 @@ std::function<Status()> declare_heads(CLI::App& app) {
     app.add_option("--random-repeat", o->random_repeat,
                    "measure on this many random tokens, repeated once, instead of a text")
         ->check(within(2, 1 << 20));
-    app.add_option("--corpus", o->corpus.file,
-                   "a file of texts, one per line ('-': standard input), or of JSON lines (.jsonl, "
-                   "'-.jsonl': strings, or objects with 'text'): statistics of each head over all texts "
-                   "with their spread, its strongest pairs of tokens, and the kinds of tokens it links");
-    app.add_option("--first-line", o->corpus.first_line,
-                   "number of the first line of --corpus, if FILE is a part of a corpus")
-        ->check(within(1, 1 << 30))
-        ->capture_default_str();
-    app.add_flag("--sums", o->corpus.sums,
-                 "add exact sums to the JSON of a corpus, as doubles that add up without rounding, so "
-                 "that parts of a corpus add up to the whole; and token ids of pairs");
-    app.add_option("--strongest", o->corpus.strongest, "with --corpus: token pairs to keep per head")
-        ->check(within(0, 1000))
-        ->capture_default_str();
-    app.add_option("-o,--output", o->corpus.output,
-                   "with --corpus: write an .html page with every head, .json or .csv; without it CSV, "
-                   "or --json");
+    add_corpus_options(app, o->corpus);
     app.add_option("--seed", o->seed, "seed of the random tokens")->capture_default_str();
     return [o, &app] {
         o->given = given_options(app);

@@ -32,38 +32,47 @@ nlohmann::ordered_json counts_json(const ModelConfig& c) {
     return out;
 }
 
-std::string as_json(const ModelConfig& c, const std::string& path) {
-    auto table = nlohmann::ordered_json::array();
+nlohmann::ordered_json parameters_json(const ModelConfig& c) {
+    auto out = nlohmann::ordered_json::array();
     for (const auto& row : parameter_table(c))
-        table.push_back({{"block", row.block},
-                         {"shape", row.shape},
-                         {"each", row.each},
-                         {"count", row.count},
-                         {"total", row.each * row.count}});
-    auto stacks = nlohmann::ordered_json::array();
+        out.push_back({{"block", row.block},
+                       {"shape", row.shape},
+                       {"each", row.each},
+                       {"count", row.count},
+                       {"total", row.each * row.count}});
+    return out;
+}
+
+nlohmann::ordered_json stacks_json(const ModelConfig& c) {
+    auto out = nlohmann::ordered_json::array();
     for (const auto& stack : c.stacks)
-        stacks.push_back({{"name", stack.name},
-                          {"layers", stack.layers},
-                          {"heads", stack.heads},
-                          {"kv_heads", stack.kv_heads},
-                          {"d_head", stack.d_head},
-                          {"d_mlp", stack.d_mlp},
-                          {"vocab", stack.vocab},
-                          {"causal", stack.causal},
-                          {"cross_attention", stack.cross},
-                          {"windows", stack.windows}});
-    const auto of_stacks = [&c](int StackConfig::*
-                                    number) {  // one number, or one for each stack where they differ
-        const int first = c.stacks.front().*number, last = c.stacks.back().*number;
-        return first == last ? nlohmann::ordered_json(first) : nlohmann::ordered_json::array({first, last});
-    };
+        out.push_back({{"name", stack.name},
+                       {"layers", stack.layers},
+                       {"heads", stack.heads},
+                       {"kv_heads", stack.kv_heads},
+                       {"d_head", stack.d_head},
+                       {"d_mlp", stack.d_mlp},
+                       {"vocab", stack.vocab},
+                       {"causal", stack.causal},
+                       {"cross_attention", stack.cross},
+                       {"windows", stack.windows}});
+    return out;
+}
+
+/// One number, or one for each stack where they differ.
+nlohmann::ordered_json of_stacks(const ModelConfig& c, int StackConfig::*number) {
+    const int first = c.stacks.front().*number, last = c.stacks.back().*number;
+    return first == last ? nlohmann::ordered_json(first) : nlohmann::ordered_json::array({first, last});
+}
+
+std::string as_json(const ModelConfig& c, const std::string& path) {
     const nlohmann::ordered_json out{{"path", path},
                                      {"family", c.family},
                                      {"layers", c.layers()},
-                                     {"heads", of_stacks(&StackConfig::heads)},
-                                     {"kv_heads", of_stacks(&StackConfig::kv_heads)},
+                                     {"heads", of_stacks(c, &StackConfig::heads)},
+                                     {"kv_heads", of_stacks(c, &StackConfig::kv_heads)},
                                      {"d_model", c.d_model},
-                                     {"d_head", of_stacks(&StackConfig::d_head)},
+                                     {"d_head", of_stacks(c, &StackConfig::d_head)},
                                      {"d_mlp", c.stacks[0].d_mlp},
                                      {"vocab", c.vocab},
                                      {"context", c.context},
@@ -73,9 +82,9 @@ std::string as_json(const ModelConfig& c, const std::string& path) {
                                      {"positions", position_scheme(c.positions).name},
                                      {"causal", c.decoder().causal},
                                      {"tied_unembedding", c.tied_unembedding},
-                                     {"stacks", stacks},
+                                     {"stacks", stacks_json(c)},
                                      {"parameters", parameter_count(c)},
-                                     {"parameter_table", table},
+                                     {"parameter_table", parameters_json(c)},
                                      {"counts", counts_json(c)}};
     return json_text(out, 2) + "\n";
 }

@@ -110,29 +110,34 @@ Status run(const PatchOptions& o) {
     return write_map(o, map, *runs.corrupted);
 }
 
+/// The clean and the corrupted run.
+void add_pair_options(CLI::App& app, PatchOptions& o) {
+    auto* clean = app.add_option("--clean", o.input.typed.text, "the text whose answer patching restores");
+    auto* corrupted =
+        app.add_option("--corrupted", o.corrupted,
+                       "a text with the same number of tokens and a different answer; clean activations are "
+                       "patched into its run");
+    auto* noise =
+        app.add_option("--noise", o.noise,
+                       "instead of --corrupted: add noise to these tokens of the clean text, 3-5 or "
+                       "3-5=SEED; 3 standard deviations of the token embeddings")
+            ->type_name("TOKENS");
+    auto* clean_ids = add_id_list(app, "--clean-ids", o.input.typed.ids, "token ids instead of --clean");
+    auto* corrupted_ids =
+        add_id_list(app, "--corrupted-ids", o.corrupted_ids, "token ids instead of --corrupted");
+    app.add_option("--target", o.input.typed.target,
+                   "what the decoder of an encoder-decoder model reads in both runs");
+    clean->excludes(clean_ids);
+    corrupted->excludes(corrupted_ids);
+    noise->excludes(corrupted)->excludes(corrupted_ids);
+}
+
 }  // namespace
 
 std::function<Status()> declare_patch(CLI::App& app) {
     auto o = std::make_shared<PatchOptions>();
     add_model_option(app, o->input);
-    auto* clean = app.add_option("--clean", o->input.typed.text, "the text whose answer patching restores");
-    auto* corrupted =
-        app.add_option("--corrupted", o->corrupted,
-                       "a text with the same number of tokens and a different answer; clean activations are "
-                       "patched into its run");
-    auto* noise =
-        app.add_option("--noise", o->noise,
-                       "instead of --corrupted: add noise to these tokens of the clean text, 3-5 or "
-                       "3-5=SEED; 3 standard deviations of the token embeddings")
-            ->type_name("TOKENS");
-    auto* clean_ids = add_id_list(app, "--clean-ids", o->input.typed.ids, "token ids instead of --clean");
-    auto* corrupted_ids =
-        add_id_list(app, "--corrupted-ids", o->corrupted_ids, "token ids instead of --corrupted");
-    app.add_option("--target", o->input.typed.target,
-                   "what the decoder of an encoder-decoder model reads in both runs");
-    clean->excludes(clean_ids);
-    corrupted->excludes(corrupted_ids);
-    noise->excludes(corrupted)->excludes(corrupted_ids);
+    add_pair_options(app, *o);
     std::vector<std::string> words;
     std::string help = "what to patch, and the cells: ";
     for (const PatchPartRow& row : patch_parts()) {

@@ -164,6 +164,18 @@ Status place(Entry& e, std::span<const std::byte> data, uint64_t alignment, cons
     return success();
 }
 
+/// Of the tensors' bytes.
+Result<uint64_t> alignment_of(const Gguf& file, const std::string& name) {
+    const Json& wanted = file.value("general.alignment");
+    const uint64_t alignment = wanted.is_null()              ? 32
+                               : wanted.is_number_unsigned() ? wanted.get<uint64_t>()
+                                                             : 0;
+    if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
+        return Error{name + ": general.alignment is " + shortened(json_text(wanted)) +
+                     ", which is not a power of two; convert the model with a current converter."};
+    return alignment;
+}
+
 }  // namespace
 
 const Json& Gguf::value(const std::string& key) const {
@@ -194,13 +206,7 @@ Result<Gguf> parse_gguf(std::span<const std::byte> bytes, const std::string& nam
     std::vector<Entry> table;
     for (uint64_t i = 0; i < tensors && !r.failed(); ++i) table.push_back(read_tensor_entry(r));
     if (r.failed()) return r.error();
-    const Json& wanted = out.value("general.alignment");
-    const uint64_t alignment = wanted.is_null()              ? 32
-                               : wanted.is_number_unsigned() ? wanted.get<uint64_t>()
-                                                             : 0;
-    if (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0)
-        return Error{name + ": general.alignment is " + shortened(json_text(wanted)) +
-                     ", which is not a power of two; convert the model with a current converter."};
+    TRY(const uint64_t alignment, alignment_of(out, name));
     const size_t header = 4 + r.at(),
                  start = std::min<size_t>(bytes.size(), (header + alignment - 1) / alignment * alignment);
     std::vector<ByteRange> ranges;

@@ -68,6 +68,16 @@ struct DotsAt {
     float* totals;  // [R][C]
 };
 
+template <int N>
+[[gnu::always_inline]] inline void store_joined(const Vec (&sums)[N][Lanes::kParts], float* totals) {
+    constexpr int kRounded = (N + kLanes - 1) / kLanes * kLanes;
+    Vec single[kRounded] = {};
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) single[i] = joined(sums[i]);
+#pragma GCC unroll 4
+    for (int i = 0; i < N; i += kLanes) store_some(totals + i, N - i, folded<kLanes / 2>(single + i));
+}
+
 template <int R, int C, bool Ahead>
 void dots_tile(const Dots& d, const DotsAt& at) {
     constexpr int64_t kParts = Lanes::kParts;
@@ -103,13 +113,7 @@ void dots_tile(const Dots& d, const DotsAt& at) {
                 sum[r * C + c][part] = fused(load_some(x + r * stride + k, left, 0),
                                              load_some(w[c] + k, left, 0), sum[r * C + c][part]);
     }
-    constexpr int kRounded = (R * C + kLanes - 1) / kLanes * kLanes;
-    Vec single[kRounded] = {};
-#pragma GCC unroll 16
-    for (int i = 0; i < R * C; ++i) single[i] = joined(sum[i]);
-#pragma GCC unroll 4
-    for (int i = 0; i < R * C; i += kLanes)
-        store_some(at.totals + i, R * C - i, folded<kLanes / 2>(single + i));
+    store_joined(sum, at.totals);
 }
 
 using DotsTile = void (*)(const Dots&, const DotsAt&);

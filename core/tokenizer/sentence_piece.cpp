@@ -155,12 +155,15 @@ Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes, const std
     return out;
 }
 
-Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
-    const auto whole = std::make_shared<PrefixTable<std::monostate>>();
-    for (size_t i = 0; i < file.pieces.size(); ++i)
-        if (file.kinds[i] == PieceKind::user_defined) whole->add(file.pieces[i], {});
-    const auto map_at = [charsmap = file.charsmap, whole](const AlignedText& text, size_t at,
-                                                          AlignedText& out) {
+namespace {
+
+/// Spelled as the file's table says, but for pieces that are taken whole.
+struct Mapping {
+    std::shared_ptr<const Charsmap> charsmap;
+    std::shared_ptr<const PrefixTable<std::monostate>> whole;
+
+    /// Appends what stands at a place; returns how many bytes that were.
+    size_t append(const AlignedText& text, size_t at, AlignedText& out) const {
         const std::string_view rest = std::string_view(text.bytes).substr(at);
         if (const auto* found = whole->longest(rest)) {
             out.append(text.slice(at, at + found->first.size()));
@@ -175,34 +178,49 @@ Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
             out.origin.resize(out.bytes.size(), text.covered(at, at + length));
         }
         return length;
-    };
-    return [map_at, join = file.join_blanks, add = file.add_blank, escape = file.escape_blanks](
-               const AlignedText& text, size_t max) -> Result<AlignedText> {
-        AlignedText mapped, out;
-        for (size_t at = 0; at < text.bytes.size() && mapped.bytes.size() <= max;)
-            at += map_at(text, at, mapped);
-        if (mapped.bytes.size() > max) return normalized_too_long();
-        if (join) {
-            mapped = mapped.slice(0, mapped.bytes.find_last_not_of(' ') + 1);
-            AlignedText joined;
-            for (size_t i = 0; i < mapped.bytes.size(); ++i) {
-                const bool again =
-                    mapped.bytes[i] == ' ' && (joined.bytes.empty() || joined.bytes.back() == ' ');
-                if (again) continue;
-                joined.bytes += mapped.bytes[i];
-                joined.origin.push_back(mapped.origin[i]);
-            }
-            mapped = std::move(joined);
-        }
-        if (mapped.bytes.empty()) return mapped;
-        if (add) mapped.prepend(" ");
-        for (size_t i = 0; i < mapped.bytes.size(); ++i) {
-            if (escape && mapped.bytes[i] == ' ')
-                out.bytes += kMetaspace;
-            else
-                out.bytes += mapped.bytes[i];
-            out.origin.resize(out.bytes.size(), mapped.origin[i]);
-        }
+    }
+};
+
+/// Without blanks at both ends, and with one between words.
+AlignedText without_extra_blanks(const AlignedText& text) {
+    const size_t end = text.bytes.find_last_not_of(' ') + 1;
+    AlignedText out;
+    for (size_t i = 0; i < end; ++i) {
+        if (text.bytes[i] == ' ' && (out.bytes.empty() || out.bytes.back() == ' ')) continue;
+        out.bytes += text.bytes[i];
+        out.origin.push_back(text.origin[i]);
+    }
+    return out;
+}
+
+AlignedText with_escaped_blanks(const AlignedText& text) {
+    AlignedText out;
+    for (size_t i = 0; i < text.bytes.size(); ++i) {
+        if (text.bytes[i] == ' ')
+            out.bytes += kMetaspace;
+        else
+            out.bytes += text.bytes[i];
+        out.origin.resize(out.bytes.size(), text.origin[i]);
+    }
+    return out;
+}
+
+}  // namespace
+
+Normalizer sentence_piece_normalizer(const SentencePieceFile& file) {
+    auto whole = std::make_shared<PrefixTable<std::monostate>>();
+    for (size_t i = 0; i < file.pieces.size(); ++i)
+        if (file.kinds[i] == PieceKind::user_defined) whole->add(file.pieces[i], {});
+    return [mapping = Mapping{file.charsmap, std::move(whole)}, join = file.join_blanks, add = file.add_blank,
+            escape = file.escape_blanks](const AlignedText& text, size_t max) -> Result<AlignedText> {
+        AlignedText out;
+        for (size_t at = 0; at < text.bytes.size() && out.bytes.size() <= max;)
+            at += mapping.append(text, at, out);
+        if (out.bytes.size() > max) return normalized_too_long();
+        if (join) out = without_extra_blanks(out);
+        if (out.bytes.empty()) return out;
+        if (add) out.prepend(" ");
+        if (escape) out = with_escaped_blanks(out);
         if (out.bytes.size() > max) return normalized_too_long();
         return out;
     };

@@ -84,6 +84,20 @@ struct Arrival {
     int id = -1;
     size_t from = std::string_view::npos;
 };
+
+/// The best way's pieces, last first; unknown ones in a row are one.
+std::vector<ModelToken> pieces_from_end(const std::vector<Arrival>& best, int unknown) {
+    std::vector<ModelToken> out;
+    for (size_t end = best.size() - 1; end > 0; end = best[end].from) {
+        const Arrival& a = best[end];
+        if (a.id == unknown && !out.empty() && out.back().id == unknown)
+            out.back().begin = a.from;
+        else
+            out.push_back({a.id, a.from, end});
+    }
+    return out;
+}
+
 }  // namespace
 
 std::vector<ModelToken> Unigram::encode(std::string_view text) const {
@@ -110,14 +124,7 @@ std::vector<ModelToken> Unigram::encode(std::string_view text) const {
         }
         if (!single) offer(at, at + length, unknown_, best[at].score + unknown_score_);
     }
-    std::vector<ModelToken> pieces;  // from the end
-    for (size_t end = text.size(); end > 0; end = best[end].from) {
-        const Arrival& a = best[end];
-        if (a.id == unknown_ && !pieces.empty() && pieces.back().id == unknown_)
-            pieces.back().begin = a.from;
-        else
-            pieces.push_back({a.id, a.from, end});
-    }
+    const std::vector<ModelToken> pieces = pieces_from_end(best, unknown_);
     std::vector<ModelToken> out;
     for (auto p = pieces.rbegin(); p != pieces.rend(); ++p) {
         if (p->id == unknown_)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Check lengths: no file of core, app, tests or the Python package has over 400 lines, nine
-functions of ten have at most 25, no line of Python has over 100 columns.
+"""Check lengths: no file of core, app, tests or the Python package has over 400 lines, no function
+of core or app over 40, nine of ten have at most 25, no line of Python has over 100 columns.
 
 check_lengths.py ROOT"""
 
@@ -8,7 +8,21 @@ import re
 import sys
 from pathlib import Path
 
-FILE, FUNCTION, SHARE = 400, 25, 0.9
+FILE, FUNCTION, USUAL, SHARE = 400, 40, 25, 0.9
+LONGER = {  # files with longer functions, which are still to be split
+    "app/cli/render.cpp",
+    "app/cli/render_origins.cpp",
+    "app/cli/render_page.cpp",
+    "app/views/architecture/architecture_blocks.cpp",
+    "app/views/compare/compare_next.cpp",
+    "app/views/delta/delta_plane.cpp",
+    "app/views/delta/delta_side.cpp",
+    "app/views/influence/influence.cpp",
+    "app/views/lens/lens_attribution.cpp",
+    "app/views/patch/patch_side.cpp",
+    "app/views/steps/steps_chain.cpp",
+    "app/views/steps/steps_columns.cpp",
+}
 COLUMNS = 100  # of a line of Python
 CONTROL = re.compile(r"\b(if|for|while|switch|catch|do|else|return)\b[^;{}]*$")
 SIGNATURE = re.compile(
@@ -73,12 +87,15 @@ for file, source in files_of(root, "core", "app", "tests", "models/python"):
     if file.suffix != ".py" and file.parts[0] != "tests":
         lengths += [(lines, f"{file}:{first}") for first, lines in functions(source)]
 lengths.sort()
+longer = {}
+for lines, where in lengths:
+    if lines > FUNCTION:
+        longer[where.split(":")[0]] = f"{where} has {lines} lines; split it by what it does"
+bad += [text for file, text in sorted(longer.items()) if file not in LONGER]
+bad += [f"{file}: take it off the list of longer ones" for file in sorted(LONGER - set(longer))]
 p90 = lengths[int(len(lengths) * SHARE)][0]
-if p90 > FUNCTION:
-    bad.append(
-        f"one function of ten has more than {FUNCTION} lines, the longest: "
-        + ", ".join(f"{where} ({lines})" for lines, where in lengths[:-6:-1])
-    )
+if p90 > USUAL:
+    bad.append(f"one function of ten has more than {USUAL} lines")
 print(*bad, sep="\n")
 print(f"{len(lengths)} functions, nine of ten within {p90} lines; {len(bad)} against the lengths")
 if "-v" in sys.argv:

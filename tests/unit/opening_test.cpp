@@ -106,6 +106,11 @@ TEST_CASE("recorded patterns are read from the mapped file, and changes to it ar
         return parse_trace(std::as_bytes(std::span(passing)), "bytes");
     }();
     REQUIRE(copied);
+    std::string newer = bytes;
+    const std::string version = R"("version":"1")";
+    newer.replace(newer.find(version), version.size(), R"("version":"2")");
+    const auto refused = parse_trace(std::as_bytes(std::span(newer)), "bytes");
+    CHECK((!refused && refused.error().message.find("newer version") != std::string::npos));
     for (int block = 0; block < trace.config().blocks(); ++block)
         for (int head = 0; head < trace.config().heads(block); ++head) {
             CHECK(same(trace.pattern(block, head), live->pattern(block, head)));

@@ -210,15 +210,20 @@ bool put_edit(const Edit& edit, Session& session, Host& host) {
 void undo(Session& session, Host& host) { put_in_sight(session.document.history.undo(), session, host); }
 void redo(Session& session, Host& host) { put_in_sight(session.document.history.redo(), session, host); }
 
-std::vector<Command> intervention_commands() {
-    const auto edit = in_group(
-        "Edit", {row(
-                     {"undo", "Undo", "undo: text, model, interventions, comparison, labels", "Ctrl+Z"},
-                     [](CommandContext& c) { undo(c.session, c.host); }, outside_group),
-                 row(
-                     {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
-                     [](CommandContext& c) { redo(c.session, c.host); }, outside_group)});
-    const auto intervene = in_group(
+namespace {
+
+std::vector<Command> history_commands() {
+    return in_group("Edit",
+                    {row(
+                         {"undo", "Undo", "undo: text, model, interventions, comparison, labels", "Ctrl+Z"},
+                         [](CommandContext& c) { undo(c.session, c.host); }, outside_group),
+                     row(
+                         {"redo", "Redo", "redo", "Ctrl+Y, Ctrl+Shift+Z"},
+                         [](CommandContext& c) { redo(c.session, c.host); }, outside_group)});
+}
+
+std::vector<Command> change_commands() {
+    return in_group(
         "Intervene",
         {row({"mask " + mask_words(), "Mask", "set the mask, or mask cells: mask window:4, mask 16>10@2.0"},
              set_mask, needs_weights),
@@ -254,7 +259,10 @@ std::vector<Command> intervention_commands() {
          switch_row(
              {"sweep", "Ablate each head in turn", "ablate each head in turn and watch the metric"},
              [](Session& s) -> bool& { return s.document.sweeping; }, needs_weights)});
-    return joined({edit, intervene});
 }
+
+}  // namespace
+
+std::vector<Command> intervention_commands() { return joined({history_commands(), change_commands()}); }
 
 }  // namespace headlight

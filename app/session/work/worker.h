@@ -48,6 +48,8 @@ private:
                                          const WrittenText* written);
     Status show_recorded(const WorkRequest& request);
     void see_to_other_model(const OtherRun& other);
+    void drop_other(std::string why);
+    Result<SentenceResult> run_other(const std::string& text, const std::string& second);
     Status read_other(const WorkRequest& request);
     void see_to(JobsOf of, const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,

@@ -38,19 +38,22 @@ Result<ModelInput> Worker::recorded_input(const Model& model) const {
     return input;
 }
 
+void Worker::drop_other(std::string why) {
+    state_.other = nullptr;
+    state_.other_error = std::move(why);
+}
+
 /// Runs what is compared with.
 Status Worker::read_other(const WorkRequest& r) {
     if (!r.other) {
-        state_.other = nullptr;
-        state_.other_error.clear();
+        drop_other("");
         other_model_ = nullptr;
         other_opened_ = {};
         other_opener_.give_up();
         return success();
     }
     if (r.other->model_path.empty() && recorded_) {
-        state_.other = nullptr;
-        state_.other_error = "A trace cannot read another sentence; compare it with a model.";
+        drop_other("A trace cannot read another sentence; compare it with a model.");
         return success();
     }
     see_to_other_model(*r.other);
@@ -62,36 +65,34 @@ Status Worker::read_other(const WorkRequest& r) {
     const bool same = state_.other && state_.other->model == other_model_ &&
                       state_.other->text == r.other->text && state_.other->second == second;
     if (same || (!other_model_ && !failed)) return success();
-    auto s = std::make_shared<SentenceResult>();
-    s->text = r.other->text;
-    s->second = second;
     state_.answers.drop_pairs();
     if (failed) {
         state_.other = nullptr;
         return success();
     }
-    state_.other_error.clear();
-    auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, r.other->text, second);
-    if (!input) state_.other_error = input.error().message;
-    if (input && !input->sequences.empty() && input->sequences[0].size() > 0) {
-        auto described = guarded([&]() -> Result<SentenceResult> {
-            HeadObserver heads(other_model_->config, input->sequences);
-            TRY(auto trace,
-                run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(),
-                          state_.other ? state_.other->trace.get() : nullptr, &heads));
-            return describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.other.get(), &heads);
-        });
-        if (!described && described.error().cancelled) return described.error();
-        if (described)
-            *s = *std::move(described);
-        else
-            state_.other_error = described.error().message;
-        s->text = r.other->text;
-        s->second = second;
-    }
-    s->model = other_model_;
-    state_.other = std::move(s);
+    TRY(SentenceResult s, run_other(r.other->text, second));
+    s.text = r.other->text;
+    s.second = second;
+    s.model = other_model_;
+    state_.other = std::make_shared<SentenceResult>(std::move(s));
     return success();
+}
+
+/// An empty result, and why, where there is no run.
+Result<SentenceResult> Worker::run_other(const std::string& text, const std::string& second) {
+    state_.other_error.clear();
+    auto input = recorded_ ? recorded_input(*other_model_) : read_input(*other_model_, text, second);
+    if (!input) state_.other_error = input.error().message;
+    if (!input || input->sequences.empty() || input->sequences[0].size() == 0) return SentenceResult();
+    auto described = guarded([&]() -> Result<SentenceResult> {
+        HeadObserver heads(other_model_->config, input->sequences);
+        TRY(auto trace, run_trace(other_model_, {std::move(input->sequences), {}}, pool_, &mailbox_.cancel(),
+                                  state_.other ? state_.other->trace.get() : nullptr, &heads));
+        return describe_trace(std::move(trace), pool_, &mailbox_.cancel(), state_.other.get(), &heads);
+    });
+    if (described || described.error().cancelled) return described;
+    state_.other_error = described.error().message;
+    return SentenceResult();
 }
 
 }  // namespace headlight

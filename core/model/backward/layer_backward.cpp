@@ -32,6 +32,11 @@ struct LayerBackward {
     const bool kept, after;  // kept: store gradients; after: post-norm
 
     Matrix run(Matrix by_post);
+    struct Between {
+        BlockOutput self, cross;
+        Matrix mlp_sum;
+    };
+    Between rerun_blocks(const Matrix& resid_pre);
     template <class Block>
     BlockOutput rerun(const Norm& norm, const Matrix& x, const Block& block) const {
         BlockOutput p{x + block(), {}};
@@ -189,30 +194,36 @@ ResidualGradients LayerBackward::residual_vjp(const Norm& norm, const Matrix& re
     return {std::move(d), std::move(by_reads)};
 }
 
-Matrix LayerBackward::run(Matrix d) {
-    const Matrix pre = a.resid_pre.all();
-    BlockOutput self, cross, mlp;  // sums and outputs that the forward pass did not keep
+/// Computes again the sums and outputs that the forward pass did not keep.
+LayerBackward::Between LayerBackward::rerun_blocks(const Matrix& pre) {
+    Between out;
     const bool parallel = s.config().parallel;
     if (after || !parallel)
-        self = rerun(w.self.norm, pre, [&] { return attention_output(s, w.self, a.self); });
+        out.self = rerun(w.self.norm, pre, [&] { return attention_output(s, w.self, a.self); });
     if (s.stack.cross)
-        cross = rerun(w.cross.norm, self.out, [&] { return attention_output(s, w.cross, a.cross); });
-    const Matrix& mid = s.stack.cross ? cross.out : self.out;
-    const Matrix& mlp_reads = parallel ? pre : mid;
-    if (after) {
-        Matrix added = Matrix::Zero(mid.rows(), mid.cols());
-        if (!a.changed.no_mlp) added = feed_forward(s, w, mlp_reads);
-        a.changed.mlp_out.put(0, added);
-        mlp.sum = mid + added;
-    }
+        out.cross = rerun(w.cross.norm, out.self.out, [&] { return attention_output(s, w.cross, a.cross); });
+    if (!after) return out;
+    const Matrix& mid = s.stack.cross ? out.cross.out : out.self.out;
+    Matrix added = Matrix::Zero(mid.rows(), mid.cols());
+    if (!a.changed.no_mlp) added = feed_forward(s, w, parallel ? pre : mid);
+    a.changed.mlp_out.put(0, added);
+    out.mlp_sum = mid + added;
+    return out;
+}
 
+Matrix LayerBackward::run(Matrix d) {
+    const Matrix pre = a.resid_pre.all();
+    const bool parallel = s.config().parallel;
+    const Between between = rerun_blocks(pre);
+    const auto& [self, cross, mlp_sum] = between;
+    const Matrix& mlp_reads = parallel ? pre : s.stack.cross ? cross.out : self.out;
     /// Adds the gradients of the two paths, around and through a block, at the rows that entered it.
     const auto joined = [this](ResidualGradients both, const GradientRows& left) {
         both.x = left.widened(std::move(both.x), rows);
         add_spare(both.x, std::move(both.reads));
         return std::move(both.x);
     };
-    ResidualGradients by = residual_vjp(w.mlp_norm, mlp_reads, mlp.sum, std::move(d),
+    ResidualGradients by = residual_vjp(w.mlp_norm, mlp_reads, mlp_sum, std::move(d),
                                         [&](const Matrix& x, const Matrix& dy) { return mlp_vjp_of(x, dy); });
     keep(out.mlp_out, by.x);
     const Matrix mlp_input_gradient =

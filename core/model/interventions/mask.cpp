@@ -52,76 +52,73 @@ Error wrong_count(const std::string& text, const MaskKind& kind) {
                  " (" + kind.help + ")."};
 }
 
+// The model's own stands first.
+constexpr MaskKind kMasks[] = {
+    {"own",
+     "model default",
+     "the model's own mask",
+     0,
+     {},
+     [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
+    {"none",
+     "none",
+     "every query sees every key",
+     0,
+     {},
+     [](std::span<const int>, const MaskPair&) { return true; }},
+    {"causal",
+     "causal",
+     "a query sees itself and earlier keys",
+     0,
+     {},
+     [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
+    {"padding",
+     "padding",
+     "the model's own, and nothing sees padding tokens",
+     0,
+     {},
+     [](std::span<const int>, const MaskPair& p) { return own_allows(p) && p.sentences[p.key] != kPadding; }},
+    {"window",
+     "sliding window #",
+     "window:W, a query sees itself and keys nearer than W",
+     1,
+     {1},
+     [](std::span<const int> n, const MaskPair& p) {
+         return causality_allows(p) && std::abs(p.query - p.key) < n[0];
+     }},
+    {"prefix",
+     "prefix #",
+     "prefix:P, causal, but the first P tokens see each other",
+     1,
+     {0},
+     [](std::span<const int> n, const MaskPair& p) {
+         return p.key <= p.query || (p.query < n[0] && p.key < n[0]);
+     }},
+    {"global",
+     "global # + window #",
+     "global:G:W, window W, and the first G tokens see and are seen by all",
+     2,
+     {0, 1},
+     [](std::span<const int> n, const MaskPair& p) {
+         return causality_allows(p) && (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]);
+     }},
+    {"block",
+     "same sentence",
+     "only within the query's own sentence",
+     0,
+     {},
+     [](std::span<const int>, const MaskPair& p) {
+         return causality_allows(p) && p.sentences[p.query] == p.sentences[p.key];
+     }},
+};
+
 }  // namespace
 
-std::span<const MaskKind> mask_kinds() {
-    static const MaskKind table[] = {
-        {"own",
-         "model default",
-         "the model's own mask",
-         0,
-         {},
-         [](std::span<const int>, const MaskPair& p) { return own_allows(p); }},
-        {"none",
-         "none",
-         "every query sees every key",
-         0,
-         {},
-         [](std::span<const int>, const MaskPair&) { return true; }},
-        {"causal",
-         "causal",
-         "a query sees itself and earlier keys",
-         0,
-         {},
-         [](std::span<const int>, const MaskPair& p) { return p.key <= p.query; }},
-        {"padding",
-         "padding",
-         "the model's own, and nothing sees padding tokens",
-         0,
-         {},
-         [](std::span<const int>, const MaskPair& p) {
-             return own_allows(p) && p.sentences[p.key] != kPadding;
-         }},
-        {"window",
-         "sliding window #",
-         "window:W, a query sees itself and keys nearer than W",
-         1,
-         {1},
-         [](std::span<const int> n, const MaskPair& p) {
-             return causality_allows(p) && std::abs(p.query - p.key) < n[0];
-         }},
-        {"prefix",
-         "prefix #",
-         "prefix:P, causal, but the first P tokens see each other",
-         1,
-         {0},
-         [](std::span<const int> n, const MaskPair& p) {
-             return p.key <= p.query || (p.query < n[0] && p.key < n[0]);
-         }},
-        {"global",
-         "global # + window #",
-         "global:G:W, window W, and the first G tokens see and are seen by all",
-         2,
-         {0, 1},
-         [](std::span<const int> n, const MaskPair& p) {
-             return causality_allows(p) &&
-                    (p.query < n[0] || p.key < n[0] || std::abs(p.query - p.key) < n[1]);
-         }},
-        {"block",
-         "same sentence",
-         "only within the query's own sentence",
-         0,
-         {},
-         [](std::span<const int>, const MaskPair& p) {
-             return causality_allows(p) && p.sentences[p.query] == p.sentences[p.key];
-         }},
-    };
-    return table;
-}
+std::span<const MaskKind> mask_kinds() { return kMasks; }
 
-Mask::Mask() : kind_(&mask_kinds()[0]) {}
+Mask::Mask() : kind_(&kMasks[0]) {}
 
-bool Mask::is_own() const { return kind_ == &mask_kinds()[0] && !rows_; }
+bool Mask::is_own() const { return kind_ == &kMasks[0] && !rows_; }
 
 std::string Mask::name() const {
     if (rows_) return "file:" + file_;

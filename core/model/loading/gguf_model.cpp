@@ -135,6 +135,20 @@ Status complete_rope(Rope& rope, int d_head, const Gguf& file, const std::string
     return success();
 }
 
+/// How many tokens, and token types, have a row.
+Status count_embeddings(const Gguf& file, Json& config, const std::string& name) {
+    const auto embedding = file.tensors.find("token_embd.weight");
+    if (embedding == file.tensors.end() || embedding->second.shape.size() != 2)
+        return Error{name +
+                     " has no token_embd.weight with one row for each token; convert the model with a "
+                     "current converter."};
+    config["vocab_size"] = embedding->second.shape[0];
+    if (const auto types = file.tensors.find("token_types.weight");
+        types != file.tensors.end() && types->second.shape.size() == 2)
+        config["type_vocab_size"] = types->second.shape[0];
+    return success();
+}
+
 }  // namespace
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
@@ -152,15 +166,7 @@ Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
         }
     if (!config.contains("num_key_value_heads") && config.contains("num_attention_heads"))
         config["num_key_value_heads"] = config["num_attention_heads"];
-    const auto embedding = file.tensors.find("token_embd.weight");
-    if (embedding == file.tensors.end() || embedding->second.shape.size() != 2)
-        return Error{name +
-                     " has no token_embd.weight with one row for each token; convert the model with a "
-                     "current converter."};
-    config["vocab_size"] = embedding->second.shape[0];
-    if (const auto types = file.tensors.find("token_types.weight");
-        types != file.tensors.end() && types->second.shape.size() == 2)
-        config["type_vocab_size"] = types->second.shape[0];
+    TRY_STATUS(count_embeddings(file, config, name));
     complete_head_width(config);
     if (config.contains("head_dim") && row->model_type == std::string_view("gemma2"))
         config["query_pre_attn_scalar"] = gemma2_scalar(config);
