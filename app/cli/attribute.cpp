@@ -173,11 +173,11 @@ Status run(const AttributeOptions& o) {
 
 /// How it is explained, and what the methods need.
 void add_method_options(CLI::App& app, AttributeOptions& o) {
-    std::vector<std::string> names;
-    std::string help;
+    std::vector<std::string> names{kGradient};
+    std::string help = "gradient: as jacobian, of the default metric where none is given";
     for (const InfluenceMethodRow& row : influence_methods()) {
         names.emplace_back(row.word);
-        help += std::string(help.empty() ? "" : "; ") + row.word + ": " + row.help;
+        help += std::string("; ") + row.word + ": " + row.help;
     }
     app.add_option("--method", o.method, help)->check(one_of(names))->capture_default_str();
     const auto check_baseline = [](const std::string& text) {

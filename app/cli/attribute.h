@@ -10,10 +10,13 @@
 
 namespace headlight {
 
+/// As jacobian, but of the default metric where none is given: never a table.
+inline constexpr const char* kGradient = "gradient";
+
 struct AttributeOptions {
     InputOptions input;
     std::set<std::string> given;  // options, "steps" for --steps
-    std::string metric, method = "jacobian", baseline = "mean", output, gradients, over = "metric",
+    std::string metric, method = kGradient, baseline = "mean", output, gradients, over = "metric",
                         parts = "tokens";
     std::string clean, corrupted;  // texts of attribution patching
     int steps = 50, probes = 0, tokens = 40;

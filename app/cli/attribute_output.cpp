@@ -13,8 +13,9 @@ namespace headlight {
 
 const InfluenceMethodRow& method_of(const AttributeOptions& o) {
     const auto methods = influence_methods();
-    return *std::find_if(methods.begin(), methods.end(),
-                         [&](const InfluenceMethodRow& row) { return o.method == row.word; });
+    return *std::find_if(methods.begin(), methods.end(), [&](const InfluenceMethodRow& row) {
+        return o.method == row.word || (o.method == kGradient && row.method == InfluenceMethod::gradient);
+    });
 }
 
 namespace {

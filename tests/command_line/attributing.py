@@ -35,6 +35,9 @@ def tokens_are_scored_by_every_method():
         assert abs(found["sum"] - sum(found["scores"])) < 1e-3 * max(1, abs(found["sum"]))
         seen.add(tuple(found["scores"]))
     assert len(seen) == len(METHODS)
+    assert attribute("--method", "gradient", "--metric", "ball") == attribute("--metric", "ball"), (
+        "the default"
+    )
     assert (
         attribute("--metric", "ball")["value"]
         == attribute("--metric", "logit(ball)")["value"]

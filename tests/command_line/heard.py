@@ -260,7 +260,7 @@ VERBS = {  # the command, and what else an option needs to act
 BESIDE = [
     (["attribute", "--text", TEXT, "--method", method, "--json"], {})
     for method in (
-        "jacobian",
+        "gradient",
         "input-x-gradient",
         "integrated-gradients",
         "contribution",

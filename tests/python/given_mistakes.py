@@ -198,7 +198,7 @@ def estimates_come_alone():
 
 
 def a_gradient_is_called_one():
-    for method in ("jacobian", "rollout"):
+    for method in ("gradient", "jacobian", "rollout"):
         found = headlight.attribute("stories", TEXT, method=method, metric="log p")
         assert found.method == method and method in repr(found)
     assert headlight.attribute("stories", "The cat", method="jacobian").method == "jacobian"

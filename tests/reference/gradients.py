@@ -104,7 +104,7 @@ def named(kind, model, kept):
     return out
 
 
-def ours(headlight, folder, options, metric, method="jacobian", *more):
+def ours(headlight, folder, options, metric, method="gradient", *more):
     command = [
         headlight,
         "attribute",
@@ -224,7 +224,7 @@ def compare(headlight, kind, seed, folder, worst):
         autograd(kind, doubled, exact_inputs, position, token),
     )
     metric, file = f"log p #{token}@{position}", folder / "gradients.safetensors"
-    norms = values(ours(headlight, folder, options, metric, "jacobian", "--gradients", file))
+    norms = values(ours(headlight, folder, options, metric, "gradient", "--gradients", file))
     got = load_file(file)
     for name, want in exact.items():
         if name.endswith("hook_pattern"):

@@ -19,7 +19,7 @@ def attribute(
     tokenizer: Any = None,
     text: Any = None,
     *,
-    method: str = "jacobian",
+    method: str = "gradient",
     metric: str | None = None,
     **options: Any,
 ) -> Attribution:
@@ -30,7 +30,7 @@ def attribute(
     model, tokenizer, text
         A folder, a .gguf file or a name, which the program runs itself, and the text.
     method : str
-        "jacobian", "input-x-gradient", "integrated-gradients" (steps=50, baseline="mean", "zero" or
+        "gradient", "input-x-gradient", "integrated-gradients" (steps=50, baseline="mean", "zero" or
         "text:A PROMPT"), "contribution", "relevance" or "rollout". "jacobian" without a metric
         gives `.matrix` [output, token], every output's response to every token (probes=8 estimates
         it).
