@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "cli/render.h"
 #include "cli/usage.h"
+#include "figure/file_formats.h"
 #include "io/apng.h"
 
 namespace headlight {

@@ -9,7 +9,7 @@
 #include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
-#include "io/numbers.h"
+#include "figure/file_formats.h"
 
 namespace headlight {
 
@@ -143,9 +143,7 @@ Status check_together(const AttributeOptions& o) {
 }
 
 Status run(const AttributeOptions& o) {
-    if (!o.output.empty() && !is_numbers_path(o.output))
-        return Error{in_quotes(shortened(o.output)) +
-                     " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
+    TRY_STATUS(check_numbers_output(o.output));
     TRY_STATUS(check_heard(o));
     TRY_STATUS(check_together(o));
     ThreadPool pool(o.input.threads);
@@ -231,9 +229,9 @@ std::function<Status()> declare_attribute(CLI::App& app) {
     app.add_option("--parts", o->parts, "units to sum the scores over")
         ->check(one_of({std::begin(kAttributedParts), std::end(kAttributedParts)}))
         ->capture_default_str();
-    app.add_option("-o,--output", o->output,
-                   "write the scores as .csv, .tsv, .json, .npy or .safetensors instead of to standard "
-                   "output");
+    app.add_option(
+        "-o,--output", o->output,
+        "write the scores as " + endings_of(FormatKind::numbers) + " instead of to standard output");
     app.add_option("--gradients", o->gradients,
                    "also write the metric's gradient with respect to all activations (residual stream, "
                    "q, k, v, z, scores, patterns) to a .safetensors file, with the tensor names of "

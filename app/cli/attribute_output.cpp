@@ -6,8 +6,8 @@
 #include "analysis/comparison/text_parts.h"
 #include "cli/attribute.h"
 #include "cli/progress.h"
+#include "figure/file_formats.h"
 #include "io/json.h"
-#include "io/numbers.h"
 
 namespace headlight {
 

@@ -14,8 +14,8 @@
 #include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "figure/file_formats.h"
 #include "io/json.h"
-#include "io/numbers.h"
 
 namespace headlight {
 
@@ -203,10 +203,7 @@ Status run_composition(const CircuitsOptions& o, const Model& model, ThreadPool&
 }
 
 Status run(const CircuitsOptions& o) {
-    if (!o.output.empty() && !is_numbers_path(o.output))
-        return Error{in_quotes(shortened(o.output)) +
-                     " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending, or draw "
-                     "the view with 'headlight render --view circuits'."};
+    TRY_STATUS(check_numbers_output(o.output, "circuits"));
     ThreadPool pool(o.input.threads);
     TRY(const auto model, open_model(o.input));
     if (model->weights.stacks.empty())
@@ -243,8 +240,7 @@ std::function<Status()> declare_circuits(CLI::App& app) {
         ->needs(head)
         ->capture_default_str();
     app.add_option("-o,--output", o->output,
-                   "write tables as .csv, .tsv, .json, .npy or .safetensors instead of to standard "
-                   "output");
+                   "write tables as " + endings_of(FormatKind::numbers) + " instead of to standard output");
     app.add_flag("--json", o->json, "print JSON; with --head also its composition with every other head");
     add_run_options(app, o->input);
     return [o, &app]() -> Status {

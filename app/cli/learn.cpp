@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "cli/options.h"
+#include "cli/render.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "figure/file_formats.h"
 #include "io/output_file.h"
 #include "learn/controls.h"
 #include "learn/numbers.h"
@@ -18,8 +20,8 @@ struct LearnOptions {
     InputOptions input;
     std::string station, output, format, layer;
     std::vector<std::string> set;
-    std::map<std::string, std::string> fields;  // of the style, those that were given
-    int head = -1, query = -1;                  // −1: the station's first head, the last query
+    GivenStyle style;
+    int head = -1, query = -1;  // −1: the station's first head, the last query
     bool list = false;
 };
 
@@ -177,36 +179,21 @@ Status run_learn(LearnOptions o) {
             "Name a station and a file to write, --station positions -o positions.pdf for example; "
             "--list names the stations."};
     FigureStyle style;
-    for (const StyleField& field : style_fields())
-        if (const auto given = o.fields.find(field.name); given != o.fields.end())
-            TRY_STATUS(set_field(style, field, given->second));
+    TRY_STATUS(set_given(style, o.style));
     const learn::Station& station = *learn::find_station(o.station);
     ThreadPool pool(o.input.threads);
     const std::string output = with_format(o.output, o.format);
-    if (is_numbers_path(output) && !o.fields.empty())
-        return Error{
-            "--" + o.fields.begin()->first +
-            " changes the figure and not its numbers; leave it out, or end -o in .png, .svg or .pdf."};
-    if (o.fields.count("dpi") && !output.ends_with(".png"))
+    if (is_numbers_path(output) && !o.style.empty())
+        return Error{"--" + o.style.begin()->first +
+                     " changes the figure and not its numbers; leave it out, or end -o in " +
+                     endings_of(FormatKind::picture) + "."};
+    if (o.style.count("dpi") && !output.ends_with(".png"))
         return Error{"--dpi goes with a .png; leave it out."};
     TRY(const LearnRun state, learn_state(o, station, pool));
     TRY(learn::Page page, learn::station_page(station, state.input, state.state, pool));
     TRY_STATUS(check_heard(o, station, state, page, pool));
     if (is_numbers_path(output)) return write_numbers(output, learn::page_numbers(page));
     return write_page(output, drawn(std::move(page), station, style));
-}
-
-/// The fields of the style that a station's page has.
-void add_learn_style(CLI::App& app, LearnOptions& o) {
-    for (const StyleField& field : style_fields()) {
-        const std::string name = field.name;
-        const bool wanted = name == "width-mm" || name == "dpi" || name == "font-pt" || name == "colormap" ||
-                            name == "title" || name == "caption";
-        if (!wanted) continue;
-        auto* option = app.add_option_function<std::string>(
-            "--" + name, [&o, name](const std::string& text) { o.fields[name] = text; }, field.help);
-        if (field.high > 0) option->check(within(field.low, field.high));
-    }
 }
 
 }  // namespace
@@ -228,13 +215,9 @@ std::function<Status()> declare_learn(CLI::App& app) {
     app.add_option("--head", o->head, "head, from 0")->check(within(0, 1 << 16));
     app.add_option("--query", o->query, "position of the query (default: the last)")
         ->check(within(0, 1 << 20));
-    app.add_option("--format", o->format, "format if -o is '-' or has no extension")
-        ->check(one_of({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
-    app.add_option(
-        "-o,--output", o->output,
-        "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for its numbers; "
-        "'-': standard output");
-    add_learn_style(app, *o);
+    add_format_options(app, o->format, o->output, "; '-': standard output");
+    for (const StyleField& field : style_fields())
+        if (acts_on_figure(field.name, "learn")) add_style_option(app, o->style, field);
     return [o] { return run_learn(*o); };
 }
 

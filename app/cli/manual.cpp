@@ -31,6 +31,13 @@ std::vector<std::string> spellings(const CLI::Option& o) {
     return out;
 }
 
+std::vector<std::string> words_of(const CLI::Option& o) {
+    const std::string type = o.get_type_name();
+    const size_t open = type.find('{'), close = type.find('}');
+    if (open == std::string::npos || close == std::string::npos) return {};
+    return comma_list(type.substr(open + 1, close - open - 1));
+}
+
 namespace {
 
 /// Text in the markup of man pages: no line begins with a control character, no backslash or hyphen is lost.
@@ -97,7 +104,7 @@ std::string joined(const std::set<std::string>& words) {
     return out;
 }
 
-std::set<std::string> words_of(const CLI::App& app) {
+std::set<std::string> all_spellings(const CLI::App& app) {
     std::set<std::string> out;
     for (const CLI::Option* o : options_of(app))
         for (const std::string& name : spellings(*o)) out.insert(name);
@@ -106,11 +113,11 @@ std::set<std::string> words_of(const CLI::App& app) {
 
 /// Bash; zsh reads the same through bashcompinit.
 std::string bash_completions(const CLI::App& root) {
-    std::set<std::string> first = words_of(root);
+    std::set<std::string> first = all_spellings(root);
     std::string cases;
     for (const CLI::App* verb : verbs_of(root)) {
         first.insert(verb->get_name());
-        cases += "        " + verb->get_name() + ") words=\"" + joined(words_of(*verb)) + "\" ;;\n";
+        cases += "        " + verb->get_name() + ") words=\"" + joined(all_spellings(*verb)) + "\" ;;\n";
     }
     return "_headlight() {\n    local words current=\"${COMP_WORDS[COMP_CWORD]}\"\n    case "
            "\"${COMP_WORDS[1]}\" in\n" +
@@ -155,13 +162,21 @@ std::string fish_completions(const CLI::App& root) {
 }  // namespace
 
 std::function<Status()> declare_man(CLI::App& app) {
-    auto folder = std::make_shared<std::string>();
-    app.add_option("--markdown", *folder,
-                   "write the generated parts of README.md and docs/ in this folder, a copy of the "
-                   "sources, instead of the page");
-    return [&app, folder]() -> Status {
+    struct Wanted {
+        std::string folder;
+        bool json = false;
+    };
+    auto wanted = std::make_shared<Wanted>();
+    auto* markdown =
+        app.add_option("--markdown", wanted->folder,
+                       "write the generated parts of README.md and docs/ in this folder, a copy of the "
+                       "sources, instead of the page");
+    app.add_flag("--json", wanted->json, "print all options and formats as JSON, instead of the page")
+        ->excludes(markdown);
+    return [&app, wanted]() -> Status {
         const CLI::App& root = *app.get_parent();
-        return folder->empty() ? print(man_page(root)) : write_markdown(root, *folder);
+        if (!wanted->folder.empty()) return write_markdown(root, wanted->folder);
+        return wanted->json ? print_json(option_list(root)) : print(man_page(root));
     };
 }
 

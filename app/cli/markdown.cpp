@@ -4,6 +4,7 @@
 
 #include "cli/manual.h"
 #include "cli/verbs.h"
+#include "figure/file_formats.h"
 #include "io/dtype.h"
 #include "io/folder.h"
 #include "io/json.h"
@@ -79,14 +80,10 @@ std::string commands_page() {
 
 /// "`--view` heads, head, …".
 std::string option_name(const CLI::Option& o) {
-    std::string out, type = o.get_type_name();
+    std::string out;
     for (const std::string& name : spellings(o)) out += (out.empty() ? "" : ", ") + code(name);
     if (out.empty()) out = code(o.get_name());
-    const size_t open = type.find('{'), close = type.find('}');
-    if (open == std::string::npos || close == std::string::npos) return out;
-    out += " ";
-    for (const char c : type.substr(open + 1, close - open - 1))
-        out += c == ',' ? std::string(", ") : std::string(1, c);
+    for (const std::string& word : words_of(o)) out += (out.back() == '`' ? " " : ", ") + word;
     return out;
 }
 
@@ -146,6 +143,12 @@ std::string gguf_block() {
            table_row("types of tensors", types);
 }
 
+std::string formats_block() {
+    std::string out = table_head("ending", "holds");
+    for (const FileFormat& format : file_formats()) out += table_row(code(format.ending), format.help);
+    return out;
+}
+
 /// What the widgets whose paths begin so are for.
 std::string explained_controls(const std::string& prefixes) {
     const Json sentences = embedded_json("assets/explanations.json");
@@ -188,6 +191,7 @@ Result<std::string> block_of(const std::string& name, const std::string& words) 
     if (name == "opens") return opens_block();
     if (name == "families") return families_block();
     if (name == "gguf") return gguf_block();
+    if (name == "formats") return formats_block();
     if (name == "controls")
         if (std::string out = controls_block(words); !out.empty()) return out;
     return Error{"There is no generated part '" + name + " " + words + "'."};

@@ -12,6 +12,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/validators.h"
+#include "figure/file_formats.h"
 #include "hub/library.h"
 #include "io/mapped_file.h"
 #include "io/regular_file.h"
@@ -54,10 +55,7 @@ std::string check_temperature(const std::string& text) {
     return read ? "" : read.error().message;
 }
 
-}  // namespace
-
-void add_input_options(CLI::App& app, InputOptions& o) {
-    add_model_option(app, o);
+void add_text_options(CLI::App& app, InputOptions& o) {
     auto* text = app.add_option("--text", o.typed.text, "the sentence");
     auto* file =
         app.add_option("--text-file", o.text_file, "read the sentence from a file ('-': standard input)");
@@ -73,6 +71,9 @@ void add_input_options(CLI::App& app, InputOptions& o) {
     text->excludes(ids);
     file->excludes(ids);
     target->excludes(target_ids);
+}
+
+void add_change_options(CLI::App& app, InputOptions& o) {
     std::string masks;
     for (const auto& kind : mask_kinds())
         masks += std::string(masks.empty() ? "" : ", ") + kind.name + " (" + kind.help + ")";
@@ -92,6 +93,14 @@ void add_input_options(CLI::App& app, InputOptions& o) {
                    "patch-mlp, and patch-head:16@2.0 for z; without a text, of the unchanged run), "
                    "noise:3-5=SEED (repeatable). Places: @2.0 a head, @2 a layer, @encoder, @decoder, "
                    "@cross, @*; rows and columns: 16, 3-5, 16.. (and later), *");
+}
+
+}  // namespace
+
+void add_input_options(CLI::App& app, InputOptions& o) {
+    add_model_option(app, o);
+    add_text_options(app, o);
+    add_change_options(app, o);
     add_run_options(app, o);
 }
 
@@ -131,6 +140,22 @@ void add_metric_option(CLI::App& app, std::string& metric, const std::string& wh
                        "position; 'p' or 'log p' alone: of the most probable token")
         ->check(a_metric())
         ->type_name("METRIC");
+}
+
+CLI::Option* add_format_options(CLI::App& app, std::string& format, std::string& output,
+                                const std::string& of) {
+    app.add_option("--format", format, "format of the figure or numbers if -o is '-' or has no extension")
+        ->check(one_of(format_words()));
+    return app.add_option("-o,--output", output,
+                          "the file to write: " + endings_of(FormatKind::picture) + ", or " +
+                              endings_of(FormatKind::numbers) + " for the numbers" + of);
+}
+
+Status check_numbers_output(const std::string& output, const std::string& view) {
+    if (output.empty() || is_numbers_path(output)) return success();
+    return Error{in_quotes(output) + " does not end in " + endings_of(FormatKind::numbers) +
+                 "; change its ending" +
+                 (view.empty() ? "" : ", or draw it with 'headlight render --view " + view + "'") + "."};
 }
 
 void clear_changes(InputOptions& o) {

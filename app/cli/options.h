@@ -51,6 +51,13 @@ void read_instead(InputOptions& options, const std::string& text, const char* op
 /// --metric, as parse_metric reads it.
 void add_metric_option(CLI::App& app, std::string& metric, const std::string& what_it_does);
 
+/// --format and -o of figures and numbers; `of`: whose numbers, and what else is to be said.
+CLI::Option* add_format_options(CLI::App& app, std::string& format, std::string& output,
+                                const std::string& of);
+
+/// Fails where -o is no file of numbers; `view`: that draws the same.
+Status check_numbers_output(const std::string& output, const std::string& view = "");
+
 /// Takes masks and changes out of the options.
 void clear_changes(InputOptions& options);
 

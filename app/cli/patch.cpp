@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
-#include "io/numbers.h"
+#include "figure/file_formats.h"
 #include "io/output_file.h"
 #include "model/interventions/change_place.h"
 
@@ -89,10 +89,7 @@ Status write_map(const PatchOptions& o, const PatchMap& map, const Trace& corrup
 }
 
 Status run(const PatchOptions& o) {
-    if (!o.output.empty() && !is_numbers_path(o.output))
-        return Error{"The map cannot be written to " + in_quotes(o.output) +
-                     "; name a file that ends in .csv, .tsv, .json, .npy or .safetensors, or draw it with "
-                     "'headlight render --view patch'."};
+    TRY_STATUS(check_numbers_output(o.output, "patch"));
     ThreadPool pool(o.input.threads);
     TRY(const BothRuns runs, run_both(o, pool));
     TRY(const PatchRequest request, read_wanted(o, *runs.clean));
@@ -151,7 +148,7 @@ std::function<Status()> declare_patch(CLI::App& app) {
                  "the corrupted run; without it a .json file has both");
     add_metric_option(app, o->metric, "the metric to restore, from 0 (corrupted) to 1 (clean)");
     app.add_option("-o,--output", o->output,
-                   "a file (.csv, .tsv, .json, .npy, .safetensors); CSV on standard output by default");
+                   "a file (" + endings_of(FormatKind::numbers) + "); CSV on standard output by default");
     add_run_options(app, o->input);
     return [o, what]() -> Status {
         if (!o->head.empty() && what->count() && o->what != "head")

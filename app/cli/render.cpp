@@ -7,14 +7,15 @@
 
 #include "analysis/corpus/dossier.h"
 #include "analysis/corpus/dossier_heads.h"
-#include "analysis/patching/patch_map.h"
 #include "base/cast.h"
 #include "cli/progress.h"
 #include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "figure/file_formats.h"
 #include "io/output_file.h"
 #include "session/presets.h"
+#include "views/view_options.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -84,9 +85,7 @@ Status read_style(const RenderOptions& o, FigureStyle& style) {
         TRY(const FigurePreset preset, find_preset(o.preset));
         TRY_STATUS(apply_preset(style, preset));
     }
-    for (const StyleField& field : style_fields())
-        if (const auto given = o.fields.find(field.name); given != o.fields.end())
-            TRY_STATUS(set_field(style, field, given->second));
+    TRY_STATUS(set_given(style, o.style));
     if (o.size.empty()) return success();
     TRY(const auto size, parse_size(o.size));
     std::tie(style.width_mm, style.height_mm) = std::pair{0.0, 0.0};
@@ -101,7 +100,8 @@ Result<std::shared_ptr<const Trace>> shown_trace(const RenderOptions& o, ThreadP
         "image", "token-types", "mask", "ablate",    "change", "temperature-attn", "target-ids"};
     const bool runs = std::any_of(std::begin(kRun), std::end(kRun),
                                   [&](const char* name) { return o.given.count(name) > 0; });
-    return !runs && is_dossier(o.corpus) ? trace_of_dossier(o.corpus) : run_input(o.input, pool);
+    const std::string corpus = o.word("corpus");
+    return !runs && is_dossier(corpus) ? trace_of_dossier(corpus) : run_input(o.input, pool);
 }
 
 Status render(RenderOptions& o) {
@@ -127,33 +127,6 @@ Status render(RenderOptions& o) {
     return render_trace(o, trace, o.output, pool);
 }
 
-/// "--width-mm 85"; a flag where it can only be true or false: "--values", and "--no-labels" for what is
-/// there by itself.
-void add_style_option(CLI::App& app, RenderOptions& o, const StyleField& field) {
-    const std::string name = field.name;
-    if (const auto* flag = std::get_if<bool FigureStyle::*>(&field.member)) {
-        const bool on = FigureStyle().*(*flag);
-        app.add_flag_callback((on ? "--no-" : "--") + name,
-                              [&o, name, on] { o.fields[name] = on ? "false" : "true"; },
-                              std::string(on ? "without " : "") + field.help);
-        if (on)  // for programs that say it either way
-            app.add_flag_callback("--" + name, [&o, name] { o.fields[name] = "true"; })->group("");
-        return;
-    }
-    auto* option = app.add_option_function<std::string>(
-        "--" + name, [&o, name](const std::string& text) { o.fields[name] = text; }, field.help);
-    if (const auto names = field_names(field); !names.empty())
-        option->check(one_of(names));
-    else if (field.high > 0)
-        option->check(within(field.low, field.high));
-    else if (name == "colormap")
-        option
-            ->transform([](const std::string& text) {
-                return text == "grey" ? std::string(find_colormap(text)) : text;
-            })
-            ->check(one_of(std::vector<std::string>(colormap_names().begin(), colormap_names().end())));
-}
-
 void add_combination(CLI::App& app, RenderOptions& o) {
     const auto add = [&](const char* name, std::optional<std::string>& into, const std::string& help) {
         return app
@@ -169,6 +142,92 @@ void add_combination(CLI::App& app, RenderOptions& o) {
         ->excludes(mean);
 }
 
+void add_output_options(CLI::App& app, RenderOptions& o) {
+    app.add_flag("--one-text", o.one_text, "read --text-file as one text, not one per line")
+        ->needs(app.get_option("--text-file"));
+    app.add_flag("--all-heads", o.all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
+    add_format_options(app, o.format, o.output,
+                       " of the view; '-': standard output. With --text-file of several lines, one file per "
+                       "line: NAME-1.png, NAME-2.png …")
+        ->required();
+}
+
+void add_animation_options(CLI::App& app, RenderOptions& o) {
+    auto* animate = app.add_option("--animate", o.animate,
+                                   "write an animated .png over layers, or over tokens as the text grows")
+                        ->check(one_of({"layers", "tokens"}));
+    app.add_option("--generate", o.generate, "with --animate tokens: generate this many tokens first")
+        ->check(within(0, 4096))
+        ->needs(animate);
+    app.add_option("--delay", o.delay, "with --animate: milliseconds per frame")
+        ->check(within(20.0, 60000.0))
+        ->capture_default_str();
+    app.add_flag("--numbered", o.numbered,
+                 "with --animate: one figure per frame instead of an animation: NAME-1.png, NAME-2.png …")
+        ->needs(animate);
+}
+
+void add_place_options(CLI::App& app, RenderOptions& o) {
+    std::vector<std::string> names;
+    for (const auto& kind : figure_kinds()) names.push_back(kind.name);
+    for (const View& view : views())
+        if (!find_figure(view.key)) names.push_back(view.key);
+    app.add_option("--view", o.view, "what to draw (difference: same as compare)")
+        ->transform([](const std::string& name) { return find_figure(name) ? name : key_of_view(name); })
+        ->check(one_of(names))
+        ->capture_default_str();
+    app.add_option("--layer", o.layer,
+                   "layer of the head, from 0; encoder.0, decoder.0 or cross.0 in models with several kinds "
+                   "of attention")
+        ->capture_default_str();
+    app.add_option("--head", o.figure.head, "head of the layer, from 0")
+        ->check(head_number())
+        ->capture_default_str();
+    app.add_option("--cell", o.cell, "query and key for views of one cell, 16,10 (default: the last query)");
+    add_combination(app, o);
+    app.add_option("--heads", o.shown_heads, "--view lines or graph: only these heads, 2.0,2.3");
+}
+
+/// What a view is given beside the run.
+void add_subject_options(CLI::App& app, RenderOptions& o) {
+    auto* with = app.add_option("--with", o.with, "--view compare: the other head, 3.2");
+    with->excludes(app.add_option(
+        "--text-b", o.text_b,
+        "--view compare: the other sentence; --view patch: the clean one; --view influence: the baseline"));
+    with->excludes(app.add_option("--model-b", o.model_b, "--view compare: the other model"));
+    add_metric_option(app, o.metric, "--view lens, delta, patch, influence: the metric");
+    app.add_option("--architecture", o.architecture,
+                   "--view model: 'gpt-3' (175B), or a config.json, instead of the open model's");
+}
+
+void add_view_option(CLI::App& app, RenderOptions& o, const ViewOption& row) {
+    const std::string name = row.row.name;
+    if (row.row.flag) {
+        app.add_flag_callback(
+            "--" + name, [&o, name] { o.chosen[name] = ""; }, row.help);
+        return;
+    }
+    auto* option =
+        app.add_option_function<std::string>(
+               "--" + name, [&o, name](const std::string& text) { o.chosen[name] = text; }, row.help)
+            ->default_str(row.usual);
+    if (!row.words.empty()) option->check(one_of(row.words));
+    if (row.range) option->check(whole_number(row.range->first, row.range->second))->type_name("INT");
+}
+
+void add_look_options(CLI::App& app, RenderOptions& o) {
+    app.add_option("--size", o.size, "width and height in pixels, 1600x1000");
+    app.add_option("--preset", o.preset,
+                   "column (85 mm), double-column (178 mm), slide (16:9), a preset saved in the window, "
+                   "or a preset file");
+    for (const StyleField& field : style_fields()) add_style_option(app, o.style, field);
+    app.add_option_function<std::string>(
+           "--scale", [&o](const std::string& scale) { o.style["contrast"] = contrast_of_scale(scale); },
+           "the contrast by other words")
+        ->check(one_of({"linear", "log", "row"}))
+        ->group("");
+}
+
 }  // namespace
 
 std::string with_suffix(const std::string& output, const std::string& suffix) {
@@ -181,94 +240,21 @@ std::string padded(size_t number, size_t of) {
     return text.insert(0, std::to_string(of).size() - text.size(), '0');
 }
 
+std::string RenderOptions::word(const std::string& option) const {
+    const auto found = chosen.find(option);
+    return found == chosen.end() ? find_view_option(option)->usual : found->second;
+}
+
 std::function<Status()> declare_render(CLI::App& app) {
     auto o = std::make_shared<RenderOptions>();
     add_input_options(app, o->input);
     add_trace_alone(app, o->input);
-    std::vector<std::string> names;
-    for (const auto& kind : figure_kinds()) names.push_back(kind.name);
-    for (const View& view : views())
-        if (!find_figure(view.key)) names.push_back(view.key);
-    auto* animate = app.add_option("--animate", o->animate,
-                                   "write an animated .png over layers, or over tokens as the text grows")
-                        ->check(one_of({"layers", "tokens"}));
-    app.add_option("--generate", o->generate, "with --animate tokens: generate this many tokens first")
-        ->check(within(0, 4096))
-        ->needs(animate);
-    app.add_option("--delay", o->delay, "with --animate: milliseconds per frame")
-        ->check(within(20.0, 60000.0))
-        ->capture_default_str();
-    app.add_flag("--numbered", o->numbered,
-                 "with --animate: one figure per frame instead of an animation: NAME-1.png, NAME-2.png …")
-        ->needs(animate);
-    app.add_flag("--one-text", o->one_text, "read --text-file as one text, not one per line")
-        ->needs(app.get_option("--text-file"));
-    app.add_flag("--all-heads", o->all_heads, "one figure per head: NAME-2.0.png, NAME-2.1.png …");
-    app.add_option("--format", o->format, "format of the figure or numbers if -o is '-' or has no extension")
-        ->check(one_of({"png", "svg", "pdf", "csv", "tsv", "json", "npy", "safetensors"}));
-    app.add_option("-o,--output", o->output,
-                   "the file to write: .png, .svg, .pdf; or .csv, .tsv, .json, .npy, .safetensors for "
-                   "the numbers of the view; '-': standard output. With --text-file of several lines, "
-                   "one file per line: NAME-1.png, NAME-2.png …")
-        ->required();
-    app.add_option("--view", o->view, "what to draw (difference: same as compare)")
-        ->transform([](const std::string& name) { return find_figure(name) ? name : key_of_view(name); })
-        ->check(one_of(names))
-        ->capture_default_str();
-    app.add_option("--layer", o->layer,
-                   "layer of the head, from 0; encoder.0, decoder.0 or cross.0 in models with several "
-                   "kinds of attention")
-        ->capture_default_str();
-    app.add_option("--head", o->figure.head, "head of the layer, from 0")
-        ->check(head_number())
-        ->capture_default_str();
-    app.add_option("--cell", o->lock, "query and key for views of one cell, 16,10 (default: the last query)");
-    auto* with = app.add_option("--with", o->with, "--view compare: the other head, 3.2");
-    with->excludes(app.add_option(
-        "--text-b", o->text_b,
-        "--view compare: the other sentence; --view patch: the clean one; --view influence: the baseline"));
-    with->excludes(app.add_option("--model-b", o->model_b, "--view compare: the other model"));
-    app.add_option("--show", o->show,
-                   "--view compare: the head's pattern, ‖ΔE‖, or the next tokens; with interventions "
-                   "only, before and after")
-        ->check(one_of(words_of(kComparedShows)))
-        ->capture_default_str();
-    add_metric_option(app, o->metric, "--view lens, delta, patch, influence: the metric");
-    std::vector<std::string> parts;
-    for (const PatchPartRow& row : patch_parts()) parts.push_back(row.word);
-    app.add_option("--what", o->put,
-                   "--view patch: what to patch from the run of --text-b, or from the unchanged run; "
-                   "head: of the chosen one")
-        ->check(one_of(parts))
-        ->capture_default_str();
-    add_combination(app, *o);
-    app.add_flag("--hard", o->hard, "--view alignment: all weight on the strongest link of each row");
-    app.add_flag("--as-lines", o->as_lines, "--view alignment: lines between the two sentences");
-    add_origin_options(app, *o);
-    app.add_option("--heads", o->shown_heads, "--view graph, lines: only these heads, 2.0,2.3");
-    app.add_option("--share", o->share, "--view graph, lines: share of each row to draw, in percent")
-        ->check(within(1, 100))
-        ->capture_default_str();
-    app.add_option("--architecture", o->architecture,
-                   "--view model: 'gpt-3' (175B), or a config.json, instead of the open model's");
-    app.add_option("--part", o->part, "--view model: the block whose weights are shown next to the diagram")
-        ->check(one_of(words_of(kModelParts)))
-        ->capture_default_str();
-    app.add_option(
-           "--steps", o->steps,
-           "--view steps: one query's attention, the whole block around it, or the block in all heads")
-        ->check(one_of(words_of(kStepsShows)))
-        ->capture_default_str();
-    app.add_option("--size", o->size, "width and height in pixels, 1600x1000");
-    app.add_option("--preset", o->preset,
-                   "column (85 mm), double-column (178 mm), slide (16:9), a preset saved in the window, "
-                   "or a preset file");
-    for (const StyleField& field : style_fields()) add_style_option(app, *o, field);
-    app.add_option_function<std::string>(
-           "--scale", [o](const std::string& scale) { o->fields["contrast"] = contrast_of_scale(scale); },
-           "the contrast as older versions called it")
-        ->check(one_of({"linear", "log", "row"}))
-        ->group("");
+    add_animation_options(app, *o);
+    add_output_options(app, *o);
+    add_place_options(app, *o);
+    add_subject_options(app, *o);
+    for (const ViewOption& row : view_options()) add_view_option(app, *o, row);
+    add_look_options(app, *o);
     return [o, &app] {
         o->given = given_options(app);
         return render(*o);

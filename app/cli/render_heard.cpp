@@ -1,106 +1,71 @@
 // Which options act on which views: what does not act is refused, and never unheard.
+#include <algorithm>
+
 #include "analysis/attention/positions.h"
-#include "base/quoted.h"
+#include "base/listed.h"
 #include "cli/render.h"
 #include "cli/usage.h"
-#include "io/numbers.h"
+#include "figure/file_formats.h"
 #include "session/dossier_page.h"
+#include "views/view_options.h"
 
 namespace headlight {
 
 namespace {
 
-/// Views with commas between them, "*" for all of them, "*-learn" for all but some, on whose figure and on
-/// whose numbers an option acts.
+/// Options with commas between them, and the views on whose figure and on whose numbers they act: "*" all of
+/// them,
+/// "*-learn" all but some, "same" the same.
 struct HeardRow {
-    const char* option;
-    const char* figures;
-    const char* numbers;
+    std::string options, figures, numbers = "same";
+
+    const std::string& heard(bool by_numbers) const {
+        return by_numbers && numbers != "same" ? numbers : figures;
+    }
 };
 
-constexpr const char* kOfRuns = "*-model,circuits,positions,corpus";  // all that weights alone do not make
+std::span<const HeardRow> heard_rows() {
+    static const HeardRow table[] = {
+        {"mask,ablate,change,temperature-attn",
+         "*-model,circuits,positions,corpus"},  // weights alone make these
+        {"layer", "*-heads,lens,graph,patch"},
+        {"head", "*-heads,lens,graph", "*-heads,lens,graph,delta,positions"},
+        {"all-heads", "*-heads,lens,graph,delta,patch,influence",
+         "*-heads,lens,graph,delta,patch,influence,positions"},
+        {"cell", "lines,steps,delta,lens,graph,text,origins,compare,alignment,picture",
+         "steps,delta,lens,graph,text,origins"},
+        {"with,model-b", "compare"},
+        {"text-b", "compare,patch,influence"},
+        {"metric", "delta,lens,graph,patch,influence"},
+        {"mean", "head,text,alignment,picture"},
+        {"max", "head,text,picture"},
+        {"heads", "lines,graph"},
+        {"architecture", "model"},
+        {"size,width-mm,width-px,dpi,font-pt,title,caption,transparent", "*", ""},
+        {"height-mm,height-px,methods", "*-learn", ""},
+        {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
+        {"colormap",
+         "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,corpus", ""},
+        {"contrast,scale", "head,heads,text,alignment,picture", ""},
+        {"queries,marks,labels,no-labels", "head,heads", ""},
+        {"turn-labels,axis-titles,no-axis-titles,color-bar,no-color-bar,grid-lines,values", "head", ""},
+        {"join-words", "head,alignment"},
+        {"drop-sink", "head,text", "head,text,picture"},
+        {"tokens,keys", "head"},
+        {"only-heads", "heads", ""},
+    };
+    return table;
+}
 
-constexpr HeardRow kHeard[] = {
-    {"mask", kOfRuns, kOfRuns},
-    {"ablate", kOfRuns, kOfRuns},
-    {"change", kOfRuns, kOfRuns},
-    {"temperature-attn", kOfRuns, kOfRuns},
-    {"layer",
-     "head,lines,steps,delta,text,model,positions,origins,circuits,learn,compare,alignment,picture,influence,"
-     "corpus",
-     "head,lines,steps,delta,text,model,positions,origins,circuits,learn,compare,alignment,picture,influence,"
-     "corpus"},
-    {"head",
-     "head,lines,steps,delta,text,model,positions,origins,circuits,learn,compare,alignment,picture,patch,"
-     "influence,"
-     "corpus",
-     "head,lines,steps,text,model,origins,circuits,learn,compare,alignment,picture,patch,influence,corpus"},
-    {"all-heads",
-     "head,lines,steps,text,model,positions,origins,circuits,learn,compare,alignment,picture,corpus",
-     "head,lines,steps,text,model,origins,circuits,learn,compare,alignment,picture,corpus"},
-    {"cell", "lines,steps,delta,lens,graph,text,origins,compare,alignment,picture",
-     "steps,delta,lens,graph,text,origins"},
-    {"with", "compare", "compare"},
-    {"text-b", "compare,patch,influence", "compare,patch,influence"},
-    {"model-b", "compare", "compare"},
-    {"show", "compare", "compare"},
-    {"metric", "delta,lens,graph,patch,influence", "delta,lens,graph,patch,influence"},
-    {"what", "patch", "patch"},
-    {"mean", "head,text,alignment,picture", "head,text,alignment,picture"},
-    {"max", "head,text,picture", "head,text,picture"},
-    {"hard", "alignment", ""},
-    {"as-lines", "alignment", ""},
-    {"origins", "graph", "graph"},
-    {"flow", "graph", "graph"},
-    {"sink-apart", "graph", ""},
-    {"share", "lines,graph", ""},
-    {"heads", "lines,graph", "lines,graph"},
-    {"corpus", "corpus", "corpus"},
-    {"graph", "circuits", ""},
-    {"strongest", "circuits", ""},
-    {"influence", "influence", "influence"},
-    {"after", "influence", "influence"},
-    {"probes", "influence", "influence"},
-    {"beside", "influence", "influence"},
-    {"method", "influence", "influence"},
-    {"baseline", "influence", "influence"},
-    {"points", "influence", "influence"},
-    {"parts", "influence", "influence"},
-    {"architecture", "model", "model"},
-    {"part", "model", "model"},
-    {"steps", "steps", "steps"},
-    {"size", "*", ""},
-    {"preset", "*", "head,text,alignment,picture"},  // it may join words or drop the sink
-    {"width-mm", "*", ""},
-    {"height-mm", "*-learn", ""},
-    {"width-px", "*", ""},
-    {"height-px", "*-learn", ""},
-    {"dpi", "*", ""},
-    {"font-pt", "*", ""},
-    {"title", "*", ""},
-    {"caption", "*", ""},
-    {"transparent", "*", ""},
-    {"methods", "*-learn", ""},
-    {"colormap", "head,heads,steps,delta,lens,text,circuits,learn,compare,alignment,picture,influence,corpus",
-     ""},
-    {"contrast", "head,heads,text,alignment,picture", ""},
-    {"scale", "head,heads,text,alignment,picture", ""},
-    {"queries", "head,heads", ""},
-    {"marks", "head,heads", ""},
-    {"turn-labels", "head", ""},
-    {"labels", "head,heads", ""},
-    {"no-labels", "head,heads", ""},
-    {"axis-titles", "head", ""},
-    {"no-axis-titles", "head", ""},
-    {"color-bar", "head", ""},
-    {"no-color-bar", "head", ""},
-    {"grid-lines", "head", ""},
-    {"values", "head", ""},
-    {"join-words", "head,alignment", "head,alignment"},
-    {"drop-sink", "head,text", "head,text,picture"},
-    {"tokens", "head", "head"},
-    {"keys", "head", "head"},
-    {"only-heads", "heads", ""},
+/// What an option of several views acts with, as the views' own say it (FieldOption::with).
+struct WithRow {
+    const char *options, *view, *with;
+};
+
+constexpr WithRow kWith[] = {
+    {"colormap", "steps", "steps heads"}, {"metric", "graph", "origins relevance"},
+    {"head", "patch", "what head"},       {"head,all-heads", "model", "part attention"},
+    {"head", "influence", "beside head"},
 };
 
 /// Where an option acts beside others alone.
@@ -119,10 +84,15 @@ bool of_heads_of_layer(const Asked& o) {
     return of_layer(o.mean) && of_layer(o.max);
 }
 bool is_open_model(const Asked& o) { return o.architecture.empty(); }
-bool of_pattern(const Asked& o) { return o.show == "pattern" || !is_numbers_path(o.output); }
+bool of_pattern(const Asked& o) { return o.word("show") == "pattern" || !is_numbers_path(o.output); }
 bool shows_labels(const Asked& o) { return o.figure.labels; }
-bool integrates(const Asked& o) { return o.method == "integrated-gradients"; }
-bool maps_hidden(const Asked& o) { return o.influence == "hidden"; }
+bool of_part_of_layer(const Asked& o) {
+    return o.word("part").starts_with("attention") || o.word("part").starts_with("mlp");
+}
+bool beside_layer(const Asked& o) {
+    const std::string beside = o.word("beside");
+    return beside == "head" || beside == "layer" || o.layer.find('.') != o.layer.npos;
+}
 
 constexpr const char* kOneHead = "one head, not with --mean or --max";
 
@@ -135,37 +105,23 @@ constexpr BesideRow kBeside[] = {
      "the heads of a layer, not with --heads"},
     {"no-axis-titles,no-color-bar,axis-titles,color-bar,turn-labels", "head", shows_labels,
      "labels, not with --no-labels"},
-    {"colormap,contrast", "alignment", [](const Asked& o) { return !o.as_lines; },
+    {"colormap,contrast", "alignment", [](const Asked& o) { return !o.chosen.count("as-lines"); },
      "a map, not with --as-lines"},
-    {"contrast", "alignment", [](const Asked& o) { return !o.hard; }, "weights, not with --hard"},
-    {"colormap", "steps", [](const Asked& o) { return o.steps == "heads"; }, "--steps heads"},
-    {"colormap", "circuits", [](const Asked& o) { return !o.graph; }, "a map, not with --graph"},
-    {"strongest", "circuits", [](const Asked& o) { return o.graph; }, "--graph"},
-    {"metric", "graph", [](const Asked& o) { return o.origins == "relevance"; }, "--origins relevance"},
+    {"contrast", "alignment", [](const Asked& o) { return !o.chosen.count("hard"); },
+     "weights, not with --hard"},
+    {"colormap", "circuits", [](const Asked& o) { return !o.chosen.count("graph"); },
+     "a map, not with --graph"},
     {"layer,head,all-heads", "compare", of_pattern, "--show pattern, or a figure"},
-    {"cell", "compare", [](const Asked& o) { return o.show != "delta"; }, "--show pattern or next"},
-    {"colormap", "compare", [](const Asked& o) { return o.show != "next"; }, "--show pattern or delta"},
+    {"cell", "compare", [](const Asked& o) { return o.word("show") != "delta"; }, "--show pattern or next"},
+    {"colormap", "compare", [](const Asked& o) { return o.word("show") != "next"; },
+     "--show pattern or delta"},
     {"mask,ablate,change,temperature-attn", "patch", [](const Asked& o) { return o.text_b.empty(); },
      "one text, whose unchanged run is the clean one, not with --text-b"},
-    {"head", "patch", [](const Asked& o) { return o.put == "head"; }, "--what head"},
     {"part,layer,head,all-heads", "model", is_open_model, "the open model, not with --architecture"},
-    {"head,all-heads", "model", [](const Asked& o) { return o.part == "attention"; }, "--part attention"},
-    {"layer", "model",
-     [](const Asked& o) { return o.part.starts_with("attention") || o.part.starts_with("mlp"); },
-     "a --part of a layer"},
-    {"baseline,points", "influence", integrates, "--method integrated-gradients"},
-    {"text-b", "influence",
-     [](const Asked& o) {
-         return o.method == "attribution-patching" || (integrates(o) && o.baseline == "text");
-     },
+    {"layer", "model", of_part_of_layer, "a --part of a layer"},
+    {"text-b", "influence", scores_from_text,
      "--method attribution-patching, or with integrated-gradients and --baseline text"},
-    {"after,probes", "influence", maps_hidden, "--influence hidden"},
-    {"head", "influence", [](const Asked& o) { return o.beside == "head"; }, "--beside head"},
-    {"layer", "influence",
-     [](const Asked& o) {
-         return o.beside == "head" || o.beside == "layer" || o.layer.find('.') != o.layer.npos;
-     },
-     "--beside head or layer"},
+    {"layer", "influence", beside_layer, "--beside head or layer"},
 };
 
 bool lists(std::string_view list, const std::string& item) {
@@ -175,33 +131,77 @@ bool lists(std::string_view list, const std::string& item) {
 
 /// "--view head or lines"; "another --view" of a list of those left out.
 std::string named_views(std::string_view list) {
-    if (list.starts_with('*')) return "another --view";
-    std::string out = "--view " + std::string(list);
-    for (size_t at = 0; (at = out.find(',', at)) != std::string::npos; ++at) out.replace(at, 1, ", ");
-    if (const size_t last = out.rfind(", "); last != std::string::npos) out.replace(last, 2, " or ");
-    return out;
+    return list.starts_with('*') ? "another --view" : "--view " + listed(comma_list(std::string(list)), "or");
+}
+
+Status check_acts(const HeardRow& row, const RenderOptions& o, bool numbers) {
+    for (const std::string& option : comma_list(row.options)) {
+        if (!o.given.count(option) || lists(row.heard(numbers), o.view)) continue;
+        if (!lists(row.figures, o.view))
+            return Error{"--" + option + " does not act on --view " + o.view + "; leave it out, or draw " +
+                         named_views(row.figures) + "."};
+        return Error{"--" + option + " changes the figure of --view " + o.view +
+                     " and not its numbers; leave it out, or end -o in " + endings_of(FormatKind::picture) +
+                     "."};
+    }
+    return success();
+}
+
+/// "graph", "method integrated-gradients": whether that was chosen.
+Status check_with(const RenderOptions& o, const std::string& options, const std::string& with) {
+    const size_t blank = with.find(' ');
+    const std::string option = with.substr(0, blank);
+    const bool acts = blank == with.npos ? o.chosen.count(option) : o.word(option) == with.substr(blank + 1);
+    return acts ? success() : refuse_given(o.given, comma_list(options), "--" + with);
+}
+
+/// The views' own options, as their rows say it.
+Status check_view_options(const RenderOptions& o, bool numbers) {
+    for (const ViewOption& option : view_options()) {
+        std::string of;
+        for (const std::string& view : option.views) of += (of.empty() ? "" : ",") + view;
+        TRY_STATUS(check_acts({option.row.name, of, option.row.figure_alone ? "" : of}, o, numbers));
+        if (*option.row.with) TRY_STATUS(check_with(o, option.row.name, option.row.with));
+    }
+    return success();
 }
 
 }  // namespace
+
+bool scores_from_text(const RenderOptions& o) {
+    const std::string method = o.word("method");
+    return method == "attribution-patching" ||
+           (method == "integrated-gradients" && o.word("baseline") == "text");
+}
+
+bool acts_on_figure(const std::string& option, const std::string& view) {
+    return std::ranges::any_of(heard_rows(), [&](const HeardRow& row) {
+        return lists(row.options, option) && lists(row.figures, view);
+    });
+}
+
+std::vector<std::string> options_of_figures() {
+    std::vector<std::string> out;
+    for (const HeardRow& row : heard_rows())
+        if (row.numbers.empty())
+            for (const std::string& option : comma_list(row.options)) out.push_back(option);
+    for (const ViewOption& option : view_options())
+        if (option.row.figure_alone) out.emplace_back(option.row.name);
+    return out;
+}
 
 Status check_heard(const RenderOptions& o) {
     const bool numbers = is_numbers_path(o.output);
     if (o.view == "corpus" && is_dossier_path(o.output))
         TRY_STATUS(
             refuse_given(o.given, {"layer", "head"}, "the sheet of one head, and a dossier is of all"));
-    for (const HeardRow& row : kHeard) {
-        if (!o.given.count(row.option) || lists(numbers ? row.numbers : row.figures, o.view)) continue;
-        const std::string option = "--" + std::string(row.option);
-        if (!lists(row.figures, o.view))
-            return Error{option + " does not act on --view " + o.view + "; leave it out" +
-                         (*row.figures ? ", or draw " + named_views(row.figures) : std::string()) + "."};
-        return Error{option + " changes the figure of --view " + o.view +
-                     " and not its numbers; leave it out, or end -o in .png, .svg or .pdf."};
-    }
+    for (const HeardRow& row : heard_rows()) TRY_STATUS(check_acts(row, o, numbers));
+    TRY_STATUS(check_view_options(o, numbers));
+    for (const WithRow& row : kWith)
+        if (o.view == row.view) TRY_STATUS(check_with(o, row.options, row.with));
     for (const BesideRow& row : kBeside)
         if (lists(row.views, o.view) && !row.act(o))
-            for (const std::string& option : comma_list(row.options))
-                TRY_STATUS(refuse_given(o.given, {option}, row.with));
+            TRY_STATUS(refuse_given(o.given, comma_list(row.options), row.with));
     return success();
 }
 

@@ -3,26 +3,23 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/attribution/influence.h"
 #include "analysis/corpus/dossier.h"
 #include "analysis/prediction/generate.h"
 #include "base/quoted.h"
 #include "cli/render.h"
-#include "io/json.h"
+#include "figure/file_formats.h"
 #include "parts/layer_heads.h"
 #include "trace/trace_file.h"
+#include "views/align/align.h"
+#include "views/all_heads/all_heads.h"
 #include "views/combined_heads.h"
 #include "views/page.h"
+#include "views/view_options.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
-
-template <size_t N>
-ptrdiff_t place_in(const char* const (&words)[N], const std::string& word) {
-    return std::find(std::begin(words), std::end(words), word) - std::begin(words);
-}
 
 /// "16,10": the query and key that a view of one cell shows.
 Result<std::optional<std::pair<int, int>>> parse_cell(const std::string& text, const Trace& trace,
@@ -90,10 +87,7 @@ Status check_second_run(const RenderOptions& o, const ShownRuns& runs) {
         return Error{
             "--view patch shows what a clean run restores: give its text as --text-b, or a "
             "change, whose unchanged run is the clean one."};
-    const bool needed =
-        o.view == "influence" &&
-        (o.method == "attribution-patching" || (o.method == "integrated-gradients" && o.baseline == "text"));
-    if (!needed) return success();
+    if (o.view != "influence" || !scores_from_text(o)) return success();
     if (!runs.other)
         return Error{
             "Tokens are scored from another text here; give it as --text-b, or choose another --method or "
@@ -117,48 +111,12 @@ Result<std::shared_ptr<const Trace>> with_target(const RenderOptions& o, const V
     return run_trace(trace->model, std::move(request), pool, nullptr, generation.trace.get());
 }
 
-ptrdiff_t place_of_part(const std::string& word) {
-    const auto parts = patch_parts();
-    return std::find_if(parts.begin(), parts.end(),
-                        [&](const PatchPartRow& row) { return word == row.word; }) -
-           parts.begin();
-}
-
-ptrdiff_t place_of_method(const std::string& word) {
-    const auto methods = influence_methods();
-    return std::find_if(methods.begin(), methods.end(),
-                        [&](const InfluenceMethodRow& row) { return word == row.word; }) -
-           methods.begin();
-}
-
-/// What was chosen of a view's own, by the keys that workspaces know it by.
+/// What was chosen of the views' own, and what figures of a command line begin with.
 void choose_for_view(const RenderOptions& o, Session& s) {
-    const Json chosen{{"compare_show", place_in(kComparedShows, o.show)},
-                      {"steps_show", place_in(kStepsShows, o.steps)},
-                      {"patch_part", place_of_part(o.put)},
-                      {"model_block", place_in(kModelParts, o.part)},
-                      {"align_words", o.figure.join_words},
-                      {"align_of", o.mean ? 1 : 0},
-                      {"align_marks", o.hard ? 2 : 1},
-                      {"align_lines", o.as_lines},
-                      {"heads_scale", 2},
-                      {"graph_by", o.flow ? 2 : place_in(kOriginsWords, o.origins)},
-                      {"graph_sink_apart", o.sink_apart},
-                      {"corpus", o.corpus},
-                      {"circuits_graph", o.graph},
-                      {"circuits_strongest", o.strongest},
-                      {"influence_of", place_in(kInfluenceOf, o.influence)},
-                      {"influence_layer", o.after},
-                      {"influence_probes", place_in(kInfluenceProbes, o.probes)},
-                      {"influence_beside", place_in(kInfluenceBeside, o.beside)},
-                      {"influence_by", place_of_method(o.method)},
-                      {"influence_baseline", place_in(kInfluenceBaselines, o.baseline)},
-                      {"influence_steps", o.points},
-                      {"influence_part", place_in(kTextParts, o.parts)},
-                      {"graph_share", float(o.share) / 100},
-                      {"link_share", float(o.share) / 100}};
-    FieldReader reader(chosen, "the options");
-    for (const StateVisit visit : s.visits) visit(s.views, reader);
+    s.of<AlignState>().words = o.figure.join_words;
+    s.of<AlignState>().of = o.mean ? AlignOf::mean : AlignOf::head;
+    s.of<AllHeadsState>().scale = AllHeadsState::kSharedLinear;
+    take_view_options(s, o.chosen);
 }
 
 /// The layer whose heads are drawn of those that are named: the given one, else the one that all are of.
@@ -223,34 +181,40 @@ std::shared_ptr<const WorkAnswer> bare_answer(const std::shared_ptr<const Trace>
     return answer;
 }
 
-/// A view as the window draws it, on a page.
-Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given,
-                           ThreadPool& pool) {
-    const View* view = find_view(o.view);
-    TRY(const auto trace, with_target(o, *view, given, pool));
-    if (!view->offered(*trace->model))
-        return Error{"The view " + o.view + " does not go with " + trace->model->name + "; try --view head."};
-    const bool dossier = view->take_corpus && is_dossier(o.corpus);
-    if (const char* missing = view->missing(*trace->model); missing && !dossier)
+/// Fails where the view has nothing to show of the model.
+Status check_view(const RenderOptions& o, const View& view, const Model& model) {
+    if (!view.offered(model))
+        return Error{"The view " + o.view + " does not go with " + model.name + "; try --view head."};
+    const std::string corpus = o.word("corpus");
+    const bool dossier = view.take_corpus && is_dossier(corpus);
+    if (const char* missing = view.missing(model); missing && !dossier)
         return Error{"The view " + o.view + " has nothing to show: " + missing};
-    if (view->take_corpus && (o.corpus.empty() || o.corpus == "-"))
+    if (view.take_corpus && (corpus.empty() || corpus == "-"))
         return Error{"--view corpus draws a file: give --corpus FILE, texts (one per line) or a dossier."};
+    return success();
+}
+
+/// The page of a view with everything that was chosen, before anything is answered.
+Result<ViewPage> chosen_page(const RenderOptions& o, const View& view, const ModelConfig& c) {
     ViewPage page;
-    page.view = view - views().data();
+    page.view = &view - views().data();
     page.style = o.figure;
-    size_page(page, view->page_w, view->page_h);
+    size_page(page, view.page_w, view.page_h);
     Session& s = page.session;
     s.visits = view_visits();
     choose_style(o.figure, s);
     choose_for_view(o, s);
-    TRY_STATUS(choose_heads_shown(o, trace->config(), s));
+    TRY_STATUS(choose_heads_shown(o, c, s));
     if (!o.architecture.empty()) TRY_STATUS(give_config(s, o.architecture));
-    TRY_STATUS(choose_combination(o, trace->config(), s));
-    if (view->figure && !view->figure_of_answer && !is_numbers_path(o.output)) {
-        page.answer = bare_answer(trace);
-        return page;
-    }
-    if (view->of_target) s.selection.block = std::max(0, cross_block(trace->config(), s.selection.block));
+    TRY_STATUS(choose_combination(o, c, s));
+    if (view.of_target) s.selection.block = std::max(0, cross_block(c, s.selection.block));
+    return page;
+}
+
+/// Runs what the view shows, and answers what it asks.
+Status answer_page(const RenderOptions& o, const View& view, const std::shared_ptr<const Trace>& trace,
+                   ViewPage& page, ThreadPool& pool) {
+    Session& s = page.session;
     TRY(const ShownRuns runs, compared(o, trace, s, pool));
     TRY_STATUS(check_second_run(o, runs));
     if (!o.metric.empty()) {
@@ -258,11 +222,24 @@ Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const T
         TRY([[maybe_unused]] const Metric known, resolved(metric, *trace, pool));
         s.document.metric = {metric_name(*trace->model, metric), metric};
     }
-    TRY(s.selection.locked, parse_cell(o.lock, *trace, s.selection.block));
+    TRY(s.selection.locked, parse_cell(o.cell, *trace, s.selection.block));
     const PictureRequest request{s.selection.block, s.selection.head, s.preferences.drop_sink,
-                                 view->group ? view->group(s, trace->config()) : std::nullopt};
+                                 view.group ? view.group(s, trace->config()) : std::nullopt};
     TRY(RunAnswer answer, answer_for(runs, request, s.selection.locked, pool));
-    TRY_STATUS(prepare_page(page, std::move(answer), pool));
+    return prepare_page(page, std::move(answer), pool);
+}
+
+/// A view as the window draws it, on a page.
+Result<ViewPage> view_page(const RenderOptions& o, const std::shared_ptr<const Trace>& given,
+                           ThreadPool& pool) {
+    const View& view = *find_view(o.view);
+    TRY(const auto trace, with_target(o, view, given, pool));
+    TRY_STATUS(check_view(o, view, *trace->model));
+    TRY(ViewPage page, chosen_page(o, view, trace->config()));
+    if (view.figure && !view.figure_of_answer && !is_numbers_path(o.output))
+        page.answer = bare_answer(trace);
+    else
+        TRY_STATUS(answer_page(o, view, trace, page, pool));
     return page;
 }
 

@@ -1,9 +1,11 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "figure/file_formats.h"
 #include "trace/trace_file.h"
 
 namespace headlight {
@@ -12,13 +14,14 @@ namespace {
 
 /// A name that another format's readers would believe.
 Status check_trace_name(const std::string& output) {
+    constexpr std::string_view kForeign[] = {".h5", ".hdf5", ".zarr", ".npz", ".parquet",
+                                             ".pt", ".pth",  ".bin",  ".gguf"};
     const std::string ending = lower_case(std::filesystem::path(output).extension().string());
-    for (const char* other : {".h5", ".hdf5", ".zarr", ".npz", ".npy", ".csv", ".tsv", ".json", ".parquet",
-                              ".pt", ".pth", ".bin", ".gguf", ".png", ".svg", ".pdf", ".html"})
-        if (ending == other)
-            return Error{"A trace is a .safetensors file, and " + in_quotes(shortened(output)) + " ends in " +
-                         ending + "; change its ending."};
-    return success();
+    const bool other =
+        std::ranges::count(kForeign, ending) || (format_of("x" + ending) && ending != ".safetensors");
+    return other ? Status(Error{"A trace is a .safetensors file, and " + in_quotes(shortened(output)) +
+                                " ends in " + ending + "; change its ending."})
+                 : success();
 }
 
 }  // namespace

@@ -56,4 +56,15 @@ inline CLI::Validator within(double low, double high) {
     return {refusal, range.str()};
 }
 
+/// A whole number within [low, high].
+inline CLI::Validator whole_number(int low, int high) {
+    const std::string range = std::to_string(low) + " to " + std::to_string(high);
+    const auto refusal = [low, high, range](const std::string& text) {
+        int value = 0;
+        const bool fits = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+        return fits ? "" : in_quotes(text) + " is not a whole number from " + range;
+    };
+    return {refusal, range};
+}
+
 }  // namespace headlight

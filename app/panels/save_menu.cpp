@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "io/json.h"
+#include "figure/file_formats.h"
 #include "paint/layout.h"
 #include "parts/sheet_frame.h"
 #include "session/commands/word_parsers.h"
@@ -61,44 +62,34 @@ void draw_preview(Scene& s, Rect area) {
                p.preview_w, p.preview_h, nullptr);
 }
 
-/// What a file can be, by the end of its name; the first ones are pictures, then come numbers, then the page
-/// of a view that writes one.
-constexpr size_t kPictureFormats = 3;
-std::vector<const char*> formats_of(const View& view) {
-    std::vector<const char*> out{"png", "svg", "pdf"};
-    if (view.numbers) out.insert(out.end(), {"csv", "json", "npy"});
-    if (view.write) out.push_back("html");
+/// What a file of the view can be.
+std::vector<const FileFormat*> formats_of(const View& view) {
+    std::vector<const FileFormat*> out;
+    for (const FileFormat& format : file_formats())
+        if (format.kind == FormatKind::picture || (format.kind == FormatKind::numbers && view.numbers) ||
+            (format.kind == FormatKind::page && view.write))
+            out.push_back(&format);
     return out;
-}
-
-/// The path with another ending.
-std::string with_format(const std::string& path, const char* format) {
-    return fs::path(path).replace_extension(format).string();
 }
 
 /// Formats as buttons: pressing one ends the name in it.
 void choose_format(Scene& s, Rect line) {
     SaveMenu& menu = s.of<SaveMenu>();
     const View& view = shown_view(s.session, *s.model());
-    const std::vector<const char*> formats = formats_of(view);
+    const std::vector<const FileFormat*> formats = formats_of(view);
     std::vector<std::string> names;
     int now = -1;
     const std::string ending = lower_case(fs::path(menu.path).extension().string());
-    for (size_t i = 0; i < formats.size(); ++i) {
-        std::string name = formats[i];
-        if (ending == "." + name) now = narrow<int>(i);
-        for (char& c : name) c = char(std::toupper(static_cast<unsigned char>(c)));
-        names.push_back(std::move(name));
+    for (const FileFormat* format : formats) {
+        if (ending == format->ending) now = isize(names);
+        names.emplace_back(format->name);
     }
     const int chosen = s.ui.segments("save format", line.x, line.middle_y(), {names, {}, now});
     take_left(line, s.ui.segments_width(names), gap::medium);
-    caption(s.ui, line,
-            now < int(kPictureFormats) ? "the figure as shown above"
-            : view.write               ? "all heads"
-                                       : "the numbers of the view");
+    if (now >= 0) caption(s.ui, line, formats[now]->help);
     if (chosen < 0 || chosen == now) return;
-    menu.path =
-        with_format(menu.path.empty() ? proposed_path(s.session).string() : menu.path, formats[chosen]);
+    const fs::path named = menu.path.empty() ? proposed_path(s.session) : fs::path(menu.path);
+    menu.path = fs::path(named).replace_extension(formats[chosen]->ending).string();
     menu.result.clear();
     menu.failed = false;
     ImGui::ClearActiveID();  // else the field, which types at this moment, would put its own text back
@@ -111,10 +102,10 @@ std::string hint_of(const SaveMenu& menu) {
     const std::string where = full.empty()        ? "In " + menu.folder + ". "
                               : full == menu.path ? ""
                                                   : "Saved as " + full + ". ";
-    return where + (menu.workspace
-                        ? "Model, sentences, view, interventions and comparison, to open again with "
-                          "Ctrl O or a drop."
-                        : "Numbers also end in .tsv and .safetensors.");
+    return menu.workspace ? where +
+                                "Model, sentences, view, interventions and comparison, to open again with "
+                                "Ctrl O or a drop."
+                          : where;
 }
 
 void draw_path(Scene& s, Rect area) {

@@ -58,6 +58,8 @@ float scrolled_to(float offset, float top, float bottom, float height);
 inline constexpr std::array<float, 4> kShareValues{0.5f, 0.7f, 0.9f, 0.99f};
 inline constexpr std::span<const float> kShares = kShareValues;
 std::vector<std::string> share_words();
+inline constexpr FieldOption kShareOption{
+    .name = "share", .help = "share of each row to draw, in percent", .figure_alone = true};
 
 /// "Show [top 70 % of each row v]": how much of each row's weight is drawn.
 void choose_share(Toolbar& bar, const char* label, const char* path, float& share);

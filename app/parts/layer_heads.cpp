@@ -10,10 +10,9 @@
 namespace headlight {
 
 void LayerHeads::visit(FieldVisitor& v) {
-    v.number("link_share", share, 0.01f, 1);
+    v.share("link_share", share, kShareOption);
     v.choose_among(share, kShares,
-                   {"lines share", "Lines: share of each row", "how much of each row is drawn, in percent",
-                    share_words(), true});
+                   {"lines share", "Lines: share of each row", kShareOption.help, share_words(), true});
     v.report("hidden_heads", hidden);
 }
 

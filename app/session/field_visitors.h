@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json_fwd.hpp>
@@ -29,6 +30,16 @@ struct Choice {
     bool shared = false;
 };
 
+/// How the command line takes a field: the option's name, its help where the command's does not fit, and the
+/// option that it acts with ("graph", "method integrated-gradients").
+struct FieldOption {
+    const char* name = "";
+    const char* help = "";
+    const char* with = "";
+    bool flag = false;          // it chooses the last word
+    bool figure_alone = false;  // it changes the figure and not the numbers
+};
+
 /// Goes through fields by key. Numbers come with their range: what lies beyond it becomes the nearest in it.
 class FieldVisitor {
 public:
@@ -45,11 +56,15 @@ public:
     virtual void report(const char* /*key*/, const nlohmann::json& /*value*/) {}
     /// The place of a value that a command can choose; −1: it is none of its words.
     virtual void choice(const Choice& /*choice*/, int& /*place*/) {}
+    /// What an option can set: one of a choice's words by its place, a whole number, a text.
+    virtual void word_option(const FieldOption& /*option*/, const Choice& /*choice*/, int& /*place*/) {}
+    virtual void number_option(const FieldOption& /*option*/, int& /*value*/, int /*low*/, int /*high*/) {}
+    virtual void text_option(const FieldOption& /*option*/, std::string& /*value*/) {}
 
     /// A switch, or an enum or whole number by its place, that a command chooses. Remembered under the key;
     /// without one (null) not at all.
     template <class T>
-    void choose(const char* key, T& value, const Choice& of) {
+    void choose(const char* key, T& value, const Choice& of, const FieldOption& option = {}) {
         if constexpr (std::is_same_v<T, bool>) {
             if (key) flag(key, value);
         } else {
@@ -57,6 +72,7 @@ public:
         }
         auto place = static_cast<int>(value);
         choice(of, place);
+        if (*option.name) word_option(option, of, place);
         value = static_cast<T>(place);
     }
     /// One of some numbers that a command chooses; other ones may be remembered.
@@ -75,6 +91,31 @@ public:
         whole(key, number, low, high);
         value = static_cast<T>(number);
     }
+    /// A whole number that an option sets.
+    void integer(const char* key, int& value, int low, int high, const FieldOption& option) {
+        integer(key, value, low, high);
+        number_option(option, value, low, high);
+    }
+    /// A share, which an option takes in percent.
+    void share(const char* key, float& value, const FieldOption& option) {
+        number(key, value, 0.01f, 1);
+        const int before = static_cast<int>(std::lround(100 * value));
+        int percent = before;
+        number_option(option, percent, 1, 100);
+        if (percent != before) value = static_cast<float>(percent) / 100;
+    }
+};
+
+/// Passes over what is remembered: for what can be chosen.
+class ChoiceVisitor : public FieldVisitor {
+public:
+    void text(const char*, std::string&) final {}
+    void flag(const char*, bool&) final {}
+    void number(const char*, float&, float, float) final {}
+    void whole(const char*, int64_t&, int64_t, int64_t) final {}
+    void list(const char*, std::vector<std::string>&, size_t) final {}
+    void pairs(const char*, std::vector<std::pair<int, int>>&) final {}
+    void cell(const char*, std::optional<std::pair<int, int>>&) final {}
 };
 
 /// Takes what the JSON has and leaves the rest as it is. A value of another type is an error, or, where a

@@ -6,6 +6,7 @@
 
 #include "figure/canvas.h"
 #include "figure/chosen_tokens.h"
+#include "figure/file_formats.h"
 #include "figure/methods.h"
 #include "paint/layout.h"
 #include "views/views.h"

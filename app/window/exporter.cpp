@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/check.h"
+#include "figure/file_formats.h"
 #include "session/save_path.h"
 #include "session/workspace.h"
 #include "views/tables.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/memory.h"
+#include "figure/file_formats.h"
 #include "gpu/framebuffer.h"
 #include "io/output_file.h"
 #include "paint/layout.h"

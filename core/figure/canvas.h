@@ -58,8 +58,13 @@ struct Drawing {
     double cell = 0;  // side of a cell in CSS pixels, if there are cells
 };
 
-/// Writes a drawing to `path` (.png, .svg or .pdf), whole or not at all.
-Status write_page(const std::filesystem::path& path, const Drawing& drawing);
+class OutputFile;
+/// Write a drawing in one format; `name`: of the file, for messages.
+Status draw_png(OutputFile& out, const Drawing& drawing, const std::string& name);
+Status draw_svg(OutputFile& out, const Drawing& drawing, const std::string& name);
+Status draw_pdf(OutputFile& out, const Drawing& drawing, const std::string& name);
+/// Fails where it would not fit into memory, or into the formats.
+Status check_page_size(const Drawing& drawing);
 
 /// Draws to the pixels of a PNG file, with or without alpha.
 Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha);

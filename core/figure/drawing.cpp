@@ -116,13 +116,9 @@ Result<PngPixels> draw_at_size(const Drawing& drawing, const std::string& name,
     return pixels_of(surface.get(), drawing.page.dpi, alpha);
 }
 
-Status write_png(OutputFile& out, const Drawing& drawing, const std::string& name) {
-    TRY(const PngPixels pixels, draw_at_size(drawing, name));
-    return encode_png(pixels, [&out](const void* data, size_t size) { out.write(data, size); });
-}
+}  // namespace
 
-/// Refuses pictures too large for memory or for the formats.
-Status check_size(const Drawing& drawing) {
+Status check_page_size(const Drawing& drawing) {
     const double zoom = drawing.page.dpi / 96, width = drawing.page.width * zoom,
                  height = drawing.page.height * zoom;
     if (width <= 30000 && height <= 30000 && width * height <= kMaxPixels) return success();
@@ -131,7 +127,12 @@ Status check_size(const Drawing& drawing) {
                  " pixels is too large; lower --dpi or the size."};
 }
 
-Status write_pdf(OutputFile& out, const Drawing& drawing, const std::string& name) {
+Status draw_png(OutputFile& out, const Drawing& drawing, const std::string& name) {
+    TRY(const PngPixels pixels, draw_at_size(drawing, name));
+    return encode_png(pixels, [&out](const void* data, size_t size) { out.write(data, size); });
+}
+
+Status draw_pdf(OutputFile& out, const Drawing& drawing, const std::string& name) {
     const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(
         write_bytes, &out, drawing.page.width * kPointsPerPixel, drawing.page.height * kPointsPerPixel));
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE,
@@ -141,23 +142,14 @@ Status write_pdf(OutputFile& out, const Drawing& drawing, const std::string& nam
     return success();
 }
 
-Status write_svg(OutputFile& out, const Drawing& drawing, const std::string&) {
+Status draw_svg(OutputFile& out, const Drawing& drawing, const std::string&) {
     TRY(const std::string text, svg_text(drawing));
     out.write(text);
     return success();
 }
 
-/// Defines a row of the table of picture formats.
-struct PictureFormat {
-    const char* ending;
-    Status (*write)(OutputFile& out, const Drawing& drawing, const std::string& name);
-};
-constexpr PictureFormat kFormats[] = {{".png", write_png}, {".svg", write_svg}, {".pdf", write_pdf}};
-
-}  // namespace
-
 Result<PngPixels> draw_pixels(const Drawing& drawing, bool alpha) {
-    TRY_STATUS(check_size(drawing));
+    TRY_STATUS(check_page_size(drawing));
     return draw_at_size(drawing, "The figure", alpha);
 }
 
@@ -192,17 +184,6 @@ Result<std::string> svg_text(const Drawing& drawing) {
     TRY_STATUS(draw_on(surface.get(), drawing, kPointsPerPixel, "The figure"));
     cairo_surface_finish(surface.get());
     return with_own_numbers(svg);
-}
-
-Status write_page(const std::filesystem::path& path, const Drawing& drawing) {
-    const auto format = std::find_if(std::begin(kFormats), std::end(kFormats),
-                                     [&](const PictureFormat& f) { return path.extension() == f.ending; });
-    if (format == std::end(kFormats))
-        return Error{display_path(path) + " is not a figure format; end the name in .png, .svg or .pdf."};
-    TRY_STATUS(check_size(drawing));
-    TRY(const auto out, OutputFile::create(path));
-    TRY_STATUS(format->write(*out, drawing, display_path(path)));
-    return out->commit();
 }
 
 }  // namespace headlight

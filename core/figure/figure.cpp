@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/cast.h"
+#include "figure/file_formats.h"
 
 namespace headlight {
 

@@ -120,6 +120,8 @@ Status write_separated(const std::filesystem::path& path, std::span<const Number
     return write_file(path, tables.size() == 1 ? square(tables[0], separator) : lines(tables, separator));
 }
 
+}  // namespace
+
 Status write_csv(const std::filesystem::path& path, std::span<const NumberTable> tables) {
     return write_separated(path, tables, ',');
 }
@@ -187,45 +189,10 @@ Status write_tensors(const std::filesystem::path& path, std::span<const NumberTa
     return write_safetensors(path, tensors, metadata);
 }
 
-struct Format {
-    const char* ending;
-    Status (*write)(const std::filesystem::path& path, std::span<const NumberTable> tables);
-};
-
-/// Tabulates the formats.
-constexpr Format kFormats[] = {{".csv", write_csv},
-                               {".tsv", write_tsv},
-                               {".json", write_json},
-                               {".npy", write_npy},
-                               {".safetensors", write_tensors}};
-
-const Format* format_of(const std::filesystem::path& path) {
-    for (const Format& f : kFormats)
-        if (path.extension() == f.ending) return &f;
-    return nullptr;
-}
-
-}  // namespace
-
 std::vector<std::string> counted(Index count, Index first) {
     std::vector<std::string> out;
     for (Index i = 0; i < count; ++i) out.push_back(std::to_string(first + i));
     return out;
-}
-
-bool is_numbers_path(const std::filesystem::path& path) { return format_of(path); }
-
-Status write_numbers(const std::filesystem::path& path, std::span<const NumberTable> tables) {
-    const Format* format = format_of(path);
-    if (!format)
-        return Error{display_path(path) +
-                     " does not end in .csv, .tsv, .json, .npy or .safetensors; change its ending."};
-    if (tables.empty()) return Error{"This view has no numbers to write."};
-    for (const NumberTable& t : tables)
-        HEADLIGHT_CHECK(isize(t.rows) == t.values.rows() && isize(t.columns) == t.values.cols() &&
-                        (!t.exact.size() || t.exact.size() == t.values.size()) &&
-                        (t.texts.empty() || isize(t.texts) == t.values.size()));
-    return format->write(path, tables);
 }
 
 std::string as_tsv(const NumberTable& table) { return square(table, '\t'); }

@@ -25,15 +25,17 @@ struct NumberTable {
 /// Returns "0", "1", … or from `first` on: labels of rows and columns without names.
 std::vector<std::string> counted(Index count, Index first = 0);
 
-/// Returns whether a path ends like one of the formats: .csv, .tsv, .json, .npy, .safetensors.
-bool is_numbers_path(const std::filesystem::path& path);
-
-/// Writes tables in the format of the path's ending. .csv and .tsv: a single table as it is, several with one
-/// value per line; .json: all with labels, null for NaN; .npy (format 1.0): [rows, columns], or [tables,
-/// rows, columns] for tables of one size, without those that are `beside`; .safetensors: one tensor each,
-/// labels as JSON in the metadata. Writes exact numbers as float64 (in a .npy file all, if one table has
-/// them), others as float32.
-Status write_numbers(const std::filesystem::path& path, std::span<const NumberTable> tables);
+/// Write tables to a file. Exact numbers are written as float64 (in a .npy file all, where one table has
+/// them), others as float32. One table as it stands, several one value a line.
+Status write_csv(const std::filesystem::path& path, std::span<const NumberTable> tables);
+Status write_tsv(const std::filesystem::path& path, std::span<const NumberTable> tables);
+/// All with labels, null for NaN.
+Status write_json(const std::filesystem::path& path, std::span<const NumberTable> tables);
+/// Format 1.0: [rows, columns], or [tables, rows, columns] of tables of one size, without those that are
+/// `beside`.
+Status write_npy(const std::filesystem::path& path, std::span<const NumberTable> tables);
+/// Safetensors: a tensor each, labels as JSON in the metadata.
+Status write_tensors(const std::filesystem::path& path, std::span<const NumberTable> tables);
 
 /// Returns one table with tabs, for a spreadsheet.
 std::string as_tsv(const NumberTable& table);

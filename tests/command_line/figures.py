@@ -223,7 +223,7 @@ def heads_share_and_flow_of_a_graph():
     pictures = {}
     for name, more in {
         "rollout": [],
-        "flow": ["--flow"],
+        "flow": ["--origins", "flow"],
         "share": ["--share", "99"],
         "heads": ["--heads", "0.0,1.2"],
     }.items():
@@ -233,7 +233,11 @@ def heads_share_and_flow_of_a_graph():
                 pictures[view, name] = (FOLDER / "g.svg").read_bytes()
     assert len({pictures["graph", name] for name in ("rollout", "flow", "share", "heads")}) == 4
     assert len({pictures["lines", name] for name in ("rollout", "share", "heads")}) == 3
-    refused("--flow does not act on --view lines", "render --view lines --flow -o g.svg", *sentence)
+    refused(
+        "--origins does not act on --view lines",
+        "render --view lines --origins flow -o g.svg",
+        *sentence,
+    )
     refused("--heads", "render --view graph --heads 9.9 -o g.svg", *sentence)
     run("render --view graph --share 0 -o g.svg", *sentence, status=2)
 

@@ -38,7 +38,6 @@ SAMPLES = {  # a value that is not the default; [] of a flag
     "--hard": [],
     "--as-lines": [],
     "--origins": ["flow"],
-    "--flow": [],
     "--sink-apart": [],
     "--corpus": ["other.json"],
     "--graph": [],

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import python_api
+import python_options
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
@@ -55,6 +56,8 @@ def stale_pages(program):
     bad = [f"{name} is not current; run {program.name} man --markdown ." for name in stale]
     if (ROOT / "docs/python/api.md").read_text(encoding="utf-8") != python_api.page(ROOT):
         bad.append("docs/python/api.md is not current; run tests/docs/python_api.py")
+    if python_options.TABLE.read_text(encoding="utf-8") != python_options.current(program):
+        bad.append("option_table.py is not current; run tests/docs/python_options.py PROGRAM")
     if performance.PAGE.read_text(encoding="utf-8") != performance.current_page():
         bad.append("docs/performance.md is not current; run tests/bench/performance.py")
     return bad

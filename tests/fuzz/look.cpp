@@ -47,7 +47,7 @@ void draw(const Look& look, const std::string& view) {
     o.figure.head = look.head;
     o.figure.drop_sink = look.where & 1;
     if (look.where & 2) o.mean = "layer";
-    o.show = std::array{"pattern", "delta", "next"}[look.where % 3];
+    o.chosen["show"] = std::array{"pattern", "delta", "next"}[look.where % 3];
     o.with = look.where & 4 ? "0.0" : "";
     check_status(render_one(
         o, look.trace,

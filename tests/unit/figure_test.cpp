@@ -7,8 +7,8 @@
 #include "analysis/comparison/words.h"
 #include "base/check.h"
 #include "figure/colormap.h"
+#include "figure/file_formats.h"
 #include "helpers.h"
-#include "io/numbers.h"
 #include "paint/ui.h"
 #include "views/page.h"
 

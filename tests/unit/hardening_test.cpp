@@ -5,9 +5,9 @@
 
 #include "base/draws.h"
 #include "base/lru_cache.h"
+#include "figure/file_formats.h"
 #include "helpers.h"
 #include "hub/library.h"
-#include "io/numbers.h"
 #include "io/png.h"
 
 using namespace headlight;

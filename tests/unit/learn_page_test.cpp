@@ -10,6 +10,7 @@
 #include "base/embedded.h"
 #include "command_bench.h"
 #include "figure/figure.h"
+#include "figure/file_formats.h"
 #include "io/json.h"
 #include "learn/controls.h"
 #include "learn/numbers.h"

@@ -1,8 +1,8 @@
 // Tests tables whose cells are partly words, or wider than a float.
 #include <cstring>
 
+#include "figure/file_formats.h"
 #include "helpers.h"
-#include "io/numbers.h"
 #include "io/safetensors.h"
 #include "learn/numbers.h"
 

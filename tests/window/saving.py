@@ -136,7 +136,7 @@ def the_format_is_a_button_and_the_name_says_what_is_saved(display):
         w.key("Escape", "Escape", "ctrl+s")
         r = w.wait(lambda r: "save format/SVG" in r["widgets"])
         assert Path(r["save_path"]).name == "stories-head-1.2.png", r["save_path"]
-        for name in ("SVG", "PDF", "CSV", "JSON", "NPY", "PNG"):
+        for name in ("SVG", "PDF", "CSV", "TSV", "JSON", "NPY", "safetensors", "PNG"):
             w.click(f"save format/{name}")
             w.wait(lambda r: r["save_path"].endswith("stories-head-1.2." + name.lower()))
         w.click("figure/methods")

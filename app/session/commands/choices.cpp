@@ -6,18 +6,6 @@ namespace headlight {
 
 namespace {
 
-/// Passes over what is remembered.
-class ChoiceVisitor : public FieldVisitor {
-public:
-    void text(const char*, std::string&) final {}
-    void flag(const char*, bool&) final {}
-    void number(const char*, float&, float, float) final {}
-    void whole(const char*, int64_t&, int64_t, int64_t) final {}
-    void list(const char*, std::vector<std::string>&, size_t) final {}
-    void pairs(const char*, std::vector<std::pair<int, int>>&) final {}
-    void cell(const char*, std::optional<std::pair<int, int>>&) final {}
-};
-
 class ChoiceLister final : public ChoiceVisitor {
 public:
     void choice(const Choice& choice, int&) override { found.push_back(choice); }

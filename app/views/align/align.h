@@ -26,7 +26,11 @@ struct AlignState {
                  {"alignment links",
                   "Alignment: links",
                   "weights, with each row's strongest link marked, or that one alone",
-                  {"soft", "marked", "hard"}});
+                  {"soft", "marked", "hard"}},
+                 {.name = "hard",
+                  .help = "all weight on the strongest link of each row",
+                  .flag = true,
+                  .figure_alone = true});
         v.choose("align_words", words,
                  {"alignment by", "Alignment by", "tokens, or whole words", {"tokens", "words"}});
         v.choose("align_read", by_reading,
@@ -34,7 +38,11 @@ struct AlignState {
                   "Alignment: rows",
                   "the token that is being chosen, or the one that is being read",
                   {"chosen", "read"}});
-        v.choose("align_lines", lines, {"alignment as", "Alignment as", "a map, or lines", {"map", "lines"}});
+        v.choose("align_lines", lines, {"alignment as", "Alignment as", "a map, or lines", {"map", "lines"}},
+                 {.name = "as-lines",
+                  .help = "lines between the two sentences",
+                  .flag = true,
+                  .figure_alone = true});
     }
 };
 

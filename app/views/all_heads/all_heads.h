@@ -20,7 +20,8 @@ struct AllHeadsState {
     HeadsLayout layout = HeadsLayout::by_layer;
     int sort = 0;         // column of the table of heads: a statistic, or one on random tokens
     bool turned = false;  // the other end of the order first
-    int scale = 0;        // 0: per head, 1: all heads, both by the square root; 2: all heads, linear
+    static constexpr int kSharedLinear = 2;
+    int scale = 0;  // 0: per head, 1: all heads, both by the square root; 2: all heads, linear
     Viewport seen{.min = 0.25f, .max = 12};  // zoom: of the thumbnails that fit; drawing says its range
     float kept = 1;                          // share of the range of the sorting column that is kept
     std::string label;                       // only heads with this label; "": all

@@ -35,7 +35,8 @@ void ArchitectureState::visit(FieldVisitor& v) {
               "Model: block",
               "whose weights are shown, of the selected head's layer",
               {"embedding", "positions", "attention-norm", "attention", "mlp-norm", "mlp", "final-norm",
-               "unembedding"}});
+               "unembedding"}},
+             {"part"});
     if (file) v.report("model_config", file->name);
 }
 

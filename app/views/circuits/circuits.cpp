@@ -15,13 +15,18 @@ void CircuitsState::visit(FieldVisitor& v) {
              {"circuits as",
               "Circuits: map or graph",
               "compositions of all heads as a map, or the strongest ones as a graph",
-              {"map", "graph"}});
+              {"map", "graph"}},
+             {.name = "graph",
+              .help = "heads by layer with the strongest compositions between them, instead of the map",
+              .flag = true,
+              .figure_alone = true});
     v.choose("circuits_kind", kind,
              {"circuits composition",
               "Circuits: composition",
               "what of the later head reads: its queries, keys or values",
               {"q", "k", "v"}});
-    v.integer("circuits_strongest", strongest, kLeastComposed, kMaxComposed);
+    v.integer("circuits_strongest", strongest, kLeastComposed, kMaxComposed,
+              {.name = "strongest", .help = "number of compositions", .with = "graph", .figure_alone = true});
     constexpr const char *kKeys[] = {"circuits_q", "circuits_k", "circuits_v"},
                          *kCommands[] = {"circuits q", "circuits k", "circuits v"};
     for (int k = 0; k < kCompositionKinds; ++k)

@@ -21,7 +21,9 @@ struct CompareState {
                  {"compare show",
                   "Compare: show",
                   "what is shown of both: patterns, ΔE or predictions",
-                  {"pattern", "delta", "next"}});
+                  {"pattern", "delta", "next"}},
+                 {"show",
+                  "the head's pattern, ‖ΔE‖, or the next tokens; with interventions only, before and after"});
     }
 };
 

@@ -20,6 +20,8 @@ struct CorpusState {
     Viewport seen;                   // of the list of pairs
     void visit(FieldVisitor& v) {
         v.text("corpus", file);
+        v.text_option({"corpus", "a file of texts, one per line, or a dossier (.json) from 'heads --corpus'"},
+                      file);
         v.choose(nullptr, reads,
                  {"corpus read", "Corpus: read", "read the texts of the corpus, or stop", {"off", "on"}});
     }

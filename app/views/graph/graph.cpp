@@ -13,21 +13,25 @@
 namespace headlight {
 
 void GraphState::visit(FieldVisitor& v) {
-    v.number("graph_share", share, 0.01f, 1);
+    v.share("graph_share", share, kShareOption);
     v.choose_among(share, kShares,
-                   {"graph share", "Graph: share of each row", "how much of each row is drawn, in percent",
-                    share_words()});
+                   {"graph share", "Graph: share of each row", kShareOption.help, share_words()});
     v.choose("graph_by", by,
              {"graph by",
               "Graph: origins by",
               "how it is told where a token comes from: rollout, or contributions where a sink takes more "
               "than half; rollout, flow, contributions, or relevance for the metric",
-              {"auto", "rollout", "flow", "contribution", "relevance"}});
+              {"auto", "rollout", "flow", "contribution", "relevance"}},
+             {"origins"});
     v.choose("graph_sink_apart", sink_apart,
              {"graph sink",
               "Graph: the first token",
               "the first token among the others, or apart, and the rest renormalized",
-              {"among", "apart"}});
+              {"among", "apart"}},
+             {.name = "sink-apart",
+              .help = "show the first token separately and renormalize the other shares",
+              .flag = true,
+              .figure_alone = true});
     v.report("left_out", included.left_out);
 }
 

@@ -11,39 +11,48 @@
 namespace headlight {
 
 void InfluenceState::visit(FieldVisitor& v) {
+    constexpr const char *kIntegrated = "method integrated-gradients",
+                         *kPoints = "number of points for integrated gradients";
     v.choose("influence_of", of,
              {"influence of",
               "Influence: rows of the map",
               "what answers to each token: a hidden state, the metric taken at each token, or the metric's "
               "relevance there: patterns weighted by its gradients",
-              {"hidden", "metric", "relevance"}});
-    v.integer("influence_layer", layer, -1, 4096);
+              {"hidden", "metric", "relevance"}},
+             {"influence"});
+    v.integer("influence_layer", layer, -1, 4096,
+              {"after", "the layer whose output is the hidden state; -1: the last", "influence hidden"});
     v.choose("influence_probes", probes,
              {"influence probes",
               "Influence: random directions",
               "how the map is measured: exact where that takes half a minute at most, exactly, or estimated "
               "from so many random directions an output",
-              {"auto", "exact", "8", "32"}});
+              {"auto", "exact", "8", "32"}},
+             {"probes",
+              "exact, or estimated from this many random directions per output; auto: exact if that takes at "
+              "most half a minute, else 8",
+              "influence hidden"});
     v.choose("influence_beside", beside,
              {"influence beside",
               "Influence: attention beside the map",
-              "the attention that stands beside the map",
-              {"head", "layer", "rollout", "contribution"}});
+              "the attention that stands beside the map: the head's, the layer's mean, or through all layers",
+              {"head", "layer", "rollout", "contribution"}},
+             {"beside"});
     std::vector<std::string> words;
     for (const InfluenceMethodRow& row : influence_methods()) words.emplace_back(row.word);
     v.choose("influence_by", method,
-             {"influence by", "Influence: scores by", "the method that scores the tokens", words});
+             {"influence by", "Influence: scores by", "the method that scores the tokens", words},
+             {"method", "how to score tokens, as in attribute"});
     v.choose("influence_baseline", baseline,
              {"influence baseline",
               "Influence: baseline",
               "where integrated gradients begin: every token the mean embedding, zeros, or another text",
-              {"mean", "zero", "text"}});
-    v.integer("influence_steps", steps, 1, 10000);
+              {"mean", "zero", "text"}},
+             {"baseline", "where integrated gradients start: the mean embedding, zeros, or --text-b",
+              kIntegrated});
+    v.integer("influence_steps", steps, 1, 10000, {"points", kPoints, kIntegrated});
     v.choose_among(steps, std::span<const int>(kInfluenceSteps),
-                   {"influence steps",
-                    "Influence: steps",
-                    "points at which integrated gradients are taken",
-                    {"10", "50", "300"}});
+                   {"influence steps", "Influence: steps", kPoints, {"10", "50", "300"}});
     v.choose("influence_written", written,
              {"influence over",
               "Influence: what the scores explain",
@@ -53,7 +62,8 @@ void InfluenceState::visit(FieldVisitor& v) {
              {"influence parts",
               "Influence: parts of the text",
               "scores of tokens, or added up over words, sentences or paragraphs",
-              {"tokens", "words", "sentences", "paragraphs"}});
+              {"tokens", "words", "sentences", "paragraphs"}},
+             {"parts", "units to sum scores over"});
     v.choose(nullptr, measures,
              {"influence measure", "Influence: measure", "measure map and scores, or cancel", {"off", "on"}});
 }

@@ -14,11 +14,14 @@ struct PatchState {
     bool estimates = false;                      // are shown in place of what is measured
     std::optional<std::pair<int, int>> pointed;  // row and column
     void visit(FieldVisitor& v) {
-        v.choose("patch_part", part,
-                 {"patch put",
-                  "Patch: what is put back",
-                  "what of the clean run is put into the other one",
-                  {"resid_pre", "attn_out", "mlp_out", "heads", "head"}});
+        v.choose(
+            "patch_part", part,
+            {"patch put",
+             "Patch: what is put back",
+             "what of the clean run is put into the other one",
+             {"resid_pre", "attn_out", "mlp_out", "heads", "head"}},
+            {"what",
+             "what to patch from the run of --text-b, or from the unchanged run; head: of the chosen one"});
         v.choose("patch_estimates", estimates,
                  {"patch values",
                   "Patch: values",

@@ -15,7 +15,8 @@ void StepsState::visit(FieldVisitor& v) {
              {"steps show",
               "Steps: show",
               "one query's attention, the whole block around it, or the block in all heads",
-              {"attention", "block", "heads"}});
+              {"attention", "block", "heads"}},
+             {"steps"});
     v.choose(nullptr, stage,
              {"steps stage",
               "Steps: stage",

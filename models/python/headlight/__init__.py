@@ -31,7 +31,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .comparing import compare
 from .errors import HeadlightError
@@ -40,14 +40,19 @@ from .figure import Figure
 from .head_names import spelled_heads
 from .measures import Attribution, PatchMap
 from .option_kinds import names_what_is_near, whole
+from .option_table import CorpusOptions, FigureOptions, HeadsOptions, ShowOptions, TraceOptions
 from .over_texts import Corpus
 from .program import spelled
+from .recorded import READ, RECORDED
 from .shares import in_shares, over_all
-from .sources import READ, RECORDED, Source, is_workspace, open_source
+from .sources import Source, is_workspace, open_source
 from .tables import Comparison, HeadTable
 from .temporary import remove, temporary_path
 from .trace_file import Trace
 from .window import Window, is_notebook, open_window
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __version__ = "0.1.0"
 __all__ = [
@@ -81,7 +86,7 @@ def show(
     head: Any = None,
     block: bool | None = None,
     inline: bool | None = None,
-    **options: Any,
+    **options: Unpack[ShowOptions],
 ) -> Figure | Window:
     """Open the window, or in a notebook return a figure.
 
@@ -132,7 +137,7 @@ def figure(
     view: str | None = None,
     head: Any = None,
     format: str = "png",
-    **options: Any,
+    **options: Unpack[FigureOptions],
 ) -> Figure:
     """Draw a view.
 
@@ -176,7 +181,7 @@ def trace(
     text: Any = None,
     *,
     path: str | os.PathLike[str] | None = None,
-    **options: Any,
+    **options: Unpack[TraceOptions],
 ) -> Trace:
     """Record a forward pass, or open a trace file.
 
@@ -228,7 +233,9 @@ def trace(
 
 
 @names_what_is_near((*RECORDED, *READ))
-def heads(model: Any = None, tokenizer: Any = None, text: Any = None, **options: Any) -> HeadTable:
+def heads(
+    model: Any = None, tokenizer: Any = None, text: Any = None, **options: Unpack[HeadsOptions]
+) -> HeadTable:
     """Compute the statistics of every head.
 
     Parameters
@@ -267,7 +274,7 @@ def corpus(
     client: Any = None,
     strongest: int = 12,
     share: int = 128,
-    **options: Any,
+    **options: Unpack[CorpusOptions],
 ) -> Corpus:
     """Compute the statistics of every head over many texts, by many workers.
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import HeadlightError
 from .option_kinds import names_what_is_near
+from .option_table import CompareOptions
 from .program import spelled
-from .sources import PATTERNS, READ, RECORDED, Source, named_text, open_source, reads_text
+from .recorded import PATTERNS, READ, RECORDED
+from .sources import Source, named_text, open_source, reads_text
 from .tables import Comparison
 from .temporary import remove, temporary_path
 from .trace_file import Trace
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @names_what_is_near((*RECORDED, *READ))
@@ -23,7 +28,7 @@ def compare(
     model_b: Any = None,
     tokenizer_b: Any = None,
     text_b: Any = None,
-    **options: Any,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare the patterns of two runs.
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import HeadlightError
 from .head_names import head_parts
 from .measures import Attribution, PatchMap
 from .option_kinds import names_what_is_near
+from .option_table import AttributeOptions, PatchOptions
 from .program import run, spelled
-from .sources import READ, RECORDED, open_source
+from .recorded import READ, RECORDED
+from .sources import open_source
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @names_what_is_near((*RECORDED, *READ))
@@ -21,7 +26,7 @@ def attribute(
     *,
     method: str = "gradient",
     metric: str | None = None,
-    **options: Any,
+    **options: Unpack[AttributeOptions],
 ) -> Attribution:
     """Attribute what the model says to the tokens of its input.
 
@@ -76,7 +81,7 @@ def patch(
     what: str | None = None,
     head: Any = None,
     metric: str | None = None,
-    **options: Any,
+    **options: Unpack[PatchOptions],
 ) -> PatchMap:
     """Patch the activations of one run into another, place by place.
 

@@ -13,20 +13,12 @@ import numpy as np
 
 from .errors import HeadlightError
 from .head_names import head_parts
+from .option_table import NUMBERS, OF_FIGURES
 from .program import spelled
 from .sources import Source
 from .trace_file import DTYPES
 from .window import Window, open_window
 
-NUMBERS = ("csv", "tsv", "json", "npy", "safetensors")
-# Options that change a picture and not its numbers.
-LOOKS = tuple(
-    """
-    width_mm height_mm width_px height_px dpi font_pt colormap contrast scale queries marks
-    turn_labels title caption labels axis_titles methods color_bar grid_lines values transparent
-    size share sink_apart hard as_lines graph strongest only_heads
-""".split()
-)
 PRESET_IN_NUMBERS = (
     "head",
     "text",
@@ -121,7 +113,7 @@ class Figure:
             options.pop("dpi", None)
         if format in NUMBERS:
             unheard = {
-                *LOOKS,
+                *OF_FIGURES,
                 *(() if self._view in PRESET_IN_NUMBERS else ("preset",)),
                 *(("all_heads",) if self._view in WITHOUT_HEAD_IN_NUMBERS else ()),
             }

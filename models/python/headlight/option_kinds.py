@@ -14,18 +14,11 @@ from numbers import Number
 from typing import Any, TypeVar
 
 from .errors import HeadlightError
+from .option_table import EITHER, SWITCHES
 
-SWITCHES = tuple(
-    """
-    all_heads as_lines axis_titles check_frames color_bar drop_sink estimate flow graph grid_lines
-    hard hints join_words labels methods numbered one_text report_texts sink_apart sums transparent
-    values
-""".split()
-)
 # Which this package says itself.
 OF_THE_COMMAND_LINE = ("output", "o", "json", "quiet", "help", "version", "commands")
 TEXTS = ("text", "text_b", "pair", "target", "clean", "corrupted", "metric")
-EITHER = ("mean", "max")  # switches that take a value too
 NO_OPTION = re.compile(r"There is no option (\w+)=(?:; did you mean (\w+)=\?)?")
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -14,15 +14,10 @@ from .errors import HeadlightError, ProgramDied
 from .nnsight_models import unwrapped
 from .parallel import Group, GroupFile, group_of
 from .program import run, spelled
+from .recorded import PATTERNS, READ, RECORDED
 from .temporary import remove, temporary_path
 from .trace_file import Trace, is_trace
 from .trace_writer import TensorFile, TraceWriter
-
-PATTERNS = ("patterns", "encoder_patterns", "decoder_patterns", "cross_patterns")
-# Options of things in memory alone.
-RECORDED = (*PATTERNS, "tokens", "target_tokens", "inputs", "batch", "name")
-READ = ("pair", "target", "ids", "target_ids")  # options that the program takes too
-
 
 # Bytes of a text that the system surely hands to a program; longer ones go through its standard
 # input.
@@ -64,11 +59,7 @@ class Source:
 
 
 def open_source(
-    model: Any,
-    tokenizer: Any,
-    text: Any,
-    options: dict[str, Any],
-    path: str | os.PathLike[str] | None = None,
+    model: Any, tokenizer: Any, text: Any, options: Any, path: str | os.PathLike[str] | None = None
 ) -> Source:
     """Take the options that describe the input out of `options`; the program is given the rest.
     path: where to keep a trace that is made."""

@@ -10,10 +10,8 @@ from typing import Any
 
 from .head_names import is_head, spelled_head
 from .option_kinds import check_option
+from .option_table import OF_WORDS, ON_BY_DEFAULT, REPEATED
 
-# Switches that the command line spells --no-…
-THERE_BY_DEFAULT = ("labels", "axis_titles", "color_bar")
-REPEATED = ("change", "ablate", "capture")  # options of which each value is given by itself
 # Options that name heads.
 OF_HEADS = ("heads", "only_heads", "with", "ablate", "mean", "max", "with_")
 # `tokens` names the tokens of arrays, and `with` is a word of Python
@@ -21,8 +19,6 @@ RENAMED = {"only_tokens": "tokens", "only_keys": "keys", "with_": "with"}
 NAMED = {there: here for here, there in RENAMED.items()}
 COMMAND = re.compile(r"('[^']*\bheadlight [^']*')")  # a command, which a terminal takes as it is
 NAME = "([a-z]+(?:-[a-z]+)*)"
-# Options whose values are words.
-OF_WORDS = "view|method|what|marks|over|scale|contrast|colormap|queries|baseline"
 # Words that follow an option in a sentence and are no value.
 NO_VALUES = "out|and|or|in|is|to|with|goes|acts|does|changes|needs|lists|makes|takes|explains"
 
@@ -43,7 +39,7 @@ def spelled(options: Mapping[str, object]) -> list[str]:
         if name == "size" and isinstance(value, Sequence) and not isinstance(value, str):
             value = "x".join(map(str, value))
         if isinstance(value, bool):
-            out += [flag] if value else ["--no-" + flag[2:]] if name in THERE_BY_DEFAULT else []
+            out += [flag] if value else ["--no-" + flag[2:]] if name in ON_BY_DEFAULT else []
         elif name in REPEATED and isinstance(value, Sequence) and not isinstance(value, str):
             for one in value:
                 out += _pair(flag, str(one))
@@ -87,7 +83,7 @@ def in_python(said: str) -> str:
 def _reworded(said: str) -> str:
     said = re.sub(rf"--no-{NAME}", lambda found: f"{_name(found[1])}=False", said)
     said = re.sub(
-        rf"--({OF_WORDS}) (?!(?:{NO_VALUES})\b)([a-z][a-z_0-9-]*)",
+        rf"--({'|'.join(OF_WORDS).replace('_', '-')}) (?!(?:{NO_VALUES})\b)([a-z][a-z_0-9-]*)",
         lambda found: f'{_name(found[1])}="{found[2]}"',
         said,
     )
