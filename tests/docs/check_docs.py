@@ -17,6 +17,7 @@ from pathlib import Path
 
 import python_api
 import python_options
+import sentences
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bench"))
@@ -60,6 +61,8 @@ def stale_pages(program):
         bad.append("option_table.py is not current; run tests/docs/python_options.py PROGRAM")
     if performance.PAGE.read_text(encoding="utf-8") != performance.current_page():
         bad.append("docs/performance.md is not current; run tests/bench/performance.py")
+    if (ROOT / "assets/en.json").read_text(encoding="utf-8") != sentences.page(ROOT):
+        bad.append("assets/en.json is not current; run " + sentences.COMMAND)
     return bad
 
 
