@@ -4,7 +4,7 @@
 
 namespace headlight {
 
-/// BGRA, as windows are: where the formats agree, copying to the window is copying bytes.
+/// BGRA, like windows: with equal formats, copying to the window copies bytes.
 Framebuffer::Framebuffer(int width, int height) : width_(width), height_(height) {
     glGenTextures(1, &color_);
     glBindTexture(GL_TEXTURE_2D, color_);

@@ -1,4 +1,4 @@
-// A picture that is drawn into, beside the window's.
+// Draws into a picture instead of the window.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -7,7 +7,7 @@
 
 namespace headlight {
 
-/// A framebuffer with a color texture of its own, deleted with its owner.
+/// A framebuffer with its own color texture, deleted with its owner.
 class Framebuffer {
 public:
     Framebuffer() = default;
@@ -19,12 +19,13 @@ public:
 
     int width() const { return width_; }
     int height() const { return height_; }
-    /// Whether the driver takes it.
+    /// Whether the driver accepts it.
     bool complete() const;
     void bind() const { glBindFramebuffer(GL_FRAMEBUFFER, id_); }
-    /// Its pixels, as bound_pixels gives them. Leaves it bound.
+    /// Its pixels, as bound_pixels returns them. Leaves it bound.
     std::vector<unsigned char> pixels() const;
-    /// Copies all of it to another framebuffer of its size by its name, which is bound then; 0: the window's.
+    /// Copies all of it to another framebuffer of the same size, by name, and leaves that bound; 0: the
+    /// window's.
     void copy_to(GLuint target) const;
 
 private:
@@ -33,7 +34,7 @@ private:
     int width_ = 0, height_ = 0;
 };
 
-/// The pixels of the framebuffer that is bound: blue, green, red, alpha, the lowest row first.
+/// The pixels of the bound framebuffer: blue, green, red, alpha, lowest row first.
 std::vector<unsigned char> bound_pixels(int width, int height);
 
 }  // namespace headlight

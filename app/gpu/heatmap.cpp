@@ -33,14 +33,14 @@ Result<GLuint> compile_stage(GLenum stage, const std::string& source, const std:
     return Error{"The shader " + name + " does not compile: " + log};
 }
 
-/// The program's own shaders are right, so that the driver is not.
+/// The program's own shaders are right, so a failure is the driver's.
 Error driver_refuses(const Error& why) {
     const auto say = [](GLenum what) {
         const GLubyte* text = glGetString(what);
         return printable(text ? reinterpret_cast<const char*>(text) : "unknown");
     };
     return Error{"The graphics driver (" + say(GL_RENDERER) + ", GLSL " + say(GL_SHADING_LANGUAGE_VERSION) +
-                 ") does not take the program's shaders; update it, or set LIBGL_ALWAYS_SOFTWARE=1 (" +
+                 ") rejects the program's shaders; update it, or set LIBGL_ALWAYS_SOFTWARE=1 (" +
                  shortened(why.message) + ")."};
 }
 
@@ -171,7 +171,7 @@ void HeatmapRenderer::hatch(ImDrawList& list, const ImVec4& rect, ImU32 color, i
     if (std::exchange(hatch_period_, period) != period) hatch_ = hatch_texture(period);
     const float left = std::round(rect.x), top = std::round(rect.y), right = std::round(rect.x + rect.z),
                 bottom = std::round(rect.y + rect.w), step = float(kHatchSide - period);
-    const auto texel = [&](float at) {  // also of what is scrolled off to the left
+    const auto texel = [&](float at) {  // also for cells scrolled off to the left
         return std::fmod(std::fmod(at, float(period)) + float(period), float(period)) / kHatchSide;
     };
     for (float y = top; y < bottom; y += step)

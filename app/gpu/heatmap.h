@@ -1,4 +1,4 @@
-// The two heat-map shaders: one head large, all heads small. Each picture is one draw inside Dear ImGui's
+// The two heat-map shaders: one large head, and all heads small. Each picture is one draw in Dear ImGui's
 // list.
 
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace headlight {
 
-/// What both pictures share. Colors are 0 … 1.
+/// Common to both pictures. Colors are 0 … 1.
 struct PictureStyle {
     GLuint colors = 0;
     float largest = 1;
@@ -34,17 +34,17 @@ struct PictureStyle {
 struct HeatmapDraw {
     PictureStyle style;
     GLuint values = 0, row_largest = 0;
-    int across = 0, down = 0;  // cells as they lie on the screen
+    int across = 0, down = 0;  // cells on the screen
     Curve curve = Curve::straight;
-    bool by_row = false;  // each row up to its own largest, which row_largest holds
-    bool dots = false;    // the larger the weight, the larger the dot
-    float gap = 0;        // pixels between cells, which are hatched where they are masked; 0: cells touch
+    bool by_row = false;  // normalizes each row by its largest weight, in row_largest
+    bool dots = false;    // dots sized by weight
+    float gap = 0;        // pixels between cells, hatched if masked; 0: cells touch
     ImVec4 rect;          // x, y, width, height in window pixels
 };
 
-/// A place for one thumbnail.
+/// A slot for one thumbnail.
 struct GridSlot {
-    int index = 0;      // of the head in the atlas; −1: the place is empty
+    int index = 0;      // of the head in the atlas; −1: an empty slot
     float fade = 0;     // 0 … 1 towards the background
     float largest = 1;  // weight of the brightest color
 };
@@ -63,28 +63,27 @@ struct GridDraw {
 
 class HeatmapRenderer {
 public:
-    /// Compiles the shaders, from `shader_dir` where one is given (reloaded by reload()), else from the
-    /// program itself.
+    /// Compiles the shaders from `shader_dir` if given (see reload()), else the embedded ones.
     static Result<HeatmapRenderer> create(const std::string& shader_dir);
 
     void begin_frame(ImVec2 viewport);
     void draw(ImDrawList& list, const HeatmapDraw& what);
     void draw(ImDrawList& list, const GridDraw& what);
-    /// Hatches a rectangle in whole pixels: a line every `period` of them. All in one texture, because lines
-    /// of their own, each clipped, cost a software renderer more than all else that is drawn.
+    /// Hatches a rectangle in whole pixels: a line every `period` of them. All in one texture, because
+    /// separately clipped lines cost a software renderer more than everything else.
     void hatch(ImDrawList& list, const ImVec4& rect, ImU32 color, int period);
-    /// Where a command of a list draws in so many parts, in pixels, and how each looks, as a number; none
-    /// where the command is not the renderer's.
+    /// The parts in which a command of a list draws, in pixels, and a hash of each; none if the command is
+    /// not the renderer's.
     struct Part {
         ImVec2 low, high;
         uint64_t look;
     };
     static std::optional<std::vector<Part>> parts_of(const ImDrawCmd& command);
-    /// Textures of a matrix, of a color map and of a picture, made when what they hold is drawn first.
+    /// Textures of a matrix, a color map and a picture, created at first use.
     GLuint texture_of(const Matrix& values);
     GLuint texture_of(const RgbImage& image);
     GLuint texture_of(const Colormap& colors);
-    /// Compiles the shaders again; on failure the old ones stay and the message says why.
+    /// Recompiles the shaders; on failure keeps the old ones and returns the error.
     Status reload();
 
 private:
@@ -92,7 +91,7 @@ private:
         GLuint id = 0;
         GLint uniform(const char* name) const {
             return glGetUniformLocation(id, name);
-        }  // −1, which GL ignores, where a variant has no such uniform
+        }  // −1, which GL ignores, if a variant lacks the uniform
     };
     struct Command {
         HeatmapRenderer* renderer;
@@ -110,14 +109,14 @@ private:
 
     std::string shader_dir_;
     Program grid_;
-    mutable std::map<std::string, Program> heatmaps_;  // by what they define, compiled when first drawn
+    mutable std::map<std::string, Program> heatmaps_;  // by their defines, compiled at first use
     GLuint vertex_array_ = 0;
     mutable Texture slots_;
     Texture hatch_;
     int hatch_period_ = 0;  // of the texture
     ImVec2 viewport_;
     std::deque<Command> commands_;
-    LruCache<Texture> textures_;  // by what they hold, of matrices and maps that were drawn last
+    LruCache<Texture> textures_;  // by content, of recently drawn matrices and maps
 };
 
 }  // namespace headlight

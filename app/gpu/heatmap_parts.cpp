@@ -1,4 +1,4 @@
-// How the renderer's pictures look, part by part, without drawing them.
+// Hashes the renderer's pictures part by part, without drawing them.
 #include "gpu/heatmap.h"
 #include "gpu/tiles.h"
 

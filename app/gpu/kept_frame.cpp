@@ -16,7 +16,7 @@ namespace {
 
 PixelBox whole(const ImDrawData& data) { return {0, 0, int(data.DisplaySize.x), int(data.DisplaySize.y)}; }
 
-/// The pixels that Dear ImGui's backend leaves of a clip rectangle, in its own roundings.
+/// The pixels of a clip rectangle in Dear ImGui's backend, with its rounding.
 PixelBox clip_of(const ImDrawCmd& command, const PixelBox& window) {
     const ImVec4& c = command.ClipRect;
     if (c.z <= c.x || c.w <= c.y) return {};
@@ -44,13 +44,13 @@ PixelBox around_all(const std::vector<PixelBox>& boxes) {
     return all;
 }
 
-void draw_anew(ImDrawData& data, ImVec4 background) {
+void redraw(ImDrawData& data, ImVec4 background) {
     glClearColor(background.x, background.y, background.z, 1);
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(&data);
 }
 
-/// A second pair of indices that shares the first triangle's first and last corner: a rectangle, as most are.
+/// A second index triple that shares the first triangle's first and last corner: a rectangle, as most are.
 bool is_pair(const ImDrawIdx* i) { return i[3] == i[0] && i[4] == i[2]; }
 
 }  // namespace
@@ -110,7 +110,7 @@ void KeptFrame::look_through(const ImDrawData& data) {
     }
 }
 
-/// Which pieces each box shows, in their order: of each piece the tiles are asked, of which boxes are made.
+/// Sorts pieces into the boxes that show them, in order, by tiles, which make up the boxes.
 void KeptFrame::sort_pieces() {
     constexpr int kNone = -1;
     const PixelBox all = Tiles::touched_by(window_);
@@ -132,7 +132,7 @@ void KeptFrame::sort_pieces() {
     taken_.assign(boxes_.size(), 0);
 }
 
-/// Takes over what a command draws in a box, where all before it were asked; whether that is anything.
+/// Copies the part of a command inside a box after the parts of earlier commands; whether there is any.
 bool KeptFrame::selects(const Command& command, size_t box, const ImDrawList& list, ImDrawList& out) {
     const std::vector<size_t>& shown = shown_[box];
     const size_t begin = taken_[box];
@@ -191,11 +191,11 @@ void KeptFrame::draw_boxes(ImDrawData& data) {
     }
 }
 
-/// Binds what keeps a picture of the window's size; false where nothing does.
+/// Binds the buffer that keeps a picture of the window's size; false if there is none.
 bool KeptFrame::make_room(const ImDrawData& data, GLuint target) {
     if (data.FramebufferScale.x != 1 || data.FramebufferScale.y != 1 || data.DisplayPos.x != 0 ||
         data.DisplayPos.y != 0)
-        return false;  // places of lists are no pixels
+        return false;  // positions in lists are not pixels
     window_ = whole(data);
     if (parts_) return target == 0;
     if (window_.right == kept_.width() && window_.bottom == kept_.height()) return kept_.complete();
@@ -214,7 +214,7 @@ bool KeptFrame::draw(ImDrawData& data, ImVec4 background) {
     if (!make_room(data, target)) {
         in_parts_ = false;
         glBindFramebuffer(GL_FRAMEBUFFER, target);
-        draw_anew(data, background);
+        redraw(data, background);
         forget();
         boxes_ = {whole(data)};
         return true;
@@ -226,7 +226,7 @@ bool KeptFrame::draw(ImDrawData& data, ImVec4 background) {
     boxes_ = tiles_.changed();
     glClearColor(background.x, background.y, background.z, 1);
     if (boxes_.size() == 1 && boxes_[0] == window_)
-        draw_anew(data, background);
+        redraw(data, background);
     else if (!boxes_.empty())
         draw_boxes(data);
     if (parts_) return !boxes_.empty();
@@ -238,9 +238,9 @@ bool KeptFrame::draw(ImDrawData& data, ImVec4 background) {
     return shows;
 }
 
-/// A part is cut out of the buffer by its height, which must be the window's: Mesa's software renderer makes
-/// the buffer of the window's size at the first drawing behind a swap. Where the window had this size before
-/// that drawing (the lists') and has it behind it, so has the buffer.
+/// Cuts a part out of the buffer by its height, which must be the window's: Mesa's software renderer resizes
+/// the buffer at the first drawing after a swap. If the window has the same size before and after drawing the
+/// lists, so has the buffer.
 bool KeptFrame::show(GLFWwindow* window) {
     PixelBox now;
     glfwGetFramebufferSize(window, &now.right, &now.bottom);
@@ -248,7 +248,7 @@ bool KeptFrame::show(GLFWwindow* window) {
     if (in_parts_ && buffer_ == window_ && now == window_) {
         swapped_ = false;
         if (!boxes_.empty())
-            parts_->show(around_all(boxes_), window_.bottom);  // each is a word with the server
+            parts_->show(around_all(boxes_), window_.bottom);  // each is a round trip to the server
         return false;
     }
     glfwSwapBuffers(window);
@@ -262,15 +262,15 @@ float KeptFrame::drawn() const {
     return window_.empty() ? 1 : float(area / (double(window_.right) * window_.bottom));
 }
 
-/// Both are read from the same buffer: a window is drawn upside down, which rounds some edges otherwise.
+/// Reads both from the same buffer: a window is drawn upside down, which rounds some edges differently.
 size_t KeptFrame::wrong_pixels(ImDrawData& data) const {
-    constexpr size_t kColors = 3;  // of four bytes; a window need not have the fourth
+    constexpr size_t kColors = 3;  // of four bytes; windows may lack the fourth
     GLint target = 0;
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
-    if (in_parts_ && swapped_) return 0;  // it is gone
+    if (in_parts_ && swapped_) return 0;  // the buffer's content is gone
     if (!in_parts_) kept_.bind();
     const std::vector<unsigned char> shown = bound_pixels(window_.right, window_.bottom);
-    draw_anew(data, background_);
+    redraw(data, background_);
     const std::vector<unsigned char> right = bound_pixels(window_.right, window_.bottom);
     glBindFramebuffer(GL_FRAMEBUFFER, GLuint(target));
     size_t wrong = 0;

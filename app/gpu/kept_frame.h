@@ -1,4 +1,4 @@
-// The window's picture as it was drawn last: of a new frame only the tiles are drawn that look otherwise.
+// Keeps the window's last picture and redraws only the tiles that change.
 #pragma once
 
 #include <imgui.h>
@@ -15,28 +15,28 @@ struct GLFWwindow;
 
 namespace headlight {
 
-/// It lies in the window's back buffer where parts of that can be shown; else in a framebuffer, of which each
-/// new picture is copied there.
+/// The picture is kept in the window's back buffer if parts of that can be shown, else in a framebuffer from
+/// which each new picture is copied.
 class KeptFrame {
 public:
     /// Shows parts of the window from now on.
     void show_by(const PartialSwap& parts) { parts_ = parts; }
-    /// Draws Dear ImGui's lists on a background into the framebuffer that is bound: what differs from the
-    /// last frame anew, the rest as it is kept. Textures that others made and shaders are taken to be as
-    /// they were until `forget`. False: that framebuffer has the same frame already.
+    /// Draws Dear ImGui's lists on a background into the bound framebuffer: redraws what changed and keeps
+    /// the rest. Assumes that foreign textures and shaders are unchanged until `forget`. False: that
+    /// framebuffer already has the same frame.
     bool draw(ImDrawData& data, ImVec4 background);
-    /// Shows what was drawn into the window's back buffer. True: another frame is to follow, because that one
-    /// was drawn into a buffer of another size.
+    /// Shows what was drawn into the window's back buffer. True: draw another frame, because the buffer had
+    /// another size.
     bool show(GLFWwindow* window);
-    /// The next frame is drawn as a whole: nothing is known of what is kept.
+    /// Makes the next frame a full redraw.
     void forget() { tiles_.forget(); }
-    /// How much of the window the last frame drew anew, 0 … 1.
+    /// The share of the window that the last frame redrew, 0 … 1.
     float drawn() const;
-    /// How many pixels of the last frame differ from those of one that is drawn as a whole; for tests.
+    /// The number of pixels of the last frame that differ from a full redraw; for tests.
     size_t wrong_pixels(ImDrawData& data) const;
 
 private:
-    /// What is drawn in one: two triangles that share a side, one alone, a part of what a callback draws.
+    /// A unit of drawing: two triangles that share a side, a single one, a part of a callback's drawing.
     struct Piece {
         PixelBox box;
         unsigned first = 0, count = 0;  // of the list's indices
@@ -52,27 +52,27 @@ private:
     void add(const PixelBox& box, uint64_t look, unsigned first, unsigned count);
     void draw_boxes(ImDrawData& data);
     void sort_pieces();
-    /// The commands of a list that draw in the boxes, each clipped to one; list after list.
+    /// The commands of a list that draw in the boxes, each clipped to one; list by list.
     void select(const ImDrawList& list, size_t first, ImDrawList& out);
     bool selects(const Command& command, size_t box, const ImDrawList& list, ImDrawList& out);
 
     Tiles tiles_;
     std::optional<PartialSwap> parts_;
-    Framebuffer kept_;       // not with parts_
+    Framebuffer kept_;       // unused with parts_
     bool in_parts_ = false;  // the last frame is kept in the window's back buffer
-    PixelBox buffer_;        // the size of that, as long as it is known
-    bool swapped_ = true;    // whole buffers: a driver makes another one of the window's size then
+    PixelBox buffer_;        // its size, if known
+    bool swapped_ = true;    // after a swap the driver creates a new buffer of the window's size
     PixelBox window_;
-    std::vector<PixelBox> boxes_;  // that the last frame drew
+    std::vector<PixelBox> boxes_;  // drawn by the last frame
     ImVec4 background_;
     GLint shown_in_ = -1;                     // the framebuffer that has the last frame
     std::vector<Piece> pieces_;               // of this frame
     std::vector<Command> commands_;           // of all lists, one after another
-    std::vector<uint64_t> vertices_;          // how those of a list look
-    std::vector<std::vector<size_t>> shown_;  // pieces, by the box that shows them
-    std::vector<size_t> taken_;               // of those: how many were selected
+    std::vector<uint64_t> vertices_;          // hashes of a list's vertices
+    std::vector<std::vector<size_t>> shown_;  // pieces by box
+    std::vector<size_t> taken_;               // number of those already selected
     std::deque<ImDrawList> selected_;
-    uint64_t unknown_ = 0;  // callbacks of which nothing is known, so that they are drawn in each frame
+    uint64_t unknown_ = 0;  // callbacks of unknown content, which are drawn in each frame
 };
 
 }  // namespace headlight

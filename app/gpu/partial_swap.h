@@ -1,4 +1,4 @@
-// Parts of the window's back buffer are shown, and it stays what it is.
+// Shows parts of the window's back buffer and keeps its content.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace headlight {
 
-/// GLX_MESA_copy_sub_buffer, without headers of X11. What a software renderer takes for copying the whole
-/// window is more than for drawing what changed.
+/// GLX_MESA_copy_sub_buffer, without X11 headers. A software renderer takes longer to copy the whole window
+/// than to draw the changes.
 class PartialSwap {
 public:
-    /// Of the context that is current; none where it cannot.
+    /// For the current context; none if unsupported.
     static std::optional<PartialSwap> find();
     /// Shows a box of a window of this height.
     void show(const PixelBox& box, int height) const;

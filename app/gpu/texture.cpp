@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-/// By the name of the texture.
+/// Keyed by the texture's name.
 std::vector<uint64_t>& texture_serials() {
     static std::vector<uint64_t> serials;
     return serials;
@@ -30,7 +30,7 @@ void Texture::reset() {
 int Texture::most_side() {
     GLint side = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &side);
-    return std::max(side, 1024);  // what OpenGL 3.3 promises
+    return std::max(side, 1024);  // OpenGL 3.3 guarantees this
 }
 
 uint64_t Texture::next_serial() {

@@ -12,7 +12,7 @@
 
 namespace headlight {
 
-/// A texture, deleted with its owner; needs a current context for everything.
+/// A texture, deleted with its owner; everything needs a current context.
 class Texture {
 public:
     Texture() = default;
@@ -29,32 +29,32 @@ public:
     }
 
     GLuint id() const { return id_; }
-    /// What the texture of a name holds, as a number that no other one had or will have: OpenGL gives names
-    /// of deleted ones again. 0: no texture of ours.
+    /// A unique number for the content of a texture: OpenGL reuses the names of deleted textures. 0: not one
+    /// of ours.
     static uint64_t serial(GLuint id);
     explicit operator bool() const { return id_ != 0; }
     void reset();
 
-    /// Longest side of a texture that the driver takes.
+    /// Longest side of a texture that the driver accepts.
     static int most_side();
-    /// float32 values, for texelFetch. Several levels are those of halve(), down to 1 × 1; they lie at the
-    /// corner of power-of-two levels, so fetch only entries that exist.
+    /// float32 values, for texelFetch. Several levels are those of halve(), down to 1 × 1; they are in the
+    /// corner of power-of-two levels, so fetch only existing entries.
     static Texture of_values(std::span<const Matrix> levels);
     static Texture of_colormap(const Colormap& map);
-    /// 8-bit red, green, blue. What lies beyond the driver's longest side is left out, here and below.
+    /// 8-bit red, green, blue. Cut off at the driver's longest side, here and below.
     static Texture of_rgb(int width, int height, const unsigned char* pixels);
     /// Premultiplied 0xAARRGGBB pixels in rows of `stride` bytes, as Cairo draws them.
     static Texture of_argb(int width, int height, int stride, const unsigned char* pixels);
 
-    /// Holds opaque 0xAABBGGRR pixels from now on, each to be drawn as one of the window's; what it has room
-    /// for stays while the size does.
+    /// Holds opaque 0xAABBGGRR pixels, each drawn as one pixel of the window; reuses its memory while the
+    /// size stays.
     void set_pixels(int width, int height, const uint32_t* pixels);
 
 private:
     static Texture make();
     static uint64_t next_serial();
     GLuint id_ = 0;
-    int width_ = 0, height_ = 0;  // of pixels that were set
+    int width_ = 0, height_ = 0;  // in pixels
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The small pictures of all heads, at the size that is drawn.
+// Thumbnails of all heads, at their size on screen.
 #pragma once
 
 #include <vector>
@@ -7,21 +7,21 @@
 
 namespace headlight {
 
-/// Square thumbnails side by side in one matrix. What a pixel shows is looked up once for all frames, because
-/// a software renderer would look at every value under each pixel in each; much enlarged, a value covers
-/// pixels as it is.
+/// Square thumbnails side by side in one matrix. Precomputes what each pixel shows, because a software
+/// renderer would otherwise look at every value under each pixel in each frame; when much enlarged, values
+/// cover pixels directly.
 class Thumbnails {
 public:
     struct Atlas {
         GLuint texture = 0;
         int t = 0;          // entries along a thumbnail
-        float covered = 1;  // by a pixel, along a side
+        float covered = 1;  // per pixel, along a side
     };
 
     /// Takes [rows · t, columns · t] values.
     void set(Matrix values, int t);
     explicit operator bool() const { return t_ > 0; }
-    /// For thumbnails of so many pixels along a side; valid until the second other size is asked for.
+    /// For thumbnails of this many pixels a side; valid until two other sizes are requested.
     Atlas at(float side) const;
 
 private:
@@ -32,10 +32,10 @@ private:
     Matrix values_;
     int t_ = 0;
     mutable Texture whole_;
-    mutable std::vector<Fitted> fitted_;  // the latest sizes: the list's and a view's
+    mutable std::vector<Fitted> fitted_;  // recent sizes: the list's and a view's
 };
 
-/// Thumbnails of t entries a side drawn on `side` pixels: what each pixel covers, its largest.
+/// Thumbnails of t entries a side on `side` pixels: the maximum of what each pixel covers.
 Matrix fit_thumbnails(const Matrix& values, int t, float side);
 
 }  // namespace headlight

@@ -9,15 +9,15 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMaxBoxes = 24;  // each is drawn by itself
-constexpr size_t kMaxRuns = 48;   // that are joined pair by pair
+constexpr size_t kMaxBoxes = 24;  // each is drawn separately
+constexpr size_t kMaxRuns = 48;   // they are merged pairwise
 
-/// Also of what is no number: then the lower bound.
+/// Clamps to a range; NaN becomes the lower bound.
 int within(float v, int low, int high) { return v > float(low) ? v < float(high) ? int(v) : high : low; }
 
 int area(const PixelBox& b) { return (b.right - b.left) * (b.bottom - b.top); }
 
-/// The box of two, and of all whom that meets; how many tiles or pixels more it has than they.
+/// The merged box of two, and of all boxes that it meets; how many tiles or pixels it adds.
 struct Joined {
     PixelBox box;
     int more = 0;
@@ -40,8 +40,8 @@ Joined join(const std::vector<PixelBox>& boxes, size_t first, size_t second) {
     return j;
 }
 
-/// Joins the two boxes that take least more room together, with those that their box meets: an arm of a cross
-/// between two others would make of them the whole cross.
+/// Merges the two boxes that add the least area, with all boxes that theirs meets: an arm of a cross between
+/// two others would otherwise turn them into the whole cross.
 void join_nearest(std::vector<PixelBox>& boxes) {
     Joined min{{}, std::numeric_limits<int>::max()};
     for (size_t i = 0; i < boxes.size(); ++i)
@@ -54,8 +54,8 @@ void join_nearest(std::vector<PixelBox>& boxes) {
     boxes.push_back(min.box);
 }
 
-/// Puts a box with that of `above` that ends where it begins, where both take hardly more room together and
-/// their box meets no other.
+/// Merges a box with the one of `above` that ends where it begins, if that adds little area and the result
+/// meets no other.
 void grow_down(PixelBox& box, std::vector<PixelBox>& above, const std::vector<PixelBox>& here,
                const std::vector<PixelBox>& out) {
     constexpr int kMore = 4;  // tiles
@@ -122,8 +122,8 @@ PixelBox Tiles::pixels(int left, int top, int right, int bottom) const {
     return {left * kSide, top * kSide, std::min(right * kSide, width_), std::min(bottom * kSide, height_)};
 }
 
-/// Tiles that differ, joined over up to `apart` that do not; runs in nearly the same columns one under
-/// another are one box.
+/// Changed tiles, merged across up to `apart` unchanged ones; runs in nearly the same columns of consecutive
+/// rows become one box.
 std::vector<PixelBox> Tiles::runs(int apart) const {
     std::vector<PixelBox> out, above;  // above: boxes that reach down to this row
     for (int row = 0; row < down_; ++row) {

@@ -1,4 +1,4 @@
-// What each tile of the window shows, as a number: two frames differ where their numbers do.
+// Hashes what each tile of the window shows: two frames differ where their hashes do.
 #pragma once
 
 #include <imgui.h>
@@ -9,7 +9,7 @@
 
 namespace headlight {
 
-/// Whole pixels from the upper left; right and bottom are the first that lie outside.
+/// Whole pixels from the upper left; right and bottom are exclusive.
 struct PixelBox {
     int left = 0, top = 0, right = 0, bottom = 0;
 
@@ -19,14 +19,14 @@ struct PixelBox {
 inline bool meet(const PixelBox& a, const PixelBox& b) {
     return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
-/// What two boxes have in common; it may be empty.
+/// The intersection of two boxes; it may be empty.
 PixelBox common(const PixelBox& a, const PixelBox& b);
-/// The least box that holds both.
+/// The smallest box that contains both.
 PixelBox around(const PixelBox& a, const PixelBox& b);
-/// The pixels that a rectangle between two corners touches, as far as `within` goes.
+/// The pixels that a rectangle between two corners touches, clipped to `within`.
 PixelBox pixels_between(ImVec2 low, ImVec2 high, const PixelBox& within);
 
-/// A number made of others in their order, another one where any of them is.
+/// Hashes a sequence of numbers.
 class Fingerprint {
 public:
     Fingerprint() = default;
@@ -50,20 +50,19 @@ private:
 class Tiles {
 public:
     static constexpr int kSide = 32;  // pixels
-    /// The tiles that a box of pixels touches, in tiles.
+    /// The tiles that a box of pixels touches.
     static PixelBox touched_by(const PixelBox& box) {
         return {box.left / kSide, box.top / kSide, (box.right + kSide - 1) / kSide,
                 (box.bottom + kSide - 1) / kSide};
     }
 
-    /// A frame of so many pixels begins. In one of another size than the last everything is new.
+    /// Begins a frame of this size in pixels. If the last had another size, every tile is new.
     void begin(int width, int height);
-    /// Something is drawn over what was drawn before; `look` tells how.
+    /// Adds a drawing over earlier ones; `look` is its hash.
     void add(const PixelBox& box, uint64_t look);
-    /// What differs from the frame before this: boxes of whole tiles, cut at the window's edge, none over
-    /// another, at most a few.
+    /// The difference to the last frame: a few disjoint boxes of whole tiles, clipped to the window.
     std::vector<PixelBox> changed() const;
-    /// The next frame is new everywhere.
+    /// Makes the next frame new everywhere.
     void forget() { now_.clear(); }
 
 private:
@@ -72,7 +71,7 @@ private:
     PixelBox pixels(int left, int top, int right, int bottom) const;
 
     int width_ = 0, height_ = 0, across_ = 0, down_ = 0;
-    std::vector<uint64_t> now_, before_;  // by tile, row by row; before_ is empty where nothing is known
+    std::vector<uint64_t> now_, before_;  // by tile, row by row; before_ is empty if unknown
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// A word in a box: a token, a choice that stands among others.
+// Draws a word in a box: a token, or a choice among others.
 #pragma once
 
 #include "paint/ui.h"
@@ -8,20 +8,20 @@ namespace headlight {
 struct Chip {
     std::string label;
     ImU32 ink, back = 0, edge = 0;  // 0: none
-    std::string detail = {};        // behind the label, fainter
+    std::string detail = {};        // after the label, fainter
     Font font = kCaptionMono;
 };
 
-/// How wide a chip is that shows all of its text.
+/// The width of a chip with its full text.
 float chip_width(Ui& ui, const Chip& chip);
 float chip_width(Ui& ui, const std::string& token);
 void draw_chip(Ui& ui, Rect r, const Chip& chip);
 
-/// The colors of a token's chip: where it is the query that is shown, its key, or neither.
+/// Colors of a token's chip: the selected query, its key, or neither.
 enum class ChipRole { token, key, query };
 Chip token_chip(const Ui& ui, const std::string& label, ChipRole role);
 
-/// A choice that can be pressed, lit where it is on.
+/// A clickable choice, highlighted when on.
 Hit press_chip(Ui& ui, const std::string& path, Rect r, Chip chip, bool on);
 
 }  // namespace headlight

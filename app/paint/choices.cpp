@@ -1,4 +1,4 @@
-// Lists, choices beside one another, and panels that something opens.
+// Lists, choices side by side, and pop-up panels.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr float kSegmentPad = 8;
 }
 
-/// The rows of an open list; returns the one that was taken, or −1.
+/// Draws the rows of an open list; returns the chosen one, or −1.
 int Ui::draw_list(const std::string& path, const std::vector<std::string>& items, int current, float wide) {
     const bool begins = list_ != path;
     list_ = open_list_ = path;
@@ -20,7 +20,7 @@ int Ui::draw_list(const std::string& path, const std::vector<std::string>& items
     if (step != 0) list_at_ = std::clamp(list_at_ + step, 0, isize(items) - 1);
     int taken = std::exchange(list_take_, false) ? list_at_ : -1;
     const ImVec2 at = points(ImGui::GetCursorScreenPos());
-    drawing_list_ = true;  // what an item is, its name says
+    drawing_list_ = true;  // its name explains an item
     for (int i = 0; i < isize(items); ++i) {
         const Rect row{at.x, at.y + size::row * float(i), wide - 8, size::row};
         const Hit h = hit(path + "/" + items[i], row);
@@ -39,7 +39,7 @@ int Ui::draw_list(const std::string& path, const std::vector<std::string>& items
     return taken;
 }
 
-/// Keys are the window's again.
+/// Returns the keys to the window.
 void Ui::close_list() {
     ImGui::CloseCurrentPopup();
     open_list_.clear();
@@ -49,7 +49,7 @@ void Ui::press_in_list(ListKey key) {
     list_step_ += key == ListKey::down ? 1 : key == ListKey::up ? -1 : 0;
     list_take_ = list_take_ || key == ListKey::take;
     list_close_ = list_close_ || key == ListKey::close;
-    if (list_take_ || list_close_) open_list_.clear();  // further keys are the window's again
+    if (list_take_ || list_close_) open_list_.clear();  // further keys belong to the window
 }
 
 int Ui::drop_down(const std::string& path, float x, float middle, const std::vector<std::string>& items,
@@ -126,7 +126,7 @@ void Ui::pop_up(const std::string& path, Rect under, bool pressed, ImVec2 size,
     use_list(ImGui::GetWindowDrawList());
     const ImVec2 at = points(ImGui::GetWindowPos());
     open_list_ = path;
-    draw({at.x, at.y, size.x, size.y});         // a list in it that is open takes the keys
+    draw({at.x, at.y, size.x, size.y});         // an open list in it takes the keys
     if (open_list_.empty()) open_list_ = path;  // a list in it was closed
     if (open_list_ == path) list_.clear();
     if (open_list_ == path && std::exchange(list_close_, false)) close_list();

@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-/// The point of a curve so far across, by Newton's method: nowhere does it go across at less than 0.8.
+/// The curve's parameter at a horizontal position, by Newton's method: its horizontal speed is at least 0.8.
 CurvePoint point_across(float across) {
     constexpr int kSteps = 5;
     float t = across;
@@ -20,7 +20,7 @@ CurvePoint point_across(float across) {
     return curve_at(t);
 }
 
-/// One color over another, by `share` of 256: two channels at a time, each with room for its product.
+/// Blends two colors, by `share` of 256: two channels at a time, each with room for its product.
 ImU32 mixed(ImU32 under, ImU32 over, uint32_t share) {
     constexpr uint32_t kEven = 0x00FF00FF, kHalf = 0x00800080;
     const uint32_t rest = 256 - share;
@@ -29,7 +29,7 @@ ImU32 mixed(ImU32 under, ImU32 over, uint32_t share) {
     return even | odd;
 }
 
-/// A height in whole rows, as far as there are some; what is no number is the first.
+/// A height in whole rows, clamped to them; the first for NaN.
 int row_at(float y, int rows) { return y > 0 ? y < float(rows) ? int(y) : rows : 0; }
 
 uint64_t look_of(const PixelBox& box, float left, float right, std::span<const LevelCurve> curves,
@@ -62,7 +62,7 @@ void CurvePixels::draw(const LevelCurve& curve) {
         draw_column(x, curve.from + rise * columns_[x].rise, rise * columns_[x].slope, curve);
 }
 
-/// A strip of a width w covers w / cos of a column, and its edges fade over a pixel across it.
+/// A strip of width w covers w / cos of a column; its edges fade over a pixel across it.
 void CurvePixels::draw_column(int column, float middle, float slope, const LevelCurve& curve) {
     constexpr float kWhole = 256.0f / 255;
     const float share = float(curve.color >> IM_COL32_A_SHIFT) * kWhole * columns_[column].covered,

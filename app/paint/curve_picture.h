@@ -1,5 +1,5 @@
-// Many curves at once as one picture, for a processor that draws them itself: pixel by pixel they cost it a
-// small part of what their triangles do.
+// Draws many curves into one picture for a CPU renderer: pixel by pixel they cost a fraction of their
+// triangles.
 #pragma once
 
 #include <imgui.h>
@@ -13,18 +13,18 @@
 
 namespace headlight {
 
-/// A curve as draw_curve draws it, from the left side of something to its right one.
+/// A curve as draw_curve draws it, from the left side to the right.
 struct LevelCurve {
     float from = 0, to = 0;  // heights of its ends
     ImU32 color = 0;
     float width = 1;
 };
 
-/// Opaque pixels on which curves are drawn one over another. How much of a pixel one covers is told by the
-/// distance of their middles, taken to the curve's tangent in that column.
+/// Opaque pixels with curves drawn one over another. Coverage of a pixel is the distance of its center to the
+/// curve's tangent in that column.
 class CurvePixels {
 public:
-    /// So many pixels of one color; curves go from `left` to `right`, in pixels from the picture's left side.
+    /// Pixels of one color; curves go from `left` to `right`, in pixels from the picture's left side.
     void begin(int width, int height, ImU32 back, float left, float right);
     void draw(const LevelCurve& curve);
     /// Row by row from the top, as colors of Dear ImGui.
@@ -34,7 +34,7 @@ public:
 
 private:
     struct Column {
-        float rise, slope, covered;  // of a curve that rises by 1; of the column's width
+        float rise, slope, covered;  // of a curve that rises by 1; share of the column covered
     };
     void draw_column(int column, float middle, float slope, const LevelCurve& curve);
 
@@ -43,18 +43,18 @@ private:
     std::vector<Column> columns_;
 };
 
-/// The picture as it was drawn last, made anew only where a curve differs.
+/// The last picture, redrawn only if a curve changed.
 class CurvePicture {
 public:
-    /// Curves from `left` to `right` over a color, all in the window's pixels, as far as they lie in a box.
-    /// Once a frame: the list names the texture.
+    /// Draws curves from `left` to `right` over a color, all in window pixels, clipped to a box. Once a
+    /// frame: the draw list names the texture.
     void draw(ImDrawList& list, const PixelBox& box, float left, float right,
               std::span<const LevelCurve> curves, ImU32 back);
 
 private:
     CurvePixels pixels_;
     Texture texture_;
-    uint64_t look_ = 0;  // of what the texture holds
+    uint64_t look_ = 0;  // of the texture's content
 };
 
 }  // namespace headlight

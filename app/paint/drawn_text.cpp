@@ -1,4 +1,4 @@
-// Notes where texts stand, for tests.
+// Records where texts are drawn, for tests.
 #include <algorithm>
 
 #include "paint/text.h"
@@ -7,7 +7,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kCapital = 0.36f;  // half the height of a capital letter, of the font's size
+constexpr float kCapital = 0.36f;  // half the height of a capital, relative to the font's size
 
 std::string layer_of(const ImDrawList& list) {
     return std::string(list._OwnerName ? list._OwnerName : "") + "/" +

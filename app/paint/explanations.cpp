@@ -26,7 +26,7 @@ const std::string* longest_beginning(const std::map<std::string, std::string>& r
 
 const std::string* explanation_of(const std::string& path) {
     static const std::map<std::string, std::string> rows = read_rows();
-    static std::unordered_map<std::string, const std::string*> known;  // looked up once
+    static std::unordered_map<std::string, const std::string*> known;  // cached
     const auto [entry, fresh] = known.try_emplace(path, nullptr);
     if (fresh) entry->second = longest_beginning(rows, path);
     return entry->second;

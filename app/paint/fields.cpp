@@ -14,7 +14,7 @@ struct Ui::Typing {
     enum class End { not_yet, taken, left } end = End::not_yet;
     std::string path, before;
     TextField field{TextName::sentence};
-    History history;  // of this field alone
+    History history;  // of this field only
     bool drawn = true;
 };
 
@@ -50,7 +50,7 @@ void Ui::open_typing(const std::string& path, const std::string& value) {
     wake_after = 0.01f;
 }
 
-/// What is no longer drawn is no longer typed into.
+/// Closes a field that is no longer drawn.
 void Ui::forget_typing() {
     opens_next_ = std::max(0, opens_next_ - 1);
     if (typing_ && !std::exchange(typing_->drawn, false)) typing_.reset();

@@ -1,5 +1,5 @@
-// Keys and characters of one frame, straight from GLFW: Dear ImGui 1.86 keeps 16 bits a character, which
-// loses emoji.
+// Keys and characters of one frame, straight from GLFW: Dear ImGui 1.86 keeps 16 bits per character and loses
+// emoji.
 #pragma once
 
 #include <string>
@@ -8,19 +8,18 @@
 namespace headlight {
 
 struct KeyPress {
-    int key;  // GLFW_KEY_… that the person's layout means (session/commands/keys.h); −1: none, a text that
-              // came without a key
+    int key;  // GLFW_KEY_… by the layout (session/commands/keys.h); −1: none, for text without a key
     bool control = false, shift = false, alt = false;
-    std::string text{};  // what it types, UTF-8
-    int after = 0;       // changes of the mouse's buttons that came before it
+    std::string text{};  // the typed text, UTF-8
+    int after = 0;       // changes of mouse buttons before it
 };
 
 struct Input {
     std::vector<KeyPress>
-        keys;  // presses and repeats, in order; a taker erases what it used, and with it what it types
+        keys;  // presses and repeats, in order; a handler erases a key it used, with the typed text
     std::vector<std::string> dropped;  // paths
 
-    /// Takes the first press of this key, if there is one.
+    /// Takes the first press of this key, if any.
     bool take(int key, bool control = false, bool shift = false) {
         for (size_t i = 0; i < keys.size(); ++i)
             if (keys[i].key == key && keys[i].control == control && keys[i].shift == shift && !keys[i].alt) {
@@ -30,11 +29,10 @@ struct Input {
         return false;
     }
 
-    /// A character that was typed: it belongs to the last press where that can have typed it and nothing has
-    /// come of it yet.
+    /// A typed character: belongs to the last press if that can have typed it and has no text yet.
     void add_text(const std::string& text, int after) {
         constexpr int kFirstThatTypesNothing = 256, kKeypad = 320,
-                      kBehindKeypad = 337;  // GLFW_KEY_ESCAPE, GLFW_KEY_KP_0, behind GLFW_KEY_KP_EQUAL
+                      kBehindKeypad = 337;  // GLFW_KEY_ESCAPE, GLFW_KEY_KP_0, above GLFW_KEY_KP_EQUAL
         const auto types = [](const KeyPress& k) {
             return (k.key < kFirstThatTypesNothing || (k.key >= kKeypad && k.key < kBehindKeypad)) &&
                    !k.control && !k.alt;

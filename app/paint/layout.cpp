@@ -2,7 +2,7 @@
 
 namespace headlight {
 
-/// What is left of the line between each pair of sides (Liang, Barsky 1984).
+/// Clips the line by each pair of sides (Liang, Barsky 1984).
 bool crosses(const Rect& r, ImVec2 from, ImVec2 to) {
     float begin = 0, end = 1;
     const auto cut = [&](float start, float step, float low, float high) {
@@ -16,7 +16,7 @@ bool crosses(const Rect& r, ImVec2 from, ImVec2 to) {
 }
 
 float write(Ui& ui, Rect r, Font font, ImU32 ink, const std::string& text, Flush flush) {
-    constexpr float kAlmost = 0.5f;  // what sums of widths lose
+    constexpr float kAlmost = 0.5f;  // rounding error of sums of widths
     if (r.w <= 0) return 0;
     TextPainter& painter = ui.text;
     TextPainter::Measured m = painter.measure(font, text);

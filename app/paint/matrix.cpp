@@ -9,9 +9,9 @@ namespace headlight {
 
 namespace {
 
-constexpr float kRoomy = 8;  // points of a cell that has a gap around it and hatches
+constexpr float kRoomy = 8;  // points: minimum size of a cell with a gap and hatching
 
-/// Of `down` × `across` entries each, the one that is seen.
+/// The visible one of `down` × `across` entries each.
 Matrix reduced(const Matrix& m, Index down, Index across, bool diverges) {
     Matrix out((m.rows() + down - 1) / down, (m.cols() + across - 1) / across);
     const auto weight = [diverges](float v) { return v < 0 ? v : diverges ? std::abs(v - 0.5f) : v; };

@@ -1,4 +1,4 @@
-// A matrix as cells in the colors of a map: one draw on the screen, vector shapes on a page.
+// Draws a matrix as colored cells: one draw on the screen, vector shapes on a page.
 #pragma once
 
 #include "paint/ui.h"
@@ -7,22 +7,22 @@ namespace headlight {
 
 inline constexpr float kMaskedCell = -1, kNoCell = -2;
 
-/// Values as places on a color map.
+/// Values as positions on a color map.
 struct MatrixCells {
     Matrix places;  // 0 … 1; kMaskedCell: hatched where there is room; kNoCell or not a number: nothing
     const Colormap& colors;
-    bool diverges = false;  // ½ is zero: where cells are finer than pixels, the farthest from it is seen,
-                            // else the largest
+    bool diverges =
+        false;  // ½ is zero: cells finer than pixels show the value farthest from it, else the largest
 };
 
-/// Values 0 … largest, and −largest … largest, as places; negative ones of the former are masked.
+/// Maps values 0 … largest, or −largest … largest, to positions; masks negative ones of the former.
 Matrix places_of(const Matrix& values, float largest);
 Matrix signed_places_of(const Matrix& values, float largest);
 
 /// Draws the cells over a rectangle.
 void draw_matrix(Ui& ui, Rect r, MatrixCells cells);
 
-/// The gap between cells of this size; 0 where they touch.
+/// The gap between cells of this size; 0 if they touch.
 float cell_gap(const Ui& ui, float width, float height);
 
 }  // namespace headlight

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxPieces = 64;  // of a curve
 constexpr float kLeaves = 0.45f;
 
-/// A point of a line, and its direction there, of length 1.
+/// A point of a line, and its unit direction there.
 struct LinePoint {
     ImVec2 at, along;
 };
@@ -23,8 +23,8 @@ ImVec2 unit(float x, float y) {
     return length > 0 ? ImVec2{x / length, y / length} : ImVec2{0, 0};
 }
 
-/// One strip across which the atlas's picture of a line lies, edges smoothed; it is stretched so that a width
-/// between two whole ones covers as much as it should.
+/// Draws one strip textured with the atlas's antialiased line, stretched so that a width between two whole
+/// ones covers as much as it should.
 void draw_strip(ImDrawList& list, std::span<const LinePoint> points, ImU32 color, float width) {
     if ((color & IM_COL32_A_MASK) == 0 || points.size() < 2) return;
     width = std::max(width, 1.0f);
@@ -43,8 +43,8 @@ void draw_strip(ImDrawList& list, std::span<const LinePoint> points, ImU32 color
             list.PrimWriteIdx(static_cast<ImDrawIdx>(first + 2 * i + corner));
 }
 
-/// Where a curve is cut into so many pieces: closer where it bends more. Its second derivative is 1 − 2 t, so
-/// pieces of equal error have lengths by its root.
+/// Cuts a curve into pieces, shorter where it bends more: its second derivative is 1 − 2 t, so pieces of
+/// equal error have lengths proportional to its inverse root.
 const std::vector<float>& cuts(int pieces) {
     static std::array<std::vector<float>, kMaxPieces + 1> known;
     std::vector<float>& t = known[pieces];
@@ -72,9 +72,9 @@ CurvePoint curve_at(float t) {
             3 * kLeaves * (v * v + t * t) + 6 * (1 - 2 * kLeaves) * t * v, 6 * t * v};
 }
 
-/// As many pieces as keep it within a fifth of a pixel: a piece of length h in t misses a curve by h² / 8 of
-/// its second derivative, which is at most 6 times the rise, and two thirds as many do where the cuts follow
-/// the bend.
+/// The number of pieces for an error below a fifth of a pixel: a piece of length h in t misses the curve by
+/// h² / 8 of its second derivative, at most 6 times the rise; cuts that follow the bend need only two thirds
+/// as many.
 void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width) {
     constexpr float kMissed = 0.2f;
     const float dx = to.x - from.x, dy = to.y - from.y;

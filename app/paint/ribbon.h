@@ -1,15 +1,14 @@
-// Lines and curves on the screen as strips of few triangles: what a software renderer does for a line grows
-// with them.
+// Draws lines and curves as strips of few triangles: the cost of a CPU renderer grows with their number.
 #pragma once
 
 #include <imgui.h>
 
 namespace headlight {
 
-/// A straight line between two points in pixels, its ends cut straight.
+/// A straight line between two points in pixels, with straight ends.
 void draw_line(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width);
 
-/// A cubic curve that leaves and arrives level, its controls at 0.45 and 0.55 of the way across.
+/// A cubic curve with horizontal ends, its controls at 0.45 and 0.55 of the way across.
 void draw_curve(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float width);
 
 /// That curve from (0, 0) to (1, 1) at t = 0 … 1, and its derivative by t.

@@ -1,4 +1,4 @@
-// The shapes that views draw, on the screen or on a page.
+// Draws the shapes of views, on the screen or on a page.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kSignInk = 1.3f;  // of crosses and chevrons
+constexpr float kSignInk = 1.3f;  // relative stroke of crosses and chevrons
 
 void set_color(cairo_t* cairo, ImU32 c) {
     cairo_set_source_rgba(cairo, ((c >> IM_COL32_R_SHIFT) & 255) / 255.0,
@@ -41,7 +41,7 @@ void add_rectangle(cairo_t* cairo, float x, float y, float w, float h, float cor
     cairo_close_path(cairo);
 }
 
-/// What lines of a width through some points reach.
+/// Bounds of lines of a width through some points.
 Rect around(std::span<const ImVec2> points, float width) {
     ImVec2 low = points[0], high = low;
     for (const ImVec2 p : points) {

@@ -16,7 +16,7 @@ constexpr size_t kPictureBytes = 64 << 20,
 constexpr size_t kMaxMeasured = 16'000;  // bytes of a line that is cut: no screen shows more
 constexpr size_t kMaxDrawn = 400;        // code points of a piece; a longer one keeps both ends
 
-/// Whether a font of the atlas has every character: what is in its ranges need not be in the face.
+/// Whether a font of the atlas has every character: a character in its ranges may be missing in the face.
 bool holds(const ImFont& font, std::string_view text) {
     constexpr uint32_t kInEveryFace = 0x180;
     if (!in_atlas(text)) return false;
@@ -65,8 +65,8 @@ bool is_colored(const unsigned char* pixels, int width, int height, int stride) 
 
 }  // namespace
 
-/// White, to be tinted. Beside colored glyphs, which no tint may touch, the others are drawn in their ink at
-/// once.
+/// Draws white, to be tinted. Next to colored glyphs, which must not be tinted, the others get their ink
+/// directly.
 const TextPainter::Picture& TextPainter::picture(Font font, std::string_view text, ImU32 color) {
     const Picture& white = picture_in(font, text, {255, 255, 255});
     return white.colored ? picture_in(font, text, opaque(color)) : white;
@@ -91,7 +91,7 @@ const TextPainter::Picture& TextPainter::picture_in(Font font, std::string_view 
     return pictures_.add(std::move(name), std::move(made), size_t{4} * width * height);
 }
 
-/// Measures without drawing: what is not drawn in the end costs no picture. Most texts are ASCII, which every
+/// Measures without drawing: text that is never drawn needs no picture. Most texts are ASCII, which every
 /// font of the atlas has.
 TextPainter::Measured TextPainter::measure(Font font, std::string_view text) {
     if (page_) return {float(text_width(std::string(text), font.points, font.face)), false};
@@ -113,7 +113,7 @@ TextPainter::Measured TextPainter::measure(Font font, std::string_view text) {
     return {widths_.add(std::move(name), float(std::min(wide, 8192.0)), cost), false};
 }
 
-/// Where a line may be broken anywhere, and how wide each part is; from one layout of it.
+/// Line break positions and the width of each part, from one layout.
 std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) const {
     if (page_ || !holds(*loaded(font).font, text))
         return text_pieces(text, page_ ? font.points : font.points * scale_, font.face);
@@ -127,7 +127,7 @@ std::vector<TextPiece> TextPainter::pieces(Font font, const std::string& text) c
     return out;
 }
 
-/// Whether a line of text whose middle is at so many pixels lies above or below what is clipped.
+/// Whether a line of text at this height is above or below the clip rectangle.
 bool TextPainter::is_out_of_sight(Font font, float middle) const {
     const float reach = font.points * scale_;
     return middle + reach < list_->GetClipRectMin().y || middle - reach > list_->GetClipRectMax().y;
@@ -228,7 +228,7 @@ std::vector<std::string> broken_lines(const std::string& text, const std::vector
             x += pieces[end].width;
             if (is_blank(end)) blank = end;
         }
-        if (end < n && blank > line) end = blank;  // within a word only where it alone is too wide
+        if (end < n && blank > line) end = blank;  // within a word only if it is too wide by itself
         out.push_back(text.substr(pieces[line].begin, pieces[end - 1].end - pieces[line].begin));
         for (line = end; line < n && is_blank(line);) ++line;
     }

@@ -1,5 +1,5 @@
-// Text on the screen. Latin comes from Dear ImGui's atlas; every other script and emoji from Pango, as in the
-// figures, cached.
+// Draws text on the screen. Latin comes from Dear ImGui's atlas; every other script and emoji from Pango,
+// cached, as in figures.
 #pragma once
 
 #include <imgui.h>
@@ -24,34 +24,34 @@ struct Font {
     float points = 15;
 };
 
-/// A text of this frame, for tests: where it stands in pixels, and what is seen of it.
+/// A text of this frame, for tests: its position in pixels, and the visible part.
 struct DrawnText {
     std::string text;
-    ImVec4 box;            // left, top, right, bottom of capitals and digits, before it is turned
+    ImVec4 box;            // left, top, right, bottom of capitals and digits, before rotation
     float angle = 0;       // about the left end of its middle
-    ImVec4 seen;           // what it is clipped to
-    std::string layer;     // what is drawn over one another on purpose is in several
-    bool covered = false;  // in part, by something opaque
+    ImVec4 seen;           // its clip rectangle
+    std::string layer;     // texts that overlap on purpose are in different layers
+    bool covered = false;  // partly, by something opaque
 };
 
 class TextPainter {
 public:
-    /// Puts the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame
+    /// Loads the fonts of all sizes into the atlas for this scale (pixels per point). Call before a frame
     /// begins. All lengths below are points.
     void load(float scale);
-    /// Lets go of pictures that were not drawn for long; between two frames, because the last one's list
-    /// names them.
+    /// Frees pictures that have not been drawn for long; between two frames, because the last draw list names
+    /// them.
     void begin_frame();
     void set_list(ImDrawList* list) { list_ = list; }
-    /// Notes what is drawn in each frame from now on.
+    /// Records drawn texts in each frame from now on.
     void note_drawn() { notes_ = true; }
     const std::vector<DrawnText>& drawn() const { return drawn_; }
-    /// Notes that something opaque was drawn over what stood there before, in pixels.
+    /// Records that something opaque covers this area, in pixels.
     void cover(ImVec2 min, ImVec2 max);
-    /// Draws on a page from now on: Pango for everything, a point a CSS pixel.
+    /// Draws on a page from now on: Pango for everything, a point as a CSS pixel.
     void set_page(const Canvas* page) { page_ = page; }
 
-    /// How wide a line is in pixels, and how it is drawn.
+    /// A line's width in pixels, and how to draw it.
     struct Measured {
         float pixels = 0;
         bool in_atlas = false;
@@ -59,25 +59,25 @@ public:
     Measured measure(Font font, std::string_view text);
     float points(const Measured& m) const { return m.pixels / scale_; }
     float width(Font font, std::string_view text) { return points(measure(font, text)); }
-    /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` turns it about
+    /// Draws one line whose left edge is x and whose middle is y; returns its width. `angle` rotates it about
     /// (x, y).
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, float angle = 0);
-    /// The same of a line that was measured before.
+    /// The same for a line measured before.
     float draw(float x, float y, Font font, ImU32 color, std::string_view text, const Measured& measured,
                float angle = 0);
     float draw_right(float x, float y, Font font, ImU32 color, std::string_view text);
     float draw_centered(float x, float y, Font font, ImU32 color, std::string_view text);
     /// Wraps at `wrap`; y is the top. Returns the height.
     float draw_wrapped(float x, float y, float wrap, Font font, ImU32 color, const std::string& text);
-    /// The height that takes.
+    /// The height of the wrapped text.
     float wrapped_height(float wrap, Font font, const std::string& text) const;
-    /// The text cut with … at its end so that it fits.
+    /// Truncates a text with … to fit.
     std::string fitted(Font font, const std::string& text, float room);
 
 private:
     struct Loaded {
         ImFont* font = nullptr;
-        float pixels = 0;  // the size Dear ImGui wants: ascent plus descent
+        float pixels = 0;  // size in Dear ImGui's sense: ascent plus descent
     };
     struct Picture {
         Texture texture;
@@ -98,18 +98,18 @@ private:
     const Canvas* page_ = nullptr;
     float scale_ = 1;
     std::array<Loaded, 6> fonts_;
-    LruCache<Picture> pictures_;  // by bytes of their textures
-    LruCache<float> widths_;      // of what Pango draws
+    LruCache<Picture> pictures_;  // limited by bytes of their textures
+    LruCache<float> widths_;      // of text that Pango draws
 };
 
-/// Lines of at most `wrap` pixels: broken at blanks, and within a word where it alone is wider.
+/// Lines of at most `wrap` pixels: broken at spaces, and within a word only if it is too wide by itself.
 std::vector<std::string> broken_lines(const std::string& text, const std::vector<TextPiece>& pieces,
                                       double wrap);
 
-/// The file that fontconfig gives for a face.
+/// The file that fontconfig finds for a face.
 std::string font_file(Face face);
 
-/// Whether Dear ImGui's atlas holds every character of the text.
+/// Whether Dear ImGui's atlas has every character of the text.
 bool in_atlas(std::string_view text);
 
 }  // namespace headlight

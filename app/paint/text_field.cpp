@@ -16,7 +16,7 @@ namespace {
 
 bool is_space_at(const std::string& text, size_t at) { return is_white_space(decode_utf8(text, at).value); }
 
-/// One line: control characters become blanks, invalid bytes U+FFFD.
+/// Makes one line: control characters become spaces, invalid bytes U+FFFD.
 std::string cleaned(std::string what) {
     what = valid_utf8(what);
     for (char& c : what)
@@ -45,9 +45,8 @@ void TextField::replace(std::string text, History& history) {
     insert(text, EditKind::replaced, history);
 }
 
-/// The one way in which a person changes the text. Where the program's own text becomes the person's, or
-/// theirs its again, the step is between what the person wrote, so that it can be taken back when the program
-/// has written something else there.
+/// The one way in which the user changes the text. When the program's own text becomes the user's, or the
+/// reverse, the step spans the user's texts, so that it can be undone after the program has changed its own.
 void TextField::edit(size_t begin, size_t end, std::string_view with, EditKind kind, History& history) {
     const std::string before = typed();
     const bool showed = shows();
@@ -85,8 +84,7 @@ void TextField::erase(int direction, bool word, EditKind kind, History& history)
     edit(first(), last(), "", kind, history);
 }
 
-/// Where the graphemes around `near` begin and end; a few dozen code points of run-up settle every rule (UAX
-/// #29).
+/// Bounds of the graphemes around `near`; a few dozen code points of lead-in settle every rule (UAX #29).
 std::vector<size_t> TextField::boundaries(size_t near) const {
     size_t at = near;
     for (int i = 0; i < 64 && at > 0; ++i) do
@@ -104,7 +102,7 @@ std::vector<size_t> TextField::boundaries(size_t near) const {
     return out;
 }
 
-/// The next place for the caret: a grapheme on, or a word.
+/// The next caret position: by a grapheme, or a word.
 size_t TextField::step(size_t from, int direction, bool word) const {
     const auto back = [&](size_t at) {
         const auto all = boundaries(at);
@@ -145,7 +143,7 @@ bool TextField::move_key(const KeyPress& k) {
     return true;
 }
 
-/// Whether the key was one of the field's.
+/// Whether the field handled the key.
 bool TextField::edit_key(const KeyPress& k, History& history, const std::function<std::string()>& clipboard,
                          const std::function<void(const std::string&)>& copy) {
     const bool selected = caret_ != anchor_;

@@ -1,4 +1,4 @@
-// A one-line text field for any script: Pango shapes what is around the caret and knows where that goes.
+// A one-line text field for any script: Pango shapes the text around the caret and locates it.
 #pragma once
 
 #include <algorithm>
@@ -24,38 +24,37 @@ public:
 
     explicit TextField(TextName name) : name_(name) {}
 
-    /// Which text stands here; the history knows its edits by that.
+    /// The text that the field edits; the history identifies edits by it.
     TextName name() const { return name_; }
-    /// Another text stands here from now on, without a step of the history.
+    /// Switches to another text, without an undo step.
     void set_text(TextName name, std::string text) {
         name_ = name;
         set_text(std::move(text));
     }
 
     const std::string& text() const { return text_; }
-    /// What the person wrote: nothing where the program's own text is shown.
+    /// The user's text: empty while the program's own text is shown.
     std::string typed() const { return shows() ? "" : text_; }
-    /// A text that was remembered: begins anew, without a step of the history.
+    /// Sets a saved text: resets the field, without an undo step.
     void set_text(std::string text);
-    /// The program's own text, until the person edits it.
+    /// Shows the program's own text until the user edits it.
     void show(std::string text, bool caret_at_end);
     bool shows() const { return !shown_.empty() && text_ == shown_; }
-    /// What a person chose in place of the text: one step of the history.
+    /// Replaces the text by a choice of the user: one undo step.
     void replace(std::string text, History& history);
     void select_all() {
         anchor_ = 0;
         caret_ = text_.size();
     }
-    /// Does an edit of this text that the history gave back; false where the text is no longer the one that
-    /// was edited.
+    /// Applies an edit from the history; false if the text is no longer the edited one.
     bool apply(const TextEdit& edit);
     bool focused = true;
 
-    /// Edits by what was pressed and typed; takes what it used. `clipboard` reads and `copy` writes the
+    /// Edits by keys and typed characters; removes those it used. `clipboard` reads and `copy` writes the
     /// system's clipboard.
     void handle(Input& input, History& history, const std::function<std::string()>& clipboard,
                 const std::function<void(const std::string&)>& copy);
-    /// Whether a part of what was pasted had no room since this was asked last.
+    /// Whether a paste was cut off since the last call.
     bool take_shortened() { return std::exchange(shortened_, false); }
 
     /// Mouse in pixels from the left end of the visible text.
@@ -63,8 +62,8 @@ public:
     void select_word(float x);
     void drag(float x);
 
-    /// Draws into the rectangle; `placeholder` shows while there is no text. What stands behind the first
-    /// `read` bytes is dimmed.
+    /// Draws into the rectangle; `placeholder` shows while the text is empty. Dims the text after the first
+    /// `read` bytes.
     void draw(ImDrawList& list, ImVec2 at, ImVec2 size, float scale, const Theme& theme,
               const char* placeholder, size_t read = std::string::npos);
 
@@ -89,24 +88,25 @@ private:
                   const std::function<void(const std::string&)>& copy);
 
     TextName name_;
-    std::string text_, shown_;  // shown_: what the program put there
+    std::string text_, shown_;  // shown_: set by the program
     size_t caret_ = 0, anchor_ = 0;
     bool shortened_ = false;
     float scroll_ = 0, scale_ = 1;
-    float caret_place_ = 0;  // where the caret was drawn last, from the left end
+    float caret_place_ = 0;  // where the caret was last drawn, from the left end
     std::shared_ptr<PangoLayout> layout_;
     size_t shaped_from_ = 0,
-           shaped_to_ = 0;            // bytes of the text in the layout: all, or a stretch around the caret
-    std::map<size_t, float> places_;  // of bytes in the layout that were asked for: looking takes its length
+           shaped_to_ = 0;  // bytes of the text in the layout: all, or a section around the caret
+    std::map<size_t, float>
+        places_;  // cached positions of bytes in the layout: each lookup takes time linear in its length
     Texture texture_;
-    std::string drawn_;  // what the texture shows
+    std::string drawn_;  // content of the texture
 };
 
-/// The texts that are typed into the window; at most one of them has the keyboard.
+/// The texts of the window; at most one of them has the keyboard.
 struct Fields {
-    TextField sentence{TextName::sentence};  // or the path of a picture
+    TextField sentence{TextName::sentence};  // or the path of an image
     TextField second{TextName::second};      // the second sentence, or the target
-    TextField other{TextName::other};        // the sentence that is compared
+    TextField other{TextName::other};        // the sentence to compare with
 
     Fields() { focus(sentence); }
     TextField* typed() {
@@ -119,7 +119,7 @@ struct Fields {
         for (TextField* field : {&sentence, &second, &other}) any |= field->take_shortened();
         return any;
     }
-    /// The field of a text; the sentence's and the picture's is one.
+    /// The field of a text; sentence and image share one.
     TextField& of(TextName name) {
         return name == TextName::second ? second : name == TextName::other ? other : sentence;
     }

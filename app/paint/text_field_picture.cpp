@@ -1,4 +1,4 @@
-// What a text field shows: shaping around the caret, which byte lies where, the picture.
+// Draws a text field: shapes the text around the caret, maps bytes to positions, fills the texture.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -13,9 +13,8 @@ namespace headlight {
 namespace {
 
 constexpr float kSize = 20;
-constexpr size_t
-    kReach = 4500,
-    kMargin = 3000;  // bytes shaped on either side of the caret; the least of them, which fill any screen
+constexpr size_t kReach = 4500,
+                 kMargin = 3000;  // bytes shaped on either side of the caret; more than fills any screen
 
 struct Unref {
     void operator()(PangoLayout* l) const { g_object_unref(l); }
@@ -36,7 +35,7 @@ bool TextField::covers_caret() const {
            !is_inside_character(text_, shaped_from_) && left && right;
 }
 
-/// Where a long text may be cut for laying out: behind a blank a little before, else between characters.
+/// Where to cut a long text for layout: after a space a little before, else between characters.
 size_t TextField::good_cut(size_t at) const {
     for (size_t back = 0; back < 200 && back < at; ++back)
         if (text_[at - back - 1] == ' ') return at - back;
@@ -44,7 +43,7 @@ size_t TextField::good_cut(size_t at) const {
     return at;
 }
 
-/// Shapes the text, or of a long one a stretch around the caret, which keeps its place on the screen.
+/// Shapes the text, or a section of a long one around the caret, which keeps its position on the screen.
 void TextField::layout() {
     if (layout_ && covers_caret()) return;
     const auto end_of = [this](size_t from) {
@@ -103,7 +102,7 @@ void TextField::select_word(float x) {
 
 void TextField::drag(float x) { caret_ = index_at(x); }
 
-/// Gives the ink of a pale text to what stands behind the first `read` bytes.
+/// Draws the text after the first `read` bytes in pale ink.
 void TextField::dim_unread(size_t read, const Theme& theme) {
     PangoAttrList* attributes = pango_attr_list_new();
     if (read < shaped_to_) {
@@ -117,7 +116,7 @@ void TextField::dim_unread(size_t read, const Theme& theme) {
     pango_attr_list_unref(attributes);
 }
 
-/// Draws what is in sight of the text into the texture, where it shows something else.
+/// Draws the visible part of the text into the texture if it changed.
 void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeholder, size_t read) {
     const int width = int(size.x), height = int(size.y);
     const bool empty = text_.empty();
@@ -140,7 +139,7 @@ void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeh
         int pixels_high = 0;
         dim_unread(read, theme);
         pango_layout_get_pixel_size(layout_.get(), nullptr, &pixels_high);
-        const int top = (height - pixels_high) / 2;  // a whole pixel keeps letters sharp
+        const int top = (height - pixels_high) / 2;  // whole pixels keep letters sharp
         cairo_move_to(cairo.get(), -scroll_, top);
         pango_cairo_show_layout(cairo.get(), layout_.get());
     }
@@ -150,7 +149,7 @@ void TextField::draw_texture(ImVec2 size, const Theme& theme, const char* placeh
     drawn_ = key;
 }
 
-/// Where the text goes on beyond an end, no letter is cut through: it fades.
+/// Fades the text where it continues beyond an end, instead of cutting a letter.
 void TextField::fade_ends(ImDrawList& list, ImVec2 at, ImVec2 size, bool goes_on, ImU32 back) const {
     const float wide = std::min(20 * scale_, size.x / 6), bottom = at.y + size.y;
     const ImU32 clear = back & ~IM_COL32_A_MASK;

@@ -1,4 +1,4 @@
-// Which characters Dear ImGui's atlas holds, and of which files.
+// Selects the characters of Dear ImGui's atlas and their font files.
 #include <fontconfig/fontconfig.h>
 #include <ft2build.h>
 #include <imgui_freetype.h>
@@ -18,11 +18,11 @@ constexpr float kSizes[] = {13, 15, 20};
 const ImWchar kRanges[] = {0x20,   0x17F,  0x2010, 0x2027, 0x2030, 0x203A, 0x2190,
                            0x2193, 0x21B5, 0x21B5, 0x2212, 0x2212, 0x221A, 0x221A,
                            0x394,  0x394,  0x2225, 0x2225, 0x2016, 0x2016, 0};
-/// Inter draws the strokes of ‖ so close that they become one in small letters; the other face does not.
+/// Inter draws the strokes of ‖ so close that they merge at small sizes; the other face does not.
 const ImWchar kDoubleBar[] = {0x2016, 0x2016, 0};
 constexpr size_t kAllButDoubleBar = std::size(kRanges) - std::size(kDoubleBar);
 
-/// (ascent + descent) / em: Dear ImGui sizes fonts by the first, designers by the second.
+/// (ascent + descent) / em: Dear ImGui sizes fonts by the former, designers by the latter.
 float line_to_em(const std::string& file) {
     FT_Library library = nullptr;
     FT_Face face = nullptr;
@@ -35,7 +35,7 @@ float line_to_em(const std::string& file) {
     return ratio;
 }
 
-/// The ranges of the proportional face.
+/// Character ranges of the proportional face.
 const ImWchar* all_but_double_bar() {
     static const std::vector<ImWchar> ranges = [] {
         std::vector<ImWchar> out(kRanges, kRanges + kAllButDoubleBar);
@@ -45,7 +45,7 @@ const ImWchar* all_but_double_bar() {
     return ranges.data();
 }
 
-/// Gives the font that was added last the other face's ‖ in so many pixels.
+/// Adds the other face's ‖ to the last font, at the given size.
 void merge_double_bar(ImFontAtlas& atlas, ImFontConfig config, float em) {
     const std::string file = font_file(Face::mono);
     if (file.empty()) return;

@@ -1,4 +1,5 @@
-// Colors and sizes of the window. Amber means "this one"; plus is warm, minus is cool; zero is the well.
+// Colors and sizes of the window. Amber means "this one"; plus is warm, minus is cool; zero is the
+// background.
 #pragma once
 
 #include <imgui.h>
@@ -15,12 +16,12 @@ struct Theme {
     bool dark;
 };
 
-/// The two themes; contrasts are measured in the design's table.
+/// The two themes; the design's table lists their contrasts.
 const Theme& theme(bool dark);
 
 ImVec4 as_vec4(ImU32 color);
 
-/// Lengths in points, before the display's scale and the person's text size.
+/// Lengths in points, before the display's scale and the text size.
 namespace size {
 inline constexpr float caption = 13, body = 15, title = 20;
 inline constexpr float top_bar = 104, top_bar_low = 88, view_header = 48, title_bar = 52, status_bar = 28,

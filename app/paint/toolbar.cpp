@@ -7,7 +7,7 @@ namespace headlight {
 namespace {
 constexpr float kLineStep = 36;
 
-/// Whether something so wide fits in a lone line; else its command is left.
+/// Whether something so wide fits on the only line; if not, it remains a command.
 bool fits(const Toolbar& bar, float width) { return width <= bar.rest().w + gap::large; }
 }  // namespace
 
@@ -29,12 +29,12 @@ void Toolbar::new_line() {
 int Toolbar::choice(const std::string& label, const std::string& path, const std::vector<std::string>& items,
                     int current) {
     if (ui.on_page()) return -1;
-    const char* said = labels ? label.c_str() : "";
-    const float width = ui.choice_width(said, items);
+    const char* shown = labels ? label.c_str() : "";
+    const float width = ui.choice_width(shown, items);
     if (lines_ == Lines::one && !fits(*this, width)) return -1;
     const Rect at = take(width);
     float x = at.x;
-    return ui.choice(x, at.middle_y(), said, path, items, current);
+    return ui.choice(x, at.middle_y(), shown, path, items, current);
 }
 
 float Toolbar::segments_width(const std::string& label, const std::vector<std::string>& options) const {

@@ -1,11 +1,11 @@
-// Controls beside one another above a view.
+// Controls side by side above a view.
 #pragma once
 
 #include "paint/layout.h"
 
 namespace headlight {
 
-/// A line of controls from the left; where it wraps, what does not fit stands in the next line.
+/// A line of controls from the left; wraps to the next line.
 class Toolbar {
 public:
     enum class Lines { one, many };
@@ -13,25 +13,25 @@ public:
     Toolbar(Ui& ui, Rect line, Lines lines = Lines::one);
 
     Ui& ui;
-    bool labels = true;    // of choices; else these speak for themselves
+    bool labels = true;    // of choices; else these need none
     float apart = kApart;  // from one control to the next
 
-    /// The room of something so wide; the next stands `apart` from it.
+    /// Takes room of this width, and a gap `apart` after it.
     Rect take(float width, float apart);
     Rect take(float width) { return take(width, apart); }
     /// The same at the end of the line.
     Rect take_end(float width, float apart = kApart) { return take_right(line_, width, apart); }
-    /// What comes next stands in a line of its own.
+    /// Starts a new line.
     void new_line();
     Rect rest() const { return {x_, line_.y, std::max(0.0f, line_.right() - x_), line_.h}; }
     float bottom() const { return line_.bottom(); }
-    /// Where what was taken last stands.
+    /// Where the last taken room is.
     Rect last() const { return last_; }
 
-    /// The item of a list that was chosen in this frame, or −1.
+    /// The list item chosen in this frame, or −1.
     int choice(const std::string& label, const std::string& path, const std::vector<std::string>& items,
                int current);
-    /// The same for a value whose items stand in its order; whether it was chosen.
+    /// The same for a value that indexes its items; whether one was chosen.
     template <class T>
     bool choose(const std::string& label, const std::string& path, const std::vector<std::string>& items,
                 T& value) {
@@ -39,7 +39,7 @@ public:
         if (chosen >= 0) value = static_cast<T>(chosen);
         return chosen >= 0;
     }
-    /// The one of some options side by side that was pressed, or −1.
+    /// The clicked option of several side by side, or −1.
     int segments(const std::string& label, const std::string& path, const Ui::Segments& options);
     float segments_width(const std::string& label, const std::vector<std::string>& options) const;
     void say(Font font, ImU32 ink, const std::string& text, float apart);

@@ -1,4 +1,4 @@
-// What is said of something while the mouse rests on it.
+// Shows a text while the mouse rests on a widget.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>

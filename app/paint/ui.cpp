@@ -28,7 +28,7 @@ std::string fine_number(double value, int digits) {
 }
 
 std::string compact_number(double value, int digits) {
-    constexpr double kLarge = 1e6, kRoundsUp = 9.995;  // two decimals would say 10.00
+    constexpr double kLarge = 1e6, kRoundsUp = 9.995;  // two decimals would show 10.00
     if (!(std::abs(value) >= kLarge) || std::isinf(value)) return number(value, digits);
     int exponent = int(std::floor(std::log10(std::abs(value))));
     if (std::abs(value) * std::pow(10.0, -exponent) >= kRoundsUp) ++exponent;
@@ -47,7 +47,7 @@ void Ui::begin(const Theme& theme, float new_scale) {
     colors = &theme;
     scale = new_scale;
     wake_after = 0;
-    if (std::exchange(open_list_, "").empty()) {  // none was drawn, or it was taken from or closed
+    if (std::exchange(open_list_, "").empty()) {  // none was drawn, or it was closed
         if (!list_take_ && !list_close_) list_.clear();
     }
     if (!std::exchange(rested_, false)) resting_.clear();
