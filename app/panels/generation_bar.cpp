@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kStepSeconds = 0.6;
 
-/// When the last step that went on by itself was; −1: none yet.
+/// Time of the last automatic step; −1: none yet.
 struct PlayState {
     double step_at = -1;
 };
@@ -20,7 +20,7 @@ struct PlayState {
 int shown_step(const Scene& s) { return s.sentence()->step; }
 int last_step(const Scene& s) { return s.sentence()->written->steps(); }
 
-/// A choice among numbers, which a command sets; one that is none of them is offered too.
+/// Draws a choice of numbers set by a command; includes the current value.
 template <class T>
 void choose_number(const Scene& s, Toolbar& bar, const char* label, const char* path, const char* command,
                    std::vector<T> values, T value, const std::function<std::string(T)>& text) {
@@ -36,9 +36,9 @@ void choose_number(const Scene& s, Toolbar& bar, const char* label, const char* 
 std::string as_count(int v) { return v == 0 ? "all" : std::to_string(v); }
 std::string as_decimal(float v) { return decimals(v, v == std::floor(v * 10) / 10 ? 1 : 2); }
 
-constexpr const char* kMethods[] = {"greedy", "beams", "sampling"};  // as the command spells them
+constexpr const char* kMethods[] = {"greedy", "beams", "sampling"};  // the command's words
 
-/// The methods: greedy, beam search, sampling.
+/// Draws the methods: greedy, beam search, sampling.
 void choose_decoding(Scene& s, Rect line) {
     Toolbar bar(s.ui, line);
     const SamplingParams& d = s.session.document.generation.decoding;
@@ -67,13 +67,13 @@ void choose_decoding(Scene& s, Rect line) {
                            s.session.document.generation.length, as_count);
 }
 
-/// Lets the step go on by itself until the end.
+/// Advances the step automatically to the end.
 void play(const Scene& s) {
     const GenerationState& g = s.session.document.generation;
     double& step_at = s.of<PlayState>().step_at;
     if (!g.playing) step_at = -1;
     if (!g.playing) return;
-    if (shown_step(s) >= last_step(s) && g.step < 0) return s.send("play");  // which ends it
+    if (shown_step(s) >= last_step(s) && g.step < 0) return s.send("play");  // ends playing
     const double now = ImGui::GetTime();
     if (step_at < 0) step_at = now;
     const double rest = kStepSeconds - (now - step_at);
@@ -84,7 +84,7 @@ void play(const Scene& s) {
     s.ui.wake_after = float(std::max(0.01, rest > 0 ? rest : kStepSeconds));
 }
 
-/// "Insert into text", "Play", at the end of the line.
+/// Draws "Insert into text" and "Play" at the end of the line.
 void draw_play(Scene& s, Rect& line) {
     constexpr float kPlay = 72;
     constexpr const char* kInsert = "Insert into text";
@@ -97,7 +97,7 @@ void draw_play(Scene& s, Rect& line) {
     if (ui.button("generation/keep", insert, kInsert)) s.send("insert generated");
 }
 
-/// A tick a step, and the tokens under those where there is room; the shown one's always.
+/// Draws one tick per step, and tokens below if they fit; always the current one.
 void draw_ticks(Scene& s, Rect track) {
     constexpr float kTick = 8, kUnder = 24, kApart = 10;
     Ui& ui = s.ui;
@@ -145,7 +145,7 @@ void draw_slider(Scene& s, Rect track) {
             h.hovered ? ui.colors->hover : ui.colors->accent, size::corner);
 }
 
-/// The alternatives where the shown pass ends; a click takes one.
+/// Draws the alternatives at the end of the shown pass; a click selects one.
 void draw_others(Scene& s, Rect line) {
     Ui& ui = s.ui;
     const auto choices = choices_at(s, shown_step(s));
@@ -164,7 +164,7 @@ void draw_others(Scene& s, Rect line) {
     }
 }
 
-/// What of the target is not the model's own choice, and a way to give it back.
+/// Explains which part of the target is not the model's choice, and offers to release it.
 void draw_forced(Scene& s, Rect line) {
     Ui& ui = s.ui;
     const int count = isize(s.session.document.generation.forced);
@@ -195,9 +195,9 @@ void draw_generation_bar(Scene& s, Rect area, bool shows_others) {
     Rect rest = inset(area, size::center_pad, kTop);
     Rect line = take_top(rest, kStepLine, kLabels);
     const std::string step = "Step " + std::to_string(shown_step(s)) + " of " + std::to_string(last_step(s));
-    const Rect said = take_left(line, kStep);
-    write(ui, said, kBody, ui.colors->t1, step);
-    ui.name("generation/step", band({said.x, said.y, ui.text.width(kBody, step), said.h}, size::line));
+    const Rect label = take_left(line, kStep);
+    write(ui, label, kBody, ui.colors->t1, step);
+    ui.name("generation/step", band({label.x, label.y, ui.text.width(kBody, step), label.h}, size::line));
     draw_play(s, line);
     take_right(line, 0, gap::large);
     draw_slider(s, line);

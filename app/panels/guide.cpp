@@ -1,4 +1,4 @@
-// What stands under the views for who is new: what this is and three hints; then the card of things to try.
+// Guides new users below the views: an introduction with three hints, then a card of things to try.
 #include <array>
 
 #include "base/cast.h"
@@ -25,13 +25,13 @@ struct Hint {
     const char *title, *text;
 };
 
-/// Which numbers a cell shows where depends on whether the inspector is there.
+/// The hints differ with and without the inspector.
 std::array<Hint, 3> hints_of(bool inspector) {
     return {{{"Type anything", "Every view follows each key press."},
              {"Pick a head", "Each small square is one head. Arrow keys move between them."},
              {"Point at a cell",
-              inspector ? "Its numbers appear on the right. Click locks the cell, Esc unlocks it."
-                        : "Click locks the cell, Ctrl+I shows its numbers."}}};
+              inspector ? "Its numbers appear on the right. Click to lock the cell, Esc to unlock it."
+                        : "Click to lock the cell; Ctrl+I shows its numbers."}}};
 }
 
 void draw_hint(Ui& ui, Rect r, int number, const Hint& hint) {
@@ -42,7 +42,7 @@ void draw_hint(Ui& ui, Rect r, int number, const Hint& hint) {
     ui.text.draw_wrapped(r.x, r.y, r.w, kCaption, ui.colors->t2, hint.text);
 }
 
-/// The number of a hint beside what it speaks of, where nothing else stands.
+/// Marks the place that a hint points at with its number.
 void mark(Ui& ui, int number, ImVec2 at) {
     constexpr float kRadius = 7;
     ui.name("hint/mark/" + std::to_string(number), square_at(at, 2 * kRadius));
@@ -58,7 +58,7 @@ void draw_marks(Scene& s) {
         mark(ui, 3, {title->second.x - gap::small, title->second.middle_y()});
 }
 
-/// What this is; and, beside it, what the story shows while it is the one that is read.
+/// Introduces the program and, if the story is read, what it shows.
 void draw_hints(Scene& s, Rect rest) {
     Ui& ui = s.ui;
     Rect line = take_top(rest, kHeading, gap::close);
@@ -90,11 +90,11 @@ void draw_try(Scene& s, Rect r, int number, const ThingToTry& thing, bool on) {
     const float high = ui.text.draw_wrapped(-1e4f, -1e4f, inside.w, kCaption, ui.colors->t1, thing.title);
     ui.text.draw_wrapped(inside.x, inside.middle_y() - high / 2, inside.w, kCaption,
                          on ? ui.colors->accent_text : ui.colors->t1, thing.title);
-    ui.tooltip(path, h, on ? "In force; click again to take it back." : thing.see);
+    ui.tooltip(path, h, on ? "Active; click again to undo." : thing.see);
     if (h.clicked) s.send("try", thing.commands);
 }
 
-/// " ball: 80.4 % → 12.0 %": what is changed in the pass does to the prediction.
+/// " ball: 80.4 % → 12.0 %": the effect of the interventions on the prediction.
 std::string effect_text(const Scene& s) {
     if (!s.sentence()->unchanged || s.sentence()->effects.empty()) return "";
     const ProbabilityChange& first = s.sentence()->effects[0];
@@ -104,10 +104,10 @@ std::string effect_text(const Scene& s) {
 void draw_tries(Scene& s, Rect rest) {
     Ui& ui = s.ui;
     const auto& all = things_to_try();
-    std::string see = "Each is done by a click, and taken back by the next.";
+    std::string see = "Click one to try it; click again to undo.";
     Rect line = take_top(rest, kHeading, gap::close);
     for (int i = 0; i < isize(all); ++i) {
-        const bool on = trial_in_force(s.session, all[i].commands);
+        const bool on = trial_is_active(s.session, all[i].commands);
         if (on) see = all[i].see + effect_text(s);
         draw_try(s, nth_column(rest, i, isize(all), gap::small), i + 1, all[i], on);
     }
@@ -120,12 +120,11 @@ void draw_tries(Scene& s, Rect rest) {
 
 }  // namespace
 
-/// A window lower than the least one has room for what this is, not for the hints.
+/// Windows below the minimum height show the introduction without hints.
 float guide_height(const Scene& s) {
-    constexpr float kLeastHigh = 600;
+    constexpr float kMinHigh = 600;
     if (s.session.guide == Guide::none || !s.sentence() || !s.sentence()->trace->has_weights()) return 0;
-    const bool low =
-        s.session.guide == Guide::hints && s.ui.points(ImGui::GetIO().DisplaySize).y < kLeastHigh;
+    const bool low = s.session.guide == Guide::hints && s.ui.points(ImGui::GetIO().DisplaySize).y < kMinHigh;
     return kAboveGuide + kHeading + (low ? 0 : gap::close + kItems) + gap::medium;
 }
 

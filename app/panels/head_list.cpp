@@ -1,4 +1,4 @@
-// The left panel: every head as a thumbnail, and the heads ranked by a statistic or by the focused cell.
+// Draws the left panel: every head as a thumbnail, and heads ranked by a statistic or the focused cell.
 #include "panels/head_list.h"
 
 #include <algorithm>
@@ -20,18 +20,18 @@ struct HeadListState {
     std::pair<int, int> followed{-1, -1};  // the head that was last scrolled into view
 };
 
-constexpr float kBetweenHeads = 3, kLeastCell = 14, kLargestCellOfTwo = 36, kOutline = 2;
-constexpr float kListTitle = 44, kNumbers = 16, kLeastNames = 24;
+constexpr float kBetweenHeads = 3, kMinCell = 14, kLargestCellOfTwo = 36, kOutline = 2;
+constexpr float kListTitle = 44, kNumbers = 16, kMinNames = 24;
 constexpr float kRanking = 108 + 6 * size::row;  // what the list under the grid keeps: its head and six rows
-constexpr int kLeastRows = 3, kRowsPerTurn = 2;
+constexpr int kMinRows = 3, kRowsPerTurn = 2;
 
-/// Cells with a square thumbnail each: layers down, heads across.
+/// A grid of square thumbnails: layers down, heads across.
 struct HeadGrid : Grid {
     float side = 0;
-    int shared = 1;  // query heads that read one key/value head
+    int shared = 1;  // query heads per key/value head
 
     Rect thumb(int layer, int head) const { return {x(head), y(layer), side, side}; }
-    /// The same with the thumbnails in the middle of their cells, for the names along them.
+    /// The same grid with centered thumbnails, to align their labels.
     Grid of_names() const {
         Grid out = *this;
         out.x0 += kBetweenHeads / 2;
@@ -44,10 +44,10 @@ float width_of_names(Scene& s) {
     const ModelConfig& c = s.model()->config;
     std::vector<std::string> names;
     for (int l = 0; l < c.blocks(); ++l) names.push_back(short_block_name(c, l));
-    return std::max(kLeastNames, widest_of(s.ui, kCaptionMono, names) + gap::medium);
+    return std::max(kMinNames, widest_of(s.ui, kCaptionMono, names) + gap::medium);
 }
 
-/// As many whole rows and columns of the grid as the panel has room for, under its title.
+/// As many whole rows and columns of the grid as fit under its title.
 HeadGrid arrange(Scene& s, Rect panel, float names) {
     const ModelConfig& c = s.model()->config;
     HeadGrid g;
@@ -58,20 +58,20 @@ HeadGrid arrange(Scene& s, Rect panel, float names) {
     take_top(room, kListTitle + kNumbers);
     const float high = std::max(0.0f, room.h - kRanking);
     take_left(room, names);
-    g.w = std::max(kLeastCell, s.ui.whole(room.w / float(g.columns)));
+    g.w = std::max(kMinCell, s.ui.whole(room.w / float(g.columns)));
     if (c.stacks.size() > 1)
-        g.w = std::min(g.w, kLargestCellOfTwo);  // three kinds of attention stand under each other
+        g.w = std::min(g.w, kLargestCellOfTwo);  // three kinds of attention stack vertically
     g.h = g.w;
     g.side = g.w - kBetweenHeads;
     const auto whole_cells = [&](float room, int count) {
         return g.w * std::min(float(count), std::floor(room / g.w));
     };
     g.view = {room.x, room.y, whole_cells(room.w, g.columns),
-              whole_cells(std::max(g.h * kLeastRows, high), g.rows)};
+              whole_cells(std::max(g.h * kMinRows, high), g.rows)};
     return g;
 }
 
-/// Scrolls by the wheel, and to a head that was chosen by key or from the list, once.
+/// Scrolls by wheel, and once to a head selected by key or in the list.
 void scroll(Scene& s, HeadGrid& g) {
     auto& state = s.of<HeadListState>();
     const std::pair chosen{s.session.selection.block, s.session.selection.head};
@@ -88,7 +88,7 @@ void scroll(Scene& s, HeadGrid& g) {
     g.y0 = state.seen.y;
 }
 
-/// Brackets over the query heads that share one key/value head.
+/// Draws brackets over query heads that share a key/value head.
 void draw_groups(Scene& s, const HeadGrid& g) {
     constexpr float kRaised = 23, kEnds = 4, kReach = 10;
     Ui& ui = s.ui;
@@ -115,7 +115,7 @@ void draw_names(Scene& s, const HeadGrid& g, float names) {
     draw_groups(s, g);
 }
 
-/// All thumbnails in one draw; frames in their places while there are none.
+/// Draws all thumbnails in one call; frames while there are none.
 void draw_thumbnails(Scene& s, const HeadGrid& g) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
@@ -139,7 +139,7 @@ void draw_thumbnails(Scene& s, const HeadGrid& g) {
     ui.heat->draw(*ui.list, d);
 }
 
-/// The head or layer that is shown, the one that is compared with it, the one under the mouse.
+/// Marks the selected head or layer, the compared one, and the hovered one.
 void draw_outlines(Scene& s, const HeadGrid& g) {
     Ui& ui = s.ui;
     const View& view = shown_view(s.session, *s.model());
@@ -178,10 +178,10 @@ void name_thumbnails(Scene& s, const HeadGrid& g) {
 
 /// "2.0: layer 2, head 0; entropy 1.20, …".
 std::string said_of(const Scene& s, AttentionHead head) {
-    constexpr size_t kSaid = 4;  // statistics
+    constexpr size_t kStatistics = 4;  // number of statistics in the text
     const auto& stats = s.sentence()->heads[head].statistics;
     std::string out = head_legend(s.model()->config, head);
-    for (size_t i = 0; i < kSaid; ++i)
+    for (size_t i = 0; i < kStatistics; ++i)
         out += (i ? ", " : "; ") + std::string(head_statistics()[i].label) + " " + number(stats[i], 2);
     return out;
 }
@@ -206,7 +206,7 @@ void answer_grid(Scene& s, const HeadGrid& g) {
     if (s.sentence()) ui.tooltip("grid/" + head_name(c, layer, head), h, said_of(s, {layer, head}));
 }
 
-/// "Heads  4 × 8 · 2 key/value", and the way to all of them.
+/// "Heads 4 × 8 · 2 key/value", and the link to All heads.
 void draw_title(Scene& s, Rect line, const HeadGrid& g) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
@@ -216,7 +216,7 @@ void draw_title(Scene& s, Rect line, const HeadGrid& g) {
     take_left(line, write(ui, line, kBody, ui.colors->t1, "Heads"), gap::small + 2);
     const std::string heads = std::to_string(g.rows) + " × " + per_stack(c, &StackConfig::heads),
                       shared = g.shared > 1 ? " · " + std::to_string(c.kv_heads(0)) + " key/value" : "";
-    const bool fits = ui.text.width(kCaptionMono, heads + shared) <= line.w;  // else brackets say it
+    const bool fits = ui.text.width(kCaptionMono, heads + shared) <= line.w;  // else brackets show it
     write(ui, line, kCaptionMono, ui.colors->t3, fits ? heads + shared : heads);
 }
 
@@ -243,7 +243,7 @@ void draw_head_list(Scene& s, Rect area) {
     if (!s.sentence())
         return caption(
             ui, {rest.x, rest.y, rest.w, kListTitle},
-            s.model()->config.can.read_image ? "Ranking needs a picture." : "Ranking needs a sentence.");
+            s.model()->config.can.read_image ? "Ranking needs an image." : "Ranking needs a sentence.");
     const View& view = shown_view(s.session, *s.model());
     if (!view.beside.list || !view.beside.list(s, rest)) draw_head_ranking(s, rest);
 }

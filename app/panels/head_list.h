@@ -1,4 +1,4 @@
-// All heads as small pictures on the left, and what stands under them.
+// The list on the left: all heads as thumbnails, and the ranking below.
 #pragma once
 
 #include "parts/scene.h"
@@ -8,7 +8,7 @@ namespace headlight {
 
 void draw_head_list(Scene& scene, Rect area);
 
-/// Ranks heads by a statistic, a weight or an effect, under the grid; those of cross-attention alone where
+/// Draws heads ranked by a statistic, a weight or an effect below the grid; only cross-attention heads when
 /// the view shows how a target reads its source.
 void draw_head_ranking(Scene& scene, Rect area);
 

@@ -1,4 +1,4 @@
-// Heads in the order of a statistic, of the focused cell, or of what changes and ablations do.
+// Ranks heads by a statistic, the focused cell, or the effects of interventions and ablations.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace headlight {
 
 namespace {
 
-/// A way of ranking heads that the list offers.
+/// An entry of the ranking list.
 struct RankChoice {
     int rank;
     std::string label;
@@ -30,12 +30,12 @@ std::vector<RankChoice> rank_choices(const Scene& s) {
         out.push_back({kRankByCell, "weight " + label(s.query_labels(), cell->first) + " → " +
                                         label(s.key_labels(), cell->second)});
     }
-    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "affected by interventions"});
+    if (s.sentence()->unchanged) out.push_back({kRankByMoved, "change in pattern (JS)"});
     if (!s.sentence()->predictions.empty()) out.push_back({kRankBySweep, "effect on " + metric_text(s)});
     return out;
 }
 
-/// The rank in force: the chosen one where it says something, else the first statistic.
+/// The active ranking: the chosen one if available, else the first statistic.
 int rank_of(const Scene& s) {
     const auto choices = rank_choices(s);
     const auto it = std::find_if(choices.begin(), choices.end(),
@@ -56,7 +56,7 @@ std::vector<float> rank_values(const Scene& s, int rank) {
     return out;
 }
 
-constexpr float kRankTitle = 40;
+constexpr float kRankTitle = 46;
 
 void draw_rank_choice(Scene& s, Rect line) {
     Ui& ui = s.ui;
@@ -81,14 +81,14 @@ void draw_rank_choice(Scene& s, Rect line) {
                        : rank == kRankByMoved
                            ? "Jensen–Shannon divergence of each head’s rows before and "
                              "after the interventions, averaged over the queries; 0 to 1 bit."
-                       : rank == kRankBySweep ? "Change of the metric when the head is ablated (its z is 0)."
-                                              : "Weight of the shown cell in each head.";
+                       : rank == kRankBySweep ? "Change in the metric when the head is ablated (z = 0)."
+                                              : "Weight of the selected cell in each head.";
     ui.tooltip("rank/help", ui.hit("rank/help", title), help);
 }
 
 enum class Among { all, cross_attention };
 
-/// In the order of a rank: those that it ranks among.
+/// The heads in ranked order, restricted to those that the ranking covers.
 std::vector<int> ordered(const ModelConfig& c, const std::vector<float>& strength, bool ascending,
                          Among among) {
     std::vector<int> order = order_by(strength, ascending);
@@ -102,7 +102,7 @@ void draw_ranked_heads(Scene& s, Rect area, Among among) {
     const int rank = rank_of(s);
     if (rank == kRankBySweep) {
         Rect line = take_top(area, size::row, gap::small);
-        caption(s.ui, take_left(line, kRankTitle), "Of");
+        caption(s.ui, take_left(line, kRankTitle), "Metric");
         draw_metric_chip(s, "rank", line);
         if (!draw_sweep_state(s, area)) return;
     }

@@ -13,7 +13,7 @@ namespace {
 constexpr float kHubHeading = 28, kHubRow = 26, kHubButton = 88;
 constexpr int kRows = 3, kColumns = 2;
 
-/// A model to begin with: its name, what it is, how much comes.
+/// A model to start with: its ID, description and download size.
 void draw_suggestion(Scene& s, const HubSuggestion& suggestion, Rect r) {
     constexpr float kSize = 60;
     Ui& ui = s.ui;
@@ -37,7 +37,7 @@ void draw_suggestions(Scene& s, Rect rest) {
                         nth_row(nth_column(grid, i / kRows, kColumns, gap::medium), i % kRows, kRows));
 }
 
-/// A bar, what is done now, and Cancel.
+/// Draws a progress bar, the current step, and Cancel.
 void draw_going(Scene& s, const Fetching& going, Rect rest) {
     constexpr float kBar = 6, kLine = 28;
     Ui& ui = s.ui;
@@ -61,11 +61,11 @@ void draw_going(Scene& s, const Fetching& going, Rect rest) {
     ui.name("hub/progress", foot);
 }
 
-/// What has come, to be opened.
+/// Draws the downloaded model, with Open.
 void draw_fetched(Scene& s, const FetchState& state, Rect line) {
     Ui& ui = s.ui;
     const Rect open = take_right(line, kHubButton, gap::small);
-    write(ui, line, kBody, ui.colors->t1, state.name + " is here.");
+    write(ui, line, kBody, ui.colors->t1, state.name + " is downloaded.");
     if (ui.button("hub/open", open, "Open", Ui::Look::primary)) s.send("open fetched");
 }
 
@@ -74,7 +74,7 @@ void draw_fetched(Scene& s, const FetchState& state, Rect line) {
 float hub_field_height(const Scene& s) {
     const FetchState& state = s.session.of<FetchState>();
     return kHubHeading + size::button + gap::small + kHubRow * kRows +
-           (state.said.empty() ? 0 : 2 * kHubRow) + (state.fetched.empty() ? 0 : size::button + gap::small);
+           (state.error.empty() ? 0 : 2 * kHubRow) + (state.fetched.empty() ? 0 : size::button + gap::small);
 }
 
 void draw_hub_field(Scene& s, Rect rest) {
@@ -82,18 +82,18 @@ void draw_hub_field(Scene& s, Rect rest) {
     FetchState& state = s.of<FetchState>();
     ui.hairline(rest.x, rest.y, rest.right(), rest.y);
     caption(ui, take_top(rest, kHubHeading),
-            "Get a model from the Hugging Face hub; nothing is sent but the request");
+            "Download a model from the Hugging Face hub; only the request is sent");
     if (state.going) return draw_going(s, *state.going, rest);
     Rect field = take_top(rest, size::button, gap::small);
     const Rect get = take_right(field, kHubButton, gap::small);
-    ui.text_input("hub", field, "Name on the Hugging Face hub, owner/model", state.typed, false);
+    ui.text_input("hub", field, "Model ID on the Hugging Face hub, owner/model", state.typed, false);
     const bool typed = !state.typed.empty();
-    if (ui.button("hub/get", get, "Get", typed ? Ui::Look::normal : Ui::Look::off) && typed)
+    if (ui.button("hub/get", get, "Download", typed ? Ui::Look::normal : Ui::Look::off) && typed)
         s.send("fetch", state.typed);
-    if (!state.said.empty()) {
-        const Rect said = take_top(rest, 2 * kHubRow);
-        ui.text.draw_wrapped(said.x, said.y, said.w, kCaption, ui.colors->warning, state.said);
-        ui.name("hub/said", said);
+    if (!state.error.empty()) {
+        const Rect line = take_top(rest, 2 * kHubRow);
+        ui.text.draw_wrapped(line.x, line.y, line.w, kCaption, ui.colors->warning, state.error);
+        ui.name("hub/error", line);
     }
     if (!state.fetched.empty()) draw_fetched(s, state, take_top(rest, size::button, gap::small));
     draw_suggestions(s, rest);

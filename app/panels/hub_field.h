@@ -1,14 +1,14 @@
-// "Get a model": a name on the Hugging Face hub, models to begin with, and how far what is fetched is.
+// "Download a model": its ID on the Hugging Face hub, models to start with, and progress.
 #pragma once
 
 #include "parts/scene.h"
 
 namespace headlight {
 
-/// How high it is.
+/// Height of the field.
 float hub_field_height(const Scene& scene);
 
-/// At the foot of the models' sheet.
+/// Draws it at the bottom of the models sheet.
 void draw_hub_field(Scene& scene, Rect r);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The right panel: every number of one cell.
+// Draws the right panel: every number of one cell.
 #include <cmath>
 
 #include "panels/intervention_effects.h"
@@ -39,35 +39,35 @@ void draw_delta(Scene& s, Column& c, const CellReport& r) {
     c.heading("Head output (ΔE)");
     c.pair("‖ΔE‖", number(r.delta_norm, 2));
     ui.tooltip("inspector/share", ui.hit("inspector/share", {c.at.x, c.y - 12, c.at.w, 24}),
-               "‖ΔE‖ of this head over the sum of ‖ΔE‖ of all heads of the layer, at this query.");
+               "‖ΔE‖ of this head divided by its sum over the layer’s heads, at this query.");
     c.pair("share of the layer", decimals(100 * r.layer_share, 0) + " %");
     c.skip(8);
     if (!r.tokens_asked || r.delta_norm == 0) return;
     if (r.promoted.empty())
-        return c.note("No direct path to the logits, so no tokens are promoted or suppressed by it alone.");
+        return c.note("No direct path to the logits, so this head alone promotes and suppresses no tokens.");
     draw_token_chips(s, c, "promotes", r.promoted, ui.colors->plus);
     draw_token_chips(s, c, "suppresses", r.suppressed, ui.colors->minus);
 }
 
-/// From q·k to what softmax takes, in the steps that this run takes.
+/// Draws the steps from q·k to the softmax's input in this run.
 void draw_score(Scene& s, Column& c, const CellReport& r) {
     const ModelConfig& m = s.model()->config;
     const AttentionRule& rule = s.sentence()->trace->rule(r.cell.block);
     const bool splits = s.sentence()->trace->has_weights() && !s.ui.on_page();
-    if (splits && s.ui.link("inspector/origins", c.at.right(), c.line().middle_y(), "where it comes from")) {
+    if (splits && s.ui.link("inspector/origins", c.at.right(), c.line().middle_y(), "Break down score")) {
         s.send("origins", std::to_string(r.cell.query) + "," + std::to_string(r.cell.key));
         s.leave_text();
     }
     if (splits) c.pair("score", "");
     draw_score_steps(c, {m, rule, r.cell.block, r, r.weights_by, r.temperature}, ScoreStep::none, false);
-    if (r.weights_by == WeightsBy::heaviest) c.pair("temperature 0", "the heaviest key alone");
-    if (r.weights_by == WeightsBy::given) c.pair("pattern", "put in place");
+    if (r.weights_by == WeightsBy::heaviest) c.pair("temperature 0", "the strongest key only");
+    if (r.weights_by == WeightsBy::given) c.pair("pattern", "replaced");
     if (rule.kv_heads < rule.heads)
         c.pair("key/value head",
                std::to_string(rule.kv_head(r.cell.head)) + " of " + std::to_string(rule.kv_heads));
 }
 
-/// Everything that is known of the cell, from its score to what its head writes.
+/// Draws all numbers of the cell, from its score to the head's output.
 void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
     if (s.sentence()->trace->has_scores(r.cell.block)) draw_score(s, c, r);
     c.pair("mask", r.allowed ? "allowed" : "masked");
@@ -79,9 +79,7 @@ void draw_cell(Scene& s, SidePanel& c, const CellReport& r, int query) {
     if (s.sentence()->trace->has_weights())
         draw_delta(s, c, r);
     else
-        c.note(
-            "A trace holds what was computed, not the model's weights: ΔE, predictions and interventions "
-            "need the model.");
+        c.note("A trace has no weights: ΔE, predictions and interventions need the model.");
     if (s.sentence()->effects.empty()) return;
     c.rule();
     draw_effects(s, c.at, c.y, c.end());
@@ -102,7 +100,7 @@ void draw_inspector(Scene& s, Rect area) {
     }
     const CellReport* r = s.answer->cell.get();
     if (r && s.holds({r->cell.query, r->cell.key}))
-        cell = {r->cell.query, r->cell.key};  // for an instant the one before: every number is of one cell
+        cell = {r->cell.query, r->cell.key};  // during a change all numbers stay those of one cell
     draw_cell_title(s, area, *cell);
     if (s.answer->picture->group) return draw_group_inspector(s, area, *cell);
     const bool weights = s.sentence()->trace->has_weights();
@@ -114,7 +112,7 @@ void draw_inspector(Scene& s, Rect area) {
     c.bars = 94;
     c.values = 62;
     const bool masked = s.answer->picture->at(cell->first, cell->second) < 0;
-    c.pair(s.answer->picture->sink_dropped ? "weight, first key left out" : "weight",
+    c.pair(s.answer->picture->sink_dropped ? "weight, first token hidden" : "weight",
            masked ? "—" : number(s.weight(cell->first, cell->second), 3), Column::Pair::large);
     c.skip(8);
     if (r) draw_cell(s, c, *r, cell->first);

@@ -14,24 +14,24 @@ namespace {
 
 constexpr float kLine = 40, kLineOfMore = 36;
 
-/// What a mask with numbers is offered with, by how many it takes; pressed again, the next.
+/// Parameter values to offer for a mask, by their number; clicking again selects the next.
 constexpr std::array<std::array<const char*, 3>, 3> kMaskNumbers{
     {{"", "", ""}, {":4", ":8", ":2"}, {":1:4", ":1:8", ":2:4"}}};
 
-/// A kind of mask, as it stands in the bar.
+/// A kind of mask, as the bar shows it.
 struct MaskOption {
-    const MaskKind* kind;  // null: the one from a file
+    const MaskKind* kind;  // null: a mask from a file
     std::string label, help;
 };
 
-/// "window", "global"; with its numbers where it is in force.
+/// "window", "global"; with its values while active.
 std::string short_label(const MaskKind& kind) {
     if (std::string_view(kind.name) == "own") return "default";
     if (std::string_view(kind.name) == "block") return "sentence";
     return kind.name;
 }
 
-/// What a mask does, without its spelling ("window:W, a query sees …").
+/// The mask's description without its spelling ("window:W, a query sees …").
 std::string help_of_mask(const MaskKind& kind) {
     const std::string help = kind.help;
     return kind.numbers ? help.substr(help.find(", ") + 2) : help;
@@ -50,7 +50,7 @@ std::vector<MaskOption> mask_options(const Scene& s, int& current) {
         std::replace(label.begin(), label.end(), ':', '+');
         out.push_back(
             {&kind, label,
-             "Mask: " + help_of_mask(kind) + (kind.numbers ? ". Press again for other numbers." : ".")});
+             "Mask: " + help_of_mask(kind) + (kind.numbers ? ". Click again for other values." : ".")});
     }
     if (current >= 0) return out;
     current = isize(out);
@@ -58,7 +58,7 @@ std::vector<MaskOption> mask_options(const Scene& s, int& current) {
     return out;
 }
 
-/// The mask that a press on an option asks for: where it is in force, with its next numbers.
+/// The mask that a click on an option sets: if active, with its next values.
 std::string wanted_mask(const MaskKind& kind, const std::string& now) {
     const auto& numbers = kMaskNumbers[kind.numbers];
     const std::string name = kind.name;
@@ -67,7 +67,7 @@ std::string wanted_mask(const MaskKind& kind, const std::string& now) {
     return name + numbers[0];
 }
 
-/// Side by side where there is room, else a list.
+/// Draws options side by side if they fit, else as a list.
 void choose_mask(Scene& s, Toolbar& bar, float room) {
     int current = -1;
     const auto options = mask_options(s, current);
@@ -84,7 +84,8 @@ void choose_mask(Scene& s, Toolbar& bar, float room) {
         s.send("mask", wanted_mask(*options[chosen].kind, s.session.document.intervention.mask.name()));
 }
 
-/// Mask and unmask, and whether a drag paints cells or a rectangle; what is on is pressed off.
+/// Draws mask and unmask, and whether a drag paints cells or a rectangle; clicking the active one turns it
+/// off.
 void choose_brush(Scene& s, Toolbar& bar) {
     Brush& brush = s.of<Painting>().brush;
     const Brush before = brush;
@@ -95,8 +96,8 @@ void choose_brush(Scene& s, Toolbar& bar) {
     const int chosen =
         bar.segments(bar.labels ? "Brush" : "", "brush",
                      {{"mask", "unmask"},
-                      {"Drag over the heat map to mask cells; press again to put the brush away.",
-                       "Drag over the heat map to unmask cells; press again to put the brush away."},
+                      {"Drag on the heat map to mask cells; click again to turn the brush off.",
+                       "Drag on the heat map to unmask cells; click again to turn the brush off."},
                       current});
     constexpr Brush kCells[] = {Brush::mask, Brush::unmask},
                     kRectangles[] = {Brush::mask_rectangle, Brush::unmask_rectangle};
@@ -110,8 +111,7 @@ void choose_brush(Scene& s, Toolbar& bar) {
               size::corner);
     s.ui.frame(at, s.ui.colors->l2, 1, size::corner);
     s.ui.frame(inset(at, 7, 9), rectangles ? s.ui.colors->t1 : s.ui.colors->t2);
-    s.ui.tooltip("brush/rectangle", h,
-                 "A drag paints the rectangle between its ends, not the cells under it.");
+    s.ui.tooltip("brush/rectangle", h, "Drag to paint a rectangle instead of single cells.");
     if (h.clicked) brush = (rectangles ? kCells : kRectangles)[std::max(current, 0)];
     if (brush != before && brush != Brush::off) s.send("view head");
 }
@@ -120,7 +120,7 @@ constexpr std::pair<float, const char*> kTemperatures[] = {
     {1.0f, "1"}, {0.0f, "0, hard"}, {0.25f, "0.25"},         {0.5f, "0.5"},
     {2.0f, "2"}, {4.0f, "4"},       {INFINITY, "∞, uniform"}};
 
-/// The change of some kinds with exactly this place, or null.
+/// The change of some kinds at exactly this place, or null.
 const Change* change_at(const Session& session, std::initializer_list<ChangeKind> kinds, int block,
                         int head) {
     for (const Change& c : session.document.intervention.changes)
@@ -175,7 +175,7 @@ void choose_ablation(Scene& s, Toolbar& bar) {
     const std::string label = "Head " + head_name(s.model()->config, block, head);
     const int chosen = bar.choice(label, "ablation", items, current);
     if (chosen < 0 || chosen == current) return;
-    if (chosen == 0) return s.change(*set);  // which takes it away
+    if (chosen == 0) return s.change(*set);  // removes it
     if (chosen > std::ssize(ablations())) return;
     Change change;
     change.kind = ablations()[chosen - 1].kind;
@@ -203,21 +203,21 @@ void choose_skips(Scene& s, Toolbar& bar) {
     if (other_mlp) s.change(change, other_attention);
 }
 
-/// The last change of positions that concerns every text.
+/// The last change of positions that applies to every text.
 void choose_positions(Scene& s, Toolbar& bar) {
     if (s.model()->config.positions == PositionScheme::none) return;
     const Change* set = change_at(s.session, {ChangeKind::positions}, -1, -1);
     const int current = !set ? 0 : set->value == kNoPositions ? 1 : 2;
     const int chosen = bar.choice("Positions", "positions", {"own", "off", "shuffled"}, current);
     if (chosen < 0 || chosen == current) return;
-    if (chosen == 0) return s.change(*set);  // which takes it away
+    if (chosen == 0) return s.change(*set);  // removes it
     Change change;
     change.kind = ChangeKind::positions;
     change.value = chosen == 1 ? kNoPositions : 1;
     s.change(change);
 }
 
-/// What is changed of a head, a layer and the positions, under one another.
+/// Draws the changes of head, layer and positions, one below the other.
 void draw_more(Scene& s, Rect inside) {
     Rect rest = inset(inside, gap::large, gap::medium);
     for (const auto& choose : {choose_ablation, choose_temperature, choose_skips, choose_positions}) {
@@ -226,19 +226,19 @@ void draw_more(Scene& s, Rect inside) {
     }
 }
 
-/// Behind one button: what has no room beside masks and brush.
+/// Draws the button for the controls that do not fit beside masks and brush.
 void draw_more_button(Scene& s, Toolbar& bar) {
     constexpr float kWide = 300;
     const bool open = ImGui::IsPopupOpen("change/more/panel");
-    const Hit h = bar.press("change/more", "More…", open);
-    s.ui.tooltip("change/more", h,
-                 "Ablate the head, set the temperature of its softmax, skip parts of the layer, switch "
-                 "positions off.");
+    const Hit h = bar.press("change/more", "Advanced…", open);
+    s.ui.tooltip(
+        "change/more", h,
+        "Ablate the head, change its softmax temperature, skip parts of the layer, or switch positions off.");
     s.ui.pop_up("change/more", bar.last(), h.clicked, {kWide, 4 * kLineOfMore + 2 * gap::medium},
                 [&](Rect inside) { draw_more(s, inside); });
 }
 
-/// What the four choices of a head, a layer and the positions need beside one another; roughly.
+/// Approximate width of the four choices of head, layer and positions side by side.
 float width_of_rest(Scene& s) {
     float all = 0;
     for (const char* label : {"Temperature", "Head 10.10", "Layer cross.2", "Positions"})
@@ -256,7 +256,7 @@ float draw_change_bar(Scene& s, Rect area) {
     Toolbar bar(ui, {line.x + size::center_pad, line.y, line.w - size::center_pad - gap::small, kLine});
     bar.labels = bar.rest().w > kRoomy;
     const float others = bar.segments_width("Brush", {"mask", "unmask"}) + size::chip + 3 * gap::medium +
-                         ui.choice_width("", {"all heads"}) + ui.text.width(kCaption, "More…") + 24;
+                         ui.choice_width("", {"all heads"}) + ui.text.width(kCaption, "Advanced…") + 24;
     if (!s.model()->config.can.read_image) choose_mask(s, bar, bar.rest().w - others);
     choose_brush(s, bar);
     bar.choose("", "scope", {"all heads", "this layer", "this head"}, s.of<Painting>().scope);

@@ -1,11 +1,11 @@
-// The row of masks, brush, temperature and ablations: everything that can be changed, in every view.
+// The intervention bar of every view: masks, brush, temperature, ablations.
 #pragma once
 
 #include "parts/interventions.h"
 
 namespace headlight {
 
-/// The row of everything that can be changed, where it is open; returns how much room it takes.
+/// Draws the bar if open; returns its height.
 float draw_change_bar(Scene& scene, Rect area);
 
 }  // namespace headlight

@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-/// The metric: "80.4 % → 13.9 %   −66.5" of a token, with its log p and logit; else "3.2 → 1.1   −2.1".
+/// Draws the metric: "80.4 % → 13.9 % −66.5" for a token, with its log p and logit; else "3.2 → 1.1 −2.1".
 void draw_headline(Scene& s, Rect column, float y, const MetricReport& m) {
     Ui& ui = s.ui;
     constexpr float kLine = 32, kApart = 10;
@@ -36,7 +36,7 @@ void draw_headline(Scene& s, Rect column, float y, const MetricReport& m) {
                effect_details(change));
 }
 
-/// What the prediction's probabilities are after, one after another.
+/// Names what the probabilities predict, in sequence.
 std::vector<std::string> stage_labels(const Scene& s, const Stages& stages) {
     const Intervention& now = s.sentence()->intervention;
     std::vector<std::string> out{stages.first == 0
@@ -48,10 +48,10 @@ std::vector<std::string> stage_labels(const Scene& s, const Stages& stages) {
     return out;
 }
 
-/// A label without the words at its beginning that another one has too: "… ball 10".
+/// Drops the leading words that labels share: "… ball 10".
 std::string distinguishing(const std::vector<std::string>& labels, size_t which) {
     const std::string& label = labels[which];
-    size_t common = 0;  // up to the beginning of a word
+    size_t common = 0;  // up to a word boundary
     for (size_t other = 0; other < labels.size(); ++other) {
         if (other == which) continue;
         const auto end =
@@ -65,7 +65,7 @@ std::string distinguishing(const std::vector<std::string>& labels, size_t which)
     return common == 0 ? label : "… " + label.substr(common);
 }
 
-/// How long the bar of a stage is: the probability, or the metric of its largest.
+/// Length of a stage's bar: the probability, or the metric relative to its maximum.
 float stage_share(const Stages& stages, size_t at) {
     const MetricKind kind = stages.metric.kind;
     if (kind == MetricKind::log_probability || kind == MetricKind::probability)
@@ -75,7 +75,7 @@ float stage_share(const Stages& stages, size_t at) {
     return std::abs(stages.values[at].value) / largest;
 }
 
-/// The metric after each change.
+/// Draws the metric after each intervention.
 void draw_stages(Scene& s, SidePanel& c) {
     const auto* found = s.found<StagesRequest>();
     const auto& changes = s.sentence()->intervention.changes;
@@ -149,7 +149,7 @@ namespace {
 
 constexpr float kTokenName = 80, kChange = 56, kChangesRoomy = 290;
 
-/// "before ▬  after ▬      Δ log p  Δ logit  points": the columns of changes for which there is room.
+/// "before ▬ after ▬ Δ log p Δ logit points": as many columns of changes as fit.
 void draw_effects_head(Ui& ui, Rect line) {
     constexpr float kSwatch = 14, kHigh = 7;
     caption(ui, take_right(line, kChange), "points", Flush::right);
@@ -164,8 +164,8 @@ void draw_effects_head(Ui& ui, Rect line) {
     }
 }
 
-/// A token, its probabilities before and after as two bars, and how its log p, its logit and its probability
-/// changed.
+/// Draws a token, its probabilities before and after as two bars, and the changes in log p, logit and
+/// probability.
 void draw_effect(Ui& ui, Rect line, const ProbabilityChange& p, const std::string& path) {
     constexpr float kBars = 12, kBar = 5;
     ui.tooltip(path, ui.hit(path, line),

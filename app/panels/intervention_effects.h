@@ -1,18 +1,18 @@
-// What the interventions do: the prediction before and after, and change by change.
+// Effects of interventions: the prediction before and after, and change by change.
 #pragma once
 
 #include "parts/interventions.h"
 
 namespace headlight {
 
-/// What the changes do needs more than the pass itself: questions of every view while changes are in force.
+/// Requests what the effects need beyond the pass: answers for every view while interventions are active.
 std::vector<Question> ask_about_changes(const Scene& scene);
 
-/// Whether the inspector speaks of what the changes do rather than of a cell.
+/// Whether the inspector shows effects instead of a cell.
 bool shows_effects(const Scene& scene);
-/// The prediction before and after, and change by change.
+/// Draws the prediction before and after, and change by change.
 void draw_effects_inspector(Scene& scene, Rect area);
-/// The first rows of that, in a column; returns the next y.
+/// Draws its first rows in a column; returns the next y.
 float draw_effects(Scene& scene, Rect column, float y, float bottom);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What opens over the window: models, settings, saving a picture, the list of keys.
+// Draws the sheets over the window: models, settings, saving, keys.
 #include "panels/menus.h"
 
 #include <imgui.h>
@@ -32,9 +32,9 @@ namespace {
 
 void show_folder(const std::string& path) {
     const std::string folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path().string() : ".";
-    constexpr int kNotFound = 127;  // as shells say it
+    constexpr int kNotFound = 127;  // as shells report it
     const pid_t child = fork();
-    if (child == 0) {  // a child of its child, which the system reaps
+    if (child == 0) {  // double fork: init reaps the grandchild
         if (fork() == 0) {
             execlp("xdg-open", "xdg-open", folder.c_str(), nullptr);
             _exit(kNotFound);
@@ -44,9 +44,9 @@ void show_folder(const std::string& path) {
     if (child > 0) waitpid(child, nullptr, 0);
 }
 
-constexpr float kPad = 20;  // of a sheet's contents
+constexpr float kPad = 20;  // around a sheet's contents
 
-/// What can be done about an error.
+/// Actions for an error.
 void draw_error_buttons(Scene& s, Rect buttons) {
     constexpr float kAgain = 120, kFolder = 132;
     Ui& ui = s.ui;
@@ -58,10 +58,10 @@ void draw_error_buttons(Scene& s, Rect buttons) {
         show_folder(s.answer->model_path);
 }
 
-/// The error of the last opening, and under it what is still open; takes both off the top.
+/// Draws the last error of opening a model, and which model is still open; takes both off the top.
 void draw_error(Scene& s, Rect& rest) {
     constexpr float kEdge = 4, kTitleLine = 28, kFoot = 14, kStill = 44;
-    constexpr int kBack = 0, kFront = 1;  // the text is measured before what lies under it is filled
+    constexpr int kBack = 0, kFront = 1;  // measures the text before filling its background
     Ui& ui = s.ui;
     Rect box = inset(rest, -gap::small, 0);
     Rect inside = inset(box, gap::large, 0);
@@ -70,7 +70,7 @@ void draw_error(Scene& s, Rect& rest) {
     ui.list->ChannelsSetCurrent(kFront);
     const std::string name = fs::path(s.answer->model_path).filename().string();
     take_top(inside, 0, gap::close);
-    write(ui, take_top(inside, kTitleLine), kBody, ui.colors->warning, name + " was not opened.");
+    write(ui, take_top(inside, kTitleLine), kBody, ui.colors->warning, name + " could not be opened.");
     take_top(inside,
              ui.text.draw_wrapped(inside.x, inside.y, inside.w, kBody, ui.colors->t1, s.answer->model_error),
              gap::small);
@@ -83,7 +83,7 @@ void draw_error(Scene& s, Rect& rest) {
     ui.name("error", box);
     take_top(rest, box.h);
     write(ui, take_top(rest, kStill), kCaption, ui.colors->t2,
-          s.model() ? s.model()->name + " is still open; nothing was changed." : "No model is open.");
+          s.model() ? s.model()->name + " is still open; nothing changed." : "No model is open.");
 }
 
 struct Listed {
@@ -91,7 +91,7 @@ struct Listed {
     bool readable = true;
 };
 
-/// Built in and recent ones, then those of other programs; nothing twice.
+/// Built-in and recent models, then those of other programs, without duplicates.
 std::vector<Listed> listed_models(Scene& s) {
     const Session& session = s.session;
     std::vector<Listed> out{{"stories", "stories", "built in"}};
@@ -113,7 +113,7 @@ std::vector<Listed> listed_models(Scene& s) {
     return out;
 }
 
-/// A model's name and where it comes from; a disc where it is open.
+/// Draws a model's name and origin, with a disc for the open one.
 void draw_model_row(Scene& s, const Listed& m, Rect r) {
     constexpr float kNames = 0.42f, kDisc = 3;
     Ui& ui = s.ui;
@@ -130,7 +130,7 @@ void draw_model_row(Scene& s, const Listed& m, Rect r) {
     if (h.clicked) s.send("open", m.path);
 }
 
-/// All that were found; where they need more room, the wheel scrolls, and `foot` says how many lie below.
+/// Draws all models found; scrolls by wheel, and `foot` counts those below.
 void draw_model_rows(Scene& s, Rect rest, Rect foot) {
     constexpr float kRow = 32, kHeading = 28;
     Ui& ui = s.ui;
@@ -154,7 +154,7 @@ void draw_model_rows(Scene& s, Rect rest, Rect foot) {
     if (below) caption(ui, foot, std::to_string(below) + " more", Flush::right);
 }
 
-/// A path that is typed, and what opens it.
+/// Draws a path field and its Open button.
 void draw_model_path(Scene& s, Rect field) {
     constexpr float kOpen = 88;
     Ui& ui = s.ui;
@@ -177,7 +177,7 @@ void draw_model_menu(Scene& s, Rect window) {
     write(ui, title, kTitle, ui.colors->t1,
           s.session.shows(Sheet::compared_models) ? "Compare with a model" : "Open a model");
     write(ui, title, kCaptionMono, ui.colors->t3, "Ctrl+O", Flush::right);
-    caption(ui, foot, "Or drop a folder, a .gguf file or a workspace on the window.");
+    caption(ui, foot, "Or drop a folder, a .gguf file or a workspace onto the window.");
     if (s.answer && !s.answer->model_error.empty()) draw_error(s, rest);
     draw_model_path(s, take_top(rest, size::button, kUnderField));
     const Rect hub = take_bottom(rest, hub_field_height(s), gap::medium);
@@ -185,7 +185,7 @@ void draw_model_menu(Scene& s, Rect window) {
     draw_hub_field(s, hub);
 }
 
-/// "Theme   [Dark | Light]"; returns the choice that was pressed, or −1.
+/// "Theme [Dark | Light]"; returns the clicked choice, or −1.
 int draw_setting(Ui& ui, Rect& rest, const char* label, const char* path,
                  const std::vector<std::string>& choices, int current) {
     constexpr float kRow = 40, kLabels = 104;
@@ -214,7 +214,7 @@ void draw_settings_menu(Scene& s, Rect window) {
     if (draw_setting(ui, rest, "Hints", "hints", {"Show again"}, -1) == 0) s.send("hints");
 }
 
-/// The selected head gets a label by hand.
+/// Draws the sheet to label the selected head.
 void draw_label_menu(Scene& s, Rect window) {
     constexpr float kWide = 480, kHigh = 132, kTop = 180, kLine = 40, kSet = 88;
     Ui& ui = s.ui;
@@ -228,9 +228,9 @@ void draw_label_menu(Scene& s, Rect window) {
         ui, title, kBody, ui.colors->t1,
         "Label of head " + head_name(s.model()->config, s.session.selection.block, s.session.selection.head));
     ui.text_input("label", field, "induction, sink, …", s.of<LabelMenu>().typed);
-    caption(ui, note, "Kept between starts. An empty one takes it away.");
+    caption(ui, note, "Saved across sessions. Leave empty to remove.");
     if (reads_text(*s.model()) && !no_weights(*s.model()) &&
-        ui.link("label/corpus", note.right(), note.middle_y(), "Statistics over a corpus…")) {
+        ui.link("label/corpus", note.right(), note.middle_y(), "Analyze a corpus…")) {
         s.send("close", "label");
         s.send("corpus");
     }
@@ -263,7 +263,7 @@ void draw_menus(Scene& s, Rect window) {
             return draw_text_file_menu(s, window);
         case Sheet::help:
         case Sheet::palette:
-            return;  // the window's, which knows the table of commands
+            return;  // the window draws it: it knows the table of commands
     }
 }
 

@@ -1,4 +1,4 @@
-// What opens over the window.
+// The sheets over the window.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace headlight {
 
-/// Where the selected head gets a label by hand.
+/// State of the sheet that labels the selected head.
 struct LabelMenu {
     std::string typed;
 };
 
-/// What a file of text that was dropped is to be.
+/// State of the sheet that asks what a dropped text file is.
 void draw_text_file_menu(Scene& scene, Rect window);
 void draw_menus(Scene& scene, Rect window);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr float kMenuWide = 420, kMenuPad = 16, kMenuTitle = 36;
 constexpr int kTokensListed = 6;
 
-/// What a kind is called on its chip.
+/// Label of a kind's chip.
 const char* kind_label(MetricKind kind) {
     if (kind == MetricKind::difference) return "A − B";
     return kind == MetricKind::divergence ? "KL" : metric_row(kind).word;
@@ -23,7 +23,7 @@ const TokenChoices* token_choices(const Scene& s) {
     return found ? &found->answer : nullptr;
 }
 
-/// The most probable token that is not this one, or −1.
+/// The most probable token other than this one, or −1.
 int other_than(const Scene& s, int token) {
     const auto& predicted = s.sentence()->predictions;
     if (!predicted.empty())
@@ -60,14 +60,14 @@ void draw_kinds(Scene& s, Rect line, const Metric& now) {
     }
 }
 
-/// Puts a token in the place that is being chosen.
+/// Sets the token at the position that is being edited.
 Metric with_token(const Scene& s, Metric metric, int id) {
     const bool second = metric.kind == MetricKind::difference && s.session.of<MetricMenu>().second;
     (second ? metric.b : metric.a) = id;
     return metric;
 }
 
-/// "A [ball]  −  B [car]": which of the two is being chosen.
+/// "A [ball] − B [car]": which of the two is edited.
 void draw_sides(Scene& s, Rect line, const Metric& now) {
     auto& menu = s.of<MetricMenu>();
     for (const bool second : {false, true}) {
@@ -81,17 +81,17 @@ void draw_sides(Scene& s, Rect line, const Metric& now) {
     }
 }
 
-/// The most probable tokens that begin as typed; a click takes one.
+/// Lists the most probable tokens that start with the typed text; a click selects one.
 void draw_token_list(Scene& s, Rect& rest, const Metric& now) {
     Ui& ui = s.ui;
     auto& menu = s.of<MetricMenu>();
-    ui.text_input("metric/typed", take_top(rest, size::button, gap::tight), "Type the beginning of a token",
+    ui.text_input("metric/typed", take_top(rest, size::button, gap::tight), "Type the start of a token",
                   menu.typed);
     const TokenChoices* choices = token_choices(s);
     for (int i = 0; i < kTokensListed; ++i) {
         const Rect r = take_top(rest, size::row);
         if (!choices || i >= isize(choices->tokens)) {
-            if (i == 0 && choices) caption(ui, r, "No token begins like that.");
+            if (i == 0 && choices) caption(ui, r, "No token starts with that.");
             continue;
         }
         const Prediction& p = choices->tokens[i];
@@ -107,7 +107,7 @@ void draw_token_list(Scene& s, Rect& rest, const Metric& now) {
     }
 }
 
-/// Where it is taken: where the model predicts, at another mask, or at the token that is looked at.
+/// Chooses the position: where the model predicts, another mask, or the focused token.
 void draw_position(Scene& s, Rect line) {
     const Metric& metric = s.session.document.metric.metric;
     const auto& tokens = s.sentence()->labels.back();
@@ -144,7 +144,7 @@ Rect menu_place(const Scene& s, Rect window, float high) {
             high};
 }
 
-/// The tokens that go with what is typed, once there are any; null until then.
+/// The tokens that match the typed text; null until there are any.
 const TokenChoices* choices_of_typed(const WorkAnswer* answer, const MetricMenu& menu) {
     const auto* found = answer ? answer->found<TokenChoicesRequest>() : nullptr;
     const bool fresh = found && !menu.typed.empty() && found->asked.typed == menu.typed;

@@ -1,11 +1,11 @@
-// The menu of the metric: its kind, its tokens by click or typed, its position.
+// The metric menu: kind, tokens by click or typing, position.
 #pragma once
 
 #include "parts/metric.h"
 
 namespace headlight {
 
-/// Chooses the first token that goes with what was typed.
+/// Selects the first token that matches the typed text.
 void accept_typed_token(CommandContext& context);
 void draw_metric_menu(Scene& scene, Rect window);
 

@@ -1,4 +1,4 @@
-// What stands around the center of the window.
+// Panels around the center of the window.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace headlight {
 
-/// What a person should know just now: what was said last, else how much of a long text is read.
+/// The notice to show: the last message, else how much of a long text is read.
 std::string shown_notice(const Scene& scene);
 
 void draw_sentence_bar(Scene& scene, Rect area);
 void draw_inspector(Scene& scene, Rect area);
 void draw_status_bar(Scene& scene, Rect area);
 void draw_start_sentences(Scene& scene, Rect area);
-/// How high the guide for who is new stands, 0 where it does not; drawn after what it speaks of.
+/// Height of the guide for new users, 0 if hidden; drawn after the widgets that it points at.
 float guide_height(const Scene& scene);
 void draw_guide(Scene& scene, Rect area);
 

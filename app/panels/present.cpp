@@ -17,9 +17,9 @@ namespace {
 
 constexpr float kPresentHead = 56, kHintLine = 36;
 
-constexpr const char* kSlideOf = "slide_of";  // the name of the model that a slide is of, beside its "model"
+constexpr const char* kSlideOf = "slide_of";  // name of the model that a slide shows, beside its "model"
 
-/// What is looked at, as a workspace names it.
+/// The state of a slide, as a workspace spells it.
 Result<std::string> slide_of(const CommandContext& c) {
     Session s = c.session;
     note_changes(s.document);
@@ -40,8 +40,8 @@ std::string word_of(const Json& slide, const char* key) {
     return slide.is_object() && found != slide.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// The model to open for a slide; "" where that is open. One of the same name is the slide's where there is
-/// nothing at the slide's own path, as on another computer.
+/// The model to open for a slide; "" if it is open. If nothing is at the slide's path, as on another
+/// computer, an open model of the same name counts.
 std::string model_to_open(const CommandContext& c, const Json& slide) {
     const std::string path = word_of(slide, "model"), name = word_of(slide, kSlideOf);
     if (path == c.session.document.open.path) return "";
@@ -50,13 +50,13 @@ std::string model_to_open(const CommandContext& c, const Json& slide) {
     return path.empty() ? name : path;
 }
 
-/// What a slide keeps becomes what is looked at, as one step of undo, of which opening its model is the
-/// beginning. What it changes in another model than the one that is open is left out.
+/// Shows a slide as one undo step, which includes opening its model. Skips interventions on a model other
+/// than the open one.
 Status put_slide(CommandContext& c, int number) {
     Session& now = c.session;
     TRY(const Json root, parse_json(now.document.slides[number], "The slide"));
     Session kept = now;
-    note_changes(kept.document);  // what an older slide does not say stays as it is
+    note_changes(kept.document);  // an older slide does not mention them
     kept.document.wanted = kept.document.open;
     kept.selection.unlock();
     FieldReader reader(root, "The slide", true);
@@ -66,22 +66,22 @@ Status put_slide(CommandContext& c, int number) {
     const Edit* last = now.document.history.last();
     const auto* opened = last ? std::get_if<ModelEdit>(last) : nullptr;
     const bool goes_on =
-        now.document.slide_waits && !left_out && opened && opened->after == now.document.open.path;
-    now.document.slide_waits.reset();
+        now.document.pending_slide && !left_out && opened && opened->after == now.document.open.path;
+    now.document.pending_slide.reset();
     {
         const HistoryGroup one_step(now.document.history, goes_on);
         adopt(now, &kept, Adopted::slide, c.model());
     }
     if (left_out)
-        now.notice = "The slide is of " + word_of(root, kSlideOf) +
-                     ", which is not open: what it changes there is left out.";
+        now.notice = "This slide shows " + word_of(root, kSlideOf) +
+                     ", which is not open; its interventions are skipped.";
     open_named_view(now, now.selection.view_name);
     c.host.show_texts();
     now.slide = number;
     return success();
 }
 
-/// A slide of another model waits until that is open, or cannot be; as a part of a try it does not.
+/// A slide of another model waits until that model is open, or fails; within a try it does not wait.
 Status show_slide(CommandContext& c, int number) {
     Document& d = c.session.document;
     TRY(const Json root, parse_json(d.slides[number], "The slide"));
@@ -92,7 +92,7 @@ Status show_slide(CommandContext& c, int number) {
         return put_slide(c, number);
     }
     if (d.wanted.path != other) choose_model(c.session, other);
-    d.slide_waits = c.session.slide = number;
+    d.pending_slide = c.session.slide = number;
     return success();
 }
 
@@ -110,13 +110,13 @@ void present(CommandContext& c) {
 
 Status add_slide(CommandContext& c, const std::string&) {
     auto& slides = c.session.document.slides;
-    if (slides.size() >= kMaxSlides) return Error{"A workspace holds 200 slides; remove some first."};
+    if (slides.size() >= kMaxSlides) return Error{"A workspace holds at most 200 slides; remove some first."};
     TRY(std::string slide, slide_of(c));
     const int at = c.session.slide < 0 ? isize(slides) : std::min(c.session.slide + 1, isize(slides));
     slides.insert(slides.begin() + at, std::move(slide));
     c.session.slide = at;
-    c.session.notice = "Kept as slide " + std::to_string(at + 1) + " of " + std::to_string(slides.size()) +
-                       ". F5 presents; the workspace holds the slides.";
+    c.session.notice = "Saved as slide " + std::to_string(at + 1) + " of " + std::to_string(slides.size()) +
+                       ". Press F5 to present; slides are saved in the workspace.";
     return success();
 }
 
@@ -124,10 +124,10 @@ Status remove_slide(CommandContext& c, const std::string&) {
     auto& slides = c.session.document.slides;
     const int at = c.session.slide < 0 ? isize(slides) - 1 : std::min(c.session.slide, isize(slides) - 1);
     slides.erase(slides.begin() + at);
-    c.session.document.slide_waits.reset();
+    c.session.document.pending_slide.reset();
     c.session.slide = std::min(at, isize(slides) - 1);
     c.session.notice =
-        std::to_string(slides.size()) + (slides.size() == 1 ? " slide is left." : " slides are left.");
+        std::to_string(slides.size()) + (slides.size() == 1 ? " slide left." : " slides left.");
     return success();
 }
 
@@ -139,11 +139,10 @@ Status go_to_slide(CommandContext& c, const std::string& words) {
 
 const char* has_slides(const CommandContext& c) {
     if (!c.sentence()) return needs_sentence(c);
-    return c.session.document.slides.empty() ? "There are no slides yet: keep a view with Shift+F5."
-                                             : nullptr;
+    return c.session.document.slides.empty() ? "No slides yet: press Shift+F5 to add one." : nullptr;
 }
 
-/// The arrows walk through slides only where these are presented.
+/// The arrows walk through slides only while presenting them.
 const char* walks(const CommandContext& c) {
     const bool on = c.session.presenting && !c.session.sheet && c.sentence();
     return on && !c.session.document.slides.empty() ? nullptr : "";
@@ -151,22 +150,22 @@ const char* walks(const CommandContext& c) {
 
 }  // namespace
 
-Status go_on_presenting(CommandContext& c) {
+Status resume_presenting(CommandContext& c) {
     const Document& d = c.session.document;
-    const bool can = d.slide_waits && c.sentence() && !d.awaits_model();
-    return can ? put_slide(c, *d.slide_waits) : success();
+    const bool can = d.pending_slide && c.sentence() && !d.awaits_model();
+    return can ? put_slide(c, *d.pending_slide) : success();
 }
 
 std::vector<Command> present_commands() {
     const char* walk = "while presenting: previous or next slide";
     return in_group(
         "Display",
-        {row({"present", "Present", "the view alone and large; Esc leaves", "F5"}, present, needs_sentence),
-         row({"slide add", "Keep the view as a slide", "keep what is shown as a slide", "Shift+F5"},
-             add_slide, needs_sentence),
-         row({"slide remove", "Remove the slide", "remove the slide that was shown last"}, remove_slide,
-             has_slides),
-         row({"slide go NUMBER", "Go to a slide", "show a slide by its number"}, go_to_slide, has_slides),
+        {row({"present", "Present", "present the view full screen; Esc exits", "F5"}, present,
+             needs_sentence),
+         row({"slide add", "Add a slide", "add the current view as a slide", "Shift+F5"}, add_slide,
+             needs_sentence),
+         row({"slide remove", "Remove slide", "remove the slide shown last"}, remove_slide, has_slides),
+         row({"slide go NUMBER", "Go to slide", "show a slide by its number"}, go_to_slide, has_slides),
          row(
              {"slide previous", "Previous slide", walk, "←, PgUp"},
              [](CommandContext& c, const std::string&) { return step_slide(c, -1); }, walks),
@@ -192,17 +191,17 @@ void draw_pointed(Scene& s, Rect line) {
     ui.name("present/value", line);
 }
 
-/// Which slide it is, and how to leave.
+/// Draws the slide's number, and how to exit.
 void draw_hint(Scene& s, Rect line) {
     Ui& ui = s.ui;
     const auto count = s.session.document.slides.size();
     const std::string slides =
-        count == 0 ? "Shift+F5 keeps a view as a slide"
+        count == 0 ? "Shift+F5 adds a view as a slide"
         : s.session.slide < 0
             ? std::to_string(count) + (count == 1 ? " slide" : " slides") + ", → begins"
-            : "Slide " + std::to_string(s.session.slide + 1) + " of " + std::to_string(count) + ", ← → go on";
+            : "Slide " + std::to_string(s.session.slide + 1) + " of " + std::to_string(count) + ", ← → move";
     write(ui, line, kCaption, ui.colors->t2, slides);
-    if (ui.link("present/leave", line.right(), line.middle_y(), "Esc leaves")) s.send("present");
+    if (ui.link("present/leave", line.right(), line.middle_y(), "Esc exits")) s.send("present");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The view alone, large, for an audience; and slides: views that were kept, to go through by the arrow keys.
+// Presents a view full screen, and slides: saved views, stepped through by the arrow keys.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@ namespace headlight {
 
 struct View;
 
-inline constexpr float kPresentScale = 1.5f;  // of the text, at least
+inline constexpr float kPresentScale = 1.5f;  // minimum scale of the text
 
-/// Title and pointed value above, slides and keys below; returns the room of the view between them.
+/// Draws title and focused value above, slides and keys below; returns the area of the view.
 Rect draw_presentation(Scene& scene, Rect window, const View& view);
 
 std::vector<Command> present_commands();
 
-/// Shows the slide that waited for its model, once that is open or could not be.
-Status go_on_presenting(CommandContext& context);
+/// Shows the slide that waited for its model, once that is open or failed.
+Status resume_presenting(CommandContext& context);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// How the picture is saved: preset, size, type, texts, and what is shown on it.
+// Edits how the figure is saved: preset, size, font, texts, and parts.
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
@@ -12,7 +12,7 @@ namespace headlight {
 
 namespace {
 
-/// Rows of "label  control", one under another.
+/// Draws rows "label control", one below the other.
 struct Form {
     Ui& ui;
     Rect rest;
@@ -28,7 +28,7 @@ struct Form {
         float width = 0;
         return ui.drop_down(path, r.x, r.middle_y(), items, current, width, r.w);
     }
-    /// Side by side where they have room: one press less.
+    /// Draws options side by side if they fit, to save a click.
     int choose_of_few(const char* label, const char* path, const std::vector<std::string>& items,
                       int current) {
         if (ui.segments_width(items) > rest.w - kLabel) return choose(label, path, items, current);
@@ -53,9 +53,9 @@ std::string size_text(const FigureStyle& f) {
     return text;
 }
 
-/// "85 mm", "85 x 60 mm", "1600x900 px" or "1600"; what cannot be read yet changes nothing.
+/// Parses "85 mm", "85 x 60 mm", "1600x900 px" or "1600"; ignores incomplete input.
 void read_size(const std::string& text, FigureStyle& f) {
-    constexpr std::pair<double, double> kMillimeters{10, 2000}, kPixels{16, 30000};  // least and most
+    constexpr std::pair<double, double> kMillimeters{10, 2000}, kPixels{16, 30000};  // min and max
     double width = 0, height = 0;
     char unit[8] = "";
     const bool both = std::sscanf(text.c_str(), " %lf x %lf %7s", &width, &height, unit) >= 2;
@@ -71,7 +71,7 @@ void read_size(const std::string& text, FigureStyle& f) {
     f.height_px = mm || text.empty() ? 0 : height;
 }
 
-/// What of a preset the whole window shows is chosen by the commands of the same words.
+/// Applies the preset's settings that belong to the whole window by their commands.
 void use_preset(const Scene& s, const FigurePreset& preset) {
     SaveMenu& menu = s.of<SaveMenu>();
     FigureStyle style = sharp_style();
@@ -99,7 +99,7 @@ void choose_preset(Scene& s, Form& form) {
     if (chosen > 0) use_preset(s, s.of<SaveMenu>().presets[chosen - 1]);
 }
 
-/// One of some numbers, or the one in force.
+/// Draws a choice of numbers, including the active one.
 void choose_number(Form& form, const char* label, const char* path, const char* unit,
                    std::vector<double> values, double& value) {
     if (std::find(values.begin(), values.end(), value) == values.end())
@@ -135,8 +135,8 @@ void draw_toggles(Scene& s, Form& form, bool own) {
     take_top(form.rest, 0, gap::tight);
 }
 
-/// Whether a preset of the typed name may be written: one that is there already is replaced only when that is
-/// asked for once more.
+/// Whether a preset may be written under the typed name; replaces an existing one only when saving is
+/// requested twice.
 bool settle_preset(SaveMenu& menu) {
     const bool there = std::any_of(menu.presets.begin(), menu.presets.end(),
                                    [&](const FigurePreset& p) { return p.name == menu.preset_typed; });
@@ -144,13 +144,13 @@ bool settle_preset(SaveMenu& menu) {
         return true;
     menu.may_replace_preset = menu.preset_typed;
     menu.failed = true;
-    menu.result = "There is a preset " + menu.preset_typed + " already. Save it again to replace it.";
+    menu.result = "Preset " + menu.preset_typed + " already exists. Save again to replace it.";
     return false;
 }
 
 void keep_as_preset(const Scene& s) {
     SaveMenu& menu = s.of<SaveMenu>();
-    menu.presets = known_presets();
+    menu.presets = all_presets();
     if (!settle_preset(menu)) return;
     const Preferences& shown = s.session.preferences;
     FigureStyle style = menu.style;
@@ -159,20 +159,20 @@ void keep_as_preset(const Scene& s) {
     style.queries = shown.queries;
     style.marks = shown.marks;
     style.drop_sink = shown.drop_sink;
-    const Status kept = keep_preset(preset_of(menu.preset_typed, style));
+    const Status kept = save_preset(preset_of(menu.preset_typed, style));
     menu.failed = !kept;
-    menu.result =
-        kept ? "Saved as preset " + menu.preset_typed + ", also for render --preset." : kept.error().message;
+    menu.result = kept ? "Saved as preset " + menu.preset_typed + ", also available to render --preset."
+                       : kept.error().message;
     if (!kept) return;
     menu.may_replace_preset = menu.preset_typed;
-    menu.presets = known_presets();
+    menu.presets = all_presets();
     menu.preset = menu.preset_typed;
 }
 
-/// Size, type and texts of the figure.
+/// Draws size, font and texts of the figure.
 void draw_texts(Scene& s, Form& form) {
     SaveMenu& menu = s.of<SaveMenu>();
-    form.type("Size", "figure/size", "by content; 85 mm; 1600 x 900 px", menu.size);
+    form.type("Size", "figure/size", "auto; 85 mm; 1600 x 900 px", menu.size);
     read_size(menu.size, menu.style);
     choose_number(form, "Font size", "figure/font", "pt", {6, 7, 8.25, 9, 10, 12, 16, 20},
                   menu.style.font_pt);
@@ -181,7 +181,7 @@ void draw_texts(Scene& s, Form& form) {
     form.type("Caption", "figure/caption", "none", menu.style.caption);
 }
 
-/// What a picture of one head has beyond others.
+/// Draws the options of figures of one head.
 void draw_head_choices(Scene& s, Form& form) {
     FigureStyle& f = s.of<SaveMenu>().style;
     form.type("Tokens", "figure/tokens", "all; 0-5,9", f.tokens);
@@ -191,7 +191,7 @@ void draw_head_choices(Scene& s, Form& form) {
         f.turned = static_cast<Turned>(c);
 }
 
-/// A name under which the style is kept.
+/// Draws the name under which to save the style.
 void draw_keep(Scene& s, Form& form) {
     constexpr float kSave = 72;
     SaveMenu& menu = s.of<SaveMenu>();

@@ -1,4 +1,4 @@
-// Saving: the picture with its style and a live preview, the numbers, or the workspace.
+// Saves a figure with its style and a live preview, the numbers, or the workspace.
 #include "panels/save_menu.h"
 
 #include <imgui_internal.h>
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "head 2.0", "the view All heads": what Ctrl S saves.
+/// Names what Ctrl+S saves: "head 2.0", "the view All heads".
 std::string saved_name(const Scene& s) {
     const View& view = shown_view(s.session, *s.model());
     if (view.group)
@@ -41,7 +41,7 @@ std::string saved_name(const Scene& s) {
                : std::string("the view ") + view.name;
 }
 
-/// The figure as it would be saved, or why it cannot be drawn.
+/// Draws the figure as it would be saved, or the reason why it cannot be drawn.
 void draw_preview(Scene& s, Rect area) {
     Ui& ui = s.ui;
     ui.fill(area, ui.colors->bg0, size::corner);
@@ -92,10 +92,10 @@ void choose_format(Scene& s, Rect line) {
     menu.path = fs::path(named).replace_extension(formats[chosen]->ending).string();
     menu.result.clear();
     menu.failed = false;
-    ImGui::ClearActiveID();  // else the field, which types at this moment, would put its own text back
+    ImGui::ClearActiveID();  // else the field, which has the keyboard, would restore its own text
 }
 
-/// What came of the last saving; else where the file will lie.
+/// Shows the result of the last save, else the folder of the file.
 std::string hint_of(const SaveMenu& menu) {
     if (!menu.result.empty()) return menu.result;
     const std::string full = full_path(menu.path, menu.folder).string();
@@ -103,8 +103,8 @@ std::string hint_of(const SaveMenu& menu) {
                               : full == menu.path ? ""
                                                   : "Saved as " + full + ". ";
     return menu.workspace ? where +
-                                "Model, sentences, view, interventions and comparison, to open again with "
-                                "Ctrl O or a drop."
+                                "Model, sentences, view, interventions and comparison. Open it with "
+                                "Ctrl+O, or drop it onto the window."
                           : where;
 }
 
@@ -119,14 +119,14 @@ void draw_path(Scene& s, Rect area) {
         s.send("browse");
     ui.text_input(menu.workspace ? "workspace path" : "save path", field, "file name", s.of<SaveMenu>().path);
     if (ui.button("save path/save", save, "Save", Ui::Look::primary)) s.send("accept");
-    const ImU32 said = menu.failed ? ui.colors->warning : ui.colors->t2;
-    ui.text.draw_wrapped(area.x, area.y, area.w, kCaption, menu.result.empty() ? ui.colors->t3 : said,
+    const ImU32 ink = menu.failed ? ui.colors->warning : ui.colors->t2;
+    ui.text.draw_wrapped(area.x, area.y, area.w, kCaption, menu.result.empty() ? ui.colors->t3 : ink,
                          hint_of(menu));
 }
 
-/// What is saved, and the choice between figure and workspace.
+/// Draws what is saved, and the choice between figure and workspace.
 void draw_title(Scene& s, Rect line, bool workspace) {
-    constexpr float kAround = 48;  // the words of the choice
+    constexpr float kAround = 48;  // width of the caption of the choice
     Ui& ui = s.ui;
     const Rect choice = take_right(line, ui.text.width(kCaption, "FigureWorkspace") + kAround, gap::large);
     write(ui, line, kTitle, ui.colors->t1, "Save " + (workspace ? "the workspace" : saved_name(s)));
@@ -136,14 +136,14 @@ void draw_title(Scene& s, Rect line, bool workspace) {
         s.send(i == 1 ? "save workspace" : "save figure");
 }
 
-/// A sheet of this size, or smaller, in the middle of the window.
+/// A sheet of at most this size in the middle of the window.
 Rect centered(const Ui& ui, Rect window, ImVec2 wanted) {
     const Rect max = inset(window, gap::large, gap::large);
     const float w = std::min(wanted.x, max.w), h = std::min(wanted.y, max.h);
     return {ui.whole(window.middle_x() - w / 2), ui.whole(window.middle_y() - h / 2), w, h};
 }
 
-/// A model's name without what folders and endings say, and without what is awkward in a file's name.
+/// The model's name without folders, extension and characters that are awkward in file names.
 std::string name_for_file(const std::string& model_path) {
     fs::path path(model_path);
     if (!path.has_filename()) path = path.parent_path();
@@ -156,7 +156,7 @@ std::string name_for_file(const std::string& model_path) {
     return out.empty() ? "headlight" : out;
 }
 
-/// "-2.0", "-mean": what of the model a view of one head shows.
+/// Suffix of a file name for a view of one head: "-2.0", "-mean".
 std::string shown_for_file(const Session& session) {
     const View& view = views()[*session.selection.view];
     if (view.shows != View::Shows::head) return "";
@@ -190,7 +190,7 @@ void draw_save_menu(Scene& s, Rect window) {
     draw_preview(s, inside);
     draw_save_form(s, form);
     ui.unclip();
-    draw_path(s, path);  // last: it has the keyboard unless something above takes it
+    draw_path(s, path);  // last: takes the keyboard unless something above does
 }
 
 fs::path proposed_path(const Session& session) {
@@ -206,7 +206,7 @@ fs::path proposed_path(const Session& session) {
 void open_save_menu(Session& session, bool workspace) {
     SaveMenu& menu = session.of<SaveMenu>();
     const bool open = session.shows(Sheet::save), same = open && menu.workspace == workspace;
-    if (!open) menu.presets = known_presets();
+    if (!open) menu.presets = all_presets();
     session.sheet = Sheet::save;
     menu.failed = false;
     menu.workspace = workspace;
@@ -214,7 +214,7 @@ void open_save_menu(Session& session, bool workspace) {
     menu.folder = (workspace ? documents_folder() : pictures_folder()).string();
     menu.has_dialog = !dialog_program().empty();
     if (workspace && !session.document.workspace.empty())
-        menu.path = menu.may_replace = session.document.workspace;  // it goes on where it was
+        menu.path = menu.may_replace = session.document.workspace;  // saves to the same file again
     else if (!same)
         menu.path = proposed_path(session).string();
 }

@@ -1,4 +1,4 @@
-// Saving: the picture with its style and a live preview, the numbers, or the workspace.
+// The save sheet: a figure with its style and a live preview, the numbers, or the workspace.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// What a picture that is saved in the window begins with: sharp enough for a screen of high resolution.
+/// The default style of a saved figure: sharp on high-resolution screens.
 inline FigureStyle sharp_style() {
     FigureStyle style;
     style.dpi = 192;
@@ -20,29 +20,29 @@ inline FigureStyle sharp_style() {
 
 struct SaveMenu {
     std::string path, result;
-    std::string folder;       // where a relative path lies
-    std::string may_replace;  // a file that the person agreed to replace, or that was written by this window
-    std::string may_replace_preset;  // the same of a preset
-    bool has_dialog = false;         // the desktop's own dialog for files
+    std::string folder;              // of relative paths
+    std::string may_replace;         // a file that you agreed to replace, or that this window wrote
+    std::string may_replace_preset;  // the same for a preset
+    bool has_dialog = false;         // the desktop has a file dialog
     bool failed = false;
-    bool workspace = false;                 // it saves the workspace, not a picture
-    FigureStyle style = sharp_style();      // of the picture that is saved
+    bool workspace = false;                 // saves the workspace, not a figure
+    FigureStyle style = sharp_style();      // of the saved figure
     std::string size;                       // as typed: "85 mm", "1600x900 px"
-    std::vector<FigurePreset> presets;      // known ones, read when the menu opens
-    std::string preset, preset_typed;       // the one in force; what a new one shall be called
+    std::vector<FigurePreset> presets;      // read when the menu opens
+    std::string preset, preset_typed;       // the active one; the name for a new one
     std::string preview_error;              // why the figure cannot be drawn
-    std::pair<int, int> preview_box{0, 0};  // pixels that the preview may take
+    std::pair<int, int> preview_box{0, 0};  // maximum size of the preview in pixels
     float scroll = 0;
     void visit(FieldVisitor& v);
 };
 
 void draw_save_menu(Scene& scene, Rect window);
-/// The style of the picture; scrolls in low windows.
+/// Draws the style of the figure; scrolls in low windows.
 void draw_save_form(Scene& scene, Rect area);
-/// Whether that is a figure of one head, with tokens along its sides.
+/// Whether the figure shows one head with tokens along its sides.
 bool saves_one_head(const Scene& scene);
 
-/// Opens the menu that saves the workspace, or a picture, and proposes a full path that is free.
+/// Opens the menu for the workspace or a figure and proposes an absolute path that does not exist.
 void open_save_menu(Session& session, bool workspace);
 std::filesystem::path proposed_path(const Session& session);
 

@@ -1,4 +1,4 @@
-// What stands in the center while there is no sentence.
+// Fills the center while there is no sentence.
 #include "base/cast.h"
 #include "paint/layout.h"
 #include "panels/panels.h"
@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-/// A sentence, and under it why one may want it; whether it was pressed.
+/// Draws a sentence and what it shows; returns whether it was clicked.
 bool draw_choice(Scene& s, const std::string& path, Rect r, const std::string& text, const std::string& why) {
     constexpr float kAbove = 6;
     Ui& ui = s.ui;
@@ -24,7 +24,7 @@ bool draw_choice(Scene& s, const std::string& path, Rect r, const std::string& t
     return h.clicked;
 }
 
-/// A picture and its name; pressed, it is read.
+/// Draws an image and its name; a click opens it.
 void draw_sample_picture(Scene& s, Rect column, int i, const SamplePicture& sample) {
     Ui& ui = s.ui;
     const std::string path = "picture/" + std::to_string(i);
@@ -40,7 +40,7 @@ void draw_sample_picture(Scene& s, Rect column, int i, const SamplePicture& samp
     if (h.clicked) s.send("text", sample.path);
 }
 
-/// What to do while a vision model has no picture.
+/// Explains what to do while a vision model has no image.
 void draw_start_picture(Scene& s, Rect area) {
     constexpr float kWide = 520, kHigh = 150, kTop = 80, kLine = 32, kAbove = 36, kSample = 168;
     Ui& ui = s.ui;
@@ -49,8 +49,8 @@ void draw_start_picture(Scene& s, Rect area) {
     const Rect r = take_top(rest, kHigh, gap::large);
     ui.frame(r, ui.colors->l2, 1, size::popup_corner);
     Rect inside = inset(r, gap::large, kAbove);
-    write(ui, take_top(inside, kLine), kTitle, ui.colors->t1, "Drop a picture here", Flush::center);
-    write(ui, take_top(inside, kLine), kBody, ui.colors->t2, "or type its path above. PNG and JPEG are read.",
+    write(ui, take_top(inside, kLine), kTitle, ui.colors->t1, "Drop an image here", Flush::center);
+    write(ui, take_top(inside, kLine), kBody, ui.colors->t2, "or type its path above (PNG or JPEG).",
           Flush::center);
     ui.name("start picture", r);
     if (!s.answer->text_error.empty())
@@ -58,16 +58,16 @@ void draw_start_picture(Scene& s, Rect area) {
             rest,
             ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, ui.colors->warning, s.answer->text_error),
             gap::large);
-    write(ui, take_top(rest, kLine), kBody, ui.colors->t1, "Pictures to start from");
+    write(ui, take_top(rest, kLine), kBody, ui.colors->t1, "Sample images");
     const auto samples = sample_pictures();
     for (int i = 0; i < isize(samples); ++i)
         draw_sample_picture(s, take_left(rest, kSample, gap::large), i, samples[i]);
 }
 
-/// Sentences to begin with, as many as there is room for; returns the room under them.
+/// Draws as many example sentences as fit; returns the rest of the area.
 Rect draw_samples(Scene& s, Rect rest) {
     constexpr float kHigh = 56, kHeading = 26, kUnder = 13, kRecent = 40;
-    write(s.ui, take_top(rest, kHeading, kUnder), kBody, s.ui.colors->t1, "Sentences to start from");
+    write(s.ui, take_top(rest, kHeading, kUnder), kBody, s.ui.colors->t1, "Example sentences");
     const auto offered = s.model() ? examples_for(*s.model()) : std::vector<Example>{};
     for (int i = 0; i < isize(offered) && rest.h >= kHigh + kRecent; ++i) {
         const Rect place = take_top(rest, kHigh, gap::small);

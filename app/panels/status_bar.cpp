@@ -1,4 +1,4 @@
-// The lowest line: what is open, which mask is in force, and what the person should know.
+// Draws the lowest line: the model, the active mask, and notices.
 #include <algorithm>
 #include <initializer_list>
 
@@ -18,10 +18,10 @@ std::string shown_notice(const Scene& s) {
     const size_t kept = sentence.trace->request.inputs[0].ids.size();
     if (sentence.tokens_in_all <= kept) return "";
     if (!sentence.complete)
-        return "The first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) +
-               " tokens; the rest is being read.";
+        return "Showing the first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) +
+               " tokens; reading the rest…";
     return "Only the first " + std::to_string(kept) + " of " + std::to_string(sentence.tokens_in_all) +
-           " tokens are read: " + sentence.model->name + " reads no more.";
+           " tokens are read: " + sentence.model->name + " has no more positions.";
 }
 
 namespace {
@@ -30,7 +30,7 @@ struct OfferLink {
     const char *path, *label, *command;
 };
 
-/// A line with what can be done about it; returns where it ends.
+/// Draws a message with its actions; returns where it ends.
 float draw_offer(Scene& s, float x, float y, const std::string& line,
                  std::initializer_list<OfferLink> links) {
     Ui& ui = s.ui;
@@ -43,15 +43,15 @@ float draw_offer(Scene& s, float x, float y, const std::string& line,
     return x + 16;
 }
 
-/// What a window left that did not end as it should, and a model that has come from the hub.
+/// Offers a recovered workspace and a downloaded model.
 float draw_offers(Scene& s, float x, float y) {
     if (!s.session.document.left_workspace.empty())
-        x = draw_offer(s, x, y, "Headlight did not close properly.",
-                       {{"left/open", "Open its workspace", "open left workspace"},
+        x = draw_offer(s, x, y, "Headlight crashed.",
+                       {{"left/open", "Recover its workspace", "open left workspace"},
                         {"left/dismiss", "Dismiss", "dismiss left workspace"}});
     const FetchState& fetch = s.session.of<FetchState>();
     if (!fetch.fetched.empty())
-        x = draw_offer(s, x, y, fetch.name + " is here.",
+        x = draw_offer(s, x, y, fetch.name + " is downloaded.",
                        {{"fetched/open", fetch.to_compare ? "Open as B" : "Open", "open fetched"},
                         {"fetched/dismiss", "Not now", "dismiss fetched"}});
     return x;
@@ -86,7 +86,7 @@ std::string mask_text(const Scene& s, const ModelConfig& c) {
            (window ? ", window " + std::to_string(window) : "") + changes;
 }
 
-/// What is open; its name is a way to its diagram.
+/// Draws the model's line; its name opens the architecture.
 void draw_open_model(Scene& s, Rect& line, const Model& m) {
     constexpr float kAround = 6;
     Ui& ui = s.ui;
@@ -95,15 +95,15 @@ void draw_open_model(Scene& s, Rect& line, const Model& m) {
     const Rect place = take_left(line, wide, gap::section);
     const Hit h = ui.control("tab/Model", inset(place, -kAround, 0));
     if (s.sentence() && h.clicked && !m.weights.stacks.empty()) s.send("view model");
-    if (s.sentence()) ui.tooltip("tab/Model", h, "Opens the model as a diagram (0)");
+    if (s.sentence()) ui.tooltip("tab/Model", h, "Shows the model’s architecture (0)");
     write(ui, place, kCaption, h.hovered && s.sentence() ? ui.colors->t1 : ui.colors->t2, what);
 }
 
 }  // namespace
 
-/// A notice takes the place of the model where both have no room.
+/// A notice replaces the model's line when both do not fit.
 void draw_status_bar(Scene& s, Rect area) {
-    constexpr float kLeastNotice = 240, kLeastModel = 120;
+    constexpr float kMinNotice = 240, kMinModel = 120;
     Ui& ui = s.ui;
     ui.hairline(area.x, area.y, area.right(), area.y);
     Rect line = inset(area, size::panel_pad, 0);
@@ -111,14 +111,15 @@ void draw_status_bar(Scene& s, Rect area) {
     if (const Model* m = s.model()) {
         const std::string mask = mask_text(s, m->config);
         const float right = ui.text.width(kCaption, "float32") + ui.text.width(kCaption, mask) + 2 * 14;
-        const bool told = !notice.empty(), both = line.w >= right + kLeastModel + (told ? kLeastNotice : 0);
+        const bool has_notice = !notice.empty(),
+                   both = line.w >= right + kMinModel + (has_notice ? kMinNotice : 0);
         if (both) {
             write(ui, take_right(line, ui.text.width(kCaption, "float32"), 14), kCaption, ui.colors->t2,
                   "float32", Flush::right);
             write(ui, take_right(line, ui.text.width(kCaption, mask), 14), kCaption, ui.colors->t2, mask,
                   Flush::right);
         }
-        if (both || !told) draw_open_model(s, line, *m);
+        if (both || !has_notice) draw_open_model(s, line, *m);
     }
     const float end = draw_offers(s, line.x, area.middle_y());
     take_left(line, end - line.x);

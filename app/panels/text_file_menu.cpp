@@ -1,4 +1,4 @@
-// What a file of text that was dropped is to be.
+// Asks whether a dropped text file is one text or a corpus.
 #include <filesystem>
 
 #include "base/quoted.h"
@@ -22,16 +22,17 @@ void draw_text_file_menu(Scene& s, Rect window) {
     const Model* model = s.model();
     const bool reads = model && reads_text(*model);
     const char* missing = !reads ? "Open a model that reads text first." : no_weights(*model);
-    ui.text.draw_wrapped(rest.x, rest.y, rest.w, kBody, ui.colors->t2,
-                         missing ? missing : "One text to look at, or many texts, one a line?");
+    ui.text.draw_wrapped(
+        rest.x, rest.y, rest.w, kBody, ui.colors->t2,
+        missing ? missing : "Read the file as one text, or as a corpus with one text per line?");
     Rect buttons = take_bottom(rest, size::button + gap::medium);
     buttons.h = size::button;
     const auto look = reads ? Ui::Look::normal : Ui::Look::off;
-    if (ui.button("text file/text", take_left(buttons, kFirst, gap::medium), "Type it as the text", look)) {
+    if (ui.button("text file/text", take_left(buttons, kFirst, gap::medium), "Use as the text", look)) {
         s.send("close", "text file");
         s.send("read text", path);
     }
-    if (ui.button("text file/corpus", take_left(buttons, kSecond), "Statistics over its lines",
+    if (ui.button("text file/corpus", take_left(buttons, kSecond), "Analyze as a corpus",
                   missing ? Ui::Look::off : Ui::Look::primary)) {
         s.send("close", "text file");
         s.send("corpus", path);

@@ -1,4 +1,4 @@
-// The tokens under the sentence: what was read, and what is being written.
+// Draws the tokens under the sentence: those read, and those generated.
 #include "panels/token_chips.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ void ChipsState::visit(FieldVisitor& v) { v.report("counted", counted); }
 
 namespace {
 
-constexpr float kLeastShare = 0.02f;  // of a weight that is shown
+constexpr float kMinShare = 0.02f;  // of a weight that is still drawn
 
-/// Which tokens a row of chips shows, and on which side of the shown head they stand.
+/// The tokens in a row of chips, and whether they are queries or keys of the selected head.
 struct ChipRow {
     int stack = 0;
     bool queries = true, keys = true;
@@ -32,26 +32,26 @@ ChipRow chip_row(const Scene& s, int stack) {
     return {stack, block.stack == stack, block.key_stack() == stack, decoder ? "target/" : "chip/"};
 }
 
-/// The cell that pointing at a token means: its row, or, for a key alone, the query that looks at it most.
+/// The cell of a hovered token: its row, or, for a key only, the query with the largest weight on it.
 std::optional<std::pair<int, int>> cell_of_token(const Scene& s, const ChipRow& row, int i) {
     if (row.queries) return std::pair{i, s.heaviest_key(i)};
     if (row.keys) return std::pair{s.heaviest_query(i), i};
     return std::nullopt;
 }
 
-/// How heavily the hovered query looks at a key, of its heaviest.
+/// Weight of the hovered query on a key, relative to its largest weight.
 float share_of_row(const Scene& s, std::pair<int, int> cell, int key) {
     return s.weight(cell.first, key) / std::max(s.answer->picture->largest_of_row(cell.first), 1e-9f);
 }
 
-/// How heavily a query looks at the hovered token, of the one that looks most; only where queries and keys
-/// are the same tokens.
+/// Weight of a query on the hovered token, relative to the largest; only if queries and keys are the same
+/// tokens.
 float share_of_column(const Scene& s, std::pair<int, int> cell, int query) {
     if (s.queries() != s.keys() || cell.first >= s.keys()) return 0;
     return s.weight(query, cell.first) / std::max(s.weight(s.heaviest_query(cell.first), cell.first), 1e-9f);
 }
 
-/// The chip of a token: in the color of what the hovered query looks at, where it looks at it.
+/// Draws a token's chip, colored by the hovered query's weight on it.
 Chip chip_of(const Scene& s, const ChipRow& row, int i) {
     const Ui& ui = s.ui;
     const auto cell = s.shown_cell();
@@ -62,18 +62,18 @@ Chip chip_of(const Scene& s, const ChipRow& row, int i) {
                                  : ChipRole::token);
     if (!s.session.selection.hovered.cell || !cell || !row.keys || query) return chip;
     const float share = share_of_row(s, *cell, i);
-    if (share <= kLeastShare) return chip;
+    if (share <= kMinShare) return chip;
     chip.back = color_at(colormap(s.session.preferences.colormap, ui.colors->dark), share);
     chip.ink = ink_on(chip.back);
     return chip;
 }
 
-/// Lines under a chip: how heavily it looks back at the hovered token, and that the model wrote it.
+/// Draws lines under a chip: its weight on the hovered token, and that it was generated.
 void underline(Scene& s, const ChipRow& row, int i, Rect r) {
     Ui& ui = s.ui;
     const auto cell = s.shown_cell();
     if (s.session.selection.hovered.cell && cell && row.queries)
-        if (const float looks = share_of_column(s, *cell, i); looks > kLeastShare)
+        if (const float looks = share_of_column(s, *cell, i); looks > kMinShare)
             ui.fill({r.x, r.bottom() + 2, r.w * looks, 3}, ui.colors->t2);
     const SentenceResult& sentence = *s.sentence();
     if (sentence.written && row.stack + 1 == isize(sentence.labels) && i >= sentence.written->given)
@@ -86,7 +86,7 @@ bool is_counted(const Scene& s, const ChipRow& row, int i) {
            std::binary_search(state.counted.begin(), state.counted.end(), i);
 }
 
-/// One token. Hovering it previews its row, a click locks it, the right button opens its menu.
+/// Draws one token. Hovering previews its row, a click locks it, a right click opens its menu.
 void draw_token_chip(Scene& s, const ChipRow& row, int i, Rect r) {
     Ui& ui = s.ui;
     const std::string path = row.path + std::to_string(i);
@@ -107,12 +107,12 @@ void draw_token_chip(Scene& s, const ChipRow& row, int i, Rect r) {
     offer_token_menu(s, h.hovered, {row.stack, i});
 }
 
-/// Room for "45 more" or "251 before".
+/// Width of "45 more" or "251 before".
 float more_width(Ui& ui, size_t tokens) {
     return ui.text.width(kCaption, std::to_string(tokens) + " before") + gap::medium + gap::small;
 }
 
-/// Whether all tokens from one on have room.
+/// Whether all tokens from one on fit.
 bool rest_fits(const Scene& s, const std::vector<std::string>& labels, int first, float room) {
     float width = -gap::tight;
     for (int i = first; i < isize(labels) && width <= room; ++i)
@@ -120,7 +120,7 @@ bool rest_fits(const Scene& s, const std::vector<std::string>& labels, int first
     return width <= room;
 }
 
-/// The token that is to come into sight: one that was just typed at the end or locked; −1: none.
+/// The token to scroll into view: typed last or locked; −1: none.
 int token_to_show(const Scene& s, const ChipRow& row, ChipsState::Row& state) {
     const auto& lock = s.session.selection.locked;
     const int count = isize(s.sentence()->labels[row.stack]),
@@ -132,7 +132,7 @@ int token_to_show(const Scene& s, const ChipRow& row, ChipsState::Row& state) {
     return locked != lock_before && locked < count ? locked : -1;
 }
 
-/// Moves a row by as little as brings that token into sight, or to its beginning where all have room.
+/// Scrolls just enough to show that token, or to the beginning if all fit.
 void bring_into_sight(const Scene& s, const ChipRow& row, ChipsState::Row& state, float room) {
     const auto& labels = s.sentence()->labels[row.stack];
     const int wanted = token_to_show(s, row, state);
@@ -152,7 +152,7 @@ void bring_into_sight(const Scene& s, const ChipRow& row, ChipsState::Row& state
     state.first = std::clamp(state.first, min, wanted);
 }
 
-/// Tokens from the left on, those that do not fit as "45 more"; returns where they end.
+/// Draws tokens from the left, the rest as "45 more"; returns where they end.
 float draw_chips(Scene& s, const ChipRow& row, ChipsState::Row& state, Rect line) {
     constexpr int kBack = 12;
     Ui& ui = s.ui;
@@ -163,7 +163,7 @@ float draw_chips(Scene& s, const ChipRow& row, ChipsState::Row& state, Rect line
         const Rect at = take_left(line, ui.text.width(kCaption, text), gap::medium);
         return ui.link(path + end, at.right(), at.middle_y(), text);
     };
-    if (line.w < 2 * more_width(ui, labels.size())) return line.x;  // not even what is left out
+    if (line.w < 2 * more_width(ui, labels.size())) return line.x;  // not even the count of the rest fits
     bring_into_sight(s, row, state, line.w);
     int& first = state.first;
     first = std::clamp(first, 0, n - 1);
@@ -182,7 +182,7 @@ float draw_chips(Scene& s, const ChipRow& row, ChipsState::Row& state, Rect line
     return right;
 }
 
-/// One token that the model wrote; a click goes to the step that chose it. What is not read yet is pale.
+/// Draws a generated token; a click selects its step. Tokens not read yet are pale.
 void draw_written_chip(Scene& s, int i, Rect r) {
     Ui& ui = s.ui;
     const SentenceResult& sentence = *s.sentence();
@@ -208,7 +208,7 @@ void draw_written_chips(Scene& s, Rect line) {
     const auto& labels = s.sentence()->written->labels;
     const auto n = isize(labels);
     int first = 0;
-    for (float width = 0; first < s.sentence()->step; ++first) {  // so much that the step is in sight
+    for (float width = 0; first < s.sentence()->step; ++first) {  // scrolls the step into view
         width = 0;
         for (int i = first; i <= std::min(s.sentence()->step, n - 1); ++i)
             width += chip_width(s.ui, labels[i]) + gap::tight;

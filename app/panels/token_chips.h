@@ -9,9 +9,9 @@ namespace headlight {
 
 struct ChipsState {
     struct Row {
-        int first = 0;    // the first token that is seen
-        int count = 0;    // tokens when one was brought into sight last
-        int locked = -1;  // the one that was locked then
+        int first = 0;    // first visible token
+        int count = 0;    // tokens when one was last scrolled into view
+        int locked = -1;  // token that was locked then
     };
     Row source, target;
     int counted_stack = 0;
@@ -19,11 +19,10 @@ struct ChipsState {
     void visit(FieldVisitor& v);
 };
 
-/// Whether what the model wrote stands there in place of what its decoder read: where a view lists the
-/// choices.
+/// Whether generated tokens replace the decoder's input in the row: in views that list choices.
 bool shows_written(const Scene& scene);
 
-/// Source and target side by side, or the one sequence alone, along a line; returns where they end.
+/// Draws source and target side by side, or the one sequence, along a line; returns where they end.
 float draw_tokens(Scene& scene, Rect line);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The menu of a token: each entry is a command of the table.
+// The token menu: each entry runs a command of the table.
 #include "panels/token_menu.h"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 
 const Sequence& sequence_of(const SentenceResult& s, int stack) { return s.trace->request.inputs[stack]; }
 
-/// "4", or "source 4" where another stack reads the target.
+/// "4", or "source 4" if another stack reads the target.
 std::string token_words(const Scene& s, TokenPlace t) {
     const bool source = t.stack + 1 < isize(s.sentence()->labels);
     return (source ? "source " : "") + std::to_string(t.position);
 }
 
-/// Where a token stands, as parse_change names it: as a key of every head that reads it.
+/// Spells a token's position as parse_change does: as a key of every head that reads it.
 std::vector<std::string> mask_words(const Scene& s, TokenPlace t) {
     const std::string cells = "*>" + std::to_string(t.position);
     if (s.sentence()->labels.size() == 1) return {cells};
@@ -43,7 +43,7 @@ std::vector<int> occurrences(const SentenceResult& s, TokenPlace t) {
     return out;
 }
 
-/// An entry of the menu: what it is called, why it cannot be done (null: it can), the command that does it.
+/// An entry: its label, why it is unavailable (null: available), its command.
 struct TokenEntry {
     const char* key;
     const char* help;
@@ -68,7 +68,7 @@ SentCommand mask_everywhere(const Scene& s, TokenPlace t) {
 const char* is_no_query(const Scene& s, TokenPlace t) {
     return s.model()->config.block(s.block()).stack == t.stack && s.answer->picture
                ? nullptr
-               : "The head that is shown has its queries in the other text.";
+               : "The selected head has its queries in the other text.";
 }
 
 SentCommand lock_as_query(const Scene& s, TokenPlace t) {
@@ -83,26 +83,26 @@ const char* has_no_score(const Scene& s, TokenPlace t) {
 const char* is_not_predicted(const Scene& s, TokenPlace t) {
     const Capabilities& can = s.model()->config.can;
     if (!s.model()->has_logits() || !s.sentence()->trace->has_weights())
-        return "Nothing predicts tokens here.";
+        return "This model predicts no tokens.";
     if (can.read_image || t.stack + 1 < isize(s.sentence()->labels))
-        return "The model only reads this text; it predicts none of it.";
-    return t.position == 0 && !can.fill_masks ? "Nothing is read before it." : nullptr;
+        return "The model only reads this text and predicts none of its tokens.";
+    return t.position == 0 && !can.fill_masks ? "No token comes before it." : nullptr;
 }
 
 constexpr TokenEntry kEntries[] = {
-    {"mask", "No query of any head may attend to this token.",
+    {"mask", "Masks this token as a key in every head.",
      [](const Scene& s, TokenPlace t) -> std::string {
          return is_masked(s, t) ? "Unmask for all heads" : "Mask for all heads";
      },
      cannot_mask, mask_everywhere},
-    {"query", "Lock it: every view then shows what it attends to.",
+    {"query", "Locks this query: every view shows what it attends to.",
      [](const Scene&, TokenPlace) -> std::string { return "Use as query"; }, is_no_query, lock_as_query},
-    {"origins", "Where the score of what it attends to most comes from, part by part.",
-     [](const Scene&, TokenPlace) -> std::string { return "Where does its score come from?"; }, has_no_score,
+    {"origins", "Breaks down the score of its strongest key, part by part.",
+     [](const Scene&, TokenPlace) -> std::string { return "Break down its score"; }, has_no_score,
      [](const Scene& s, TokenPlace t) -> SentCommand {
          return {"origins", lock_as_query(s, t).words};
      }},
-    {"explain", "Its log p where the model predicts it becomes the metric, and Prediction opens.",
+    {"explain", "Makes its log p the metric and opens Prediction.",
      [](const Scene&, TokenPlace) -> std::string { return "Explain its prediction"; }, is_not_predicted,
      [](const Scene&, TokenPlace t) -> SentCommand {
          return {"explain", std::to_string(t.position)};
@@ -112,7 +112,7 @@ constexpr TokenEntry kEntries[] = {
      [](const Scene& s, TokenPlace t) -> SentCommand {
          return {"copy token", token_words(s, t)};
      }},
-    {"count", "Frames each place where the same token stands.",
+    {"count", "Highlights every occurrence of this token.",
      [](const Scene& s, TokenPlace t) -> std::string {
          return "Count: " + std::to_string(occurrences(*s.sentence(), t).size()) + " in the text";
      },
@@ -124,7 +124,7 @@ constexpr TokenEntry kEntries[] = {
 
 constexpr float kMenuEdge = 6, kTokenTitle = 28;
 
-/// As wide as its longest line.
+/// Width of the longest line.
 float token_menu_width(const Scene& s, TokenPlace t) {
     constexpr float kLeast = 180;
     std::vector<std::string> lines;
@@ -146,7 +146,7 @@ Rect token_menu_place(const Scene& s, Rect window, TokenPlace t) {
             std::max(0.0f, std::min(at.y, window.bottom() - high - gap::tight)), wide, high};
 }
 
-/// A line of it; true where it was pressed.
+/// Draws an entry; true if clicked.
 bool draw_entry(Scene& s, Rect r, const TokenEntry& entry, TokenPlace t, int& step) {
     Ui& ui = s.ui;
     const char* missing = entry.missing ? entry.missing(s, t) : nullptr;
@@ -184,7 +184,7 @@ void draw_token_menu(Scene& s, Rect window) {
 
 namespace {
 
-/// "4", "source 4": a token of the text.
+/// Parses "4" or "source 4".
 Result<TokenPlace> token_named(const CommandContext& c, const std::string& words) {
     constexpr std::string_view kSource = "source ";
     const bool source = words.starts_with(kSource);
@@ -196,7 +196,7 @@ Result<TokenPlace> token_named(const CommandContext& c, const std::string& words
                  std::to_string(labels.size() - 1) + "."};
 }
 
-/// "here": that of the mouse. Without words, of the query that is shown.
+/// The token under the mouse for "here"; without words the shown query.
 Status open_token_menu(CommandContext& c, const std::string& words) {
     Session& s = c.session;
     if (words != "here") {
@@ -219,7 +219,7 @@ Status copy_token(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// Frames each place of the token; the same again takes the frames away.
+/// Highlights each occurrence of the token; a second call removes the highlight.
 Status count_token(CommandContext& c, const std::string& words) {
     TRY(const TokenPlace token, token_named(c, words));
     ChipsState& chips = c.session.of<ChipsState>();
@@ -244,11 +244,11 @@ Status count_token(CommandContext& c, const std::string& words) {
 
 std::vector<Command> token_commands() {
     return {
-        row({"token menu [here|POSITION]", "Menu of the token",
-             "mask, explain, copy or count the token in focus", "Menu, Shift+F10"},
+        row({"token menu [here|POSITION]", "Token menu", "mask, explain, copy or count a token",
+             "Menu, Shift+F10"},
             open_token_menu, needs_sentence),
         row({"copy token POSITION", "Copy a token", "copy the text of a token"}, copy_token, needs_sentence),
-        row({"count POSITION", "Count a token", "frame each place where the same token stands"}, count_token,
+        row({"count POSITION", "Count a token", "highlight every occurrence of a token"}, count_token,
             needs_sentence)};
 }
 

@@ -1,4 +1,4 @@
-// The menu of a token, wherever its label stands.
+// The menu of a token, wherever its label is drawn.
 #pragma once
 
 #include "parts/token_place.h"
@@ -7,7 +7,7 @@ namespace headlight {
 
 void draw_token_menu(Scene& scene, Rect window);
 
-/// Opening it, and what it does beyond the commands of others: copying and counting.
+/// Opening it, and its own commands: copying and counting.
 std::vector<Command> token_commands();
 
 }  // namespace headlight

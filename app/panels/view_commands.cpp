@@ -24,7 +24,7 @@ const char *kViews = "Views", *kSelection = "Heads and cells";
 
 const View& shown_view(const CommandContext& c) { return shown_view(c.session, *c.model()); }
 
-/// Why a view cannot be opened now; "" where the model has none.
+/// Why a view cannot be opened now; "" if the model does not have it.
 const char* missing(const View& v, const CommandContext& c) {
     if (!c.model()) return "No model is open yet.";
     return v.offered(*c.model()) ? v.missing(*c.model()) : "";
@@ -41,7 +41,7 @@ Command view_row(const View& v) {
     return out;
 }
 
-/// A row for what can be chosen of a view's state; the view opens, unless others show that state too.
+/// A row for a choice in a view's state; opens the view unless others show that state too.
 Command choice_of_view(const View& v, const Choice& choice) {
     const auto run = [&v, choice](CommandContext& c, const std::string& words) {
         choose(c.session.views, v.visit, choice.command, words);
@@ -53,7 +53,7 @@ Command choice_of_view(const View& v, const Choice& choice) {
     return choice.shared ? out : opens_view(v.key, out);
 }
 
-/// What a view adds itself: under its heading and where it can be opened, unless it says otherwise.
+/// The view's own rows, under the heading Views and available when the view is, unless they say otherwise.
 std::vector<Command> own_rows(const View& v) {
     std::vector<Command> rows = v.commands ? v.commands() : std::vector<Command>{};
     for (Command& row : rows) {
@@ -63,7 +63,7 @@ std::vector<Command> own_rows(const View& v) {
     return rows;
 }
 
-/// What can be chosen of the states of all views.
+/// Rows for all choices in the states of all views.
 std::vector<Command> choice_commands() {
     std::vector<Command> out;
     for (const View& v : views())
@@ -72,7 +72,7 @@ std::vector<Command> choice_commands() {
     return out;
 }
 
-/// A view that lists the choices of a step stays within cross-attention.
+/// Stays within cross-attention in a view that lists the choices of a step.
 void move_head(CommandContext& c, int layers, int heads) {
     Selection& s = c.session.selection;
     const ModelConfig& config = c.model()->config;
@@ -88,7 +88,7 @@ Command moves_head(const CommandText& text, int layers, int heads) {
         [](const CommandContext& c) { return c.model() && !behind_sheet(c) ? nullptr : ""; });
 }
 
-/// The locked cell (or the one that is shown) by rows and columns of the picture.
+/// Moves the locked cell (or the shown one) by rows and columns of the heat map.
 void move_cell(CommandContext& c, int down, int across) {
     const auto [query, key] = *shown_cell(c.session, c.answer);
     const bool turned = c.session.preferences.queries == Axis::columns;
@@ -108,11 +108,11 @@ Command moves_cell(const char* name, const char* title, const char* keys, int do
         });
 }
 
-/// Steps through what is written, in a view that lists the choices.
+/// Steps through the generated tokens in a view that lists the choices.
 Command moves_step(const char* name, const char* title, const char* keys, int by) {
     const auto move = [by](CommandContext& c) {
         const WrittenText& written = *c.sentence()->written;
-        const int wanted = c.session.document.generation.step;  // its answer may still be coming
+        const int wanted = c.session.document.generation.step;  // its answer may still be on the way
         show_step(c.session, written, (wanted < 0 ? written.steps() : wanted) + by);
     };
     const auto when = [](const CommandContext& c) {
@@ -135,14 +135,15 @@ std::vector<Command> move_commands() {
 }
 
 std::vector<Command> brush_commands() {
-    return {choice_row({"brush", "Brush", "what dragging over the heat map does"},
+    return {choice_row({"brush", "Brush", "what dragging on the heat map does"},
                        {{"off", Brush::off},
                         {"mask", Brush::mask},
                         {"unmask", Brush::unmask},
                         {"mask rectangle", Brush::mask_rectangle},
                         {"unmask rectangle", Brush::unmask_rectangle}},
                        of_state(&Painting::brush), needs_weights),
-            choice_row({"brush on", "Brush and temperature on", "what the brush and the temperature act on"},
+            choice_row({"brush on", "Brush and temperature scope",
+                        "heads that the brush and the temperature act on"},
                        {{"all heads", BrushScope::all_heads},
                         {"this layer", BrushScope::this_layer},
                         {"this head", BrushScope::this_head}},
@@ -153,7 +154,7 @@ const char* fills_window(const CommandContext& c) {
     return c.model() && shown_view(c).fills_window ? nullptr : "";
 }
 
-/// Without words a sheet asks for the label.
+/// Opens a sheet for the label when called without words.
 Status label_head(CommandContext& c, const std::string& words) {
     Session& s = c.session;
     const ModelConfig& config = c.model()->config;
@@ -176,7 +177,7 @@ Status remove_label(CommandContext& c, const std::string&) {
     return success();
 }
 
-/// Without a path the sheet opens that shows what is saved, and how.
+/// Opens the save sheet when called without a path.
 Command saves(const CommandText& text, bool workspace) {
     const auto run = [workspace](CommandContext& c, const std::string& words) -> Status {
         open_save_menu(c.session, workspace);
@@ -197,8 +198,8 @@ std::vector<Command> view_commands() {
     for (const View& v : views()) tabs.push_back(view_row(v));
     for (const View& v : views()) own = joined({own, own_rows(v)});
     const std::vector<Command> back{row(
-        {"back", "Back", "leave a view that fills the window"},
-        [](CommandContext& c) { close_view(c.session); }, fills_window)};
+        {"back", "Back", "leave a full-window view"}, [](CommandContext& c) { close_view(c.session); },
+        fills_window)};
     return joined({in_group(kViews, joined({tabs, choice_commands(), layer_heads_commands(), back})), own,
                    in_group("Generate", {moves_step("previous step", "Previous step", "←", -1),
                                          moves_step("next step", "Next step", "→", 1)}),

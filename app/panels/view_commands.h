@@ -1,4 +1,4 @@
-// What the views add to the table of commands: a row for each of them, moving in them, labels, saving.
+// Rows that views add to the table of commands: opening, moving, labels, saving.
 #pragma once
 
 #include "session/commands/command_rows.h"

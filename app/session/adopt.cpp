@@ -11,16 +11,16 @@ namespace {
 
 constexpr TextName kTexts[] = {TextName::sentence, TextName::second, TextName::other, TextName::picture};
 
-/// A metric that does not go with the model is left for the default.
+/// Resets a metric that does not fit the model to the default.
 ChosenMetric metric_of(const std::string& name, const Model& model, std::string& notice) {
     if (name.empty()) return {};
     const auto metric = parse_metric(model, name);
     if (metric) return {metric_name(model, *metric), *metric};
-    notice = metric.error().message + " The metric is the default again.";
+    notice = metric.error().message + " The metric was reset to the default.";
     return {};
 }
 
-/// The tokens that were forced, in the text that they were chosen for.
+/// Restores forced tokens in the text that they were chosen for.
 void put_forced(Document& d, const ModelChanges& kept, const ModelConfig& config) {
     GenerationState& g = d.generation;
     const int vocab = config.stacks.back().vocab;
@@ -31,7 +31,7 @@ void put_forced(Document& d, const ModelChanges& kept, const ModelConfig& config
     g.playing = false;
 }
 
-/// A model that is open for the first time goes on with the metric, where it can.
+/// Carries the metric over to a model that is opened for the first time, if it fits.
 void put_changes(Session& session, const Model& model) {
     Document& d = session.document;
     ModelChanges& kept = d.changes_of[d.open.path];
@@ -43,7 +43,7 @@ void put_changes(Session& session, const Model& model) {
     d.sweeping = false;
 }
 
-/// Another model than the one that answers is opened, without a step of undo.
+/// Opens another model than the current one, without an undo step.
 void put_document(Session& session, Session&& from) {
     HEADLIGHT_CHECK(!session.document.history.grouping());
     session = std::move(from);
@@ -87,7 +87,7 @@ Intervention intervention_of(const ModelChanges& spelled, const ModelConfig& con
             refused = text;
     }
     if (!refused.empty())
-        notice = "A remembered change does not fit this model and was left out: " + shortened(refused);
+        notice = "A saved intervention does not fit this model and was skipped: " + shortened(refused);
     return out;
 }
 

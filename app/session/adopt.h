@@ -1,5 +1,5 @@
-// What belongs to a document, said once: a workspace, what was left of a window, a slide and a model that is
-// opened put it in force by the same function.
+// Applies documents to the session: workspaces, recovered workspaces, slides and opened models use the same
+// function.
 #pragma once
 
 #include "model/model.h"
@@ -7,27 +7,25 @@
 
 namespace headlight {
 
-/// What is taken over.
+/// Parts of a document to apply.
 enum class Adopted {
-    document,  // all that was read, in the place of all that was there; history, tries, presenting end with
-               // it
-    slide,     // what is looked at, of the model that is open: one step of undo
-    changes,   // what the session's own document says of the model that is open now
+    document,  // everything read replaces everything present; ends history, tries, presenting
+    slide,     // the view of the open model: one undo step
+    changes,   // the document's own interventions for the open model
 };
 
-/// The session without its document: what belongs to the person and the program.
+/// The session without its document: preferences and program state.
 Session without_document(Session session);
 
-/// `from`: what was read over a copy of the session; null for the changes alone. `open`: the model that
-/// answers, or null. What it has no place for is left out and said in the notice.
+/// `from`: what was read over a copy of the session; null for the changes only. `open`: the current model, or
+/// null. Skips what does not fit and reports it in the notice.
 void adopt(Session& session, Session* from, Adopted what, const Model* open);
 
-/// Masks and changes as they are spelled; one that the model has no place for is left out, and `notice` says
-/// which.
+/// Parses masks and changes; skips those that do not fit the model and names them in `notice`.
 Intervention intervention_of(const ModelChanges& spelled, const ModelConfig& config, std::string& notice);
 
-/// Spells what is in force of masks, changes, metric and forced tokens, so that it is saved and comes back
-/// with its model.
+/// Spells the active masks, changes, metric and forced tokens, to save them and restore them with their
+/// model.
 void note_changes(Document& document);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What is compared with the run and head that are shown.
+// The comparison with the current run and head.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace headlight {
 
-/// What is compared: two heads, one head before and after the changes, the same head for two sentences or in
-/// two models.
+/// Kinds of comparison: two heads, one head before and after interventions, the same head on two sentences or
+/// in two models.
 enum class Compared { heads, changes, sentences, models };
 
-/// B, which is put beside the run and head that are shown.
+/// B, shown beside the current run and head.
 struct Comparison {
     Compared what = Compared::heads;
     std::pair<int, int> head{0, 1};  // block, head
     std::string text, model;
-    uint64_t attempt = 0;  // as ModelChoice::attempt, of B's model
+    uint64_t attempt = 0;  // as ModelChoice::attempt, for B's model
     Alignment alignment;   // of two sentences
     bool operator==(const Comparison&) const = default;
 };

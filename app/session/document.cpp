@@ -1,4 +1,4 @@
-// What a document does to itself: each as a step of undo.
+// Edits of a document, each as an undo step.
 #include <utility>
 
 #include "hub/library.h"
@@ -68,22 +68,22 @@ void Document::put_label(const std::string& model, const std::string& head, cons
 void choose_model(Session& session, const std::string& path) {
     Document& d = session.document;
     d.wanted = {model_key(path), ++d.attempts};
-    d.slide_waits.reset();
+    d.pending_slide.reset();
     if (d.history.grouping())
-        d.noted_attempt = d.attempts;  // a part of what is tried
+        d.noted_attempt = d.attempts;  // part of a try
     else
-        d.trial_waits.reset();  // for another model
+        d.pending_trial.reset();  // for another model
     Selection& s = session.selection;
     s.hovered.cell.reset();
-    if (s.locked) s.let_go = std::exchange(s.locked, std::nullopt);
+    if (s.locked) s.relock = std::exchange(s.locked, std::nullopt);
 }
 
 void stay_with_open(Session& session) {
     Document& d = session.document;
     Selection& s = session.selection;
-    d.trial_waits.reset();
-    d.slide_waits.reset();
-    if (const auto cell = std::exchange(s.let_go, std::nullopt); !s.locked) s.locked = cell;
+    d.pending_trial.reset();
+    d.pending_slide.reset();
+    if (const auto cell = std::exchange(s.relock, std::nullopt); !s.locked) s.locked = cell;
     if (d.open.path.empty()) return;
     if (d.open.attempt < d.first_attempt) d.workspace.clear();
     d.first_attempt = d.open.attempt;

@@ -13,8 +13,8 @@ constexpr size_t kShownText = 240;  // characters of a sentence in a table
 
 std::string statistics_page(const ModelConfig& c, const Dossier& dossier) {
     std::string out =
-        "<h2>Statistics</h2>\n<p class=\"note\">Means over the texts, and their standard deviation. A click "
-        "on a column sorts by it, a click on a head leads to its sheet.</p><div "
+        "<h2>Statistics</h2>\n<p class=\"note\">Mean and standard deviation over the texts. Click a column "
+        "to sort by it, a head to jump to its section.</p><div "
         "class=\"scroll\"><table><thead><tr><th>head</th>";
     for (const HeadStatistic& s : head_statistics())
         out +=
@@ -57,7 +57,7 @@ std::string head_sheet(const ModelConfig& c, AttentionHead at, const HeadDossier
     return out + "</tbody></table>\n";
 }
 
-/// The model's line, or what the dossier itself says of it where it is not at hand.
+/// The model's line, or the dossier's own description if the model is not open.
 std::string line_of(const Model& model, const Dossier& dossier) {
     if (model.name == dossier.model) return model_line(model);
     return "<p class=\"note\">" + escaped(dossier.model) + " · " + std::to_string(model.config.layers()) +
@@ -75,9 +75,8 @@ std::string dossier_html(const Model& model, const Dossier& dossier) {
     std::string out =
         page_head("Heads of " + dossier.model + " over " + std::to_string(dossier.texts) + " texts") +
         line_of(model, dossier) + "<p class=\"note\">" + std::to_string(dossier.tokens) +
-        " tokens. The mean weight from one kind of token to another, and the heaviest pairs of "
-        "tokens, each once; the first token of a text, on which heads rest, is left out of the "
-        "pairs.</p>\n" +
+        " tokens. Mean weight from one kind of token to another, and the strongest token pairs, each listed "
+        "once. Pairs leave out a text’s first token, the usual attention sink.</p>\n" +
         statistics_page(model.config, dossier);
     for (int i = 0; i < isize(dossier.heads); ++i)
         out += head_sheet(model.config, model.config.head_at(i), dossier.heads[i]);

@@ -1,4 +1,4 @@
-// A dossier of heads as a page, and as a file of any kind.
+// Writes a dossier of heads as a page, or as a file of any kind.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@
 
 namespace headlight {
 
-/// The endings of files that write_dossier writes.
+/// Extensions that write_dossier writes.
 bool is_dossier_path(const std::filesystem::path& path);
 
-/// A self-contained page: the statistics of all heads, and a sheet of each.
+/// Makes a self-contained page: the statistics of all heads, and a section for each.
 std::string dossier_html(const Model& model, const Dossier& dossier);
 
-/// Written as the ending says: .html, .json or .csv. The file appears whole or not at all.
+/// Writes by extension: .html, .json or .csv. The file appears whole or not at all.
 Status write_dossier(const std::filesystem::path& path, const Model& model, const Dossier& dossier);
 
 }  // namespace headlight

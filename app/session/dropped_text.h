@@ -1,4 +1,4 @@
-// A file of text that was dropped or named: the person says what it is to be.
+// A dropped or named text file, until you choose what it is.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ struct DroppedText {
     std::string path;
 };
 
-/// Whether a path is named like a plain text: .txt, .text.
+/// Whether a path has the extension of plain text: .txt, .text.
 bool names_text_file(const std::string& path);
 
 }  // namespace headlight

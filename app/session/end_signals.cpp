@@ -13,7 +13,7 @@ namespace {
 constexpr int kSignals[] = {SIGTERM, SIGHUP, SIGINT};
 std::atomic<int> write_end{-1};
 
-/// Nothing but write() may be called here; a thread that reads the pipe does the rest.
+/// Signal handler: may only call write(); a thread that reads the pipe does the rest.
 void on_signal(int) {
     const int saved = errno;
     const char byte = 's';
@@ -41,7 +41,7 @@ EndSignals::EndSignals(std::function<void()> wake) : wake_(std::move(wake)) {
     for (const int signal : kSignals) {
         struct sigaction before {};
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signal, &action, nullptr);  // nohup stays nohup
+            sigaction(signal, &action, nullptr);  // keep nohup's setting
     }
 }
 

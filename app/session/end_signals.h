@@ -1,4 +1,4 @@
-// SIGTERM, SIGHUP and SIGINT as a wish to end, so that what a person did is kept at logout too.
+// Handles SIGTERM, SIGHUP and SIGINT as a request to quit, so that work is saved at logout too.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace headlight {
 
-/// While this lives, the first of these signals sets received() and calls `wake` on a thread of its own; the
-/// second ends the process as usual. At most one at a time.
+/// During its lifetime, the first of these signals sets received() and calls `wake` on its own thread; the
+/// second ends the process as usual. At most one instance.
 class EndSignals {
 public:
     explicit EndSignals(std::function<void()> wake);

@@ -8,7 +8,7 @@ namespace headlight {
 void FetchState::visit(FieldVisitor& v) {
     v.report("fetching", going != nullptr);
     v.report("hub_typed", typed);
-    v.report("fetch_said", said);
+    v.report("fetch_error", error);
     v.report("fetched", fetched);
 }
 

@@ -1,4 +1,4 @@
-// A model that is fetched from the Hugging Face hub, beside everything else.
+// Downloads a model from the Hugging Face hub in the background.
 #pragma once
 
 #include <atomic>
@@ -13,19 +13,19 @@
 
 namespace headlight {
 
-/// A fetch on a thread of its own.
+/// A download on its own thread.
 class Fetching {
 public:
-    /// Begins; `done` is called on that thread at its end, also where it was cancelled.
+    /// Starts; calls `done` on that thread at its end, also if cancelled.
     Fetching(FetchRequest request, std::function<void()> done);
-    /// Cancels it and waits until it has stopped; what has come is kept.
+    /// Cancels and waits until the thread has stopped; what has arrived is kept.
     ~Fetching();
 
     void cancel() { cancel_ = true; }
     bool ended() const { return ended_; }
     const FetchRequest& request() const { return request_; }
     const FetchProgress& progress() const { return progress_; }
-    /// What came of it. Only when ended.
+    /// The result. Only when ended.
     const Result<Fetched>& result() const { return result_; }
 
 private:
@@ -37,16 +37,16 @@ private:
     std::thread thread_;
 };
 
-/// What a person wants to fetch, and what is told of it; a state of the session.
+/// State of the session: what to download, and the messages about it.
 struct FetchState {
-    std::string typed;                    // in the field of the models' sheet
+    std::string typed;                    // in the field of the models sheet
     std::optional<FetchRequest> request;  // until it begins
-    bool cancel = false;                  // until that is heard
-    bool to_compare = false;              // the model is B, when it is there
+    bool cancel = false;                  // until it is handled
+    bool to_compare = false;              // the model becomes B
     std::shared_ptr<const Fetching> going;
-    std::string said;     // of the last one, where it failed
-    std::string fetched;  // the path of a model that has come, until it is opened or not wanted
-    std::string name;     // … as it was asked for
+    std::string error;    // message of the last failure
+    std::string fetched;  // path of a downloaded model, until it is opened or dismissed
+    std::string name;     // its ID as typed
     void visit(FieldVisitor& v);
 };
 

@@ -64,7 +64,7 @@ void FieldWriter::fail(std::string message) {
 void FieldWriter::text(const char* key, std::string& value) {
     if (value.size() > kLongestText)
         return fail("\"" + std::string(key) + "\" holds " + std::to_string(value.size()) +
-                    " bytes, and a workspace at most 4 MB of one text; shorten it.");
+                    " bytes, but a workspace holds at most 4 MB per text; shorten it.");
     root_[key] = value;
 }
 
@@ -75,7 +75,7 @@ void FieldWriter::whole(const char* key, int64_t& value, int64_t, int64_t) { roo
 void FieldWriter::list(const char* key, std::vector<std::string>& value, size_t max) {
     if (value.size() > max)
         return fail("\"" + std::string(key) + "\" has " + std::to_string(value.size()) +
-                    " entries, and a workspace holds at most " + std::to_string(max) + "; remove some.");
+                    " entries, but a workspace holds at most " + std::to_string(max) + "; remove some.");
     root_[key] = value;
 }
 

@@ -1,5 +1,5 @@
-// The fields that are remembered of a plain struct: each has one visit(), which names them; these visitors
-// read them from JSON, write them into it, or report them to tests.
+// Reads, writes and reports the fields of plain structs: each has one visit(), which names its fields for
+// these visitors.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace headlight {
 inline constexpr size_t kMaxRecent = 8, kLongestText = 4 << 20, kMaxChanges = 50'000, kMaxSlides = 200,
                         kMaxModels = 1000;
 
-/// How a person names a field and its values: the command that chooses one of them, what the palette shows, a
-/// line of help, and the values' words in their order. `shared`: several views show it.
+/// A field's command, its title in the palette, help, and the words of its values in order. `shared`: several
+/// views show it.
 struct Choice {
     std::string command, title, help;
     std::vector<std::string> words;
@@ -52,17 +52,17 @@ public:
     virtual void pairs(const char* key, std::vector<std::pair<int, int>>& value) = 0;
     /// A cell (query, key), or none.
     virtual void cell(const char* key, std::optional<std::pair<int, int>>& value) = 0;
-    /// What is not remembered, but told to tests.
+    /// Not saved, but reported to tests.
     virtual void report(const char* /*key*/, const nlohmann::json& /*value*/) {}
-    /// The place of a value that a command can choose; −1: it is none of its words.
+    /// The index of a value among a command's words; −1: none of them.
     virtual void choice(const Choice& /*choice*/, int& /*place*/) {}
     /// What an option can set: one of a choice's words by its place, a whole number, a text.
     virtual void word_option(const FieldOption& /*option*/, const Choice& /*choice*/, int& /*place*/) {}
     virtual void number_option(const FieldOption& /*option*/, int& /*value*/, int /*low*/, int /*high*/) {}
     virtual void text_option(const FieldOption& /*option*/, std::string& /*value*/) {}
 
-    /// A switch, or an enum or whole number by its place, that a command chooses. Remembered under the key;
-    /// without one (null) not at all.
+    /// A switch, enum or integer by index, set by a command. Saved under the key, or not at all if the key is
+    /// null.
     template <class T>
     void choose(const char* key, T& value, const Choice& of, const FieldOption& option = {}) {
         if constexpr (std::is_same_v<T, bool>) {
@@ -75,7 +75,7 @@ public:
         if (*option.name) word_option(option, of, place);
         value = static_cast<T>(place);
     }
-    /// One of some numbers that a command chooses; other ones may be remembered.
+    /// A number with preset values for a command; other values may be saved.
     template <class T>
     void choose_among(T& value, std::span<const T> values, const Choice& of) {
         const auto now = std::find(values.begin(), values.end(), value);
@@ -84,7 +84,7 @@ public:
         if (place >= 0) value = values[place];
     }
 
-    /// Any whole number, or an enum by its place.
+    /// Any integer, or an enum by index.
     template <class T>
     void integer(const char* key, T& value, int64_t low, int64_t high) {
         auto number = static_cast<int64_t>(value);
@@ -118,8 +118,8 @@ public:
     void cell(const char*, std::optional<std::pair<int, int>>&) final {}
 };
 
-/// Takes what the JSON has and leaves the rest as it is. A value of another type is an error, or, where a
-/// newer version may have written it (`lenient`), passed over.
+/// Reads the fields in the JSON and leaves others unchanged. A value of another type is an error, or skipped
+/// if a newer version may have written it (`lenient`).
 class FieldReader final : public FieldVisitor {
 public:
     FieldReader(const nlohmann::json& root, std::string name, bool lenient = false)
@@ -145,7 +145,7 @@ private:
     Status status_ = success();
 };
 
-/// Writes the fields into a JSON object; what could not be read back whole is an error.
+/// Writes the fields into a JSON object; fails if they could not be read back.
 class FieldWriter : public FieldVisitor {
 public:
     explicit FieldWriter(nlohmann::json& root) : root_(root) {}
@@ -168,7 +168,7 @@ private:
     Status status_ = success();
 };
 
-/// Writes what is told to tests too.
+/// Also writes what is only reported to tests.
 class FieldReporter final : public FieldWriter {
 public:
     using FieldWriter::FieldWriter;

@@ -20,7 +20,7 @@ namespace headlight {
 
 namespace {
 
-constexpr size_t kMaxRead = 64 << 10;  // bytes of an answer: a path
+constexpr size_t kMaxRead = 64 << 10;  // maximum bytes of a path
 constexpr const char* kPrograms[] = {"zenity", "kdialog"};
 
 bool has_ended(pid_t child) {
@@ -29,8 +29,7 @@ bool has_ended(pid_t child) {
            info.si_pid == child;
 }
 
-/// What the program writes, until it ends or closes its output, which a child of its own may hold open for
-/// longer.
+/// Reads the program's output until it ends or closes it; its children may hold the pipe open for longer.
 std::string read_all(int from, pid_t child) {
     constexpr int kPatience = 100;  // milliseconds
     std::string out;
@@ -49,7 +48,7 @@ std::string read_all(int from, pid_t child) {
     return out;
 }
 
-/// Starts a program with its output in a pipe; no shell. 0 where it cannot be started.
+/// Starts a program with its output in a pipe; no shell. 0 if it cannot be started.
 pid_t start(const std::vector<std::string>& arguments, int& output) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return 0;
@@ -130,7 +129,7 @@ Result<std::string> FileDialog::run(const std::vector<std::string>& arguments) {
     siginfo_t ended{};
     while (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
-    const std::lock_guard lock(mutex_);  // until here the number is the child's, and close() may end it
+    const std::lock_guard lock(mutex_);  // until here child_ is valid, and close() may kill it
     waitpid(child_, nullptr, 0);
     child_ = 0;
     while (!chosen.empty() && chosen.back() == '\n') chosen.pop_back();

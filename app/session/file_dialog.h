@@ -1,4 +1,4 @@
-// The desktop's own dialog for files, as a program that it brings (zenity, kdialog), on a thread of its own.
+// The desktop's file dialog as an external program (zenity, kdialog), on its own thread.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +15,13 @@
 
 namespace headlight {
 
-/// The dialog's program that is installed here; empty where there is none: then a path is typed.
+/// The installed dialog program; empty if there is none: then you type a path.
 std::string dialog_program();
 
 enum class DialogFor { saving, opening };
 
-/// What it is started with to ask where to save, or which file to open; `proposed` is a full path, or, to
-/// open, a folder with a / at its end.
+/// Its arguments to ask for a save path or a file to open; `proposed` is an absolute path, or, to open, a
+/// folder ending in /.
 std::vector<std::string> dialog_arguments(const std::string& program, const std::string& title,
                                           const std::filesystem::path& proposed,
                                           DialogFor what = DialogFor::saving);
@@ -30,11 +30,11 @@ class FileDialog {
 public:
     ~FileDialog() { close(); }
 
-    /// Opens the dialog unless one is open; `wake` is called on its thread when poll() has something to say.
+    /// Opens the dialog unless one is open; `wake` is called on its thread when poll() has a result.
     void ask(const std::string& title, const std::filesystem::path& proposed, std::function<void()> wake,
              DialogFor what = DialogFor::saving);
     bool open() const { return chosen_.valid(); }
-    /// The path that was chosen ("": none), or why the dialog could not be shown; once.
+    /// The chosen path ("": none), or why the dialog failed; once.
     std::optional<Result<std::string>> poll();
     void close();
 

@@ -1,4 +1,4 @@
-// What a file that is dropped, named or chosen opens as: one answer for all ways in.
+// Decides what a dropped, named or chosen file opens as, for all ways to open one.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace headlight {
 
 enum class FileKind { workspace, corpus, config, text, picture, model };
 
-/// By the ending, and of a .json by what it holds; what is none of the others is taken for a model.
+/// Decides by extension, and a .json by its content; anything else is taken for a model.
 FileKind kind_of_file(const std::string& path);
 
 }  // namespace headlight

@@ -29,7 +29,7 @@ Result<FileLock> FileLock::take(const std::filesystem::path& path, double second
         if (errno != EWOULDBLOCK && errno != EINTR) return lock;  // a file system without locks
         if (std::chrono::steady_clock::now() >= end)
             return Error{display_path(path) +
-                         " is held by another Headlight that does not answer; close that one."};
+                         " is locked by another Headlight that is not responding; close that one."};
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     lock.held_ = true;

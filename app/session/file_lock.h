@@ -1,4 +1,4 @@
-// A lock that ends with its process, however that ends.
+// A lock that ends with its process, even if that crashes.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace headlight {
 
-/// Holds flock() on a small file, which is made where it is missing and stays.
+/// Holds flock() on a small file, which is created if missing and stays.
 class FileLock {
 public:
-    /// Waits up to `seconds` for the one that holds it. On a file system without locks the file is open and
-    /// nothing is held: the last writer wins there.
+    /// Waits up to `seconds` for the holder. On a file system without locks the file is open and nothing is
+    /// held: the last writer wins there.
     static Result<FileLock> take(const std::filesystem::path& path, double seconds);
     FileLock(FileLock&& other) noexcept
         : descriptor_(std::exchange(other.descriptor_, -1)), held_(other.held_) {}
@@ -24,7 +24,7 @@ public:
     ~FileLock();
 
     int descriptor() const { return descriptor_; }
-    /// Whether no other process can hold it meanwhile.
+    /// Whether other processes are excluded.
     bool held() const { return held_; }
 
 private:
@@ -33,7 +33,7 @@ private:
     bool held_ = false;
 };
 
-/// Takes the place of flock() in tests; null: flock() again.
+/// Replaces flock() in tests; null: flock() again.
 void lock_files_with(int (*lock)(int descriptor, int operation));
 
 }  // namespace headlight

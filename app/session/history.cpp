@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-// All that a step holds counts: texts, the patterns of changes, what was tried.
+// Counts everything that a step keeps: texts, patterns of changes, tries.
 size_t bytes_of(const Edit& edit);
 
 size_t bytes_of(const std::vector<std::string>& words) {
@@ -87,10 +87,10 @@ std::optional<std::string> edited(const std::string& text, const TextEdit& edit)
     return out;
 }
 
-/// The last edit of the newest step where that may grow, else null.
+/// The last edit of the newest step while that may grow, else null.
 Edit* History::newest() { return open_ && !past_.empty() ? &past_.back().edits.back() : nullptr; }
 
-/// Lets the newest step grow by an edit beside it; false where it begins a step of its own.
+/// Extends the newest step by an adjacent edit; false if the edit begins a step of its own.
 bool History::join(const TextEdit& edit, EditKind kind, double now) {
     if (grouping() || !newest() || kind == EditKind::replaced) return false;
     Step& last = past_.back();
@@ -123,7 +123,7 @@ void History::keep_within_bounds() {
     }
 }
 
-/// A step of its own, or a part of the group that is open. What was undone can no longer be redone.
+/// Adds a step, or joins the open group. Clears redo.
 void History::add(Edit edit, EditKind kind, double time) {
     future_.clear();
     bytes_ += bytes_of(edit);
@@ -153,13 +153,13 @@ void History::note(TextEdit edit, EditKind kind, double now) {
     if (!join(edit, kind, now)) add(std::move(edit), kind, now);
 }
 
-/// The newest step where it is one of this kind that goes on.
+/// The newest step if it is of this kind and may grow.
 template <class E>
 E* History::growing(bool same_step) {
     return same_step && !grouping() && newest() ? std::get_if<E>(newest()) : nullptr;
 }
 
-/// The newest step ends as this edit does; one that came back to where it began is none.
+/// Extends the newest step to end as this edit does; drops a step that returned to its start.
 template <class E>
 void History::grow(E& last, E edit) {
     future_.clear();

@@ -1,5 +1,5 @@
-// One history of what a person did, in the order of time: edits of texts, interventions, comparisons, labels
-// of heads, what is chosen in a view and what was tried out, each a difference, not a copy.
+// The undo history in order of time: edits of texts, interventions, comparisons, head labels, choices in
+// views and tries, each a difference, not a copy.
 #pragma once
 
 #include <deque>
@@ -18,11 +18,11 @@ namespace headlight {
 struct Session;
 struct Trial;  // session/commands/try_out.h
 
-/// The texts that are typed into the window. The sentence and the path of the picture that a vision model
-/// reads in its place share the first field.
+/// The texts of the window. The sentence and the image path that a vision model reads instead share the first
+/// field.
 enum class TextName { sentence, second, other, picture };
 
-/// Bytes [at, at + removed.size()) of a text became `inserted`.
+/// Replaces bytes [at, at + removed.size()) of a text by `inserted`.
 struct TextEdit {
     TextName text = TextName::sentence;
     size_t at = 0;
@@ -30,12 +30,12 @@ struct TextEdit {
     size_t before = 0, after = 0;  // hashes of the whole text
     bool operator==(const TextEdit&) const = default;
 };
-/// The edit that puts `inserted` in the place of some bytes of a text.
+/// The edit that replaces some bytes of a text by `inserted`.
 TextEdit edit_of(TextName name, const std::string& text, size_t at, size_t count, std::string inserted);
-/// The text after an edit; none where it is not the text that was edited.
+/// The text after an edit; none if it is not the edited text.
 std::optional<std::string> edited(const std::string& text, const TextEdit& edit);
 
-/// `model`: the path of the one whose layers and heads these are.
+/// `model`: path of the model whose layers and heads these are.
 struct InterventionEdit {
     Intervention before, after;
     std::string model;
@@ -47,34 +47,34 @@ struct ComparisonEdit {
     bool operator==(const ComparisonEdit&) const = default;
 };
 
-/// What is explained, and how it is spelled for the model that is open; "": the default.
+/// The metric, and its spelling for the open model; "": the default.
 struct ChosenMetric {
     std::string name;
     Metric metric;
     bool operator==(const ChosenMetric&) const = default;
 };
 
-/// `model`: the path of the one whose tokens these are.
+/// `model`: path of the model whose tokens these are.
 struct MetricEdit {
     ChosenMetric before, after;
     std::string model;
     bool operator==(const MetricEdit&) const = default;
 };
 
-/// A head's label by hand; "": none.
+/// A head's label; "": none.
 struct HeadLabelEdit {
     std::string model, head, before, after;
     bool operator==(const HeadLabelEdit&) const = default;
 };
 
-/// How what is chosen in the parts of a view is read, put and brought to sight, in the view's own words.
+/// Reads, sets and shows the choices in a view's parts, in the view's own words.
 struct ViewWords {
     std::vector<std::string> (*read)(const Session& session, const std::string& part) = nullptr;
     void (*put)(Session& session, const std::string& part, const std::vector<std::string>& words) = nullptr;
     void (*show)(Session& session, const std::string& part) = nullptr;
 };
 
-/// What was chosen in a part of a view.
+/// A choice in a part of a view.
 struct ViewEdit {
     const ViewWords* view = nullptr;
     std::string part;
@@ -82,7 +82,7 @@ struct ViewEdit {
     bool operator==(const ViewEdit&) const = default;
 };
 
-/// What is looked at. A change of it is no step of its own: a try brings it along.
+/// The current view. Not a step of its own: a try carries it along.
 struct Look {
     std::string model;  // path
     std::optional<size_t> view;
@@ -104,7 +104,7 @@ struct ModelEdit {
     bool operator==(const ModelEdit&) const = default;
 };
 
-/// What is in force of the tries; null: none.
+/// The active try; null: none.
 struct TrialEdit {
     std::shared_ptr<const Trial> before, after;
     bool operator==(const TrialEdit&) const = default;
@@ -113,33 +113,31 @@ struct TrialEdit {
 using Edit = std::variant<TextEdit, InterventionEdit, ComparisonEdit, MetricEdit, HeadLabelEdit, ViewEdit,
                           LookEdit, ModelEdit, TrialEdit>;
 
-/// The edit that takes another one back.
+/// The inverse of an edit.
 Edit reversed(const Edit& edit);
 
-/// How a text was edited. What is typed joins the word before it, what is erased joins what was erased beside
-/// it; a pause of kPause seconds, or anything else in between, begins a new step. What is replaced (pasted,
-/// cut, chosen) is a step of its own.
+/// Kind of a text edit. Typing joins the word before it, erasing joins the erasure beside it; a pause of
+/// kPause seconds, or anything else in between, begins a new step. Pasting, cutting and choosing are steps of
+/// their own.
 enum class EditKind { typed, erased, replaced };
 
 class History {
 public:
     static constexpr double kPause = 1;              // seconds
-    static constexpr size_t kMaxBytes = 16'000'000;  // of what can be undone; the oldest steps go first
+    static constexpr size_t kMaxBytes = 16'000'000;  // memory of undo; the oldest steps go first
     static constexpr size_t kMaxSteps = 2000;
 
-    /// Notes what was done to a text at `now` (seconds of any steady clock). What was undone can no longer be
-    /// redone.
+    /// Records an edit of a text at `now` (seconds of any steady clock) and clears redo.
     void note(TextEdit edit, EditKind kind, double now);
-    /// Notes a change of the intervention; `same_step` where it belongs to the one before it (a drag that
-    /// goes on).
+    /// Records a change of the intervention; `same_step` joins it to the last one (a drag in progress).
     void note(InterventionEdit edit, bool same_step = false);
-    /// Where it belongs to the step before it, that step was of the same part of the same view.
+    /// Joins the last step if that edited the same part of the same view.
     void note(ViewEdit edit, bool same_step = false);
-    /// A step that nothing joins.
+    /// Records a step that never joins.
     void note(Edit edit);
 
-    /// What is noted between these is one step, or goes on with the newest one. A group within a group is a
-    /// part of it. Prefer HistoryGroup.
+    /// Groups edits into one step, or joins them to the newest one. Nested groups are part of the outer one.
+    /// Prefer HistoryGroup.
     void begin_group(bool goes_on = false);
     void end_group();
     bool grouping() const { return groups_ > 0; }
@@ -150,12 +148,12 @@ public:
     /// The group's edits so far.
     const std::vector<Edit>& group() const { return past_.back().edits; }
 
-    /// What takes the newest step back, or does the last one that was taken back again, in order; nothing
-    /// where there is none. Never within a group.
+    /// The inverse edits of the newest step, or the edits of the last undone one, in order; empty if there is
+    /// none. Never within a group.
     std::vector<Edit> undo();
     std::vector<Edit> redo();
-    /// What was taken back can no longer be done again.
-    void forget_undone() { future_.clear(); }
+    /// Clears redo.
+    void clear_redo() { future_.clear(); }
 
     size_t steps() const { return past_.size(); }
     size_t bytes() const { return bytes_; }
@@ -178,10 +176,10 @@ private:
     std::deque<Step> past_, future_;  // newest last
     bool open_ = false;               // the newest step may still grow
     int groups_ = 0;                  // … by any edit; how deep
-    size_t bytes_ = 0;                // of what past_ holds
+    size_t bytes_ = 0;                // held by past_
 };
 
-/// A group as long as it lives.
+/// Keeps a group open during its lifetime.
 class HistoryGroup {
 public:
     explicit HistoryGroup(History& history, bool goes_on = false) : history_(history) {

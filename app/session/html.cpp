@@ -19,7 +19,7 @@ th[data-sorts] { cursor: pointer; } th[aria-sort] { color: #8A4B00; } .bar { dis
 figure { margin: 0 0 24px; } figure svg { max-width: 100%; height: auto; } .heads { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 8px 24px; }
 .scroll { overflow-x: auto; } footer { margin-top: 48px; color: #5F6873; font-size: 13px; } @media print { body { margin: 0; } h2 { break-after: avoid; } figure { break-inside: avoid; } })";
 
-/// Click on a column's head: sorts by it, and once more the other way round.
+/// Sorts by a column when its header is clicked; a second click reverses the order.
 constexpr const char* kScript = R"(
 for (const head of document.querySelectorAll('th[data-sorts]')) head.addEventListener('click', () => {
   const table = head.closest('table'), body = table.tBodies[0], column = head.cellIndex, down = head.getAttribute('aria-sort') !== 'descending';

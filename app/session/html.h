@@ -1,4 +1,4 @@
-// What self-contained HTML pages have in common. They are read without scripts; with them columns sort.
+// Shared parts of self-contained HTML pages. They work without scripts; with scripts, columns sort.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace headlight {
 
-/// Text for the inside of a page or of an attribute.
+/// Escapes text for a page or an attribute.
 std::string escaped(const std::string& text);
-/// Everything up to the title, which is the page's heading, and what stands at its end.
+/// Everything up to the title, which is the page's heading, and the end of the page.
 std::string page_head(const std::string& title);
 std::string page_end();
 /// "stories · GPT-2 · 4 layers · 8 heads · d_model 256".
 std::string model_line(const Model& model);
-/// A cell of a table by which it can be sorted; empty for NaN.
+/// A table cell with a sort key; empty for NaN.
 std::string number_cell(float value, int digits);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Which model is meant.
+// Identifies the model to open.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,7 @@
 
 namespace headlight {
 
-/// A model by its path or name, and which try of opening it is meant: the same path once more is another
-/// choice.
+/// A model by path or name, and the attempt to open it: the same path again is another choice.
 struct ModelChoice {
     std::string path;
     uint64_t attempt = 0;

@@ -23,7 +23,7 @@ bool is_name(const std::string& name) {
 
 }  // namespace
 
-std::vector<FigurePreset> known_presets() {
+std::vector<FigurePreset> all_presets() {
     std::vector<FigurePreset> out(built_in_presets().begin(), built_in_presets().end());
     const size_t built_in = out.size();
     for (const fs::path& file : folder_entries(folder())) {
@@ -37,14 +37,14 @@ std::vector<FigurePreset> known_presets() {
 
 Result<FigurePreset> find_preset(const std::string& wanted) {
     std::string names;
-    for (FigurePreset& preset : known_presets()) {
+    for (FigurePreset& preset : all_presets()) {
         if (preset.name == wanted) return std::move(preset);
         names += (names.empty() ? "" : ", ") + preset.name;
     }
     std::error_code ignored;
     if (fs::exists(wanted, ignored)) return open_preset(wanted);
-    return Error{"There is no preset " + in_quotes(wanted) + ": there are " + names +
-                 "; or give the path of a preset file."};
+    return Error{"There is no preset " + in_quotes(wanted) + "; choose from " + names +
+                 ", or give the path of a preset file."};
 }
 
 bool is_built_in_preset(const std::string& name) {
@@ -52,8 +52,8 @@ bool is_built_in_preset(const std::string& name) {
     return std::any_of(presets.begin(), presets.end(), [&](const FigurePreset& p) { return p.name == name; });
 }
 
-Status keep_preset(const FigurePreset& preset) {
-    if (!is_name(preset.name)) return Error{"The preset needs a name of letters, digits and blanks."};
+Status save_preset(const FigurePreset& preset) {
+    if (!is_name(preset.name)) return Error{"Name the preset with letters, digits and spaces."};
     if (is_built_in_preset(preset.name))
         return Error{"The name " + in_quotes(preset.name) + " belongs to a built-in preset; choose another."};
     std::error_code ignored;

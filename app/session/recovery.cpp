@@ -35,15 +35,14 @@ struct FoundPlace {
     FileLock lock;
 };
 
-/// Places that nobody holds, newest first; those without a workspace are removed, and so are all but the
-/// newest ones.
+/// Orphaned slots, newest first; removes those without a workspace and all but the newest ones.
 std::vector<FoundPlace> abandoned(const fs::path& folder) {
     std::vector<FoundPlace> out;
     std::error_code ignored;
     for (const fs::path& file : folder_entries(folder)) {
         if (file.extension() != ".lock" || file.stem().empty() || file.filename() == ".lock") continue;
         auto lock = FileLock::take(file, 0);
-        if (!lock || !lock->held()) continue;  // where nothing locks, a live window's place looks abandoned
+        if (!lock || !lock->held()) continue;  // without working locks a live window's slot looks orphaned
         const fs::path workspace = file.parent_path() / (file.stem().string() + kWorkspace);
         if (fs::exists(workspace, ignored))
             out.push_back({workspace, fs::last_write_time(workspace, ignored), *std::move(lock)});
@@ -78,9 +77,8 @@ Recovery::Recovery(const fs::path& folder) {
 }
 
 void Recovery::mark_shown() {
-    for (const auto* lock :
-         {&lock_,
-          &left_lock_})  // what this window has shown since need not be held back by what was left before
+    // Marks the recovered workspace too: it did not crash this window.
+    for (const auto* lock : {&lock_, &left_lock_})
         if (*lock) [[maybe_unused]]
             const auto written = pwrite((*lock)->descriptor(), "shown\n", 6, 0);
 }

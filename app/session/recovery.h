@@ -1,4 +1,4 @@
-// What a window leaves that did not end as it should, and how the next start finds it.
+// Keeps a window's workspace for recovery after a crash.
 #pragma once
 
 #include <filesystem>
@@ -8,31 +8,31 @@
 
 namespace headlight {
 
-/// A window's place in a folder of recovery: a workspace file, and beside it a lock that is held for as long
-/// as the process lives. A lock that nobody holds belongs to a window that ended without end().
+/// A window's slot in the recovery folder: a workspace file, and a lock held while the process lives. A lock
+/// without holder belongs to a window that did not call end().
 class Recovery {
 public:
     struct Left {
         std::filesystem::path workspace;
-        bool shown = false;  // whether that window had shown what was in it
+        bool shown = false;  // whether that window had shown its content
     };
 
-    /// Takes a place, and takes charge of the newest workspace that was left; no other window offers it
-    /// meanwhile. Where the folder cannot be written there is no place and nothing is offered.
+    /// Takes a slot, and ownership of the newest orphaned workspace; no other window offers it meanwhile. If
+    /// the folder is not writable there is no slot and nothing is offered.
     explicit Recovery(const std::filesystem::path& folder);
 
-    /// Where this window's workspace is to be kept; empty where there is no place.
+    /// Path for this window's workspace; empty without a slot.
     const std::filesystem::path& own() const { return own_; }
     const std::optional<Left>& left() const { return left_; }
 
-    /// This window has shown what it opened: it was not that which ended the last one.
+    /// Records that this window has shown what it opened, so that did not crash the last one.
     void mark_shown();
-    /// What was left was opened, or is not wanted.
+    /// Drops the orphaned workspace: it was opened or discarded.
     void drop_left();
-    /// The window ends as it should: nothing is left.
+    /// Ends normally: leaves nothing.
     void end();
-    /// The window is ended from outside, as at logout: nothing is left, unless other windows are open. The
-    /// settings hold one text, that of the last of them; what this one shows is offered at the next start.
+    /// Ends from outside, as at logout: leaves nothing, unless other windows are open. Settings hold the text
+    /// of the last window only; the next start offers this one's workspace.
     void end_for_logout();
 
 private:

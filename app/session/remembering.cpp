@@ -15,20 +15,21 @@ namespace {
 
 constexpr uintmax_t kLargestFile = 64 << 20;
 constexpr size_t kMaxLabels = 20'000, kLongestLabel = 200;
-constexpr double kPatience = 1;  // seconds, for another window that is writing
+constexpr double kPatience = 1;  // seconds to wait for another window that writes
 
-/// Null where there is no file; an error where there is one that holds no JSON object.
+/// Null if there is no file; an error if it is not a JSON object.
 Result<Json> read_object(const fs::path& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return Json();
     if (fs::file_size(path, ignored) > kLargestFile)
-        return Error{display_path(path) + " is larger than 64 MB, which no file of Headlight is; remove it."};
+        return Error{display_path(path) +
+                     " is larger than 64 MB, so it is not a file of Headlight; remove it."};
     TRY(Json root, read_json(path));
     if (!root.is_object()) return Error{display_path(path) + " is not a JSON object; correct or remove it."};
     return root;
 }
 
-/// The first name that is free: settings.json.broken, .broken-2, …
+/// The first free name: settings.json.broken, .broken-2, …
 fs::path set_aside(const fs::path& path) {
     std::error_code ignored;
     fs::path aside = path.string() + ".broken";
@@ -53,8 +54,7 @@ Result<Json> read_or_set_aside(const fs::path& path, std::string& notice) {
     if (root) return of_this_version(std::move(root), path);
     const fs::path aside = set_aside(path);
     if (aside.empty()) return root.error();
-    notice =
-        display_path(path) + " could not be read and was set aside as " + aside.filename().string() + ".";
+    notice = display_path(path) + " could not be read and was renamed to " + aside.filename().string() + ".";
     return Json::object();
 }
 

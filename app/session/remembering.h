@@ -1,6 +1,5 @@
-// What is remembered between starts: settings, and labels of heads in a file of their own. Each file appears
-// whole, is written under the folder's lock over what stands there by then, and keeps what this version does
-// not know.
+// Saves settings and head labels, the latter in their own file. Each file appears whole, is merged under the
+// folder's lock with what is on disk, and keeps what this version does not know.
 #pragma once
 
 #include <filesystem>
@@ -14,41 +13,41 @@
 
 namespace headlight {
 
-/// A JSON object as it was found, empty where there is no file, and what a person should know of it.
+/// A JSON object as read, empty if there is no file, and a notice for the user.
 struct FoundFile {
     Json root = Json::object();
     std::string notice;
 };
 
-/// Reads a file of ours. One that holds no JSON object is moved beside itself as NAME.broken where it is our
-/// `own`; a file that was given by a person stays as it is.
+/// Reads one of our files. If it is not a JSON object it is renamed to NAME.broken if it is our `own`; a file
+/// given by the user stays.
 FoundFile find_remembered(const std::filesystem::path& path, bool own);
 
-/// The file's fields, with what changed from `before` to `now`. Fields that stand in `together` describe one
-/// thing: a change of one writes them all, but for those whose kind of value we do not know.
+/// Merges the changes from `before` to `now` into the file's fields. Fields in `together` describe one thing:
+/// a change of one writes them all, except values of unknown kinds.
 Json merged(Json file, const Json& before, const Json& now, const std::set<std::string>& together);
 
-/// Writes what changed into the settings file, which another window may have written meanwhile.
+/// Merges changes into the settings file, which another window may have written meanwhile.
 Status remember_settings(const std::filesystem::path& path, const Json& before, const Json& now,
                          const std::set<std::string>& together);
 
-/// Labels given by hand: model → head ("3.5") → label.
+/// Head labels: model → head ("3.5") → label.
 using HeadLabels = std::map<std::string, std::map<std::string, std::string>>;
 
 struct LabelEdit {
-    std::string model, head, label;  // an empty label takes it away
+    std::string model, head, label;  // an empty label removes it
 };
 
-/// Labels in a JSON object of that shape; what has another one is left out.
+/// Parses labels of that shape; skips others.
 HeadLabels labels_in(const Json& object);
 
-/// The file of labels that belongs to a settings file.
+/// The label file of a settings file.
 std::filesystem::path labels_path(const std::filesystem::path& settings);
 
-/// The labels that are remembered.
+/// Reads the labels. Labels in an old settings file move to the label file once.
 HeadLabels find_labels(const std::filesystem::path& settings, std::string& notice);
 
-/// Applies edits to the file of labels and returns all that it holds then.
+/// Applies edits to the label file and returns its content.
 Result<HeadLabels> remember_labels(const std::filesystem::path& settings, std::span<const LabelEdit> edits);
 
 }  // namespace headlight

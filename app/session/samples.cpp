@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "sample:";
 constexpr SamplePicture kSamples[] = {{"sample:ball", "A ball on grass"},
-                                      {"sample:shapes", "Shapes, two of each"}};
+                                      {"sample:shapes", "Pairs of shapes"}};
 
 std::string_view sample_bytes(std::string_view path) {
     if (!path.starts_with(kPrefix)) return {};

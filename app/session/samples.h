@@ -1,4 +1,4 @@
-// Pictures to start from, for vision models.
+// Sample images for vision models.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 namespace headlight {
 
 struct SamplePicture {
-    const char *path, *title;  // path: as a person may type it
+    const char *path, *title;  // path: as you may type it
 };
 
-/// Those of assets/samples, which make.py there draws.
+/// The images of assets/samples, drawn by make.py there.
 std::span<const SamplePicture> sample_pictures();
 
 /// Reads a sample by its path, or a file.
 Result<RgbImage> open_picture(const std::string& path);
 
-/// Whether a text is the path of a picture, by how it ends, or a sample's.
+/// Whether a text is the path of an image, by its extension, or a sample's.
 bool names_picture(const std::string& text);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Where a file is saved: never over another one without a word, never somewhere that is not shown.
+// Chooses where to save: never over another file silently, never to a hidden place.
 #pragma once
 
 #include <filesystem>
@@ -6,24 +6,22 @@
 
 namespace headlight {
 
-/// The person's folder for pictures or for documents: as the desktop names it (user-dirs.dirs), else
-/// ~/Pictures or ~/Documents where there is one, else their home, else the current folder.
+/// The user's folder for pictures or documents: as the desktop names it (user-dirs.dirs), else ~/Pictures or
+/// ~/Documents if present, else home, else the current folder.
 std::filesystem::path pictures_folder();
 std::filesystem::path documents_folder();
 
-/// From the text of user-dirs.dirs: the folder that `name` ("PICTURES") stands for; empty where it names
-/// none.
+/// The folder for `name` ("PICTURES") in the text of user-dirs.dirs; empty if missing.
 std::filesystem::path named_folder(const std::string& user_dirs, const std::string& name,
                                    const std::filesystem::path& home);
 
-/// The folder that commands name files from, as options do.
+/// The folder that relative paths of commands refer to, as for options.
 std::filesystem::path current_folder();
 
-/// What was typed as a full path: "~" is the home, and what is relative lies in `folder`. Empty stays empty.
+/// Makes a typed path absolute: "~" is home, relative paths are in `folder`. Empty stays empty.
 std::filesystem::path full_path(const std::string& typed, const std::filesystem::path& folder);
 
-/// The path itself where nothing is there yet, else the first free one of a-2.png, a-3.png, …
-/// (a-2.headlight.json).
+/// The path itself if free, else the first free one of a-2.png, a-3.png, … (a-2.headlight.json).
 std::filesystem::path next_free(const std::filesystem::path& path);
 
 }  // namespace headlight

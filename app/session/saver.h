@@ -1,4 +1,4 @@
-// Saves what changed, a little later and beside the frames.
+// Saves changes after a short delay, in the background.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,20 @@
 
 namespace headlight {
 
-/// When to look whether something is to be saved: so long after the first thing that may have changed that
-/// nothing older than a second is ever lost.
+/// Decides when to check for changes: soon enough after the first possible change that at most one second is
+/// ever lost.
 class SaveClock {
 public:
-    static constexpr double kDelay = 0.5;  // seconds; the rest of the second is for writing
+    static constexpr double kDelay = 0.5;  // seconds; leaves the rest of the second for writing
 
     void touch(double now) {
         if (!due_) due_ = now + kDelay;
     }
-    /// Seconds until then; none while nothing waits.
+    /// Seconds until then; none if nothing waits.
     std::optional<double> wait(double now) const {
         return due_ ? std::optional(std::max(0.0, *due_ - now)) : std::nullopt;
     }
-    /// Whether it is time; the clock stands again then.
+    /// Whether it is time; resets the clock.
     bool take(double now) {
         const bool due = due_ && now >= *due_;
         if (due) due_.reset();
@@ -36,8 +36,7 @@ private:
     std::optional<double> due_;
 };
 
-/// Writes the newest of what it is given, on a thread of its own; what is not yet written when it ends is
-/// written then.
+/// Writes the newest state on its own thread; the destructor writes what is pending.
 class Saver {
 public:
     struct Snapshot {
@@ -49,11 +48,11 @@ public:
     ~Saver();
 
     void put(Snapshot snapshot);
-    /// Whether something is being written or waits.
+    /// Whether something is being written or pending.
     bool busy() const;
-    /// How the last writing went.
+    /// Result of the last write.
     Status last() const;
-    /// Writes what still waits and ends; how that went.
+    /// Writes what is pending and ends; returns the result.
     Status finish();
 
 private:
@@ -65,7 +64,7 @@ private:
     std::optional<Snapshot> waiting_;
     Status last_ = success();
     bool closed_ = false, writing_ = false;
-    std::thread thread_;  // last: starts when the rest stands
+    std::thread thread_;  // last: starts when the rest is constructed
 };
 
 }  // namespace headlight

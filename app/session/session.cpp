@@ -27,7 +27,7 @@ void Selection::choose(int to_block, int to_head) {
 
 void Selection::unlock() {
     locked.reset();
-    let_go.reset();
+    relock.reset();
 }
 
 void Selection::lock_in(const std::string& text, std::optional<std::pair<int, int>> cell) {
@@ -70,14 +70,14 @@ std::string written(const std::string& model, const ModelChanges& changes) {
     return out.dump();
 }
 
-/// What is read says the metric, also where that is the default: none goes on from another model.
+/// Sets the metric from the file even if it is the default: none carries over from another model.
 void visit_metric(std::optional<std::string>& metric, FieldVisitor& v) {
     std::string name = metric.value_or("");
     v.text("metric", name);
     metric = std::move(name);
 }
 
-/// A part that is no object of that form says nothing.
+/// Ignores a part that is not an object of that form.
 void read_changes(Document& d, const std::string& text) {
     const auto root = parse_json(text, "it");
     if (!root || !root->is_object()) return;
@@ -91,8 +91,8 @@ void read_changes(Document& d, const std::string& text) {
     visit_metric(found.metric, reader);
 }
 
-/// What is changed in other models than the document's, for when they are open again; each a JSON object, as
-/// slides are.
+/// Interventions on other models than the document's, for when they are opened again; each a JSON object,
+/// like slides.
 void visit_other_models(Document& d, FieldVisitor& v) {
     std::vector<std::string> texts;
     for (const auto& [model, changes] : d.changes_of)
@@ -105,7 +105,7 @@ void visit_other_models(Document& d, FieldVisitor& v) {
     for (const std::string& text : texts) read_changes(d, text);
 }
 
-/// Ids of tokens, as text.
+/// Token ids as text.
 void visit_ids(const char* key, std::vector<int>& ids, FieldVisitor& v) {
     std::vector<std::string> texts;
     for (const int id : ids) texts.push_back(std::to_string(id));
@@ -204,7 +204,7 @@ void visit_workspace(Session& session, FieldVisitor& v) {
     GenerationState& g = session.document.generation;
     if (g.forced_for != session.document.text) g.unforce();
     visit(g, v);
-    g.forced_for = session.document.text;  // whose step that is: another text alone forgets it
+    g.forced_for = session.document.text;  // another text alone resets it
     for (const StateVisit visit_view : session.visits) visit_view(session.views, v);
 }
 

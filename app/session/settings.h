@@ -1,4 +1,4 @@
-// Settings: what is remembered of a session between starts.
+// Settings: the part of a session that is saved between starts.
 #pragma once
 
 #include <filesystem>
@@ -13,25 +13,24 @@ namespace headlight {
 /// XDG_CONFIG_HOME/headlight/settings.json (or ~/.config/…).
 std::filesystem::path settings_path();
 
-/// Where windows keep what a crash would lose, beside the settings.
+/// Folder of recovery workspaces, beside the settings.
 std::filesystem::path recovery_folder();
 
-/// What was remembered, and a notice where there is something to say; nothing is fatal. A file that a person
-/// names is not `own`: it is never moved or written. Without `whole`, what was looked at is left out.
-/// `visits`: how the states of views are read.
+/// Reads settings, with a notice if needed; never fails. A file given by the user is not `own`: it is never
+/// moved or written. Without `whole`, skips the current view. `visits`: how to read the states of views.
 Session load_settings(const std::filesystem::path& path, bool own = true, bool whole = true,
                       std::span<const StateVisit> visits = {});
 
-/// From the fields of a settings file; what is of another kind, or unknown, is passed over.
+/// From the fields of a settings file; skips unknown ones and those of another type.
 Session read_settings(const Json& root, const std::string& name, std::span<const StateVisit> visits = {});
 
-/// The fields of a settings file; an error where a part of them could not be read back whole.
+/// The fields of a settings file; fails if a part could not be read back.
 Result<Json> settings_fields(Session session);
 
-/// Keys of the fields that describe what is looked at.
+/// Keys of the fields that describe the current view.
 std::set<std::string> workspace_fields(std::span<const StateVisit> visits = {});
 
-/// Paths of the models that were opened lately, newest first; none where the settings cannot be read.
+/// Paths of recently opened models, newest first; empty if the settings cannot be read.
 std::vector<std::string> recent_models(const std::filesystem::path& path);
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What the saver's thread writes: settings, and a workspace for recovery.
+// Writes settings and the recovery workspace, on the saver's thread.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace headlight {
 
-/// Writes what changed since it was called last; a failure is made up for by the next call.
+/// Writes changes since the last call; the next call makes up for a failure.
 class SettingsWriter {
 public:
-    /// `found`: the fields as they were read; `looked_at`: keys of those that describe one thing
-    /// (workspace_fields); `recovery`: where the workspace is kept, empty for nowhere.
+    /// `found`: the fields as read; `looked_at`: keys of fields that describe one thing (workspace_fields);
+    /// `recovery`: path of the recovery workspace, empty for none.
     SettingsWriter(Json found, std::set<std::string> looked_at, std::filesystem::path recovery)
         : last_(std::move(found)), looked_at_(std::move(looked_at)), recovery_(std::move(recovery)) {}
 

@@ -1,4 +1,4 @@
-// The states of the views: small structs of their own types, which nobody else needs to know.
+// Keeps the views' states: small structs whose types only their views know.
 #pragma once
 
 #include <any>
@@ -10,7 +10,7 @@
 
 namespace headlight {
 
-/// Holds one value of any type that is asked for, made by its default constructor. Copies copy all of them.
+/// Holds one value of each requested type, default-constructed. Copies copy all of them.
 class StateBag {
 public:
     template <class T>

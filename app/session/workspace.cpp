@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kFormat = "headlight-workspace";
 constexpr std::string_view kEnding = ".headlight.json";
 
-/// What a later version wrote beside the fields that are known, as JSON; "" where that is nothing.
+/// Unknown fields that a newer version wrote, as JSON; "" if none.
 std::string unknown_fields(Json root, std::span<const StateVisit> visits) {
     for (const std::string& key : workspace_fields(visits)) root.erase(key);
     root.erase("format");
@@ -25,7 +25,7 @@ std::string unknown_fields(Json root, std::span<const StateVisit> visits) {
     return root.empty() ? "" : json_text(root);
 }
 
-/// What lies in the folder is meant by a path that is not absolute.
+/// Resolves relative paths against the workspace's folder.
 std::string spelled_model(const std::string& model, const fs::path& folder) {
     std::error_code ignored;
     if (model.empty() || fs::path(model).is_absolute()) return model_key(model);

@@ -1,26 +1,25 @@
-// What is looked at, as a small file: model, sentences, view, masks, changes, comparison.
+// Saves the document as a small file: model, sentences, view, masks, changes, comparison.
 #pragma once
 
 #include "session/settings.h"
 
 namespace headlight {
 
-/// Whether a path is named like a workspace: it ends in ".headlight.json".
+/// Whether a path has the extension ".headlight.json".
 bool is_workspace(const std::filesystem::path& path);
 
-/// Reads a workspace over a session; what the file does not name stays, and
-/// what this version does not know is kept for the next save. A model that is named relative to the
-/// file is found there. Its changes wait until the model is open.
+/// Reads a workspace over a session; fields that the file lacks stay, and unknown ones are kept for the next
+/// save. Finds a model with a path relative to the file. Its interventions wait until the model is open.
 Result<Session> open_workspace(const std::filesystem::path& path, Session session);
 
-/// Gives each model of a document its one spelling. What lies in the folder, if any, is meant by a path that
-/// is not absolute. Of two that become one, the one that is wanted keeps what is in force.
+/// Gives each model of a document one spelling, resolving relative paths against the folder, if any. If two
+/// become the same, the requested one keeps the active interventions.
 void spell_models(Document& document, const std::filesystem::path& folder = {});
 
-/// From the text of such a file. For tests and fuzzing.
+/// Parses a file's text. For tests and fuzzing.
 Result<Session> parse_workspace(std::string_view text, const std::string& name, Session session);
 
-/// What such a file holds of a session; an error where a part of it could not be read back whole.
+/// The file's text for a session; fails if a part of it could not be read back.
 Result<Json> workspace_document(Session session);
 
 /// The file appears whole or not at all.

@@ -24,7 +24,7 @@ namespace {
 constexpr float kDimAfter = 0.1f;
 constexpr double kPatience = 0.016;
 
-/// --head and --lock are the commands of their names, before those of --do.
+/// Prepends --head and --lock as commands before those of --do.
 std::string first_commands(const WindowOptions& o) {
     std::string out;
     if (!o.head.empty()) out += "head \"" + o.head + "\"; ";
@@ -35,17 +35,17 @@ std::string first_commands(const WindowOptions& o) {
 }  // namespace
 
 Application::Application(const WindowOptions& options)
-    : screen_(desk_),
-      desk_(options),
-      worker_link_(desk_),
-      exporter_(desk_),
-      fetcher_(desk_),
-      autosave_(desk_),
-      host_(desk_, worker_link_, exporter_, autosave_),
-      palette_(desk_, host_),
-      keyboard_(desk_, host_, palette_, [this](const CommandLine& line) { try_to_act(line); }),
-      frame_(desk_, screen_, palette_),
-      harness_(desk_, frame_, worker_link_, exporter_, fetcher_, palette_) {}
+    : screen_(state_),
+      state_(options),
+      worker_link_(state_),
+      exporter_(state_),
+      fetcher_(state_),
+      autosave_(state_),
+      host_(state_, worker_link_, exporter_, autosave_),
+      palette_(state_, host_),
+      keyboard_(state_, host_, palette_, [this](const CommandLine& line) { try_to_act(line); }),
+      frame_(state_, screen_, palette_),
+      harness_(state_, frame_, worker_link_, exporter_, fetcher_, palette_) {}
 
 Result<std::unique_ptr<Application>> Application::create(const WindowOptions& options) {
     auto app = std::unique_ptr<Application>(new Application(options));
@@ -54,32 +54,32 @@ Result<std::unique_ptr<Application>> Application::create(const WindowOptions& op
 }
 
 Status Application::open() {
-    TRY(auto lines, parse_commands(commands(), first_commands(desk_.options)));
+    TRY(auto lines, parse_commands(commands(), first_commands(state_.options)));
     harness_.give(std::move(lines));
     TRY_STATUS(screen_.start());
     autosave_.begin();
     TRY_STATUS(apply_options());
     worker_link_.show_texts();
     autosave_.offer_left();
-    if (desk_.remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
+    if (state_.remembers()) end_signals_ = std::make_unique<EndSignals>([] { glfwPostEmptyEvent(); });
     TRY_STATUS(screen_.open());
     TRY_STATUS(start_worker());
-    worker_link_.ask();  // the model opens while the fonts load
+    worker_link_.ask();  // opens the model while fonts load
     TRY_STATUS(screen_.prepare());
     frame_.prepare();
     return success();
 }
 
-/// Where the processor draws, what computes leaves it to what draws: on Linux a thread begins with the
-/// priority of the one that starts it.
+/// Lowers the priority of computing threads when the CPU draws: on Linux a thread inherits the priority of
+/// its creator.
 Status Application::start_worker() {
-    const int threads = desk_.options.threads ? desk_.options.threads : default_thread_count();
+    const int threads = state_.options.threads ? state_.options.threads : default_thread_count();
     const auto start = [&, max_side = Texture::most_side()] {
 #if defined(__linux__)
         constexpr int kBehindDrawing = 10;
-        if (desk_.software) setpriority(PRIO_PROCESS, 0, kBehindDrawing);
+        if (state_.software) setpriority(PRIO_PROCESS, 0, kBehindDrawing);
 #endif
-        desk_.worker = std::make_unique<Worker>(
+        state_.worker = std::make_unique<Worker>(
             threads, [] { glfwPostEmptyEvent(); }, max_side);
         return success();
     };
@@ -90,22 +90,22 @@ Status Application::start_worker() {
     });
 }
 
-/// What threads do ends before what they wake.
+/// Ends threads before the things that they wake.
 Application::~Application() {
     end_signals_.reset();
     exporter_.close();
     fetcher_.close();
-    desk_.worker.reset();
+    state_.worker.reset();
     worker_link_.close();
 }
 
-/// The file that was named beside the program's name: what a drop of it would open. What needs a model waits
-/// until one is open.
+/// Opens the file named on the command line as a drop would. A file that needs a model waits until one is
+/// open.
 Status Application::take_file() {
-    WindowOptions& o = desk_.options;
+    WindowOptions& o = state_.options;
     const FileKind kind = o.file.empty() ? FileKind::model : kind_of_file(o.file);
     if (kind == FileKind::workspace) {
-        TRY(desk_.session, open_workspace(o.file, std::move(desk_.session)));
+        TRY(state_.session, open_workspace(o.file, std::move(state_.session)));
     } else if (kind == FileKind::model) {
         if (!o.file.empty()) o.model = o.file;
     } else {
@@ -115,8 +115,8 @@ Status Application::take_file() {
 }
 
 Status Application::apply_options() {
-    WindowOptions& o = desk_.options;
-    Session& session = desk_.session;
+    WindowOptions& o = state_.options;
+    Session& session = state_.session;
     Document& d = session.document;
     Selection& s = session.selection;
     Preferences& p = session.preferences;
@@ -151,28 +151,28 @@ Status Application::apply_options() {
 }
 
 Status Application::act(const CommandLine& line) {
-    CommandContext context{desk_.session, desk_.answer.get(), host_};
-    desk_.want_frames(1);
+    CommandContext context{state_.session, state_.answer.get(), host_};
+    state_.want_frames(1);
     return carry_out(line, context);
 }
 
 void Application::try_to_act(const CommandLine& line) {
-    if (const Status done = act(line); !done) desk_.session.notice = done.error().message;
+    if (const Status done = act(line); !done) state_.session.notice = done.error().message;
 }
 
 void Application::carry_out_sent() {
-    CommandContext context{desk_.session, desk_.answer.get(), host_};
-    if (const Status done = go_on(context); !done) desk_.session.notice = done.error().message;
-    for (const SentCommand& sent : std::exchange(desk_.sent, {})) {
+    CommandContext context{state_.session, state_.answer.get(), host_};
+    if (const Status done = go_on(context); !done) state_.session.notice = done.error().message;
+    for (const SentCommand& sent : std::exchange(state_.sent, {})) {
         const Command& command = command_named(commands(), sent.name);
         const char* why_not = command.missing(context);
-        desk_.session.document.same_step = sent.joins;
-        if (!why_not || *why_not) try_to_act({&command, sent.words});  // else what it is about is over
-        desk_.session.document.same_step = false;
+        state_.session.document.same_step = sent.joins;
+        if (!why_not || *why_not) try_to_act({&command, sent.words});  // else its target is gone
+        state_.session.document.same_step = false;
     }
 }
 
-/// A command of --do that cannot be carried out ends the window.
+/// Closes the window when a command of --do fails.
 Status Application::carry_out_given() {
     const CommandLine* line = harness_.next_command();
     if (!line) return success();
@@ -183,18 +183,19 @@ Status Application::carry_out_given() {
 }
 
 void Application::wait_for_events() {
-    if (dim() != desk_.dim) desk_.want_frames(1);
-    if (desk_.frames_wanted > 0 || !desk_.input.dropped.empty()) return screen_.wait(0);
-    double wait = desk_.ui->wake_after;
-    if (desk_.worker->busy() && dim() == 0) wait = kDimAfter;
+    if (dim() != state_.dim) state_.want_frames(1);
+    if (state_.frames_wanted > 0 || !state_.input.dropped.empty()) return screen_.wait(0);
+    double wait = state_.ui->wake_after;
+    if (state_.worker->busy() && dim() == 0) wait = kDimAfter;
     if (exporter_.busy() || worker_link_.looks_for_models()) wait = 0.05;
-    if (desk_.worker->opening() || fetcher_.busy() || (desk_.answer && desk_.answer->measures())) wait = 0.1;
-    if (!desk_.options.shader_dir.empty() && wait == 0) wait = 0.5;
+    if (state_.worker->opening() || fetcher_.busy() || (state_.answer && state_.answer->measures()))
+        wait = 0.1;
+    if (!state_.options.shader_dir.empty() && wait == 0) wait = 0.5;
     const auto save = autosave_.seconds_to_update();
     if (save && (wait == 0 || *save < wait)) return screen_.wait(std::max(*save, 1e-3));
     if (wait == 0) return screen_.wait(std::nullopt);
     screen_.wait(wait);
-    desk_.want_frames(1);
+    state_.want_frames(1);
 }
 
 void Application::handle_keys() {
@@ -202,63 +203,63 @@ void Application::handle_keys() {
     worker_link_.note_typing();
 }
 
-/// After a key press the next frame waits an instant for the new numbers, so that it need not be drawn twice.
+/// Waits briefly for new numbers after a key press, to avoid drawing twice.
 void Application::wait_for_answer() {
     const auto rest = [this] { return worker_link_.asked_at() + kPatience - glfwGetTime(); };
     while (worker_link_.awaits_text() && rest() > 0) {
         const bool last_look =
-            !desk_.worker->busy();  // asked before looking: an answer that came in between is seen
+            !state_.worker->busy();  // checked before taking: an answer that arrives in between is taken
         if (worker_link_.take_answer()) continue;
         if (last_look) return;
         screen_.wait(std::max(rest(), 1e-4));
-        if (desk_.input.keys.empty()) continue;
+        if (state_.input.keys.empty()) continue;
         handle_keys();
         worker_link_.ask();
     }
 }
 
-/// How far what is shown fades: what is still being computed after a while, and what cannot be computed, are
-/// of an older text.
+/// Fade of the old answer: after a while of computing, or on an error, the screen shows an older text.
 float Application::dim() const {
     const double asked = worker_link_.asked_at();
-    const bool late = desk_.worker->busy() && asked > 0 && glfwGetTime() - asked > kDimAfter;
-    const bool failed = desk_.sentence() && !desk_.answer->failure.empty() &&
-                        desk_.sentence()->text != desk_.fields.sentence.text();
+    const bool late = state_.worker->busy() && asked > 0 && glfwGetTime() - asked > kDimAfter;
+    const bool failed = state_.sentence() && !state_.answer->failure.empty() &&
+                        state_.sentence()->text != state_.fields.sentence.text();
     return late || failed ? 0.4f : 0.0f;
 }
 
-/// What has happened since the last turn.
+/// Handles what happened since the last turn.
 void Application::update() {
     autosave_.update();
     wait_for_events();
-    if (std::exchange(desk_.moved, false)) autosave_.note_window();
+    if (std::exchange(state_.moved, false)) autosave_.note_window();
     worker_link_.take_answer();
-    if (!file_to_drop_.empty() && desk_.sentence())
-        desk_.input.dropped.push_back(std::exchange(file_to_drop_, {}));
+    if (!file_to_drop_.empty() && state_.sentence())
+        state_.input.dropped.push_back(std::exchange(file_to_drop_, {}));
     frame_.reload_shaders();
     exporter_.update();
     fetcher_.update();
     worker_link_.look_for_models();
-    if (desk_.worker->opening()) desk_.want_frames(1);
+    if (state_.worker->opening()) state_.want_frames(1);
 }
 
-/// Events, answers, keys, a frame, and what the frame's controls sent. Returns whether the harness is done.
+/// Handles events, answers, keys, draws a frame, and runs the commands that its controls sent. Returns
+/// whether the harness is done.
 Result<bool> Application::turn() {
     update();
-    if (desk_.frames_wanted <= 0) return false;
-    --desk_.frames_wanted;
+    if (state_.frames_wanted <= 0) return false;
+    --state_.frames_wanted;
     autosave_.touch(glfwGetTime());
     handle_keys();
     worker_link_.ask();
     wait_for_answer();
-    desk_.dim = dim();
+    state_.dim = dim();
     const double began = glfwGetTime();
     frame_.draw();
     carry_out_sent();
     TRY_STATUS(carry_out_given());
     autosave_.write_labels();
     worker_link_.ask();
-    if (desk_.options.screenshot.empty()) frame_.present();
+    if (state_.options.screenshot.empty()) frame_.present();
     return harness_.after_frame(began);
 }
 
@@ -266,13 +267,13 @@ Result<bool> Application::turn_safely() {
     return barrier_.pass([this] { return turn(); },
                          [this](const std::string& why) {
                              frame_.give_up();
-                             desk_.session.notice = why;
-                             desk_.want_frames(1);
+                             state_.session.notice = why;
+                             state_.want_frames(1);
                          });
 }
 
 bool Application::closing() const {
-    return glfwWindowShouldClose(desk_.window) || (end_signals_ && end_signals_->received());
+    return glfwWindowShouldClose(state_.window) || (end_signals_ && end_signals_->received());
 }
 
 Status Application::draw_until_closed() {
@@ -281,7 +282,7 @@ Status Application::draw_until_closed() {
         if (done) return success();
     }
     autosave_.note_window();
-    glfwHideWindow(desk_.window);  // closed at once, whatever still ends behind it
+    glfwHideWindow(state_.window);  // at once, even if threads still end
     autosave_.finish();
     autosave_.end(end_signals_ && end_signals_->received());
     return success();
@@ -289,7 +290,7 @@ Status Application::draw_until_closed() {
 
 Status Application::run() {
     Status ended = guarded([this] { return draw_until_closed(); });
-    if (!ended && desk_.options.screenshot.empty())
+    if (!ended && state_.options.screenshot.empty())
         static_cast<void>(guarded([this] {
             autosave_.finish();
             return success();

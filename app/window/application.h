@@ -1,4 +1,4 @@
-// The window's life: one frame after each change, nothing in between.
+// Runs the window: one frame after each change, none in between.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@ namespace headlight {
 
 class Application {
 public:
-    /// Opens the window, or says what is missing: a display, OpenGL 3.3.
+    /// Opens the window, or returns what is missing: a display, OpenGL 3.3.
     static Result<std::unique_ptr<Application>> create(const WindowOptions& options);
     ~Application();
 
-    /// Returns when the window is closed. What a turn throws becomes the notice; turn after turn that throws
-    /// ends the window with the sentence. What a person did is remembered all the same, and its workspace is
-    /// left for the next start to offer.
+    /// Runs until the window is closed. An exception in a turn becomes the notice; exceptions in many turns
+    /// in a row close the window with the error. Settings are saved all the same, and the workspace is left
+    /// for recovery.
     Status run();
-    /// Whether it ended because one of the commands of --do could not be carried out.
+    /// Whether a command of --do failed and closed the window.
     bool refused() const { return refused_; }
 
 private:
@@ -46,8 +46,8 @@ private:
     void carry_out_sent();
     Status carry_out_given();
 
-    Screen screen_;  // first: it closes the window when all that is of OpenGL is gone
-    WindowState desk_;
+    Screen screen_;  // first: closes the window after all OpenGL objects are gone
+    WindowState state_;
     WorkerLink worker_link_;
     Exporter exporter_;
     Fetcher fetcher_;
@@ -57,7 +57,7 @@ private:
     Keyboard keyboard_;
     Frame frame_;
     Harness harness_;
-    std::string file_to_drop_;  // of the command line, until a model is open
+    std::string file_to_drop_;  // from the command line, until a model is open
     std::unique_ptr<EndSignals> end_signals_;
     bool refused_ = false;
     Barrier barrier_;

@@ -14,16 +14,16 @@ namespace headlight {
 
 namespace {
 
-constexpr double kShownLongEnough = 2;  // seconds after which a picture cannot be what ends the program
+constexpr double kShownLongEnough = 2;  // seconds after which a picture cannot be the cause of a crash
 
 }  // namespace
 
 void Autosave::begin() {
-    const WindowOptions& options = desk_.options;
-    Session& session = desk_.session;
-    if (desk_.remembers()) recovery_.emplace(recovery_folder());
+    const WindowOptions& options = state_.options;
+    Session& session = state_.session;
+    if (state_.remembers()) recovery_.emplace(recovery_folder());
     const bool starts_well = !recovery_ || !recovery_->left() ||
-                             recovery_->left()->shown;  // else what was open may be what ended it
+                             recovery_->left()->shown;  // else opening it may have crashed the last window
     if (!options.settings.empty())
         session = load_settings(options.settings, false, true, view_visits());
     else if (options.screenshot.empty())
@@ -37,25 +37,25 @@ void Autosave::begin() {
 
 void Autosave::offer_left() {
     if (!recovery_ || !recovery_->left()) return;
-    const auto opened = workspace_document(desk_.session);
+    const auto opened = workspace_document(state_.session);
     const FoundFile left = find_remembered(recovery_->left()->workspace, false);
     const bool same = opened && left.root == *opened, unreadable = left.root.empty();
     if (same || unreadable)
         recovery_->drop_left();
     else
-        desk_.session.document.left_workspace = recovery_->left()->workspace.string();
+        state_.session.document.left_workspace = recovery_->left()->workspace.string();
 }
 
 void Autosave::drop_left() {
     if (recovery_) recovery_->drop_left();
-    desk_.session.document.left_workspace.clear();
-    desk_.want_frames(1);
+    state_.session.document.left_workspace.clear();
+    state_.want_frames(1);
 }
 
 void Autosave::note_window() {
-    GLFWwindow* window = desk_.window;
+    GLFWwindow* window = state_.window;
     if (!glfwGetWindowAttrib(window, GLFW_VISIBLE) || glfwGetWindowAttrib(window, GLFW_ICONIFIED)) return;
-    Preferences& p = desk_.session.preferences;
+    Preferences& p = state_.session.preferences;
     p.window_maximized = glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE;
     if (p.window_maximized) return;
     glfwGetWindowSize(window, &p.window_width, &p.window_height);
@@ -63,11 +63,11 @@ void Autosave::note_window() {
     p.window_placed = true;
 }
 
-/// What is to be remembered of the session just now.
+/// Collects the session's state to save.
 Session Autosave::remembered() {
     note_window();
-    note_state(desk_);
-    return desk_.session;
+    note_state(state_);
+    return state_.session;
 }
 
 void Autosave::update() {
@@ -77,10 +77,10 @@ void Autosave::update() {
         recovery_->mark_shown();
         shown_since_ = -1;
     }
-    if (shown_since_ == 0 && desk_.pictures.of_picture) shown_since_ = now;
+    if (shown_since_ == 0 && state_.pictures.of_picture) shown_since_ = now;
     if (saving_ && !saver_->busy()) {
         saving_ = false;
-        [[maybe_unused]] const Status told = tell_of_saving();
+        [[maybe_unused]] const Status reported = report_saving();
     }
     if (clock_.take(now)) save_now();
 }
@@ -88,7 +88,7 @@ void Autosave::update() {
 std::optional<double> Autosave::seconds_to_update() const {
     if (!recovery_) return std::nullopt;
     const double now = glfwGetTime();
-    constexpr double kLook = 0.1;  // at what is being written
+    constexpr double kLook = 0.1;  // seconds between checks of a write in progress
     auto wait = clock_.wait(now);
     if (saving_) wait = std::min(wait.value_or(kLook), kLook);
     if (shown_since_ > 0)
@@ -97,41 +97,41 @@ std::optional<double> Autosave::seconds_to_update() const {
     return wait;
 }
 
-/// Labels that could not be written wait for the next time.
+/// Keeps labels that could not be written for the next try.
 void Autosave::write_labels() {
-    Document& d = desk_.session.document;
+    Document& d = state_.session.document;
     if (!recovery_ || d.label_edits.empty()) return;
     auto all = remember_labels(settings_path(), d.label_edits);
     if (!all) {
-        if (said_ != all.error().message)
-            desk_.session.notice = "The label is not written: " + all.error().message;
-        said_ = all.error().message;
+        if (last_error_ != all.error().message)
+            state_.session.notice = "The label was not saved: " + all.error().message;
+        last_error_ = all.error().message;
         return;
     }
     d.label_edits.clear();
-    if (desk_.options.settings.empty()) d.head_labels = *std::move(all);
-    desk_.want_frames(1);
+    if (state_.options.settings.empty()) d.head_labels = *std::move(all);
+    state_.want_frames(1);
 }
 
-/// How the last saving went; the person is told of a failure until it is over.
-Status Autosave::tell_of_saving() {
+/// Reports a failed save until one succeeds.
+Status Autosave::report_saving() {
     Status last = saver_->last();
-    if (!last && (desk_.session.notice.empty() || said_ != last.error().message)) {
-        desk_.session.notice = "What you do is not remembered: " + last.error().message;
-        desk_.want_frames(1);
+    if (!last && (state_.session.notice.empty() || last_error_ != last.error().message)) {
+        state_.session.notice = "Your work is not being saved: " + last.error().message;
+        state_.want_frames(1);
     }
-    said_ = last ? "" : last.error().message;
+    last_error_ = last ? "" : last.error().message;
     return last;
 }
 
 void Autosave::save_now() {
     write_labels();
-    const Status last = tell_of_saving();
+    const Status last = report_saving();
     const Session now = remembered();
     const auto settings = settings_fields(now), workspace = workspace_document(now);
     if (!settings) {
-        if (desk_.session.notice.empty())
-            desk_.session.notice = "What you do is not remembered: " + settings.error().message;
+        if (state_.session.notice.empty())
+            state_.session.notice = "Your work is not being saved: " + settings.error().message;
         return;
     }
     Saver::Snapshot snapshot{*settings, workspace ? *workspace : Json()};
@@ -144,14 +144,13 @@ void Autosave::save_now() {
 void Autosave::finish() {
     if (!recovery_) return;
     write_labels();
-    note_state(desk_);
-    const std::string& text = desk_.session.document.text;
-    if (text.size() > 3 && text.size() < 2000) note_recent(desk_.session.preferences.recent_texts, text);
+    note_state(state_);
+    const std::string& text = state_.session.document.text;
+    if (text.size() > 3 && text.size() < 2000) note_recent(state_.session.preferences.recent_texts, text);
     save_now();
     const Status last = saver_->finish();
     if (!last)
-        fprintf(stderr, "headlight: settings were not remembered: %s\n",
-                printable(last.error().message).c_str());
+        fprintf(stderr, "headlight: settings were not saved: %s\n", printable(last.error().message).c_str());
 }
 
 }  // namespace headlight

@@ -1,5 +1,4 @@
-// What is kept of the window while it is open: settings and a workspace for recovery soon after each change,
-// labels at once.
+// Saves settings and a recovery workspace soon after each change, labels at once.
 #pragma once
 
 #include <memory>
@@ -14,27 +13,27 @@ namespace headlight {
 
 class Autosave {
 public:
-    explicit Autosave(WindowState& desk) : desk_(desk) {}
+    explicit Autosave(WindowState& state) : state_(state) {}
 
-    /// Reads what was remembered into the session; what ended the last window is not opened again.
+    /// Reads saved settings into the session; does not reopen what crashed the last window.
     void begin();
-    /// Offers what a window left, unless that is what was opened anyway.
+    /// Offers a recovered workspace, unless it was just opened.
     void offer_left();
-    /// What was left was opened, or is not wanted.
+    /// Drops the recovered workspace: it was opened or discarded.
     void drop_left();
-    /// In each turn of the window's loop: what is due.
+    /// Saves what is due, once per turn of the window's loop.
     void update();
-    /// Something may have changed.
+    /// Call when something may have changed.
     void touch(double now) { clock_.touch(now); }
-    /// After a frame: labels at once.
+    /// Saves labels at once, after a frame.
     void write_labels();
-    /// How long the window may sleep until update() has something to do; none: for as long as it likes.
+    /// Time until update() has work to do; none: unlimited.
     std::optional<double> seconds_to_update() const;
-    /// Notes where the window stands, while it can be seen.
+    /// Records the window's position while it is visible.
     void note_window();
-    /// Writes all that is to be remembered before the window ends.
+    /// Writes everything before the window closes.
     void finish();
-    /// The window ends as it should; `by_signal`: not by the person's hand, so nothing of it may be lost.
+    /// Ends normally; `by_signal`: not closed by the user, so nothing may be lost.
     void end(bool by_signal) {
         if (!recovery_) return;
         if (by_signal)
@@ -45,17 +44,17 @@ public:
 
 private:
     Session remembered();
-    Status tell_of_saving();
+    Status report_saving();
     void save_now();
 
-    WindowState& desk_;
+    WindowState& state_;
     std::optional<Recovery> recovery_;
     std::unique_ptr<Saver> saver_;
-    std::optional<Saver::Snapshot> saved_;  // the last one that was handed over
+    std::optional<Saver::Snapshot> saved_;  // the last one written
     SaveClock clock_;
-    bool saving_ = false;     // until it is known how that went
-    std::string said_;        // the last failure
-    double shown_since_ = 0;  // when a picture was first seen
+    bool saving_ = false;     // until the result is known
+    std::string last_error_;  // the last reported failure
+    double shown_since_ = 0;  // when a picture was first shown
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// Work beside the window's thread: saving, previews, looking for models.
+// Runs work off the window's thread: saving, previews, looking for models.
 #pragma once
 
 #include <GLFW/glfw3.h>
@@ -10,8 +10,8 @@
 
 namespace headlight {
 
-/// work(), which returns a Result, on a thread of its own; the window wakes at its end. What it throws, or
-/// that there is no thread to be had, becomes the sentence.
+/// Runs work(), which returns a Result, on its own thread and wakes the window at its end. An exception, or a
+/// thread that cannot start, becomes an error.
 template <class Work>
 auto in_background(Work work) -> std::future<decltype(work())> {
     using Done = decltype(work());

@@ -1,4 +1,4 @@
-// The one barrier of the window's thread.
+// Catches the exceptions of the window's thread, in one place.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@
 
 namespace headlight {
 
-/// Turns that throw are given up one by one, until too many do so in a row.
+/// Skips turns that throw, until too many do so in a row.
 class Barrier {
 public:
-    /// turn(), which returns whether the window is done. What it throws becomes what `told` is called with,
-    /// and the turn counts as one that did nothing; an error where turn after turn throws.
+    /// Calls turn(), which returns whether the window is done. An exception goes to `report`, and the turn
+    /// counts as idle; returns an error when turn after turn throws.
     Result<bool> pass(const std::function<Result<bool>()>& turn,
-                      const std::function<void(const std::string&)>& told) {
+                      const std::function<void(const std::string&)>& report) {
         constexpr int kMaxFailures = 3;
         Result<bool> done = false;
         const Status whole = guarded([&] {
@@ -23,12 +23,12 @@ public:
         });
         failed_ = whole ? 0 : failed_ + 1;
         if (whole) return done;
-        told(whole.error().message);
+        report(whole.error().message);
         return failed_ < kMaxFailures ? Result<bool>(false) : whole.error();
     }
 
 private:
-    int failed_ = 0;  // turns, one after another
+    int failed_ = 0;  // consecutive turns
 };
 
 }  // namespace headlight

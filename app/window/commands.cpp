@@ -16,7 +16,7 @@ namespace headlight {
 
 namespace {
 
-/// What Enter does in a sheet with a field.
+/// Runs what Enter does in a sheet with a field.
 Status accept(CommandContext& c, const std::string&) {
     Session& s = c.session;
     if (s.shows(Sheet::save)) {
@@ -42,18 +42,18 @@ const char* has_field(const CommandContext& c) {
     return field ? nullptr : "";
 }
 
-/// A control has the focus, and no text of the window has the keyboard.
+/// Whether a control has the focus and no text field has the keyboard.
 const char* has_focus(const CommandContext& c) {
     return c.host.has_focus() && (c.session.sheet || !c.host.typing()) ? nullptr : "";
 }
 
-/// What a click beside a sheet does: where that click has closed it already, or opened another one, nothing.
+/// Handles a click outside a sheet; does nothing if that click already closed it or opened another.
 Status close(CommandContext& c, const std::string& name) {
     if (row_of(kSheetNames, *c.session.sheet) == name) c.session.sheet.reset();
     return success();
 }
 
-/// From what lies on top to what lies below.
+/// Closes the topmost thing first.
 void escape(CommandContext& c) {
     Session& s = c.session;
     if (s.sheet)
@@ -90,38 +90,38 @@ std::vector<Command> focus_commands() {
                 {"press", "Press", "press the focused control", "Enter, Space"},
                 [](Host& h) { h.press_focus(); }, has_focus),
             host_row(
-                {"choose up", "Choose above", chooses, "↑"}, [](Host& h) { h.step_focus(-1); }, has_focus),
+                {"choose up", "Previous choice", chooses, "↑"}, [](Host& h) { h.step_focus(-1); }, has_focus),
             host_row(
-                {"choose down", "Choose below", chooses, "↓"}, [](Host& h) { h.step_focus(1); }, has_focus)};
+                {"choose down", "Next choice", chooses, "↓"}, [](Host& h) { h.step_focus(1); }, has_focus)};
 }
 
 std::vector<Command> sheet_commands() {
     return {
         sheet_row({"palette", "Command palette", "find any command by typing", "Ctrl+K"}, Sheet::palette),
-        sheet_row({"keys", "Keys", "this list", "F1"}, Sheet::help),
+        sheet_row({"keys", "Keys", "list the keys", "F1"}, Sheet::help),
         sheet_row({"settings", "Settings", "theme, text size, hints"}, Sheet::settings),
         row({"close models|compared models|settings|save|label|keys|palette|metric|token|text file", "Close",
-             "close a sheet where it is the one that is open"},
+             "close a sheet if it is open"},
             close, [](const CommandContext& c) { return c.session.sheet ? nullptr : ""; }),
         row({"escape", "Close, unlock, leave", "close a sheet; unlock the cell; leave the text field", "Esc"},
             escape)};
 }
 
-/// "here": beside the chip that was pressed.
+/// Opens the menu; "here" anchors it to the chip that was clicked.
 Status open_metric_menu(CommandContext& c, const std::string& words) {
     if (words.empty()) c.session.of<MetricMenu>() = {};
     c.session.toggle(Sheet::metric);
     return success();
 }
 
-/// Beside what else is about the metric.
+/// Listed with the other metric commands.
 Command metric_menu_row() {
     return row(
-        {"metric menu [here]", "Choose the metric", "what is explained: its kind, tokens, position", "F3"},
+        {"metric menu [here]", "Choose the metric", "choose what to explain: kind, tokens, position", "F3"},
         open_metric_menu, needs_logits);
 }
 
-/// Commands as --do takes them, one after the other.
+/// Runs commands one after the other, as --do does.
 Status carry_out_all(CommandContext& c, const std::string& text) {
     TRY(const auto lines, parse_commands(commands(), text));
     for (const CommandLine& line : lines) TRY_STATUS(carry_out(line, c));
@@ -134,14 +134,14 @@ Status try_all(CommandContext& c, const std::string& text) {
 }
 
 std::vector<Command> window_commands() {
-    return {row({"do COMMANDS", "Carry out commands", "carry out commands with ; between them, as --do does"},
-                carry_out_all),
+    return {row({"do COMMANDS", "Run commands", "run commands separated by ;, as --do does"}, carry_out_all),
             row({"try COMMANDS", "Try out commands",
-                 "the same as one step of undo; again, or another try: take it back"},
+                 "run commands as one undo step; again, or another try, undoes it"},
                 try_all, outside_group),
-            switch_row({"inspector", "Inspector", "inspector, in narrow windows", "Ctrl+I"},
+            switch_row({"inspector", "Inspector", "show the inspector in narrow windows", "Ctrl+I"},
                        of_state(&LayoutState::inspector_over)),
-            host_row({"leave text", "Leave the text field", "give the arrows to heads and cells"},
+            host_row({"leave text", "Leave the text field",
+                      "leave the text field, so arrow keys move heads and cells"},
                      [](Host& h) { h.leave_texts(); }),
             host_row({"quit", "Close the window", "close the window", "Ctrl+Q"},
                      [](Host& h) { h.close_window(); })};
@@ -151,25 +151,25 @@ std::vector<Command> export_commands() {
     const auto saves = [](const CommandContext& c) { return c.session.shows(Sheet::save) ? nullptr : ""; };
     return joined(
         {in_group("Files", {host_row(
-                               {"browse", "Choose the file", "ask where to save with the desktop's dialog"},
+                               {"browse", "Choose the file", "choose where to save in the desktop's dialog"},
                                [](Host& h) { h.browse(); }, saves)}),
          in_group("Edit", {host_row({"copy numbers", "Copy the view's numbers",
                                      "copy the selected text, or the view's numbers", "Ctrl+C"},
                                     [](Host& h) { h.copy_numbers(); })})});
 }
 
-/// Under no heading: what Enter does is written in the sheet.
+/// Has no group: the sheet itself shows what Enter does.
 Command accept_row() {
-    return row({"accept", "Accept", "do what the open sheet asks for", "Enter"}, accept, has_field);
+    return row({"accept", "Accept", "confirm the open sheet", "Enter"}, accept, has_field);
 }
 
 }  // namespace
 
 Status go_on(CommandContext& c) {
-    TRY_STATUS(go_on_presenting(c));
-    if (!trial_can_go_on(c)) return success();
+    TRY_STATUS(resume_presenting(c));
+    if (!trial_can_resume(c)) return success();
     TRY(const auto lines, parse_commands(commands(), c.session.document.trial->commands));
-    return go_on_trying(c, lines);
+    return resume_trial(c, lines);
 }
 
 std::span<const Command> commands() {

@@ -7,10 +7,10 @@
 
 namespace headlight {
 
-/// All that a person can do in the window. Where several rows have one key, the first that applies has it.
+/// All commands of the window. If several rows share a key, the first that applies takes it.
 std::span<const Command> commands();
 
-/// Carries out what waited for a model: a slide, the rest of a try.
+/// Resumes what waited for a model: a slide, the rest of a try.
 Status go_on(CommandContext& context);
 
 }  // namespace headlight

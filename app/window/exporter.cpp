@@ -34,10 +34,10 @@ Result<Drawing> draw_alone(const ViewPage& page) {
 
 }  // namespace
 
-/// The style that the save menu shows, and what of it the whole window shows.
+/// The style in the save menu, plus display settings of the window.
 FigureStyle Exporter::style_to_save(size_t view) const {
-    const Preferences& p = desk_.session.preferences;
-    FigureStyle f = desk_.session.of<SaveMenu>().style;
+    const Preferences& p = state_.session.preferences;
+    FigureStyle f = state_.session.of<SaveMenu>().style;
     f.colormap = p.colormap;
     f.contrast = views()[view].shows == View::Shows::model ? Contrast::range : p.contrast;
     f.queries = p.queries;
@@ -46,14 +46,13 @@ FigureStyle Exporter::style_to_save(size_t view) const {
     return f;
 }
 
-/// The view as a page. Its session is without the history, of which no page shows anything and which may be
-/// large.
+/// Lays out the view as a page. Its session has no history, which pages never show and which may be large.
 ViewPage Exporter::page_to_save() {
-    Session& session = desk_.session;
+    Session& session = state_.session;
     ViewPage page;
-    page.view = view_for(session, *desk_.answer->sentence->model);
+    page.view = view_for(session, *state_.answer->sentence->model);
     page.style = style_to_save(page.view);
-    page.answer = desk_.answer;
+    page.answer = state_.answer;
     {
         History history = std::exchange(session.document.history, {});
         const auto copied = guarded([&] {
@@ -68,38 +67,37 @@ ViewPage Exporter::page_to_save() {
     return page;
 }
 
-/// Makes the typed path a full one. A file that is there already is replaced only when the person asks for it
-/// once more.
+/// Makes the typed path absolute. Replaces an existing file only when saving is requested twice.
 bool Exporter::settle_path() {
-    SaveMenu& menu = desk_.session.of<SaveMenu>();
+    SaveMenu& menu = state_.session.of<SaveMenu>();
     fs::path path = full_path(menu.path, menu.folder);
     std::error_code problem;
     if (path.empty())
-        path = proposed_path(desk_.session);
+        path = proposed_path(state_.session);
     else if (!path.has_filename() || fs::is_directory(path, problem))
-        path = next_free(path / proposed_path(desk_.session).filename());
+        path = next_free(path / proposed_path(state_.session).filename());
     if (menu.workspace && !is_workspace(path)) path += ".headlight.json";
     menu.path = path.string();
     if (!fs::is_regular_file(path, problem) || menu.may_replace == menu.path) return true;
     menu.may_replace = menu.path;
     menu.failed = true;
-    menu.result = menu.path + " is there already. Save again to replace it; " +
+    menu.result = menu.path + " already exists. Save again to replace it; " +
                   next_free(path).filename().string() + " is free.";
-    desk_.want_frames(2);
+    state_.want_frames(2);
     return false;
 }
 
 void Exporter::save() {
     if (saving_.valid() || !settle_path()) return;
-    if (desk_.session.of<SaveMenu>().workspace)
+    if (state_.session.of<SaveMenu>().workspace)
         save_workspace_file();
     else
         save_picture();
 }
 
 void Exporter::save_picture() {
-    if (!desk_.shown()) return;
-    SaveMenu& menu = desk_.session.of<SaveMenu>();
+    if (!state_.shown()) return;
+    SaveMenu& menu = state_.session.of<SaveMenu>();
     saving_path_ = menu.path;
     menu.result = "saving…";
     saving_ = in_background([page = page_to_save(), path = fs::path(saving_path_)]() -> Status {
@@ -110,93 +108,93 @@ void Exporter::save_picture() {
     });
 }
 
-/// The workspace is small: it is written at once.
+/// Writes the workspace synchronously: it is small.
 void Exporter::save_workspace_file() {
-    note_state(desk_);
-    const std::string path = desk_.session.of<SaveMenu>().path;
-    const Status written = save_workspace(desk_.session, path);
-    if (written) desk_.session.document.workspace = path;
-    tell(written, path);
+    note_state(state_);
+    const std::string path = state_.session.of<SaveMenu>().path;
+    const Status written = save_workspace(state_.session, path);
+    if (written) state_.session.document.workspace = path;
+    report(written, path);
 }
 
-void Exporter::tell(const Status& written, const std::string& path) {
-    SaveMenu& menu = desk_.session.of<SaveMenu>();
+void Exporter::report(const Status& written, const std::string& path) {
+    SaveMenu& menu = state_.session.of<SaveMenu>();
     if (written) menu.may_replace = path;
     menu.failed = !written;
     menu.result = written ? "Saved " + path : written.error().message;
-    if (!desk_.session.shows(Sheet::save)) desk_.session.notice = menu.result;
-    desk_.want_frames(2);
+    if (!state_.session.shows(Sheet::save)) state_.session.notice = menu.result;
+    state_.want_frames(2);
 }
 
 void Exporter::browse() {
     if (dialog_.open()) return;
     for_corpus_ = false;
-    const SaveMenu& menu = desk_.session.of<SaveMenu>();
+    const SaveMenu& menu = state_.session.of<SaveMenu>();
     const fs::path path = full_path(menu.path, menu.folder);
     dialog_.ask(menu.workspace ? "Save the workspace" : "Save the figure",
-                path.empty() ? proposed_path(desk_.session) : path, [] { glfwPostEmptyEvent(); });
+                path.empty() ? proposed_path(state_.session) : path, [] { glfwPostEmptyEvent(); });
 }
 
 void Exporter::browse_corpus() {
     if (dialog_.open()) return;
     for_corpus_ = true;
     dialog_.ask(
-        "Texts, one a line", documents_folder() / "", [] { glfwPostEmptyEvent(); }, DialogFor::opening);
+        "Texts, one per line", documents_folder() / "", [] { glfwPostEmptyEvent(); }, DialogFor::opening);
 }
 
 void Exporter::take_corpus(const std::string& path) {
-    const Model* model = desk_.sentence() ? desk_.sentence()->model.get() : nullptr;
-    if (const Status given = give_corpus(desk_.session, model, path); !given)
-        desk_.session.notice = given.error().message;
+    const Model* model = state_.sentence() ? state_.sentence()->model.get() : nullptr;
+    if (const Status given = give_corpus(state_.session, model, path); !given)
+        state_.session.notice = given.error().message;
 }
 
-/// The dialog asked whether a file may be replaced.
+/// Takes the dialog's path; the dialog already asked before replacing a file.
 void Exporter::take_dialog() {
     const auto chosen = dialog_.poll();
     if (!chosen) return;
-    desk_.want_frames(2);
+    state_.want_frames(2);
     if (for_corpus_) {
-        if (!*chosen) desk_.session.notice = chosen->error().message;
+        if (!*chosen) state_.session.notice = chosen->error().message;
         if (*chosen && !(**chosen).empty()) take_corpus(**chosen);
         return;
     }
-    SaveMenu& menu = desk_.session.of<SaveMenu>();
+    SaveMenu& menu = state_.session.of<SaveMenu>();
     menu.failed = !*chosen;
     if (!*chosen) menu.result = chosen->error().message;
-    if (!*chosen || (**chosen).empty() || !desk_.session.shows(Sheet::save)) return;
+    if (!*chosen || (**chosen).empty() || !state_.session.shows(Sheet::save)) return;
     menu.path = menu.may_replace = **chosen;
     save();
 }
 
 void Exporter::take_saved() {
-    if (is_ready(saving_)) tell(saving_.get(), saving_path_);
+    if (is_ready(saving_)) report(saving_.get(), saving_path_);
 }
 
 void Exporter::take_preview() {
     if (!is_ready(previewing_)) return;
     const auto image = previewing_.get();
-    desk_.session.of<SaveMenu>().preview_error = image ? "" : image.error().message;
+    state_.session.of<SaveMenu>().preview_error = image ? "" : image.error().message;
     if (image) {
-        desk_.pictures.preview = Texture::of_rgb(image->width, image->height, image->rgb.data());
-        desk_.pictures.preview_w = image->width;
-        desk_.pictures.preview_h = image->height;
+        state_.pictures.preview = Texture::of_rgb(image->width, image->height, image->rgb.data());
+        state_.pictures.preview_w = image->width;
+        state_.pictures.preview_h = image->height;
     }
-    desk_.want_frames(1);
+    state_.want_frames(1);
 }
 
-/// Draws the figure small, beside the frames, whenever what it shows has changed.
+/// Draws the preview in the background whenever the figure changes.
 void Exporter::update_preview() {
     take_preview();
-    const SaveMenu& menu = desk_.session.of<SaveMenu>();
-    if (!desk_.session.shows(Sheet::save)) {
+    const SaveMenu& menu = state_.session.of<SaveMenu>();
+    if (!state_.session.shows(Sheet::save)) {
         previewed_.reset();
-        desk_.pictures.preview = {};
+        state_.pictures.preview = {};
         return;
     }
     const auto box = menu.preview_box;
-    if (menu.workspace || box.first < 16 || box.second < 16 || previewing_.valid() || !desk_.shown()) return;
-    const size_t view = view_for(desk_.session, *desk_.answer->sentence->model);
-    const auto now = std::tuple(style_to_save(view), desk_.answer, view, box);
+    if (menu.workspace || box.first < 16 || box.second < 16 || previewing_.valid() || !state_.shown()) return;
+    const size_t view = view_for(state_.session, *state_.answer->sentence->model);
+    const auto now = std::tuple(style_to_save(view), state_.answer, view, box);
     if (previewed_ == now) return;
     previewed_ = now;
     previewing_ = in_background([page = page_to_save(), box]() -> Result<RgbImage> {
@@ -212,11 +210,11 @@ void Exporter::update() {
     update_preview();
 }
 
-/// Makes the numbers beside the frames: of a whole layer they are a computation.
+/// Computes the numbers in the background: those of a whole layer take time.
 void Exporter::copy_numbers() {
     if (copying_.valid()) return;
-    if (!desk_.shown() || !desk_.answer->picture) {
-        desk_.session.notice = kNothingToCopy;
+    if (!state_.shown() || !state_.answer->picture) {
+        state_.session.notice = kNothingToCopy;
         return;
     }
     copying_ = in_background(
@@ -226,20 +224,20 @@ void Exporter::copy_numbers() {
 void Exporter::take_numbers() {
     if (!is_ready(copying_)) return;
     const auto found = copying_.get();
-    std::string& notice = desk_.session.notice;
-    desk_.want_frames(1);
+    std::string& notice = state_.session.notice;
+    state_.want_frames(1);
     if (!found || found->empty()) {
         notice = found ? kNothingToCopy : found.error().message;
         return;
     }
     const auto& tables = *found;
-    glfwSetClipboardString(desk_.window, as_tsv(tables[0]).c_str());
+    glfwSetClipboardString(state_.window, as_tsv(tables[0]).c_str());
     notice = "Copied “" + tables[0].name + "”: " + std::to_string(tables[0].values.rows()) + " × " +
              std::to_string(tables[0].values.cols()) + " numbers" +
-             (tables.size() > 1 ? "; the view's other tables can be saved." : ".");
+             (tables.size() > 1 ? "; save the view to get its other tables." : ".");
 }
 
-/// What is being written is waited for: its thread wakes the window.
+/// Waits for a write in progress: its thread wakes the window.
 void Exporter::close() {
     dialog_.close();
     saving_ = {};

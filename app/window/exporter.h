@@ -1,4 +1,4 @@
-// Saving pictures, numbers and workspaces, with a preview and the desktop's dialog, beside the frames.
+// Saves figures, numbers and workspaces in the background, with a preview and the desktop's dialog.
 #pragma once
 
 #include <future>
@@ -16,18 +16,18 @@ namespace headlight {
 
 class Exporter {
 public:
-    explicit Exporter(WindowState& desk) : desk_(desk) {}
+    explicit Exporter(WindowState& state) : state_(state) {}
     ~Exporter() { close(); }
 
-    /// Writes what the save sheet shows to its path, or says there why not.
+    /// Writes what the save sheet shows to its path, or puts the error there.
     void save();
     /// Asks for the path with the desktop's dialog.
     void browse();
-    /// Asks for a file of texts to read the heads over.
+    /// Asks for a file of texts, for corpus statistics.
     void browse_corpus();
-    /// The first table of what is shown, for a spreadsheet.
+    /// Copies the first table of the view, for a spreadsheet.
     void copy_numbers();
-    /// In each turn of the loop: what has ended, and what is to be previewed.
+    /// Takes finished work and starts the preview, once per turn of the loop.
     void update();
 
     /// Whether something is being written or drawn.
@@ -43,14 +43,14 @@ private:
     void take_corpus(const std::string& path);
     void take_dialog();
     void take_saved();
-    void tell(const Status& written, const std::string& path);
+    void report(const Status& written, const std::string& path);
     void take_preview();
     void take_numbers();
     void update_preview();
 
-    WindowState& desk_;
+    WindowState& state_;
     FileDialog dialog_;
-    bool for_corpus_ = false;  // what it was opened for last
+    bool for_corpus_ = false;  // purpose of the last dialog
     std::future<Status> saving_;
     std::string saving_path_;
     std::future<Result<RgbImage>> previewing_;

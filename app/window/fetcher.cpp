@@ -10,45 +10,45 @@
 namespace headlight {
 
 void Fetcher::update() {
-    FetchState& state = desk_.session.of<FetchState>();
+    FetchState& state = state_.session.of<FetchState>();
     if (std::exchange(state.cancel, false) && going_) going_->cancel();
     if (going_ && going_->ended()) take();
     if (state.request && !going_) begin();
-    state.going = going_;  // also in a session that took the other's place
+    state.going = going_;  // also in a session that replaced the old one
 }
 
 void Fetcher::begin() {
-    FetchState& state = desk_.session.of<FetchState>();
+    FetchState& state = state_.session.of<FetchState>();
     const FetchRequest request = *std::exchange(state.request, std::nullopt);
-    state.said.clear();
+    state.error.clear();
     const Status begun = guarded([&] {
         going_ = std::make_shared<Fetching>(request, [] { glfwPostEmptyEvent(); });
         return success();
     });
-    if (!begun) state.said = begun.error().message;
-    desk_.want_frames(1);
+    if (!begun) state.error = begun.error().message;
+    state_.want_frames(1);
 }
 
 void Fetcher::take() {
-    FetchState& state = desk_.session.of<FetchState>();
+    FetchState& state = state_.session.of<FetchState>();
     const auto ended = std::exchange(going_, nullptr);
-    desk_.session.of<ModelMenu>().found_all = false;  // there is one more
-    desk_.want_frames(1);
+    state_.session.of<ModelMenu>().found_all = false;  // a new model is there
+    state_.want_frames(1);
     const Result<Fetched>& fetched = ended->result();
     if (!fetched) {
-        state.said = fetched.error().cancelled ? "" : fetched.error().message;
-        const bool seen = desk_.session.shows(Sheet::models) || desk_.session.shows(Sheet::compared_models);
-        if (!seen) desk_.session.notice = state.said;
+        state.error = fetched.error().cancelled ? "" : fetched.error().message;
+        const bool seen = state_.session.shows(Sheet::models) || state_.session.shows(Sheet::compared_models);
+        if (!seen) state_.session.notice = state.error;
         return;
     }
     state.typed.clear();
-    if (!fetched->note.empty()) desk_.session.notice = fetched->note;
+    if (!fetched->note.empty()) state_.session.notice = fetched->note;
     state.fetched = model_key(fetched->path.string());
     state.name = ended->request().name.repository;
 }
 
 void Fetcher::close() {
-    desk_.session.of<FetchState>().going.reset();
+    state_.session.of<FetchState>().going.reset();
     going_.reset();
 }
 

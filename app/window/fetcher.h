@@ -1,4 +1,4 @@
-// Begins, ends and tells of what is fetched from the Hugging Face hub.
+// Runs downloads from the Hugging Face hub and reports them.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,20 @@ namespace headlight {
 
 class Fetcher {
 public:
-    explicit Fetcher(WindowState& desk) : desk_(desk) {}
+    explicit Fetcher(WindowState& state) : state_(state) {}
 
-    /// In each turn of the loop: what was asked for begins, what has ended is offered, or says why not.
+    /// Starts the requested download, offers a finished one, or reports its failure; once per turn of the
+    /// loop.
     void update();
     bool busy() const { return going_ != nullptr; }
-    /// Cancels what goes on; what has come is kept.
+    /// Cancels the download; what has arrived is kept.
     void close();
 
 private:
     void begin();
     void take();
 
-    WindowState& desk_;
+    WindowState& state_;
     std::shared_ptr<Fetching> going_;
 };
 

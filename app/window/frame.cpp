@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The pictures to start from, read once.
+/// Sample images, read once.
 void show_samples(Pictures& pictures) {
     for (size_t i = 0; i < pictures.samples.size() && !pictures.samples[i].image; ++i) {
         auto image = open_picture(sample_pictures()[i].path);
@@ -34,9 +34,9 @@ void show_samples(Pictures& pictures) {
 
 }  // namespace
 
-/// A graphics card copies a picture to the window in no time, the processor does not.
+/// A GPU copies a picture to the window in no time, a CPU does not.
 void Frame::prepare() {
-    if (const auto parts = desk_.software ? PartialSwap::find() : std::nullopt) kept_.show_by(*parts);
+    if (const auto parts = state_.software ? PartialSwap::find() : std::nullopt) kept_.show_by(*parts);
 }
 
 void Frame::draw() {
@@ -44,17 +44,17 @@ void Frame::draw() {
     screen_.begin_frame();
     update_pictures();
     begin();
-    const ImVec2 size = ImGui::GetIO().DisplaySize, points = desk_.ui->points(size);
+    const ImVec2 size = ImGui::GetIO().DisplaySize, points = state_.ui->points(size);
     const Rect window{0, 0, points.x, points.y};
     draw_views(window);
-    Scene scene = desk_.scene();
+    Scene scene = state_.scene();
     draw_menus(scene, window);
     draw_help(scene, window);
     palette_.draw(scene, window);
-    desk_.ui->draw_focus();
-    desk_.ui->draw_tooltip();
+    state_.ui->draw_focus();
+    state_.ui->draw_tooltip();
     show();
-    ++desk_.frames_drawn;
+    ++state_.frames_drawn;
 }
 
 void Frame::begin() {
@@ -63,23 +63,23 @@ void Frame::begin() {
     point();
     ImGui::NewFrame();
     drawing_ = true;
-    desk_.heat->begin_frame(ImGui::GetIO().DisplaySize);
-    desk_.text.begin_frame();
-    desk_.ui->begin(theme(desk_.session.preferences.dark), screen_.scale());
+    state_.heat->begin_frame(ImGui::GetIO().DisplaySize);
+    state_.text.begin_frame();
+    state_.ui->begin(theme(state_.session.preferences.dark), screen_.scale());
 }
 
-/// In place of where the mouse is by now: where it went, one thing a frame.
+/// Replays the mouse's path, one event per frame, instead of its current position.
 void Frame::point() {
-    const auto seen = desk_.pointer.next();
+    const auto seen = state_.pointer.next();
     if (!seen) return;
-    if (desk_.pointer.waiting()) desk_.want_frames(3);
-    if (IMGUI_VERSION_NUM >= 18700) return;  // keeps the order itself
+    if (state_.pointer.waiting()) state_.want_frames(3);
+    if (IMGUI_VERSION_NUM >= 18700) return;  // it keeps the order itself
     ImGuiIO& io = ImGui::GetIO();
     io.MousePos = {seen->x, seen->y};
     std::copy(seen->down.begin(), seen->down.end(), io.MouseDown);
 }
 
-/// What lies under the sheets. What is pointed at is lit by all views in the next frame.
+/// Draws everything under the sheets. All views highlight what is hovered in the next frame.
 void Frame::draw_views(Rect window) {
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
@@ -89,21 +89,22 @@ void Frame::draw_views(Rect window) {
                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
-    desk_.ui->use_list(ImGui::GetWindowDrawList());
-    desk_.pointed = {};
-    Scene scene = desk_.scene();
+    state_.ui->use_list(ImGui::GetWindowDrawList());
+    state_.pointed = {};
+    Scene scene = state_.scene();
     draw_parts(scene, window);
-    if (std::exchange(desk_.session.selection.hovered, desk_.pointed) != desk_.pointed) desk_.want_frames(1);
+    if (std::exchange(state_.session.selection.hovered, state_.pointed) != state_.pointed)
+        state_.want_frames(1);
     ImGui::End();
 }
 
-ImVec4 Frame::background() const { return as_vec4(theme(desk_.session.preferences.dark).bg1); }
+ImVec4 Frame::background() const { return as_vec4(theme(state_.session.preferences.dark).bg1); }
 
 void Frame::show() {
     ImGui::Render();
     drawing_ = false;
     const bool other_fonts = std::exchange(kept_scale_, screen_.scale()) != screen_.scale();
-    if (std::exchange(desk_.exposed, false) || other_fonts) kept_.forget();
+    if (std::exchange(state_.exposed, false) || other_fonts) kept_.forget();
     shows_other_ = kept_.draw(*ImGui::GetDrawData(), background());
 }
 
@@ -116,7 +117,7 @@ void Frame::give_up() {
 }
 
 void Frame::reload_shaders() {
-    const std::string& folder = desk_.options.shader_dir;
+    const std::string& folder = state_.options.shader_dir;
     if (folder.empty()) return;
     fs::file_time_type newest{};
     std::error_code ignored;
@@ -124,32 +125,32 @@ void Frame::reload_shaders() {
         newest = std::max(newest, fs::last_write_time(file, ignored));
     if (newest == shader_time_) return;
     shader_time_ = newest;
-    const Status done = desk_.heat->reload();
+    const Status done = state_.heat->reload();
     kept_.forget();
-    desk_.session.notice = done ? "Shaders reloaded." : done.error().message;
+    state_.session.notice = done ? "Shaders reloaded." : done.error().message;
 }
 
 void Frame::update_pictures() {
-    const Preferences& p = desk_.session.preferences;
+    const Preferences& p = state_.session.preferences;
     const std::string key = p.colormap + (p.dark ? "d" : "l");
     if (key != std::exchange(colors_key_, key))
-        desk_.colors = Texture::of_colormap(colormap(p.colormap, p.dark));
-    if (!desk_.sentence()) return;
-    Pictures& pictures = desk_.pictures;
-    const auto& picture = desk_.answer->picture;
-    if (!desk_.shown() && desk_.sentence()->model->config.can.read_image) show_samples(pictures);
+        state_.colors = Texture::of_colormap(colormap(p.colormap, p.dark));
+    if (!state_.sentence()) return;
+    Pictures& pictures = state_.pictures;
+    const auto& picture = state_.answer->picture;
+    if (!state_.shown() && state_.sentence()->model->config.can.read_image) show_samples(pictures);
     if (picture && pictures.of_picture != picture->serial.value()) {
         pictures.values = Texture::of_values(picture->levels);
         pictures.row_largest = Texture::of_values({&picture->row_largest, 1});
         pictures.of_picture = picture->serial.value();
     }
-    const SentenceResult& s = *desk_.sentence();
+    const SentenceResult& s = *state_.sentence();
     if (pictures.of_sentence != s.serial.value() && !s.heads.empty()) update_atlas(s);
 }
 
-/// The thumbnails of all heads in one texture, as large as fit.
+/// Builds the thumbnails of all heads in one texture, as large as they fit.
 void Frame::update_atlas(const SentenceResult& s) {
-    Pictures& pictures = desk_.pictures;
+    Pictures& pictures = state_.pictures;
     const int count = isize(s.heads), across = s.model->config.max_heads(),
               down = (count + across - 1) / across;
     int t = narrow<int>(s.heads[0].thumbnail.rows());

@@ -1,4 +1,4 @@
-// One frame of the window.
+// Draws one frame of the window.
 #pragma once
 
 #include <filesystem>
@@ -11,25 +11,25 @@ namespace headlight {
 
 class Frame {
 public:
-    Frame(WindowState& desk, Screen& screen, Palette& palette)
-        : desk_(desk), screen_(screen), palette_(palette) {}
+    Frame(WindowState& state, Screen& screen, Palette& palette)
+        : state_(state), screen_(screen), palette_(palette) {}
 
-    /// Behind Screen::prepare.
+    /// Call after Screen::prepare.
     void prepare();
     void draw();
     /// Ends a frame that threw, so that the next one can begin.
     void give_up();
-    /// Reads the shaders again where their folder was named and one of them changed.
+    /// Reloads the shaders if their folder was given and one of them changed.
     void reload_shaders();
-    /// The next frame draws the whole window anew.
-    void draw_all_anew() { kept_.forget(); }
-    /// Shows what the last frame drew, where that is other than what the window shows.
+    /// Makes the next frame redraw the whole window.
+    void redraw_all() { kept_.forget(); }
+    /// Presents the last frame if it differs from the window.
     void present() {
-        if (shows_other_ && kept_.show(desk_.window)) desk_.want_frames(1);
+        if (shows_other_ && kept_.show(state_.window)) state_.want_frames(1);
     }
-    /// How much of the window the last frame drew anew, 0 … 1; the rest was as before.
-    float drawn_anew() const { return kept_.drawn(); }
-    /// How many of its pixels are not those of a frame that is drawn as a whole.
+    /// The share of the window that the last frame redrew, 0 … 1.
+    float redrawn() const { return kept_.drawn(); }
+    /// The number of its pixels that differ from a full redraw.
     size_t wrong_pixels() const;
 
 private:
@@ -41,15 +41,15 @@ private:
     void show();
     ImVec4 background() const;
 
-    WindowState& desk_;
+    WindowState& state_;
     Screen& screen_;
     Palette& palette_;
     std::string colors_key_;
     std::filesystem::file_time_type shader_time_{};
     KeptFrame kept_;
     bool shows_other_ = true;
-    float kept_scale_ = 0;  // at which it was drawn: fonts are loaded for one
-    bool drawing_ = false;  // between the begin and the end of Dear ImGui's frame
+    float kept_scale_ = 0;  // scale at which it was drawn; fonts are loaded for one
+    bool drawing_ = false;  // between begin and end of Dear ImGui's frame
 };
 
 }  // namespace headlight

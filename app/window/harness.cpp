@@ -17,11 +17,11 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLookAgain = 0.05f;  // seconds between frames while something is computed for a screenshot
-constexpr double kGiveUp = 120;      // seconds until a window that does not settle is given up
+constexpr float kLookAgain = 0.05f;  // seconds between frames while a screenshot waits for results
+constexpr double kGiveUp = 120;      // seconds until a window that does not settle times out
 
-/// The i-th of places that fill the unit square evenly: van der Corput's sequences to bases 2 and 3 (Halton
-/// 1960).
+/// Returns the i-th point of a sequence that fills the unit square evenly: van der Corput's sequences to
+/// bases 2 and 3 (Halton 1960).
 ImVec2 halton(int i) {
     const auto reversed = [](int n, int base) {
         double out = 0, digit = 1;
@@ -33,25 +33,26 @@ ImVec2 halton(int i) {
 
 }  // namespace
 
-/// Nothing is being computed, opened, written or fetched.
+/// Whether nothing is being computed, opened, written or fetched.
 bool Harness::quiet() const {
-    return desk_.answer && !desk_.worker->busy() && !desk_.worker->opening() && !desk_.answer->measures() &&
-           !exporter_.busy() && !fetcher_.busy() && !desk_.session.of<FetchState>().request;
+    return state_.answer && !state_.worker->busy() && !state_.worker->opening() &&
+           !state_.answer->measures() && !exporter_.busy() && !fetcher_.busy() &&
+           !state_.session.of<FetchState>().request;
 }
 
 bool Harness::settled() const {
-    const auto& answer = desk_.answer;
-    const bool models = desk_.session.shows(Sheet::models) || desk_.session.shows(Sheet::compared_models);
-    return quiet() && gave_all() && (!models || desk_.session.of<ModelMenu>().found_all) &&
-           desk_.frames_drawn > 4 && desk_.frames_wanted <= 0 &&
-           (!desk_.shown() || answer->cell || !answer->picture);
+    const auto& answer = state_.answer;
+    const bool models = state_.session.shows(Sheet::models) || state_.session.shows(Sheet::compared_models);
+    return quiet() && gave_all() && (!models || state_.session.of<ModelMenu>().found_all) &&
+           state_.frames_drawn > 4 && state_.frames_wanted <= 0 &&
+           (!state_.shown() || answer->cell || !answer->picture);
 }
 
 const CommandLine* Harness::next_command() {
     if (gave_all()) return nullptr;
-    desk_.want_frames(1);
-    if (!quiet() || desk_.frames_drawn <= 1) return nullptr;
-    return worker_link_.take_answer() ? nullptr : &lines_[taken_];  // what came since is drawn first
+    state_.want_frames(1);
+    if (!quiet() || state_.frames_drawn <= 1) return nullptr;
+    return worker_link_.take_answer() ? nullptr : &lines_[taken_];  // draws the new answer first
 }
 
 void Harness::take_command() {
@@ -59,12 +60,12 @@ void Harness::take_command() {
     ++taken_;
 }
 
-/// Notes what stands on the screen after the command that was taken last.
+/// Records the texts on screen after the last command.
 void Harness::list_texts() {
-    if (desk_.options.list_texts.empty() || taken_ == 0) return;
+    if (state_.options.list_texts.empty() || taken_ == 0) return;
     const auto corners = [](const ImVec4& r) { return Json{r.x, r.y, r.z, r.w}; };
     Json texts = Json::array();
-    for (const DrawnText& d : desk_.text.drawn())
+    for (const DrawnText& d : state_.text.drawn())
         texts.push_back({{"text", d.text},
                          {"box", corners(d.box)},
                          {"angle", d.angle},
@@ -81,67 +82,67 @@ Result<bool> Harness::screenshot() {
     if (settled() && !worker_link_.take_answer()) {
         TRY_STATUS(take_screenshot());
         list_texts();
-        if (!desk_.options.list_texts.empty()) TRY_STATUS(write_file(desk_.options.list_texts, texts_));
+        if (!state_.options.list_texts.empty()) TRY_STATUS(write_file(state_.options.list_texts, texts_));
         return true;
     }
     if (glfwGetTime() > kGiveUp)
         return Error{"The window did not settle within two minutes; try a smaller model or a shorter text."};
-    glFinish();  // else frames that nobody sees are queued faster than they are drawn
-    if (desk_.frames_drawn < 5)
-        desk_.want_frames(1);
+    glFinish();  // else frames queue up faster than they are drawn
+    if (state_.frames_drawn < 5)
+        state_.want_frames(1);
     else
-        desk_.ui->wake_after = kLookAgain;
+        state_.ui->wake_after = kLookAgain;
     return false;
 }
 
 Result<bool> Harness::after_frame(double began) {
-    if (!desk_.options.screenshot.empty()) return screenshot();
-    if (desk_.options.frames == 0 && desk_.options.report.empty()) return false;
-    if (first_picture_ == 0 && desk_.pictures.of_picture) {
+    if (!state_.options.screenshot.empty()) return screenshot();
+    if (state_.options.frames == 0 && state_.options.report.empty()) return false;
+    if (first_picture_ == 0 && state_.pictures.of_picture) {
         glFinish();
         first_picture_ = glfwGetTime();
     }
-    if (desk_.options.frames && settled() && !worker_link_.take_answer()) {
+    if (state_.options.frames && settled() && !worker_link_.take_answer()) {
         print_frame_times();
         return true;
     }
-    if (desk_.options.frames) desk_.want_frames(desk_.worker->busy() || desk_.frames_drawn < 5 ? 1 : 0);
+    if (state_.options.frames) state_.want_frames(state_.worker->busy() || state_.frames_drawn < 5 ? 1 : 0);
     note_times(began);
     return false;
 }
 
 void Harness::note_times(double began) {
-    glFinish();  // a time is that of what was drawn, not of what was queued
-    const bool shown =
-        desk_.sentence() && desk_.sentence()->text == desk_.fields.sentence.text() && !desk_.worker->busy();
-    if (desk_.key_at > 0 && shown) {
-        latencies_.push_back(glfwGetTime() - desk_.key_at);
-        answers_.push_back(std::max(0.0, worker_link_.answered_at() - desk_.key_at));
-        desk_.key_at = 0;
+    glFinish();  // times drawing, not queuing
+    const bool shown = state_.sentence() && state_.sentence()->text == state_.fields.sentence.text() &&
+                       !state_.worker->busy();
+    if (state_.key_at > 0 && shown) {
+        latencies_.push_back(glfwGetTime() - state_.key_at);
+        answers_.push_back(std::max(0.0, worker_link_.answered_at() - state_.key_at));
+        state_.key_at = 0;
     }
-    if (desk_.options.report.empty()) return;
+    if (state_.options.report.empty()) return;
     frame_times_.push_back(glfwGetTime() - began);
-    drawn_anew_.push_back(frame_.drawn_anew());
-    if (desk_.options.check_frames) wrong_pixels_ += frame_.wrong_pixels();
+    redrawn_.push_back(frame_.redrawn());
+    if (state_.options.check_frames) wrong_pixels_ += frame_.wrong_pixels();
     write_report();
 }
 
 Status Harness::take_screenshot() {
     int width = 0, height = 0;
-    glfwGetFramebufferSize(desk_.window, &width, &height);
+    glfwGetFramebufferSize(state_.window, &width, &height);
     std::vector<unsigned char> pixels;
     {
-        const Framebuffer target(width, height);  // of its own: a hidden window's pixels are nobody's
+        const Framebuffer target(width, height);  // its own: the pixels of a hidden window are undefined
         frame_.draw();
         pixels = target.pixels();
     }
-    const std::filesystem::path path(desk_.options.screenshot);
+    const std::filesystem::path path(state_.options.screenshot);
     return write_page(path, {{double(width), double(height), 96}, [&](Canvas& canvas) {
                                  cairo_surface_t* image = cairo_image_surface_create_for_data(
                                      pixels.data(), CAIRO_FORMAT_RGB24, width, height, width * 4);
                                  cairo_t* cairo = canvas.cairo();
                                  cairo_translate(cairo, 0, height);
-                                 cairo_scale(cairo, 1, -1);  // OpenGL's rows run upwards
+                                 cairo_scale(cairo, 1, -1);  // OpenGL's rows run bottom to top
                                  cairo_set_source_surface(cairo, image, 0, 0);
                                  cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
                                  cairo_paint(cairo);
@@ -149,20 +150,20 @@ Status Harness::take_screenshot() {
                              }});
 }
 
-/// On what answers to the mouse in the view, each far from the one before, so that every frame is in another
-/// cell.
+/// Moves the pointer over the controls of the view, each far from the last, so that every frame hovers
+/// another cell.
 std::vector<ImVec2> Harness::places_to_point_at() const {
     constexpr int kTried = 100'000;
     constexpr float kApart = 40;
     std::vector<ImVec2> out;
-    const auto center = desk_.ui->widgets.find("center");
-    if (center == desk_.ui->widgets.end()) return out;
+    const auto center = state_.ui->widgets.find("center");
+    if (center == state_.ui->widgets.end()) return out;
     Rect room = center->second;
     take_top(room, size::view_header);  // the view's controls
     std::vector<Rect> answering;
-    for (const auto& [path, r] : desk_.ui->widgets)
+    for (const auto& [path, r] : state_.ui->widgets)
         if (path != "center" && room.contains(r.middle())) answering.push_back(r);
-    for (int i = 1; i < kTried && int(out.size()) < desk_.options.frames; ++i) {
+    for (int i = 1; i < kTried && int(out.size()) < state_.options.frames; ++i) {
         const ImVec2 at = halton(i), place{room.x + at.x * room.w, room.y + at.y * room.h};
         const bool answers =
             std::any_of(answering.begin(), answering.end(), [&](Rect r) { return r.contains(place); });
@@ -174,7 +175,7 @@ std::vector<ImVec2> Harness::places_to_point_at() const {
 
 Harness::FrameTimes Harness::measure_frames(const std::function<void(int)>& before) {
     std::vector<double> times;
-    for (int i = 0; i < desk_.options.frames; ++i) {
+    for (int i = 0; i < state_.options.frames; ++i) {
         const double begin = glfwGetTime();
         before(i);
         worker_link_.take_answer();
@@ -188,15 +189,15 @@ Harness::FrameTimes Harness::measure_frames(const std::function<void(int)>& befo
     return {times[times.size() / 2], times[times.size() * 95 / 100]};
 }
 
-/// GLFW's clock starts with glfwInit, the first thing that the window does.
+/// GLFW's clock starts with glfwInit, the window's first call.
 void Harness::print_frame_times() {
     const std::vector<ImVec2> places = places_to_point_at();
     const auto move = [&](int i) {
         if (places.empty()) return;
-        const ImVec2 at = desk_.ui->pixels(places[size_t(i) % places.size()]);
-        desk_.pointer.move(double(at.x), double(at.y));
+        const ImVec2 at = state_.ui->pixels(places[size_t(i) % places.size()]);
+        state_.pointer.move(double(at.x), double(at.y));
     };
-    const FrameTimes anew = measure_frames([&](int) { frame_.draw_all_anew(); });
+    const FrameTimes anew = measure_frames([&](int) { frame_.redraw_all(); });
     const FrameTimes rest = measure_frames([](int) {}), moving = measure_frames(move);
     Json out{{"start_ms", first_picture_ * 1e3}, {"places", places.size()}};
     const auto note = [&](const std::string& name, const FrameTimes& t) {
@@ -211,20 +212,20 @@ void Harness::print_frame_times() {
 }
 
 void Harness::write_report() {
-    Json root = window_report(desk_);
+    Json root = window_report(state_);
     root["latencies"] = latencies_;
     root["answers"] = answers_;
     root["frame_times"] = frame_times_;
-    root["drawn_anew"] = drawn_anew_;
-    if (desk_.options.check_frames) root["wrong_pixels"] = wrong_pixels_;
-    if (desk_.options.report_texts)
-        for (const DrawnText& drawn : desk_.text.drawn()) root["texts"].push_back(drawn.text);
-    if (desk_.session.shows(Sheet::palette))
+    root["redrawn"] = redrawn_;
+    if (state_.options.check_frames) root["wrong_pixels"] = wrong_pixels_;
+    if (state_.options.report_texts)
+        for (const DrawnText& drawn : state_.text.drawn()) root["texts"].push_back(drawn.text);
+    if (state_.session.shows(Sheet::palette))
         for (const Offer& offer : palette_.offers()) root["palette"].push_back(offer.label);
-    const auto out = OutputFile::create(desk_.options.report);
+    const auto out = OutputFile::create(state_.options.report);
     if (!out) return;
     (*out)->write(json_text(root));
-    if (const Status written = (*out)->commit(); !written) desk_.options.report.clear();
+    if (const Status written = (*out)->commit(); !written) state_.options.report.clear();
 }
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// What documents and tests ask of the window: commands at the start, a picture, the time of frames, a report.
+// Serves documents and tests: commands at the start, screenshots, frame times, reports.
 #pragma once
 
 #include <functional>
@@ -13,25 +13,25 @@ namespace headlight {
 
 class Harness {
 public:
-    Harness(WindowState& desk, Frame& frame, WorkerLink& worker_link, Exporter& exporter, Fetcher& fetcher,
+    Harness(WindowState& state, Frame& frame, WorkerLink& worker_link, Exporter& exporter, Fetcher& fetcher,
             Palette& palette)
-        : desk_(desk),
+        : state_(state),
           frame_(frame),
           worker_link_(worker_link),
           exporter_(exporter),
           fetcher_(fetcher),
           palette_(palette) {
-        if (desk.options.report_texts || !desk.options.list_texts.empty()) desk.text.note_drawn();
+        if (state.options.report_texts || !state.options.list_texts.empty()) state.text.note_drawn();
     }
 
-    /// Commands that are carried out one after another, each when what the last one asked for is there.
+    /// Runs commands one after another, each when the result of the last one is there.
     void give(std::vector<CommandLine> lines) { lines_ = std::move(lines); }
-    /// The next of them, where it is time; null: none.
+    /// The next command if it is due, else null.
     const CommandLine* next_command();
     void take_command();
 
-    /// Notes the times of the frame that was begun at `began`, or takes what was asked for; true when that
-    /// was all.
+    /// Records the times of the frame begun at `began`, or takes the screenshot or measurement that was
+    /// requested; true when all requests are done.
     Result<bool> after_frame(double began);
 
 private:
@@ -44,14 +44,14 @@ private:
     struct FrameTimes {
         double median, p95;  // seconds
     };
-    /// The times of frames that follow one another; `before` is called at the beginning of each.
+    /// Times consecutive frames; `before` is called at the beginning of each.
     FrameTimes measure_frames(const std::function<void(int)>& before);
     std::vector<ImVec2> places_to_point_at() const;
     void print_frame_times();
     void note_times(double began);
     void write_report();
 
-    WindowState& desk_;
+    WindowState& state_;
     Frame& frame_;
     WorkerLink& worker_link_;
     Exporter& exporter_;
@@ -64,7 +64,7 @@ private:
     std::vector<double> answers_,
         latencies_;                    // seconds from key press to the numbers, and to the finished frame
     size_t wrong_pixels_ = 0;          // of all frames
-    std::vector<float> drawn_anew_;    // of each frame, its share of the window
+    std::vector<float> redrawn_;       // share of the window redrawn, by frame
     std::vector<double> frame_times_;  // seconds of each frame drawn, while a report is written
 };
 

@@ -1,4 +1,4 @@
-// Title and tabs above the center, and the two bars that are opened beside them.
+// Draws title and tabs above the center, and the links that open the two bars.
 #include "window/header.h"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLeastGap = 9, kUsualGap = 28, kGapBeforeList = 14;  // between tabs
-constexpr float kListSides = 38;                                     // what a list is wider than its words
-constexpr float kLinkGap = 20, kLeastTitle = 144, kUnderline = 2;
-constexpr float kLeastTabs = 124;  // a list of them
-constexpr float kTitleFrom = 820;  // of so wide a header on
+constexpr float kMinGap = 9, kUsualGap = 28, kGapBeforeList = 14;  // between tabs
+constexpr float kListSides = 38;                                   // a list is wider than its text by this
+constexpr float kLinkGap = 20, kMinTitle = 144, kUnderline = 2;
+constexpr float kMinTabs = 124;    // width kept for tabs, if only as a list
+constexpr float kTitleFrom = 820;  // title from this header width on
 
-/// The tabs of a model, those that say nothing of it behind the others; those from `shown` on have no room
-/// and stand in a list.
+/// Orders the tabs of a model, those without content for it last; those from `shown` on do not fit and go
+/// into a list.
 struct Tabs {
     std::vector<const View*> views;
     size_t shown = 0;
@@ -42,10 +42,10 @@ Tabs arrange_tabs(Scene& s, float room) {
     std::stable_partition(tabs.views.begin(), tabs.views.end(),
                           [&](const View* v) { return !v->missing(*s.model()); });
     const auto count = float(tabs.views.size());
-    const bool fits = all + count * kLeastGap <= room;
+    const bool fits = all + count * kMinGap <= room;
     tabs.gap = fits ? std::min((room - all) / count, kUsualGap) : kGapBeforeList;
     tabs.shown = fits ? tabs.views.size() : 0;
-    float used = widest + kListSides;  // the list behind them
+    float used = widest + kListSides;  // the list of the rest
     while (tabs.shown < tabs.views.size()) {
         used += ui.text.width(kBody, tabs.views[tabs.shown]->name) + tabs.gap;
         if (used > room) break;
@@ -54,7 +54,7 @@ Tabs arrange_tabs(Scene& s, float room) {
     return tabs;
 }
 
-/// Returns the tab's width.
+/// Draws a tab and returns its width.
 float draw_tab(Scene& s, Rect row, float x, const View& view, bool on) {
     Ui& ui = s.ui;
     const float width = ui.text.width(kBody, view.name);
@@ -73,7 +73,7 @@ float draw_tab(Scene& s, Rect row, float x, const View& view, bool on) {
     return width;
 }
 
-/// The list of the tabs that have no room.
+/// Draws the list of tabs that do not fit.
 void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& shown) {
     if (tabs.shown == tabs.views.size()) return;
     std::vector<std::string> names;
@@ -90,14 +90,14 @@ void draw_more(Scene& s, float x, float middle, const Tabs& tabs, const View& sh
     if (!view.missing(*s.model())) s.send(std::string("view ") + view.key);
 }
 
-/// How much room the links at the right take.
+/// Returns the width of the links at the right.
 float links_width(Scene& s) {
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return 0;
     const float intervene = s.ui.text.width(kCaption, "Intervene") + kLinkGap;
     return intervene + (offers_generation(s) ? s.ui.text.width(kCaption, "Generate") + kLinkGap : 0);
 }
 
-/// Intervene and Generate.
+/// Draws the links Intervene and Generate.
 void draw_links(Scene& s, float right, float middle) {
     Ui& ui = s.ui;
     if (!s.sentence() || !s.sentence()->trace->has_weights()) return;
@@ -115,14 +115,14 @@ void draw_links(Scene& s, float right, float middle) {
 
 void draw_header(Scene& s, Rect r, const View& shown) {
     Ui& ui = s.ui;
-    const bool titled = r.w >= kTitleFrom;  // the list at the left says which head it is, too
+    const bool titled = r.w >= kTitleFrom;  // the head list at the left names the head too
     float x = r.x + (titled ? gap::wide : gap::large);
     if (titled) {
         const float title = ui.text.draw(x, r.middle_y(), kTitle, ui.colors->t1, view_title(s, shown));
-        x += std::max(kLeastTitle, title + gap::wide);
+        x += std::max(kMinTitle, title + gap::wide);
     }
     const float right = r.right() - gap::wide - (s.of<InspectorState>().handle ? gap::small : 0);
-    const bool links = right - links_width(s) - x >= kLeastTabs;  // else their commands are left
+    const bool links = right - links_width(s) - x >= kMinTabs;  // else only their commands remain
     const Tabs tabs = arrange_tabs(s, right - (links ? links_width(s) : 0) - x);
     for (size_t i = 0; i < tabs.shown; ++i)
         x += draw_tab(s, r, x, *tabs.views[i], tabs.views[i] == &shown) + tabs.gap;

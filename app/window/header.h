@@ -5,7 +5,7 @@
 
 namespace headlight {
 
-/// Title and tabs of the view that is shown, in a row; tabs that have no room stand in a list.
+/// Draws title and tabs of the view in a row; tabs that do not fit go into a list.
 void draw_header(Scene& s, Rect row, const View& shown);
 
 }  // namespace headlight

@@ -12,13 +12,13 @@ namespace headlight {
 
 namespace {
 
-constexpr float kLine = 24, kLeastLine = 17, kTop = 64, kPad = 24, kFoot = 40, kBetween = 36;
+constexpr float kLine = 24, kMinLine = 17, kTop = 64, kPad = 24, kFoot = 40, kBetween = 36;
 
 float height_of(const HelpGroup& group, float line) {
-    return line * (float(group.lines.size()) + 2);  // a heading, and what parts it from the next
+    return line * (float(group.lines.size()) + 2);  // a heading, and the gap to the next group
 }
 
-/// How many groups stand in the left of two columns, so that both are about as high.
+/// The number of groups in the left of two columns, to balance their heights.
 size_t split(const std::vector<HelpGroup>& groups) {
     float all = 0, left = 0;
     for (const HelpGroup& g : groups) all += height_of(g, 1);
@@ -28,7 +28,7 @@ size_t split(const std::vector<HelpGroup>& groups) {
     return count;
 }
 
-/// Some groups under each other, as wide as their widest keys and words.
+/// Draws groups one below the other, as wide as their widest keys and help.
 struct HelpColumn {
     std::span<const HelpGroup> groups;
     float keys = 0, words = 0;
@@ -74,7 +74,7 @@ void draw_help(Scene& s, Rect window) {
         return kTop + std::max(left.height(line), right.height(line)) + kFoot;
     };
     float line = kLine;
-    while (line > kLeastLine && high(line) > window.h) line -= 1;
+    while (line > kMinLine && high(line) > window.h) line -= 1;
     const float w = 2 * kPad + left.width() + kBetween + right.width(), h = high(line);
     const Rect r{ui.whole(window.middle_x() - w / 2), ui.whole(std::max(0.0f, window.middle_y() - h / 2)), w,
                  h};
@@ -83,12 +83,12 @@ void draw_help(Scene& s, Rect window) {
     const float x = r.x + kPad, top = r.y + kTop;
     ui.text.draw(x, r.y + 32, kTitle, ui.colors->t1, "Keys");
     ui.text.draw_right(r.right() - kPad, r.y + 32, kCaption, ui.colors->t3,
-                       "Ctrl+K finds every command, with a key or without");
+                       "Ctrl+K finds every command, even those without a key");
     left.draw(ui, x, top, line);
     right.draw(ui, x + left.width() + kBetween, top, line);
     ui.text.draw(x, r.bottom() - 24, kCaption, ui.colors->t3,
-                 "Any letter types into the text. Arrows and digits act while no text has the keyboard; Esc "
-                 "leaves it.");
+                 "Letters type into the text. Arrows and digits are commands while no text field has focus; "
+                 "Esc leaves the field.");
 }
 
 }  // namespace headlight

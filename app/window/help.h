@@ -1,4 +1,4 @@
-// F1: what keys do, from the table of commands.
+// F1: lists what keys do, from the table of commands.
 #pragma once
 
 #include "parts/scene.h"

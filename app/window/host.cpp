@@ -11,33 +11,33 @@
 namespace headlight {
 
 void WindowHost::set_text(TextName which, const std::string& text) {
-    field(which).replace(text, desk_.session.document.history);
+    field(which).replace(text, state_.session.document.history);
 }
 
-/// What was typed since the last question is a part of the text that is edited.
+/// Counts what was typed since the last call as part of the edited text.
 bool WindowHost::apply(const TextEdit& edit) {
-    Document& d = desk_.session.document;
-    note_texts(d, desk_.fields);
-    return apply_edit(d, desk_.fields, edit);
+    Document& d = state_.session.document;
+    note_texts(d, state_.fields);
+    return apply_edit(d, state_.fields, edit);
 }
 
-bool WindowHost::typing() const { return desk_.fields.typed() != nullptr; }
+bool WindowHost::typing() const { return state_.fields.typed() != nullptr; }
 
-/// The text fields that are there, in the order of Tab.
+/// The visible text fields, in Tab order.
 std::vector<TextField*> WindowHost::shown_fields() {
-    std::vector<TextField*> out{&desk_.fields.sentence};
-    if (!desk_.sentence()) return out;
-    if (reads_two_texts(desk_.sentence()->model->config)) out.push_back(&desk_.fields.second);
-    if (desk_.ui->widgets.count("other")) out.push_back(&desk_.fields.other);
+    std::vector<TextField*> out{&state_.fields.sentence};
+    if (!state_.sentence()) return out;
+    if (reads_two_texts(state_.sentence()->model->config)) out.push_back(&state_.fields.second);
+    if (state_.ui->widgets.count("other")) out.push_back(&state_.fields.other);
     return out;
 }
 
-/// Goes through the texts, then through the controls and back; in a sheet through its controls.
+/// Moves through the texts, then through the controls and back; in a sheet through its controls.
 void WindowHost::move_focus(int by) {
-    Ui& ui = *desk_.ui;
-    Fields& fields = desk_.fields;
-    desk_.want_frames(2);
-    if (desk_.session.sheet) {
+    Ui& ui = *state_.ui;
+    Fields& fields = state_.fields;
+    state_.want_frames(2);
+    if (state_.session.sheet) {
         if (!ui.move_focus(by)) ui.move_focus(by);
         return;
     }
@@ -52,36 +52,36 @@ void WindowHost::move_focus(int by) {
 }
 
 void WindowHost::press_focus() {
-    desk_.ui->press_focused();
-    desk_.want_frames(2);
+    state_.ui->press_focused();
+    state_.want_frames(2);
 }
 
 void WindowHost::step_focus(int by) {
-    desk_.ui->step_focused(by);
-    desk_.want_frames(2);
+    state_.ui->step_focused(by);
+    state_.want_frames(2);
 }
 
 bool WindowHost::show_picture(const std::string& path) {
-    return desk_.sentence() && give_picture(desk_.session, *desk_.sentence()->model, path);
+    return state_.sentence() && give_picture(state_.session, *state_.sentence()->model, path);
 }
 
-Status WindowHost::show_config(const std::string& path) { return give_config(desk_.session, path); }
+Status WindowHost::show_config(const std::string& path) { return give_config(state_.session, path); }
 
 Status WindowHost::show_corpus(const std::string& path) {
-    return give_corpus(desk_.session, desk_.sentence() ? desk_.sentence()->model.get() : nullptr, path);
+    return give_corpus(state_.session, state_.sentence() ? state_.sentence()->model.get() : nullptr, path);
 }
 
-/// What a window left that did not end as it should is opened as new: it has no file of its own.
+/// Opens a recovered workspace as new: it has no file of its own.
 void WindowHost::open_workspace(const std::string& path) {
-    const bool left = path == desk_.session.document.left_workspace;
+    const bool left = path == state_.session.document.left_workspace;
     if (!worker_link_.open_workspace_file(path) || !left) return;
-    desk_.session.document.workspace.clear();
-    desk_.session.notice = "Opened the workspace of the window that did not close properly.";
+    state_.session.document.workspace.clear();
+    state_.session.notice = "Recovered the workspace of the window that crashed.";
     autosave_.drop_left();
 }
 
-void WindowHost::copy_text(const std::string& text) { glfwSetClipboardString(desk_.window, text.c_str()); }
+void WindowHost::copy_text(const std::string& text) { glfwSetClipboardString(state_.window, text.c_str()); }
 
-void WindowHost::close_window() { glfwSetWindowShouldClose(desk_.window, GLFW_TRUE); }
+void WindowHost::close_window() { glfwSetWindowShouldClose(state_.window, GLFW_TRUE); }
 
 }  // namespace headlight

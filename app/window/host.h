@@ -1,4 +1,4 @@
-// What commands need of the window.
+// Implements what commands need of the window.
 #pragma once
 
 #include "window/autosave.h"
@@ -9,21 +9,21 @@ namespace headlight {
 
 class WindowHost final : public Host {
 public:
-    WindowHost(WindowState& desk, WorkerLink& worker_link, Exporter& exporter, Autosave& autosave)
-        : desk_(desk), worker_link_(worker_link), exporter_(exporter), autosave_(autosave) {}
+    WindowHost(WindowState& state, WorkerLink& worker_link, Exporter& exporter, Autosave& autosave)
+        : state_(state), worker_link_(worker_link), exporter_(exporter), autosave_(autosave) {}
 
     void set_text(TextName which, const std::string& text) override;
     const std::string& text(TextName which) override { return field(which).text(); }
     bool apply(const TextEdit& edit) override;
     void show_texts() override { worker_link_.show_texts(); }
     bool typing() const override;
-    void focus_text(TextName which) override { desk_.fields.focus(field(which)); }
-    void leave_texts() override { desk_.fields.leave(); }
-    bool has_focus() const override { return !desk_.ui->focus().empty(); }
+    void focus_text(TextName which) override { state_.fields.focus(field(which)); }
+    void leave_texts() override { state_.fields.leave(); }
+    bool has_focus() const override { return !state_.ui->focus().empty(); }
     void move_focus(int by) override;
     void press_focus() override;
     void step_focus(int by) override;
-    void drop_focus() override { desk_.ui->drop_focus(); }
+    void drop_focus() override { state_.ui->drop_focus(); }
     bool show_picture(const std::string& path) override;
     Status show_config(const std::string& path) override;
     Status show_corpus(const std::string& path) override;
@@ -37,10 +37,10 @@ public:
     void close_window() override;
 
 private:
-    TextField& field(TextName which) { return desk_.fields.of(which); }
+    TextField& field(TextName which) { return state_.fields.of(which); }
     std::vector<TextField*> shown_fields();
 
-    WindowState& desk_;
+    WindowState& state_;
     WorkerLink& worker_link_;
     Exporter& exporter_;
     Autosave& autosave_;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kSizes[] = {16, 32, 48, 64, 128};
 
-/// Red, green, blue and alpha of a pixel whose colors Cairo has multiplied by alpha.
+/// Red, green, blue and alpha of a pixel whose colors Cairo premultiplied by alpha.
 void add_pixel(std::vector<unsigned char>& out, uint32_t argb) {
     const uint32_t alpha = argb >> 24;
     for (const int shift : {16, 8, 0}) {
@@ -34,7 +34,7 @@ cairo_status_t read_piece(void* rest, unsigned char* into, unsigned int length) 
     return CAIRO_STATUS_SUCCESS;
 }
 
-/// [size, size, 4]; empty where the picture is not one of that size.
+/// [size, size, 4]; empty if the picture has another size.
 std::vector<unsigned char> icon_pixels(int size) {
     std::vector<unsigned char> out;
     std::string_view png = embedded_file("assets/desktop/headlight-" + std::to_string(size) + ".png");

@@ -1,12 +1,11 @@
-// The program's icon, as desktops show it beside a window's name.
+// The program's icon, as desktops show it for the window.
 #pragma once
 
 struct GLFWwindow;
 
 namespace headlight {
 
-/// Gives the window the icons of assets/desktop in all sizes. Nothing where the desktop takes none of
-/// windows.
+/// Sets the icons of assets/desktop in all sizes. Does nothing if the desktop takes none from windows.
 void set_window_icon(GLFWwindow* window);
 
 }  // namespace headlight

@@ -9,7 +9,7 @@
 
 #include <deque>
 
-extern "C" {  // as in glfw3native.h, which wants the headers of extensions too
+extern "C" {  // as in glfw3native.h, which also needs the headers of extensions
 Display* glfwGetX11Display(void);
 Window glfwGetX11Window(GLFWwindow* window);
 }
@@ -20,14 +20,14 @@ namespace {
 
 using Convert = Bool (*)(Display*, XEvent*, xEvent*);
 
-/// Xlib's hook takes no data of ours: there is one keyboard.
+/// Xlib's hook takes no user data: there is one keyboard.
 struct Held {
-    Convert press = nullptr, release = nullptr;  // Xlib's own
+    Convert press = nullptr, release = nullptr;  // Xlib's original functions
     std::deque<XEvent> events;
     ::Window window = 0;
 } held;
 
-/// Called while Xlib reads: keeps the event, and leaves one in its place that wakes GLFW and says nothing.
+/// Xlib calls this while reading: keeps the event and returns one that only wakes GLFW.
 Bool hold(Display* display, XEvent* event, xEvent* wire) {
     const bool press = (wire->u.u.type & 0x7F) == KeyPress;
     if (!(press ? held.press : held.release)(display, event, wire)) return False;
@@ -56,7 +56,7 @@ void KeyGate::let_pass() {
         XEvent event = held.events.front();
         held.events.pop_front();
         if (!XFilterEvent(&event, None)) XPutBackEvent(display, &event);
-        glfwPollEvents();  // one at a time, so that they keep their order
+        glfwPollEvents();  // one at a time, to keep their order
     }
 }
 

@@ -1,4 +1,4 @@
-// Between the keyboard and GLFW under X11: a key that an input method takes (to compose a Chinese word, a
+// Offers each key to the input method before GLFW under X11: a key it takes (to compose a Chinese word, a
 // dead accent) is never pressed.
 #pragma once
 
@@ -6,14 +6,14 @@ struct GLFWwindow;
 
 namespace headlight {
 
-/// GLFW reports each key press before it knows whether the input method takes it: while a word is composed,
-/// Backspace and arrows would edit the text behind it too. So key events are held back as they come from the
-/// X server, offered to the input method first, and given to GLFW only where it does not take them. What it
-/// gives back later reaches GLFW by itself. Without X11 this does nothing.
+/// GLFW reports a key press before it knows whether the input method takes it, so Backspace and arrows would
+/// edit the text while a word is composed. KeyGate holds key events back as they come from the X server,
+/// offers them to the input method, and gives GLFW only those it does not take. What the input method sends
+/// later reaches GLFW by itself. Does nothing without X11.
 class KeyGate {
 public:
     void install(GLFWwindow* window);
-    /// Lets the keys pass that came during the last poll of events. Call after each.
+    /// Releases the keys of the last poll of events. Call after each.
     void let_pass();
 
 private:

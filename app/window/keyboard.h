@@ -1,4 +1,4 @@
-// Keys and drops become commands; what no command takes is typed.
+// Turns keys and drops into commands; types what no command takes.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@ namespace headlight {
 
 class Keyboard {
 public:
-    /// `act`: carries a command out, or leaves its reason in the notice.
-    Keyboard(WindowState& desk, Host& host, Palette& palette, std::function<void(const CommandLine&)> act)
-        : desk_(desk), host_(host), palette_(palette), act_(std::move(act)) {}
+    /// `act` runs a command, or puts its reason into the notice.
+    Keyboard(WindowState& state, Host& host, Palette& palette, std::function<void(const CommandLine&)> act)
+        : state_(state), host_(host), palette_(palette), act_(std::move(act)) {}
 
-    /// One key after another, in the order in which they were pressed; what a key does, it does not type too.
+    /// Handles keys in the order in which they were pressed; a key that runs a command types nothing.
     void handle();
 
 private:
@@ -27,7 +27,7 @@ private:
     bool types_path() const;
     void wake_for_field(bool pressed);
 
-    WindowState& desk_;
+    WindowState& state_;
     Host& host_;
     Palette& palette_;
     std::function<void(const CommandLine&)> act_;

@@ -1,4 +1,4 @@
-// Where the parts of the window stand.
+// Lays out the parts of the window.
 #include "window/layout.h"
 
 #include <algorithm>
@@ -23,15 +23,15 @@ namespace {
 
 constexpr float kHandle = 22, kHandleHigh = 36, kBar = 40;
 constexpr float kLowWindow = 800, kNarrowWindow = 1180;
-/// Below these a part is left out: the list of heads, the sentence bar's second line and the status bar, the
-/// view.
-constexpr float kLeastCenter = 320, kLeastHigh = 320, kLeastView = 180;
-constexpr float kOneLine = 52;  // of the sentence bar
-/// What the panels take of the window, and the least and the most of it.
-constexpr float kLeftShare = 0.2f, kRightShare = 0.21f, kLeastLeft = 272, kLeastRight = 288, kMaxPanel = 400;
+/// Minimum sizes; below them a part is left out: the head list, the sentence bar's second line and the status
+/// bar, the view.
+constexpr float kMinCenter = 320, kMinHigh = 320, kMinView = 180;
+constexpr float kOneLine = 52;  // height of the sentence bar with one line
+/// Size of the panels as a share of the window, with bounds.
+constexpr float kLeftShare = 0.2f, kRightShare = 0.21f, kMinLeft = 272, kMinRight = 288, kMaxPanel = 400;
 
-/// Narrow windows: the inspector slides over the center, and answers before what lies under it. Ends in the
-/// lower of two channels of the draw list; the caller merges them.
+/// Slides the inspector over the center in narrow windows; it takes the mouse before what lies below. Ends in
+/// the lower of two channels of the draw list; the caller merges them.
 void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& draw_panel) {
     Ui& ui = s.ui;
     ui.list->ChannelsSplit(2);
@@ -43,7 +43,7 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
     const float x = handle.middle_x(), y = handle.middle_y(), to = open ? 1.0f : -1.0f;
     ui.polyline(std::array<ImVec2, 3>{{{x - to * 2.5f, y - 5}, {x + to * 2.5f, y}, {x - to * 2.5f, y + 5}}},
                 ui.colors->t1, 1.5f);
-    ui.tooltip("inspector", h, open ? "Hide the inspector (Ctrl I)" : "Show the inspector (Ctrl I)");
+    ui.tooltip("inspector", h, open ? "Hide the inspector (Ctrl+I)" : "Show the inspector (Ctrl+I)");
     if (h.clicked) s.of<LayoutState>().inspector_over = !open;
     if (open) {
         draw_panel();
@@ -52,15 +52,15 @@ void draw_over(Scene& s, Rect panel, bool open, const std::function<void()>& dra
     ui.list->ChannelsSetCurrent(0);
 }
 
-/// The view within its part of the window, or why it is not there.
+/// Draws the view in its part of the window, or the reason why it is missing.
 void draw_center(Scene& s, Rect center, const View& view) {
     s.ui.clip(center);
-    if (center.w >= kLeastView && center.h >= view.least_high)
+    if (center.w >= kMinView && center.h >= view.least_high)
         view.draw(s, center);
     else
         caption_lines(
             s.ui, inset(center, gap::large, gap::small),
-            "Too little room for this view: enlarge the window, or set a smaller text size (Ctrl K).");
+            "Too little room for this view: enlarge the window, or choose a smaller text size (Ctrl+K).");
     s.ui.unclip();
 }
 
@@ -78,14 +78,14 @@ Places places_in(Scene& s, Rect w, const View* view) {
     p.narrow = w.w < kNarrowWindow;
     p.alone = view && view->fills_window && (s.sentence() || view->of_model);
     p.closed = view && view->closes_inspector && s.sentence();
-    p.listed = w.w >= kLeastLeft + kLeastCenter;
+    p.listed = w.w >= kMinLeft + kMinCenter;
     p.inspector = !p.alone && !p.closed && (!p.narrow || s.of<LayoutState>().inspector_over);
-    const bool low = w.h < kLowWindow, lowest = w.h < kLeastHigh;
+    const bool low = w.h < kLowWindow, lowest = w.h < kMinHigh;
     const float top = lowest ? kOneLine : low ? size::top_bar_low : size::top_bar;
     p.status = lowest && shown_notice(s).empty() ? 0 : low ? size::row_low : size::status_bar;
     p.guide = p.alone || lowest ? 0 : guide_height(s);
-    const float left = p.alone || !p.listed ? 0 : std::clamp(w.w * kLeftShare, kLeastLeft, kMaxPanel),
-                right = std::clamp(w.w * kRightShare, kLeastRight, kMaxPanel),
+    const float left = p.alone || !p.listed ? 0 : std::clamp(w.w * kLeftShare, kMinLeft, kMaxPanel),
+                right = std::clamp(w.w * kRightShare, kMinRight, kMaxPanel),
                 high = w.h - top - (p.status + p.guide);
     p.top = {0, 0, w.w, top};
     p.list = {0, top, left, high};

@@ -1,4 +1,4 @@
-// Where the parts of the window stand.
+// Lays out the parts of the window.
 #pragma once
 
 #include <utility>

@@ -23,28 +23,28 @@ constexpr float kWidth = 720, kField = 44, kRow = 36, kHints = 34, kLabel = 300,
 /// The first of a command's keys: "1, Ctrl+1" → "1".
 std::string first_key(const Command& command) { return command.keys.substr(0, command.keys.find(", ")); }
 
-/// A key as it stands on a keyboard, at the end of a line.
+/// Draws a key cap at the end of a line.
 void draw_key(Ui& ui, Rect& rest, const std::string& key) {
     const Chip chip{key, ui.colors->t2, ui.colors->bg1, ui.colors->l2};
     const Rect taken = take_right(rest, chip_width(ui, chip), gap::medium);
     draw_chip(ui, band(taken, kKey), chip);
 }
 
-/// What stands beside a row: why it cannot be done, what is to be typed, how a line spells it, what it does.
+/// Text beside a row: why it is unavailable, what to type, how to spell it, what it does.
 std::string explanation(const Offer& offer) {
     const Command& row = *offer.command;
     if (offer.why_not) return offer.why_not;
     if (offer.asks) return row.words;
     if (!offer.words.empty()) return row.name + " " + offer.words;
-    return row.title.ends_with(row.help) ? "" : row.help;  // "View Lines" says it
+    return row.title.ends_with(row.help) ? "" : row.help;  // "View Lines" needs no help
 }
 
 }  // namespace
 
 void Palette::open() {
     open_ = true;
-    typed_before_ = desk_.fields.typed();
-    desk_.fields.leave();
+    typed_before_ = state_.fields.typed();
+    state_.fields.leave();
     field_.set_text("");
     field_.focused = true;
     find();
@@ -52,26 +52,25 @@ void Palette::open() {
 
 void Palette::close() {
     open_ = false;
-    if (typed_before_ && !desk_.fields.typed()) desk_.fields.focus(*typed_before_);
+    if (typed_before_ && !state_.fields.typed()) state_.fields.focus(*typed_before_);
 }
 
 void Palette::find() {
-    const CommandContext context{desk_.session, desk_.answer.get(), host_};
+    const CommandContext context{state_.session, state_.answer.get(), host_};
     offers_ = palette_offers(commands(), context, field_.text());
     std::erase_if(offers_,
                   [](const Offer& o) { return o.command->name == "palette" || o.command->name == "escape"; });
     chosen_ = first_ = 0;
-    found_for_ = desk_.answer;
+    found_for_ = state_.answer;
 }
 
-/// Keeps the chosen row in sight.
+/// Scrolls the selected row into view.
 void Palette::choose(int at) {
     chosen_ = std::clamp(at, 0, std::max(0, isize(offers_) - 1));
     first_ = std::clamp(first_, chosen_ - kRows + 1, chosen_);
 }
 
-/// After the frame, as everything that a part of the window asks for. What still needs words gets its name
-/// typed, so that they can follow.
+/// Sends the command, to run after the frame. A command that still needs words gets its name typed instead.
 void Palette::carry_out_chosen() {
     if (offers_.empty()) return;
     const Offer& offer = offers_[chosen_];
@@ -80,17 +79,17 @@ void Palette::carry_out_chosen() {
         field_.set_text(offer.command->name + " ");
         return find();
     }
-    desk_.session.sheet.reset();
+    state_.session.sheet.reset();
     close();
-    desk_.sent.push_back({offer.command->name, offer.words});
+    state_.sent.push_back({offer.command->name, offer.words});
 }
 
 void Palette::press(const KeyPress& press) {
     if (!open_) open();
-    desk_.want_frames(2);
+    state_.want_frames(2);
     const bool enter = press.key == GLFW_KEY_ENTER || press.key == GLFW_KEY_KP_ENTER;
     if (press.key == GLFW_KEY_ESCAPE || (press.control && press.key == GLFW_KEY_K)) {
-        desk_.session.sheet.reset();
+        state_.session.sheet.reset();
         close();
     } else if (enter) {
         carry_out_chosen();
@@ -103,18 +102,18 @@ void Palette::press(const KeyPress& press) {
         one.keys.push_back(press);
         History none;
         const auto clipboard = [this] {
-            const char* text = glfwGetClipboardString(desk_.window);
+            const char* text = glfwGetClipboardString(state_.window);
             return std::string(text ? text : "");
         };
         const std::string before = field_.text();
         field_.handle(one, none, clipboard, [this](const std::string& text) {
-            glfwSetClipboardString(desk_.window, text.c_str());
+            glfwSetClipboardString(state_.window, text.c_str());
         });
         if (field_.text() != before) find();
     }
 }
 
-/// Name, what it does, and its key; or why it cannot be done now.
+/// Draws name, help and key; or why the command is unavailable.
 void Palette::draw_row(Scene& s, Rect r, int at) {
     Ui& ui = s.ui;
     const Offer& offer = offers_[at];
@@ -142,7 +141,7 @@ void Palette::draw_rows(Scene& s, Rect area) {
         first_ = std::clamp(first_ - int(turn * 2), 0, std::max(0, count - kRows));
     if (count == 0)
         write(ui, inset({area.x, area.y, area.w, kRow}, gap::medium, 0), kBody, ui.colors->t3,
-              "No command is called that.");
+              "No matching command.");
     const int end = std::min(count, first_ + kRows);
     for (int i = first_; i < end && open_; ++i)
         draw_row(s, {area.x, area.y + kRow * float(i - first_), area.w, kRow}, i);
@@ -152,7 +151,7 @@ void Palette::draw(Scene& s, Rect window) {
     const bool shown = s.session.shows(Sheet::palette);
     if (shown != open_) shown ? open() : close();
     if (!shown) return;
-    if (found_for_ != desk_.answer) find();  // more, or less, can be done now
+    if (found_for_ != state_.answer) find();  // other commands may be available now
     Ui& ui = s.ui;
     const float w = std::min(kWidth, window.w - gap::section),
                 h = gap::medium + kField + gap::small + kRow * kRows + kHints;
@@ -166,7 +165,7 @@ void Palette::draw(Scene& s, Rect window) {
     draw_rows(s, take_top(rest, kRow * kRows));
     ui.hairline(foot.x, foot.y, foot.right(), foot.y);
     foot = inset(foot, gap::wide, 0);
-    caption(ui, foot, "↑ ↓ choose    Enter does it    Esc closes");
+    caption(ui, foot, "↑ ↓ choose    Enter runs it    Esc closes");
     const std::string count =
         std::to_string(offers_.size()) + (offers_.size() == 1 ? " command" : " commands");
     caption(ui, foot, count, Flush::right);

@@ -10,13 +10,13 @@ namespace headlight {
 
 class Palette {
 public:
-    Palette(WindowState& desk, Host& host) : desk_(desk), host_(host) {}
+    Palette(WindowState& state, Host& host) : state_(state), host_(host) {}
 
-    /// A key while it is open: types, chooses, carries out.
+    /// Handles a key while the palette is open: types, chooses, runs.
     void press(const KeyPress& press);
-    /// Opens and closes with the session's sheet. The field that had the keyboard gets it back.
+    /// Opens and closes with the session's sheet and gives the keyboard back to the field that had it.
     void draw(Scene& scene, Rect window);
-    /// What is offered just now, best first.
+    /// The offered rows, best first.
     const std::vector<Offer>& offers() const { return offers_; }
 
 private:
@@ -28,14 +28,14 @@ private:
     void draw_row(Scene& scene, Rect row, int at);
     void draw_rows(Scene& scene, Rect area);
 
-    WindowState& desk_;
+    WindowState& state_;
     Host& host_;
     bool open_ = false;
     TextField* typed_before_ = nullptr;
     TextField field_{TextName::sentence};
     std::vector<Offer> offers_;
     int chosen_ = 0;
-    int first_ = 0;  // the uppermost row that is seen
+    int first_ = 0;  // the topmost visible row
     std::shared_ptr<const WorkAnswer> found_for_;
 };
 

@@ -19,7 +19,7 @@ namespace headlight {
 
 namespace {
 
-/// Where it stands on the screen, and whether it fills it.
+/// Position on the screen, and whether it fills it.
 Json place_of(GLFWwindow* window) {
     int x = 0, y = 0;
     glfwGetWindowPos(window, &x, &y);
@@ -30,38 +30,38 @@ Json cell_json(const std::optional<std::pair<int, int>>& cell) {
     return cell ? Json({cell->first, cell->second}) : Json();
 }
 
-void report_window(WindowState& desk, Json& root) {
+void report_window(WindowState& state, Json& root) {
     Json& widgets = root["widgets"] = Json::object();
-    for (const auto& [path, place] : desk.ui->widgets) {
-        const Rect r = desk.ui->pixels(place);
+    for (const auto& [path, place] : state.ui->widgets) {
+        const Rect r = state.ui->pixels(place);
         widgets[path] = {r.x, r.y, r.w, r.h};
     }
-    root["frame"] = desk.frames_drawn;
+    root["frame"] = state.frames_drawn;
     root["size"] = {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y};
-    root["place"] = place_of(desk.window);
-    root["scale"] = desk.ui->scale;
-    root["unexplained"] = desk.ui->unexplained();
-    root["focus"] = desk.ui->focus();
-    root["list"] = desk.ui->open_list();
+    root["place"] = place_of(state.window);
+    root["scale"] = state.ui->scale;
+    root["unexplained"] = state.ui->unexplained();
+    root["focus"] = state.ui->focus();
+    root["list"] = state.ui->open_list();
     root["typing"] = ImGui::GetIO().WantTextInput;
-    root["text"] = desk.fields.sentence.text();
-    root["field_focused"] = desk.fields.sentence.focused;
-    root["second"] = desk.fields.second.text();
-    root["text_b"] = desk.fields.other.text();
-    root["busy"] = desk.worker->busy() || desk.worker->opening();
-    root["opening"] = desk.worker->opening() ? desk.worker->opening()->path : "";
+    root["text"] = state.fields.sentence.text();
+    root["field_focused"] = state.fields.sentence.focused;
+    root["second"] = state.fields.second.text();
+    root["text_b"] = state.fields.other.text();
+    root["busy"] = state.worker->busy() || state.worker->opening();
+    root["opening"] = state.worker->opening() ? state.worker->opening()->path : "";
 }
 
 /// What is open and chosen, beside what is remembered of it.
-void report_session(WindowState& desk, Json& root) {
-    Session& session = desk.session;
+void report_session(WindowState& state, Json& root) {
+    Session& session = state.session;
     const Selection& selection = session.selection;
     const Document& document = session.document;
     root["hovered"] = cell_json(selection.hovered.cell);
     root["locked"] = cell_json(selection.locked);
     root["hovered_head"] = cell_json(selection.hovered.head);
     root["preview"] = cell_json(selection.hovered.preview);
-    root["notice"] = shown_notice(desk.scene());
+    root["notice"] = shown_notice(state.scene());
     root["model_menu"] = session.shows(Sheet::models) || session.shows(Sheet::compared_models);
     root["left"] = document.left_workspace;
     root["hints"] = session.guide == Guide::hints;
@@ -124,7 +124,7 @@ void report_answers(const WorkAnswer& answer, Json& root) {
 }
 
 /// What is shown of the sentence.
-void report_sentence(const WindowState& desk, const SentenceResult& s, Json& root) {
+void report_sentence(const WindowState& state, const SentenceResult& s, Json& root) {
     root["model"] = s.model->name;
     root["shown_text"] = s.text;
     root["shown_second"] = s.second;
@@ -134,7 +134,7 @@ void report_sentence(const WindowState& desk, const SentenceResult& s, Json& roo
         root["next"] = s.predictions[0].tokens[0].label;
     if (!s.effects.empty())
         root["effect"] = {prediction_label(*s.model, s.effects[0].id), s.effects[0].a, s.effects[0].b};
-    const Document& document = desk.session.document;
+    const Document& document = state.session.document;
     for (const Change& change : document.intervention.changes)
         root["change_list"].push_back(change_name(s.model->config, change));
     if (s.written)
@@ -160,16 +160,16 @@ void report_view(const Scene& scene, Json& root) {
 
 }  // namespace
 
-Json window_report(WindowState& desk) {
-    auto remembered = settings_fields(desk.session);
+Json window_report(WindowState& state) {
+    auto remembered = settings_fields(state.session);
     Json root = remembered ? *std::move(remembered) : Json::object();
     root.erase("model");  // until it is open
     root.erase("view");   // as its tab is called, below
-    report_window(desk, root);
-    report_session(desk, root);
-    report_states(desk.session, root);
-    if (!desk.answer) return root;
-    const WorkAnswer& answer = *desk.answer;
+    report_window(state, root);
+    report_session(state, root);
+    report_states(state.session, root);
+    if (!state.answer) return root;
+    const WorkAnswer& answer = *state.answer;
     root["model_error"] = answer.model_error;
     root["failure"] = answer.failure;
     root["other_error"] = answer.other_error;
@@ -178,8 +178,8 @@ Json window_report(WindowState& desk) {
     report_jobs(answer, root);
     report_answers(answer, root);
     if (!answer.sentence) return root;
-    report_sentence(desk, *answer.sentence, root);
-    report_view(desk.scene(), root);
+    report_sentence(state, *answer.sentence, root);
+    report_view(state.scene(), root);
     return root;
 }
 

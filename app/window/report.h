@@ -1,4 +1,4 @@
-// What the window shows, as JSON for tests.
+// Reports what the window shows as JSON, for tests.
 #pragma once
 
 #include "io/json.h"
@@ -6,6 +6,6 @@
 
 namespace headlight {
 
-Json window_report(WindowState& desk);
+Json window_report(WindowState& state);
 
 }  // namespace headlight

@@ -21,7 +21,7 @@ std::string& glfw_message() {
     return message;
 }
 
-/// Asked of the layout at each press: a person may change it while the window is open.
+/// Asks the layout at each press: it may change while the window is open.
 int meant_key_of(int key, int scancode) {
     const char* name = glfwGetKeyName(key, scancode);
     std::string all;
@@ -32,16 +32,16 @@ int meant_key_of(int key, int scancode) {
     return meant_key(key, name ? name : "", all);
 }
 
-WindowState& desk_of(GLFWwindow* window) {
+WindowState& state_of(GLFWwindow* window) {
     return *static_cast<WindowState*>(glfwGetWindowUserPointer(window));
 }
 
 struct WindowSize {
     int wide = 0, high = 0;
 };
-constexpr WindowSize kFirstSize{1600, 1000}, kLeastSize{1024, 640};  // points
+constexpr WindowSize kFirstSize{1600, 1000}, kMinSize{1024, 640};  // points
 
-/// How many of the window's own units a point has: as the display's scale where these are pixels, else 1.
+/// Window units per point: the display's scale if units are pixels, else 1.
 float units_per_point(GLFWwindow* window, double asked) {
     float scale = float(asked), down = 1;
     if (scale <= 0) glfwGetWindowContentScale(window, &scale, &down);
@@ -51,7 +51,7 @@ float units_per_point(GLFWwindow* window, double asked) {
     return pixels > 0 ? scale * float(units) / float(pixels) : scale;
 }
 
-/// What a window can take of the screen.
+/// The largest window that fits the screen.
 WindowSize screen_room() {
     WindowSize room{1 << 20, 1 << 20};
     int x = 0, y = 0;
@@ -60,7 +60,7 @@ WindowSize screen_room() {
     return room;
 }
 
-/// Whether so much of a window at a place is on one of the screens that it can be seen and moved.
+/// Whether enough of a window at this position is on a screen to see and move it.
 bool can_be_seen(int x, int y, int wide) {
     constexpr int kLeast = 100;
     int count = 0;
@@ -74,14 +74,14 @@ bool can_be_seen(int x, int y, int wide) {
     return false;
 }
 
-/// Something happened to the window: it is drawn anew.
+/// Redraws: something happened to the window.
 WindowState& touched(GLFWwindow* window) {
-    WindowState& desk = desk_of(window);
-    desk.frames_wanted = 3;
-    return desk;
+    WindowState& state = state_of(window);
+    state.frames_wanted = 3;
+    return state;
 }
 
-/// It may have lost what it showed.
+/// Marks the picture of the window as lost.
 void expose(GLFWwindow* window) { touched(window).exposed = true; }
 
 }  // namespace
@@ -100,40 +100,40 @@ Status Screen::open() {
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);                // until it has its size
-    glfwWindowHintString(GLFW_X11_CLASS_NAME, "headlight");  // as headlight.desktop names it
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "headlight");  // must match headlight.desktop
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headlight");
-    const Preferences& p = desk_.session.preferences;
+    const Preferences& p = state_.session.preferences;
     const auto [wide, high] = p.window_width > 0 ? WindowSize{p.window_width, p.window_height} : kFirstSize;
-    desk_.window = window_ = glfwCreateWindow(wide, high, "Headlight", nullptr, nullptr);
-    if (!desk_.window)
+    state_.window = window_ = glfwCreateWindow(wide, high, "Headlight", nullptr, nullptr);
+    if (!state_.window)
         return Error{"A window with OpenGL 3.3 cannot be opened (" + glfw_message() +
                      "); update the graphics driver or set LIBGL_ALWAYS_SOFTWARE=1, or use 'headlight "
                      "render', which needs neither."};
     fit_size();
     place();
-    set_window_icon(desk_.window);
-    if (desk_.options.screenshot.empty()) glfwShowWindow(desk_.window);
-    glfwMakeContextCurrent(desk_.window);
-    glfwSwapInterval(0);  // frames are drawn only when something changed: waiting for the screen would only
-                          // delay the next key
+    set_window_icon(state_.window);
+    if (state_.options.screenshot.empty()) glfwShowWindow(state_.window);
+    glfwMakeContextCurrent(state_.window);
+    glfwSwapInterval(
+        0);  // frames are drawn only on changes: waiting for the screen would only delay the next key
     const auto* renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
     const std::string_view name = renderer ? renderer : "";
-    desk_.software = name.find("llvmpipe") != name.npos || name.find("softpipe") != name.npos;
+    state_.software = name.find("llvmpipe") != name.npos || name.find("softpipe") != name.npos;
     return success();
 }
 
-/// Its first size and the least are points, and fit the screen; one that was asked for stays as it is.
+/// The first and minimum sizes are points and fit the screen; a requested size is used as given.
 void Screen::fit_size() {
-    const float unit = units_per_point(window_, desk_.options.scale);
+    const float unit = units_per_point(window_, state_.options.scale);
     const auto in_units = [&](WindowSize points) {
         const WindowSize room = screen_room();
         return WindowSize{std::min(int(std::lround(float(points.wide) * unit)), room.wide),
                           std::min(int(std::lround(float(points.high) * unit)), room.high)};
     };
-    WindowSize min = in_units(kLeastSize), size = in_units(kFirstSize);
-    const Preferences& p = desk_.session.preferences;
+    WindowSize min = in_units(kMinSize), size = in_units(kFirstSize);
+    const Preferences& p = state_.session.preferences;
     if (p.window_width > 0) size = {p.window_width, p.window_height};
-    if (desk_.options.width > 0) {
+    if (state_.options.width > 0) {
         min = {std::min(min.wide, size.wide), std::min(min.high, size.high)};
     } else {
         const WindowSize room = screen_room();
@@ -144,10 +144,11 @@ void Screen::fit_size() {
     glfwSetWindowSize(window_, size.wide, size.high);
 }
 
-/// Where it stood last, unless that screen is gone or a size was asked for; maximized as it was.
+/// Restores the last position, unless that screen is gone or a size was requested; restores the maximized
+/// state.
 void Screen::place() {
-    const Preferences& p = desk_.session.preferences;
-    if (desk_.options.width > 0 || !desk_.options.screenshot.empty()) return;
+    const Preferences& p = state_.session.preferences;
+    if (state_.options.width > 0 || !state_.options.screenshot.empty()) return;
     if (p.window_placed && can_be_seen(p.window_x, p.window_y, p.window_width))
         glfwSetWindowPos(window_, p.window_x, p.window_y);
     if (p.window_maximized) glfwMaximizeWindow(window_);
@@ -157,15 +158,15 @@ Status Screen::prepare() {
     ImGui::CreateContext();
     ImGui::GetIO().IniFilename = nullptr;
     install_callbacks();
-    ImGui_ImplGlfw_InitForOpenGL(desk_.window, true);
+    ImGui_ImplGlfw_InitForOpenGL(state_.window, true);
     install_key_callback();
-    key_gate_.install(desk_.window);
+    key_gate_.install(state_.window);
     ImGui_ImplOpenGL3_Init("#version 330");
-    TRY(auto heat, HeatmapRenderer::create(desk_.options.shader_dir));
-    desk_.heat = std::make_unique<HeatmapRenderer>(std::move(heat));
-    desk_.ui = std::make_unique<Ui>(desk_.text, desk_.heat.get());
-    desk_.ui->notes_unexplained = !desk_.options.report.empty();
-    if (desk_.software) desk_.ui->draw_by_processor();
+    TRY(auto heat, HeatmapRenderer::create(state_.options.shader_dir));
+    state_.heat = std::make_unique<HeatmapRenderer>(std::move(heat));
+    state_.ui = std::make_unique<Ui>(state_.text, state_.heat.get());
+    state_.ui->notes_unexplained = !state_.options.report.empty();
+    if (state_.software) state_.ui->draw_by_processor();
     return success();
 }
 
@@ -187,90 +188,91 @@ void Screen::wait(std::optional<double> seconds) {
     else
         glfwPollEvents();
     key_gate_.let_pass();
-    if (desk_.thrown) std::rethrow_exception(std::exchange(desk_.thrown, nullptr));
+    if (state_.thrown) std::rethrow_exception(std::exchange(state_.thrown, nullptr));
 }
 
-/// f(), of which no exception passes GLFW's C frames: Screen::wait throws it again.
+/// Calls f() and keeps its exception from passing GLFW's C frames: Screen::wait throws it again.
 template <class F>
-void kept_from_c(WindowState& desk, F&& f) {
+void kept_from_c(WindowState& state, F&& f) {
     try {
         f();
     } catch (...) {
-        desk.thrown = std::current_exception();
+        state.thrown = std::current_exception();
     }
 }
 
-/// Ours come first; Dear ImGui's, installed after them, call them.
+/// Our callbacks come first; Dear ImGui's, installed later, call them.
 void Screen::install_callbacks() {
-    GLFWwindow* window = desk_.window;
-    glfwSetWindowUserPointer(window, &desk_);
+    GLFWwindow* window = state_.window;
+    glfwSetWindowUserPointer(window, &state_);
     glfwSetCharCallback(window, [](GLFWwindow* w, unsigned c) {
-        WindowState& desk = desk_of(w);
-        kept_from_c(desk, [&] {
+        WindowState& state = state_of(w);
+        kept_from_c(state, [&] {
             std::string text;
             append_utf8(text, c);
-            desk.input.add_text(text, desk.pointer.changes());
+            state.input.add_text(text, state.pointer.changes());
         });
-        desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);  // an input method's comes without a key
+        state.want_frames(ImGui::GetIO().WantTextInput ? 3
+                                                       : 1);  // an input method's text comes without a key
     });
     glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
-        WindowState& desk = touched(w);
-        kept_from_c(desk, [&] {
-            for (int i = 0; i < count; ++i) desk.input.dropped.emplace_back(paths[i]);
+        WindowState& state = touched(w);
+        kept_from_c(state, [&] {
+            for (int i = 0; i < count; ++i) state.input.dropped.emplace_back(paths[i]);
         });
     });
     glfwSetCursorPosCallback(window, [](GLFWwindow* w, double x, double y) {
-        WindowState& desk = desk_of(w);
-        kept_from_c(desk, [&] { desk.pointer.move(x, y); });
-        desk.want_frames(2);  // one sees what it points at, one shows what that lights elsewhere
+        WindowState& state = state_of(w);
+        kept_from_c(state, [&] { state.pointer.move(x, y); });
+        state.want_frames(2);  // one frame finds what is hovered, one shows its highlights
     });
     glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int) {
-        WindowState& desk = touched(w);
-        kept_from_c(desk, [&] { desk.pointer.press(button, action != GLFW_RELEASE); });
+        WindowState& state = touched(w);
+        kept_from_c(state, [&] { state.pointer.press(button, action != GLFW_RELEASE); });
     });
     glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { touched(w); });
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { expose(w); });
-    glfwSetWindowPosCallback(window, [](GLFWwindow* w, int, int) { desk_of(w).moved = true; });
-    glfwSetWindowSizeCallback(window, [](GLFWwindow* w, int, int) { desk_of(w).moved = true; });
+    glfwSetWindowPosCallback(window, [](GLFWwindow* w, int, int) { state_of(w).moved = true; });
+    glfwSetWindowSizeCallback(window, [](GLFWwindow* w, int, int) { state_of(w).moved = true; });
     glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { expose(w); });
     glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { touched(w); });
     glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { touched(w); });
     glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { expose(w); });
 }
 
-/// Keys are handled before the frame, so one frame shows what they did, unless Dear ImGui's own field takes
-/// them: its callback is called by ours, with the key that the person's layout means.
+/// Handles keys before the frame, so that one frame shows their effect, unless Dear ImGui's own field takes
+/// them: our callback calls Dear ImGui's with the key that the layout means.
 void Screen::install_key_callback() {
-    glfwSetKeyCallback(desk_.window, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
-        WindowState& desk = desk_of(w);
+    glfwSetKeyCallback(state_.window, [](GLFWwindow* w, int place, int scancode, int action, int mods) {
+        WindowState& state = state_of(w);
         const int key = meant_key_of(place, scancode);
         ImGui_ImplGlfw_KeyCallback(w, IMGUI_VERSION_NUM < 18700 ? key : place, scancode, action,
-                                   mods);  // later ones translate themselves
+                                   mods);  // later versions translate the key themselves
         if (action == GLFW_RELEASE) return;
-        desk.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);
-        if (desk.key_at == 0) desk.key_at = glfwGetTime();
+        state.want_frames(ImGui::GetIO().WantTextInput ? 3 : 1);
+        if (state.key_at == 0) state.key_at = glfwGetTime();
         const auto held = [mods](int modifier) { return (mods & modifier) != 0; };
-        kept_from_c(desk, [&] {
-            desk.input.keys.push_back({key,
-                                       held(GLFW_MOD_CONTROL),
-                                       held(GLFW_MOD_SHIFT),
-                                       held(GLFW_MOD_ALT),
-                                       {},
-                                       desk.pointer.changes()});
+        kept_from_c(state, [&] {
+            state.input.keys.push_back({key,
+                                        held(GLFW_MOD_CONTROL),
+                                        held(GLFW_MOD_SHIFT),
+                                        held(GLFW_MOD_ALT),
+                                        {},
+                                        state.pointer.changes()});
         });
     });
 }
 
 float Screen::wanted_scale() const {
-    float display = float(desk_.options.scale), y = 1;
-    if (display <= 0) glfwGetWindowContentScale(desk_.window, &display, &y);
-    const float text = desk_.session.preferences.text_size;
-    return display * (desk_.session.presenting ? std::max(text, kPresentScale) : text);
+    float display = float(state_.options.scale), y = 1;
+    if (display <= 0) glfwGetWindowContentScale(state_.window, &display, &y);
+    const float text = state_.session.preferences.text_size;
+    return display * (state_.session.presenting ? std::max(text, kPresentScale) : text);
 }
 
 void Screen::load_fonts() {
     loaded_scale_ = wanted_scale();
-    desk_.text.load(loaded_scale_);
+    state_.text.load(loaded_scale_);
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
 }
@@ -281,7 +283,7 @@ void Screen::begin_frame() {
 }
 
 void Screen::style_imgui() const {
-    const Theme& t = theme(desk_.session.preferences.dark);
+    const Theme& t = theme(state_.session.preferences.dark);
     ImGuiStyle& s = ImGui::GetStyle();
     s = ImGuiStyle();
     s.WindowPadding = {4 * loaded_scale_, 4 * loaded_scale_};

@@ -1,4 +1,4 @@
-// GLFW's window with Dear ImGui in it: opened, its events taken down, closed.
+// GLFW's window with Dear ImGui in it: opens it, records its events, closes it.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@ namespace headlight {
 
 class Screen {
 public:
-    explicit Screen(WindowState& desk) : desk_(desk) {}
+    explicit Screen(WindowState& state) : state_(state) {}
     ~Screen();
 
-    /// Finds the display, or says that there is none.
+    /// Finds the display, or fails.
     Status start();
-    /// Opens the window of the session's size, with OpenGL 3.3.
+    /// Opens a window of the session's size with OpenGL 3.3.
     Status open();
-    /// Dear ImGui, the renderer, and the events that wake the window.
+    /// Sets up Dear ImGui, the renderer, and the events that wake the window.
     Status prepare();
 
-    /// Takes events until `seconds` have passed (0: only those that are there; none: as long as it takes).
+    /// Waits for events for `seconds` (0: only polls; none: without limit).
     void wait(std::optional<double> seconds);
-    /// Loads fonts where the scale changed, and puts the theme in force.
+    /// Loads fonts when the scale changes, and applies the theme.
     void begin_frame();
     float scale() const { return loaded_scale_; }
 
@@ -36,8 +36,8 @@ private:
     void load_fonts();
     void style_imgui() const;
 
-    WindowState& desk_;
-    GLFWwindow* window_ = nullptr;  // closed after what the desk holds of OpenGL is gone
+    WindowState& state_;
+    GLFWwindow* window_ = nullptr;  // closed after all OpenGL objects are gone
     KeyGate key_gate_;
     float loaded_scale_ = 0;
 };

@@ -1,4 +1,4 @@
-// The document's texts and the fields that they are typed into.
+// Connects the document's texts with the fields that edit them.
 #pragma once
 
 #include "model/model.h"
@@ -7,18 +7,18 @@
 
 namespace headlight {
 
-/// The document says what stands in the fields.
+/// Copies the fields' texts into the document.
 void note_texts(Document& document, const Fields& fields);
 
-/// The fields show what the document says, without a step of undo.
+/// Shows the document's texts in the fields, without an undo step.
 void show_texts(const Document& document, Fields& fields);
 
-/// The first field shows the text that a model reads: the sentence, or the path of a picture; true where that
-/// is another one than before.
+/// Shows in the first field the text that the model reads: the sentence, or the path of an image; true if
+/// that changed.
 bool show_text_of(const Document& document, Fields& fields, const Model& model);
 
-/// Does an edit that the history gave back: in the field of the text, or in the document alone where that
-/// shows another text. False where the text is no longer the one that was edited.
+/// Applies an edit from the history: in the field of the text, or in the document only if the field shows
+/// another text. False if the text is no longer the edited one.
 bool apply_edit(Document& document, Fields& fields, const TextEdit& edit);
 
 }  // namespace headlight

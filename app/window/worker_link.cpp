@@ -19,73 +19,74 @@
 
 namespace headlight {
 
-void note_state(WindowState& desk) {
-    note_texts(desk.session.document, desk.fields);
-    Selection& s = desk.session.selection;
+void note_state(WindowState& state) {
+    note_texts(state.session.document, state.fields);
+    Selection& s = state.session.selection;
     if (s.view) s.view_name = views()[*s.view].key;
 }
 
 void WorkerLink::show_texts() {
-    headlight::show_texts(desk_.session.document, desk_.fields);
+    headlight::show_texts(state_.session.document, state_.fields);
     written_target_.clear();
-    last_text_ = desk_.typed_text();
-    desk_.session.of<ChipsState>() = {};
+    last_text_ = state_.typed_text();
+    state_.session.of<ChipsState>() = {};
 }
 
 void WorkerLink::note_typing() {
-    Selection& selection = desk_.session.selection;
-    if (desk_.typed_text() != last_text_) {
-        last_text_ = desk_.typed_text();
-        desk_.session.notice.clear();
+    Selection& selection = state_.session.selection;
+    if (state_.typed_text() != last_text_) {
+        last_text_ = state_.typed_text();
+        state_.session.notice.clear();
         selection.unlock();
-        desk_.session.of<ChipsState>() = {};
+        state_.session.of<ChipsState>() = {};
     }
     const auto cell = std::exchange(selection.lock_in_text, std::nullopt);
-    if (cell && selection.text_to_lock == desk_.fields.sentence.text()) selection.locked = cell;
-    if (desk_.fields.take_shortened())
-        desk_.session.notice = "A text holds at most 400,000 bytes; the rest of what was pasted is left out.";
+    if (cell && selection.text_to_lock == state_.fields.sentence.text()) selection.locked = cell;
+    if (state_.fields.take_shortened())
+        state_.session.notice =
+            "A text holds at most 400,000 bytes; the rest of the pasted text was dropped.";
 }
 
-/// What the model wrote stands in the second field, until the person types there.
+/// Shows what the model generated in the second field, until you type there.
 void WorkerLink::show_written() {
-    const SentenceResult* s = desk_.sentence();
-    if (!s || !desk_.typed_second().empty()) return;
-    TextField& second = desk_.fields.second;
+    const SentenceResult* s = state_.sentence();
+    if (!s || !state_.typed_second().empty()) return;
+    TextField& second = state_.fields.second;
     const bool target = s->model->config.can.write_target && s->written && s->second.empty();
     const std::string text = target ? s->written->text : "";
     const bool stands = text == written_target_ && (text.empty() || second.shows());
     const bool emptying = second.focused && second.text().empty();  // to type something else
     if (stands || emptying) return;
     written_target_ = text;
-    second.show(text, second.focused);  // its beginning is seen
+    second.show(text, second.focused);  // scrolled to its beginning
 }
 
 bool WorkerLink::awaits_text() const {
-    const SentenceResult* s = desk_.sentence();
-    return s && (s->text != desk_.fields.sentence.text() ||
-                 (reads_two_texts(s->model->config) && s->second != desk_.typed_second()));
+    const SentenceResult* s = state_.sentence();
+    return s && (s->text != state_.fields.sentence.text() ||
+                 (reads_two_texts(s->model->config) && s->second != state_.typed_second()));
 }
 
 WorkRequest WorkerLink::wanted() {
-    note_texts(desk_.session.document, desk_.fields);
-    const Session& session = desk_.session;
-    WorkRequest r = request_of(desk_.session, desk_.sentence());
-    if (!desk_.sentence()) return r;
-    const Scene scene = desk_.scene();
-    const View& view = shown_view(session, *desk_.sentence()->model);
+    note_texts(state_.session.document, state_.fields);
+    const Session& session = state_.session;
+    WorkRequest r = request_of(state_.session, state_.sentence());
+    if (!state_.sentence()) return r;
+    const Scene scene = state_.scene();
+    const View& view = shown_view(session, *state_.sentence()->model);
     for (const View& one : views())
         if (one.jobs)
             for (JobRequest& job : one.jobs(scene, &one == &view)) r.jobs.push_back(std::move(job));
-    if (!desk_.shown() && view.of_model) r.questions = view.ask(scene);
-    if (!desk_.shown() || !desk_.answer->picture) return r;
+    if (!state_.shown() && view.of_model) r.questions = view.ask(scene);
+    if (!state_.shown() || !state_.answer->picture) return r;
     if (view.ask) r.questions = view.ask(scene);
     for (Question& question : ask_about_metric(scene)) r.questions.push_back(std::move(question));
     for (Question& question : ask_about_changes(scene)) r.questions.push_back(std::move(question));
     if (view.group && !session.selection.hovered.preview)
-        r.group = view.group(session, desk_.sentence()->model->config);
+        r.group = view.group(session, state_.sentence()->model->config);
     if (view.second_run) r.other = other_run(session.document);
     r.cell_tokens = scene.of<InspectorState>().open && (!view.beside.inspect || view.beside.tells_cell);
-    const auto& picture = *desk_.answer->picture;
+    const auto& picture = *state_.answer->picture;
     if (!r.cell && picture.block == r.block && picture.head == r.head) r.cell = scene.shown_cell();
     return r;
 }
@@ -95,32 +96,32 @@ void WorkerLink::ask() {
     if (r == asked_ && asked_at_ > 0) return;
     asked_ = r;
     asked_at_ = glfwGetTime();
-    desk_.worker->ask(std::move(r));
+    state_.worker->ask(std::move(r));
 }
 
 bool WorkerLink::take_answer() {
-    const auto fresh = desk_.worker->poll();
+    const auto fresh = state_.worker->poll();
     if (!fresh) return false;
-    Session& session = desk_.session;
-    note_texts(session.document, desk_.fields);
-    const auto before = std::exchange(desk_.answer, fresh);
-    if (desk_.sentence() && show_text_of(session.document, desk_.fields, *desk_.sentence()->model))
-        last_text_ = desk_.typed_text();
-    if (desk_.key_at > 0 && fresh->sentence && fresh->sentence->text == desk_.fields.sentence.text() &&
-        answered_at_ < desk_.key_at)
+    Session& session = state_.session;
+    note_texts(session.document, state_.fields);
+    const auto before = std::exchange(state_.answer, fresh);
+    if (state_.sentence() && show_text_of(session.document, state_.fields, *state_.sentence()->model))
+        last_text_ = state_.typed_text();
+    if (state_.key_at > 0 && fresh->sentence && fresh->sentence->text == state_.fields.sentence.text() &&
+        answered_at_ < state_.key_at)
         answered_at_ = glfwGetTime();
     if (take_in(session, before.get(), *fresh)) {
-        if (session.shows(Sheet::models) && desk_.options.open_menu.empty()) session.sheet.reset();
+        if (session.shows(Sheet::models) && state_.options.open_menu.empty()) session.sheet.reset();
         session.of<ModelMenu>().path.clear();
     }
     show_written();
-    desk_.want_frames(1);
+    state_.want_frames(1);
     return true;
 }
 
 void WorkerLink::look_for_models() {
-    ModelMenu& menu = desk_.session.of<ModelMenu>();
-    const bool open = desk_.session.shows(Sheet::models) || desk_.session.shows(Sheet::compared_models);
+    ModelMenu& menu = state_.session.of<ModelMenu>();
+    const bool open = state_.session.shows(Sheet::models) || state_.session.shows(Sheet::compared_models);
     if (open && !menu.found_all && !looking_.valid())
         looking_ = in_background([]() -> Result<std::vector<FoundModel>> {
             auto found = models_on_computer();
@@ -132,26 +133,26 @@ void WorkerLink::look_for_models() {
     if (found)
         menu.found = *std::move(found);
     else
-        desk_.session.notice = found.error().message;
+        state_.session.notice = found.error().message;
     menu.found_all = true;
-    desk_.want_frames(1);
+    state_.want_frames(1);
 }
 
 bool WorkerLink::open_workspace_file(const std::string& path) {
-    note_state(desk_);
-    Session& session = desk_.session;
+    note_state(state_);
+    Session& session = state_.session;
     auto opened = open_workspace(path, session);
     if (!opened) {
         session.notice = opened.error().message;
         return false;
     }
-    adopt(session, &*opened, Adopted::document, desk_.sentence() ? desk_.sentence()->model.get() : nullptr);
+    adopt(session, &*opened, Adopted::document, state_.sentence() ? state_.sentence()->model.get() : nullptr);
     session.of<ModelMenu>().path.clear();
     if (session.notice.empty())
         session.notice = "Opened " + std::filesystem::path(path).filename().string() + ".";
     open_named_view(session, session.selection.view_name);
     show_texts();
-    desk_.fields.focus(desk_.fields.sentence);
+    state_.fields.focus(state_.fields.sentence);
     return true;
 }
 

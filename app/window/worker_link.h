@@ -1,4 +1,4 @@
-// What is asked of the worker, and what its answers do to the session.
+// Sends requests to the worker and applies its answers to the session.
 #pragma once
 
 #include <future>
@@ -11,25 +11,25 @@ namespace headlight {
 
 class WorkerLink {
 public:
-    explicit WorkerLink(WindowState& desk) : desk_(desk) {}
+    explicit WorkerLink(WindowState& state) : state_(state) {}
     ~WorkerLink() { close(); }
 
-    /// Asks for what the session wants now, unless that is asked already.
+    /// Sends the session's request unless it is already sent.
     void ask();
-    /// Takes the newest answer, where there is one.
+    /// Takes the newest answer, if any.
     bool take_answer();
-    /// Lists the models of other programs when the sheet of models is opened for the first time.
+    /// Lists the models of other programs when the models sheet is first opened.
     void look_for_models();
     bool looks_for_models() const { return looking_.valid(); }
 
     /// Puts the texts of the session into the fields.
     void show_texts();
-    /// What was typed since the last call unlocks the cell and takes the notice away.
+    /// Unlocks the cell and clears the notice if something was typed since the last call.
     void note_typing();
-    /// False where the file cannot be used, which the notice says; what was open stays then.
+    /// False if the file cannot be used, with the error in the notice; the open document stays then.
     bool open_workspace_file(const std::string& path);
 
-    /// Whether the fields hold another text than the answer that is shown.
+    /// Whether the fields differ from the text of the answer on screen.
     bool awaits_text() const;
     double asked_at() const { return asked_at_; }
     double answered_at() const { return answered_at_; }
@@ -39,16 +39,16 @@ private:
     WorkRequest wanted();
     void show_written();
 
-    WindowState& desk_;
+    WindowState& state_;
     WorkRequest asked_;
-    double asked_at_ = 0;     // when the last change was handed to the worker
-    double answered_at_ = 0;  // when the answer to the oldest key press that is not on the screen came
+    double asked_at_ = 0;     // when the last change was sent to the worker
+    double answered_at_ = 0;  // when the answer to the oldest key press that is not on screen arrived
     std::future<Result<std::vector<FoundModel>>> looking_;
     std::string last_text_;
-    std::string written_target_;  // what the model wrote for the second field
+    std::string written_target_;  // what the model generated for the second field
 };
 
-/// Writes what stands elsewhere into the session, so that it can be saved.
-void note_state(WindowState& desk);
+/// Copies state kept elsewhere into the session, so that it can be saved.
+void note_state(WindowState& state);
 
 }  // namespace headlight

@@ -21,13 +21,15 @@ ENGLISH = [
     "*.md",
     "assets/*",
     "app/cli/*",
+    *(ROOMS := ["app/panels/*", "app/session/*", "app/window/*", "app/paint/*", "app/gpu/*"]),
     "models/python/*",
 ]  # a room is added when its texts are in order
-COMMENTS = []  # the same for comments and names, "core/model/*" for example
+COMMENTS = [*ROOMS]  # the same for comments and names, "core/model/*" for example
 DAMAGED = (
     "damaged|cut off|is empty|stopped early|too short"  # what fetching a file once more can mend
 )
 READ_BY_MODELS = {"held_out.json", "sentences.json", "colormaps.json"}
+COPIES = {"en.json"}  # of texts that are read in their own files
 
 
 def table():
@@ -108,7 +110,7 @@ def texts(root, globs, read):
         file
         for glob in globs
         for file in sorted(root.glob(glob))
-        if file.name not in READ_BY_MODELS
+        if file.name not in READ_BY_MODELS | COPIES
     ]
     return [
         (str(file.relative_to(root)), re.sub(r"\s+", " ", text))

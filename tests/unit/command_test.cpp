@@ -26,7 +26,7 @@ std::string golden(const std::string& name, const std::string& now) {
 
 }  // namespace
 
-TEST_CASE("the table: one name a row, keys that exist, and no key twice without a condition") {
+TEST_CASE("the table: unique names, valid keys, no key twice without a condition") {
     std::set<std::string> names;
     std::vector<KeyChord> always;
     for (const Command& row : commands()) {
@@ -65,7 +65,7 @@ TEST_CASE("a line finds the longest name, in small or large letters, and says wh
     CHECK_FALSE(line(""));
 }
 
-TEST_CASE("commands act on a session without a window, or say in a sentence why not") {
+TEST_CASE("commands act on a session without a window, or return the reason") {
     Bench b;
     REQUIRE(
         b.act("head 2.1; lock 6,3; theme light; colormap magma; scale log; queries columns; rank entropy"));
@@ -91,7 +91,7 @@ TEST_CASE("commands act on a session without a window, or say in a sentence why 
     CHECK(b.refused("open b.png").find("ViT") != std::string::npos);
 }
 
-TEST_CASE("a row is made from what is typed: its name, then words with a capital, a | or a bracket") {
+TEST_CASE("usage is parsed into name and words: words have a capital, a | or a bracket") {
     const auto words_of = [](const char* usage) {
         const Command made = row({usage, "", ""}, [](CommandContext&) {});
         return std::pair{made.name, made.words};
@@ -104,7 +104,7 @@ TEST_CASE("a row is made from what is typed: its name, then words with a capital
     CHECK(words_of("open [PATH]") == std::pair<std::string, std::string>{"open", "[PATH]"});
 }
 
-TEST_CASE("numbers are set within their range alone") {
+TEST_CASE("numbers outside their range are rejected") {
     Bench b;
     const SamplingParams& d = b.session.document.generation.decoding;
     REQUIRE(b.act("beams 3; top p 0.5; seed 7; length 12"));
@@ -114,7 +114,7 @@ TEST_CASE("numbers are set within their range alone") {
     CHECK((d.beams == 3 && d.top_p == 0.5f));
 }
 
-TEST_CASE("the heads of Lines and Graph and the column of Steps are chosen by commands too") {
+TEST_CASE("commands select the heads of Lines and Graph and the column of Steps") {
     Bench b;
     const ModelConfig& config = b.answer.sentence->model->config;
     REQUIRE(b.act("lines heads 2.0,2.3"));
@@ -138,7 +138,7 @@ TEST_CASE("the heads of Lines and Graph and the column of Steps are chosen by co
     CHECK((left_out.empty() && b.session.of<StepsState>().column == StepColumn::moved));
 }
 
-TEST_CASE("another statistic begins with the whole range in its own order, however it is chosen") {
+TEST_CASE("choosing a statistic resets range and order") {
     Bench b;
     const AllHeadsState& heads = b.session.of<AllHeadsState>();
     REQUIRE(b.act("heads sort induction; heads filter 0.5; heads order reversed"));
@@ -162,7 +162,7 @@ TEST_CASE("one sheet at a time, and Esc closes from the top") {
     CHECK_FALSE(b.session.selection.locked);
 }
 
-TEST_CASE("undo goes through text, interventions, comparison and labels in the order of time") {
+TEST_CASE("undo covers text, interventions, comparison and labels in order of time") {
     Bench b;
     const std::string model = b.answer.sentence->model->name;
     const auto label = [&] { return b.session.document.head_labels[model]["1.2"]; };
@@ -187,7 +187,7 @@ TEST_CASE("undo goes through text, interventions, comparison and labels in the o
     CHECK((label() == "sink" && d.comparison.head == Comparison().head && d.intervention == Intervention{}));
 }
 
-TEST_CASE("keys: the first row that applies, and a text keeps those that edit it") {
+TEST_CASE("keys: the first row that applies; a text field keeps its editing keys") {
     Bench b;
     const auto of = [&](const char* keys) {
         const Command* row = command_of_key(commands(), chords_of(keys)[0], b.context());
@@ -223,7 +223,7 @@ TEST_CASE("the palette finds commands by parts of their names") {
     CHECK((offers[0].why_not && *offers[0].why_not));
 }
 
-TEST_CASE("the metric is a step of undo, and a token that is explained opens Prediction") {
+TEST_CASE("the metric is an undo step; explaining a token opens Prediction") {
     Bench b;
     const ChosenMetric& chosen = b.session.document.metric;
     REQUIRE(b.act("metric \"ball - car\""));
@@ -243,7 +243,7 @@ TEST_CASE("the metric is a step of undo, and a token that is explained opens Pre
     CHECK(chosen.name == "log p \" ball\"@3");
 }
 
-TEST_CASE("a token is copied, and counted until it is counted again") {
+TEST_CASE("tokens can be copied, and counted by a toggle") {
     Bench b;
     REQUIRE(b.act("copy token 1; count 1"));
     CHECK(b.host.copied == "had");

@@ -37,7 +37,7 @@ std::vector<std::string> shrunk(std::vector<KnownModel>& models, std::vector<std
 
 }  // namespace
 
-TEST_CASE("the document: whatever is done in whatever order, what is said stays") {
+TEST_CASE("the document: invariants hold under random commands in any order") {
     const char* given = std::getenv("HEADLIGHT_SEED");
     const unsigned seed = given ? unsigned(std::strtoul(given, nullptr, 10)) : std::random_device()();
     const int sequences = std::getenv("HEADLIGHT_LONG") ? 10'000 : kSanitized ? 30 : 300;

@@ -84,8 +84,7 @@ private:
         if (session().document.history.grouping()) out += "a step is left open\n";
         if (steps() != paper.past.size())
             out += std::to_string(steps()) + " steps, not " + std::to_string(paper.past.size()) + "\n";
-        if (session().notice.starts_with("A step was left out") && !slide_shown_)
-            out += session().notice + "\n";
+        if (session().notice.starts_with("Skipped a step") && !slide_shown_) out += session().notice + "\n";
         if (sitting->answered) out += of_another_model();
         return out;
     }
@@ -101,7 +100,7 @@ private:
     }
 
     void come() {
-        const bool waits = session().document.trial_waits.has_value();
+        const bool waits = session().document.pending_trial.has_value();
         const auto tried = session().document.trial;
         sitting->come(models);
         const auto slide = paper.slide;

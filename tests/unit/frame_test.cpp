@@ -34,7 +34,7 @@ std::vector<PixelBox> changed_by(Tiles& tiles, const std::vector<std::pair<Pixel
 
 }  // namespace
 
-TEST_CASE("a frame draws the tiles that look otherwise than in the last frame, and no others") {
+TEST_CASE("a frame redraws exactly the tiles that changed") {
     Tiles tiles;
     const PixelBox window{0, 0, 200, 100}, here{40, 40, 50, 70}, there{150, 10, 199, 20};
     CHECK(changed_by(tiles, {{here, 1}, {there, 2}}) == std::vector{window});
@@ -42,7 +42,7 @@ TEST_CASE("a frame draws the tiles that look otherwise than in the last frame, a
     CHECK(changed_by(tiles, {{here, 3}, {there, 2}}) == std::vector{PixelBox{32, 32, 64, 96}});
     CHECK(changed_by(tiles, {{here, 3}}) == std::vector{PixelBox{128, 0, 200, 32}});
     CHECK(changed_by(tiles, {{here, 3}}).empty());
-    SUBCASE("one thing over another is not the other over the one") {
+    SUBCASE("drawing order matters") {
         changed_by(tiles, {{here, 1}, {here, 2}});
         CHECK(changed_by(tiles, {{here, 2}, {here, 1}}).size() == 1);
         CHECK(changed_by(tiles, {{here, 2}, {here, 1}, {here, 1}}).size() == 1);
@@ -53,7 +53,7 @@ TEST_CASE("a frame draws the tiles that look otherwise than in the last frame, a
         CHECK(changed_by(tiles, {{{32, 32, 64, 64}, 2}, {{40, 64, 50, 70}, 4}}) ==
               std::vector{PixelBox{32, 32, 64, 64}});
     }
-    SUBCASE("all is new in a window of another size, and after it was forgotten") {
+    SUBCASE("everything is new after a resize, and after forget") {
         tiles.forget();
         CHECK(changed_by(tiles, {{here, 3}}) == std::vector{window});
         tiles.begin(201, 100);
@@ -62,7 +62,7 @@ TEST_CASE("a frame draws the tiles that look otherwise than in the last frame, a
     }
 }
 
-TEST_CASE("what changed lies in a few boxes, none over another") {
+TEST_CASE("changes are covered by a few disjoint boxes") {
     std::mt19937 random(7);
     Tiles tiles;
     constexpr int kWide = 1000, kHigh = 700, kSide = Tiles::kSide;
@@ -95,7 +95,7 @@ TEST_CASE("what changed lies in a few boxes, none over another") {
     }
 }
 
-TEST_CASE("a cross that moves over a map, and the numbers beside it, are a small part of the window") {
+TEST_CASE("a moving crosshair and its numbers redraw a small part of the window") {
     std::mt19937 random(11);
     Tiles tiles;
     constexpr int kWide = 1600, kHigh = 1000, kLeft = 420, kTop = 160, kSide = 750;
@@ -126,7 +126,7 @@ TEST_CASE("boxes between two corners are whole pixels within a box; NaN is at it
     CHECK(pixels_between({std::nanf(""), 3}, {std::nanf(""), 4}, window).empty());
 }
 
-TEST_CASE("a curve is a strip of few triangles that stays within a third of a pixel of it") {
+TEST_CASE("a curve becomes a strip of few triangles within a third of a pixel") {
     ImGui::CreateContext();
     ImGui::GetIO().Fonts->Build();
     for (const float rise : {0.0f, 3.0f, 40.0f, -700.0f}) {
@@ -187,7 +187,7 @@ int red_of(const CurvePixels& p, int x, int y) {
 
 }  // namespace
 
-TEST_CASE("the pixels of a curve lie where its formula has it, and cover as much as it is wide") {
+TEST_CASE("a curve's pixels follow its formula and cover its width") {
     constexpr int kWide = 300, kHigh = 240;
     CurvePixels p;
     for (const double rise : {0.0, 3.0, 60.0, -150.0})
@@ -211,7 +211,7 @@ TEST_CASE("the pixels of a curve lie where its formula has it, and cover as much
         }
 }
 
-TEST_CASE("curves lie one over another, end between two pixels and are cut at their picture's edge") {
+TEST_CASE("curves blend in order, end between pixels and are clipped to the picture") {
     CurvePixels p;
     p.begin(40, 20, IM_COL32(100, 0, 0, 255), 10.25f, 30.5f);
     const ImU32 half_white = IM_COL32(255, 255, 255, 128);

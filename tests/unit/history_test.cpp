@@ -52,7 +52,7 @@ struct Desk {
 
 }  // namespace
 
-TEST_CASE("one history takes back texts and interventions in the order of time") {
+TEST_CASE("undo covers texts and interventions in order of time") {
     Desk d;
     d.type("cat", 0);
     d.intervene(masked("causal"));
@@ -74,7 +74,7 @@ TEST_CASE("one history takes back texts and interventions in the order of time")
     CHECK_FALSE(d.undo());
 }
 
-TEST_CASE("undo goes by words and pauses, not by characters") {
+TEST_CASE("undo steps are words and pauses, not characters") {
     Desk d;
     d.type("one two", 0);
     d.type("three", 5);  // after a pause
@@ -114,7 +114,7 @@ TEST_CASE("a drag is one step") {
     CHECK_FALSE(d.undo());
 }
 
-TEST_CASE("a group is one step, which nothing joins") {
+TEST_CASE("a group is one step that nothing joins") {
     Desk d;
     d.type("a", 0);
     d.history.begin_group();
@@ -148,7 +148,7 @@ TEST_CASE("a group is one step, which nothing joins") {
     CHECK_MESSAGE(d.text == "ab", "a group within a group is a part of it");
 }
 
-TEST_CASE("any edits are taken back exactly, and the history stays within its bounds") {
+TEST_CASE("undo is exact for random edits, and the history stays within its bounds") {
     std::mt19937 random(7);
     Desk d;
     for (int i = 0; i < 900; ++i) {
@@ -170,7 +170,7 @@ TEST_CASE("any edits are taken back exactly, and the history stays within its bo
     CHECK(d.history.steps() >= 19);
 }
 
-TEST_CASE("an edit is of one text: where another one stands, it is none of it") {
+TEST_CASE("an edit does not apply to another text") {
     const TextEdit cut = edit_of(TextName::sentence, "Lily had a ball", 5, 4, "");
     const auto back = std::get<TextEdit>(reversed(cut));
     CHECK(edited("Lily had a ball", cut) == "Lily a ball");
@@ -179,7 +179,7 @@ TEST_CASE("an edit is of one text: where another one stands, it is none of it") 
         CHECK(!edited(other, back));
 }
 
-TEST_CASE("the history counts all that its steps hold") {
+TEST_CASE("the history counts the memory of all steps") {
     const std::string text(400'000, 'x');
     Intervention frozen;
     Change change;

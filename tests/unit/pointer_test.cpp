@@ -5,7 +5,7 @@
 
 using namespace headlight;
 
-TEST_CASE("a click within one frame is seen where it was made, held for a frame and let go") {
+TEST_CASE("a click within one frame is held for a frame at its position, then released") {
     PointerEvents pointer;
     CHECK_FALSE(pointer.next());
     pointer.move(1, 2);
@@ -29,7 +29,7 @@ TEST_CASE("a click within one frame is seen where it was made, held for a frame 
     CHECK_FALSE(pointer.next());
 }
 
-TEST_CASE("moves join over frames, never over a button; buttons that are none change nothing") {
+TEST_CASE("moves merge within a frame, never across a button; invalid buttons are ignored") {
     PointerEvents pointer;
     pointer.press(0, true);
     CHECK(pointer.next() == PointerState{0, 0, {true}});

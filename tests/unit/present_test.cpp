@@ -6,7 +6,7 @@
 
 using namespace headlight;
 
-TEST_CASE("a slide keeps view, head, cell, colors, heads that are combined and interventions") {
+TEST_CASE("a slide keeps view, head, cell, colors, combined heads and interventions") {
     Bench b;
     b.session.visits = view_visits();
     REQUIRE(b.act("view head; head 2.1; lock 3,1; contrast root; map of mean; mask 3>2; slide add"));
@@ -29,7 +29,7 @@ TEST_CASE("a slide keeps view, head, cell, colors, heads that are combined and i
     CHECK(b.refused("slide go 3").find("1") != std::string::npos);
 }
 
-TEST_CASE("a slide keeps texts, comparison, metric and what is generated, and is one step of undo") {
+TEST_CASE("a slide keeps texts, comparison, metric and generation, and is one undo step") {
     Bench b;
     b.session.visits = view_visits();
     REQUIRE(
@@ -91,7 +91,7 @@ struct SlidesOfTwo : Bench {
 
 }  // namespace
 
-TEST_CASE("a slide of another model opens that and is shown then, as one step of undo") {
+TEST_CASE("a slide of another model opens it first, as one undo step") {
     SlidesOfTwo b;
     Document& d = b.session.document;
     const size_t steps = d.history.steps();
@@ -106,7 +106,7 @@ TEST_CASE("a slide of another model opens that and is shown then, as one step of
     REQUIRE(b.go_on());
     CHECK(d.text == "A cat");
     CHECK(b.changed() == "ablate:encoder.0.1:zero");
-    CHECK(b.session.notice.find("left out") == std::string::npos);
+    CHECK(b.session.notice.find("skipped") == std::string::npos);
     CHECK(d.history.steps() == steps + 1);
     REQUIRE(b.act("undo"));
     CHECK((d.text == "Between" && d.wanted.path == "stories"));
@@ -118,20 +118,20 @@ TEST_CASE("a slide of another model opens that and is shown then, as one step of
     CHECK((d.text == "A cat" && b.changed() == "ablate:encoder.0.1:zero"));
 }
 
-TEST_CASE("of slides and models the latest wins") {
+TEST_CASE("the latest slide or model wins") {
     SlidesOfTwo b;
     Document& d = b.session.document;
     REQUIRE(b.act("slide go 2; slide go 1"));
     CHECK((!d.awaits_model() && d.text == "A dog"));
     REQUIRE(b.act("slide go 2; switch vit"));
-    CHECK((d.wanted.path == "vit" && !d.slide_waits));
+    CHECK((d.wanted.path == "vit" && !d.pending_slide));
     REQUIRE(b.act("slide go 2; cancel opening"));
-    CHECK((!d.awaits_model() && !d.slide_waits && d.text == "A dog"));
+    CHECK((!d.awaits_model() && !d.pending_slide && d.text == "A dog"));
     REQUIRE(b.act("slide go 2; slide remove"));
-    CHECK_MESSAGE(!d.slide_waits, "there is none to show");
+    CHECK_MESSAGE(!d.pending_slide, "there is none to show");
 }
 
-TEST_CASE("a slide of a model that cannot be opened says so and goes on without what it changes there") {
+TEST_CASE("a slide whose model cannot be opened is shown without its interventions, with a notice") {
     SlidesOfTwo b;
     Document& d = b.session.document;
     Json slide = Json::parse(d.slides[1]);
@@ -142,7 +142,7 @@ TEST_CASE("a slide of a model that cannot be opened says so and goes on without 
     b.fail("There is nothing at /gone.");
     REQUIRE(b.go_on());
     CHECK((d.text == "A cat" && d.intervention == Intervention{} && d.wanted.path == "stories"));
-    CHECK((!b.session.sheet && b.session.presenting && !d.slide_waits));
+    CHECK((!b.session.sheet && b.session.presenting && !d.pending_slide));
     CHECK(b.session.notice.find("another") != std::string::npos);
     slide.erase("model");
     d.slides[1] = slide.dump();
@@ -156,7 +156,7 @@ TEST_CASE("a slide of a model that cannot be opened says so and goes on without 
     CHECK_MESSAGE(!d.awaits_model(), "on another computer a model of that name is the slide's");
 }
 
-TEST_CASE("slides are in the workspace, and of another workspace no more") {
+TEST_CASE("slides belong to their workspace") {
     Bench b;
     b.session.visits = view_visits();
     REQUIRE(b.act("head 1.2; slide add; slide add"));
@@ -175,7 +175,7 @@ TEST_CASE("slides are in the workspace, and of another workspace no more") {
     CHECK(b.refused("slide remove").find("Shift+F5") != std::string::npos);
 }
 
-TEST_CASE("presenting: Esc leaves first of all; arrows walk only where there are slides") {
+TEST_CASE("presenting: Esc exits first; arrows need slides") {
     Bench b;
     b.session.visits = view_visits();
     b.host.types = true;
@@ -192,7 +192,7 @@ TEST_CASE("presenting: Esc leaves first of all; arrows walk only where there are
     CHECK(key("→")->name == "next head");
 }
 
-TEST_CASE("several heads as one by commands") {
+TEST_CASE("commands combine several heads") {
     Bench b;
     const ModelConfig& c = b.answer.sentence->model->config;
     const auto shown = [&] { return combined_heads(b.session, c); };

@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-TEST_CASE("recovery: at logout a window beside others leaves its text, the last one leaves nothing") {
+TEST_CASE("recovery: at logout a window leaves its text unless it is the last one") {
     const TemporaryFolder folder;
     Recovery first(folder.path), last(folder.path);
     write_bytes(first.own(), "first");
@@ -26,7 +26,7 @@ TEST_CASE("recovery: at logout a window beside others leaves its text, the last 
     CHECK((next.left()->shown && read_bytes(next.left()->workspace) == "first"));
 }
 
-TEST_CASE("recovery: what a killed process left is offered once, what ended as it should leaves nothing") {
+TEST_CASE("recovery: a killed process's workspace is offered once, a normal end leaves nothing") {
     const TemporaryFolder folder;
     const auto place = folder.path / "recovery";
     const auto leave = [&](bool shown) {
@@ -75,7 +75,7 @@ TEST_CASE("recovery: what a killed process left is offered once, what ended as i
     CHECK(Recovery("/dev/null/recovery").own().empty());
 }
 
-TEST_CASE("the saver writes the newest state, the last one at its end, and says what failed") {
+TEST_CASE("the saver writes the newest state, the last one at its end, and reports errors") {
     std::vector<int> written;
     {
         Saver saver([&](const Saver::Snapshot& s) -> Status {
@@ -99,7 +99,7 @@ TEST_CASE("the saver writes the newest state, the last one at its end, and says 
            !clock.take(9)));
 }
 
-TEST_CASE("a signal to end is a wish the first time, and the end the second") {
+TEST_CASE("the first signal requests the end, the second ends the process") {
     const pid_t child = fork();
     if (child == 0) {
         std::atomic<int> woken{0};

@@ -112,7 +112,7 @@ TEST_CASE("settings: fields that are not known survive a load and a save") {
     CHECK(json_at(path)["dark"] == false);
 }
 
-TEST_CASE("settings: of two windows each writes what it changed; what is looked at stays one thing") {
+TEST_CASE("settings: each of two windows writes its own changes; the view stays consistent") {
     const TemporaryFolder folder;
     const auto path = folder.path / "settings.json";
     Session first, second;

@@ -25,7 +25,7 @@ WorkAnswer failed(WorkAnswer a, const char* failure) {
 
 }  // namespace
 
-TEST_CASE("exchange: the session asks for what it holds, and a decoder is asked for one text") {
+TEST_CASE("exchange: the request mirrors the session; decoders get one text") {
     Session s;
     s.document.wanted.path = "gpt2";
     s.document.text = "one";
@@ -46,7 +46,7 @@ TEST_CASE("exchange: the session asks for what it holds, and a decoder is asked 
     CHECK(request_of(s, nullptr).intervention == Intervention{});
 }
 
-TEST_CASE("exchange: what was forced in one text is forgotten in the next") {
+TEST_CASE("exchange: forced tokens are dropped with another text") {
     Session s;
     s.document.text = "one";
     [[maybe_unused]] const WorkRequest begun = request_of(s, nullptr);
@@ -61,7 +61,7 @@ TEST_CASE("exchange: what was forced in one text is forgotten in the next") {
     CHECK((g.forced.empty() && !g.playing && g.step == -1));
 }
 
-TEST_CASE("exchange: another run is asked for where one is compared") {
+TEST_CASE("exchange: a comparison requests another run") {
     Document d;
     d.text = "one";
     d.comparison.text = "other";
@@ -74,10 +74,10 @@ TEST_CASE("exchange: another run is asked for where one is compared") {
     CHECK((other_run(d)->text == "one" && other_run(d)->model_path == "gpt2"));
 }
 
-TEST_CASE("exchange: what was changed in a model is kept while another one is open") {
+TEST_CASE("exchange: interventions are kept per model") {
     const WorkAnswer first = answer_of("gpt2", {5, 9, 200}), second = opened_as("/models/other", 1);
     Session s;
-    s.document.request = {"/models/some", 0};
+    s.document.wanted = {"/models/some", 0};
     s.selection.block = s.selection.head = 99;
     s.preferences.recent_models = {"/models/other", "/models/some"};
     CHECK(take_in(s, nullptr, first));
@@ -103,9 +103,9 @@ TEST_CASE("exchange: what was changed in a model is kept while another one is op
     CHECK(s.document.intervention == masked("causal"));
 }
 
-TEST_CASE("exchange: what a document says of its model comes into force when that is open") {
+TEST_CASE("exchange: a document's interventions apply once its model is open") {
     Session s;
-    s.document.request = {"/models/some", 0};
+    s.document.wanted = {"/models/some", 0};
     s.document.changes().mask = "window:2";
     CHECK(request_of(s, nullptr).intervention == Intervention{});
     const WorkAnswer opened = answer_of("gpt2", {5, 9, 200});
@@ -114,10 +114,10 @@ TEST_CASE("exchange: what a document says of its model comes into force when tha
     CHECK_MESSAGE(s.document.history.steps() == 0, "nobody switched");
 }
 
-TEST_CASE("exchange: a model that cannot be opened changes nothing of the document") {
+TEST_CASE("exchange: a failed opening leaves the document unchanged") {
     const WorkAnswer fine = answer_of("gpt2", {5, 9, 200});
     Session s;
-    s.document.request = {"/models/some", 0};
+    s.document.wanted = {"/models/some", 0};
     take_in(s, nullptr, fine);
     s.document.text = s.document.generation.forced_for = "one";
     s.document.intervene(masked("causal"));
@@ -129,7 +129,7 @@ TEST_CASE("exchange: a model that cannot be opened changes nothing of the docume
     wrong.model_attempt = s.document.wanted.attempt;
     wrong.model_error = "There is no such model.";
     CHECK(!take_in(s, &fine, wrong));
-    CHECK((s.document.request == fine.open && s.shows(Sheet::models)));
+    CHECK((s.document.wanted == fine.open && s.shows(Sheet::models)));
     CHECK(*workspace_document(s) == before);
     CHECK((request_of(s, wrong.sentence.get()).model_path == "/models/some" &&
            request_of(s, wrong.sentence.get()).generation.request.forced == std::vector<int>{7}));
@@ -141,7 +141,7 @@ TEST_CASE("exchange: a model that cannot be opened changes nothing of the docume
 TEST_CASE(
     "exchange: in the place of a first model that cannot be opened another one has a state of its own") {
     Session s;
-    s.document.request = {"/gone", 0};
+    s.document.wanted = {"/gone", 0};
     s.document.changes().changes = {"ablate:9.9"};
     s.document.changes().mask = "window:3";
     WorkAnswer instead = answer_of("gpt2", {5, 9, 200});
@@ -163,7 +163,7 @@ TEST_CASE(
            next.document.changes_of.at("/gone").changes == std::vector<std::string>{"ablate:9.9"}));
 }
 
-TEST_CASE("exchange: a failure is said once and taken back when it is over; a wrong model opens its sheet") {
+TEST_CASE("exchange: an error is shown once and cleared when resolved; a wrong model opens its sheet") {
     const WorkAnswer fine = answer_of("gpt2", {5, 9, 200});
     Session s;
     take_in(s, nullptr, fine);
@@ -188,14 +188,14 @@ TEST_CASE("exchange: a failure is said once and taken back when it is over; a wr
     CHECK_MESSAGE(!s.sheet, "closed by the user, it stays closed");
 }
 
-TEST_CASE("exchange: a workspace replaces what was open; its model is opened where it is another") {
+TEST_CASE("exchange: a workspace replaces the document and opens its model if it differs") {
     const WorkAnswer shown = answer_of("gpt2", {5, 9, 200});
     const Model* model = shown.sentence->model.get();
     Session s;
-    s.document.request = s.document.open = shown.open;
+    s.document.wanted = s.document.open = shown.open;
     s.document.attempts = 4;
     s.document.trial = std::make_shared<const Trial>(Trial{"mask none", {}, {}});
-    s.document.trial_waits = 0;
+    s.document.pending_trial = 0;
     s.document.intervene(masked("causal"));
     s.sheet = Sheet::models;
     s.notice = "old";
@@ -209,14 +209,14 @@ TEST_CASE("exchange: a workspace replaces what was open; its model is opened whe
     Session same = s, read = file("/models/some");
     adopt(same, &read, Adopted::document, model);
     CHECK((same.document.intervention == masked("window:2") && same.document.history.steps() == 0));
-    CHECK((!same.sheet && same.notice.empty() && same.document.request == shown.open));
+    CHECK((!same.sheet && same.notice.empty() && same.document.wanted == shown.open));
     CHECK_MESSAGE(
-        (!same.document.trial && !same.document.trial_waits && !same.presenting && same.slide == -1),
+        (!same.document.trial && !same.document.pending_trial && !same.presenting && same.slide == -1),
         "a try, presenting and the number of a slide end with their workspace");
     Session other = s;
     read = file("/models/other");
     adopt(other, &read, Adopted::document, model);
-    CHECK(other.document.request == ModelChoice{"/models/other", 5});
+    CHECK(other.document.wanted == ModelChoice{"/models/other", 5});
     CHECK(other.document.intervention == Intervention{});
     other.document.intervene(masked("none"));
     CHECK(take_in(other, &shown, opened_as("/models/other", 5)));

@@ -43,7 +43,7 @@ TEST_CASE("a bag holds one value of each type, and a copy holds its own") {
     CHECK(std::as_const(copy).of<Other>().text == "second");
 }
 
-TEST_CASE("one visit reads, writes and reports: the nearest in range, a wrong kind passed over or refused") {
+TEST_CASE("visit() reads, writes and reports: clamps to the range, skips or rejects wrong types") {
     ToyState state;
     const Json given = parsed(R"({"toy_show": 9, "toy_open": true, "toy_share": -2, "toy_zoom": 8})");
     FieldReader reader(given, "given");
@@ -67,7 +67,7 @@ TEST_CASE("one visit reads, writes and reports: the nearest in range, a wrong ki
     CHECK((reported["toy_zoom"] == 1 && reported["toy_share"] == 0.25));
 }
 
-TEST_CASE("cells, pairs and lists: what does not fit is left out when read, and refused when written") {
+TEST_CASE("cells, pairs and lists: misfits are skipped when reading and rejected when writing") {
     const Json given = parsed(
         R"({"cell": [[2, 1], [3, 3]], "none": [], "pairs": [[1, -1], [1], ["a", 2], [4, 100000]], "list": ["a", 5, "b", "c"]})");
     FieldReader reader(given, "given");
@@ -90,7 +90,7 @@ TEST_CASE("cells, pairs and lists: what does not fit is left out when read, and 
     CHECK(writer.status().error().message.find("at most 1;") != std::string::npos);
 }
 
-TEST_CASE("what a view keeps goes into workspaces and settings, without their knowing it") {
+TEST_CASE("a view's state is saved in workspaces and settings generically") {
     const TemporaryFolder folder;
     const auto path = folder.path / "a.headlight.json";
     Session s;

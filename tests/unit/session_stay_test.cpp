@@ -9,7 +9,7 @@
 
 using namespace headlight;
 
-TEST_CASE("exchange: a workspace whose model is missing is not saved over with another document") {
+TEST_CASE("exchange: a workspace with a missing model is not overwritten by another document") {
     const WorkAnswer shown = answer_of("gpt2", {5, 9, 200});
     const auto opened = [&](const char* model) {
         Session s;
@@ -44,7 +44,7 @@ TEST_CASE("exchange: a workspace whose model is missing is not saved over with a
     CHECK_MESSAGE(s.document.workspace == "it.headlight.json", "the user chose another model for it");
 }
 
-TEST_CASE("exchange: at the start a workspace whose model is missing is let go, whatever is tried after it") {
+TEST_CASE("exchange: a workspace with a missing model is released at the start, whatever is opened next") {
     WorkAnswer instead = answer_of("gpt2", {5, 9, 200});
     instead.open = {"stories", 0};
     instead.model_path = "/gone";
@@ -65,7 +65,7 @@ TEST_CASE("exchange: at the start a workspace whose model is missing is let go, 
     CHECK((chose.document.workspace.empty() && chose.document.wanted == instead.open));
 }
 
-TEST_CASE("exchange: a locked cell stays where another model cannot be opened") {
+TEST_CASE("exchange: a failed opening keeps the locked cell") {
     const WorkAnswer fine = answer_of("gpt2", {5, 9, 200});
     Session s;
     s.document.wanted = {"/models/some", 0};
@@ -91,7 +91,7 @@ TEST_CASE("exchange: a locked cell stays where another model cannot be opened") 
     CHECK_MESSAGE(!s.selection.locked, "it is of the model that was open");
 }
 
-TEST_CASE("exchange: the default metric that a workspace says is no other model's metric") {
+TEST_CASE("exchange: a workspace's default metric does not carry over to another model") {
     const WorkAnswer first = answer_of("gpt2", {5, 9, 200});
     const auto metric_of_the_other = [&](const char* said) {
         Session s;
@@ -112,7 +112,7 @@ TEST_CASE("exchange: the default metric that a workspace says is no other model'
     CHECK(!metric_of_the_other("p #9").empty());
 }
 
-TEST_CASE("exchange: the step of what is generated comes back at the start, and goes with another text") {
+TEST_CASE("exchange: the generation step is restored at the start and reset by another text") {
     Session s;
     s.document.text = "one";
     [[maybe_unused]] const WorkRequest begun = request_of(s, nullptr);

@@ -38,7 +38,7 @@ TEST_CASE("keys mean the letters of the layout") {
     CHECK(meant_key(-1, "", us) == -1);
 }
 
-TEST_CASE("a key that did something types nothing") {
+TEST_CASE("a key that ran a command types nothing") {
     Input input;
     input.keys.push_back({'3'});
     input.add_text("3", 0);
@@ -95,7 +95,7 @@ TEST_CASE("a line is measured by one layout, piece by piece") {
     CHECK(text_pieces("", 15, Face::sans).empty());
 }
 
-TEST_CASE("a long Chinese text is cut to its room without drawing its prefixes") {
+TEST_CASE("a long Chinese text is truncated without drawing its prefixes") {
     std::string text;
     for (int i = 0; i < 20'000; ++i) text += i % 2 ? "猫" : "狗";
     cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
@@ -118,7 +118,7 @@ TEST_CASE("a long Chinese text is cut to its room without drawing its prefixes")
     cairo_surface_destroy(surface);
 }
 
-TEST_CASE("lines are broken at blanks, and within a word that is too wide") {
+TEST_CASE("lines break at spaces, and within a word that is too wide") {
     const auto lines = [](const std::string& text, double wrap) {
         std::vector<TextPiece> pieces;
         for (size_t i = 0; i < text.size(); ++i) pieces.push_back({i, i + 1, 1.0});
@@ -132,7 +132,7 @@ TEST_CASE("lines are broken at blanks, and within a word that is too wide") {
     CHECK(lines("abc", 0.5) == Lines{"a", "b", "c"});  // never none
 }
 
-TEST_CASE("a file is saved where the window says, beside what is there") {
+TEST_CASE("a file is saved where the window says, without replacing others") {
     namespace fs = std::filesystem;
     const fs::path folder =
         fs::temp_directory_path() / ("headlight-save-" + std::to_string(std::random_device()()));
@@ -160,7 +160,7 @@ TEST_CASE("a file is saved where the window says, beside what is there") {
         CHECK(named_folder(dirs, none, "/home/p").empty());
 }
 
-TEST_CASE("the dialog is given its arguments one by one, never through a shell") {
+TEST_CASE("the dialog gets its arguments one by one, never through a shell") {
     CHECK(dialog_arguments("kdialog", "Save", "/a b/$(x).png") ==
           std::vector<std::string>{"kdialog", "--title", "Save", "--getsavefilename", "/a b/$(x).png"});
     const auto zenity = dialog_arguments("zenity", "Save", "/a b/$(x).png");

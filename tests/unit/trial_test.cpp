@@ -29,60 +29,60 @@ const std::string kSeeAll = "mask none", kIdentities = "learn set query=identity
 
 }  // namespace
 
-TEST_CASE("try: a second click takes back what the first one did") {
+TEST_CASE("try: a second click undoes the first") {
     TrialBench b("qkv");
     REQUIRE(b.attempt(kIdentities));
     CHECK(b.words() == std::vector<std::string>{"query=identity", "key=identity"});
-    CHECK(trial_in_force(b.session, kIdentities));
-    CHECK_FALSE(trial_in_force(b.session, kSeeAll));
+    CHECK(trial_is_active(b.session, kIdentities));
+    CHECK_FALSE(trial_is_active(b.session, kSeeAll));
     CHECK(b.steps() == 1);
     REQUIRE(b.attempt(kIdentities));
     CHECK(b.words().empty());
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
     REQUIRE(b.act("undo"));
     CHECK(b.words().size() == 2);
-    CHECK(trial_in_force(b.session, kIdentities));
+    CHECK(trial_is_active(b.session, kIdentities));
     REQUIRE(b.act("undo"));
     CHECK(b.words().empty());
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
     REQUIRE(b.act("redo; redo"));
     CHECK(b.words().empty());
 }
 
-TEST_CASE("try: another one undoes it first, as one step") {
+TEST_CASE("try: another try undoes the first, as one step") {
     TrialBench b("qkv");
     const Selection before = b.session.selection;
     REQUIRE(b.attempt(kSeeAll));
     REQUIRE(b.attempt("head 2.5"));
     CHECK(b.mask() == Mask());
     CHECK(b.session.selection.head == 5);
-    CHECK(trial_in_force(b.session, "head 2.5"));
+    CHECK(trial_is_active(b.session, "head 2.5"));
     REQUIRE(b.act("undo"));
     CHECK(b.mask() != Mask());
     CHECK(b.session.selection.head == before.head);
     CHECK(b.session.selection.head_chosen == before.head_chosen);
-    CHECK(trial_in_force(b.session, kSeeAll));
+    CHECK(trial_is_active(b.session, kSeeAll));
     REQUIRE(b.act("redo; learn reset"));
     CHECK(b.session.selection.block == before.block);
     CHECK_FALSE(b.session.selection.head_chosen);
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
 }
 
 TEST_CASE("try: what the user did since then is kept") {
     TrialBench b("database");
     REQUIRE(b.act("try learn set temperature=0; learn set similarity=dot product; text A dog; mask none"));
-    CHECK(trial_in_force(b.session, "learn set temperature=0"));  // it coexists with what is new
+    CHECK(trial_is_active(b.session, "learn set temperature=0"));  // it stands beside what is new
     REQUIRE(b.act("try learn set temperature=0"));
     CHECK(b.words() == std::vector<std::string>{"similarity=dot product"});
     CHECK(b.host.text(TextName::sentence) == "A dog");
     CHECK(b.mask() == *Mask::parse("none"));
     REQUIRE(b.act("try learn set temperature=1000; learn set temperature=5"));
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
     REQUIRE(b.act("try learn set query=8,2"));
     CHECK(b.words() == std::vector<std::string>{"similarity=dot product", "temperature=5", "query=8,2"});
 }
 
-TEST_CASE("try: at another station than the one that it changed") {
+TEST_CASE("try: undone at another station than the one it changed") {
     TrialBench b("database");
     REQUIRE(b.act("try learn set temperature=0; learn qkv; try learn set heads=4"));
     const LearnState& state = b.session.of<LearnState>();
@@ -92,7 +92,7 @@ TEST_CASE("try: at another station than the one that it changed") {
     CHECK(state.set == std::vector<std::string>{"database temperature=0"});
 }
 
-TEST_CASE("try: a text, a view and a cell come back too; what fails changes nothing") {
+TEST_CASE("try: restores text, view and cell too; a failure changes nothing") {
     TrialBench b("masks");
     REQUIRE(b.act("text A dog; lock 2,1"));
     REQUIRE(b.act("try text The cat sat"));
@@ -107,15 +107,15 @@ TEST_CASE("try: a text, a view and a cell come back too; what fails changes noth
     CHECK_FALSE(b.attempt("mask causal; head 99.0"));
     CHECK(b.mask() == Mask());
     CHECK(b.steps() == steps);
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
 }
 
-TEST_CASE("try: another model forgets what it did to the last one's attention, and nothing else") {
+TEST_CASE("try: another model drops only its interventions on the last one") {
     TrialBench b("qkv");
     REQUIRE(b.attempt("mask none; learn set heads=4"));
     b.open("translator");
     CHECK(b.mask() == Mask());
-    CHECK(trial_in_force(b.session));
+    CHECK(trial_is_active(b.session));
     REQUIRE(b.attempt("mask none; learn set heads=4"));
     CHECK(b.words().empty());
     CHECK(b.mask() == Mask());
@@ -130,13 +130,13 @@ TEST_CASE("try: one that fails at its first command undoes nothing of the user's
     CHECK(b.mask() != Mask());
 }
 
-TEST_CASE("try: what only changed the attention of a model that was closed is in force no more") {
+TEST_CASE("try: one that only changed a closed model's attention is inactive") {
     TrialBench b("qkv");
     REQUIRE(b.attempt("mask none"));
     b.open("translator");
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
     b.open("stories");
-    CHECK(trial_in_force(b.session, "mask none"));
+    CHECK(trial_is_active(b.session, "mask none"));
 }
 
 TEST_CASE("try: what comes after a model waits until it is open, and is undone in one step with it") {
@@ -146,9 +146,9 @@ TEST_CASE("try: what comes after a model waits until it is open, and is undone i
     Document& d = b.session.document;
     CHECK((d.wanted.path == "translator" && d.open.path == "stories"));
     CHECK(b.mask() == Mask());
-    CHECK(trial_in_force(b.session, commands));
+    CHECK(trial_is_active(b.session, commands));
     CommandContext c = b.context();
-    CHECK_FALSE(trial_can_go_on(c));
+    CHECK_FALSE(trial_can_resume(c));
     b.come("translator");
     REQUIRE(go_on(c));
     CHECK(b.mask() == *Mask::parse("none"));
@@ -159,23 +159,23 @@ TEST_CASE("try: what comes after a model waits until it is open, and is undone i
     CHECK(d.wanted.path == "stories");
     b.come("stories");
     CHECK(b.mask() == Mask());
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
 }
 
-TEST_CASE("try: a model that cannot be opened ends what waits for it") {
+TEST_CASE("try: a model that cannot be opened ends the waiting commands") {
     TrialBench b("qkv");
     REQUIRE(b.attempt("switch missing; mask none"));
-    CHECK(b.session.document.trial_waits);
+    CHECK(b.session.document.pending_trial);
     b.fail("There is no model of that name.");
     CommandContext c = b.context();
-    CHECK_FALSE(trial_can_go_on(c));
+    CHECK_FALSE(trial_can_resume(c));
     CHECK((b.mask() == Mask() && b.session.document.wanted.path == "stories"));
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
     REQUIRE(b.act("undo"));
     CHECK(!b.session.document.awaits_model());
 }
 
-TEST_CASE("try: what goes through the history, or ends it, is refused in a sentence") {
+TEST_CASE("try: commands that use or clear the history are rejected with a reason") {
     TrialBench b("qkv");
     b.host.files["w.headlight.json"] = json_text(*workspace_document(b.session));
     for (const char* line : {"undo", "redo", "do undo", "try mask none", "open w.headlight.json"}) {
@@ -194,7 +194,7 @@ TEST_CASE("try: what goes through the history, or ends it, is refused in a sente
     CHECK_MESSAGE(b.mask() == *Mask::parse("causal"), "what fails changes nothing");
 }
 
-TEST_CASE("try: resetting a station is one step, and leaves none that does nothing") {
+TEST_CASE("try: resetting a station is one step and leaves no empty one") {
     TrialBench b("qkv");
     REQUIRE(b.act("learn set heads=4"));
     REQUIRE(b.act("try learn reset"));
@@ -206,11 +206,11 @@ TEST_CASE("try: resetting a station is one step, and leaves none that does nothi
     CHECK((b.words().empty() && b.steps() == 0));
 }
 
-TEST_CASE("try: what was only looked at is taken back as far as it is still so") {
+TEST_CASE("try: the view is restored where it has not changed since") {
     TrialBench b("qkv");
     REQUIRE(b.attempt("head 2.5; rank induction; sweep on"));
     REQUIRE(b.act("head 3.1"));
-    CHECK_FALSE(trial_in_force(b.session));
+    CHECK_FALSE(trial_is_active(b.session));
     const int rank = b.session.preferences.rank;
     REQUIRE(b.attempt("mask none"));
     CHECK_FALSE(b.session.document.sweeping);

@@ -8,7 +8,7 @@
 
 using namespace headlight;
 
-TEST_CASE("what lies at a place stays there when a picture is enlarged") {
+TEST_CASE("zooming keeps the point under the mouse in place") {
     Viewport seen{.max = 8, .x = 30, .y = 10, .wide = 200, .high = 100};
     seen.zoom_to(2, 50, 20);  // 80 and 30 of the picture are there; enlarged twice 160 and 60
     CHECK((seen.zoom == 2 && seen.x == 110 && seen.y == 40));
@@ -22,7 +22,7 @@ TEST_CASE("what lies at a place stays there when a picture is enlarged") {
     CHECK((Viewport{.max = 2}.zooms() && !Viewport{}.zooms()));
 }
 
-TEST_CASE("a page leaves a step in sight, and no more is hidden than there is") {
+TEST_CASE("pages overlap by a step; scrolling is clamped") {
     Viewport seen{.wide = 100, .high = 300, .across = 20, .down = 50};
     seen.page(1, 1);
     CHECK((seen.x == 80 && seen.y == 250));
@@ -40,7 +40,7 @@ TEST_CASE("a page leaves a step in sight, and no more is hidden than there is") 
     CHECK(low.y == low.down);  // a page is at least a step
 }
 
-TEST_CASE("commands enlarge and scroll the view that is shown") {
+TEST_CASE("commands zoom and scroll the current view") {
     Bench b;
     const auto& map = b.session.of<HeatMapState>().seen;
     REQUIRE(b.act("view head; zoom in; zoom in"));
@@ -58,7 +58,7 @@ TEST_CASE("commands enlarge and scroll the view that is shown") {
     CHECK(b.refused("scroll down").find("nothing of it is scrolled") != std::string::npos);
 }
 
-TEST_CASE("every view that scrolls moves what it shows, and only that") {
+TEST_CASE("every scrollable view scrolls, and changes nothing else") {
     for (const View& view : views()) {
         if (!view.seen) continue;
         CAPTURE(view.key);
@@ -71,7 +71,7 @@ TEST_CASE("every view that scrolls moves what it shows, and only that") {
     }
 }
 
-TEST_CASE("keys that enlarge and scroll; Learn turns its pages by PgDn, others choose layers by it") {
+TEST_CASE("keys zoom and scroll; PgDn turns Learn's pages and selects layers elsewhere") {
     Bench b;
     const auto of = [&](const char* keys) {
         const CommandContext c = b.context();
@@ -89,7 +89,7 @@ TEST_CASE("keys that enlarge and scroll; Learn turns its pages by PgDn, others c
     CHECK(b.session.of<LearnState>().seen.y > 0);
 }
 
-TEST_CASE("the palette offers what moves the view and the head, though it lies over them itself") {
+TEST_CASE("the palette offers commands for the view and head under it") {
     Bench b;
     b.session.sheet = Sheet::palette;
     CHECK((b.offers("zoom in")[0] == "Zoom in" && b.offers("next head")[0] == "Next head"));

@@ -88,7 +88,7 @@ TEST_CASE("files: one function says what a path opens as, typed, dropped or give
     CHECK(kind_of_file(folder.path.string()) == FileKind::model);
 }
 
-TEST_CASE("recovery: where nothing locks, no window takes another one's place for abandoned") {
+TEST_CASE("recovery: without working locks no window takes another's slot for orphaned") {
     const TemporaryFolder folder;
     lock_files_with([](int, int) {
         errno = ENOLCK;

@@ -4,7 +4,7 @@
 
 using namespace headlight;
 
-TEST_CASE("worker: what was asked of one model is not put to the next") {
+TEST_CASE("worker: a request for one model is not answered by the next") {
     Worker worker(2, [] {});
     const auto answer = [&](const WorkRequest& r, auto condition) { return answer_of(worker, r, condition); };
     WorkRequest r;

@@ -65,7 +65,7 @@ TEST_CASE("the mailbox under two threads loses nothing that matters") {
     worker.join();
 }
 
-TEST_CASE("the worker answers what was asked last and survives a wrong path") {
+TEST_CASE("the worker answers the last request and survives a wrong path") {
     std::atomic<int> done{0};
     Worker worker(2, [&] { ++done; });
     const std::string good = (kTests / "reference/models/gpt2").string();
@@ -125,7 +125,7 @@ TEST_CASE("worker: a failure keeps the old picture and is reported once; the nex
     CHECK((next->failure.empty() && next->sentence->trace));
 }
 
-TEST_CASE("worker: a long text is shown from its beginning on, and ends as if it had been read at once") {
+TEST_CASE("worker: a long text is shown progressively and ends as if read at once") {
     std::mutex mutex;
     std::vector<std::shared_ptr<const WorkAnswer>> seen;
     const auto sizes = [&] {
@@ -180,7 +180,7 @@ TEST_CASE("worker: a long text is shown from its beginning on, and ends as if it
     CHECK(sizes() == std::vector{8, 16, 32, 48, 32, 48});
 }
 
-TEST_CASE("worker: tokens that a head promotes are looked for where they are shown, of the same cell too") {
+TEST_CASE("worker: promoted tokens are computed when shown, also for the same cell") {
     Worker worker(2, [] {});
     WorkRequest r;
     r.model_path = (kTests / "reference/models/gpt2").string();
@@ -197,7 +197,7 @@ TEST_CASE("worker: tokens that a head promotes are looked for where they are sho
     CHECK((!with->promoted.empty() && !with->suppressed.empty()));
 }
 
-TEST_CASE("worker: a request that throws becomes a sentence") {
+TEST_CASE("worker: an exception becomes an error") {
     Worker worker(2, [] {});
     WorkRequest r;
     r.model_path = (kTests / "reference/models/gpt2").string();
@@ -216,7 +216,7 @@ TEST_CASE("worker: a request that throws becomes a sentence") {
           first->sentence);
 }
 
-TEST_CASE("worker: a text that is too long for its map is shown as the largest of squares") {
+TEST_CASE("worker: a text too long for its map is shown as maxima of squares") {
     ThreadPool pool(2);
     const auto model = reference_model("gpt2");
     std::vector<int> ids;

@@ -123,7 +123,7 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     CHECK(*workspace_document(session) != old);
 }
 
-TEST_CASE("workspace: what is changed in other models, and the tokens that were forced, come back with it") {
+TEST_CASE("workspace: interventions on other models and forced tokens are restored") {
     Session s;
     Document& d = s.document;
     d.text = d.changes().forced_for = d.generation.forced_for = "one";
@@ -149,7 +149,7 @@ TEST_CASE("workspace: what is changed in other models, and the tokens that were 
     CHECK((wrong && wrong->document.changes_of.size() == 1));
 }
 
-TEST_CASE("a long text is saved whole in a workspace, and refused where it could not be read back") {
+TEST_CASE("a long text is saved whole, or rejected if it could not be read back") {
     const TemporaryFolder folder;
     const auto path = folder.path / "long.headlight.json";
     Session s;
@@ -168,7 +168,7 @@ TEST_CASE("a long text is saved whole in a workspace, and refused where it could
     CHECK(read_bytes(path) == before);
 }
 
-TEST_CASE("workspace: of two spellings of a model the one in use keeps what is in force") {
+TEST_CASE("workspace: of two spellings of a model the one in use keeps its interventions") {
     const TemporaryFolder folder;
     const std::filesystem::path model = folder.path / "m", file = folder.path / "a.headlight.json";
     std::filesystem::create_directory(model);

@@ -237,7 +237,7 @@ class Window:
                     f"{self.process.stderr.read().decode()[-2000:]}"
                 )
             time.sleep(0.02)
-        for long in ("widgets", "frame_times", "drawn_anew", "latencies", "answers", "figure"):
+        for long in ("widgets", "frame_times", "redrawn", "latencies", "answers", "figure"):
             r.pop(long, None)
         raise AssertionError(
             f"did not happen within {seconds} s; the window says {json.dumps(r)[:3000]}"

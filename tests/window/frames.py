@@ -39,7 +39,7 @@ def only_what_changed_is_drawn(display):
         PROGRAM, display, "--text", LILY, "--head", "1.2", "--check-frames", size="1280x800"
     ) as w:
         w.settled()
-        assert max(_seen(w)["drawn_anew"]) == 1
+        assert max(_seen(w)["redrawn"]) == 1
         shown = set()
         for key in _view_keys():
             w.key(f"ctrl+{key}")
@@ -52,15 +52,13 @@ def only_what_changed_is_drawn(display):
         _seen(w, lambda r: r["view"] == "Heat map")
         w.point("map", 0.3, 0.7)
         _seen(w, lambda r: r["hovered"])
-        before = len(_seen(w)["drawn_anew"])
+        before = len(_seen(w)["redrawn"])
         w.point("map", 0.4, 0.8)
-        drawn = _seen(w, lambda r: r["hovered"] and len(r["drawn_anew"]) > before)["drawn_anew"][
-            before:
-        ]
+        drawn = _seen(w, lambda r: r["hovered"] and len(r["redrawn"]) > before)["redrawn"][before:]
         assert 0 < max(drawn) < 0.6, drawn
         w.tool("mousemove_relative", "1", "0")
         after = before + len(drawn)
-        drawn = _seen(w, lambda r: len(r["drawn_anew"]) > after)["drawn_anew"][after:]
+        drawn = _seen(w, lambda r: len(r["redrawn"]) > after)["redrawn"][after:]
         assert max(drawn) == 0, f"the same cell: {drawn}"
         w.key("ctrl+d")
         _seen(w, lambda r: not r["dark"])

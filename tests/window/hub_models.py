@@ -46,9 +46,9 @@ def a_model_comes_from_the_hub(display):
                 sum(path.startswith("hub/") and path.count("/") == 2 for path in r["widgets"]) == 6
             ), "six to begin with"
             w.click("hub/openai-community/gpt2")
-            r = w.wait(lambda r: r["fetch_said"] and "hub/said" in r["widgets"])
-            assert "no model of that name" in r["fetch_said"]
-            assert r["model"] == "stories", r["fetch_said"]
+            r = w.wait(lambda r: r["fetch_error"] and "hub/error" in r["widgets"])
+            assert "no model of that name" in r["fetch_error"]
+            assert r["model"] == "stories", r["fetch_error"]
             hub.slow = 0.1
             w.click("hub/EleutherAI/pythia-70m")
             w.wait(
@@ -61,7 +61,7 @@ def a_model_comes_from_the_hub(display):
             w.click("hub/cancel")
             w.wait(lambda r: not r["fetching"] and "hub/get" in r["widgets"])
             assert part() > 30_000
-            assert not w.report()["fetch_said"], (
+            assert not w.report()["fetch_error"], (
                 "what came is kept, and users are not told their own actions"
             )
             hub.slow = 0

@@ -270,12 +270,12 @@ def read_only_home(display, rng, _):
         w.wait(lambda r: r["text"] == w.sent)
         time.sleep(SECOND)
         w.key("ctrl+d")
-        w.wait(lambda r: "not remembered" in r["notice"])
+        w.wait(lambda r: "not being saved" in r["notice"])
         if rng.random() < 0.5:
             w.end(signal.SIGTERM)
         else:
             status, error = w.close()
-            assert status == 0 and error.count("\n") == 1 and "not remembered" in error, error
+            assert status == 0 and error.count("\n") == 1 and "not saved" in error, error
     shutil.rmtree(home)
     return "read-only home"
 

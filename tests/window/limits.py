@@ -85,10 +85,10 @@ def what_a_paste_loses_is_said(display):
         for size in (200_000, 300_000, 400_000):
             w.key("ctrl+v")
             r = w.wait(lambda r: len(r["text"]) == size, 30)
-            assert "left out" not in r["notice"], r["notice"]
+            assert "dropped" not in r["notice"], r["notice"]
         w.key("ctrl+v")
         r = w.wait(lambda r: "400,000 bytes" in r["notice"], 30)
-        assert len(r["text"]) == 400_000 and "left out" in r["notice"], r["notice"]
+        assert len(r["text"]) == 400_000 and "dropped" in r["notice"], r["notice"]
 
 
 def what_is_old_is_dimmed_in_every_panel(display):

@@ -98,9 +98,7 @@ def no_line_of_the_token_menu_is_cut(display):
         texts = w.wait(lambda r: "token/count" in r["widgets"] and "Copy" in r.get("texts", []))[
             "texts"
         ]
-        assert "Where does its score come from?" in texts, [
-            text for text in texts if text.startswith("Where")
-        ]
+        assert "Break down its score" in texts, [text for text in texts if text.startswith("Break")]
 
 
 def a_token_has_a_menu(display):

@@ -40,7 +40,7 @@ def saving_replaces_nothing_without_a_word(display):
         w.wait(lambda r: "save path" in r["widgets"])
         w.fill("save path", "there.csv", lambda r: r["save_path"] == "there.csv")
         w.click("save path/save")
-        r = w.wait(lambda r: "is there already" in r["save_result"])
+        r = w.wait(lambda r: "already exists" in r["save_result"])
         assert str(there) in r["save_result"], r["save_result"]
         assert "there-2.csv" in r["save_result"], r["save_result"]
         assert there.read_text() == "mine", r["save_result"]
@@ -207,10 +207,7 @@ def a_figure_is_styled_previewed_and_kept_as_a_preset(display):
 
 def a_preset_is_replaced_only_when_asked_twice(display):
     home = Path(tempfile.mkdtemp())
-    for said in (
-        ["Saved as preset mine"],
-        ["There is a preset mine already", "Saved as preset mine"],
-    ):
+    for said in (["Saved as preset mine"], ["Preset mine already exists", "Saved as preset mine"]):
         with Window(PROGRAM, display, "--text", LILY, home=home) as w:
             w.settled()
             w.key("ctrl+s")

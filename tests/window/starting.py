@@ -233,7 +233,7 @@ def broken_settings_are_set_aside(display):
     (home / "headlight/settings.json").write_text("{broken")
     with Window(PROGRAM, display, home=home) as w:
         r = w.settled()
-        assert "set aside" in r["notice"]
+        assert "renamed to" in r["notice"]
         assert (home / "headlight/settings.json.broken").exists()
         w.close()
     assert json.loads((home / "headlight/settings.json").read_text())["model"] == "stories"

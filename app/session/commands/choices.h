@@ -1,5 +1,4 @@
-// What can be chosen of a view's state, as its visit() names it: the rows of the table of commands are made
-// from these.
+// Makes command rows for the choices in a view's state, as its visit() names them.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@ namespace headlight {
 
 std::vector<Choice> choices_of(StateVisit visit);
 
-/// Chooses the value of a word, or without one the next; `command`: a choice of the state.
+/// Sets the value of a word, or without one the next; `command`: a choice of the state.
 void choose(StateBag& bag, StateVisit visit, const std::string& command, const std::string& word);
 
 }  // namespace headlight

@@ -18,7 +18,7 @@ std::string trimmed(const std::string& text) {
     return from == std::string::npos ? "" : text.substr(from, to - from + 1);
 }
 
-/// Words that stand in one pair of double quotes are what stands between them.
+/// Removes one pair of double quotes around the words.
 std::string unquoted(const std::string& words) {
     const bool quoted = words.size() >= 2 && words.front() == '"' && words.find('"', 1) == words.size() - 1;
     return quoted ? words.substr(1, words.size() - 2) : words;
@@ -29,7 +29,7 @@ bool begins_with(const std::string& text, const std::string& name) {
            (text.size() == name.size() || text[name.size()] == ' ');
 }
 
-/// Without the brackets of what may be left out.
+/// Removes the brackets of optional words.
 std::string bare(const std::string& words) {
     return words.empty() || words[0] != '[' ? words : words.substr(1, words.size() - 2);
 }
@@ -39,13 +39,13 @@ Error wants(const Command& command) {
                  "; headlight --commands lists them all."};
 }
 
-/// Blanks up to a column, counted in characters.
+/// Spaces up to a column, counted in characters.
 std::string padded(const std::string& text, size_t column) {
     const size_t length = count_code_points(text);
     return text + std::string(length < column ? column - length : 1, ' ');
 }
 
-/// "Shift+↓" behind "Shift+↑" → "↓".
+/// "Shift+↓" after "Shift+↑" → "↓".
 std::string without_repeated_modifier(const std::string& keys, const std::string& before) {
     const size_t plus = before.find('+');
     const std::string modifier = plus == std::string::npos ? "" : before.substr(0, plus + 1);
@@ -91,8 +91,8 @@ Result<CommandLine> parse_command(std::span<const Command> table, const std::str
     found.words = unquoted(trimmed(line.substr(length)));
     if (found.words.empty() && found.command->needs_words()) return wants(*found.command);
     if (!found.words.empty() && !found.command->takes_words())
-        return Error{"The command " + in_quotes(found.command->name) + " takes no words, and " +
-                     in_quotes(found.words) + " stands behind it; leave that out."};
+        return Error{"The command " + in_quotes(found.command->name) + " takes no arguments; remove " +
+                     in_quotes(found.words) + "."};
     return found;
 }
 
@@ -124,7 +124,7 @@ const Command& command_named(std::span<const Command> table, const std::string& 
 
 Status carry_out(const CommandLine& line, CommandContext& context) {
     if (const char* reason = line.command->missing(context))
-        return Error{*reason ? reason : "This cannot be done just now: " + line.command->name + "."};
+        return Error{*reason ? reason : "This is not available now: " + line.command->name + "."};
     const auto choices = line.command->choices();
     const bool closed =
         !choices.empty() &&

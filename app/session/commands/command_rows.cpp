@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-/// Where in "tie A,B" the words begin that follow its name; behind the whole where none do.
+/// The position after the name in "tie A,B"; the end if there are no words.
 size_t begin_of_words(const std::string& usage) {
     for (size_t at = 0; at < usage.size();) {
         const size_t end = std::min(usage.find(' ', at), usage.size());

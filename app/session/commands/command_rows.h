@@ -1,5 +1,5 @@
-// Makers of the rows of the table of commands: one for whatever can be done, and one for each family that
-// sets a value to one of several words, on or off, or a number.
+// Makes rows of the table of commands: a general one, and families that set one of several words, on or off,
+// or a number.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace headlight {
 
-/// What a person reads of a row. `usage`: as it is typed, the name and what may follow it: "tie A,B",
-/// "theme", "open [PATH]"; words that follow have a capital, a | or a bracket.
+/// The texts of a row. `usage`: as typed, the name and its arguments: "tie A,B", "theme", "open [PATH]";
+/// arguments have a capital, a | or a bracket.
 struct CommandText {
     std::string usage, title, help, keys = "";
 };
@@ -21,17 +21,17 @@ struct CommandText {
 using CommandWhen = decltype(Command::when);
 using CommandRun = decltype(Command::run);
 
-/// A row that does something with its words.
+/// A row that uses its words.
 Command row(const CommandText& text, CommandRun run, CommandWhen when = nullptr);
-/// One that takes no words and always succeeds.
+/// A row without words that always succeeds.
 Command row(const CommandText& text, std::function<void(CommandContext&)> act, CommandWhen when = nullptr);
 
-/// Puts the rows under one heading of F1.
+/// Puts rows under one heading of F1.
 std::vector<Command> in_group(const std::string& group, std::vector<Command> rows);
-/// Several tables as one.
+/// Joins several tables.
 std::vector<Command> joined(std::initializer_list<std::vector<Command>> parts);
 
-/// Where a command finds a value: a field of the preferences, of a view's state.
+/// Locates a command's value: a field of the preferences or of a view's state.
 template <class T>
 auto preference(T Preferences::*field) {
     return [field](Session& s) -> T& { return s.preferences.*field; };
@@ -43,7 +43,7 @@ auto of_state(T State::*field) {
 template <class Place>
 using ValueAt = std::remove_reference_t<std::invoke_result_t<Place, Session&>>;
 
-/// Sets the value at a place to one of several by their words; without a word, to the next of them.
+/// Sets a value to one of several by word; without a word, to the next.
 template <class Place>
 Command choice_row(const CommandText& text, std::vector<std::pair<std::string, ValueAt<Place>>> values,
                    Place place, CommandWhen when = nullptr) {
@@ -65,17 +65,17 @@ Command choice_row(const CommandText& text, std::vector<std::pair<std::string, V
     return out;
 }
 
-/// The same for something that is on or off.
+/// The same for on or off.
 template <class Place>
 Command switch_row(const CommandText& text, Place place, CommandWhen when = nullptr) {
     return choice_row(text, {{"on", true}, {"off", false}}, place, std::move(when));
 }
 
-/// The number that the words of the command `name` are, or an error that says its range.
+/// Parses the number of the command `name`, or fails with its range.
 Result<double> number_within(const std::string& name, const std::string& words, double low, double high,
                              bool whole);
 
-/// Sets the number at a place.
+/// Sets a number.
 template <class Place>
 Command number_row(const CommandText& text, double low, double high, Place place) {
     using T = ValueAt<Place>;

@@ -1,4 +1,4 @@
-// What is compared.
+// Commands of comparison.
 #include "base/quoted.h"
 #include "session/commands/commands.h"
 
@@ -6,7 +6,7 @@ namespace headlight {
 
 namespace {
 
-/// Puts a comparison in force that differs from the one in force by `change`.
+/// Applies a comparison that differs from the current one by `change`.
 template <class Change>
 Status compare(CommandContext& c, Change change) {
     Comparison next = c.session.document.comparison;
@@ -15,7 +15,7 @@ Status compare(CommandContext& c, Change change) {
     return success();
 }
 
-/// B's sentence begins as A's, so that one edits it.
+/// Starts B's sentence as a copy of A's, for editing.
 Status choose_compared(CommandContext& c, const std::string& words) {
     const HistoryGroup one_step(c.session.document.history);
     constexpr std::pair<const char*, Compared> kWhat[] = {{"heads", Compared::heads},
@@ -48,7 +48,7 @@ Status set_text_b(CommandContext& c, const std::string& words) {
     c.host.set_text(TextName::other, words);
     return compare(c, [&](Comparison& next) {
         next.what = Compared::sentences;
-        next.text = words;  // as the field says it from the next frame on: else a try would not know it again
+        next.text = words;  // as the field shows it from the next frame on: a try must recognize it
     });
 }
 
@@ -58,10 +58,10 @@ Status align_by(CommandContext& c, const std::string& words) {
     });
 }
 
-/// "3,4" ties a token of A to one of B, "3,-1" parts it; others that either was tied to are alone then.
+/// "3,4" pairs a token of A with one of B, "3,-1" unpairs it; earlier partners of either become unpaired.
 Status tie(CommandContext& c, const std::string& words) {
     const auto tokens = pair_of(words);
-    if (!tokens) return Error{"There are no tokens " + in_quotes(words) + " to tie; write A,B."};
+    if (!tokens) return Error{"There are no tokens " + in_quotes(words) + " to pair; write A,B."};
     return compare(c, [&](Comparison& next) {
         auto& hand = next.alignment.by_hand;
         const int a = tokens->first, b = tokens->second;
@@ -76,7 +76,8 @@ Status reset_alignment(CommandContext& c, const std::string&) {
 }
 
 const char* needs_ties(const CommandContext& c) {
-    return c.session.document.comparison.alignment.by_hand.empty() ? "No tokens are tied by hand." : nullptr;
+    return c.session.document.comparison.alignment.by_hand.empty() ? "No tokens are paired by hand."
+                                                                   : nullptr;
 }
 
 }  // namespace
@@ -85,15 +86,15 @@ std::vector<Command> comparison_commands() {
     return in_group(
         "Compare",
         {row({"compare heads|changes|sentences|models|LAYER.HEAD", "Compare",
-              "what to compare the shown head with: compare sentences, compare 1.2"},
+              "what to compare the selected head with: compare sentences, compare 1.2"},
              choose_compared, needs_sentence),
-         row({"compare model [PATH]", "Compare with a model", "the model that is compared"}, choose_model_b),
-         row({"compare text TEXT", "Compare with a text", "the sentence that is compared"}, set_text_b,
+         row({"compare model [PATH]", "Compare with a model", "the model to compare with"}, choose_model_b),
+         row({"compare text TEXT", "Compare with a text", "the sentence to compare with"}, set_text_b,
              needs_sentence),
          row({"align by token|position", "Align sentences by", "how the tokens of two sentences are paired"},
              align_by),
          row({"tie A,B", "Pair two tokens", "pair a token of A with one of B"}, tie),
-         row({"reset alignment", "Reset alignment", "undo the pairs made by hand"}, reset_alignment,
+         row({"reset alignment", "Reset alignment", "remove pairs made by hand"}, reset_alignment,
              needs_ties)});
 }
 

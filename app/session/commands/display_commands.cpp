@@ -1,4 +1,4 @@
-// How it is shown.
+// Commands of the display.
 #include "session/commands/commands.h"
 
 namespace headlight {
@@ -16,7 +16,7 @@ Command contrast_choice() {
     std::vector<std::pair<std::string, Contrast>> values;
     for (size_t i = 0; i < contrasts().size(); ++i)
         values.emplace_back(contrasts()[i].name, static_cast<Contrast>(i));
-    return choice_row({"contrast", "Contrast", "next contrast: how weights become colors", "Ctrl+L"},
+    return choice_row({"contrast", "Contrast", "next contrast: how weights map to colors", "Ctrl+L"},
                       std::move(values), preference(&Preferences::contrast));
 }
 
@@ -35,15 +35,15 @@ std::vector<Command> display_commands() {
                     {{"rows", Axis::rows}, {"columns", Axis::columns}}, preference(&Preferences::queries)),
          choice_row({"marks", "Draw cells as", "cells as squares or as dots"},
                     {{"squares", Marks::squares}, {"dots", Marks::dots}}, preference(&Preferences::marks)),
-         switch_row({"drop sink", "Leave out the first key", "heat maps leave the first key out"},
+         switch_row({"drop sink", "Hide the first token", "hide the first token in heat maps"},
                     preference(&Preferences::drop_sink)),
          choice_row({"theme", "Theme", "dark or light", "Ctrl+D"}, {{"dark", true}, {"light", false}},
                     preference(&Preferences::dark)),
          choice_row({"text size", "Text size", "size of the window's text in percent"},
                     {{"100", 1.0f}, {"125", 1.25f}, {"150", 1.5f}}, preference(&Preferences::text_size)),
-         row({"hints", "Show the hints again", "show the hints of the first start"}, show_hints),
+         row({"hints", "Show the hints again", "show the first-run hints"}, show_hints),
          choice_row(
-             {"guide", "Things to try", "what stands under the views: hints, things to try, or nothing"},
+             {"guide", "Things to try", "what to show below the views: hints, things to try, or nothing"},
              {{"tries", Guide::tries}, {"off", Guide::none}, {"hints", Guide::hints}},
              [](Session& s) -> Guide& { return s.guide; })});
 }

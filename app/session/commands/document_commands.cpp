@@ -1,4 +1,4 @@
-// Models, texts and files.
+// Commands for models, texts and files.
 #include <charconv>
 #include <filesystem>
 #include <utility>
@@ -23,18 +23,18 @@ namespace headlight {
 
 namespace {
 
-/// A picture goes to the vision model that is open, or to the view that shows one without.
+/// Gives an image to the open vision model, or to a view that takes one.
 Status open_picture(CommandContext& c, const std::string& path) {
     if (c.model() && c.model()->config.can.read_image)
         c.host.set_text(TextName::sentence, path);
     else if (!c.host.show_picture(path))
         return Error{
-            "An image needs a vision model: open a ViT and drop it again, or drop it at Learn's “Beyond "
-            "language”, which needs none."};
+            "An image needs a vision model: open a ViT and drop it again, or drop it on Learn's “Beyond "
+            "language”."};
     return success();
 }
 
-/// The model's text from a file.
+/// Reads the model's text from a file.
 Status read_text_file(CommandContext& c, const std::string& path) {
     TRY(const auto file, MappedFile::open(path));
     TRY(const std::string_view read,
@@ -47,7 +47,7 @@ Status read_text_file(CommandContext& c, const std::string& path) {
     return success();
 }
 
-/// A model is the one that is shown, or, while that is what is chosen, the one it is compared with.
+/// Opens a model, or, when choosing B, as the compared one.
 Status open_model(Session& s, const std::string& path) {
     if (s.shows(Sheet::compared_models))
         s.document.compare_with_model(path);
@@ -57,8 +57,7 @@ Status open_model(Session& s, const std::string& path) {
     return success();
 }
 
-/// A workspace is opened, the parameters of a config.json are counted, a corpus is read, of a text file the
-/// person says what it is to be.
+/// Opens a workspace, counts the parameters of a config.json, reads a corpus, or asks what a text file is.
 Status open_path(CommandContext& c, const std::string& typed) {
     const std::string path = expand_home(typed).string();
     if (path.empty()) {
@@ -86,7 +85,7 @@ Status open_path(CommandContext& c, const std::string& typed) {
     return success();
 }
 
-/// Opens a model, unless it is the one that is open or is being opened.
+/// Opens a model, unless it is open or being opened.
 Status switch_model(CommandContext& c, const std::string& name) {
     const Document& d = c.session.document;
     const bool is_open = c.model() && c.model()->name == name && !d.awaits_model();
@@ -94,7 +93,7 @@ Status switch_model(CommandContext& c, const std::string& name) {
     return success();
 }
 
-/// Goes back to the model that is open; or, where B's is being opened, to none.
+/// Returns to the current model; while B is being opened, to none.
 Status cancel_opening(CommandContext& c, const std::string& words) {
     Comparison& compared = c.session.document.comparison;
     if (words == "b")
@@ -104,11 +103,11 @@ Status cancel_opening(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// Gets a model from the Hugging Face hub, which is then offered; in the sheet of compared models as B.
+/// Downloads a model from the Hugging Face hub, to offer it when done; in the sheet of compared models as B.
 Status fetch_named(CommandContext& c, const std::string& words) {
     FetchState& state = c.session.of<FetchState>();
     if (state.going || state.request)
-        return Error{"A model is being fetched already; wait for it, or cancel that first."};
+        return Error{"A model is already being downloaded; wait for it, or cancel it first."};
     TRY(const HubName name, parse_hub_name(words));
     state.request = FetchRequest{name, ""};
     state.to_compare = c.session.shows(Sheet::compared_models);
@@ -131,7 +130,7 @@ const char* has_fetched(const CommandContext& c) {
     return c.session.of<FetchState>().fetched.empty() ? "" : nullptr;
 }
 
-/// The model that is shown, or the one it is compared with: as it was asked for.
+/// Opens the downloaded model, as the current one or as B, whichever was requested.
 void open_fetched(CommandContext& c) {
     FetchState& state = c.session.of<FetchState>();
     const std::string path = std::exchange(state.fetched, {});
@@ -154,11 +153,10 @@ Command text_row(const CommandText& text, TextName which) {
 
 const char* reads_words(const CommandContext& c) {
     if (!c.model()) return "No model is open yet.";
-    return c.model()->config.can.read_image ? "This model reads pictures, not sentences." : nullptr;
+    return c.model()->config.can.read_image ? "This model reads images, not text." : nullptr;
 }
 
-/// Puts a sentence to start from in the field, and shows the head and cell that answer it in the model that
-/// is open.
+/// Puts an example into the field, and shows its head and cell in the open model.
 Status start_example(CommandContext& c, const std::string& words) {
     const auto all = examples_for(*c.model());
     size_t number = all.size();
@@ -196,34 +194,32 @@ std::vector<Command> document_commands() {
         "Files",
         {row({"open [PATH]", "Open a model or workspace", "open a model, trace or workspace", "Ctrl+O"},
              open_path),
-         row({"switch MODEL", "Switch to a model", "open a model unless it is the one that is open"},
-             switch_model),
-         row({"cancel opening [b]", "Cancel opening", "stay with the model that is open"}, cancel_opening),
-         row({"fetch NAME", "Get a model from the Hugging Face hub",
-              "fetch a model by its name on the hub, openai-community/gpt2; 'open fetched' opens it"},
+         row({"switch MODEL", "Switch to a model", "open a model unless it is already open"}, switch_model),
+         row({"cancel opening [b]", "Cancel opening", "keep the current model"}, cancel_opening),
+         row({"fetch NAME", "Download a model from the Hugging Face hub",
+              "download a model by its hub ID, openai-community/gpt2; 'open fetched' opens it"},
              fetch_named),
-         row({"open fetched", "Open the fetched model", "open the model that was fetched from the hub"},
+         row({"open fetched", "Open the downloaded model", "open the model downloaded from the hub"},
              open_fetched, has_fetched),
-         row({"dismiss fetched", "Dismiss the fetched model", "not now: it stays in the list of models"},
+         row({"dismiss fetched", "Dismiss the downloaded model", "not now; it stays in the list of models"},
              dismiss_fetched, has_fetched),
-         row({"cancel fetch", "Cancel fetching", "stop what is fetched; what has come is kept"}, cancel_fetch,
-             fetches),
-         row({"open left workspace", "Open what was left",
-              "open the workspace of a window that did not close properly"},
+         row({"cancel fetch", "Cancel the download", "stop the download; it resumes from here next time"},
+             cancel_fetch, fetches),
+         row({"open left workspace", "Recover the workspace", "open the workspace of a window that crashed"},
              open_left, needs_left),
-         row({"dismiss left workspace", "Dismiss what was left",
-              "forget the workspace of a window that did not close properly"},
+         row({"dismiss left workspace", "Discard the recovered workspace",
+              "discard the workspace of a window that crashed"},
              dismiss_left, needs_left)});
     const auto texts = in_group(
-        "Edit",
-        {text_row({"text [TEXT]", "Set the text", "the sentence that is read"}, TextName::sentence),
-         row({"read text FILE", "Read the text from a file", "what a file of text holds as the sentence"},
-             read_text_file, reads_words),
-         row({"example NUMBER", "Start from an example",
-              "a sentence that the start screen offers for the open model, with what answers it"},
-             start_example, reads_words),
-         text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
-                  TextName::second)});
+        "Edit", {text_row({"text [TEXT]", "Set the text", "the sentence to read"}, TextName::sentence),
+                 row({"read text FILE", "Read the text from a file",
+                      "use the content of a text file as the sentence"},
+                     read_text_file, reads_words),
+                 row({"example NUMBER", "Start from an example",
+                      "an example sentence for the open model, with its head and cell"},
+                     start_example, reads_words),
+                 text_row({"second [TEXT]", "Set the second text", "the second sentence, or the target"},
+                          TextName::second)});
     return joined({files, texts});
 }
 

@@ -1,4 +1,4 @@
-// The card of things to try, for who is new.
+// The card of things to try, for new users.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace headlight {
 
 struct ThingToTry {
     std::string title;
-    std::string see;       // what to look for once it is done
-    std::string commands;  // as `try` takes them
+    std::string see;       // what to look for afterwards
+    std::string commands;  // for `try`
 };
 
-/// The rows of assets/tries.json: the only place to add one.
+/// The rows of assets/tries.json: add entries there.
 const std::vector<ThingToTry>& things_to_try();
 
 }  // namespace headlight

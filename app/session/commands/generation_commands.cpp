@@ -1,4 +1,4 @@
-// What the model writes, and which of its steps is shown.
+// Commands of generation: how tokens are chosen, and which step is shown.
 #include "base/cast.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
@@ -22,7 +22,8 @@ Status go_to_step(CommandContext& c, const std::string& words) {
     if (!step) return Error{"There is no step " + in_quotes(words) + "; write a number."};
     const WrittenText& written = *c.sentence()->written;
     GenerationState& g = c.session.document.generation;
-    const bool onward = words[0] == '+';  // from the one that is wanted: its answer may still be coming
+    const bool onward =
+        words[0] == '+';  // relative to the requested step: its answer may still be on the way
     show_step(c.session, written, onward ? (g.step < 0 ? written.steps() : g.step) + *step : *step);
     g.playing = g.playing && onward;
     return success();
@@ -34,8 +35,7 @@ void play(CommandContext& c) {
     g.playing = !g.playing;
 }
 
-/// "4,262": puts a token in the place of the one at a step; the model goes on from there, also where the
-/// target was typed.
+/// "4,262": forces a token at a step; the model continues from there, also in a typed target.
 Status force(CommandContext& c, const std::string& words) {
     const auto [step, id] = pair_of(words).value_or(std::pair{-1, -1});
     const Generation& generation = c.sentence()->written->generation;
@@ -48,7 +48,7 @@ Status force(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// Puts what a decoder wrote, up to the step, into the sentence.
+/// Inserts the generated text, up to the step, into the sentence.
 Status insert_generated(CommandContext& c, const std::string&) {
     const SentenceResult& s = *c.sentence();
     const std::vector<int> ids = s.trace->request.inputs.back().ids;
@@ -57,12 +57,12 @@ Status insert_generated(CommandContext& c, const std::string&) {
     for (size_t i = s.written->given; i < ids.size(); ++i)
         text += c.model()->target_tokenizer()->bytes(ids[i]);
     if (!is_valid_utf8(text))
-        return Error{"The generated text ends inside a character; go one step further or back."};
+        return Error{"The generated text ends within a character; go one step forward or back."};
     c.host.set_text(TextName::sentence, s.text + text);
     return success();
 }
 
-/// What stands in the sentence where the model predicted a token for the mask at a position; npos: none.
+/// Position in the sentence of the mask that was predicted; npos: none.
 size_t place_of_mask(const SentenceResult& s, const std::string& text, int position) {
     size_t at = std::string::npos;
     for (const PredictedTokens& p : s.predictions) {
@@ -72,8 +72,8 @@ size_t place_of_mask(const SentenceResult& s, const std::string& text, int posit
     return s.mask.empty() ? std::string::npos : at;
 }
 
-/// "16,262": puts a token predicted at a position behind what the model wrote, behind the text, or in the
-/// place of the mask that it was predicted for.
+/// "16,262": appends a token predicted at a position to the generated text or the sentence, or fills the mask
+/// that it was predicted for.
 Status accept_prediction(CommandContext& c, const std::string& words) {
     const SentenceResult& s = *c.sentence();
     const auto [position, id] = pair_of(words).value_or(std::pair{-1, -1});
@@ -82,7 +82,7 @@ Status accept_prediction(CommandContext& c, const std::string& words) {
     if (s.written) return force(c, std::to_string(s.step) + "," + std::to_string(id));
     std::string bytes = c.model()->target_tokenizer()->bytes(id);
     if (!is_valid_utf8(bytes))
-        return Error{"This token is part of a character and cannot stand in the text alone."};
+        return Error{"This token is only part of a character, so it cannot be inserted alone."};
     const TextName which = c.model()->config.stacks.size() > 1 ? TextName::second : TextName::sentence;
     std::string text = c.host.text(which);
     const bool masked = c.model()->config.can.fill_masks;
@@ -115,7 +115,7 @@ Command decoding_row(const CommandText& text, double low, double high, T Samplin
                       [field](Session& s) -> T& { return s.document.generation.decoding.*field; });
 }
 
-/// How the tokens are chosen.
+/// Rows for how tokens are chosen.
 std::vector<Command> decoding_commands() {
     return {row({"decoding greedy|beams|sampling", "Decoding", "how the model chooses its tokens"},
                 choose_decoding),
@@ -126,17 +126,16 @@ std::vector<Command> decoding_commands() {
                          &SamplingParams::top_k),
             decoding_row({"top p", "Top p", "sample among the most probable tokens that sum to p"}, 0, 1,
                          &SamplingParams::top_p),
-            decoding_row({"seed", "Seed", "where the random numbers of sampling begin"}, 0, 1 << 30,
-                         &SamplingParams::seed),
+            decoding_row({"seed", "Seed", "random seed for sampling"}, 0, 1 << 30, &SamplingParams::seed),
             decoding_row({"beams", "Beams", "how many hypotheses beam search keeps"}, 1, kMaxBeams,
                          &SamplingParams::beams),
             decoding_row({"length penalty", "Length penalty", "how beam search weighs long hypotheses"}, -10,
                          10, &SamplingParams::length_penalty),
-            number_row({"length", "Tokens to generate", "the most tokens that are generated"}, 1, kMaxWritten,
-                       [](Session& s) -> int& { return s.document.generation.length; })};
+            number_row({"length", "Tokens to generate", "maximum number of tokens to generate"}, 1,
+                       kMaxWritten, [](Session& s) -> int& { return s.document.generation.length; })};
 }
 
-/// What was generated, step by step.
+/// Rows for the generated text, step by step.
 std::vector<Command> step_commands() {
     return {
         row({"play", "Play or pause the steps", "step through the generated tokens"}, play, needs_written),
@@ -145,7 +144,7 @@ std::vector<Command> step_commands() {
         row({"force STEP,ID", "Force a token", "continue from another token at a step"}, force,
             needs_written),
         row({"accept prediction POSITION,ID", "Accept a predicted token",
-             "put a predicted token into the text"},
+             "insert a predicted token into the text"},
             accept_prediction, needs_weights),
         row({"unforce", "Let the model choose again", "let the model choose all tokens again"},
             [](CommandContext& c) { c.session.document.generation.unforce(); }),

@@ -1,4 +1,4 @@
-// What is changed in the pass, as the command line spells it; and undo.
+// Commands of interventions, spelled as on the command line; and undo.
 #include <algorithm>
 #include <tuple>
 
@@ -10,8 +10,8 @@ namespace headlight {
 
 namespace {
 
-/// What only one change of can be in force at a place: each ablation and freezing say what a head does,
-/// masking and unmasking whether cells are seen.
+/// Groups changes that exclude each other at one place: each ablation and freezing sets a head's output,
+/// masking and unmasking set whether cells are visible.
 bool same_concern(ChangeKind a, ChangeKind b) {
     const auto of_head = [](ChangeKind k) { return change_row(k).ablates || k == ChangeKind::freeze; };
     const auto of_cells = [](ChangeKind k) { return change_row(k).target == ChangeTarget::cells; };
@@ -29,10 +29,10 @@ bool excludes(const Change& a, const Change& b) {
 
 void put_change(Document& document, const Change& change) {
     Intervention next = document.intervention;
-    const bool in_force = std::find(next.changes.begin(), next.changes.end(), change) != next.changes.end();
+    const bool active = std::find(next.changes.begin(), next.changes.end(), change) != next.changes.end();
     std::erase_if(next.changes, [&](const Change& other) { return excludes(other, change); });
     const bool changes_nothing = change.kind == ChangeKind::temperature && change.value == 1;
-    if (!in_force && !changes_nothing) next.changes.push_back(change);
+    if (!active && !changes_nothing) next.changes.push_back(change);
     document.intervene(std::move(next));
 }
 
@@ -43,7 +43,7 @@ const char* needs_changes(const CommandContext& c) {
                                                              : nullptr;
 }
 
-/// A row whose words are those behind the colon of --change.
+/// A row whose words follow the colon of --change.
 Command change_command(const CommandText& text) {
     Command out = row(text, CommandRun(), needs_weights);
     out.run = [kind = out.name](CommandContext& c, const std::string& words) -> Status {
@@ -54,7 +54,7 @@ Command change_command(const CommandText& text) {
     return out;
 }
 
-/// "16>10@2.0" masks cells, "window:4" puts a mask in force.
+/// "16>10@2.0" masks cells, "window:4" sets a mask.
 Status set_mask(CommandContext& c, const std::string& words) {
     Intervention next = c.session.document.intervention;
     if (words.find('>') != std::string::npos) {
@@ -78,7 +78,7 @@ std::string mask_words() {
     return out + "QUERY>KEY@PLACE";
 }
 
-/// The selected head, or one that is named with how: "3.5:mean".
+/// Ablates the selected head, or a named one with its way: "3.5:mean".
 Status ablate(CommandContext& c, const std::string& words) {
     const Selection& s = c.session.selection;
     Change change;
@@ -90,8 +90,8 @@ Status ablate(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// Makes what an edit is about as it is after it; false where that has become another thing than what was
-/// edited. What a model keeps while another one is open is changed there.
+/// Applies an edit; false if its target has changed. Applies edits for another model to the interventions
+/// kept for it.
 struct PutEdit {
     Session& session;
     Host& host;
@@ -119,7 +119,7 @@ struct PutEdit {
     bool operator()(const ComparisonEdit& edit) {
         Comparison& now = session.document.comparison;
         const uint64_t attempt = now.attempt + (edit.after.model != now.model ? 1 : 0);
-        std::string text = std::move(now.text);  // which has steps of its own
+        std::string text = std::move(now.text);  // which has its own steps
         now = edit.after;
         now.text = std::move(text);
         now.attempt = attempt;
@@ -162,13 +162,13 @@ struct PutEdit {
     }
     bool operator()(const TrialEdit& edit) {
         session.document.trial = edit.after;
-        session.document.trial_waits.reset();
+        session.document.pending_trial.reset();
         return true;
     }
-    /// The step that this belongs to stands already.
+    /// Joins the step in progress.
     void open_again(const std::string& model) {
         Document& d = session.document;
-        d.slide_waits.reset();
+        d.pending_slide.reset();
         if (d.open.path == model) return stay_with_open(session);
         if (d.wanted.path != model) choose_model(session, model);
         d.noted_attempt = d.wanted.attempt;
@@ -178,17 +178,17 @@ struct PutEdit {
 const char* what_is_another(const Edit& edit) {
     if (const auto* e = std::get_if<TextEdit>(&edit))
         return e->text == TextName::sentence  ? "the sentence has changed since"
-               : e->text == TextName::picture ? "the picture is another one now"
+               : e->text == TextName::picture ? "the image has changed since"
                                               : "the second text has changed since";
-    return std::holds_alternative<ViewEdit>(edit) ? "what was chosen there has changed since"
+    return std::holds_alternative<ViewEdit>(edit) ? "that selection has changed since"
                                                   : "its model was not open in this workspace";
 }
 
-/// What does not fit is left out, and said.
+/// Skips what does not fit, and reports it.
 void put_in_sight(const std::vector<Edit>& edits, Session& session, Host& host) {
     for (const Edit& edit : edits) {
         if (!put_edit(edit, session, host)) {
-            session.notice = std::string("A step was left out: ") + what_is_another(edit) + ".";
+            session.notice = std::string("Skipped a step: ") + what_is_another(edit) + ".";
             continue;
         }
         if (const auto* of_view = std::get_if<ViewEdit>(&edit)) of_view->view->show(session, of_view->part);
@@ -199,7 +199,7 @@ void put_in_sight(const std::vector<Edit>& edits, Session& session, Host& host) 
 
 const char* outside_group(const CommandContext& c) {
     return c.session.document.history.grouping()
-               ? "What is tried out is one step of undo: this command cannot be a part of it."
+               ? "A try is one step of undo, so it cannot contain this command."
                : nullptr;
 }
 
@@ -227,25 +227,26 @@ std::vector<Command> change_commands() {
         "Intervene",
         {row({"mask " + mask_words(), "Mask", "set the mask, or mask cells: mask window:4, mask 16>10@2.0"},
              set_mask, needs_weights),
-         change_command({"unmask QUERY>KEY@PLACE", "Unmask a cell", "let a query see a key: unmask 3>9"}),
          change_command(
-             {"score QUERY>KEY@PLACE=NUMBER", "Set a score", "what enters the softmax: score 16>10@2.0=4.5"}),
+             {"unmask QUERY>KEY@PLACE", "Unmask a cell", "let a query attend to a key: unmask 3>9"}),
+         change_command({"score QUERY>KEY@PLACE=NUMBER", "Set a score",
+                         "set the score that enters the softmax: score 16>10@2.0=4.5"}),
          change_command(
              {"temperature NUMBER@PLACE", "Temperature", "divide the scores: temperature 0.5@2.0"}),
          change_command(
              {"freeze LAYER.HEAD=TEXT", "Freeze a head", "give a head the pattern it has on another text"}),
-         change_command({"skip-attention LAYER", "Skip attention", "leave a layer's attention out"}),
-         change_command({"skip-mlp LAYER", "Skip the MLP", "leave a layer's MLP out"}),
+         change_command({"skip-attention LAYER", "Skip attention", "skip a layer's attention"}),
+         change_command({"skip-mlp LAYER", "Skip the MLP", "skip a layer's MLP"}),
          change_command({"positions off|shuffle:SEED@PLACE", "Positions",
                          "switch positions off, or shuffle them: positions off, positions shuffle:7"}),
          change_command({"patch-resid POSITIONS@LAYER=TEXT", "Patch the residual stream",
-                         "put in what enters a layer there on another text: patch-resid 4@2=TEXT"}),
+                         "patch a layer's input with another text's: patch-resid 4@2=TEXT"}),
          change_command({"patch-attention POSITIONS@LAYER=TEXT", "Patch attention",
-                         "put in what a layer's attention adds there on another text"}),
+                         "patch a layer's attention output with another text's"}),
          change_command({"patch-mlp POSITIONS@LAYER=TEXT", "Patch the MLP",
-                         "put in what a layer's MLP adds there on another text"}),
+                         "patch a layer's MLP output with another text's"}),
          change_command({"patch-head POSITIONS@LAYER.HEAD=TEXT", "Patch a head",
-                         "put in a head's z there on another text: patch-head *@2.0=TEXT"}),
+                         "patch a head's z with another text's: patch-head *@2.0=TEXT"}),
          change_command({"noise POSITIONS=SEED", "Noise", "add noise to tokens' embeddings: noise 3-5=7"}),
          row({"ablate [LAYER.HEAD:HOW]", "Ablate head",
               "ablate the selected head, or another one: ablate 3.5:mean"},
@@ -253,11 +254,11 @@ std::vector<Command> change_commands() {
          row(
              {"remove interventions", "Remove all interventions", "remove all interventions"},
              [](CommandContext& c) { c.session.document.intervene({}); }, needs_changes),
+         switch_row({"intervene", "Show the intervention bar",
+                     "the bar with masks, brush, temperature and ablations"},
+                    preference(&Preferences::change_bar)),
          switch_row(
-             {"intervene", "Show the intervention bar", "the row of masks, brush, temperature and ablations"},
-             preference(&Preferences::change_bar)),
-         switch_row(
-             {"sweep", "Ablate each head in turn", "ablate each head in turn and watch the metric"},
+             {"sweep", "Ablate each head in turn", "ablate each head in turn and measure the metric"},
              [](Session& s) -> bool& { return s.document.sweeping; }, needs_weights)});
 }
 

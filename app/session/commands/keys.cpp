@@ -10,7 +10,7 @@ namespace headlight {
 
 namespace {
 
-/// Keys by the name that help and palette show, and as GLFW numbers them.
+/// Keys by the name in help and palette, with GLFW's number.
 constexpr struct {
     std::string_view name;
     int key;

@@ -1,4 +1,4 @@
-// Which key a person means: letters and digits as their layout names them, not as a US keyboard places them.
+// Identifies the key that is meant: letters and digits by the layout, not by their position on a US keyboard.
 #pragma once
 
 #include <string_view>
@@ -6,24 +6,24 @@
 
 namespace headlight {
 
-/// The key that was meant, as GLFW numbers them (letters and digits by their ASCII capitals). `place` is the
-/// key at that place of a US keyboard, `name` what the layout writes there without Shift, `all` what it
-/// writes on all its keys together. A key means the letter or digit that is written on it; where the layout
-/// writes that of its place on no key (Cyrillic letters, AZERTY's digits), it means its place; else (Dvorak's
-/// ' at the place of Q) nothing: −1. − and = are found as letters are; = is + too, and a digit that the
-/// layout writes on no key is its place.
+/// The key that is meant, as GLFW numbers it (letters and digits by ASCII capitals). `place` is the key at
+/// that position of a US keyboard, `name` what the layout types there without Shift, `all` what its keys type
+/// in total. A key means the letter or digit it types. If the layout types that of its position on no key
+/// (Cyrillic letters, AZERTY's digits), it means its position; otherwise (Dvorak's ' at the position of Q)
+/// nothing: −1. − and = are found like letters; = is also +, and a digit that the layout types on no key is
+/// its position.
 int meant_key(int place, std::string_view name, std::string_view all);
 
-/// A key with what is held while it is pressed.
+/// A key with its modifiers.
 struct KeyChord {
     int key = -1;  // as GLFW numbers them; both Enter keys are one
     bool control = false, shift = false;
     bool operator==(const KeyChord&) const = default;
-    /// Whether a text that has the keyboard keeps it for itself: it types, moves a caret or selects.
+    /// Whether a focused text field takes the key: it types, moves the caret or selects.
     bool edits_text() const;
 };
 
-/// "Ctrl+Shift+K, F1, ←" as chords; names that no key has are left out.
+/// Parses "Ctrl+Shift+K, F1, ←" into chords; skips unknown names.
 std::vector<KeyChord> chords_of(std::string_view keys);
 
 }  // namespace headlight

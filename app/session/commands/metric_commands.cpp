@@ -1,4 +1,4 @@
-// What is explained, in every view: chosen once.
+// Commands of the metric, which all views share.
 #include "base/quoted.h"
 #include "session/commands/commands.h"
 
@@ -15,7 +15,7 @@ void explain(CommandContext& c, const Metric& metric) {
     c.session.document.explain({metric_name(*c.model(), metric), metric});
 }
 
-/// As parse_metric reads it. A position that the text lacks is refused where it is chosen.
+/// Parses with parse_metric; rejects a position that the text lacks.
 Status choose_metric(CommandContext& c, const std::string& words) {
     TRY(const Metric metric, parse_metric(*c.model(), words, c.sentence()->trace.get()));
     const int n = c.sentence()->trace->output().size();
@@ -26,7 +26,7 @@ Status choose_metric(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// "12", or nothing: where the model predicts.
+/// Parses "12"; empty: where the model predicts.
 Status choose_position(CommandContext& c, const std::string& words) {
     const int n = c.sentence()->trace->output().size();
     const auto position = words.empty() ? std::optional(-1) : whole_of(words);
@@ -39,7 +39,7 @@ Status choose_position(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// Why this token stands where it stands: its log p where the model predicts it.
+/// Explains a token: its log p where the model predicts it.
 Status explain_token(CommandContext& c, const std::string& words) {
     const Sequence& tokens = c.sentence()->trace->output();
     const auto at = whole_of(words);
@@ -48,7 +48,7 @@ Status explain_token(CommandContext& c, const std::string& words) {
                      std::to_string(tokens.size() - 1) + "."};
     const bool masked = c.model()->config.can.fill_masks;
     if (*at == 0 && !masked)
-        return Error{"Nothing is read before the first token, so no prediction explains it."};
+        return Error{"Nothing comes before the first token, so the model does not predict it."};
     const int position = masked ? *at : *at - 1;
     explain(c, {MetricKind::log_probability, tokens.ids[*at], -1, position});
     return success();
@@ -56,7 +56,7 @@ Status explain_token(CommandContext& c, const std::string& words) {
 
 const char* needs_text_output(const CommandContext& c) {
     if (const char* missing = needs_logits(c)) return missing;
-    return c.model()->config.can.read_image ? "A picture’s patches are not predicted." : nullptr;
+    return c.model()->config.can.read_image ? "Image patches are not predicted." : nullptr;
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ const char* needs_text_output(const CommandContext& c) {
 std::vector<Command> metric_commands() {
     return in_group("Intervene",
                     {row({"metric [default|log p|p|logit|kl|A - B|KIND TOKEN@POSITION]", "Metric",
-                          "what is explained: ball (its logit), p(ball), log p(ball), ball - car, kl; @12: "
+                          "what to explain: ball (its logit), p(ball), log p(ball), ball - car, kl; @12: "
                           "at a position"},
                          choose_metric, needs_logits),
                      row({"metric position [POSITION]", "Metric: position",
@@ -73,8 +73,7 @@ std::vector<Command> metric_commands() {
 }
 
 Command explain_row() {
-    return row({"explain POSITION", "Explain a token",
-                "the metric is the log p of this token where the model predicts it"},
+    return row({"explain POSITION", "Explain a token", "use the log p of this token as the metric"},
                explain_token, needs_text_output);
 }
 

@@ -25,8 +25,8 @@ bool letters_stand_in(const std::string& word, const std::string& text) {
     return true;
 }
 
-/// How well one typed word fits: 0 a word begins with it, 1 within a word, 2 its letters one after another in
-/// a word; none: not at all.
+/// Match quality of one typed word: 0 starts a word, 1 occurs within a word, 2 letters in order within a
+/// word; none: no match.
 std::optional<int> fit(const std::string& typed, const std::vector<std::string>& words) {
     std::optional<int> best;
     const auto better = [&](int fits) { best = std::min(best.value_or(fits), fits); };
@@ -56,7 +56,7 @@ Offer offer_of(const Command& row, const CommandContext& context, const std::str
     return {&row, words, label, row.missing(context), asks};
 }
 
-/// A row by itself, and, where more is wanted than a list of all rows, with each of its words.
+/// A row by itself and, for a non-empty query, with each of its words.
 std::vector<Offer> offers_of(const Command& row, const CommandContext& context, bool each_word) {
     std::vector<Offer> out;
     const auto choices = row.choices();
@@ -67,7 +67,7 @@ std::vector<Offer> offers_of(const Command& row, const CommandContext& context, 
     return out;
 }
 
-/// Whether the words are the beginning of one that the row lists.
+/// Whether the words start one that the row lists.
 bool are_unfinished(const Command& row, const std::string& words) {
     const auto choices = row.choices();
     return std::any_of(choices.begin(), choices.end(), [&](const std::string& choice) {
@@ -80,7 +80,7 @@ bool are_unfinished(const Command& row, const std::string& words) {
 std::vector<Offer> palette_offers(std::span<const Command> table, const CommandContext& context,
                                   const std::string& typed) {
     const auto typed_words = words_of(typed);
-    using Place = std::pair<int, std::ptrdiff_t>;  // how well it fits, then the place of its group
+    using Place = std::pair<int, std::ptrdiff_t>;  // match quality, then the position of its group
     std::vector<std::pair<Place, Offer>> found;
     if (const auto line = parse_command(table, typed);
         line && !line->words.empty() && !are_unfinished(*line->command, line->words))

@@ -1,22 +1,22 @@
-// What the palette offers for what was typed.
+// Finds commands for the palette.
 #pragma once
 
 #include "session/commands/command.h"
 
 namespace headlight {
 
-/// A command with the words that it would be carried out with.
+/// A command with its words.
 struct Offer {
     const Command* command = nullptr;
     std::string words;
     std::string label;              // "Theme: dark"
-    const char* why_not = nullptr;  // why it cannot be done now; null: it can
-    bool asks = false;              // what it needs is still to be typed: "Go to head LAYER.HEAD"
+    const char* why_not = nullptr;  // why it is unavailable; null: available
+    bool asks = false;              // needs more input: "Go to head LAYER.HEAD"
 };
 
-/// The rows of the table that fit what was typed, best first: each typed word is the beginning of a word of
-/// the label or name, or stands within it, or its letters stand in it one after another. A whole line ("head
-/// 2.0") comes first. Rows that just do not apply are left out; those that cannot be done now come last.
+/// Rows that match the typed text, best first: each typed word starts a word of the label or name, occurs
+/// within it, or its letters occur in order. A complete line ("head 2.0") comes first. Rows that do not apply
+/// are left out; unavailable ones come last.
 std::vector<Offer> palette_offers(std::span<const Command> table, const CommandContext& context,
                                   const std::string& typed);
 

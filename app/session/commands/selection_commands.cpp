@@ -1,4 +1,4 @@
-// What is looked at: heads and cells.
+// Commands of the selection: heads and cells.
 #include <sstream>
 #include <tuple>
 
@@ -13,7 +13,7 @@ const char* needs_model(const CommandContext& c) {
 }
 
 const char* needs_sentence(const CommandContext& c) {
-    return c.sentence() ? nullptr : "There is no text to look at yet: type one first.";
+    return c.sentence() ? nullptr : "There is no text yet: type one first.";
 }
 
 const char* needs_weights(const CommandContext& c) {
@@ -61,7 +61,7 @@ Status choose_head(CommandContext& c, const std::string& words) {
     return success();
 }
 
-/// "16,10": a query and a key of the head that is chosen; while another text is being read, of that one.
+/// "16,10": locks a query and key of the selected head; in the text being read, if any.
 Status lock_cell(CommandContext& c, const std::string& words) {
     const int block = c.session.selection.block;
     const int queries = isize(c.sentence()->query_labels(block)),
@@ -85,7 +85,7 @@ Command rank_row() {
     ranks.insert(ranks.end(), {kRankByMoved, kRankBySweep});
     std::vector<std::pair<std::string, int>> values;
     for (const int rank : ranks) values.emplace_back(rank_word(rank), rank);
-    return choice_row({"rank", "Rank heads by", "rank heads by the next statistic", "Ctrl+R"},
+    return choice_row({"rank", "Rank heads by", "next sort order of heads", "Ctrl+R"},
                       std::move(values), preference(&Preferences::rank));
 }
 
@@ -98,7 +98,7 @@ std::vector<Command> selection_commands() {
               "show a head: 2.0, or encoder.0.3 where a model has several stacks"},
              choose_head,
              [](const CommandContext& c) { return c.model() ? nullptr : "No model is open yet."; }),
-         row({"lock QUERY,KEY", "Lock cell", "lock the numbers of a cell: 16,10"}, lock_cell, needs_sentence),
+         row({"lock QUERY,KEY", "Lock cell", "lock a cell: 16,10"}, lock_cell, needs_sentence),
          row({"unlock", "Unlock the cell", "unlock the cell"},
              [](CommandContext& c) { c.session.selection.unlock(); }),
          rank_row()});

@@ -22,7 +22,7 @@ Look look_of(const Session& session) {
             session.preferences.rank};
 }
 
-/// Those of some words that others lack.
+/// The words that others lack.
 std::vector<std::string> without(const std::vector<std::string>& words,
                                  const std::vector<std::string>& others) {
     std::vector<std::string> out;
@@ -31,14 +31,14 @@ std::vector<std::string> without(const std::vector<std::string>& words,
     return out;
 }
 
-/// A field that an edit changed has the value that it got, or none of it was changed.
+/// Whether a field that an edit changed still has the new value, or none of it changed.
 template <class T>
 bool holds(const T& before, const T& after, const T& now) {
     return before == after || now == after;
 }
 
-/// What takes an edit back where what it did is still so, whatever else was done since; nothing where it is
-/// not. `partly`: of what is looked at, what is still so.
+/// The inverse of an edit if its effect still holds, whatever happened since; else nothing. `partly`: for the
+/// view, the part that still holds.
 struct TakenBack {
     const Session& session;
     bool partly;
@@ -53,7 +53,7 @@ struct TakenBack {
         return edited(session.document.named(e.text), std::get<TextEdit>(back)) ? Back(back) : std::nullopt;
     }
     Back operator()(const MetricEdit& e) const { return whole(e, session.document.metric); }
-    Back operator()(const ModelEdit&) const { return std::nullopt; }  // a look says it
+    Back operator()(const ModelEdit&) const { return std::nullopt; }  // covered by the view
     Back operator()(const InterventionEdit& e) const {
         const Intervention& now = session.document.intervention;
         Intervention back = now;
@@ -91,7 +91,7 @@ struct TakenBack {
         bool all = true;
         const auto take_each = [&](auto... fields) { ((all = take_back(fields) && all), ...); };
         take_each(&Look::model, &Look::view, &Look::sweeping, &Look::rank);
-        const bool another = e.before.model != e.after.model;  // whose heads and cells these are
+        const bool another = e.before.model != e.after.model;  // decides whose heads and cells these are
         if (!another)
             take_each(&Look::block, &Look::head, &Look::head_chosen, &Look::locked);
         else if (now.model == e.after.model)
@@ -106,7 +106,7 @@ std::optional<Edit> taken_back(const Session& session, const Edit& edit, bool pa
     return std::visit(TakenBack{session, partly}, edit);
 }
 
-/// Whether an edit is about what is open: not about another model's attention or tokens.
+/// Whether an edit applies to the open model: not to another model's attention or tokens.
 bool concerns(const Session& session, const Edit& edit) {
     const std::string& open = session.document.open.path;
     if (const auto* e = std::get_if<InterventionEdit>(&edit)) return e->model == open;
@@ -114,7 +114,7 @@ bool concerns(const Session& session, const Edit& edit) {
     return true;
 }
 
-/// Carries out the lines of a try from `begin` on, as far as no model is awaited; returns where it stopped.
+/// Runs the commands of a try from `begin` on until one waits for a model; returns where it stopped.
 Result<size_t> go_through(CommandContext& c, std::span<const CommandLine> lines, size_t begin, Trial& trial) {
     Document& d = c.session.document;
     const size_t first = d.history.group().size();
@@ -130,19 +130,19 @@ Result<size_t> go_through(CommandContext& c, std::span<const CommandLine> lines,
     return begin;
 }
 
-/// It is what is in force, or an error that says why not.
-Status put_in_force(CommandContext& c, Trial trial, std::span<const CommandLine> lines, size_t begin) {
+/// Records the active try, or returns why it failed.
+Status run_trial(CommandContext& c, Trial trial, std::span<const CommandLine> lines, size_t begin) {
     Document& d = c.session.document;
     TRY(const size_t end, go_through(c, lines, begin, trial));
     const auto before = std::exchange(d.trial, std::make_shared<const Trial>(std::move(trial)));
     d.history.note(TrialEdit{before, d.trial});
-    if (end < lines.size()) d.trial_waits = end;
+    if (end < lines.size()) d.pending_trial = end;
     return success();
 }
 
 }  // namespace
 
-bool trial_in_force(const Session& session) {
+bool trial_is_active(const Session& session) {
     const auto& trial = session.document.trial;
     bool any = false;
     for (const Edit& edit : trial ? std::span<const Edit>(trial->edits) : std::span<const Edit>()) {
@@ -150,16 +150,16 @@ bool trial_in_force(const Session& session) {
         if (!taken_back(session, edit)) return false;
         any = true;
     }
-    return any || (trial && (trial->edits.empty() || session.document.trial_waits));
+    return any || (trial && (trial->edits.empty() || session.document.pending_trial));
 }
 
-bool trial_in_force(const Session& session, const std::string& commands) {
-    return session.document.trial && session.document.trial->commands == commands && trial_in_force(session);
+bool trial_is_active(const Session& session, const std::string& commands) {
+    return session.document.trial && session.document.trial->commands == commands && trial_is_active(session);
 }
 
-void take_back_trial(CommandContext& c) {
+void undo_trial(CommandContext& c) {
     Document& d = c.session.document;
-    d.trial_waits.reset();
+    d.pending_trial.reset();
     const auto trial = std::exchange(d.trial, nullptr);
     if (!trial) return;
     const std::string text = c.host.text(TextName::sentence);
@@ -176,7 +176,7 @@ void take_back_trial(CommandContext& c) {
 
 namespace {
 
-/// One step of undo; where it fails, nothing is changed.
+/// One undo step; on failure, nothing changes.
 template <class Act>
 Status as_one_step(CommandContext& c, bool goes_on, Act act) {
     History& history = c.session.document.history;
@@ -191,7 +191,7 @@ Status as_one_step(CommandContext& c, bool goes_on, Act act) {
     if (done || !noted) return done;
     undo(c.session, c.host);
     if (goes_on)
-        history.forget_undone();
+        history.clear_redo();
     else
         history = before;
     return done;
@@ -201,23 +201,23 @@ Status as_one_step(CommandContext& c, bool goes_on, Act act) {
 
 Status try_out(CommandContext& c, const std::string& commands, std::span<const CommandLine> lines) {
     return as_one_step(c, false, [&]() -> Status {
-        const bool ends = trial_in_force(c.session, commands);
-        take_back_trial(c);
-        return ends ? success() : put_in_force(c, {commands, {}, look_of(c.session)}, lines, 0);
+        const bool ends = trial_is_active(c.session, commands);
+        undo_trial(c);
+        return ends ? success() : run_trial(c, {commands, {}, look_of(c.session)}, lines, 0);
     });
 }
 
-bool trial_can_go_on(const CommandContext& c) {
+bool trial_can_resume(const CommandContext& c) {
     const Document& d = c.session.document;
-    return d.trial && d.trial_waits && c.sentence() && !d.awaits_model();
+    return d.trial && d.pending_trial && c.sentence() && !d.awaits_model();
 }
 
-Status go_on_trying(CommandContext& c, std::span<const CommandLine> lines) {
+Status resume_trial(CommandContext& c, std::span<const CommandLine> lines) {
     Document& d = c.session.document;
-    const size_t begin = *std::exchange(d.trial_waits, std::nullopt);
+    const size_t begin = *std::exchange(d.pending_trial, std::nullopt);
     const Edit* last = d.history.last();
     const auto* began = last ? std::get_if<TrialEdit>(last) : nullptr;
-    return as_one_step(c, began && began->after, [&] { return put_in_force(c, *d.trial, lines, begin); });
+    return as_one_step(c, began && began->after, [&] { return run_trial(c, *d.trial, lines, begin); });
 }
 
 }  // namespace headlight

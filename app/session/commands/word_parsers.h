@@ -1,4 +1,4 @@
-// The words behind a command's name.
+// Parses the words after a command's name.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 namespace headlight {
 
-/// "16,10" → {16, 10}; none where anything else stands there.
+/// "16,10" → {16, 10}; none for anything else.
 inline std::optional<std::pair<int, int>> pair_of(const std::string& words) {
     int first = 0, second = 0, used = 0;
     const bool read =
@@ -19,7 +19,7 @@ inline std::optional<std::pair<int, int>> pair_of(const std::string& words) {
     return read ? std::optional(std::pair{first, second}) : std::nullopt;
 }
 
-/// "0.8" → 0.8; none where anything else stands there.
+/// "0.8" → 0.8; none for anything else.
 inline std::optional<double> decimal_of(const std::string& words) {
     double number = 0;
     int used = 0;
@@ -27,7 +27,7 @@ inline std::optional<double> decimal_of(const std::string& words) {
     return read ? std::optional(number) : std::nullopt;
 }
 
-/// "262" → 262; none where anything else stands there.
+/// "262" → 262; none for anything else.
 inline std::optional<int> whole_of(const std::string& words) {
     int number = 0, used = 0;
     const bool read = std::sscanf(words.c_str(), "%d%n", &number, &used) == 1 && used == isize(words);

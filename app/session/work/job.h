@@ -1,4 +1,4 @@
-// A measurement beside the worker: a thread of its own, a way to end it, and what it has found by now.
+// A background measurement: its own thread, cancellation, and results so far.
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,17 @@
 
 namespace headlight {
 
-/// Work is a value that says what is measured:
-///   Found     plain data, copied to whoever asks; `refusal` or refuse() takes why it cannot be measured
-///   same()    whether another Work measures the same
-///   measure() measures on the job's thread, with a pool that obeys the flag, and tells what it knows
+/// Work is a value that describes the measurement:
+///     Found      plain data, copied to readers; `refusal` or refuse() takes why it cannot be measured
+///     same()     whether another Work measures the same
+///     measure()  measures on the job's thread, with a pool that obeys the flag, and publishes results
 template <class Work>
 class Job {
 public:
     using Found = typename Work::Found;
 
-    /// Begins with what is known. `seen(ended)` is called on the job's thread whenever more is known, and at
-    /// its end, unless it was stopped.
+    /// Starts with known results. `seen(ended)` is called on the job's thread when there is more, and at its
+    /// end, unless stopped.
     Job(Work work, Found known, std::function<void(bool)> seen)
         : work_(std::move(work)), found_(std::move(known)) {
         thread_ = std::thread([this, seen = std::move(seen)] { run(seen); });
@@ -31,7 +31,7 @@ public:
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
-    /// Cancels it and waits until it has stopped; what was found stays.
+    /// Cancels and waits for the thread; results stay.
     void stop() {
         cancel_ = true;
         if (thread_.joinable()) thread_.join();
@@ -44,19 +44,19 @@ public:
         std::lock_guard lock(mutex_);
         return found_;
     }
-    /// With what it keeps to go on from; of the thread until it has stopped.
+    /// With state to resume from; owned by the thread until it has stopped.
     const Work& work() const { return work_; }
 
 private:
     void run(const std::function<void(bool)>& seen) {
-        const auto tell = [&](Found now) {
+        const auto publish = [&](Found now) {
             put(std::move(now));
             seen(false);
         };
         const Status done = guarded([&] {
-            ThreadPool pool(1);  // the worker keeps the rest
+            ThreadPool pool(1);  // the worker keeps the other cores
             const CancelScope scope(pool, &cancel_);
-            return work_.measure(pool, &cancel_, tell);
+            return work_.measure(pool, &cancel_, publish);
         });
         if (!done && done.error().cancelled) return;
         if (!done)
@@ -81,11 +81,11 @@ private:
     }
 
     Work work_;
-    mutable std::mutex mutex_;  // of found_
+    mutable std::mutex mutex_;  // guards found_
     Found found_;
     std::atomic<bool> ended_{false};
     CancelFlag cancel_{false};
-    std::thread thread_;  // last: it ends before what it reads
+    std::thread thread_;  // last: ends before what it reads
 };
 
 }  // namespace headlight

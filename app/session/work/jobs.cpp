@@ -9,9 +9,9 @@ std::optional<HeadSweep> HeadSweep::of(const Request* request, const JobInputs& 
     return HeadSweep{in.runs.shown, in.runs.own, request->metric};
 }
 
-Status HeadSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+Status HeadSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
     TRY(HeadEffects effects, head_effects(*trace, own.get(), metric, pool, cancel, heads_done.get()));
-    tell({std::make_shared<const HeadEffects>(std::move(effects)), ""});
+    publish({std::make_shared<const HeadEffects>(std::move(effects)), ""});
     return success();
 }
 
@@ -44,17 +44,17 @@ bool PatchSweep::same(const PatchSweep& other) const {
            same_tokens(*base, *other.base);
 }
 
-Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+Status PatchSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const {
     TRY(const auto corrupted,
         run_trace(base->model, without_patches(base->request), pool, cancel, base.get()));
-    const auto seen = [&](const PatchMap& map) { tell({map, ""}); };
+    const auto seen = [&](const PatchMap& map) { publish({map, ""}); };
     TRY_STATUS(patch_map(*clean, *corrupted, map.patch, pool, cancel, seen, &known));
     return success();
 }
 
 namespace {
 
-/// A map is copied to be shown: not after each row.
+/// Publishes copies of the map at intervals, not after each row.
 class Pace {
 public:
     explicit Pace(std::chrono::milliseconds between) : between_(between) {}
@@ -71,19 +71,19 @@ private:
 };
 
 Status measured(const InfluenceRuns& runs, const InfluenceMapRequest& request, ThreadPool& pool,
-                const CancelFlag* cancel, const Tell<InfluenceMapFound>& tell) {
+                const CancelFlag* cancel, const Publish<InfluenceMapFound>& publish) {
     Pace pace(std::chrono::milliseconds(150));
     TRY(InfluenceMap map, influence_map(runs, request, pool, cancel, [&](const InfluenceMap& now) {
-            if (pace.is_due()) tell({std::make_shared<const InfluenceMap>(now), ""});
+            if (pace.is_due()) publish({std::make_shared<const InfluenceMap>(now), ""});
         }));
-    tell({std::make_shared<const InfluenceMap>(std::move(map)), ""});
+    publish({std::make_shared<const InfluenceMap>(std::move(map)), ""});
     return success();
 }
 
 Status measured(const InfluenceRuns& runs, const TokenScoresRequest& request, ThreadPool& pool,
-                const CancelFlag* cancel, const Tell<TokenScores>& tell) {
-    TRY(TokenScores found, token_scores(runs, request, pool, cancel, tell));
-    tell(std::move(found));
+                const CancelFlag* cancel, const Publish<TokenScores>& publish) {
+    TRY(TokenScores found, token_scores(runs, request, pool, cancel, publish));
+    publish(std::move(found));
     return success();
 }
 
@@ -107,8 +107,8 @@ bool InfluenceSweep<Request>::same(const InfluenceSweep& other) const {
 
 template <class Request>
 Status InfluenceSweep<Request>::measure(ThreadPool& pool, const CancelFlag* cancel,
-                                        const Tell<Found>& tell) const {
-    return measured({*runs.shown, runs.own.get(), runs.other.get()}, request, pool, cancel, tell);
+                                        const Publish<Found>& publish) const {
+    return measured({*runs.shown, runs.own.get(), runs.other.get()}, request, pool, cancel, publish);
 }
 
 template struct InfluenceSweep<InfluenceMapRequest>;
@@ -125,16 +125,17 @@ void CompositionSweep::Found::refuse(const std::string& why) {
     composition = std::make_shared<const Composition>(std::move(out));
 }
 
-Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+Status CompositionSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
+                                 const Publish<Found>& publish) const {
     Found now{nullptr, 0, composition_steps(model->config, std::nullopt)};
     const auto step = [&] {
         ++now.done;
-        tell(now);
+        publish(now);
     };
     TRY(Composition all, model_composition(*model, pool, cancel, Patience::long_wait, step));
     TRY_STATUS(model->store.check_unchanged());
     now.composition = std::make_shared<const Composition>(std::move(all));
-    tell(now);
+    publish(now);
     return success();
 }
 
@@ -143,7 +144,7 @@ std::optional<CorpusSweep> CorpusSweep::of(const Request* request, const JobInpu
     return CorpusSweep{in.model, *request};
 }
 
-/// What the texts that were read say.
+/// Statistics of the texts read so far.
 CorpusSweep::Found CorpusSweep::now() const {
     const auto& [lines, corpus] = *reading;
     if (corpus.texts() == 0) return {nullptr, 0, lines.count(), ""};
@@ -151,26 +152,26 @@ CorpusSweep::Found CorpusSweep::now() const {
             lines.count(), ""};
 }
 
-Status CorpusSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) {
+Status CorpusSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) {
     if (!reading && is_read_as_dossier(request.file)) {
         TRY(Dossier read, open_dossier(request.file, model->config));
         const int texts = read.texts;
-        tell({std::make_shared<const Dossier>(std::move(read)), texts, texts, ""});
+        publish({std::make_shared<const Dossier>(std::move(read)), texts, texts, ""});
         return success();
     }
     if (!reading) {
         TRY(CorpusLines lines, CorpusLines::open(request.file, 1, cancel));
         reading.emplace(Reading{std::move(lines), Corpus(model->config, kStrongestLinks)});
     }
-    tell(now());
+    publish(now());
     bool first = true;
     Pace pace(std::chrono::milliseconds(300));
     const auto seen = [&] {
-        if (std::exchange(first, false) || pace.is_due()) tell(now());
+        if (std::exchange(first, false) || pace.is_due()) publish(now());
     };
     const Status read =
         read_corpus({model, read_plainly(*model), seen}, reading->lines, reading->corpus, pool, cancel);
-    tell(now());
+    publish(now());
     return read;
 }
 
@@ -207,7 +208,7 @@ JobOf<Work> resumed(const Job<Work>& job, const std::function<void(bool)>& seen)
 }
 
 template <class Work>
-void see_to(JobOf<Work>& job, const std::vector<JobRequest>& requests, const JobInputs& inputs,
+void update_job(JobOf<Work>& job, const std::vector<JobRequest>& requests, const JobInputs& inputs,
             const std::function<void(bool)>& seen) {
     const auto* asked = request_in<Work>(requests);
     std::optional<Work> work = Work::of(asked, inputs);
@@ -225,11 +226,11 @@ void see_to(JobOf<Work>& job, const std::vector<JobRequest>& requests, const Job
 
 }  // namespace
 
-void see_to_jobs(Jobs& jobs, JobsOf of, const std::vector<JobRequest>& requests, const JobInputs& inputs,
+void update_jobs(Jobs& jobs, JobsOf of, const std::vector<JobRequest>& requests, const JobInputs& inputs,
                  const std::function<void(bool)>& seen) {
     const auto see_to_one = [&]<class Work>(JobOf<Work>& job) {
         constexpr bool kOfModel = requires(const Work& work) { work.model; };
-        if (kOfModel == (of == JobsOf::model)) see_to(job, requests, inputs, seen);
+        if (kOfModel == (of == JobsOf::model)) update_job(job, requests, inputs, seen);
     };
     std::apply([&](auto&... job) { (see_to_one(job), ...); }, jobs);
 }

@@ -1,4 +1,4 @@
-// What is measured in the background: a request, the work that it asks for, and what that finds.
+// Background jobs: a request, its work, and the results so far.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,17 @@
 
 namespace headlight {
 
-/// What work is made of: the open model, its runs where there are any, and the changes in force as they are
-/// asked for.
+/// Inputs of a job: the open model, its runs if any, and the active changes as spelled.
 struct JobInputs {
     std::shared_ptr<const Model> model;
     ShownRuns runs;
     Intervention changes;
     bool complete = false;  // the whole text was read
-    bool recorded = false;  // a trace file is open in place of a model
+    bool recorded = false;  // a trace file is open instead of a model
 };
 
 template <class Found>
-using Tell = std::function<void(Found)>;
+using Publish = std::function<void(Found)>;
 
 /// Ablates each head in turn and measures the effect on a metric.
 struct HeadSweep {
@@ -45,33 +44,33 @@ struct HeadSweep {
 
     static std::optional<HeadSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const HeadSweep& other) const { return trace == other.trace && metric == other.metric; }
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const;
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
 /// Measures a map of activation patching cell by cell.
 struct PatchSweep {
     struct Request {
         PatchMapRequest map;
-        bool measure = true;  // else what is known of it stays as it is
+        bool measure = true;  // else keeps results so far
         bool paused() const { return !measure; }
         bool operator==(const Request&) const = default;
     };
     using Found = PatchMapFound;
     std::shared_ptr<const Trace> clean;
-    std::shared_ptr<const Trace> base;  // whose request without the patches in force is the corrupted run's
+    std::shared_ptr<const Trace> base;  // its request without active patches is the corrupted run's
     PatchMapRequest map;
-    Intervention changes;  // in force in `base`, as they are asked for
+    Intervention changes;  // active in `base`, as spelled
     PatchMap known = {};
 
-    /// Nothing where one of the two runs is not there yet.
+    /// Null if one of the two runs is missing.
     static std::optional<PatchSweep> of(const Request* request, const JobInputs& inputs);
-    /// However often its runs were computed since.
+    /// Equal for recomputed runs.
     bool same(const PatchSweep& other) const;
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const;
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
     void go_on_from(const Found& found) { known = found.map; }
 };
 
-/// Measures what each token of the text does to others, or to the metric: Request is InfluenceMapRequest or
+/// Measures the influence of each token on others, or on the metric: Request is InfluenceMapRequest or
 /// TokenScoresRequest.
 template <class Asked>
 struct InfluenceSweep {
@@ -82,43 +81,43 @@ struct InfluenceSweep {
 
     static std::optional<InfluenceSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const InfluenceSweep& other) const;
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const;
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 using InfluenceMapSweep = InfluenceSweep<InfluenceMapRequest>;
 using TokenScoresSweep = InfluenceSweep<TokenScoresRequest>;
 
-/// Composes all pairs of heads of a model, where that takes longer than a person waits.
+/// Composes all pairs of heads in the background if that takes long.
 struct CompositionSweep {
     struct Request {
         bool operator==(const Request&) const = default;
     };
     struct Found {
-        std::shared_ptr<const Composition> composition;  // null until it is known; with why it cannot be
+        std::shared_ptr<const Composition> composition;  // null until done; with the reason on failure
         int done = 0, steps = 0;                         // pairs of layers
         void refuse(const std::string& why);
     };
     std::shared_ptr<const Model> model;
 
-    /// Also where nothing asks: what has ended is kept while the model is open.
+    /// Kept without requests too: results stay while the model is open.
     static std::optional<CompositionSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const CompositionSweep& other) const { return model == other.model; }
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const;
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
-/// Reads a corpus: what it says of every head, growing text by text, whatever text is shown.
+/// Reads a corpus: statistics of every head, growing text by text, independent of the current text.
 struct CorpusSweep {
     struct Request {
         std::string file;
-        uint64_t attempt = 0;    // grows when the same file shall be read again
-        bool begins = true;      // else only what was begun goes on
-        bool cancelled = false;  // what was read stays
+        uint64_t attempt = 0;    // incremented to read the same file again
+        bool begins = true;      // else only resumes
+        bool cancelled = false;  // results so far stay
         bool paused() const { return cancelled; }
         bool operator==(const Request&) const = default;
     };
     struct Found {
         std::shared_ptr<const Dossier> dossier;  // null: nothing yet
-        int done = 0, texts = 0;                 // read, and in all; 0: not counted yet
-        std::string refusal;                     // why it cannot be read, or can no further
+        int done = 0, texts = 0;                 // read, and total; 0: not counted yet
+        std::string refusal;                     // why it cannot be read, or not further
     };
     std::shared_ptr<const Model> model;
     Request request;
@@ -126,14 +125,14 @@ struct CorpusSweep {
         CorpusLines lines;
         Corpus corpus;
     };
-    std::optional<Reading> reading = std::nullopt;  // what was read so far
+    std::optional<Reading> reading = std::nullopt;  // texts read so far
 
     static std::optional<CorpusSweep> of(const Request* request, const JobInputs& inputs);
     bool same(const CorpusSweep& other) const {
         return model == other.model && request.file == other.request.file &&
                request.attempt == other.request.attempt;
     }
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell);
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish);
 
 private:
     Found now() const;
@@ -153,12 +152,12 @@ using ShownJobOf = std::shared_ptr<const Job<Work>>;
 using Jobs = OfEachJob<JobOf>;
 using ShownJobs = OfEachJob<ShownJobOf>;
 
-/// Which jobs: those that need the open model alone, or those that need its runs.
+/// Jobs that need only the open model, or also its runs.
 enum class JobsOf { model, runs };
 
-/// Ends jobs that are not asked for any more, pauses and resumes, begins those that are. `seen(ended)`: see
+/// Stops jobs that are no longer requested, pauses and resumes others, starts new ones. `seen(ended)`: see
 /// Job.
-void see_to_jobs(Jobs& jobs, JobsOf of, const std::vector<JobRequest>& requests, const JobInputs& inputs,
+void update_jobs(Jobs& jobs, JobsOf of, const std::vector<JobRequest>& requests, const JobInputs& inputs,
                  const std::function<void(bool)>& seen);
 void stop_jobs(Jobs& jobs);
 ShownJobs shown_jobs(const Jobs& jobs);

@@ -1,4 +1,4 @@
-// The one place where the window and its worker meet.
+// Passes requests and answers between the window and its worker.
 #pragma once
 
 #include <condition_variable>
@@ -10,16 +10,16 @@
 
 namespace headlight {
 
-/// How much of what is being worked on a new request makes useless.
+/// The part of the work in progress that a new request makes useless.
 enum class Supersedes { nothing, questions, everything };
 
-/// A slot in each direction. A newer request replaces one that was not taken yet; a newer answer replaces one
-/// that was not read yet. put/poll belong to the window's thread, take/answer to the worker's; neither waits
-/// while the other computes or draws.
+/// One slot in each direction. A newer request replaces one not yet taken; a newer answer replaces one not
+/// yet read. put/poll belong to the window's thread, take/answer to the worker's; neither waits while the
+/// other computes or draws.
 template <class Request, class Answer>
 class Mailbox {
 public:
-    /// Leaves a request, and cancels what it supersedes of the one being worked on.
+    /// Leaves a request, and cancels the superseded part of the work in progress.
     void put(Request request, Supersedes supersedes) {
         {
             std::lock_guard lock(mutex_);
@@ -30,7 +30,7 @@ public:
         wake_.notify_one();
     }
 
-    /// Hands the last request out once more, where no newer one waits: something that it waited for has come.
+    /// Hands out the last request again, unless a newer one waits: something it waited for has arrived.
     void repeat() {
         {
             std::lock_guard lock(mutex_);
@@ -39,7 +39,7 @@ public:
         wake_.notify_one();
     }
 
-    /// Waits for a request; null when the mailbox was closed.
+    /// Waits for a request; null when the mailbox is closed.
     std::shared_ptr<const Request> take() {
         std::unique_lock lock(mutex_);
         busy_ = false;
@@ -51,27 +51,27 @@ public:
         return std::exchange(request_, nullptr);
     }
 
-    /// `last`: nothing more comes of this request. Who polls it must not find the mailbox busy: nobody would
-    /// wake that thread once the worker has come round to take().
+    /// `last`: the answer is complete. After polling it the mailbox must not look busy: nothing would wake
+    /// the window when the worker returns to take().
     void answer(std::shared_ptr<const Answer> answer, bool last) {
         std::lock_guard lock(mutex_);
         answer_ = std::move(answer);
         if (last) busy_ = false;
     }
 
-    /// The newest answer that was not read yet, or null.
+    /// The newest unread answer, or null.
     std::shared_ptr<const Answer> poll() {
         std::lock_guard lock(mutex_);
         return std::exchange(answer_, nullptr);
     }
 
-    /// Whether a request waits or is being worked on.
+    /// Whether a request waits or is in progress.
     bool busy() const {
         std::lock_guard lock(mutex_);
         return busy_ || request_ != nullptr;
     }
 
-    /// Ends take() and cancels what is being worked on.
+    /// Ends take() and cancels the work in progress.
     void close() {
         {
             std::lock_guard lock(mutex_);
@@ -82,9 +82,9 @@ public:
         wake_.notify_one();
     }
 
-    /// Set where nothing of what is being worked on is wanted any more.
+    /// Set if none of the work in progress is needed.
     const CancelFlag& cancel() const { return cancel_; }
-    /// Set also where other questions are asked of the same pass.
+    /// Set also if other questions are asked about the same pass.
     const CancelFlag& cancel_questions() const { return cancel_questions_; }
 
 private:

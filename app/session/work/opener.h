@@ -1,4 +1,4 @@
-// Opens models beside the worker, so that the old one goes on answering.
+// Opens models in the background, so that the old one keeps answering.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace headlight {
 
-/// A model that is being opened, on a thread of its own.
+/// A model being opened on its own thread.
 struct Opening {
     std::string path, name;
     uint64_t attempt = 0;
@@ -22,29 +22,28 @@ struct Opening {
     OpeningProgress progress;
     std::atomic<bool> done{false};
     Result<std::shared_ptr<const Model>> result = cancelled();
-    std::shared_ptr<const Trace>
-        trace;  // where the path is a trace file: what was recorded; its model has no weights
+    std::shared_ptr<const Trace> trace;  // if the path is a trace file: its content; the model has no weights
     std::thread thread;
     ~Opening() {
         if (thread.joinable()) thread.join();
     }
 };
 
-/// At most one opening at a time. All but `opening` belong to the worker's thread.
+/// At most one opening at a time. All members but `opening` belong to the worker's thread.
 class Opener {
 public:
-    /// `done` is called on the opening's thread when it has ended.
+    /// `done` is called on the opening's thread at its end.
     explicit Opener(std::function<void()> done) : done_(std::move(done)) {}
     ~Opener() { give_up(); }
 
-    /// Begins to open a model (a path or a name), unless that is what is being opened.
+    /// Starts to open a model (path or name), unless it is already being opened.
     void want(const std::string& path, uint64_t attempt);
     void give_up();
     bool ended() const { return opening_ && opening_->done; }
-    /// Waits for the end of the opening and hands it over.
+    /// Waits for the end of the opening and returns it.
     std::shared_ptr<Opening> take();
 
-    /// What is being opened, or null. Any thread.
+    /// The opening in progress, or null. Any thread.
     std::shared_ptr<const Opening> opening() const {
         std::lock_guard lock(mutex_);
         return opening_;

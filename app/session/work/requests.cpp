@@ -26,15 +26,15 @@ GenerationAsked generation_asked(Document& d) {
     return asked;
 }
 
-/// What was changed in the last model is kept for when it is open again; what was changed in this one, as
-/// the document says, comes into force. A person's switch is a step of undo.
+/// Keeps the interventions of the last model for when it is opened again and applies those that the document
+/// has for this one. Switching models by hand is an undo step.
 void take_model(Session& session, const WorkAnswer& now) {
     Document& d = session.document;
     note_changes(d);
     const ModelChoice before = std::exchange(d.open, now.open);
-    session.selection.let_go.reset();
+    session.selection.relock.reset();
     const bool instead = now.model_attempt == d.open.attempt && now.model_path != d.open.path;
-    if (instead) d.first_attempt = d.open.attempt + 1;  // the document's own is not open yet
+    if (instead) d.first_attempt = d.open.attempt + 1;  // the document's own model is not open yet
     if (instead && d.wanted.attempt == d.open.attempt) stay_with_open(session);
     if (!before.path.empty() && d.open.attempt != d.noted_attempt)
         d.history.note(Edit(ModelEdit{before.path, d.open.path}));
@@ -54,10 +54,10 @@ void take_failures(Session& session, const WorkAnswer* before, const WorkAnswer&
     if (!now.model_error.empty() && anew) {
         Document& d = session.document;
         const bool wanted = d.wanted.attempt == now.model_attempt;
-        const auto slide = d.slide_waits;  // goes on without its model, and says so
+        const auto slide = d.pending_slide;  // shown without its model, with a notice
         if (!wanted || !slide) session.sheet = Sheet::models;
         if (wanted) stay_with_open(session);
-        d.slide_waits = slide;
+        d.pending_slide = slide;
     }
     const std::string was = before ? before->failure : "";
     if (!was.empty() && now.failure.empty() && session.notice == was) session.notice.clear();

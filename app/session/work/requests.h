@@ -1,4 +1,4 @@
-// What a session asks of the worker, and what an answer changes in it.
+// Makes the session's request to the worker, and applies the answer.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,15 @@ namespace headlight {
 /// Whether a model reads a second text: a second sentence, or a target.
 bool reads_two_texts(const ModelConfig& config);
 
-/// What the session wants computed, but for what the view asks. `shown`: the sentence that is shown, or null.
-/// What was forced in another text is forgotten.
+/// The session's request, except for the view's questions. `shown`: the sentence on screen, or null. Drops
+/// tokens forced in another text.
 WorkRequest request_of(Session& session, const SentenceResult* shown);
 
-/// What is put beside the run that is shown, where that is another run.
+/// The run to compare with, if it is another run.
 std::optional<OtherRun> other_run(const Document& document);
 
-/// Takes an answer into the session: a model that was opened or could not be, the head that was chosen, what
-/// failed or does no longer. `before`: the last answer, or null. True where a model that was wanted is open
-/// now.
+/// Applies an answer to the session: a model that opened or failed, the chosen head, new or cleared errors.
+/// `before`: the last answer, or null. True if a requested model has just opened.
 bool take_in(Session& session, const WorkAnswer* before, const WorkAnswer& now);
 
 }  // namespace headlight

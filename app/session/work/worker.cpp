@@ -19,12 +19,12 @@ Worker::Worker(int threads, std::function<void()> done, int map_side, int first_
 Worker::~Worker() {
     mailbox_.close();
     thread_.join();
-    stop_jobs(jobs_);  // an answer may hold them for longer than this lives
+    stop_jobs(jobs_);  // an answer may keep them alive for longer
 }
 
 namespace {
 
-/// Whether what is asked holds for one model alone: a pass without it is not the one that is wanted.
+/// Whether the request depends on one model: a pass without it is not the requested one.
 bool changes_something(const WorkRequest& r) {
     return r.intervention != Intervention{} || !r.generation.request.forced.empty();
 }
@@ -45,18 +45,18 @@ void Worker::ask(WorkRequest request) {
     mailbox_.put(std::move(request), supersedes);
 }
 
-/// Nothing that is thrown leaves the thread: it becomes a sentence beside what was shown.
+/// Catches all exceptions of the thread: they become an error shown with the old answer.
 void Worker::work() {
     while (auto request = mailbox_.take()) {
         const Status done = guarded([&] {
             const CancelScope scope(pool_, &mailbox_.cancel());
             return handle(*request);
         });
-        if (!done && !done.error().cancelled) tell(done.error());
+        if (!done && !done.error().cancelled) report(done.error());
     }
 }
 
-void Worker::tell(const Error& error) {
+void Worker::report(const Error& error) {
     static_cast<void>(guarded([&] {
         (model_ ? state_.failure : state_.model_error) = error.message;
         publish(true);
@@ -69,14 +69,14 @@ void Worker::publish(bool last) {
     done_();
 }
 
-void Worker::see_to(JobsOf of, const WorkRequest& r) {
+void Worker::run_jobs(JobsOf of, const WorkRequest& r) {
     JobInputs in{model_, {}, r.intervention, false, recorded_ != nullptr};
     if (of == JobsOf::runs) {
         const SentenceResult& s = *state_.sentence;
         in.runs = {s.trace, s.unchanged, state_.other ? state_.other->trace : nullptr};
         in.complete = s.complete;
     }
-    see_to_jobs(jobs_, of, r.jobs, in, [this](bool ended) { ended ? mailbox_.repeat() : done_(); });
+    update_jobs(jobs_, of, r.jobs, in, [this](bool ended) { ended ? mailbox_.repeat() : done_(); });
     state_.jobs = shown_jobs(jobs_);
     const auto* sweep = state_.job<HeadSweep>();
     if (sweep && sweep->ended() && !sweep->found().refusal.empty()) state_.failure = sweep->found().refusal;
@@ -90,8 +90,8 @@ void Worker::report_focus(const WorkRequest& r) {
         state_.cell = std::make_shared<const CellReport>(report_cell(trace, cell, r.cell_tokens, pool_));
 }
 
-/// What is asked of the model that is open: of another, which was shown when this was asked, the texts alone.
-/// A vision model is asked about the picture in place of the text.
+/// Adapts the request to the open model: if it was made for another one, only the texts remain. Vision models
+/// read the image instead of the text.
 WorkRequest Worker::of_model(WorkRequest r) const {
     if (r.asked_of && r.asked_of != model_) {
         r.intervention = {};
@@ -116,16 +116,16 @@ Status Worker::handle(const WorkRequest& asked) {
         return success();
     }
     const WorkRequest r = of_model(asked);
-    see_to(JobsOf::model, r);
-    TRY_STATUS(see_to_sentence(r));
+    run_jobs(JobsOf::model, r);
+    TRY_STATUS(update_sentence(r));
     TRY_STATUS(read_other(r));
-    see_to(JobsOf::runs, r);
+    run_jobs(JobsOf::runs, r);
     return show_head(r, true);
 }
 
 namespace {
 
-/// Answers a question of one kind where it is asked of the weights alone, and not answered yet.
+/// Answers one kind of question about the weights, unless already answered.
 template <class Asked, class Answer>
 Status answer_once(WorkAnswer& state, const Question& question, const ModelConfig& config,
                    const Answer& found) {
@@ -143,7 +143,7 @@ Status answer_once(WorkAnswer& state, const Question& question, const ModelConfi
     return success();
 }
 
-/// What is asked of the weights alone, which needs no sentence.
+/// Answers questions about the weights, which need no sentence.
 Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<Question>& questions,
                        ThreadPool& pool, const CancelFlag* cancel) {
     const ModelConfig& c = model.config;
@@ -170,8 +170,7 @@ Status answer_of_model(WorkAnswer& state, const Model& model, const std::vector<
 
 }  // namespace
 
-/// The head's picture, the cell and the view's questions of the sentence that is shown. `last`: nothing more
-/// comes of the request.
+/// Computes the head's heat map, the cell and the view's questions. `last`: the answer is complete.
 Status Worker::show_head(const WorkRequest& r, bool last) {
     const SentenceResult& s = *state_.sentence;
     if (!s.trace) {

@@ -1,4 +1,4 @@
-// Everything that is computed for the window, on one thread of its own.
+// Computes everything for the window, on one thread.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ namespace headlight {
 
 class Worker {
 public:
-    /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: the longest
-    /// side of a map that it can show. `first_tokens`: how many of a long text are shown before the rest.
+    /// `done` is called on the worker's thread after each answer, to wake the window. `map_side`: longest
+    /// side of a map that the window can show. `first_tokens`: how many tokens of a long text to show first.
     Worker(int threads, std::function<void()> done, int map_side = kMaxMapSide, int first_tokens = 1024);
     ~Worker();
 
     void ask(WorkRequest request);
     std::shared_ptr<const WorkAnswer> poll() { return mailbox_.poll(); }
     bool busy() const { return mailbox_.busy(); }
-    /// What is being opened at the moment, or null.
+    /// The opening in progress, or null.
     std::shared_ptr<const Opening> opening() const {
         const auto first = opener_.opening();
         return first ? first : other_opener_.opening();
@@ -34,8 +34,8 @@ private:
     void work();
     Status handle(const WorkRequest& asked);
     WorkRequest of_model(WorkRequest asked) const;
-    Status see_to_sentence(const WorkRequest& request);
-    void tell(const Error& error);
+    Status update_sentence(const WorkRequest& request);
+    void report(const Error& error);
     void show(std::shared_ptr<const SentenceResult> sentence);
     void update_model(const WorkRequest& request);
     void finish_opening();
@@ -47,11 +47,11 @@ private:
     Result<SentenceResult> run_described(const WorkRequest& request, std::vector<Sequence> inputs,
                                          const WrittenText* written);
     Status show_recorded(const WorkRequest& request);
-    void see_to_other_model(const OtherRun& other);
+    void update_other_model(const OtherRun& other);
     void drop_other(std::string why);
     Result<SentenceResult> run_other(const std::string& text, const std::string& second);
     Status read_other(const WorkRequest& request);
-    void see_to(JobsOf of, const WorkRequest& request);
+    void run_jobs(JobsOf of, const WorkRequest& request);
     Result<std::shared_ptr<const Trace>> run(const WorkRequest& request, std::vector<Sequence> inputs,
                                              const WrittenText* written, HeadObserver& heads,
                                              std::shared_ptr<const Trace>& unchanged);
@@ -68,16 +68,16 @@ private:
     Mailbox<WorkRequest, WorkAnswer> mailbox_;
     WorkRequest last_asked_;                 // the window's thread
     std::shared_ptr<const Model> model_;     // the worker's thread, as all below
-    std::shared_ptr<const Trace> recorded_;  // where a trace file is open in place of a model
+    std::shared_ptr<const Trace> recorded_;  // set if a trace file is open instead of a model
     WorkAnswer state_;
-    std::optional<WorkRequest> refused_;  // whose sentence could not be computed: it is not tried again
+    std::optional<WorkRequest> refused_;  // its sentence failed: not tried again
     std::string image_path_;
     std::shared_ptr<const RgbImage> image_;
     Opener opener_, other_opener_;
     std::shared_ptr<const Model> other_model_;
-    OtherRun other_opened_;  // whose model that is
+    OtherRun other_opened_;  // its model
     Jobs jobs_;
-    std::thread thread_;  // last: starts when the rest stands
+    std::thread thread_;  // last: starts when the rest is constructed
 };
 
 }  // namespace headlight

@@ -1,4 +1,4 @@
-// The worker's model: opened while the old one goes on, and what it reads.
+// The worker's model: opens it while the old one keeps answering.
 #include "hub/library.h"
 #include "session/samples.h"
 #include "session/work/worker.h"
@@ -14,7 +14,7 @@ void Worker::finish_opening() {
     if (!opened) {
         state_.model_error = opened.error().message;
         if (model_) return;
-        opened = open_model("stories");  // so that a wrong path at the start leaves no dead window
+        opened = open_model("stories");  // a wrong path at the start falls back to the built-in model
     }
     if (!opened) return;
     model_ = *opened;
@@ -24,8 +24,7 @@ void Worker::finish_opening() {
     state_.sentence = nullptr;
 }
 
-/// Opens what the request names, while the model that is open goes on. What could not be opened is not tried
-/// again.
+/// Opens the requested model while the current one keeps answering. Does not retry a failure.
 void Worker::update_model(const WorkRequest& r) {
     const ModelChoice wanted{r.model_path, r.model_attempt};
     const bool ended = wanted == ModelChoice{state_.model_path, state_.model_attempt};

@@ -1,11 +1,11 @@
-// The worker's other run: another text, or another model, beside the one that is shown.
+// The worker's other run: another text, or another model, to compare with.
 #include "base/check.h"
 #include "session/work/worker.h"
 #include "trace/trace_file.h"
 
 namespace headlight {
 
-void Worker::see_to_other_model(const OtherRun& other) {
+void Worker::update_other_model(const OtherRun& other) {
     if (other.model_path.empty()) {
         other_opener_.give_up();
         other_model_ = model_;
@@ -15,22 +15,20 @@ void Worker::see_to_other_model(const OtherRun& other) {
     if (other.model_path == other_opened_.model_path && other.model_attempt == other_opened_.model_attempt)
         return other_opener_.give_up();
     other_opener_.want(other.model_path, other.model_attempt);
-    state_.other_error.clear();  // of the last one
+    state_.other_error.clear();  // of the last run
     if (!other_opener_.ended()) return;
     const auto ended = other_opener_.take();
     other_opened_ = {ended->path, ended->attempt, ""};
     other_model_ = nullptr;
     if (ended->trace)
-        state_.other_error =
-            "A trace is compared with a model, not a model with a trace: open the trace, then choose the "
-            "model as B.";
+        state_.other_error = "A trace cannot be B: open the trace, then choose the model as B.";
     else if (ended->result)
         other_model_ = *ended->result;
     else
         state_.other_error = ended->result.error().message;
 }
 
-/// The tokens of the trace that is open, for a live run of the model that it came from.
+/// The tokens of the open trace, for a live run of its model.
 Result<ModelInput> Worker::recorded_input(const Model& model) const {
     ModelInput input;
     TRY(input.sequences, recorded_sequences(*recorded_));
@@ -56,12 +54,12 @@ Status Worker::read_other(const WorkRequest& r) {
         drop_other("A trace cannot read another sentence; compare it with a model.");
         return success();
     }
-    see_to_other_model(*r.other);
+    update_other_model(*r.other);
     const bool failed = !other_model_ && !other_opener_.opening();
     const WrittenText* written = state_.sentence->written.get();
     const std::string second = r.second.empty() && written && model_->config.stacks.size() > 1
                                    ? written->text
-                                   : r.second;  // B reads the target that A wrote
+                                   : r.second;  // B reads the target that A generated
     const bool same = state_.other && state_.other->model == other_model_ &&
                       state_.other->text == r.other->text && state_.other->second == second;
     if (same || (!other_model_ && !failed)) return success();

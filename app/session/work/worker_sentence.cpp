@@ -1,4 +1,4 @@
-// The worker's run: what is typed is read, written on, and described.
+// The worker's run: reads the typed text, generates, and describes the result.
 #include <algorithm>
 #include <chrono>
 
@@ -17,8 +17,8 @@ size_t byte_of_code_point(std::string_view text, int index) {
     return at;
 }
 
-/// How far the tokens that were kept reach in the text and in the second one, which begins after a separator
-/// (a token of no text).
+/// Length of the cached prefix in the text and in the second one, which begins after a separator (a token
+/// outside the text).
 std::pair<size_t, size_t> bytes_read(const WorkRequest& r, std::span<const Span> kept) {
     int text = 0, second = 0;
     bool in_second = false;
@@ -35,7 +35,7 @@ bool asks_for_the_same(const WorkRequest& a, const WorkRequest& b) {
            a.generation == b.generation;
 }
 
-/// What was asked for with a sentence.
+/// The part of a request that determines the sentence.
 void note_request(SentenceResult& s, const WorkRequest& r) {
     s.text = r.text;
     s.second = r.second;
@@ -45,16 +45,15 @@ void note_request(SentenceResult& s, const WorkRequest& r) {
 
 }  // namespace
 
-/// Whether the model writes behind what was typed.
+/// Whether the model continues the typed text.
 bool Worker::writes(const WorkRequest& r) const {
     if (recorded_ || !model_->has_logits() || !model_->tokenizer) return false;
     const Capabilities& can = model_->config.can;
     return can.write_target || (can.continue_text && r.generation.continues);
 }
 
-/// What it writes, with what the person changed; what was written last where nothing that matters is new. A
-/// target that was typed is what it is made to write, so that each of its tokens has a probability and
-/// alternatives too.
+/// The generation with forced tokens; reuses the last one if nothing relevant changed. A typed target is
+/// forced, so that each of its tokens has a probability and alternatives too.
 Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r,
                                                             std::vector<Sequence>& inputs) {
     constexpr int kLongestTarget = 256;
@@ -66,8 +65,7 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
         target.tokens.resize(1);
     }
     ForwardRequest request{inputs, r.intervention};
-    auto& changes =
-        request.intervention.changes;  // a pattern from another text is made to the measure of one pass
+    auto& changes = request.intervention.changes;  // a pattern from another text is fitted to one pass
     changes.erase(
         std::remove_if(changes.begin(), changes.end(), [](const Change& c) { return !c.from.empty(); }),
         changes.end());
@@ -79,14 +77,14 @@ Result<std::shared_ptr<const WrittenText>> Worker::write_on(const WorkRequest& r
                         last ? last->trace.get() : nullptr);
 }
 
-/// The pass with what the person changed, which `heads` observes; then also the model's own, which the
-/// changed one shares its first layers with.
+/// The pass with interventions, observed by `heads`; then also the model's own, which shares its first layers
+/// with the changed one.
 Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vector<Sequence> inputs,
                                                  const WrittenText* written, HeadObserver& heads,
                                                  std::shared_ptr<const Trace>& unchanged) {
     const SentenceResult* last = state_.sentence.get();
     const Trace* past = !last ? nullptr : last->unchanged ? last->unchanged.get() : last->trace.get();
-    const Trace* read = written ? written->generation.trace.get() : nullptr;  // under the same changes
+    const Trace* read = written ? written->generation.trace.get() : nullptr;  // with the same interventions
     if (r.intervention == Intervention{})
         return run_trace(model_, {std::move(inputs), {}}, pool_, &mailbox_.cancel(), read ? read : past,
                          &heads);
@@ -104,7 +102,7 @@ Result<std::shared_ptr<const Trace>> Worker::run(const WorkRequest& r, std::vect
                      unchanged.get(), &heads);
 }
 
-/// The pass, described, beside the model's own where something is changed.
+/// Describes the pass, and the model's own if there are interventions.
 Result<SentenceResult> Worker::run_described(const WorkRequest& r, std::vector<Sequence> inputs,
                                              const WrittenText* written) {
     HeadObserver heads(model_->config, inputs);
@@ -116,9 +114,9 @@ Result<SentenceResult> Worker::run_described(const WorkRequest& r, std::vector<S
     return s;
 }
 
-/// How many tokens of a new text are shown before all are: each time twice as many, beyond those that are
-/// known and the cell that is looked at. None where a row may rest on later ones, so that it would be
-/// computed anew, nor of a text whose larger part is shown: it would shrink and grow while it is edited.
+/// Number of tokens of a new text to show before all: doubles each time, beyond cached tokens and the focused
+/// cell. None if a row may depend on later ones and would be recomputed, nor if most of the text is already
+/// shown: it would shrink and grow during editing.
 std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole) const {
     const ModelConfig& c = model_->config;
     const int n = whole.size();
@@ -139,7 +137,7 @@ std::vector<int> Worker::beginnings(const WorkRequest& r, const Sequence& whole)
     return out;
 }
 
-/// Shows a long text from its beginning on; the rows of each pass are those of the next.
+/// Shows a long text progressively; each pass reuses the rows of the last.
 Status Worker::show_beginnings(const WorkRequest& r, const ModelInput& input) {
     const Sequence& whole = input.sequences[0];
     for (const int n : beginnings(r, whole)) {
@@ -159,7 +157,7 @@ Status Worker::show_beginnings(const WorkRequest& r, const ModelInput& input) {
     return success();
 }
 
-/// Puts a sentence in the place of the last one, of which only what is true of the model stays.
+/// Replaces the sentence; keeps only what belongs to the model.
 void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
     const bool same_model = state_.sentence && state_.sentence->model == sentence->model;
     state_.sentence = std::move(sentence);
@@ -168,7 +166,7 @@ void Worker::show(std::shared_ptr<const SentenceResult> sentence) {
     state_.answers = same_model ? state_.answers.about_model() : Answers();
 }
 
-/// What a trace file holds, whatever is typed; it cannot be run again.
+/// The content of a trace file, whatever is typed; it cannot be run again.
 Status Worker::show_recorded(const WorkRequest& r) {
     TRY(SentenceResult described,
         describe_trace(recorded_, pool_, &mailbox_.cancel(), state_.sentence.get()));
@@ -180,7 +178,7 @@ Status Worker::show_recorded(const WorkRequest& r) {
     return success();
 }
 
-/// The old sentence stays where it ends in an error.
+/// Keeps the old sentence on an error.
 Status Worker::read_sentence(const WorkRequest& r) {
     if (recorded_) return show_recorded(r);
     const auto start = std::chrono::steady_clock::now();
@@ -217,8 +215,8 @@ Status Worker::read_sentence(const WorkRequest& r) {
     return success();
 }
 
-/// Reads the sentence where it is new. One that cannot be computed leaves the old one, with the reason.
-Status Worker::see_to_sentence(const WorkRequest& r) {
+/// Reads a new sentence. If it fails, the old one stays, with the error.
+Status Worker::update_sentence(const WorkRequest& r) {
     const SentenceResult* s = state_.sentence.get();
     const bool fresh = !s || !s->complete || s->model != model_ || s->text != r.text ||
                        s->second != r.second || s->intervention != r.intervention || s->asked != r.generation;
@@ -231,7 +229,7 @@ Status Worker::see_to_sentence(const WorkRequest& r) {
     refused_ = r;
     state_.failure = read.error().message;
     if (state_.sentence && state_.sentence->model == model_) return success();
-    auto empty = std::make_shared<SentenceResult>();  // there is nothing older to show
+    auto empty = std::make_shared<SentenceResult>();  // there is no older one to show
     empty->model = model_;
     note_request(*empty, r);
     state_.text_error = state_.failure;

@@ -106,10 +106,10 @@ public:
         for (int i = 0; i < isize(text_.tries); ++i) {
             const learn::Try& one = text_.tries[i];
             const std::string path = "learn/try/" + std::to_string(i);
-            const bool on = trial_in_force(s_.session, one.command);
+            const bool on = trial_is_active(s_.session, one.command);
             if (bar_.press(path, bar_.ui.text.fitted(kCaption, one.label, room), on).clicked)
                 s_.send("try", one.command);
-            explain(path, on ? "In force; click again to take it back."
+            explain(path, on ? "Active; click again to undo."
                              : "Changes this at once; click again to take it back.");
         }
     }
@@ -223,7 +223,7 @@ float draw_station_controls(Scene& s, Rect area, float y, const learn::Station& 
     std::any state = learn::state_of(station, words);
     station.visit(state, row);
     row.tries();
-    if (!words.empty() || trial_in_force(s.session))
+    if (!words.empty() || trial_is_active(s.session))
         row.reset();  // behind what stays, so that nothing moves under the pointer
     const float bottom = row.bottom() + gap::tight;
     s.ui.hairline(area.x, bottom, area.right(), bottom);

@@ -53,7 +53,7 @@ void choose(Session& session, std::vector<std::string> words) {
 /// What the station began with, and nothing in force that was tried: one step of undo.
 void reset(CommandContext& c) {
     const HistoryGroup one_step(c.session.document.history);
-    take_back_trial(c);
+    undo_trial(c);
     choose(c.session, {});
 }
 
