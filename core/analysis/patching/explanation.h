@@ -1,0 +1,72 @@
+// Explains a prediction: which heads carry it, from which tokens, and along which paths.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/patching/path_patching.h"
+#include "io/json.h"
+#include "model/heads.h"
+
+namespace headlight {
+
+/// One measured path. Effects are in the unit of Explanation::metric: how far it falls when the path is cut.
+struct PathEdge {
+    int token = -1;          // From a token into `to`; −1: from `from`
+    AttentionHead from;      // unless a token
+    bool to_answer = false;  // from `from` straight to the answer
+    AttentionHead to;        // unless the answer
+    float effect = 0;
+    float by_queries = NAN, by_keys = NAN, by_values = NAN;  // of solid edges between heads
+    bool operator==(const PathEdge&) const = default;
+};
+
+struct ExplanationRequest {
+    Metric metric;
+    float edges_from = 0;  // the weakest solid edge; 0: kShareOfLargest of the largest direct effect
+    int max_heads = 8;
+    bool operator==(const ExplanationRequest&) const = default;
+};
+
+struct Explanation {
+    static constexpr float kShareOfLargest = 0.4f, kFaint = 0.35f;  // of edges_from: the weakest dashed edge
+
+    ExplanationRequest asked;
+    Metric metric;  // resolved; of a token its logit, because log p is flat near 1
+    MetricValues clean;
+    PerHead<float> direct;   // straight to the answer, by head; NaN: not measured yet
+    PerHead<float> ablated;  // metric(clean) − metric(head ablated)
+    float edges_from = 0;
+    std::vector<AttentionHead> heads;  // of the circuit, as a pass computes them
+    std::vector<PathEdge> edges;       // strongest first, those from kFaint · edges_from up
+    MetricValues only, without;        // the metric with these heads alone, and with all others
+
+    /// Stages in their order: how many of their steps are done.
+    struct Stage {
+        const char* name;
+        int done = 0, count = 0;
+    };
+    std::vector<Stage> stages;
+    bool whole() const;
+    bool is_solid(const PathEdge& edge) const { return std::abs(edge.effect) >= edges_from; }
+};
+
+/// Measures, calling `seen` (or null) after each few runs with what is known so far:
+/// 1. the direct effect of each head; those of at least `edges_from` are in the circuit;
+/// 2. the effect of ablating each head; the strongest others may be senders;
+/// 3. the path from each candidate into each head of the circuit; candidates with one of at least
+///    `edges_from` join;
+/// 4. the path from each token into each head of the circuit (the kTokens tokens it attends to most);
+/// 5. the metric with the circuit alone, and without it.
+/// An error says why the metric cannot be taken, or that `cancel` was set.
+Result<Explanation> explain(const Trace& clean, const ExplanationRequest& request, ThreadPool& pool,
+                            const CancelFlag* cancel = nullptr,
+                            const std::function<void(const Explanation&)>& seen = nullptr);
+
+/// All of it as JSON: metric, heads, edges, checks.
+Json explanation_json(const Explanation& explanation, const Trace& clean);
+
+}  // namespace headlight

@@ -1,0 +1,66 @@
+// Path patching and the circuit that it finds: what must hold in every family, and the story model's.
+#include "analysis/patching/explanation.h"
+
+#include "helpers.h"
+#include "model/input.h"
+#include "patch_pair.h"
+
+using namespace headlight;
+
+namespace {
+
+const char* const kStory = "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red";
+
+std::shared_ptr<const Trace> story_run(ThreadPool& pool) {
+    static const auto model = *Model::open(kTests.parent_path() / "models/stories");
+    return *run_trace(model, {encode_input(*model, {kStory})->sequences, {}}, pool);
+}
+
+}  // namespace
+
+TEST_CASE("paths: the last block's heads reach the answer straight alone, in every family") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "gemma2", "phi", "bloom", "bert"}) {
+        CAPTURE(name);
+        const PatchPair pair(name, pool);
+        const int last = pair.model->config.blocks() - 1;
+        std::vector<AttentionHead> heads;
+        for (int h = 0; h < pair.model->config.heads(last); ++h) heads.push_back({last, h});
+        const Metric metric{MetricKind::difference, 9, 31, 5};
+        const auto direct = direct_effects(*pair.clean, metric, heads, pool),
+                   ablated = ablation_effects(*pair.clean, metric, heads, pool);
+        REQUIRE((direct && ablated));
+        for (size_t i = 0; i < heads.size(); ++i) CHECK((*direct)[i] == doctest::Approx((*ablated)[i]));
+    }
+}
+
+TEST_CASE("paths: queries, keys and values cut together are the whole path, and an unread sender has none") {
+    ThreadPool pool(2);
+    const PatchPair pair("gpt2", pool);
+    const Metric metric{MetricKind::difference, 9, 31, 5};
+    CHECK(reads_later(pair.model->config, {0, 1}, {1, 0}));
+    CHECK(!reads_later(pair.model->config, {1, 0}, {0, 1}));
+    CHECK(!reads_later(pair.model->config, {0, 0}, {0, 1}));
+}
+
+TEST_CASE("explanation: on the story model previous-token head 0.0 feeds the induction heads") {
+    ThreadPool pool(2);
+    const auto run = story_run(pool);
+    int reports = 0;
+    const auto found = explain(*run, {}, pool, nullptr, [&](const Explanation&) { ++reports; });
+    REQUIRE(found);
+    const std::vector<AttentionHead> six{{0, 0}, {1, 0}, {1, 1}, {1, 2}, {2, 5}, {3, 3}};
+    CHECK(found->heads == six);
+    CHECK((found->whole() && reports > 5));
+    CHECK(found->edges_from == doctest::Approx(1.2));
+    CHECK(found->only.probability == doctest::Approx(0.9998).epsilon(2e-4));
+    CHECK(found->without.probability == doctest::Approx(0.0567).epsilon(0.02));
+    const auto edge = std::find_if(found->edges.begin(), found->edges.end(), [](const PathEdge& e) {
+        return e.token < 0 && !e.to_answer && e.from == AttentionHead{0, 0} && e.to == AttentionHead{1, 1};
+    });
+    REQUIRE(edge != found->edges.end());
+    CHECK(edge->effect == doctest::Approx(3.73).epsilon(0.01));
+    CHECK(edge->by_keys == doctest::Approx(3.27).epsilon(0.01));
+    CHECK(edge->by_queries == doctest::Approx(0.30).epsilon(0.03));
+    MESSAGE(explanation_json(*found, *run).dump(1));
+}
