@@ -156,7 +156,7 @@ Status run(const AttributeOptions& o) {
     request.written = runs.written;
     Progress progress(o.steps, o.input.quiet);
     TRY(const Influence found, influence({trace, runs.own.get(), runs.prompt.get()}, request, pool, nullptr,
-                                         [&] { progress.step(); }));
+                                         [&](const Influence*) { progress.step(); }));
     if (!o.gradients.empty()) {
         if (!trace.model->has_logits())
             return Error{trace.model->name +

@@ -81,7 +81,8 @@ TEST_CASE("influence: integrated gradients of 300 steps are complete, from two b
     int done = 0;
     for (const InfluenceBaseline baseline : {InfluenceBaseline::mean, InfluenceBaseline::prompt}) {
         request.baseline = baseline;
-        const auto found = influence({*red, nullptr, big.get()}, request, pool, nullptr, [&] { ++done; });
+        const auto found =
+            influence({*red, nullptr, big.get()}, request, pool, nullptr, [&](const Influence*) { ++done; });
         REQUIRE(found);
         MESSAGE("completeness from ", baseline == InfluenceBaseline::mean ? "the mean" : "a prompt", ": ",
                 found->sum, " of ", found->value - found->baseline_value, ", gap ", found->gap());
@@ -232,7 +233,7 @@ TEST_CASE("influence: the Jacobian of each output by each token, exact and estim
                 CHECK((norm > 0) == (j <= i));
             }
         int steps = 0;
-        const auto estimated = *jacobian_norms(*trace, 64, pool, nullptr, [&] { ++steps; });
+        const auto estimated = *jacobian_norms(*trace, 64, pool, nullptr, [&](const Influence*) { ++steps; });
         CHECK(steps == n);
         for (Index i = 0; i < exact.norms.size(); ++i)
             CHECK(std::abs(estimated.norms.data()[i] - exact.norms.data()[i]) <=
@@ -248,4 +249,37 @@ TEST_CASE("influence: the Jacobian of each output by each token, exact and estim
     CHECK((norms - root * Matrix::Identity(norms.rows(), norms.cols())).norm() < 1e-4);
     CancelFlag cancel = true;
     CHECK(jacobian_norms(*bare, 0, pool, &cancel).error().cancelled);
+}
+
+TEST_CASE("leave out: each score is the metric minus that of the text without the token") {
+    ThreadPool pool(2);
+    for (const char* name : {"gpt2", "llama", "gemma2", "marian"}) {
+        CAPTURE(name);
+        const auto model = reference_model(name);
+        ForwardRequest request = request_of({5, 9, 200, 31, 5});
+        if (model->config.stacks.size() > 1) request.inputs.push_back(request_of({0, 4, 7}).inputs[0]);
+        const auto trace = *run_trace(model, request, pool);
+        InfluenceRequest asked{InfluenceMethod::leave_out, {MetricKind::logit, 7, -1, -1}};
+        const auto found = influence({*trace}, asked, pool);
+        REQUIRE(found);
+        const int last = found->metric.position;
+        request.inputs[0].ids.erase(request.inputs[0].ids.begin() + 1);
+        if (!request.inputs[0].tokens.empty())
+            request.inputs[0].tokens.erase(request.inputs[0].tokens.begin() + 1);
+        const auto shorter = *run_trace(model, request, pool);
+        const bool moved = request.inputs.size() == 1;
+        const float left = evaluate({MetricKind::logit, 7, -1, last - moved}, *shorter, *shorter, pool).value;
+        CHECK(found->tokens[0][1] == doctest::Approx(found->value - left).epsilon(1e-4));
+        CHECK(found->tokens[0].size() == 5);
+    }
+}
+
+TEST_CASE("leave out: an intervention that names a token is refused") {
+    ThreadPool pool(2);
+    const auto model = reference_model("gpt2");
+    ForwardRequest request = request_of({5, 9, 200, 31});
+    request.intervention.changes.push_back(*parse_change(model->config, "mask:3>1"));
+    const auto trace = *run_trace(model, request, pool);
+    const auto found = influence({*trace}, {InfluenceMethod::leave_out, {}}, pool);
+    CHECK(found.error().message.find("names tokens by number") != std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/attribution/leave_out.h"
 #include "analysis/patching/patch_estimate.h"
 #include "base/cast.h"
 #include "base/check.h"
@@ -14,7 +15,9 @@
 namespace headlight {
 
 std::span<const InfluenceMethodRow> influence_methods() {
-    static constexpr std::array<InfluenceMethodRow, 7> kMethods{{
+    static constexpr std::array<InfluenceMethodRow, 8> kMethods{{
+        {InfluenceMethod::leave_out, "leave-out", "leave it out",
+         "the token is deleted and the rest run again: how far the metric falls", true, true},
         {InfluenceMethod::gradient, "jacobian", "gradient norm",
          "length of the metric's gradient by the token's embedding", false, true},
         {InfluenceMethod::input_x_gradient, "input-x-gradient", "input × gradient",
@@ -148,7 +151,7 @@ Status integrate(const InfluenceRuns& runs, const InfluenceRequest& request, con
         TRY(const auto trace, run_embeddings(runs.trace, there, pool, cancel));
         TRY(const auto gradient, by_embeddings(of, *trace, runs.own, pool, cancel));
         for (size_t s = 0; s < way.size(); ++s) sum[s] += float(weight) * gradient[s];
-        if (step) step();
+        if (step) step(nullptr);
     }
     out.tokens = row_products(way, sum);
     return success();
@@ -195,6 +198,14 @@ Status explain(const InfluenceRuns& runs, const InfluenceRequest& request, const
                Influence& out, ThreadPool& pool, const CancelFlag* cancel, const InfluenceStep& step) {
     if (request.method == InfluenceMethod::integrated_gradients)
         return integrate(runs, request, of, out, pool, cancel, step);
+    if (request.method == InfluenceMethod::leave_out) {
+        const auto seen = [&](const std::vector<Vector>& scores) {
+            out.tokens = scores;
+            if (step) step(&out);
+        };
+        TRY(out.tokens, leave_out(runs.trace, runs.own, of.metrics, pool, cancel, seen));
+        return success();
+    }
     if (request.method == InfluenceMethod::relevance) return add_relevance(runs, of, out, pool, cancel);
     TRY(const auto gradient, by_embeddings(of, runs.trace, runs.own, pool, cancel));
     if (request.method == InfluenceMethod::input_x_gradient)
@@ -273,7 +284,7 @@ Result<Influence> influence(const InfluenceRuns& runs, const InfluenceRequest& r
         } else {
             TRY_STATUS(explain(runs, request, of, out, pool, cancel, step));
         }
-        for (const Vector& stack : out.tokens) out.sum += stack.sum();
+        for (const Vector& stack : out.tokens) out.sum += stack.array().isNaN().select(0, stack).sum();
         return out;
     });
 }

@@ -11,14 +11,16 @@
 
 namespace headlight {
 
-/// gradient: ‖∂m/∂E_j‖ of the metric m by a token's embedding E_j (resid_pre of layer 0). input_x_gradient:
-/// E_j · ∂m/∂E_j. integrated_gradients: (E_j − B_j) · ∫ ∂m/∂E_j along the straight line from a baseline B to
-/// E (Sundararajan et al. 2017). contribution: ‖Σ_h α v W_O‖ against the residual, layer by layer (Kobayashi
-/// et al. 2020, 2021). relevance: patterns weighted by their gradients (Chefer et al. 2021). rollout: mean
-/// patterns (Abnar and Zuidema 2020). attribution_patching: how much of the metric the clean run's resid_pre
-/// at a token would restore in the corrupted one, to first order (Nanda 2023), from 0 (corrupted) to 1
-/// (clean), summed over the layers.
+/// leave_out: the metric m minus the same without token j (leave_out.h), exact. gradient: ‖∂m/∂E_j‖ of the
+/// metric m by a token's embedding E_j (resid_pre of layer 0). input_x_gradient: E_j · ∂m/∂E_j.
+/// integrated_gradients: (E_j − B_j) · ∫ ∂m/∂E_j along the straight line from a baseline B to E (Sundararajan
+/// et al. 2017). contribution: ‖Σ_h α v W_O‖ against the residual, layer by layer (Kobayashi et al. 2020,
+/// 2021). relevance: patterns weighted by their gradients (Chefer et al. 2021). rollout: mean patterns (Abnar
+/// and Zuidema 2020). attribution_patching: how much of the metric the clean run's resid_pre at a token would
+/// restore in the corrupted metric in the corrupted one, to first order (Nanda 2023), from 0 (corrupted) to 1
+/// (clean), added up over the layers.
 enum class InfluenceMethod {
+    leave_out,
     gradient,
     input_x_gradient,
     integrated_gradients,
@@ -31,8 +33,8 @@ enum class InfluenceMethod {
 /// Defines a row of the table of methods.
 struct InfluenceMethodRow {
     InfluenceMethod method;
-    const char* word;   // on the command line
-    const char* name;   // as shown to users
+    const char* word;  // on the command line
+    const char* name;  // as shown to users
     const char* help;
     bool is_signed;
     bool of_metric;  // explains the metric; else the sources of the row at its position
@@ -79,8 +81,9 @@ struct Influence {
     float gap() const;
 };
 
-/// Called after each step of a long method.
-using InfluenceStep = std::function<void()>;
+/// Called after each step of what takes many; with what is known so far where that can be shown, its scores
+/// NaN where they are not measured.
+using InfluenceStep = std::function<void(const Influence* known)>;
 
 /// Computes the scores. Fails if the method does not apply here, or `cancel` was set. Integrated gradients
 /// take as many steps as requested.

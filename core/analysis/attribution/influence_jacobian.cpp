@@ -102,7 +102,7 @@ Result<JacobianNorms> jacobian_norms(const Trace& trace, int probes, ThreadPool&
         TRY(const JacobianNorms rows, jacobian_rows(trace, of, first, count, probes, pool, cancel));
         out.norms.middleRows(first, count) = rows.norms;
         if (probes > 1) out.standard_error.middleRows(first, count) = rows.standard_error;
-        for (int i = 0; i < count && step; ++i) step();
+        for (int i = 0; i < count && step; ++i) step(nullptr);
     }
     return out;
 }

@@ -143,6 +143,16 @@ Result<InfluenceMapFound> answer_influence_map(const Runs& runs, const Influence
         });
 }
 
+namespace {
+
+int measured_tokens(const Influence& of) {
+    Index out = 0;
+    for (const Vector& stack : of.tokens) out += stack.size() - stack.array().isNaN().count();
+    return narrow<int>(out);
+}
+
+}  // namespace
+
 Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresRequest& request,
                                  ThreadPool& pool, const CancelFlag* cancel,
                                  const std::function<void(const TokenScores&)>& seen) {
@@ -154,8 +164,10 @@ Result<TokenScores> token_scores(const InfluenceRuns& runs, const TokenScoresReq
                                : "Type the baseline: another text of as many tokens."};
     TokenScores now;
     if (request.how.method == InfluenceMethod::integrated_gradients) now.steps = request.how.steps;
-    const auto step = [&] {
-        ++now.done;
+    if (request.how.method == InfluenceMethod::leave_out) now.steps = runs.trace.token_count();
+    const auto step = [&](const Influence* known) {
+        if (known) now.found = std::make_shared<const Influence>(*known);
+        now.done = known ? measured_tokens(*known) : now.done + 1;
         if (seen) seen(now);
     };
     return or_refusal<TokenScores, Influence>(
