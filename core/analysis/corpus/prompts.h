@@ -1,0 +1,50 @@
+// Prompts from a template, and means with intervals over them: one sentence proves little, many like it more.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "io/json.h"
+
+namespace headlight {
+
+/// "When {A} and {B} went to the {place}, {B} gave a drink to", with what each name may stand for.
+struct PromptTemplate {
+    std::string text;
+    std::string corrupted;  // of pairs to patch between; empty: none
+    std::string metric;     // "{A} - {B}"; empty: the default
+    std::map<std::string, std::vector<std::string>> fill;
+};
+
+/// One filled prompt.
+struct FilledPrompt {
+    std::string text, corrupted, metric;
+    std::map<std::string, std::string> values;
+};
+
+/// From {"text": …, "corrupted": …, "metric": …, "fill": {"A": ["Mary", …], "B": "A"}}: a name instead of a
+/// list takes the list of that name. `file` is what messages call it. Fails where a name in braces has no
+/// list, a list is unused or empty, or sizes are beyond kMaxFill words of kMaxWord bytes.
+Result<PromptTemplate> parse_prompt_template(const Json& root, const std::string& file);
+
+inline constexpr int kMaxFill = 1000, kMaxWord = 200, kMaxPrompts = 1000;
+
+/// Up to `count` different prompts, drawn with `seed`: in one prompt two names never stand for the same word.
+/// All of them, in their order, where there are no more.
+std::vector<FilledPrompt> fill_prompts(const PromptTemplate& from, int count, uint32_t seed);
+
+/// The mean of some values and the half-width of its 95 % interval (Student's t); NaN of fewer than two.
+struct MeanInterval {
+    double mean = 0, half = 0;
+    int count = 0;
+};
+MeanInterval mean_interval(std::span<const double> values);
+
+/// Student's t such that a share of 97.5 % lies below, for so many degrees of freedom.
+double student_t975(int freedom);
+
+}  // namespace headlight
