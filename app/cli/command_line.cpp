@@ -88,6 +88,14 @@ constexpr Verb kVerbs[] = {
      "headlight attribute --text 'Lily had a red ball. Tom had a blue ball.' --over written --tokens 20 "
      "--parts sentences --method integrated-gradients",
      declare_attribute},
+    {"explain",
+     "find the circuit behind a prediction: the heads that carry it, from which words, along which paths",
+     "headlight explain --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red'\n"
+     "headlight explain --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the red' "
+     "--metric 'ball - car' -o circuit.json\n"
+     "headlight render --view explain --text 'Lily had a red ball. Tom had a blue ball. Lily gave Tom the "
+     "red' -o circuit.pdf",
+     declare_explain},
     {"circuits",
      "analyze heads by their weights alone: QK and OV circuits, and composition with "
      "other heads",

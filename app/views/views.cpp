@@ -14,6 +14,7 @@
 #include "views/compare/compare.h"
 #include "views/corpus/corpus.h"
 #include "views/delta/delta.h"
+#include "views/explain/explain.h"
 #include "views/graph/graph.h"
 #include "views/heat_map/heat_map.h"
 #include "views/influence/influence.h"
@@ -34,7 +35,7 @@ std::span<const View> views() {
                                  steps_view(),     delta_view(),        lens_view(),      graph_view(),
                                  compare_view(),   running_text_view(), all_heads_view(), architecture_view(),
                                  positions_view(), patch_view(),        influence_view(), origins_view(),
-                                 circuits_view(),  corpus_view(),       learn_view()};
+                                 explain_view(),   circuits_view(),     corpus_view(),    learn_view()};
     return table;
 }
 

@@ -27,6 +27,7 @@
 #include "analysis/comparison/word_alignment.h"
 #include "analysis/corpus/corpus_file.h"
 #include "analysis/patching/effects.h"
+#include "analysis/patching/explanation.h"
 #include "analysis/patching/patch_map.h"
 #include "analysis/prediction/lens.h"
 #include "analysis/prediction/token_choices.h"
@@ -70,6 +71,7 @@ inline constexpr std::tuple kQuestions{QuestionRow<LinksRequest, answer_links>{}
                                        QuestionRow<PageRequest, answer_page>{},
                                        QuestionRow<TokenChoicesRequest, answer_token_choices>{},
                                        QuestionRow<PatchMapRequest, answer_patch_map>{},
+                                       QuestionRow<ExplanationRequest, answer_explanation>{},
                                        QuestionRow<ScoreOriginsRequest, answer_score_origins>{},
                                        QuestionRow<CircuitsRequest, answer_circuits>{},
                                        QuestionRow<CompositionRequest, answer_composition>{},

@@ -114,6 +114,20 @@ Status InfluenceSweep<Request>::measure(ThreadPool& pool, const CancelFlag* canc
 template struct InfluenceSweep<InfluenceMapRequest>;
 template struct InfluenceSweep<TokenScoresRequest>;
 
+std::optional<ExplanationSweep> ExplanationSweep::of(const Request* request, const JobInputs& in) {
+    if (!request || !in.runs.shown || !in.complete || !in.model->has_logits()) return std::nullopt;
+    return ExplanationSweep{in.runs.shown, *request};
+}
+
+Status ExplanationSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+    Pace pace(std::chrono::milliseconds(100));
+    TRY(Explanation found, explain(*trace, request, pool, cancel, [&](const Explanation& now) {
+            if (pace.is_due()) tell({std::make_shared<const Explanation>(now), ""});
+        }));
+    tell({std::make_shared<const Explanation>(std::move(found)), ""});
+    return success();
+}
+
 std::optional<CompositionSweep> CompositionSweep::of(const Request*, const JobInputs& in) {
     if (in.recorded) return std::nullopt;
     return CompositionSweep{in.model};

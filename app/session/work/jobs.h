@@ -86,6 +86,20 @@ struct InfluenceSweep {
 using InfluenceMapSweep = InfluenceSweep<InfluenceMapRequest>;
 using TokenScoresSweep = InfluenceSweep<TokenScoresRequest>;
 
+/// Finds the circuit behind the prediction.
+struct ExplanationSweep {
+    using Request = ExplanationRequest;
+    using Found = ExplanationFound;
+    std::shared_ptr<const Trace> trace;
+    Request request;
+
+    static std::optional<ExplanationSweep> of(const Request* request, const JobInputs& inputs);
+    bool same(const ExplanationSweep& other) const {
+        return trace == other.trace && request == other.request;
+    }
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const;
+};
+
 /// Composes all pairs of heads in the background if that takes long.
 struct CompositionSweep {
     struct Request {
@@ -141,9 +155,10 @@ private:
 /// The table of jobs.
 template <template <class> class Of>
 using OfEachJob = std::tuple<Of<HeadSweep>, Of<PatchSweep>, Of<InfluenceMapSweep>, Of<TokenScoresSweep>,
-                             Of<CompositionSweep>, Of<CorpusSweep>>;
+                             Of<ExplanationSweep>, Of<CompositionSweep>, Of<CorpusSweep>>;
 using JobRequest = std::variant<HeadSweep::Request, PatchSweep::Request, InfluenceMapSweep::Request,
-                                TokenScoresSweep::Request, CompositionSweep::Request, CorpusSweep::Request>;
+                                TokenScoresSweep::Request, ExplanationSweep::Request,
+                                CompositionSweep::Request, CorpusSweep::Request>;
 
 template <class Work>
 using JobOf = std::shared_ptr<Job<Work>>;

@@ -54,8 +54,7 @@ public:
 private:
     Status begin(const ExplanationRequest& request) {
         out_.asked = request;
-        TRY(const Metric metric, resolved(request.metric, clean_, pool_));
-        out_.metric = in_logits(metric);
+        TRY(out_.metric, resolved(in_logits(request.metric), clean_, pool_));
         out_.clean = evaluate(out_.metric, clean_, clean_, pool_);
         out_.direct = out_.ablated = PerHead<float>(config_, kNaN);
         const int heads = config_.head_count();
@@ -252,6 +251,50 @@ bool Explanation::whole() const {
 Result<Explanation> explain(const Trace& clean, const ExplanationRequest& request, ThreadPool& pool,
                             const CancelFlag* cancel, const std::function<void(const Explanation&)>& seen) {
     return guarded([&] { return Explainer(clean, pool, cancel, seen).run(request); });
+}
+
+Result<ExplanationFound> answer_explanation(const Runs& runs, const ExplanationRequest& request,
+                                            ThreadPool& pool, const CancelFlag* cancel) {
+    Result<Explanation> found = explain(runs.shown, request, pool, cancel);
+    if (found) return ExplanationFound{std::make_shared<const Explanation>(*std::move(found)), ""};
+    if (found.error().cancelled) return found.error();
+    return ExplanationFound{nullptr, found.error().message};
+}
+
+namespace {
+
+std::string source_name(const PathEdge& edge, const Trace& clean) {
+    if (edge.token < 0) return head_path(clean.config(), edge.from);
+    return clean.keys(edge.to.block).tokens[size_t(edge.token)] + " " + std::to_string(edge.token);
+}
+
+std::string target_name(const PathEdge& edge, const Trace& clean) {
+    return edge.to_answer ? "answer" : head_path(clean.config(), edge.to);
+}
+
+}  // namespace
+
+std::vector<NumberTable> explanation_numbers(const Explanation& e, const Trace& clean) {
+    std::vector<std::string> edges, heads;
+    Matrix effects(isize(e.edges), 4), by_head(isize(e.heads), 2);
+    for (int i = 0; i < isize(e.edges); ++i) {
+        const PathEdge& edge = e.edges[size_t(i)];
+        edges.push_back(source_name(edge, clean) + " → " + target_name(edge, clean));
+        effects.row(i) << edge.effect, edge.by_queries, edge.by_keys, edge.by_values;
+    }
+    for (int i = 0; i < isize(e.heads); ++i) {
+        heads.push_back(head_path(clean.config(), e.heads[size_t(i)]));
+        by_head.row(i) << e.direct[e.heads[size_t(i)]], e.ablated[e.heads[size_t(i)]];
+    }
+    Matrix checks(3, 2);
+    checks << e.clean.value, e.clean.probability, e.only.value, e.only.probability, e.without.value,
+        e.without.probability;
+    std::vector<NumberTable> out{
+        {"paths", "path", "effect", edges, {"effect", "by queries", "by keys", "by values"}, effects},
+        {"heads", "head", "effect", heads, {"direct", "ablated"}, by_head},
+        {"check", "run", "value", {"all heads", "only these", "all but these"}, {"metric", "p"}, checks}};
+    out[1].beside = out[2].beside = true;
+    return out;
 }
 
 Json explanation_json(const Explanation& e, const Trace& clean) {

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/comparison/run_pair.h"
 #include "analysis/patching/path_patching.h"
 #include "io/json.h"
+#include "io/numbers.h"
 #include "model/heads.h"
 
 namespace headlight {
@@ -25,6 +27,7 @@ struct PathEdge {
 };
 
 struct ExplanationRequest {
+    using Answer = struct ExplanationFound;
     Metric metric;
     float edges_from = 0;  // the weakest solid edge; 0: kShareOfLargest of the largest direct effect
     int max_heads = 8;
@@ -65,6 +68,17 @@ struct Explanation {
 Result<Explanation> explain(const Trace& clean, const ExplanationRequest& request, ThreadPool& pool,
                             const CancelFlag* cancel = nullptr,
                             const std::function<void(const Explanation&)>& seen = nullptr);
+
+/// The explanation, or why there is none.
+struct ExplanationFound {
+    std::shared_ptr<const Explanation> explanation;  // null: nothing is measured yet, or refused
+    std::string refusal;
+};
+Result<ExplanationFound> answer_explanation(const Runs& runs, const ExplanationRequest& request,
+                                            ThreadPool& pool, const CancelFlag* cancel);
+
+/// Its edges as a table (from, to, effect, by queries, keys and values), and its heads.
+std::vector<NumberTable> explanation_numbers(const Explanation& explanation, const Trace& clean);
 
 /// All of it as JSON: metric, heads, edges, checks.
 Json explanation_json(const Explanation& explanation, const Trace& clean);

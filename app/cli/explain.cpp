@@ -1,0 +1,88 @@
+// Explains a prediction from the command line: the circuit as a table or as JSON.
+#include <CLI/CLI.hpp>
+
+#include "analysis/patching/explanation.h"
+#include "base/quoted.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/validators.h"
+#include "cli/verbs.h"
+#include "io/json.h"
+#include "io/numbers.h"
+#include "io/output_file.h"
+#include "io/text_file.h"
+
+namespace headlight {
+
+namespace {
+
+struct ExplainOptions {
+    InputOptions input;
+    std::string metric, output;
+    double edges_from = 0;
+    bool json = false;
+};
+
+int steps_done(const Explanation& of) {
+    int out = 0;
+    for (const Explanation::Stage& stage : of.stages) out += stage.done;
+    return out;
+}
+
+Status write_explanation(const ExplainOptions& o, const Explanation& found, const Trace& trace) {
+    const std::vector<NumberTable> tables = explanation_numbers(found, trace);
+    if (o.output.ends_with(".json"))
+        return write_file(o.output, json_text(explanation_json(found, trace), 1) + "\n");
+    if (!o.output.empty()) {
+        const bool one = !o.output.ends_with(".safetensors");
+        return write_numbers(o.output, std::span(tables).first(one ? 1 : tables.size()));
+    }
+    return o.json ? print_json(json_text(explanation_json(found, trace), 1)) : print(as_csv(tables.front()));
+}
+
+Status run_explain(const ExplainOptions& o) {
+    if (!o.output.empty() && !is_numbers_path(o.output))
+        return Error{"The circuit cannot be written to " + in_quotes(o.output) +
+                     "; name a file that ends in .csv, .tsv, .json, .npy or .safetensors, or draw it with "
+                     "'headlight render --view explain'."};
+    ThreadPool pool(o.input.threads);
+    TRY(const auto model, open_model(o.input));
+    TRY_STATUS(parse_metric(*model, o.metric));  // before anything is computed
+    TRY(ForwardRequest input, read_request(o.input, model, pool));
+    TRY(const auto trace, run_trace(model, std::move(input), pool));
+    ExplanationRequest request;
+    request.edges_from = float(o.edges_from);
+    TRY(request.metric, parse_metric(*model, o.metric, trace.get()));
+    Progress progress(2 * model->config.head_count(), o.input.quiet);
+    int shown = 0;
+    TRY(const Explanation found, explain(*trace, request, pool, nullptr, [&](const Explanation& now) {
+            for (; shown < std::min(steps_done(now), 2 * model->config.head_count()); ++shown)
+                progress.step();
+        }));
+    return write_explanation(o, found, *trace);
+}
+
+}  // namespace
+
+std::function<Status()> declare_explain(CLI::App& app) {
+    auto o = std::make_shared<ExplainOptions>();
+    add_input_options(app, o->input);
+    add_metric_option(app, o->metric,
+                      "what to explain; probabilities are explained by the token's logit, which moves even "
+                      "where the probability is near 1");
+    app.add_option("--edges-from", o->edges_from,
+                   "the weakest path that counts, in logits; without it 0.4 of the strongest direct path")
+        ->check(within(0.01, 1000));
+    app.add_option("-o,--output", o->output,
+                   "write the paths as .csv, .tsv or .npy, or all of it as .json or .safetensors, instead of "
+                   "CSV to standard output");
+    app.add_flag("--json", o->json, "print JSON: metric, heads, paths, and the circuit alone and left out");
+    return [o]() -> Status {
+        if (o->json && !o->output.empty())
+            return Error{
+                "--json prints to standard output; the ending of -o names the format: leave --json out."};
+        return run_explain(*o);
+    };
+}
+
+}  // namespace headlight

@@ -1,0 +1,169 @@
+#include "views/explain/explain.h"
+
+#include "parts/metric.h"
+#include "session/commands/command_rows.h"
+#include "views/views.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kMaxEdgesFrom = 100;
+
+/// "Six of 32 heads find ball. Alone they keep it at 99.98 %; without them it is 5.7 %."
+std::string headline(const Scene& s, const Explanation& of) {
+    static constexpr const char* kCounts[] = {"No",   "One", "Two",   "Three", "Four",
+                                              "Five", "Six", "Seven", "Eight"};
+    const std::string answer = answer_name(s, of);
+    const size_t heads = of.heads.size();
+    const std::string count = heads < std::size(kCounts) ? kCounts[heads] : std::to_string(heads);
+    std::string out = count + " of " + std::to_string(s.model()->config.head_count()) + " heads " +
+                      (heads == 1 ? "finds " : "find ") + answer + ".";
+    if (!of.whole()) return out;
+    if (of.metric.kind == MetricKind::difference)
+        return out + " Alone they keep the difference at " + number(of.only.value, 2) + " of " +
+               number(of.clean.value, 2) + "; without them it is " + number(of.without.value, 2) + ".";
+    return out + " Alone they keep it at " + percent(of.only.probability) + "; without them it is " +
+           percent(of.without.probability) + ".";
+}
+
+std::string running_stage(const Explanation& of) {
+    for (const Explanation::Stage& stage : of.stages)
+        if (stage.done < stage.count || stage.count == 0)
+            return std::string(stage.name) + ": " + std::to_string(stage.done) +
+                   (stage.count ? " of " + std::to_string(stage.count) : "");
+    return "";
+}
+
+void draw_heading(Scene& s, Rect& rest, const Explanation& of) {
+    constexpr float kHeadline = 32, kNote = 26;
+    write(s.ui, take_top(rest, kHeadline), kTitle, s.ui.colors->t1,
+          of.heads.empty() ? running_stage(of) : headline(s, of));
+    write(s.ui, take_top(rest, kNote, gap::small), kCaption, s.ui.colors->t3,
+          "An edge shows how far " + metric_label(*s.model(), of.metric) +
+              " falls when that path alone is cut. Every value is measured, none estimated.");
+}
+
+/// "Edges from [—o——] 1.2 logits".
+void draw_threshold(Scene& s, Rect line, const Explanation& of) {
+    constexpr float kName = 80, kSlider = 160;
+    auto& state = s.of<ExplainState>();
+    float largest = of.edges_from;
+    for (const PathEdge& edge : of.edges) largest = std::max(largest, std::abs(edge.effect));
+    caption(s.ui, take_left(line, kName), "Edges from");
+    const Rect slider = take_left(line, kSlider, gap::medium);
+    const float now = edges_from(s, of);
+    if (const auto place = s.ui.slider("explain/from", slider, std::clamp(now / largest, 0.0f, 1.0f)))
+        state.edges_from = std::max(0.1f, std::round(*place * largest * 10) / 10);
+    write(s.ui, line, kCaption, s.ui.colors->t2,
+          number(now, 1) + " logits.  Dashed: weaker paths into the heads shown.");
+}
+
+}  // namespace
+
+void ExplainState::visit(FieldVisitor& v) { v.number("explain_from", edges_from, 0, kMaxEdgesFrom); }
+
+ExplanationRequest explanation_request(const Scene& s) {
+    ExplanationRequest out;
+    out.metric = s.session.document.metric.metric;
+    return out;
+}
+
+ExplanationFound explanation_found(const Scene& s) {
+    if (!s.sentence()) return {};
+    const ExplanationRequest request = explanation_request(s);
+    if (const auto* found = s.found<ExplanationRequest>(); found && found->asked == request)
+        return found->answer;
+    const auto* job = s.answer->job<ExplanationSweep>();
+    const auto sweep = ExplanationSweep::of(&request, inputs_shown(s));
+    return job && sweep && job->is_of(*sweep) ? job->found() : ExplanationFound{};
+}
+
+float edges_from(const Scene& s, const Explanation& of) {
+    const float own = s.of<ExplainState>().edges_from;
+    return own > 0 ? own : of.edges_from;
+}
+
+std::string answer_name(const Scene& s, const Explanation& of) {
+    const auto name = [&](int id) { return prediction_label(*s.model(), id); };
+    return of.metric.kind == MetricKind::difference ? name(of.metric.a) + " − " + name(of.metric.b)
+                                                    : name(of.metric.a);
+}
+
+std::string edge_name(const Scene& s, const Explanation& of, const PathEdge& edge) {
+    const ModelConfig& c = s.model()->config;
+    const std::string from = edge.token >= 0 ? token_at(s.sentence()->key_labels(edge.to.block), edge.token)
+                                             : head_name(c, edge.from);
+    return from + " → " + (edge.to_answer ? answer_name(s, of) : head_name(c, edge.to));
+}
+
+namespace {
+
+void draw_explain(Scene& s, Rect area) {
+    if (!s.sentence()) return;
+    Rect rest = inset(area, size::center_pad, gap::small);
+    const ExplanationFound found = explanation_found(s);
+    if (!found.refusal.empty()) {
+        s.ui.text.draw_wrapped(rest.x, rest.y + gap::wide, rest.w, kBody, s.ui.colors->t2, found.refusal);
+        return;
+    }
+    if (!found.explanation) {
+        write(s.ui, take_top(rest, size::row), kBody, s.ui.colors->t2, "Measuring…");
+        return;
+    }
+    draw_heading(s, rest, *found.explanation);
+    if (!s.ui.on_page()) draw_threshold(s, take_bottom(rest, size::row, gap::small), *found.explanation);
+    draw_explanation(s, rest, *found.explanation);
+}
+
+std::vector<Question> ask_explain(const Scene& s) {
+    if (!s.sentence() || !s.ui.on_page()) return {};
+    return {explanation_request(s)};
+}
+
+std::vector<JobRequest> explain_in_background(const Scene& s, bool shown) {
+    if (!shown || !s.sentence() || !s.of<ExplainState>().measures) return {};
+    return {explanation_request(s)};
+}
+
+std::vector<NumberTable> explain_numbers(const Scene& s) {
+    const ExplanationFound found = explanation_found(s);
+    if (!found.explanation) return {};
+    return explanation_numbers(*found.explanation, *s.sentence()->trace);
+}
+
+std::string not_explained(const Scene& s) { return explanation_found(s).refusal; }
+
+std::vector<Command> explain_commands() {
+    return {opens_view(
+        "explain", number_row({"explain from", "Explain this: weakest solid path",
+                               "how far the metric falls at least where a path is drawn solid, in logits"},
+                              0.0f, kMaxEdgesFrom, of_state(&ExplainState::edges_from)))};
+}
+
+const char* predicts_no_token(const Model& model) {
+    return model.has_logits() ? no_weights(model) : "This model predicts no token that could be explained.";
+}
+
+}  // namespace
+
+View explain_view() {
+    return {.key = "explain",
+            .name = "Explain this",
+            .digit = 'W',
+            .draw = draw_explain,
+            .offered = reads_text,
+            .missing = predicts_no_token,
+            .ask = ask_explain,
+            .beside = {.inspect = always<draw_explain_inspector>},
+            .page_w = 1000,
+            .page_h = 700,
+            .least_high = 200,
+            .jobs = explain_in_background,
+            .numbers = explain_numbers,
+            .silent = not_explained,
+            .visit = visit_state<ExplainState>,
+            .commands = explain_commands};
+}
+
+}  // namespace headlight

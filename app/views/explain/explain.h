@@ -1,0 +1,35 @@
+// The circuit behind a prediction: tokens, heads by layer, the answer, and the paths between them.
+#pragma once
+
+#include <optional>
+
+#include "analysis/patching/explanation.h"
+#include "parts/controls.h"
+
+namespace headlight {
+
+struct View;
+
+struct ExplainState {
+    float edges_from = 0;              // The weakest path drawn solid, in logits; 0: as it was found
+    bool measures = true;              // else what is measured stays as it is
+    std::optional<int> pointed, held;  // edges, by their place in Explanation::edges
+    void visit(FieldVisitor& visitor);
+};
+
+ExplanationRequest explanation_request(const Scene& scene);
+ExplanationFound explanation_found(const Scene& scene);
+
+/// "red 16 → 1.1", "0.0 → ball".
+std::string edge_name(const Scene& scene, const Explanation& of, const PathEdge& edge);
+/// The weakest solid edge of the drawing.
+float edges_from(const Scene& scene, const Explanation& of);
+/// The token that is explained, or both of a difference: "ball", "Mary − John".
+std::string answer_name(const Scene& scene, const Explanation& of);
+
+void draw_explanation(Scene& scene, Rect area, const Explanation& of);
+void draw_explain_inspector(Scene& scene, Rect area);
+
+View explain_view();
+
+}  // namespace headlight

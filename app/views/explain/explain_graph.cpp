@@ -1,0 +1,315 @@
+// The drawing: words at the left, heads by layer, the answer at the right, paths as curves with their values.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "paint/matrix.h"
+#include "views/explain/explain.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kNodeWide = 100, kNodeHigh = 60, kPattern = 46, kAnswerWide = 116, kAnswerHigh = 64,
+                kWordWide = 96, kWordIndex = 26, kLogitWide = 1.8f, kColumnName = 28, kMaxWordRow = 26;
+
+struct HeadNode {
+    AttentionHead head;
+    Rect place;
+};
+
+struct DrawnPath {
+    int edge;  // of Explanation::edges
+    ImVec2 from, to;
+    bool solid, on;
+};
+
+/// Where everything stands.
+struct CircuitPlan {
+    std::vector<HeadNode> heads;
+    std::vector<std::pair<int, std::string>> columns;  // block, where its name stands
+    std::vector<float> column_x;
+    std::vector<std::pair<int, Rect>> words;  // token and its box
+    Rect answer;
+
+    const Rect* of_head(AttentionHead head) const {
+        for (const HeadNode& node : heads)
+            if (node.head == head) return &node.place;
+        return nullptr;
+    }
+    const Rect* of_word(int token) const {
+        for (const auto& [own, place] : words)
+            if (own == token) return &place;
+        return nullptr;
+    }
+};
+
+/// The words to show: all where they fit, else those that a path leaves, and the last.
+std::vector<int> words_shown(const Scene& s, const Explanation& of, float high) {
+    constexpr float kLeastRow = 16;
+    const int n = isize(s.query_labels());
+    std::set<int> used{n - 1};
+    for (const PathEdge& edge : of.edges)
+        if (edge.token >= 0) used.insert(edge.token);
+    if (high / float(n) < kLeastRow) return {used.begin(), used.end()};
+    std::vector<int> all(static_cast<size_t>(n));
+    for (int i = 0; i < n; ++i) all[size_t(i)] = i;
+    return all;
+}
+
+void place_words(const Scene& s, const Explanation& of, Rect column, CircuitPlan& plan) {
+    const std::vector<int> words = words_shown(s, of, column.h);
+    const float row = std::min(kMaxWordRow, column.h / float(std::max<size_t>(1, words.size())));
+    for (size_t i = 0; i < words.size(); ++i)
+        plan.words.push_back({words[i],
+                              {column.x + kWordIndex, column.y + row * float(i),
+                               std::min(kWordWide, column.w) - kWordIndex, row - 2}});
+}
+
+/// One column for each block that has a head of the circuit, its heads spread over the height.
+void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& plan) {
+    std::vector<int> blocks;
+    for (const AttentionHead head : of.heads)
+        if (blocks.empty() || blocks.back() != head.block) blocks.push_back(head.block);
+    for (size_t b = 0; b < blocks.size(); ++b) {
+        const Rect column = nth_column(area, narrow<int>(b), isize(blocks));
+        std::vector<AttentionHead> own;
+        for (const AttentionHead head : of.heads)
+            if (head.block == blocks[b]) own.push_back(head);
+        plan.columns.push_back({blocks[b], short_block_name(s.model()->config, blocks[b])});
+        plan.column_x.push_back(column.middle_x() - kNodeWide / 2);
+        // Lower for later layers, so that edges into the answer do not lie over one another.
+        const float lean =
+            0.14f * column.h * (float(b) / float(std::max<size_t>(1, blocks.size() - 1)) - 0.5f);
+        for (size_t i = 0; i < own.size(); ++i) {
+            const float share = (float(i) + 0.5f) / float(own.size());
+            const float y = column.y + kNodeHigh + (column.h - 2 * kNodeHigh) * share + lean;
+            plan.heads.push_back(
+                {own[i], {column.middle_x() - kNodeWide / 2, y - kNodeHigh / 2, kNodeWide, kNodeHigh}});
+        }
+    }
+}
+
+CircuitPlan plan_circuit(const Scene& s, const Explanation& of, Rect area) {
+    CircuitPlan plan;
+    take_top(area, kColumnName);
+    place_words(s, of, take_left(area, kWordWide, gap::wide), plan);
+    const Rect right = take_right(area, kAnswerWide, gap::wide);
+    plan.answer = {right.x, right.middle_y() - kAnswerHigh / 2, right.w, kAnswerHigh};
+    place_heads(s, of, area, plan);
+    return plan;
+}
+
+/// Where each path leaves and arrives: those of one side of a node stand apart, in the order of their other
+/// ends.
+std::vector<DrawnPath> drawn_paths(const Scene& s, const Explanation& of, const CircuitPlan& plan) {
+    std::vector<DrawnPath> out;
+    const auto& state = s.of<ExplainState>();
+    const float from_value = edges_from(s, of);
+    for (int i = 0; i < isize(of.edges); ++i) {
+        const PathEdge& edge = of.edges[size_t(i)];
+        const Rect* from = edge.token >= 0 ? plan.of_word(edge.token) : plan.of_head(edge.from);
+        const Rect* to = edge.to_answer ? &plan.answer : plan.of_head(edge.to);
+        if (!from || !to) continue;
+        out.push_back({i,
+                       {from->right(), from->middle_y()},
+                       {to->x, to->middle_y()},
+                       std::abs(edge.effect) >= from_value,
+                       state.held == i || (!state.held && state.pointed == i)});
+    }
+    const auto spread = [&](ImVec2 DrawnPath::*end, ImVec2 DrawnPath::*other) {
+        std::vector<DrawnPath*> all;
+        for (DrawnPath& path : out) all.push_back(&path);
+        std::stable_sort(all.begin(), all.end(), [&](const DrawnPath* a, const DrawnPath* b) {
+            return std::tuple((a->*end).x, (a->*end).y, (a->*other).y) <
+                   std::tuple((b->*end).x, (b->*end).y, (b->*other).y);
+        });
+        for (size_t first = 0; first < all.size();) {
+            size_t last = first;
+            const ImVec2 at = all[first]->*end;
+            while (last < all.size() && (all[last]->*end).x == at.x && (all[last]->*end).y == at.y) ++last;
+            const float apart = std::min(10.0f, 40.0f / float(last - first));
+            for (size_t i = first; i < last; ++i)
+                (all[i]->*end).y = at.y + apart * (float(i - first) - float(last - first - 1) / 2);
+            first = last;
+        }
+    };
+    spread(&DrawnPath::from, &DrawnPath::to);
+    spread(&DrawnPath::to, &DrawnPath::from);
+    return out;
+}
+
+ImVec2 along(const DrawnPath& path, float t) {
+    const float u = 1 - t, bend = 0.45f * (path.to.x - path.from.x);
+    const float a = u * u * u, b = 3 * u * u * t, c = 3 * u * t * t, d = t * t * t;
+    return {a * path.from.x + b * (path.from.x + bend) + c * (path.to.x - bend) + d * path.to.x,
+            (a + b) * path.from.y + (c + d) * path.to.y};
+}
+
+constexpr int kPieces = 28;
+
+void draw_path(Ui& ui, const DrawnPath& path, float effect) {
+    const float width = std::max(1.0f, std::abs(effect) * kLogitWide);
+    const ImU32 hue = path.on ? ui.colors->accent : effect >= 0 ? ui.colors->plus : ui.colors->minus;
+    const ImU32 ink = faded(hue, path.on ? 1 : path.solid ? 0.6f : 0.45f);
+    std::vector<ImVec2> points;
+    for (int i = 0; i <= kPieces; ++i) points.push_back(along(path, float(i) / kPieces));
+    if (path.solid) return ui.polyline(points, ink, std::min(width, 14.0f));
+    for (int i = 0; i < kPieces; i += 2) ui.stroke(points[size_t(i)], points[size_t(i) + 1], ink, 1);
+}
+
+bool overlap(Rect a, Rect b) {
+    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+/// Writes a path's value where it covers neither another value nor a node.
+void label_path(Ui& ui, const DrawnPath& path, float effect, std::vector<Rect>& taken) {
+    constexpr float kHigh = 20, kPad = 3;
+    const std::string text = signed_number(effect, 2);
+    const float wide = ui.text.width(kCaptionMono, text) + 2 * kPad;
+    for (const float t : {0.5f, 0.62f, 0.38f, 0.72f, 0.28f, 0.8f, 0.2f}) {
+        const ImVec2 at = along(path, t);
+        const Rect box{at.x - wide / 2, at.y - kHigh / 2, wide, kHigh};
+        if (std::any_of(taken.begin(), taken.end(), [&](Rect r) { return overlap(r, box); })) continue;
+        taken.push_back(box);
+        ui.fill(box, ui.colors->bg1, size::corner);
+        const ImU32 ink = path.on       ? ui.colors->accent_text
+                          : !path.solid ? ui.colors->t3
+                          : effect >= 0 ? ui.colors->plus
+                                        : ui.colors->minus;
+        write(ui, inset(box, kPad, 0), kCaptionMono, ink, text);
+        return;
+    }
+}
+
+void draw_pattern(Scene& s, AttentionHead head, Rect at) {
+    Ui& ui = s.ui;
+    const int index = s.model()->config.head_index(head);
+    ui.fill(at, ui.colors->bg0);
+    if (ui.on_page()) {
+        const Matrix& small = s.sentence()->heads[size_t(index)].thumbnail;
+        draw_matrix(ui, at,
+                    {places_of(small, std::max(1e-6f, small.maxCoeff())),
+                     colormap(s.session.preferences.colormap, ui.colors->dark)});
+        return;
+    }
+    if (!s.pictures.thumbnails) return;
+    GridDraw d = thumbnail_grid(s, at.w);
+    d.across = 1;
+    d.slots = {{index, 0, s.pictures.largest}};
+    d.pitch = ui.pixels(ImVec2{at.w, at.h});
+    const Rect r = ui.pixels(at);
+    d.rect = {r.x, r.y, r.w, r.h};
+    ui.heat->draw(*ui.list, d);
+}
+
+void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
+    Ui& ui = s.ui;
+    const ModelConfig& c = s.model()->config;
+    const std::string name = head_name(c, node.head), path = "explain/head/" + head_path(c, node.head);
+    const bool selected = node.head == AttentionHead{s.block(), s.head()};
+    const Hit hit = ui.control(path, node.place);
+    ui.fill(node.place, ui.colors->bg2, size::corner);
+    ui.frame(node.place,
+             hit.hovered ? ui.colors->hover
+             : selected  ? ui.colors->accent
+                         : ui.colors->l2,
+             selected ? 2 : 1, size::corner);
+    Rect inside = inset(node.place, 7, (kNodeHigh - kPattern) / 2);
+    draw_pattern(s, node.head, take_left(inside, kPattern, gap::small));
+    write(ui, take_top(inside, size::line), kBodyMono, selected ? ui.colors->accent_text : ui.colors->t1,
+          name);
+    ui.tooltip(path, hit,
+               "Head " + name + ": " + signed_number(of.direct[node.head], 2) +
+                   " straight to the answer; ablated, the answer falls by " +
+                   number(of.ablated[node.head], 2) + ". Press to choose the head.");
+    if (!hit.clicked) return;
+    s.select(node.head.block, node.head.head);
+    s.leave_text();
+}
+
+void draw_words(Scene& s, const Explanation& of, const CircuitPlan& plan) {
+    Ui& ui = s.ui;
+    std::set<int> used;
+    for (const PathEdge& edge : of.edges)
+        if (edge.token >= 0) used.insert(edge.token);
+    for (const auto& [token, place] : plan.words) {
+        const bool on = used.count(token) > 0, last = token == of.metric.position;
+        if (on || last) ui.fill(place, last ? ui.colors->accent_fill : ui.colors->bg3, size::corner);
+        const Rect index{place.x - kWordIndex, place.y, kWordIndex - gap::small, place.h};
+        write(ui, index, kCaptionMono, on ? ui.colors->t2 : ui.colors->t3, std::to_string(token),
+              Flush::right);
+        write(ui, inset(place, gap::small, 0), kCaptionMono,
+              last ? ui.colors->accent_text
+              : on ? ui.colors->t1
+                   : ui.colors->t3,
+              s.query_labels()[size_t(token)]);
+    }
+}
+
+void draw_answer(Scene& s, const Explanation& of, Rect at) {
+    Ui& ui = s.ui;
+    ui.fill(at, ui.colors->accent_fill, size::corner);
+    ui.frame(at, ui.colors->accent, 1, size::corner);
+    Rect rest = inset(at, gap::small, gap::small);
+    write(ui, take_top(rest, size::line + gap::tight), kTitleMono, ui.colors->accent_text, answer_name(s, of),
+          Flush::center);
+    write(ui, rest, kBodyMono, ui.colors->accent_text,
+          of.metric.kind == MetricKind::difference ? signed_number(of.clean.value, 2)
+                                                   : percent(of.clean.probability),
+          Flush::center);
+}
+
+void name_columns(Scene& s, const CircuitPlan& plan, Rect area) {
+    Ui& ui = s.ui;
+    const float middle = area.y + kColumnName / 2;
+    ui.text.draw(area.x + kWordIndex, middle, kCaption, ui.colors->t3, "word");
+    for (size_t i = 0; i < plan.columns.size(); ++i)
+        ui.text.draw(plan.column_x[i], middle, kCaption, ui.colors->t3, "layer " + plan.columns[i].second);
+    ui.text.draw(plan.answer.x, middle, kCaption, ui.colors->t3, "answer");
+}
+
+/// The path under the mouse; a press holds it.
+void answer_paths(Scene& s, Rect area, const std::vector<DrawnPath>& paths, const CircuitPlan& plan) {
+    constexpr float kNearby = 7;
+    auto& state = s.of<ExplainState>();
+    state.pointed.reset();
+    const Hit hit = s.ui.hit("explain/paths", area);
+    if (!hit.hovered) return;
+    for (const HeadNode& node : plan.heads)
+        if (node.place.contains(hit.mouse)) return;
+    float nearest = kNearby;
+    for (const DrawnPath& path : paths)
+        for (int i = 0; i <= 2 * kPieces; ++i) {
+            const ImVec2 at = along(path, float(i) / (2 * kPieces));
+            const float away = std::hypot(at.x - hit.mouse.x, at.y - hit.mouse.y);
+            if (away >= nearest) continue;
+            nearest = away;
+            state.pointed = path.edge;
+        }
+    if (!hit.clicked) return;
+    state.held = state.held == state.pointed ? std::nullopt : state.pointed;
+    s.leave_text();
+}
+
+}  // namespace
+
+void draw_explanation(Scene& s, Rect area, const Explanation& of) {
+    const CircuitPlan plan = plan_circuit(s, of, area);
+    const std::vector<DrawnPath> paths = drawn_paths(s, of, plan);
+    name_columns(s, plan, area);
+    if (!s.ui.on_page()) answer_paths(s, area, paths, plan);
+    for (const bool on : {false, true})
+        for (const DrawnPath& path : paths)
+            if (path.on == on) draw_path(s.ui, path, of.edges[size_t(path.edge)].effect);
+    std::vector<Rect> taken{plan.answer};
+    for (const HeadNode& node : plan.heads) taken.push_back(node.place);
+    for (const bool on : {true, false})
+        for (const DrawnPath& path : paths)
+            if (path.on == on) label_path(s.ui, path, of.edges[size_t(path.edge)].effect, taken);
+    draw_words(s, of, plan);
+    for (const HeadNode& node : plan.heads) draw_node(s, node, of);
+    draw_answer(s, of, plan.answer);
+}
+
+}  // namespace headlight

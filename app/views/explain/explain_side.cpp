@@ -1,0 +1,80 @@
+// Beside the drawing: the path that is held, what the circuit does alone and left out, and the progress.
+#include <cmath>
+
+#include "parts/metric.h"
+#include "parts/side_panel.h"
+#include "views/explain/explain.h"
+
+namespace headlight {
+
+namespace {
+
+/// The path that is held or pointed at, or the strongest between two heads.
+const PathEdge* shown_edge(const Scene& s, const Explanation& of) {
+    const auto& state = s.of<ExplainState>();
+    for (const auto& chosen : {state.held, state.pointed})
+        if (chosen && *chosen < isize(of.edges)) return &of.edges[size_t(*chosen)];
+    for (const PathEdge& edge : of.edges)
+        if (edge.token < 0 && !edge.to_answer) return &edge;
+    return of.edges.empty() ? nullptr : &of.edges.front();
+}
+
+void list_edge(Scene& s, SidePanel& panel, const Explanation& of) {
+    const PathEdge* edge = shown_edge(s, of);
+    if (!edge) return;
+    panel.heading(edge_name(s, of, *edge), "logits");
+    panel.pair("adds to " + answer_name(s, of), signed_number(edge->effect, 2), Column::Pair::large);
+    if (!std::isnan(edge->by_keys)) {
+        const float all =
+            std::max({std::abs(edge->by_keys), std::abs(edge->by_queries), std::abs(edge->by_values), 1e-6f});
+        for (const auto& [name, value] : {std::pair{"through its keys", edge->by_keys},
+                                          {"through its queries", edge->by_queries},
+                                          {"through its values", edge->by_values}})
+            panel.bar({"", name, value / all, signed_number(value, 2), false, true});
+    }
+    panel.rule();
+}
+
+void list_check(Scene& s, SidePanel& panel, const Explanation& of) {
+    if (!of.whole()) return;
+    const bool difference = of.metric.kind == MetricKind::difference;
+    panel.heading("Check",
+                  difference ? metric_label(*s.model(), of.metric) : "p(" + answer_name(s, of) + ")");
+    const auto text = [&](const MetricValues& v) {
+        return difference ? number(v.value, 2) : percent(v.probability);
+    };
+    panel.pair("all " + std::to_string(s.model()->config.head_count()) + " heads", text(of.clean));
+    panel.pair("only these " + std::to_string(of.heads.size()), text(of.only));
+    panel.pair("all but these " + std::to_string(of.heads.size()), text(of.without));
+    panel.rule();
+}
+
+void list_progress(Scene& s, SidePanel& panel, const Explanation& of) {
+    panel.heading("Progress", "exact");
+    for (const Explanation::Stage& stage : of.stages)
+        panel.pair(stage.name, stage.count ? std::to_string(stage.done) + " of " + std::to_string(stage.count)
+                                           : std::string("—"));
+    auto& measures = s.of<ExplainState>().measures;
+    if (of.whole() || s.ui.on_page()) return;
+    panel.y += gap::small;
+    if (s.ui.link("explain/cancel", panel.at.right(), panel.y, measures ? "Cancel" : "Go on"))
+        measures = !measures;
+}
+
+}  // namespace
+
+void draw_explain_inspector(Scene& s, Rect area) {
+    write(s.ui, inspector_line(s.ui, area), kTitle, s.ui.colors->t1, "Explain this");
+    SidePanel panel(s, area);
+    if (const ExplanationFound found = explanation_found(s); found.explanation) {
+        list_edge(s, panel, *found.explanation);
+        list_check(s, panel, *found.explanation);
+        list_progress(s, panel, *found.explanation);
+    }
+    panel.note(
+        "Each path is cut alone (path patching, Wang et al. 2022): a head reads the residual stream "
+        "without the sender, all else as it was. A word’s path is cut by masking it in that head.");
+    panel.finish();
+}
+
+}  // namespace headlight
