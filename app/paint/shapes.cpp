@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "figure/color_bar.h"
 #include "paint/curve_picture.h"
 #include "paint/ribbon.h"
 #include "paint/ui.h"
@@ -201,6 +202,7 @@ void Ui::hatch(Rect r, ImU32 color) {
 
 void Ui::gradient(Rect r, const Colormap& map) {
     constexpr int kSteps = 128;
+    if (page_) return fill_gradient(page_->cairo(), {r.x, r.y}, {r.w, r.h}, map);
     for (int i = 0; i < kSteps; ++i) {
         const Rgb c = map[i * 255 / (kSteps - 1)];
         const float from = float(i) / kSteps, step = 1.0f / kSteps;

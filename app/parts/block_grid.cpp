@@ -142,13 +142,8 @@ float draw_grid(BlockPen& pen, ImVec2 at, float width, const Grid& grid) {
         ui.frame({r.x - 1, r.y + z.cell_h * float(marked) - 1, r.w + 2, z.cell_h + 2}, ui.colors->accent, 2);
     edits ? edit_cells(pen, r, z, grid) : answer_mouse(pen, r, z, grid);
     if (z.numbers) return r.bottom() - at.y;
-    draw_range_bar(ui, {{r.x, r.bottom() + 12, std::min(r.w, 220.0f), 8},
-                        colors,
-                        z.reach,
-                        z.reach < 1     ? 3
-                        : z.reach < 100 ? 2
-                                        : 0,
-                        grid.diverging});
+    draw_color_bar(ui, range_bar(colors, double(z.reach), grid.diverging),
+                   {r.x, r.bottom() + gap::medium, std::max(r.w, 130.0f), 13});
     return r.bottom() + kRangeHigh - at.y;
 }
 

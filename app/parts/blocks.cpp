@@ -8,7 +8,7 @@
 #include "figure/figure.h"
 #include "learn/symbols.h"
 #include "paint/layout.h"
-#include "parts/map_parts.h"
+#include "parts/token_axis.h"
 
 namespace headlight::learn {
 
@@ -135,7 +135,7 @@ bool stands_level(float widest, float step, const std::vector<std::string>& labe
 
 float column_labels_height(Ui& ui, const std::vector<std::string>& labels, float step) {
     const float widest = widest_of(ui, kCaptionMono, labels);
-    return stands_level(widest, step, labels) ? 24 : slanted_height(widest) + 20;
+    return stands_level(widest, step, labels) ? 24 : names_height(Lean::slanted, widest);
 }
 
 void draw_column_labels(Ui& ui, float left, float bottom, float step,
@@ -148,7 +148,7 @@ void draw_column_labels(Ui& ui, float left, float bottom, float step,
         if (level)
             ui.text.draw_centered(middle, bottom - 12, kCaptionMono, ui.colors->t2, labels[i]);
         else
-            draw_slanted(ui, {middle - 2, bottom - 10}, ui.colors->t2, labels[i]);
+            draw_leaning(ui, {{middle - 2, bottom - 10}}, ui.colors->t2, labels[i]);
     }
 }
 

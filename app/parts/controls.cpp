@@ -79,17 +79,17 @@ GridDraw thumbnail_grid(const Scene& s, float side) {
 void draw_head_names(Scene& s, const Grid& grid, float room,
                      const std::function<std::string(int)>& layer_name, int first) {
     const int lit = s.session.selection.block - first;
-    TokenAxis heads{grid, index_name};
+    TokenAxis heads{index_name};
     heads.ink = [&](int) { return s.ui.colors->t2; };
     heads.snug = true;
     heads.lit = lit >= 0 && lit < grid.rows ? s.session.selection.head : -1;
-    heads.draw_columns(s.ui);
-    TokenAxis layers{grid, [&](int row) { return layer_name(first + row); }};
+    heads.draw_columns(s.ui, grid);
+    TokenAxis layers{[&](int row) { return layer_name(first + row); }};
     layers.ink = heads.ink;
     layers.room = room;
     layers.snug = true;
     layers.lit = lit;
-    layers.draw_rows(s.ui);
+    layers.draw_rows(s.ui, grid);
 }
 
 float scrolled(Ui& ui, Rect area, float content, float offset, float turn) {

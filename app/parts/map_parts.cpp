@@ -4,21 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "parts/token_axis.h"
-
 namespace headlight {
 
 namespace {
 
-constexpr float kSlant = 0.7854f, kSmallestFramed = 5, kMarkLong = 6, kMarkHalf = 4;
-
-void mark(Ui& ui, ImVec2 tip, ImVec2 along, ImVec2 across) {
-    const ImVec2 foot{tip.x - kMarkLong * along.x, tip.y - kMarkLong * along.y},
-        half{kMarkHalf * across.x, kMarkHalf * across.y};
-    ui.polygon(
-        std::array<ImVec2, 3>{{{foot.x - half.x, foot.y - half.y}, tip, {foot.x + half.x, foot.y + half.y}}},
-        ui.colors->accent);
-}
+constexpr float kSmallestFramed = 5;
 
 }  // namespace
 
@@ -46,40 +36,38 @@ void choose_contrast(Scene& s, Toolbar& bar) {
     s.ui.tooltip("contrast/said", s.ui.over(bar.last()), "How weights become colors: " + in_force + ".");
 }
 
-void draw_weight_bar(Scene& s, Rect bar, const Shades& shades, std::optional<float> marked) {
-    constexpr int kTicks = 4;
-    constexpr float kTick = 5, kNumber = 60, kTitle = 80;
-    Ui& ui = s.ui;
-    ui.gradient(bar, colormap(s.session.preferences.colormap, ui.colors->dark));
-    ui.frame(bar, ui.colors->l2);
-    caption(ui, {bar.x, bar.y - kPlainNames, kTitle, size::line}, shades.row().legend);
-    for (int i = 0; i <= kTicks; ++i) {
-        const float share = float(i) / kTicks, y = bar.bottom() - share * bar.h;
-        const double value = shades.weight_at(share);
-        ui.fill({bar.right(), ui.whole(y), kTick, ui.line()}, ui.colors->l2);
-        const int digits = value > 0 && value < 0.01 ? 4 : shades.brightest(1) < 0.2f ? 3 : 2;
-        write(ui, line_at({bar.right() + 2 * kTick, y, kNumber, 0}, y, size::line), kCaptionMono,
-              ui.colors->t2, decimals(value, digits));
+void draw_color_bar(Ui& ui, const ColorBar& bar, Rect at) {
+    const bool upright = at.h > at.w;
+    const ColorBarShape shape = shape_of(
+        bar, {double(at.x), double(at.y), double(upright ? at.h : at.w), upright, double(kCaption.points)});
+    const auto point = [](ColorBarShape::Point p) { return ImVec2{float(p.x), float(p.y)}; };
+    const ImVec2 corner = point(shape.corner), size = point(shape.size);
+    const Rect box{corner.x, corner.y, size.x, size.y};
+    ui.gradient(box, *bar.colors);
+    ui.frame(box, ui.colors->l2);
+    for (const auto& [from, to] : shape.ticks)
+        ui.fill({float(from.x), ui.whole(float(from.y)), float(to.x - from.x), ui.line()}, ui.colors->l2);
+    for (const ColorBarShape::Text& t : shape.texts) {
+        const Font font = t.face == Face::mono ? kCaptionMono : kCaption;
+        const float shares[] = {0, 0.5f, 1}, wide = ui.text.width(font, t.text);
+        ui.text.draw(float(t.at.x) - wide * row_of(shares, t.align), float(t.at.y), font,
+                     t.face == Face::mono ? ui.colors->t2 : ui.colors->t3, t.text);
     }
-    if (marked) mark(ui, {bar.x - 2, bar.bottom() - bar.h * *marked}, {1, 0}, {0, 1});
+    if (!shape.mark) return;
+    const auto& [a, b, c] = *shape.mark;
+    ui.polygon(std::array<ImVec2, 3>{point(a), point(b), point(c)}, ui.colors->accent);
 }
 
-void draw_range_bar(Ui& ui, const RangeBar& bar) {
-    ui.gradient(bar.at, bar.colors);
-    ui.frame(bar.at, ui.colors->l2);
-    const Rect under{bar.at.x, bar.at.bottom() + 2, bar.at.w, size::line};
-    const std::string low = bar.is_signed ? signed_number(-bar.largest, bar.digits) : "0",
-                      high = bar.is_signed ? signed_number(bar.largest, bar.digits)
-                                           : fine_number(bar.largest, bar.digits);
-    const float ends = widest_of(ui, kCaptionMono, {low, high}), zero = ui.text.width(kCaptionMono, "0");
-    const auto say = [&](const std::string& text, Flush flush) {
-        write(ui, under, kCaptionMono, ui.colors->t2, text, flush);
-    };
-    if (2 * ends + gap::tight <= under.w) say(low, Flush::left);
-    if (bar.is_signed && 2 * ends + zero + 2 * gap::tight <= under.w) say("0", Flush::center);
-    say(high, Flush::right);
-    if (bar.marked)
-        mark(ui, {bar.at.x + bar.at.w * std::clamp(*bar.marked, 0.0f, 1.0f), bar.at.y - 1}, {0, 1}, {1, 0});
+Rect level_bar(const Grid& map, float right) {
+    constexpr float kType = float(kCaption.points);
+    return {map.view.x, map.view.bottom() + gap::medium,
+            std::clamp(right - map.view.x, float(kMinBar) * kType, float(kMaxBar) * kType), kType};
+}
+
+Rect upright_bar(const Grid& map, float away) {
+    constexpr float kLeastHigh = 120;
+    return {map.view.right() + away + gap::section, map.view.y, float(kCaption.points),
+            std::max(map.view.h, kLeastHigh)};
 }
 
 void draw_crosshair(Ui& ui, const Crosshair& cross) {
@@ -91,23 +79,6 @@ void draw_crosshair(Ui& ui, const Crosshair& cross) {
         if (column) ui.fill({x, map.y, t, map.h}, column);
     if (std::min(cell.w, cell.h) >= kSmallestFramed)
         ui.frame({cell.x - t, cell.y - t, cell.w + t, cell.h + t}, ink, frame);
-}
-
-void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back, bool down) {
-    constexpr float kLonger = 10, kHalfHigh = 9;
-    const float way = down ? 1 : -1;
-    if (back) {
-        const float along = slanted_height(ui.text.width(kCaptionMono, label) + kLonger),
-                    half = slanted_height(kHalfHigh);
-        const ImVec2 o{from.x - 2, from.y - way}, u{along, way * along}, v{half, -way * half};
-        const std::array<ImVec2, 4> box{{{o.x - v.x, o.y - v.y},
-                                         {o.x + u.x - v.x, o.y + u.y - v.y},
-                                         {o.x + u.x + v.x, o.y + u.y + v.y},
-                                         {o.x + v.x, o.y + v.y}}};
-        ui.polygon(box, ui.colors->bg1);
-        ui.polygon(box, back);
-    }
-    ui.text.draw(from.x, from.y, kCaptionMono, ink, label, way * kSlant);
 }
 
 }  // namespace headlight

@@ -1,8 +1,10 @@
-// What maps of tokens by tokens share: color bars, the crosshair, labels that lean.
+// What maps share: the color bar, the crosshair.
 #pragma once
 
 #include <optional>
 
+#include "figure/color_bar.h"
+#include "paint/layout.h"
 #include "paint/toolbar.h"
 #include "parts/scene.h"
 
@@ -15,20 +17,14 @@ Shades row_shades(const Scene& scene, int query);
 /// The choice of the contrast.
 void choose_contrast(Scene& scene, Toolbar& bar);
 
-/// The color bar beside a map of weights: five ticks with the weights that stand there, and a mark at the
-/// shown weight's place, 0 … 1.
-void draw_weight_bar(Scene& scene, Rect bar, const Shades& shades, std::optional<float> marked);
-
-/// The color bar under a map, from 0 or −largest to largest, and a mark at a place, 0 … 1.
-struct RangeBar {
-    Rect at;
-    const Colormap& colors;
-    float largest = 1;
-    int digits = 2;
-    bool is_signed = false;
-    std::optional<float> marked = std::nullopt;
-};
-void draw_range_bar(Ui& ui, const RangeBar& bar);
+/// The color bar of a map: upright in a tall rectangle, level in a wide one.
+void draw_color_bar(Ui& ui, const ColorBar& bar, Rect at);
+/// Where it lies under a map, at most as far as `right`, or stands so far beside it; and how much room it
+/// takes there.
+Rect level_bar(const Grid& map, float right);
+Rect upright_bar(const Grid& map, float away);
+inline constexpr float kLevelBarRoom = gap::medium + float(kLevelBarHeight) * 13,
+                       kUprightBarRoom = float(kUprightBarWidth) * 13;
 
 /// Lines along the row and the column of a cell, and a frame around it where it is large enough.
 struct Crosshair {
@@ -37,11 +33,5 @@ struct Crosshair {
     float frame = 2;         // its width
 };
 void draw_crosshair(Ui& ui, const Crosshair& cross);
-
-/// A label that leans upwards from where it begins, or downwards; on `back` where that is a color.
-void draw_slanted(Ui& ui, ImVec2 from, ImU32 ink, const std::string& label, ImU32 back = 0,
-                  bool down = false);
-/// How high a label of this width leans.
-inline float slanted_height(float width) { return width * 0.7071f; }
 
 }  // namespace headlight

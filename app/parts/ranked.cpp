@@ -108,13 +108,13 @@ Grid head_grid(Ui& ui, Rect area, const ModelConfig& c) {
 
 void name_heads(Ui& ui, const Grid& g, const ModelConfig& c) {
     const auto faint = [&](int) { return ui.colors->t3; };
-    TokenAxis heads{g, index_name};
+    TokenAxis heads{index_name};
     heads.ink = faint;
-    heads.draw_columns(ui);
-    TokenAxis blocks{g, [&](int block) { return block_name(c, block); }};
+    heads.draw_columns(ui, g);
+    TokenAxis blocks{[&](int block) { return block_name(c, block); }};
     blocks.ink = faint;
     blocks.room = c.stacks.size() > 1 ? kStackNames : kBlockNumbers;
-    blocks.draw_rows(ui);
+    blocks.draw_rows(ui, g);
 }
 
 /// The cells, their values where they are large enough.

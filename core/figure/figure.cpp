@@ -202,33 +202,4 @@ void begin_figure(Canvas& canvas, const Page& page, const FigureOptions& o, cons
         canvas.text(14, 14 + 9 * style_zoom(o), title, 15 * style_zoom(o), Face::sans, PageColors{}.text);
 }
 
-void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& o,
-                    const Shades& shades) {
-    const double zoom = style_zoom(o), width = 12 * zoom;
-    const Colormap& map = colormap(o.colormap, false);
-    constexpr int kStops = 64;
-    const std::unique_ptr<cairo_pattern_t, void (*)(cairo_pattern_t*)> gradient(
-        cairo_pattern_create_linear(x, y + height, x, y), cairo_pattern_destroy);
-    for (int i = 0; i <= kStops; ++i) {
-        const Rgb color = map[i * 255 / kStops];
-        cairo_pattern_add_color_stop_rgb(gradient.get(), i / double(kStops), color.r / 255.0, color.g / 255.0,
-                                         color.b / 255.0);
-    }
-    cairo_set_source(canvas.cairo(), gradient.get());
-    cairo_rectangle(canvas.cairo(), x, y, width, height);
-    cairo_fill(canvas.cairo());
-    canvas.stroke_rect(x, y, width, height, PageColors{}.line, 0.75);
-    for (int i = 0; i <= 4; ++i) {
-        const double at = y + height * (1 - i / 4.0);
-        const double value = shades.weight_at(float(i) / 4);
-        canvas.line(x + width, at, x + width + 4, at, PageColors{}.line, 0.75);
-        canvas.text(x + width + 7 * zoom, at,
-                    decimals(value, value < 0.01 && value > 0    ? 4
-                                    : shades.brightest(1) < 0.2f ? 3
-                                                                 : 2),
-                    10 * zoom, Face::mono, PageColors{}.secondary);
-    }
-    canvas.text(x, y - 11 * zoom, shades.row().legend, 10 * zoom, Face::sans, PageColors{}.caption);
-}
-
 }  // namespace headlight

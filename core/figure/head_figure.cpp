@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "figure/chosen_tokens.h"
+#include "figure/color_bar.h"
 #include "figure/figure.h"
 #include "figure/methods.h"
 
@@ -245,8 +246,12 @@ Result<Drawing> head_figure(std::shared_ptr<const Trace> trace, const FigureOpti
                        if (o.labels) draw_labels(canvas, l, labels);
                        if (o.labels && o.axis_titles) draw_axis_titles(canvas, o, l, labels);
                        if (o.labels && o.color_bar)
-                           draw_color_bar(canvas, l.left + wide + 18 * l.zoom, l.top, std::max(high, 60.0), o,
-                                          shades);
+                           draw_color_bar(canvas, weight_bar(colormap(o.colormap, false), shades),
+                                          {.x = l.left + wide + 18 * l.zoom,
+                                           .y = l.top,
+                                           .length = std::max(high, 60.0),
+                                           .upright = true,
+                                           .type = 10 * l.zoom});
                        for (size_t i = 0; l.width >= 200 && i < caption.size(); ++i)
                            canvas.text(l.left, l.top + high + (15 + kCaptionLine * double(i)) * l.zoom,
                                        caption[i], 10 * l.zoom, Face::sans, PageColors{}.caption);

@@ -17,8 +17,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kRight = 176, kWidest = 76, kHighest = 64, kAboveNames = 56, kSlantedTitle = 40,
-                kAlignFoot = 56;
+constexpr float kRight = 176, kWidest = 76, kHighest = 64, kSlantedTitle = 40, kAlignFoot = 56;
 
 AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     AlignLayout l;
@@ -32,8 +31,8 @@ AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
     take_left(room, size::center_pad - gap::tight + kAlignNames, gap::tight);
     take_right(room, kRight);
     l.w = std::min(room.w / float(l.columns), kWidest);
-    l.turned = widest + gap::small > l.w;
-    take_top(room, l.turned ? kSlantedTitle + slanted_names(widest) : kAboveNames + kNumberedNames);
+    l.lean = lean_of(widest, l.w);
+    take_top(room, kSlantedTitle + names_height(l.lean, widest, true));
     take_bottom(room, kAlignFoot);
     l.h = std::min(room.h / float(l.rows + coming), kHighest);
     if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);

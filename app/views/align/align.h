@@ -3,6 +3,7 @@
 
 #include "io/numbers.h"
 #include "parts/generation.h"
+#include "parts/token_axis.h"
 
 namespace headlight {
 
@@ -72,7 +73,7 @@ void draw_alignment_lines(Scene& scene, Rect area, const Found<WordAlignmentRequ
 /// Where the cells stand; rows that are still to come follow those that are drawn.
 struct AlignLayout : Grid {
     int coming = 0;
-    bool turned = false;  // labels above lean
+    Lean lean = Lean::level;
     /// The rows that are to come too.
     Grid with_coming() const {
         Grid all = *this;
@@ -82,7 +83,7 @@ struct AlignLayout : Grid {
     }
 };
 
-inline constexpr float kAlignNames = 144;  // points for the labels beside rows
+inline constexpr float kAlignNames = 144, kWordRoom = 120;  // for the labels beside rows, and of one above
 
 /// The words on both sides. `coming`: of the rows that are not written yet; `lit`: row and column, or −1.
 void draw_word_axes(Scene& scene, Rect area, const AlignLayout& layout, const WordAlignment& alignment,

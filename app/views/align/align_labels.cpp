@@ -13,18 +13,19 @@ void draw_word_axes(Scene& s, Rect area, const AlignLayout& l, const WordAlignme
                     const std::vector<std::string>& coming, std::pair<int, int> lit) {
     Ui& ui = s.ui;
     const Grid all = l.with_coming();
-    TokenAxis rows{all, [&](int r) { return r < l.rows ? a.rows[r] : coming[r - l.rows]; }, index_name};
+    TokenAxis rows{[&](int r) { return r < l.rows ? a.rows[r] : coming[r - l.rows]; }, "target", index_name};
     rows.room = kAlignNames;
     rows.lit = lit.first;
     rows.ink = [&](int r) { return r < l.rows ? ui.colors->t1 : ui.colors->t3; };
-    rows.draw_rows(ui);
-    TokenAxis columns{l, [&](int c) { return shorten_middle(a.columns[c], 14); }, index_name};
+    rows.draw_rows(ui, all);
+    TokenAxis columns{[&](int c) { return shorten_middle(a.columns[c], 14); }, "source", index_name};
     columns.lit = lit.second;
-    columns.slanted = l.turned;
-    columns.lit_ink = l.turned ? ui.colors->accent_text : ui.colors->t1;
+    columns.room = kWordRoom;
+    columns.lean = l.lean;
+    columns.lit_ink = ui.colors->t1;
     columns.lit_back = ui.colors->bg3;
-    columns.draw_columns(ui);
-    if (!l.turned) name_axes(ui, l, area.x + size::center_pad, "target", "source");
+    columns.draw_columns(ui, l);
+    name_axes(ui, l, rows, columns, 0);
 }
 
 void draw_coming(Scene& s, const AlignLayout& l) {
@@ -41,8 +42,8 @@ void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int hi
     const float max = std::log2(std::max(2.0f, float(l.columns)));
     const int step = label_step(l.h, 16);
     const Rect side{l.view.right() + gap::large, l.view.y, kBar + kNumber, l.view.h};
-    Rect title{side.x, l.view.y - kPlainNames, side.w, size::line};
-    if (l.turned) take_left(title, 0, gap::wide);  // where the last label leans over
+    Rect title{side.x, l.view.y - gap::tight - size::line, side.w, size::line};
+    if (l.lean == Lean::slanted) take_left(title, 0, gap::wide);  // where the last label leans over
     caption(ui, title, "H, bits");
     for (int r = 0; r < l.rows; ++r) {
         Rect line{side.x, l.y(r), side.w, l.h};
@@ -58,8 +59,9 @@ void draw_entropy(Scene& s, const AlignLayout& l, const WordAlignment& a, int hi
 void draw_bar(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     constexpr float kAt = 104, kColorBar = 14, kLeastHigh = 120;
     if (s.of<AlignState>().marks == AlignMarks::hard) return;
-    const Rect bar{l.view.right() + kAt, l.view.y, kColorBar, std::max(l.with_coming().view.h, kLeastHigh)};
-    draw_weight_bar(s, bar, shades_of(s.session.preferences.contrast, a.weights), std::nullopt);
+    const Rect at{l.view.right() + kAt, l.view.y, kColorBar, std::max(l.with_coming().view.h, kLeastHigh)};
+    const Colormap& map = colormap(s.session.preferences.colormap, s.ui.colors->dark);
+    draw_color_bar(s.ui, weight_bar(map, shades_of(s.session.preferences.contrast, a.weights)), at);
 }
 
 }  // namespace headlight

@@ -33,15 +33,16 @@ Words words_along(Ui& ui, Rect line, const std::vector<std::string>& words) {
 
 /// Words level where they fit, leaning where they are close.
 void draw_words(Ui& ui, const Words& row, bool below, int lit, ImU32 lit_ink, int known) {
-    TokenAxis names{row, [&](int i) { return shorten_middle(row.words[i], kMaxOfWord); }};
+    TokenAxis names{[&](int i) { return shorten_middle(row.words[i], kMaxOfWord); }};
     names.ink = [&](int i) { return i >= known ? ui.colors->t3 : ui.colors->t1; };
     names.below = below;
-    names.slanted = row.natural > row.w + 1;
+    names.lean = row.natural > row.w + 1 ? Lean::slanted : Lean::level;
+    names.room = row.natural;
     names.font = kBodyMono;
     names.snug = true;
     names.lit = lit;
     names.lit_ink = lit_ink;
-    names.draw_columns(ui);
+    names.draw_columns(ui, row);
 }
 
 /// How strongly a link is drawn: the focused ones, others beside them, all alike.

@@ -44,15 +44,14 @@ void draw_labels(Scene& s, const Grid& g, const BlockPattern& p) {
     Ui& ui = s.ui;
     const auto& queries = s.sentence()->query_labels(p.block);
     const auto& keys = s.sentence()->key_labels(p.block);
-    TokenAxis rows{g, [&](int r) { return queries[r * p.step]; }};
+    TokenAxis rows{[&](int r) { return queries[r * p.step]; }};
     rows.room = kShapeNames;
     rows.ink = [&](int) { return ui.colors->t2; };
-    rows.draw_rows(ui);
-    TokenAxis columns{g, [&](int c) { return ui.text.fitted(kCaptionMono, keys[c * p.step], kWidestName); }};
-    columns.slanted = true;
-    columns.apart = 16;  // these maps are small
+    rows.draw_rows(ui, g);
+    TokenAxis columns{[&](int c) { return ui.text.fitted(kCaptionMono, keys[c * p.step], kWidestName); }};
+    columns.lean = lean_of(columns.widest(ui, g.columns), g.w);
     columns.ink = rows.ink;
-    columns.draw_columns(ui);
+    columns.draw_columns(ui, g);
 }
 
 void draw_cells(Scene& s, Rect map, const BlockPattern& p) {

@@ -127,14 +127,13 @@ void answer_composition(Scene& s, const Grid& g, const Matrix& values) {
 
 void draw_composition_foot(Scene& s, Rect foot, const Composition& of, const Matrix& values, float largest) {
     Ui& ui = s.ui;
-    const Rect bar{foot.x, foot.y + gap::medium, std::min(foot.w, kCircuitsBarLong), kCircuitsBar};
-    std::optional<float> marked;
-    if (const auto at = s.of<CircuitsState>().pointed) marked = values(at->first, at->second) / largest;
-    draw_range_bar(
-        ui, {bar, colormap(s.session.preferences.colormap, ui.colors->dark), largest, 2, false, marked});
+    const Rect at{foot.x, foot.y + gap::medium, std::min(foot.w, kCircuitsBarLong), kCircuitsBar};
+    ColorBar bar = range_bar(colormap(s.session.preferences.colormap, ui.colors->dark), double(largest));
+    if (const auto on = s.of<CircuitsState>().pointed) bar.marked = values(on->first, on->second) / largest;
+    draw_color_bar(ui, bar, at);
     const std::string reads = kReadBy[static_cast<int>(s.of<CircuitsState>().kind)],
                       random = number(of.random, 3);
-    ui.text.draw_wrapped(foot.x, bar.bottom() + kCircuitsNoteAt, foot.w, kCaption, ui.colors->t2,
+    ui.text.draw_wrapped(foot.x, at.bottom() + kCircuitsNoteAt, foot.w, kCaption, ui.colors->t2,
                          "How much the " + reads +
                              " of the head down read of what the head across writes: ‖A B‖ ÷ (‖A‖ ‖B‖); " +
                              random + ": as matrices that know nothing of each other.");

@@ -21,7 +21,7 @@ struct Panel {
 };
 
 constexpr float kRowNames = 84, kBetween = 36, kWidestName = 72, kLargestComparedCell = 64,
-                kWiderThanHigh = 1.6f, kMapTitle = 36, kUnderMap = 50, kBarLength = 120, kStepNote = 24;
+                kWiderThanHigh = 1.6f, kMapTitle = 36, kUnderMap = 50, kStepNote = 24;
 
 /// Where the three maps stand; one cell covers some rows and columns of the pair.
 struct PairLayout {
@@ -39,7 +39,7 @@ PairLayout arrange(Ui& ui, Rect area, const PairedMap& m, bool square) {
     PairLayout l;
     l.step = m.step;
     const float names =
-        slanted_height(widest_of(ui, kCaptionMono, m.column_labels, kWidestName)) + gap::medium;
+        names_height(Lean::slanted, widest_of(ui, kCaptionMono, m.column_labels, kWidestName));
     Rect inside = inset(area, size::center_pad, 0);
     take_left(inside, kRowNames, gap::tight);
     const Rect titles = take_top(inside, kMapTitle);
@@ -86,20 +86,19 @@ int pair_index(int cell, int step, int lit) { return lit >= 0 && lit / step == c
 
 void draw_column_names(Scene& s, const PairedMap& m, const Grid& g, int lit) {
     Ui& ui = s.ui;
-    TokenAxis names{g, [&](int i) {
-                        return ui.text.fitted(kCaptionMono, m.column_labels[pair_index(i, m.step, lit)],
-                                              kWidestName);
-                    }};
+    TokenAxis names{[&](int i) {
+        return ui.text.fitted(kCaptionMono, m.column_labels[pair_index(i, m.step, lit)], kWidestName);
+    }};
     names.ink = [&](int i) { return m.columns[i * m.step].both() ? ui.colors->t3 : ui.colors->l2; };
-    names.slanted = true;
+    names.lean = Lean::slanted;
     names.lit = lit < 0 ? -1 : lit / m.step;
     names.lit_ink = ui.colors->t1;
     names.lit_back = ui.colors->bg3;
-    names.draw_columns(ui);
+    names.draw_columns(ui, g);
 }
 
 void draw_row_names(Scene& s, const PairedMap& m, const Grid& g, int lit, bool numbered) {
-    TokenAxis names{g, [&](int i) { return m.row_labels[pair_index(i, m.step, lit)]; }};
+    TokenAxis names{[&](int i) { return m.row_labels[pair_index(i, m.step, lit)]; }};
     if (numbered)
         names.number = [&](int i) {
             const int a = m.rows[pair_index(i, m.step, lit)].a;
@@ -107,7 +106,7 @@ void draw_row_names(Scene& s, const PairedMap& m, const Grid& g, int lit, bool n
         };
     names.room = kRowNames;
     names.lit = lit < 0 ? -1 : lit / m.step;
-    names.draw_rows(s.ui);
+    names.draw_rows(s.ui, g);
 }
 
 void draw_cross(Scene& s, const Grid& g, std::pair<int, int> cell) {
@@ -120,13 +119,11 @@ void draw_cross(Scene& s, const Grid& g, std::pair<int, int> cell) {
 
 void draw_bar(Scene& s, const Panel& p, const Grid& g, float room) {
     Ui& ui = s.ui;
-    const Rect bar{g.view.x, g.view.bottom() + gap::large, std::min(std::max(g.view.w, kBarLength), room),
-                   10};
-    draw_range_bar(ui, {bar,
-                        p.is_signed ? signed_colormap(ui.colors->dark)
-                                    : colormap(s.session.preferences.colormap, ui.colors->dark),
-                        p.largest, p.largest >= 0.1f ? 2 : 3, p.is_signed,
-                        p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest});
+    const Colormap& colors = p.is_signed ? signed_colormap(ui.colors->dark)
+                                         : colormap(s.session.preferences.colormap, ui.colors->dark);
+    ColorBar bar = range_bar(colors, double(p.largest), p.is_signed);
+    bar.marked = p.is_signed ? 0.5f + 0.5f * p.value / p.largest : p.value / p.largest;
+    draw_color_bar(ui, bar, level_bar(g, g.view.x + room));
 }
 
 /// The place under the mouse, in any of the three maps.

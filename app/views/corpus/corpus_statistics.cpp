@@ -183,7 +183,7 @@ void draw_corpus_kinds(Scene& s, Rect area, const Dossier& d) {
                          "Kinds of tokens it links: share of each row’s weight", "Kinds of tokens it links"},
                         area.w));
     const std::vector<std::string> names = kind_names();
-    const float slant = slanted_names(widest_of(ui, kCaptionMono, names));
+    const float slant = names_height(Lean::slanted, widest_of(ui, kCaptionMono, names));
     Rect room = area;
     take_left(room, kRowNames);
     take_top(room, slant);
@@ -199,12 +199,12 @@ void draw_corpus_kinds(Scene& s, Rect area, const Dossier& d) {
                 write(ui, g.cell(from, to), kCaptionMono, ink_on(color_at(map, std::clamp(v, 0.0f, 1.0f))),
                       number(v, 2), Flush::center);
     const auto name = [&](int i) { return names[i]; };
-    TokenAxis rows{g, name};
+    TokenAxis rows{name};
     rows.room = kRowNames - gap::small;
-    rows.draw_rows(ui);
-    TokenAxis columns{g, name};
-    columns.slanted = true;
-    columns.draw_columns(ui);
+    rows.draw_rows(ui, g);
+    TokenAxis columns{name};
+    columns.lean = Lean::slanted;
+    columns.draw_columns(ui, g);
     answer_kinds(s, g, links);
 }
 

@@ -101,19 +101,19 @@ void draw_labels(Scene& s, const Grid& g, const DeltaMaps& maps, const std::vect
                  int token) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
-    TokenAxis layers{g, [&](int i) {
-                         const AttentionBlock block = c.block(maps.blocks[i]);
-                         return (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
-                     }};
+    TokenAxis layers{[&](int i) {
+        const AttentionBlock block = c.block(maps.blocks[i]);
+        return (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
+    }};
     layers.ink = [&](int) { return ui.colors->t2; };
     layers.lit = index_in(maps.blocks, delta_block(s));
-    layers.draw_columns(ui);
-    caption(ui, {g.view.x - kTokenNames, g.view.y - kPlainNames, kTokenNames - gap::small, size::line},
-            "layer", Flush::right);
-    TokenAxis tokens{g, names_of(labels), index_name};
+    layers.draw_columns(ui, g);
+    caption(ui, {g.view.x - kTokenNames, g.view.y - 24.0f, kTokenNames - gap::small, size::line}, "layer",
+            Flush::right);
+    TokenAxis tokens{names_of(labels), "", index_name};
     tokens.room = kTokenNames;
     tokens.lit = token;
-    tokens.draw_rows(ui);
+    tokens.draw_rows(ui, g);
 }
 
 void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps, const Matrix& values) {

@@ -253,9 +253,6 @@ void draw_heat_map(Scene& s, Rect area) {
         l = arrange_map(s, area);
     }
     if (!ui.on_page()) answer_map(s, l);
-    const bool rows = s.session.preferences.queries == Axis::rows;
-    if (!l.turned)
-        name_axes(ui, l, area.x + size::center_pad, rows ? "query" : "key", rows ? "key" : "query");
     draw_cells(s, l);
     draw_painted(s, l);
     draw_fully_masked(s, l);

@@ -3,6 +3,7 @@
 
 #include "io/numbers.h"
 #include "parts/controls.h"
+#include "parts/token_axis.h"
 #include "views/combined_heads.h"
 
 namespace headlight {
@@ -20,12 +21,12 @@ struct HeatMapState {
 
 /// Where the cells of a head are: as many as fit, or a part of them enlarged.
 struct MapLayout : Grid {
-    bool turned = false;  // labels above lean
+    TokenAxis down, across;  // the names beside rows and above columns
     float bar_height() const { return std::max(view.h, 120.0f); }
     bool all_seen() const { return w * float(columns) <= view.w + 1 && h * float(rows) <= view.h + 1; }
 };
 
-inline constexpr float kMapNames = 100;  // points for the labels beside rows
+inline constexpr float kMapNames = 100, kLongestName = 120;  // for the labels beside rows, and of one above
 
 /// Tokens along one side of the picture: queries or keys, as the person turned it.
 const std::vector<std::string>& map_labels(const Scene& scene, bool down);

@@ -13,8 +13,7 @@
 namespace headlight {
 
 namespace {
-constexpr size_t kMaxOfLabel = 14;
-constexpr float kColorBar = 14;
+constexpr float kColorBar = 13;
 
 /// The right button on the names beside rows, or above columns.
 void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) {
@@ -30,29 +29,24 @@ void offer_menu_of_label(Scene& s, const MapLayout& l, bool down, bool queries) 
 }  // namespace
 
 void draw_map_labels(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
-    const Theme& c = *s.ui.colors;
     const bool rows = s.session.preferences.queries == Axis::rows;
     for (const bool down : {true, false}) {
         const bool queries = down == rows;
-        const auto& labels = map_labels(s, down);
-        TokenAxis axis{l, [&](int i) { return shorten_middle(labels[i], kMaxOfLabel); }, index_name};
-        axis.lit = !cell ? -1 : queries ? cell->first : cell->second;
-        axis.lit_ink = queries ? c.accent_text : c.t1;
-        axis.lit_back = queries ? c.accent_fill : c.bg3;
-        axis.room = kMapNames;
-        axis.slanted = l.turned;
-        down ? axis.draw_rows(s.ui) : axis.draw_columns(s.ui);
+        TokenAxis axis = down ? l.down : l.across;
+        if (cell) axis.lit = queries ? cell->first : cell->second;
+        down ? axis.draw_rows(s.ui, l) : axis.draw_columns(s.ui, l);
         offer_menu_of_label(s, l, down, queries);
     }
+    name_axes(s.ui, l, l.down, l.across, 0);
 }
 
 void draw_color_scale(Scene& s, const MapLayout& l, std::optional<std::pair<int, int>> cell) {
-    const HeadPicture& p = *s.answer->picture;
-    const Rect bar{l.view.right() + gap::section, l.view.y, kColorBar, l.bar_height()};
-    const auto place = [&] {
-        return shown_shades(s).place(s.weight(cell->first, cell->second), p.largest_of_row(cell->first));
-    };
-    draw_weight_bar(s, bar, shown_shades(s), cell ? std::optional(place()) : std::nullopt);
+    const Shades shades = shown_shades(s);
+    ColorBar bar = weight_bar(colormap(s.session.preferences.colormap, s.ui.colors->dark), shades);
+    if (cell)
+        bar.marked =
+            shades.place(s.weight(cell->first, cell->second), s.answer->picture->largest_of_row(cell->first));
+    draw_color_bar(s.ui, bar, {l.view.right() + gap::section, l.view.y, kColorBar, l.bar_height()});
 }
 
 namespace {

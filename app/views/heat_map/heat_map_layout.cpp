@@ -14,7 +14,7 @@ namespace headlight {
 namespace {
 
 constexpr float kLargestCell = 64, kLargestEnlarged = 256, kColorBarRoom = 136, kMapFoot = 42,
-                kAboveNames = 54, kSlantedTitle = 60, kLeastSlanted = 98;
+                kAboveNames = 54, kAboveLeaning = 60, kLeastAbove = 98;
 
 /// How much of the area the map may fill, under so much above it.
 Rect room_for_map(Rect area, float above) {
@@ -59,6 +59,20 @@ void follow(Scene& s, const MapLayout& l) {
     state.seen.y = scrolled_to(state.seen.y, row, row + l.h, l.view.h);
 }
 
+/// Queries or keys: those shown light up as they do in every view.
+TokenAxis axis_of(const Scene& s, bool down) {
+    constexpr size_t kMaxOfLabel = 14;
+    const Theme& c = *s.ui.colors;
+    const bool queries = down == (s.session.preferences.queries == Axis::rows);
+    const auto& labels = map_labels(s, down);
+    TokenAxis axis{[&labels](int i) { return shorten_middle(labels[i], kMaxOfLabel); },
+                   queries ? "query" : "key", index_name};
+    axis.lit_ink = queries ? c.accent_text : c.t1;
+    axis.lit_back = queries ? c.accent_fill : c.bg3;
+    axis.room = down ? kMapNames : kLongestName;
+    return axis;
+}
+
 }  // namespace
 
 const std::vector<std::string>& map_labels(const Scene& s, bool down) {
@@ -74,15 +88,18 @@ MapLayout arrange_map(Scene& s, Rect area) {
     MapLayout l;
     l.rows = isize(map_labels(s, true));
     l.columns = isize(map_labels(s, false));
-    float widest = 0;
-    for (const auto& label : map_labels(s, false))
-        widest = std::max(widest, s.ui.text.width(kCaptionMono, shorten_middle(label, 14)));
-    Rect room = room_for_map(area, kAboveNames + kNumberedNames);
-    l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
-    l.turned = widest + gap::close > l.w;
-    if (l.turned) {
-        room = room_for_map(area, std::max(kSlantedTitle + slanted_names(widest), kLeastSlanted));
+    l.down = axis_of(s, true);
+    l.across = axis_of(s, false);
+    const float widest = l.across.widest(s.ui, l.columns);
+    Rect room;
+    for (const Lean lean : {Lean::level, Lean::slanted, Lean::upright}) {
+        l.across.lean = lean;
+        const float names = names_height(lean, widest, true),
+                    above =
+                        std::max(kLeastAbove, names + (lean == Lean::level ? kAboveNames : kAboveLeaning));
+        room = room_for_map(area, above);
         l.w = l.h = cell_side(s.ui, room, l.rows, l.columns, state.seen);
+        if (lean >= lean_of(widest, l.w)) break;
     }
     const Rect whole = l.whole();
     l.view = {room.x, room.y, std::min(whole.w, room.w), std::min(whole.h, room.h)};

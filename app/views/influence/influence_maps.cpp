@@ -13,8 +13,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kInfluenceNames = 76, kInfluenceTitle = 22, kBetweenMaps = 28, kInfluenceFoot = 44,
-                kInfluenceRangeHigh = 8, kInfluenceRange = 180;
+constexpr float kInfluenceNames = 76, kInfluenceTitle = 22, kBetweenMaps = 28, kInfluenceFoot = 44;
 
 /// Each row as shares of its sum, as attention's rows are; not measured yet: no cell; out of reach: masked.
 Matrix row_shares_of(const Matrix& norms) {
@@ -49,8 +48,8 @@ struct SideBySide {
 SideBySide arrange_maps(Scene& s, Rect area, const std::vector<std::string>& keys, int rows) {
     constexpr float kLargest = 40;
     const int columns = isize(keys);
-    const float slant = slanted_names(widest_of(s.ui, kCaptionMono, keys, 96));
-    SideBySide out{{}, {}, std::max(kPlainNames, slant)};
+    const float slant = names_height(Lean::slanted, widest_of(s.ui, kCaptionMono, keys, 96));
+    SideBySide out{{}, {}, slant};
     take_top(area, kInfluenceTitle + out.names);
     take_bottom(area, kInfluenceFoot);
     take_left(area, kInfluenceNames);
@@ -100,17 +99,17 @@ void name_map(Scene& s, const ShownMap& m, const std::optional<std::pair<int, in
     write(ui, {x, m.grid.view.y - m.names - kInfluenceTitle, m.title_end - x, kInfluenceTitle}, kCaption,
           ui.colors->t2, m.title);
     if (m.row_names) {
-        TokenAxis rows{m.grid, names_of(s.query_labels())};
+        TokenAxis rows{names_of(s.query_labels())};
         rows.room = kInfluenceNames;
         rows.lit = cell ? cell->first : -1;
-        rows.draw_rows(ui);
+        rows.draw_rows(ui, m.grid);
     }
-    TokenAxis columns{m.grid, names_of(s.key_labels())};
-    columns.slanted = true;
+    TokenAxis columns{names_of(s.key_labels())};
+    columns.lean = Lean::slanted;
     columns.lit = cell ? cell->second : -1;
     columns.lit_ink = ui.colors->t1;
     columns.lit_back = ui.colors->bg4;
-    columns.draw_columns(ui);
+    columns.draw_columns(ui, m.grid);
 }
 
 void draw_shown_map(Scene& s, const ShownMap& m, const char* path,
@@ -127,9 +126,9 @@ void draw_shown_map(Scene& s, const ShownMap& m, const char* path,
     std::optional<float> marked;
     if (cell && cell->first < m.grid.rows && cell->second < m.grid.columns)
         marked = std::clamp(m.weights(cell->first, cell->second) / largest, 0.0f, 1.0f);
-    const Rect bar{m.grid.view.x, m.grid.view.bottom() + gap::small, std::min(m.grid.view.w, kInfluenceRange),
-                   kInfluenceRangeHigh};
-    draw_range_bar(ui, {bar, map, largest, 2, false, marked});
+    ColorBar bar = range_bar(map, double(largest));
+    bar.marked = marked;
+    draw_color_bar(ui, bar, level_bar(m.grid, m.title_end));
 }
 
 /// "Frobenius norms, estimated from 8 random ±1 directions an output, standard error 4 %".

@@ -80,16 +80,16 @@ void draw_grid_labels(Scene& s, const LensGrid& g, int position) {
     Ui& ui = s.ui;
     const auto& labels = output_labels(s);
     TokenAxis above{
-        g, [&](int i) { return ui.text.fitted(kCaptionMono, labels[g.position(i)], g.w - gap::close); }};
+        [&](int i) { return ui.text.fitted(kCaptionMono, labels[g.position(i)], g.w - gap::close); }};
     above.number = [&](int i) { return std::to_string(g.position(i)); };
     above.lit = position - g.first;
-    above.draw_columns(ui);
+    above.draw_columns(ui, g);
     TokenAxis beside{
-        g, [](int i) { return i == 0 ? std::string("embeddings") : "layer " + std::to_string(i - 1); }};
+        [](int i) { return i == 0 ? std::string("embeddings") : "layer " + std::to_string(i - 1); }};
     beside.ink = [&](int) { return ui.colors->t3; };
     beside.room = kLayerNames;
     beside.font = kCaption;
-    beside.draw_rows(ui);
+    beside.draw_rows(ui, g);
 }
 
 /// What the model would say at a place of the grid; null where it is not known.

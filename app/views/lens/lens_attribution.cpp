@@ -101,15 +101,14 @@ std::array<Grid, 3> arrange(Scene& s, Rect area, const Attributed& parts) {
 void draw_part_names(Scene& s, const std::array<Grid, 3>& grids, const Attributed& parts) {
     Ui& ui = s.ui;
     const auto faint = [&](int) { return ui.colors->t2; };
-    TokenAxis heads{grids[0], index_name};
+    TokenAxis heads{index_name};
     heads.ink = faint;
-    heads.draw_columns(ui);
-    TokenAxis blocks{grids[0],
-                     [&](int r) { return "layer " + block_name(s.model()->config, parts.blocks[r]); }};
+    heads.draw_columns(ui, grids[0]);
+    TokenAxis blocks{[&](int r) { return "layer " + block_name(s.model()->config, parts.blocks[r]); }};
     blocks.ink = [&](int) { return ui.colors->t3; };
     blocks.room = kBlockNames;
     blocks.font = kCaption;
-    blocks.draw_rows(ui);
+    blocks.draw_rows(ui, grids[0]);
     // two words above two narrow columns part from each other
     const bool biased = has_bias(parts), narrow = biased && grids[1].w < 32;
     const auto above = [&](const Grid& g) {

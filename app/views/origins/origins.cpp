@@ -66,18 +66,22 @@ Grid origins_grid(Rect area, const ScoreOrigins& o, float above) {
                    std::min(area.h / float(rows), kMaxCell * 0.75f));
 }
 
-void name_parts(Scene& s, const Grid& g, const ScoreOrigins& o, float slant) {
+void name_parts(Scene& s, const Grid& g, const ScoreOrigins& o) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const auto pointed = s.of<OriginsState>().pointed;
-    TokenAxis rows{g, [&](int i) { return stream_part_name(c, o.queries[i]); }};
+    TokenAxis rows{[&](int i) { return stream_part_name(c, o.queries[i]); }};
     rows.room = kOriginNames;
     rows.lit = pointed ? pointed->first : -1;
-    rows.draw_rows(ui);
-    TokenAxis columns{g, [&](int i) { return stream_part_name(c, o.keys[i]); }};
-    columns.slanted = slant > 0;
+    rows.draw_rows(ui, g);
+    TokenAxis columns{[&](int i) { return stream_part_name(c, o.keys[i]); }};
+    columns.lean = Lean::slanted;
+    columns.room = 120;
     columns.lit = pointed ? pointed->second : -1;
-    columns.draw_columns(ui);
+    columns.draw_columns(ui, g);
+    rows.title = "query";
+    columns.title = "key";
+    name_axes(ui, g, rows, columns, 0);
 }
 
 /// What each row and each column comes to, and the numbers in cells that have room for them.
@@ -124,12 +128,14 @@ void answer_origins(Scene& s, const Grid& g, const ScoreOrigins& o) {
 
 void draw_origins_foot(Scene& s, Rect foot, const ScoreOrigins& o, float reach) {
     Ui& ui = s.ui;
-    const Rect bar{foot.x, foot.y, std::min(foot.w, kOriginsBarLong), kOriginsBar};
+    const Rect at{foot.x, foot.y, std::min(foot.w, kOriginsBarLong), kOriginsBar};
     std::optional<float> marked;
-    if (const auto at = s.of<OriginsState>().pointed)
-        marked = 0.5f + 0.5f * o.values(at->first, at->second) / reach;
-    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, 2, true, marked});
-    caption(ui, {foot.x, bar.bottom() + kNoteAt, foot.w, size::row},
+    if (const auto on = s.of<OriginsState>().pointed)
+        marked = 0.5f + 0.5f * o.values(on->first, on->second) / reach;
+    ColorBar bar = range_bar(signed_colormap(ui.colors->dark), double(reach), true);
+    bar.marked = marked;
+    draw_color_bar(ui, bar, at);
+    caption(ui, {foot.x, at.bottom() + kNoteAt, foot.w, size::row},
             first_that_fits(ui, kCaption,
                             {"Each cell: what this part of the query and that part of the key add to the "
                              "score; all cells sum to it. Norms keep their scale of this run.",
@@ -142,17 +148,15 @@ void draw_origins_map(Scene& s, Rect area, const ScoreOrigins& o) {
     Ui& ui = s.ui;
     std::vector<std::string> names;
     for (const StreamPart& part : o.keys) names.push_back(stream_part_name(s.model()->config, part));
-    const float slant = slanted_names(widest_of(ui, kCaptionMono, names, 120)),
-                above = std::max(kPlainNames, slant);
-    const Grid g = origins_grid(area, o, above);
+    const float slant = names_height(Lean::slanted, widest_of(ui, kCaptionMono, names, 120));
+    const Grid g = origins_grid(area, o, slant);
     const float reach = std::max(o.values.cwiseAbs().maxCoeff(), 1e-6f);
     auto& pointed = s.of<OriginsState>().pointed;
     if (!ui.on_page()) pointed.reset();
     draw_matrix(ui, g.whole(), {signed_places_of(o.values, reach), signed_colormap(ui.colors->dark), true});
     write_values(s, g, o, reach);
     answer_origins(s, g, o);
-    name_parts(s, g, o, slant);
-    name_axes(ui, g, area.x, "query", "key");
+    name_parts(s, g, o);
     const float top = g.view.bottom() + size::line + gap::small;
     draw_origins_foot(s, {g.view.x, top, area.right() - g.view.x, area.bottom() - top}, o, reach);
 }

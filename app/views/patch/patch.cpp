@@ -66,16 +66,17 @@ Matrix shown_patches(const Scene& s, const PatchMap& m) {
 void name_places(Scene& s, const Grid& g, const PatchMap& m, float slant) {
     Ui& ui = s.ui;
     const auto pointed = s.of<PatchState>().pointed;
-    TokenAxis rows{g, [&](int i) { return patch_row_name(s, m, i); }};
+    TokenAxis rows{[&](int i) { return patch_row_name(s, m, i); }};
     rows.room = kPatchNames;
     rows.font = kCaption;
     rows.ink = [&](int) { return ui.colors->t3; };
     rows.lit = pointed ? pointed->first : -1;
-    rows.draw_rows(ui);
-    TokenAxis columns{g, [&](int i) { return patch_column_name(s, m, 0, i); }};
-    columns.slanted = slant > 0;
+    rows.draw_rows(ui, g);
+    TokenAxis columns{[&](int i) { return patch_column_name(s, m, 0, i); }};
+    columns.lean = slant > 0 ? Lean::slanted : Lean::level;
+    columns.room = 120;
     columns.lit = pointed ? pointed->second : -1;
-    columns.draw_columns(ui);
+    columns.draw_columns(ui, g);
 }
 
 /// Cells whose patch is in force.
@@ -107,12 +108,14 @@ void answer_patch_map(Scene& s, const Grid& g, const PatchMap& m) {
 
 void draw_patch_foot(Scene& s, Rect foot, const PatchMap& m, float reach) {
     Ui& ui = s.ui;
-    const Rect bar{foot.x, foot.y + gap::medium, std::min(foot.w, kPatchBarLong), kPatchBar};
+    const Rect at{foot.x, foot.y + gap::medium, std::min(foot.w, kPatchBarLong), kPatchBar};
     std::optional<float> marked;
-    if (const auto at = s.of<PatchState>().pointed)
-        marked = 0.5f + 0.5f * patch_shown(s, m, at->first, at->second) / reach;
-    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, 2, true, marked});
-    const Rect note{foot.x, bar.bottom() + kPatchNoteAt, foot.w, size::row};
+    if (const auto on = s.of<PatchState>().pointed)
+        marked = 0.5f + 0.5f * patch_shown(s, m, on->first, on->second) / reach;
+    ColorBar bar = range_bar(signed_colormap(ui.colors->dark), double(reach), true);
+    bar.marked = marked;
+    draw_color_bar(ui, bar, at);
+    const Rect note{foot.x, at.bottom() + kPatchNoteAt, foot.w, size::row};
     const std::string what = "0: " + patch_metric(s, m) + " as without patching; 1: as in the clean run.";
     const std::string press = ui.on_page() ? "" : " Press a cell to put its patch in force.";
     caption(ui, note,
@@ -125,8 +128,8 @@ void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
     std::vector<std::string> names;
     for (int i = 0; i < narrow<int>(m.values.cols()); ++i) names.push_back(patch_column_name(s, m, 0, i));
     const float widest = widest_of(ui, kCaptionMono, names, 120),
-                slant = m.by_head() ? 0 : slanted_names(widest);
-    const Grid g = patch_grid(area, m, std::max(kPlainNames, slant));
+                slant = m.by_head() ? 0 : names_height(Lean::slanted, widest);
+    const Grid g = patch_grid(area, m, std::max(24.0f, slant));
     const Matrix shown = shown_patches(s, m);
     const float reach = patch_reach(shown);
     draw_matrix(ui, g.whole(), {signed_places_of(shown, reach), signed_colormap(ui.colors->dark), true});

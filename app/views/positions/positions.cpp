@@ -44,22 +44,21 @@ constexpr float kPositionNames = 52, kMapHead = 48, kMapFoot = 110, kRangeHigh =
 
 /// What stands along both sides, and the numbers of rows and columns.
 void draw_axes(Ui& ui, const Grid& g, const Map& m) {
-    Rect above{g.view.x, g.view.y - kMapHead, g.view.w, kPlainNames};
+    Rect above{g.view.x, g.view.y - kMapHead, g.view.w, 24.0f};
     caption(ui, above, m.columns + " →");
     caption(ui, {g.view.x - kPositionNames, above.bottom(), kPositionNames, above.h - gap::tight},
             m.rows + " ↓");
-    TokenAxis rows{g, m.row_name}, columns{g, m.column_name};
+    TokenAxis rows{m.row_name}, columns{m.column_name};
     rows.room = kPositionNames;
     rows.ink = columns.ink = [&](int) { return ui.colors->t2; };
-    rows.draw_rows(ui);
-    columns.apart = 36;
-    columns.draw_columns(ui);
+    rows.draw_rows(ui, g);
+    columns.draw_columns(ui, g);
 }
 
 void draw_range(Ui& ui, Rect line, float reach, float largest) {
     const Rect bar = band(take_left(line, std::min(line.w, kRangeLength), gap::medium), kRangeHigh);
     const int digits = reach < 1 ? 3 : reach < 100 ? 2 : 0;
-    draw_range_bar(ui, {bar, signed_colormap(ui.colors->dark), reach, digits, true});
+    draw_color_bar(ui, range_bar(signed_colormap(ui.colors->dark), double(reach), true), bar);
     const std::string beyond = "1 % of values exceed this, up to " + number(largest, digits);
     if (largest > reach * 1.001f && ui.text.width(kCaption, beyond) <= line.w) caption(ui, line, beyond);
 }

@@ -101,10 +101,8 @@ void draw_legend(Scene& s, Rect line, int query) {
     const HeadPicture& p = *s.answer->picture;
     const float largest = row_shades(s, query).brightest(p.largest_of_row(query));
     Rect bar = take_right(line, std::min(kLegendBar, line.w / 3), gap::large);
-    draw_range_bar(ui, {{bar.x, line.middle_y() - gap::medium, bar.w, gap::medium},
-                        colormap(s.session.preferences.colormap, ui.colors->dark),
-                        largest,
-                        largest < 0.1f ? 4 : 3});
+    draw_color_bar(ui, range_bar(colormap(s.session.preferences.colormap, ui.colors->dark), double(largest)),
+                   {bar.x, line.middle_y() - gap::medium, bar.w, gap::medium});
     const auto cell = s.session.selection.hovered.cell;
     std::string pointed;
     if (cell && s.holds(*cell) && p.at(cell->first, cell->second) >= 0)
