@@ -80,6 +80,13 @@ Matrix signed_places_of(const Matrix& values, float largest) {
         [per](float v) { return std::isnan(v) ? v : 0.5f + 0.5f * std::clamp(v * per, -1.0f, 1.0f); });
 }
 
+float largest_size(const Matrix& values) {
+    float out = 1e-6f;
+    for (Index i = 0; i < values.size(); ++i)
+        if (const float size = std::abs(values.data()[i]); size > out) out = size;  // not so of NaN
+    return out;
+}
+
 float cell_gap(const Ui& ui, float width, float height) {
     return std::min(width, height) >= kRoomy ? ui.line() : 0;
 }

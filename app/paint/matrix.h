@@ -19,6 +19,9 @@ struct MatrixCells {
 Matrix places_of(const Matrix& values, float largest);
 Matrix signed_places_of(const Matrix& values, float largest);
 
+/// The largest size of a value that is a number; a little more than 0 where there is none.
+float largest_size(const Matrix& values);
+
 /// Draws the cells over a rectangle.
 void draw_matrix(Ui& ui, Rect r, MatrixCells cells);
 

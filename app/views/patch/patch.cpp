@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "paint/matrix.h"
-#include "parts/map_parts.h"
+#include "parts/matrix_view.h"
 #include "parts/metric.h"
-#include "parts/token_axis.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kPatchNames = 84, kPatchBar = 10, kPatchBarLong = 240, kPatchFoot = 76, kPatchNoteAt = 26;
+constexpr float kPatchNames = 84;
 
 bool clean_is_other(const Session& s) { return s.document.comparison.what == Compared::sentences; }
 
@@ -37,46 +35,12 @@ std::string missing_runs(const Scene& s) {
     }
 }
 
-/// How the cells lie in the room, and what stands around them.
-Grid patch_grid(Rect area, const PatchMap& m, float names) {
-    constexpr float kWidest = 64, kHighest = 64;
-    take_left(area, kPatchNames);
-    take_top(area, names);
-    take_bottom(area, kPatchFoot);
-    const auto rows = narrow<int>(m.values.rows()), columns = narrow<int>(m.values.cols());
-    return grid_at(area.min(), rows, columns, std::min(area.w / float(columns), kWidest),
-                   std::min(area.h / float(rows), kHighest));
-}
-
-float patch_reach(const Matrix& shown) {
-    float out = 1;
-    for (Index i = 0; i < shown.size(); ++i)
-        if (const float v = std::abs(shown.data()[i]); v > out) out = v;
-    return out;
-}
-
 Matrix shown_patches(const Scene& s, const PatchMap& m) {
     Matrix out = m.values;
     for (int row = 0; row < isize(m.blocks); ++row)
         for (int column = 0; column < narrow<int>(out.cols()); ++column)
             out(row, column) = patch_shown(s, m, row, column);
     return out;
-}
-
-void name_places(Scene& s, const Grid& g, const PatchMap& m, float slant) {
-    Ui& ui = s.ui;
-    const auto pointed = s.of<PatchState>().pointed;
-    TokenAxis rows{[&](int i) { return patch_row_name(s, m, i); }};
-    rows.room = kPatchNames;
-    rows.font = kCaption;
-    rows.ink = [&](int) { return ui.colors->t3; };
-    rows.lit = pointed ? pointed->first : -1;
-    rows.draw_rows(ui, g);
-    TokenAxis columns{[&](int i) { return patch_column_name(s, m, 0, i); }};
-    columns.lean = slant > 0 ? Lean::slanted : Lean::level;
-    columns.room = 120;
-    columns.lit = pointed ? pointed->second : -1;
-    columns.draw_columns(ui, g);
 }
 
 /// Cells whose patch is in force.
@@ -89,54 +53,42 @@ void frame_in_force(Scene& s, const Grid& g, const PatchMap& m) {
                 s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->accent, 2);
 }
 
-void answer_patch_map(Scene& s, const Grid& g, const PatchMap& m) {
-    auto& pointed = s.of<PatchState>().pointed;
-    const Hit hit = s.ui.hit("patch/map", g.view);
-    if (!s.ui.on_page()) pointed.reset();
-    if (!hit.hovered) return;
-    const auto [row, column] = g.at(hit.mouse);
+std::string patch_tip(const Scene& s, const PatchMap& m, int row, int column) {
     const float value = patch_shown(s, m, row, column);
-    if (std::isnan(value)) return;
-    pointed = std::pair{row, column};
-    s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->hover, 2);
+    if (std::isnan(value)) return "";
     const bool coarse = std::isnan(m.values(row, column)) || s.of<PatchState>().estimates;
-    tell_at_pointer(s, "patch/cell", hit,
-                    patch_row_name(s, m, row) + ", " + patch_column_name(s, m, row, column) + ": " +
-                        (coarse ? "about " : "") + number(value, 3));
-    if (hit.clicked) s.change(patch_change(s, m, row, column));
+    return patch_row_name(s, m, row) + ", " + patch_column_name(s, m, row, column) + ": " +
+           (coarse ? "about " : "") + number(value, 3);
 }
 
-void draw_patch_foot(Scene& s, Rect foot, const PatchMap& m, float reach) {
-    Ui& ui = s.ui;
-    const Rect at{foot.x, foot.y + gap::medium, std::min(foot.w, kPatchBarLong), kPatchBar};
-    std::optional<float> marked;
-    if (const auto on = s.of<PatchState>().pointed)
-        marked = 0.5f + 0.5f * patch_shown(s, m, on->first, on->second) / reach;
-    ColorBar bar = range_bar(signed_colormap(ui.colors->dark), double(reach), true);
-    bar.marked = marked;
-    draw_color_bar(ui, bar, at);
-    const Rect note{foot.x, at.bottom() + kPatchNoteAt, foot.w, size::row};
+MatrixView patch_matrix(const Scene& s, const PatchMap& m) {
+    const Colormap& colors = signed_colormap(s.ui.colors->dark);
+    const Matrix shown = shown_patches(s, m);
+    const float reach = std::max(1.0f, largest_size(shown));
     const std::string what = "0: " + patch_metric(s, m) + " as without patching; 1: as in the clean run.";
-    const std::string press = ui.on_page() ? "" : " Press a cell to put its patch in force.";
-    caption(ui, note,
-            first_that_fits(ui, kCaption,
-                            {what + press, what, "0: as without patching; 1: as in the clean run."}, note.w));
+    const std::string press = s.ui.on_page() ? "" : " Press a cell to put its patch in force.";
+    MatrixView out{.path = "patch/map",
+                   .cells = {signed_places_of(shown, reach), colors, true},
+                   .rows = {[&](int i) { return patch_row_name(s, m, i); }},
+                   .columns = {[&](int i) { return patch_column_name(s, m, 0, i); }},
+                   .bar = range_bar(colors, double(reach), true),
+                   .note = {what + press, what, "0: as without patching; 1: as in the clean run."},
+                   .tip = [&](int row, int column) { return patch_tip(s, m, row, column); },
+                   .inspected = true};
+    out.rows.room = kPatchNames;
+    out.rows.font = kCaption;
+    out.rows.ink = [&](int) { return s.ui.colors->t3; };
+    return out;
 }
 
 void draw_patch_map(Scene& s, Rect area, const PatchMap& m) {
-    Ui& ui = s.ui;
-    std::vector<std::string> names;
-    for (int i = 0; i < narrow<int>(m.values.cols()); ++i) names.push_back(patch_column_name(s, m, 0, i));
-    const float widest = widest_of(ui, kCaptionMono, names, 120),
-                slant = m.by_head() ? 0 : names_height(Lean::slanted, widest);
-    const Grid g = patch_grid(area, m, std::max(24.0f, slant));
-    const Matrix shown = shown_patches(s, m);
-    const float reach = patch_reach(shown);
-    draw_matrix(ui, g.whole(), {signed_places_of(shown, reach), signed_colormap(ui.colors->dark), true});
-    answer_patch_map(s, g, m);
-    frame_in_force(s, g, m);
-    name_places(s, g, m, slant);
-    draw_patch_foot(s, {g.view.x, g.view.bottom(), area.right() - g.view.x, kPatchFoot}, m, reach);
+    MatrixView view = patch_matrix(s, m);
+    const MatrixLayout l = arrange_matrix(s.ui, area, view);
+    const MatrixAnswer answer = answer_matrix(s, l, view);
+    if (!s.ui.on_page()) s.of<PatchState>().pointed = answer.hovered;
+    if (answer.pressed) s.change(patch_change(s, m, answer.hovered->first, answer.hovered->second));
+    draw_matrix_view(s, l, view);
+    frame_in_force(s, l.grid, m);
 }
 
 }  // namespace

@@ -1,0 +1,147 @@
+#include "parts/matrix_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "parts/controls.h"
+
+namespace headlight {
+
+namespace {
+
+constexpr float kNumberedWide = 42, kNumberedHigh = 15, kNoteHigh = 20, kLeastOfCell = 1e-3f;
+
+/// How high what stands under the cells is.
+struct Foot {
+    float bar = 0, note = 0;
+    float whole() const { return bar + note; }
+};
+
+Foot foot_of(Ui& ui, const MatrixView& m, float wide) {
+    Foot out;
+    if (m.bar.colors && !m.upright) out.bar = kLevelBarRoom;
+    if (m.note.size() == 1) out.note = gap::tight + ui.text.wrapped_height(wide, kCaption, m.note[0]);
+    if (m.note.size() > 1) out.note = gap::tight + kNoteHigh;
+    return out;
+}
+
+/// The cells in what is left of the room when the names stand so.
+MatrixLayout arranged(Ui& ui, Rect room, const MatrixView& m, Lean lean, float widest) {
+    const auto rows = narrow<int>(m.cells.places.rows()), columns = narrow<int>(m.cells.places.cols());
+    MatrixLayout out;
+    out.lean = lean;
+    out.names = names_height(lean, widest, m.columns.number != nullptr);
+    take_top(room, room_above(ui, m.rows, m.columns, out.names));
+    if (lean == Lean::slanted) take_right(room, std::max(0.0f, out.names - kPlainNames - m.right));
+    const auto whole = [&](float cell) {
+        return cell >= 4 ? ui.whole(cell) : cell;  // smaller ones would lose too much to rounding
+    };
+    const auto side = [](float all, int count, float max) {
+        return std::clamp(all / float(std::max(1, count)), kLeastOfCell, max);
+    };
+    float w = side(room.w, columns, m.max_w), h = side(room.h, rows, m.max_h);
+    if (m.ratio > 0) {
+        w = std::min(w, m.ratio * h);
+        h = std::min(w, h);
+    }
+    w = whole(w);
+    h = whole(h);
+    out.grid = grid_at(room.min(), rows, columns, w, h);
+    return out;
+}
+
+void write_numbers(Ui& ui, const Grid& g, const MatrixView& m) {
+    if (!m.number || g.w < kNumberedWide || g.h < kNumberedHigh) return;
+    for (int r = 0; r < g.rows; ++r)
+        for (int c = 0; c < g.columns && g.touches_row(r); ++c)
+            if (const float place = m.cells.places(r, c); place >= 0)
+                write(ui, g.cell(r, c), kCaptionMono, ink_on(color_at(m.cells.colors, place)), m.number(r, c),
+                      Flush::center);
+}
+
+void draw_names(Ui& ui, const MatrixLayout& l, const MatrixView& m) {
+    TokenAxis rows = m.rows, columns = m.columns;
+    if (m.marked) std::tie(rows.lit, columns.lit) = *m.marked;
+    columns.lean = l.lean;
+    columns.lit_ink = ui.colors->t1;
+    columns.lit_back = ui.colors->bg3;
+    if (rows.name) rows.draw_rows(ui, l.grid);
+    if (columns.name) columns.draw_columns(ui, l.grid);
+    name_axes(ui, l.grid, rows, columns, l.names);
+}
+
+void draw_foot(Ui& ui, const MatrixLayout& l, const MatrixView& m) {
+    if (m.bar.colors) {
+        ColorBar bar = m.bar;
+        if (m.marked)
+            if (const float place = m.cells.places(m.marked->first, m.marked->second); place >= 0)
+                bar.marked = place;
+        draw_color_bar(ui, bar, l.bar);
+    }
+    if (m.note.size() == 1) caption_lines(ui, l.note, m.note[0]);
+    if (m.note.size() > 1) caption(ui, l.note, first_that_fits(ui, kCaption, m.note, l.note.w));
+}
+
+}  // namespace
+
+MatrixLayout arrange_matrix(Ui& ui, Rect area, const MatrixView& m) {
+    Rect room = area;
+    if (m.rows.room > 0) take_left(room, m.rows.room, gap::tight);
+    const float wide = room.w, right = room.right();
+    const Foot foot = foot_of(ui, m, wide);
+    take_right(room, m.right + (m.bar.colors && m.upright ? gap::section + kUprightBarRoom : 0));
+    take_bottom(room, m.below + foot.whole());
+    const bool level = m.level || !m.columns.name;
+    const float widest = level ? 0 : m.columns.widest(ui, narrow<int>(m.cells.places.cols()));
+    MatrixLayout out;
+    for (const Lean lean : {Lean::level, Lean::slanted, Lean::upright}) {
+        out = arranged(ui, room, m, lean, widest);
+        if (level || lean >= lean_of(widest, out.grid.w)) break;
+    }
+    Grid under = out.grid;
+    under.view.h += m.below;
+    out.bar = m.upright ? upright_bar(out.grid, m.right) : level_bar(under, right);
+    const float over = m.upright ? std::max(under.view.bottom(), out.bar.bottom()) + gap::tight
+                                 : under.view.bottom() + foot.bar;
+    out.note = {out.grid.view.x, over + gap::tight, wide, std::max(0.0f, foot.note - gap::tight)};
+    return out;
+}
+
+MatrixAnswer answer_matrix(Scene& s, const MatrixLayout& l, MatrixView& m) {
+    const Hit hit = s.ui.hit(m.path, l.grid.view);
+    if (!hit.hovered || m.cells.places.size() == 0) return {};
+    const std::pair cell = l.grid.at(hit.mouse);
+    const std::string tip = m.tip ? m.tip(cell.first, cell.second) : "";
+    if (m.tip && tip.empty()) return {};
+    if (m.inspected)
+        tell_at_pointer(s, m.path, hit, tip);
+    else if (m.tip)
+        s.ui.tooltip(m.path, hit, tip);
+    m.marked = cell;
+    m.hovered = true;
+    return {cell, hit.clicked};
+}
+
+void draw_matrix_mark(Scene& s, const Grid& g, std::pair<int, int> cell, bool hovered) {
+    const Theme& c = *s.ui.colors;
+    const ImU32 row = hovered ? c.hover : c.accent, column = hovered ? c.hover : c.t2;
+    draw_crosshair(s.ui, {g.view, g.cell(cell.first, cell.second), row, column, row});
+}
+
+void draw_matrix_view(Scene& s, const MatrixLayout& l, const MatrixView& m) {
+    Ui& ui = s.ui;
+    const Grid& g = l.grid;
+    const bool scrolls = g.h * float(g.rows) > g.view.h + 1 || g.w * float(g.columns) > g.view.w + 1;
+    if (scrolls) ui.clip(g.view);
+    draw_matrix(ui, g.whole(), m.cells);
+    write_numbers(ui, g, m);
+    if (scrolls) ui.unclip();
+    if (scrolls) ui.clip(inset(g.view, -3, -3));
+    if (m.marked && m.marked->first < g.rows && m.marked->second < g.columns)
+        draw_matrix_mark(s, g, *m.marked, m.hovered);
+    if (scrolls) ui.unclip();
+    draw_names(ui, l, m);
+    draw_foot(ui, l, m);
+}
+
+}  // namespace headlight
