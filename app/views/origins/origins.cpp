@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "paint/matrix.h"
-#include "parts/map_parts.h"
-#include "parts/token_axis.h"
+#include "parts/matrix_view.h"
 #include "session/commands/command_rows.h"
 #include "session/commands/commands.h"
 #include "views/views.h"
@@ -14,8 +12,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kOriginNames = 96, kTotals = 60, kOriginsFoot = 96, kOriginsBar = 10, kOriginsBarLong = 240,
-                kNoteAt = 26, kMaxCell = 56;
+constexpr float kOriginNames = 96, kTotals = 60, kMaxCell = 56;
 constexpr int kMaxListed = 64;  // tokens that a list names
 
 /// What is asked: the shown cell of the shown head.
@@ -56,46 +53,13 @@ void draw_origins_toolbar(Scene& s, Rect& rest) {
         count = kOriginCounts[i];
 }
 
-Grid origins_grid(Rect area, const ScoreOrigins& o, float above) {
-    take_left(area, kOriginNames, gap::tight);
-    take_top(area, above + gap::medium);
-    take_right(area, kTotals);
-    take_bottom(area, kOriginsFoot);
-    const int rows = isize(o.queries), columns = isize(o.keys);
-    return grid_at(area.min(), rows, columns, std::min(area.w / float(columns), kMaxCell),
-                   std::min(area.h / float(rows), kMaxCell * 0.75f));
-}
-
-void name_parts(Scene& s, const Grid& g, const ScoreOrigins& o) {
-    Ui& ui = s.ui;
-    const ModelConfig& c = s.model()->config;
-    const auto pointed = s.of<OriginsState>().pointed;
-    TokenAxis rows{[&](int i) { return stream_part_name(c, o.queries[i]); }};
-    rows.room = kOriginNames;
-    rows.lit = pointed ? pointed->first : -1;
-    rows.draw_rows(ui, g);
-    TokenAxis columns{[&](int i) { return stream_part_name(c, o.keys[i]); }};
-    columns.lean = Lean::slanted;
-    columns.room = 120;
-    columns.lit = pointed ? pointed->second : -1;
-    columns.draw_columns(ui, g);
-    rows.title = "query";
-    columns.title = "key";
-    name_axes(ui, g, rows, columns, 0);
-}
-
-/// What each row and each column comes to, and the numbers in cells that have room for them.
-void write_values(Scene& s, const Grid& g, const ScoreOrigins& o, float reach) {
+/// What each row and each column comes to.
+void write_totals(Ui& ui, const Grid& g, const ScoreOrigins& o) {
     constexpr float kWide = 42, kHigh = 15;
-    Ui& ui = s.ui;
     for (int r = 0; r < g.rows && g.h >= kHigh; ++r) {
         const Rect row = g.row(r);
         write(ui, {row.right() + gap::small, row.y, kTotals - gap::small, row.h}, kCaptionMono, ui.colors->t2,
               signed_number(o.values.row(r).sum(), 2));
-        for (int k = 0; k < g.columns && g.w >= kWide; ++k)
-            if (const float v = o.values(r, k); std::abs(v) >= 0.005f)
-                write(ui, g.cell(r, k), kCaptionMono, ink_on(signed_color(ui.colors->dark, v / reach)),
-                      number(v, 2), Flush::center);
     }
     for (int k = 0; k < g.columns && g.w >= kWide; ++k)
         write(ui, {g.x(k), g.view.bottom() + gap::tight, g.w, size::line}, kCaptionMono, ui.colors->t2,
@@ -109,56 +73,52 @@ const StreamPart* head_of(const ScoreOrigins& o, std::pair<int, int> cell) {
     return nullptr;
 }
 
-void answer_origins(Scene& s, const Grid& g, const ScoreOrigins& o) {
-    auto& pointed = s.of<OriginsState>().pointed;
-    const Hit hit = s.ui.hit("origins/map", g.view);
-    if (!hit.hovered) return;
-    pointed = g.at(hit.mouse);
-    const auto [row, column] = *pointed;
-    s.ui.frame(inset(g.cell(row, column), -1, -1), s.ui.colors->hover, 2);
-    const StreamPart* head = head_of(o, *pointed);
-    const ModelConfig& c = s.model()->config;
-    std::string text = origin_pair_name(s, o, row, column) + ": " + signed_number(o.values(row, column), 3);
-    if (head) text += ". Press to see head " + head_name(c, head->block, head->head) + ".";
-    s.ui.tooltip("origins/map", hit, text);
-    if (!hit.clicked || !head) return;
-    s.select(head->block, head->head);
-    s.send("view head");
+std::string origins_tip(const Scene& s, const ScoreOrigins& o, int row, int column) {
+    const StreamPart* head = head_of(o, {row, column});
+    const std::string text =
+        origin_pair_name(s, o, row, column) + ": " + signed_number(o.values(row, column), 3);
+    return head ? text + ". Press to see head " + head_name(s.model()->config, head->block, head->head) + "."
+                : text;
 }
 
-void draw_origins_foot(Scene& s, Rect foot, const ScoreOrigins& o, float reach) {
-    Ui& ui = s.ui;
-    const Rect at{foot.x, foot.y, std::min(foot.w, kOriginsBarLong), kOriginsBar};
-    std::optional<float> marked;
-    if (const auto on = s.of<OriginsState>().pointed)
-        marked = 0.5f + 0.5f * o.values(on->first, on->second) / reach;
-    ColorBar bar = range_bar(signed_colormap(ui.colors->dark), double(reach), true);
-    bar.marked = marked;
-    draw_color_bar(ui, bar, at);
-    caption(ui, {foot.x, at.bottom() + kNoteAt, foot.w, size::row},
-            first_that_fits(ui, kCaption,
-                            {"Each cell: what this part of the query and that part of the key add to the "
-                             "score; all cells sum to it. Norms keep their scale of this run.",
-                             "Each cell: what two parts add to the score; all cells sum to it.",
-                             "All cells sum to the score."},
-                            foot.w));
+MatrixView origins_matrix(const Scene& s, const ScoreOrigins& o) {
+    const ModelConfig& c = s.model()->config;
+    const Colormap& colors = signed_colormap(s.ui.colors->dark);
+    const float reach = largest_size(o.values);
+    MatrixView out{.path = "origins/map",
+                   .cells = {signed_places_of(o.values, reach), colors, true},
+                   .rows = {[&](int i) { return stream_part_name(c, o.queries[i]); }, "query"},
+                   .columns = {[&](int i) { return stream_part_name(c, o.keys[i]); }, "key"},
+                   .bar = range_bar(colors, double(reach), true),
+                   .note = {"Each cell: what this part of the query and that part of the key add to the "
+                            "score; all cells sum to it. Norms keep their scale of this run.",
+                            "Each cell: what two parts add to the score; all cells sum to it.",
+                            "All cells sum to the score."},
+                   .max_w = kMaxCell,
+                   .max_h = kMaxCell * 0.75f,
+                   .right = kTotals,
+                   .below = size::line,
+                   .number =
+                       [&](int row, int column) {
+                           const float v = o.values(row, column);
+                           return std::abs(v) >= 0.005f ? number(v, 2) : std::string();
+                       },
+                   .tip = [&](int row, int column) { return origins_tip(s, o, row, column); }};
+    out.rows.room = kOriginNames;
+    return out;
 }
 
 void draw_origins_map(Scene& s, Rect area, const ScoreOrigins& o) {
-    Ui& ui = s.ui;
-    std::vector<std::string> names;
-    for (const StreamPart& part : o.keys) names.push_back(stream_part_name(s.model()->config, part));
-    const float slant = names_height(Lean::slanted, widest_of(ui, kCaptionMono, names, 120));
-    const Grid g = origins_grid(area, o, slant);
-    const float reach = std::max(o.values.cwiseAbs().maxCoeff(), 1e-6f);
-    auto& pointed = s.of<OriginsState>().pointed;
-    if (!ui.on_page()) pointed.reset();
-    draw_matrix(ui, g.whole(), {signed_places_of(o.values, reach), signed_colormap(ui.colors->dark), true});
-    write_values(s, g, o, reach);
-    answer_origins(s, g, o);
-    name_parts(s, g, o);
-    const float top = g.view.bottom() + size::line + gap::small;
-    draw_origins_foot(s, {g.view.x, top, area.right() - g.view.x, area.bottom() - top}, o, reach);
+    MatrixView view = origins_matrix(s, o);
+    const MatrixLayout l = arrange_matrix(s.ui, area, view);
+    const MatrixAnswer answer = answer_matrix(s, l, view);
+    if (!s.ui.on_page()) s.of<OriginsState>().pointed = answer.hovered;
+    draw_matrix_view(s, l, view);
+    write_totals(s.ui, l.grid, o);
+    const StreamPart* head = answer.pressed ? head_of(o, *answer.hovered) : nullptr;
+    if (!head) return;
+    s.select(head->block, head->head);
+    s.send("view head");
 }
 
 /// "red 16 → ball 4 in head 1.2".
