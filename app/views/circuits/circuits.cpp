@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "paint/matrix.h"
-#include "parts/map_parts.h"
+#include "parts/matrix_view.h"
 #include "session/commands/command_rows.h"
 #include "views/views.h"
 
@@ -50,8 +49,7 @@ std::string composed_text(const ModelConfig& c, int reader, int writer, float va
 
 namespace {
 
-constexpr float kComposedNames = 64, kCircuitsFoot = 100, kCircuitsBar = 10, kCircuitsBarLong = 240,
-                kCircuitsNoteAt = 26, kMaxHeadCell = 24;
+constexpr float kComposedNames = 64, kMaxHeadCell = 24;
 
 void choose_circuits(Scene& s, Toolbar& bar) {
     auto& state = s.of<CircuitsState>();
@@ -108,60 +106,45 @@ void draw_chosen(Scene& s, const Grid& g) {
     s.ui.frame({g.x(at), g.view.y, g.w, g.view.h}, ink, s.ui.line());
 }
 
-void answer_composition(Scene& s, const Grid& g, const Matrix& values) {
-    const ModelConfig& c = s.model()->config;
-    auto& pointed = s.of<CircuitsState>().pointed;
-    const Hit hit = s.ui.hit("circuits/map", g.view);
-    if (!s.ui.on_page()) pointed.reset();
-    if (!hit.hovered) return;
-    const auto [reader, writer] = g.at(hit.mouse);
-    if (std::isnan(values(reader, writer))) return;
-    pointed = std::pair{reader, writer};
-    s.ui.frame(inset(g.cell(reader, writer), -1, -1), s.ui.colors->hover, 2);
-    s.ui.tooltip("circuits/map", hit,
-                 composed_text(c, reader, writer, values(reader, writer)) + ". Press to choose the reader.");
-    if (!hit.clicked) return;
-    s.select(c.head_at(reader).block, c.head_at(reader).head);
-    s.leave_text();
-}
-
-void draw_composition_foot(Scene& s, Rect foot, const Composition& of, const Matrix& values, float largest) {
-    Ui& ui = s.ui;
-    const Rect at{foot.x, foot.y + gap::medium, std::min(foot.w, kCircuitsBarLong), kCircuitsBar};
-    ColorBar bar = range_bar(colormap(s.session.preferences.colormap, ui.colors->dark), double(largest));
-    if (const auto on = s.of<CircuitsState>().pointed) bar.marked = values(on->first, on->second) / largest;
-    draw_color_bar(ui, bar, at);
-    const std::string reads = kReadBy[static_cast<int>(s.of<CircuitsState>().kind)],
-                      random = number(of.random, 3);
-    ui.text.draw_wrapped(foot.x, at.bottom() + kCircuitsNoteAt, foot.w, kCaption, ui.colors->t2,
-                         "How much the " + reads +
-                             " of the head down read of what the head across writes: ‖A B‖ ÷ (‖A‖ ‖B‖); " +
-                             random + ": as matrices that know nothing of each other.");
+/// How much each head reads of what each other one writes; blocks are named by the view.
+MatrixView composition_matrix(const Scene& s, const Composition& of) {
+    const CircuitsState& state = s.of<CircuitsState>();
+    const Matrix& values = of[state.kind];
+    const Colormap& colors = colormap(s.session.preferences.colormap, s.ui.colors->dark);
+    const float largest = largest_size(values);
+    const std::string reads = kReadBy[static_cast<int>(state.kind)], random = number(of.random, 3);
+    return {.path = "circuits/map",
+            .cells = {places_of(values, largest), colors},
+            .rows = {.name = nullptr, .title = "reads", .room = kComposedNames},
+            .columns = {.name = nullptr, .title = "writes"},
+            .bar = range_bar(colors, double(largest)),
+            .note = {"How much the " + reads +
+                     " of the head down read of what the head across writes: ‖A B‖ ÷ (‖A‖ ‖B‖); " + random +
+                     ": as matrices that know nothing of each other."},
+            .max_w = kMaxHeadCell,
+            .max_h = kMaxHeadCell,
+            .ratio = 1,
+            .tip = [&s, &values](int reader, int writer) {
+                const float v = values(reader, writer);
+                return std::isnan(v) ? std::string()
+                                     : composed_text(s.model()->config, reader, writer, v) +
+                                           ". Press to choose the reader.";
+            }};
 }
 
 void draw_composition(Scene& s, Rect area, const Composition& of) {
-    Ui& ui = s.ui;
-    const Matrix& values = of[s.of<CircuitsState>().kind];
-    const int heads = narrow<int>(values.rows());
-    Rect room = area;
-    take_left(room, kComposedNames);
-    const Rect above = take_top(room, 2 * size::line + gap::tight);
-    take_bottom(room, kCircuitsFoot);
-    const float side = std::min({room.w / float(heads), room.h / float(heads), kMaxHeadCell});
-    const Grid g = grid_at(room.min(), heads, heads, side, side);
-    caption(ui, {g.view.x, above.y, g.view.w, size::line}, "writes →");
-    caption(ui, {area.x, above.y, kComposedNames - gap::small, size::line}, "reads ↓", Flush::right);
-    float largest = 1e-6f;
-    for (Index i = 0; i < values.size(); ++i)
-        if (const float v = values.data()[i]; v > largest) largest = v;
-    ui.fill(g.view, ui.colors->bg0);
-    draw_matrix(ui, g.whole(),
-                {places_of(values, largest), colormap(s.session.preferences.colormap, ui.colors->dark)});
-    name_blocks(s, g);
-    draw_chosen(s, g);
-    answer_composition(s, g, values);
-    draw_composition_foot(s, {g.view.x, g.view.bottom(), area.right() - g.view.x, kCircuitsFoot}, of, values,
-                          largest);
+    MatrixView view = composition_matrix(s, of);
+    const MatrixLayout l = arrange_matrix(s.ui, area, view);
+    const MatrixAnswer answer = answer_matrix(s, l, view);
+    if (!s.ui.on_page()) s.of<CircuitsState>().pointed = answer.hovered;
+    s.ui.fill(l.grid.view, s.ui.colors->bg0);
+    draw_matrix_view(s, l, view);
+    name_blocks(s, l.grid);
+    draw_chosen(s, l.grid);
+    if (!answer.pressed) return;
+    const AttentionHead reader = s.model()->config.head_at(answer.hovered->first);
+    s.select(reader.block, reader.head);
+    s.leave_text();
 }
 
 /// The job that composes the open model's heads, or null.
