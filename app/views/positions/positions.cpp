@@ -7,11 +7,8 @@
 #include <cmath>
 
 #include "base/cast.h"
-#include "paint/matrix.h"
 #include "parts/controls.h"
-#include "parts/map_parts.h"
-#include "parts/token_axis.h"
-#include "views/positions/positions.h"
+#include "parts/matrix_view.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -29,69 +26,36 @@ float reach_of(const Matrix& values) {
     return std::max(*at, 1e-6f);
 }
 
-/// A map of signed values with its labels, range and caption; answers to the mouse.
-struct Map {
-    const char* path;
-    const Matrix& values;
-    std::string rows, columns, caption;
-    std::function<std::string(int)> row_name, column_name;
-    std::function<std::string(int, int)> tip;
-    std::optional<std::pair<int, int>> pointed = std::nullopt;
-};
+constexpr float kPositionNames = 52;
 
-constexpr float kPositionNames = 52, kMapHead = 48, kMapFoot = 110, kRangeHigh = 10, kRangeLength = 240,
-                kCaptionAt = 48;
-
-/// What stands along both sides, and the numbers of rows and columns.
-void draw_axes(Ui& ui, const Grid& g, const Map& m) {
-    Rect above{g.view.x, g.view.y - kMapHead, g.view.w, 24.0f};
-    caption(ui, above, m.columns + " →");
-    caption(ui, {g.view.x - kPositionNames, above.bottom(), kPositionNames, above.h - gap::tight},
-            m.rows + " ↓");
-    TokenAxis rows{m.row_name}, columns{m.column_name};
-    rows.room = kPositionNames;
-    rows.ink = columns.ink = [&](int) { return ui.colors->t2; };
-    rows.draw_rows(ui, g);
-    columns.draw_columns(ui, g);
+/// Signed values up to what all but one in a hundred lie within.
+MatrixView signed_matrix(const Scene& s, const char* path, const Matrix& values, const std::string& note) {
+    constexpr float kLargest = 28;
+    const Colormap& colors = signed_colormap(s.ui.colors->dark);
+    const float reach = reach_of(values), largest = largest_size(values);
+    MatrixView out{.path = path,
+                   .cells = {signed_places_of(values, reach), colors, true},
+                   .rows = {index_name},
+                   .columns = {index_name},
+                   .bar = range_bar(colors, double(reach), true),
+                   .note = {note},
+                   .max_w = kLargest,
+                   .max_h = kLargest,
+                   .level = true};
+    if (largest > reach * 1.001f)
+        out.note[0] +=
+            " 1 % of values exceed this range, up to " + number(largest, largest < 1 ? 3 : 2) + ".";
+    out.rows.room = kPositionNames;
+    out.rows.ink = out.columns.ink = [&s](int) { return s.ui.colors->t2; };
+    return out;
 }
 
-void draw_range(Ui& ui, Rect line, float reach, float largest) {
-    const Rect bar = band(take_left(line, std::min(line.w, kRangeLength), gap::medium), kRangeHigh);
-    const int digits = reach < 1 ? 3 : reach < 100 ? 2 : 0;
-    draw_color_bar(ui, range_bar(signed_colormap(ui.colors->dark), double(reach), true), bar);
-    const std::string beyond = "1 % of values exceed this, up to " + number(largest, digits);
-    if (largest > reach * 1.001f && ui.text.width(kCaption, beyond) <= line.w) caption(ui, line, beyond);
-}
-
-Grid arrange(Rect area, const Map& m, bool square) {
-    constexpr float kLargest = 28, kHighest = 56;
-    take_left(area, kPositionNames, gap::tight);
-    take_top(area, kMapHead);
-    take_bottom(area, kMapFoot);
-    const auto rows = narrow<int>(m.values.rows()), columns = narrow<int>(m.values.cols());
-    const float w = area.w / float(columns), h = area.h / float(rows), side = std::min({w, h, kLargest});
-    return square ? grid_at(area.min(), rows, columns, side, side)
-                  : grid_at(area.min(), rows, columns, w, std::min(h, kHighest));
-}
-
-void draw_map(Scene& s, Rect area, Map& m, bool square) {
-    Ui& ui = s.ui;
-    const Grid g = arrange(area, m, square);
-    const float reach = reach_of(m.values);
-    draw_matrix(ui, g.whole(), {signed_places_of(m.values, reach), signed_colormap(ui.colors->dark), true});
-    draw_axes(ui, g, m);
-    float largest = 0;
-    for (Index i = 0; i < m.values.size(); ++i)
-        if (const float v = std::abs(m.values.data()[i]); v > largest) largest = v;
-    const Rect below{g.view.x, g.view.bottom() + 14, g.view.w, kRangeHigh};
-    draw_range(ui, below, reach, largest);
-    const Hit hit = ui.hit(m.path, g.view);
-    if (hit.hovered) {
-        m.pointed = g.at(hit.mouse);
-        ui.frame(inset(g.cell(m.pointed->first, m.pointed->second), -1, -1), ui.colors->hover, 2);
-        ui.tooltip(m.path, hit, m.tip(m.pointed->first, m.pointed->second));
-    }
-    ui.text.draw_wrapped(area.x, g.view.bottom() + kCaptionAt, area.w, kCaption, ui.colors->t2, m.caption);
+/// Draws it, and returns the cell under the mouse.
+std::optional<std::pair<int, int>> draw_map(Scene& s, Rect area, MatrixView& view) {
+    const MatrixLayout l = arrange_matrix(s.ui, area, view);
+    const MatrixAnswer answer = answer_matrix(s, l, view);
+    draw_matrix_view(s, l, view);
+    return answer.hovered;
 }
 
 /// What the table shows.
@@ -178,51 +142,47 @@ void draw_positions_toolbar(Scene& s, Rect& rest, const PositionsRow& row) {
         s.select(s.session.selection.block, h);
 }
 
-Map table_map(const ModelConfig& c, const Positions& p) {
-    if (p.by_distance())
-        return {"positions/table",
-                p.table,
-                "head",
-                "key − query",
-                explained_table(c, p),
-                index_name,
-                [&p](int j) { return number(p.distances[j], 0); },
-                [&p](int i, int j) {
-                    const std::string bucket =
-                        p.buckets.empty() ? "" : ", bucket " + std::to_string(p.buckets[j]);
-                    return "Head " + std::to_string(i) + ", key − query = " + number(p.distances[j], 0) +
-                           bucket + ": " + signed_number(p.table(i, j), 3);
-                }};
-    const char* column = positions_row(p.scheme).column;
-    return {"positions/table",
-            p.table,
-            "pos.",
-            column,
-            explained_table(c, p),
-            index_name,
-            [&p](int j) { return std::to_string(p.components[j]); },
-            [&p, column](int i, int j) {
-                return "Position " + std::to_string(i) + ", " + column + " " +
-                       std::to_string(p.components[j]) + ": " + number(p.table(i, j), 4);
-            }};
+MatrixView table_matrix(const Scene& s, const Positions& p) {
+    const std::string column = positions_row(p.scheme).column;
+    MatrixView out = signed_matrix(s, "positions/table", p.table, explained_table(s.model()->config, p));
+    out.max_w = 1e9f;
+    out.max_h = 56;
+    if (p.by_distance()) {
+        out.rows.title = "head";
+        out.columns.title = "key − query";
+        out.columns.name = [&p](int j) { return number(p.distances[j], 0); };
+        out.tip = [&p](int i, int j) {
+            const std::string bucket = p.buckets.empty() ? "" : ", bucket " + std::to_string(p.buckets[j]);
+            return "Head " + std::to_string(i) + ", key − query = " + number(p.distances[j], 0) + bucket +
+                   ": " + signed_number(p.table(i, j), 3);
+        };
+        return out;
+    }
+    out.rows.title = "pos.";
+    out.columns.title = column;
+    out.columns.name = [&p](int j) { return std::to_string(p.components[j]); };
+    out.tip = [&p, column](int i, int j) {
+        return "Position " + std::to_string(i) + ", " + column + " " + std::to_string(p.components[j]) +
+               ": " + number(p.table(i, j), 4);
+    };
+    return out;
 }
 
 /// What two positions have in common.
-Map square_map(const Positions& p, int head) {
+MatrixView square_matrix(const Scene& s, const Positions& p, int head) {
     const bool by_distance = p.by_distance();
-    return {"positions/square",
-            p.between,
-            by_distance ? "query" : "pos.",
-            by_distance ? "key" : "position",
-            positions_row(p.scheme).between_text(p, head),
-            index_name,
-            index_name,
-            [&p, by_distance](int i, int j) {
-                const float v = p.between(i, j);
-                return (by_distance ? "Query " : "Positions ") + std::to_string(i) +
-                       (by_distance ? ", key " : " and ") + std::to_string(j) + ": " +
-                       (std::isnan(v) ? std::string("masked") : number(v, 3));
-            }};
+    MatrixView out =
+        signed_matrix(s, "positions/square", p.between, positions_row(p.scheme).between_text(p, head));
+    out.ratio = 1;
+    out.rows.title = by_distance ? "query" : "pos.";
+    out.columns.title = by_distance ? "key" : "position";
+    out.tip = [&p, by_distance](int i, int j) {
+        const float v = p.between(i, j);
+        return (by_distance ? "Query " : "Positions ") + std::to_string(i) +
+               (by_distance ? ", key " : " and ") + std::to_string(j) + ": " +
+               (std::isnan(v) ? std::string("masked") : number(v, 3));
+    };
+    return out;
 }
 
 }  // namespace
@@ -235,7 +195,7 @@ std::vector<Question> ask_positions(const Scene& s) {
 }
 
 void draw_positions(Scene& s, Rect area) {
-    constexpr float kCurves = 170, kBetween = 48, kPad = 11;
+    constexpr float kCurves = 170, kBetween = 48, kPad = 11, kAround = 102;
     const auto* found = s.found<PositionsRequest>();
     if (!found) return;
     const Positions& p = found->answer;
@@ -253,16 +213,13 @@ void draw_positions(Scene& s, Rect area) {
         return;
     }
     const Rect curves = take_bottom(rest, std::min(kCurves, area.h * 0.22f), gap::medium);
-    const float wide = rest.w - kBetween,
-                square_room = rest.h - kMapHead - kMapFoot + kPositionNames + gap::tight;
+    const float wide = rest.w - kBetween, square_room = rest.h - kAround;
     const Rect between =
         take_right(rest, std::max(std::min(wide * 0.42f, square_room), wide * 0.34f), kBetween);
-    Map table = table_map(c, p), square = square_map(p, found->asked.head);
-    draw_map(s, rest, table, false);
-    draw_map(s, between, square, true);
-    const auto pointed = table.pointed
-                             ? std::optional(p.by_distance() ? table.pointed->first : table.pointed->second)
-                             : std::nullopt;
+    MatrixView table = table_matrix(s, p), square = square_matrix(s, p, found->asked.head);
+    const auto cell = draw_map(s, rest, table);
+    draw_map(s, between, square);
+    const auto pointed = cell ? std::optional(p.by_distance() ? cell->first : cell->second) : std::nullopt;
     draw_curves(s, {rest.x, curves.y, rest.w, curves.h}, p, pointed);
 }
 
