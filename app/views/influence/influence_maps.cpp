@@ -4,16 +4,14 @@
 
 #include "base/cast.h"
 #include "figure/colormap.h"
-#include "paint/matrix.h"
-#include "parts/map_parts.h"
-#include "parts/token_axis.h"
+#include "parts/matrix_view.h"
 #include "views/influence/influence.h"
 
 namespace headlight {
 
 namespace {
 
-constexpr float kInfluenceNames = 76, kInfluenceTitle = 22, kBetweenMaps = 28, kInfluenceFoot = 44;
+constexpr float kInfluenceNames = 76, kInfluenceTitle = 22, kBetweenMaps = 28;
 
 /// Each row as shares of its sum, as attention's rows are; not measured yet: no cell; out of reach: masked.
 Matrix row_shares_of(const Matrix& norms) {
@@ -40,35 +38,8 @@ Matrix places_of_weights(const Matrix& weights, float largest) {
     return out;
 }
 
-struct SideBySide {
-    Grid left, right;
-    float names;  // above the columns
-};
-
-SideBySide arrange_maps(Scene& s, Rect area, const std::vector<std::string>& keys, int rows) {
-    constexpr float kLargest = 40;
-    const int columns = isize(keys);
-    const float slant = names_height(Lean::slanted, widest_of(s.ui, kCaptionMono, keys, 96));
-    SideBySide out{{}, {}, slant};
-    take_top(area, kInfluenceTitle + out.names);
-    take_bottom(area, kInfluenceFoot);
-    take_left(area, kInfluenceNames);
-    const float wide = (area.w - kBetweenMaps - (columns > 1 ? out.names * 0.6f : 0)) / 2;
-    const float side = std::min({wide / float(columns), std::max(area.h, kLeastMap) / float(rows), kLargest});
-    out.left = grid_at(area.min(), rows, columns, side, side);
-    out.right = grid_at({area.x + wide + kBetweenMaps, area.y}, rows, columns, side, side);
-    return out;
-}
-
-/// The same cell in both maps, and in every other view.
-void answer_maps(Scene& s, const Grid& g, const char* path) {
-    auto& pointed = s.of<InfluenceState>().pointed;
-    const Hit hit = s.ui.hit(path, g.view);
-    if (!hit.hovered) return;
-    pointed = g.at(hit.mouse);
-    s.point_at(pointed);
-    if (hit.clicked) s.lock(pointed);
-    const auto [row, column] = *pointed;
+/// "ball 4 → Lily 0  influence 0.12  weight 0.3".
+std::string influence_tip(const Scene& s, int row, int column) {
     const auto& state = s.of<InfluenceState>();
     std::string text = token_at(s.query_labels(), row) + " → " + token_at(s.key_labels(), column);
     if (const InfluenceMapFound found = influence_map_found(s); found.map) {
@@ -81,54 +52,66 @@ void answer_maps(Scene& s, const Grid& g, const char* path) {
         text += state.beside == InfluenceBeside::head || state.beside == InfluenceBeside::layer
                     ? "  weight " + fine_number(std::max(0.0f, attention->weights(row, column)), 3)
                     : "  share " + fine_number(std::max(0.0f, attention->weights(row, column)), 3);
-    tell_at_pointer(s, path, hit, text);
+    return text;
 }
 
-struct ShownMap {
-    const Grid& grid;
-    std::string title;
-    const Matrix& weights;
-    float names;
-    bool row_names;
-    float title_end;  // the right end of the room for its title
+/// Weights of queries on keys, in one of the two maps.
+MatrixView weights_matrix(const Scene& s, const char* path, const Matrix& weights) {
+    constexpr float kLargest = 40, kLongestName = 96;
+    const Colormap& colors = colormap(s.session.preferences.colormap, s.ui.colors->dark);
+    const float largest = largest_size(weights.cwiseMax(0));
+    MatrixView out{.path = path,
+                   .cells = {places_of_weights(weights, largest), colors},
+                   .rows = {names_of(s.query_labels()), "query"},
+                   .columns = {names_of(s.key_labels()), "key"},
+                   .bar = range_bar(colors, double(largest)),
+                   .max_w = kLargest,
+                   .max_h = kLargest,
+                   .ratio = 1,
+                   .tip = [&s](int row, int column) { return influence_tip(s, row, column); },
+                   .inspected = true,
+                   .hovered = s.session.selection.hovered.cell.has_value()};
+    out.rows.room = kInfluenceNames;
+    out.columns.room = kLongestName;
+    if (const auto cell = s.shown_cell();
+        cell && cell->first < weights.rows() && cell->second < weights.cols())
+        out.marked = cell;
+    return out;
+}
+
+/// The second of the two maps has the names of the first.
+void unname_rows(MatrixView& view) {
+    view.rows.name = nullptr;
+    view.rows.room = 0;
+    view.rows.title = view.columns.title = "";
+}
+
+struct TwoMaps {
+    Rect titles, first, second;
 };
 
-void name_map(Scene& s, const ShownMap& m, const std::optional<std::pair<int, int>>& cell) {
-    Ui& ui = s.ui;
-    const float x = m.row_names ? m.grid.view.x - kInfluenceNames : m.grid.view.x;
-    write(ui, {x, m.grid.view.y - m.names - kInfluenceTitle, m.title_end - x, kInfluenceTitle}, kCaption,
-          ui.colors->t2, m.title);
-    if (m.row_names) {
-        TokenAxis rows{names_of(s.query_labels())};
-        rows.room = kInfluenceNames;
-        rows.lit = cell ? cell->first : -1;
-        rows.draw_rows(ui, m.grid);
-    }
-    TokenAxis columns{names_of(s.key_labels())};
-    columns.lean = Lean::slanted;
-    columns.lit = cell ? cell->second : -1;
-    columns.lit_ink = ui.colors->t1;
-    columns.lit_back = ui.colors->bg4;
-    columns.draw_columns(ui, m.grid);
+TwoMaps rooms_of_maps(Rect area) {
+    TwoMaps out{.titles = take_top(area, kInfluenceTitle), .first = {}, .second = {}};
+    const float names = kInfluenceNames + gap::tight;
+    take_left(area, names);
+    take_right(area, kBetweenMaps);  // where the last name leans
+    out.first = nth_column(area, 0, 2, kBetweenMaps);
+    out.second = nth_column(area, 1, 2, kBetweenMaps);
+    out.first = {out.first.x - names, area.y, out.first.w + names + kBetweenMaps, area.h};
+    out.second.w += kBetweenMaps;
+    return out;
 }
 
-void draw_shown_map(Scene& s, const ShownMap& m, const char* path,
-                    const std::optional<std::pair<int, int>>& cell) {
-    Ui& ui = s.ui;
-    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const float largest = std::max(m.weights.maxCoeff(), 1e-6f);
-    draw_matrix(ui, m.grid.whole(), {places_of_weights(m.weights, largest), map});
-    answer_maps(s, m.grid, path);
-    if (cell && cell->first < m.grid.rows && cell->second < m.grid.columns)
-        draw_crosshair(ui, {m.grid.view, m.grid.cell(cell->first, cell->second), 0, 0,
-                            s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent, 2});
-    name_map(s, m, cell);
-    std::optional<float> marked;
-    if (cell && cell->first < m.grid.rows && cell->second < m.grid.columns)
-        marked = std::clamp(m.weights(cell->first, cell->second) / largest, 0.0f, 1.0f);
-    ColorBar bar = range_bar(map, double(largest));
-    bar.marked = marked;
-    draw_color_bar(ui, bar, level_bar(m.grid, m.title_end));
+/// The same cell in both maps, and in every other view.
+void draw_one_map(Scene& s, const MatrixLayout& l, MatrixView& view, Rect title, const std::string& name) {
+    const MatrixAnswer answer = answer_matrix(s, l, view);
+    if (answer.hovered) {
+        s.of<InfluenceState>().pointed = answer.hovered;
+        s.point_at(answer.hovered);
+    }
+    if (answer.pressed) s.lock(answer.hovered);
+    write(s.ui, title, kCaption, s.ui.colors->t2, name);
+    draw_matrix_view(s, l, view);
 }
 
 /// "Frobenius norms, estimated from 8 random ±1 directions an output, standard error 4 %".
@@ -171,23 +154,25 @@ void draw_influence_maps(Scene& s, Rect area) {
         ui.text.draw_wrapped(area.x, area.y + gap::medium, area.w, kBody, ui.colors->t2, found.refusal);
         return;
     }
-    const SideBySide at = arrange_maps(s, area, s.key_labels(), s.queries());
-    if (!ui.on_page() && at.left.view.y + kLeastMap + kInfluenceFoot > area.bottom())
-        return caption(ui, area, "Too little room for the maps: enlarge the window.");
-    const auto cell = s.shown_cell();
+    const TwoMaps rooms = rooms_of_maps(area);
+    const Rect& titles = rooms.titles;
     if (found.map) {
         const Matrix norms = of_keys(found.map->norms, *s.sentence()->trace, s.block());
-        if (norms.rows() == at.left.rows)
-            draw_shown_map(s,
-                           {at.left, influence_map_name(s), row_shares_of(norms), at.names, true,
-                            at.right.view.x - gap::medium},
-                           "influence/map", cell);
+        MatrixView view = weights_matrix(s, "influence/map", row_shares_of(norms));
+        const MatrixLayout l = arrange_matrix(ui, rooms.first, view);
+        if (!ui.on_page() && l.grid.view.y + kLeastMap + kLevelBarRoom > area.bottom())
+            return caption(ui, area, "Too little room for the maps: enlarge the window.");
+        if (norms.rows() == s.queries())
+            draw_one_map(s, l, view, {titles.x, titles.y, rooms.second.x - titles.x - gap::medium, titles.h},
+                         influence_map_name(s));
     }
     const AttentionBeside* attention = attention_beside(s);
-    if (attention && attention->weights.rows() == at.right.rows)
-        draw_shown_map(
-            s, {at.right, attention_beside_name(s), attention->weights, at.names, false, area.right()},
-            "influence/attention", cell);
+    if (attention && attention->weights.rows() == s.queries()) {
+        MatrixView view = weights_matrix(s, "influence/attention", attention->weights);
+        unname_rows(view);
+        draw_one_map(s, arrange_matrix(ui, rooms.second, view), view,
+                     {rooms.second.x, titles.y, rooms.second.w, titles.h}, attention_beside_name(s));
+    }
     draw_agreement(s, foot, found, attention);
 }
 
