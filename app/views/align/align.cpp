@@ -7,38 +7,12 @@
 #include "analysis/comparison/words.h"
 #include "base/cast.h"
 #include "base/utf8.h"
-#include "paint/matrix.h"
 #include "parts/layer_heads.h"
-#include "parts/map_parts.h"
-#include "parts/token_axis.h"
 #include "views/views.h"
 
 namespace headlight {
 
 namespace {
-
-constexpr float kRight = 176, kWidest = 76, kHighest = 64, kSlantedTitle = 40, kAlignFoot = 56;
-
-AlignLayout arrange(Ui& ui, Rect area, const WordAlignment& a, int coming) {
-    AlignLayout l;
-    l.rows = isize(a.rows);
-    l.columns = isize(a.columns);
-    l.coming = coming;
-    float widest = 0;
-    for (const auto& label : a.columns)
-        widest = std::max(widest, ui.text.width(kCaptionMono, shorten_middle(label, 14)));
-    Rect room = area;
-    take_left(room, size::center_pad - gap::tight + kAlignNames, gap::tight);
-    take_right(room, kRight);
-    l.w = std::min(room.w / float(l.columns), kWidest);
-    l.lean = lean_of(widest, l.w);
-    take_top(room, kSlantedTitle + names_height(l.lean, widest, true));
-    take_bottom(room, kAlignFoot);
-    l.h = std::min(room.h / float(l.rows + coming), kHighest);
-    if (std::min(l.w, l.h) >= 4) l.w = ui.whole(l.w), l.h = ui.whole(l.h);
-    l.view = {room.x, room.y, l.w * float(l.columns), l.h * float(l.rows)};
-    return l;
-}
 
 void draw_align_toolbar(Scene& s, Toolbar bar) {
     constexpr float kRoomy = 852;
@@ -66,57 +40,43 @@ float drawn_weight(const Scene& s, const WordAlignment& a, int row, int column) 
     return a.weights(row, column);
 }
 
-void draw_cells(Scene& s, const AlignLayout& l, const WordAlignment& a) {
-    Ui& ui = s.ui;
-    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    Shades shades = shades_of(s.session.preferences.contrast, a.weights);
-    if (s.of<AlignState>().marks == AlignMarks::hard) shades.largest = shades.percentile = 1;
-    Matrix places(l.rows, l.columns);
-    for (int r = 0; r < l.rows; ++r) {
+/// Weights as places on the colors; rows that are still to come have no cells.
+Matrix places_of_words(const Scene& s, const WordAlignment& a, const Shades& shades, int coming) {
+    const int rows = isize(a.rows), columns = isize(a.columns);
+    Matrix places = Matrix::Constant(rows + coming, columns, kNoCell);
+    for (int r = 0; r < rows; ++r) {
         const float row_largest = a.weights.row(r).maxCoeff();
-        for (int c = 0; c < l.columns; ++c) {
+        for (int c = 0; c < columns; ++c) {
             const float w = drawn_weight(s, a, r, c);
             places(r, c) = w < 0 ? kMaskedCell : shades.place(w, row_largest);
         }
     }
-    draw_matrix(ui, l.view, {places, map});
-    for (int r = 0; r < l.rows && l.w >= 44 && l.h >= 18; ++r)
-        for (int c = 0; c < l.columns; ++c)
-            if (const float w = drawn_weight(s, a, r, c); w >= 0.1f)
-                write(ui, l.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))), decimals(w, 2),
-                      Flush::center);
+    return places;
 }
 
 /// A corner in the strongest cell of each row: the hard alignment.
-void mark_strongest(Scene& s, const AlignLayout& l, const WordAlignment& a) {
+void mark_strongest(Scene& s, const Grid& g, const WordAlignment& a, const MatrixCells& cells) {
     Ui& ui = s.ui;
-    if (s.of<AlignState>().marks != AlignMarks::both || std::min(l.w, l.h) < 8) return;
-    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    const Shades shades = shades_of(s.session.preferences.contrast, a.weights);
-    for (int r = 0; r < l.rows; ++r) {
+    if (s.of<AlignState>().marks != AlignMarks::both || std::min(g.w, g.h) < 8) return;
+    for (int r = 0; r < isize(a.rows); ++r) {
         const int c = a.strongest[r];
-        const Rect cell = l.cell(r, c);
-        const float side = std::min(10.0f, std::min(l.w, l.h) / 2);
-        const ImU32 ink = ink_on(color_at(map, shades.place(a.weights(r, c), a.weights.row(r).maxCoeff())));
+        const Rect cell = g.cell(r, c);
+        const float side = std::min(10.0f, std::min(g.w, g.h) / 2);
         ui.polygon(
-            std::array<ImVec2, 3>{{{cell.x, cell.y}, {cell.x + side, cell.y}, {cell.x, cell.y + side}}}, ink);
+            std::array<ImVec2, 3>{{{cell.x, cell.y}, {cell.x + side, cell.y}, {cell.x, cell.y + side}}},
+            ink_on(color_at(cells.colors, cells.places(r, c))));
     }
 }
 
-void draw_focus(Scene& s, const AlignLayout& l, std::pair<int, int> cell) {
-    Ui& ui = s.ui;
-    const ImU32 ink = s.session.selection.hovered.cell ? ui.colors->hover : ui.colors->accent;
-    draw_crosshair(ui, {l.view, l.cell(cell.first, cell.second), ink, 0, ink, 3});
-}
-
-void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
+void answer_map(Scene& s, const Grid& g, const WordAlignment& a) {
     const float names = kAlignNames + gap::tight;
-    const Hit h = s.ui.hit("align/map", {l.view.x - names, l.view.y, l.view.w + names, l.view.h});
+    const Hit h =
+        s.ui.hit("align/map", {g.view.x - names, g.view.y, g.view.w + names, g.h * float(a.rows.size())});
     if (!h.hovered) return;
-    const int row = l.row_at(h.mouse.y),
-              column = h.mouse.x >= l.view.x ? l.column_at(h.mouse.x) : a.strongest[row];
+    const int row = g.row_at(h.mouse.y),
+              column = h.mouse.x >= g.view.x ? g.column_at(h.mouse.x) : a.strongest[row];
     point_at_words(s, a, row, column);
-    if (h.mouse.x >= l.view.x)
+    if (h.mouse.x >= g.view.x)
         tell_at_pointer(s, "align/map", h,
                         a.rows[row] + " " + std::to_string(row) + " → " + a.columns[column] + " " +
                             std::to_string(column) + "  " +
@@ -124,7 +84,7 @@ void answer_map(Scene& s, const AlignLayout& l, const WordAlignment& a) {
     if (h.clicked) lock_words(s, a, row, column);
 }
 
-std::string caption_of(const Scene& s, const AlignLayout& l, const WordAlignment& a) {
+std::string caption_of(const Scene& s, const WordAlignment& a) {
     const int crossings = count_crossings(a.strongest);
     const std::string order =
         crossings ? std::to_string(crossings) +
@@ -135,8 +95,35 @@ std::string caption_of(const Scene& s, const AlignLayout& l, const WordAlignment
         s.of<AlignState>().marks == AlignMarks::both   ? " Corner: strongest link of the row."
         : s.of<AlignState>().marks == AlignMarks::hard ? " Hard: all weight on each row’s strongest link."
                                                        : "";
-    return "Each row sums to 1." + marked + " " + order +
-           (l.h < 1 || l.w < 1 ? " Cells are smaller than a pixel." : "");
+    return "Each row sums to 1." + marked + " " + order;
+}
+
+MatrixView alignment_matrix(const Scene& s, const WordAlignment& a, const std::vector<std::string>& coming) {
+    constexpr size_t kMaxOfWord = 14;
+    const bool hard = s.of<AlignState>().marks == AlignMarks::hard;
+    const Colormap& colors = colormap(s.session.preferences.colormap, s.ui.colors->dark);
+    const int rows = isize(a.rows);
+    Shades shades = shades_of(s.session.preferences.contrast, a.weights);
+    if (hard) shades.largest = shades.percentile = 1;
+    MatrixView out{.path = "align/map",
+                   .cells = {places_of_words(s, a, shades, isize(coming)), colors},
+                   .rows = {[&a, &coming, rows](int r) { return r < rows ? a.rows[r] : coming[r - rows]; },
+                            "target", index_name, kAlignNames},
+                   .columns = {[&a](int c) { return shorten_middle(a.columns[c], kMaxOfWord); }, "source",
+                               index_name, 120},
+                   .bar = weight_bar(colors, shades),
+                   .note = {caption_of(s, a)},
+                   .max_w = 76,
+                   .upright = true,
+                   .right = kEntropyRoom,
+                   .number =
+                       [&s, &a](int r, int c) {
+                           const float w = drawn_weight(s, a, r, c);
+                           return w >= 0.1f ? decimals(w, 2) : std::string();
+                       },
+                   .hovered = s.session.selection.hovered.cell.has_value()};
+    out.rows.ink = [&s, rows](int r) { return r < rows ? s.ui.colors->t1 : s.ui.colors->t3; };
+    return out;
 }
 
 }  // namespace
@@ -204,19 +191,19 @@ void draw_alignment(Scene& s, Rect area) {
     const WordAlignment& a = found->answer;
     if (s.of<AlignState>().lines) return draw_alignment_lines(s, area, *found);
     const auto coming = words_to_come(s, *found);
-    const AlignLayout l = arrange(s.ui, area, a, isize(coming));
-    answer_map(s, l, a);
-    const auto cell = focused_words(s, a);
-    draw_cells(s, l, a);
-    mark_strongest(s, l, a);
-    draw_coming(s, l);
-    draw_word_axes(s, area, l, a, coming, cell);
-    draw_entropy(s, l, a, cell.first);
-    draw_bar(s, l, a);
-    if (cell.first >= 0) draw_focus(s, l, cell);
-    const Rect below{l.view.x, l.y(l.rows + l.coming) + gap::medium, area.right() - l.view.x - gap::medium,
-                     kAlignFoot};
-    caption_lines(s.ui, below, caption_of(s, l, a));
+    constexpr float kAboveNames = 44;
+    take_top(area, kAboveNames);
+    take_left(area, size::center_pad - gap::tight);
+    take_right(area, gap::medium);
+    MatrixView view = alignment_matrix(s, a, coming);
+    const MatrixLayout l = arrange_matrix(s.ui, area, view);
+    answer_map(s, l.grid, a);
+    if (const auto cell = focused_words(s, a); cell.first >= 0) view.marked = cell;
+    if (s.of<AlignState>().marks == AlignMarks::hard) view.bar = {};
+    draw_matrix_view(s, l, view);
+    mark_strongest(s, l.grid, a, view.cells);
+    draw_coming(s, l.grid, isize(coming));
+    draw_entropy(s, l, a, view.marked ? view.marked->first : -1);
 }
 
 namespace {

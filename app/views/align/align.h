@@ -3,7 +3,7 @@
 
 #include "io/numbers.h"
 #include "parts/generation.h"
-#include "parts/token_axis.h"
+#include "parts/matrix_view.h"
 
 namespace headlight {
 
@@ -70,27 +70,12 @@ void lock_words(Scene& scene, const WordAlignment& alignment, int row, int colum
 
 void draw_alignment_lines(Scene& scene, Rect area, const Found<WordAlignmentRequest>& found);
 
-/// Where the cells stand; rows that are still to come follow those that are drawn.
-struct AlignLayout : Grid {
-    int coming = 0;
-    Lean lean = Lean::level;
-    /// The rows that are to come too.
-    Grid with_coming() const {
-        Grid all = *this;
-        all.rows += coming;
-        all.view.h = h * float(all.rows);
-        return all;
-    }
-};
+/// Points for the labels beside rows, and for the entropies on the other side.
+inline constexpr float kAlignNames = 144, kEntropyRoom = 72;
 
-inline constexpr float kAlignNames = 144, kWordRoom = 120;  // for the labels beside rows, and of one above
-
-/// The words on both sides. `coming`: of the rows that are not written yet; `lit`: row and column, or −1.
-void draw_word_axes(Scene& scene, Rect area, const AlignLayout& layout, const WordAlignment& alignment,
-                    const std::vector<std::string>& coming, std::pair<int, int> lit);
-void draw_coming(Scene& scene, const AlignLayout& layout);
-void draw_entropy(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment, int highlighted);
-void draw_bar(Scene& scene, const AlignLayout& layout, const WordAlignment& alignment);
+/// The last rows of the grid, which are still to come; how undecided each other one is, or `highlighted`.
+void draw_coming(Scene& scene, const Grid& grid, int coming);
+void draw_entropy(Scene& scene, const MatrixLayout& layout, const WordAlignment& alignment, int highlighted);
 
 View alignment_view();
 
