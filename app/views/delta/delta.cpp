@@ -5,10 +5,8 @@
 #include <cmath>
 
 #include "base/cast.h"
-#include "paint/matrix.h"
+#include "parts/matrix_view.h"
 #include "parts/metric.h"
-#include "parts/token_axis.h"
-#include "views/delta/delta.h"
 #include "views/views.h"
 
 namespace headlight {
@@ -50,7 +48,7 @@ const Matrix& shown_map(const Scene& s, const DeltaMaps& maps, Matrix& ratio) {
     return ratio;
 }
 
-constexpr float kTokenNames = 104, kAbove = 40, kDeltaFoot = 44, kThumbRoom = 10;
+constexpr float kTokenNames = 104, kAbove = kNumberedNames, kDeltaFoot = 44, kThumbRoom = 10;
 
 Grid arrange(Scene& s, Rect area, const Matrix& values) {
     constexpr float kWidest = 420, kLeastW = 4, kMaxW = 44, kLeastH = 22, kMaxH = 40;
@@ -77,10 +75,8 @@ void follow(Scene& s, Grid& g, int token) {
     g.y0 = state.seen.y;
 }
 
-void draw_cells(Scene& s, const Grid& g, const Matrix& values) {
-    constexpr float kLeastNumbered = 38;
-    Ui& ui = s.ui;
-    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
+/// Each layer's own scale, or one of all.
+Matrix places_of_layers(const Scene& s, const Matrix& values) {
     const bool cosine = s.of<DeltaState>().show == DeltaShow::cosine;
     Matrix places(values.rows(), values.cols());
     for (Index c = 0; c < values.cols(); ++c) {
@@ -90,30 +86,29 @@ void draw_cells(Scene& s, const Grid& g, const Matrix& values) {
         for (Index r = 0; r < values.rows(); ++r)
             places(r, c) = high > low ? std::max(0.0f, (values(r, c) - low) / (high - low)) : 1;
     }
-    draw_matrix(ui, g.whole(), {places, map});
-    for (int r = 0; r < g.rows && g.w >= kLeastNumbered; ++r)
-        for (int c = 0; c < g.columns && g.touches_row(r); ++c)
-            write(ui, g.cell(r, c), kCaptionMono, ink_on(color_at(map, places(r, c))),
-                  number(values(r, c), values(r, c) < 10 ? 2 : 1), Flush::center);
+    return places;
 }
 
-void draw_labels(Scene& s, const Grid& g, const DeltaMaps& maps, const std::vector<std::string>& labels,
-                 int token) {
-    Ui& ui = s.ui;
+MatrixView delta_matrix(const Scene& s, const Found<DeltaMapsRequest>& found, const Matrix& values) {
     const ModelConfig& c = s.model()->config;
-    TokenAxis layers{[&](int i) {
-        const AttentionBlock block = c.block(maps.blocks[i]);
-        return (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
-    }};
-    layers.ink = [&](int) { return ui.colors->t2; };
-    layers.lit = index_in(maps.blocks, delta_block(s));
-    layers.draw_columns(ui, g);
-    caption(ui, {g.view.x - kTokenNames, g.view.y - 24.0f, kTokenNames - gap::small, size::line}, "layer",
-            Flush::right);
-    TokenAxis tokens{names_of(labels), "", index_name};
-    tokens.room = kTokenNames;
-    tokens.lit = token;
-    tokens.draw_rows(ui, g);
+    const std::vector<int>& blocks = found.answer.blocks;
+    const int token = delta_query(s), column = index_in(blocks, delta_block(s));
+    MatrixView out{
+        .cells = {places_of_layers(s, values), colormap(s.session.preferences.colormap, s.ui.colors->dark)},
+        .rows = {names_of(s.sentence()->labels[found.asked.stack]), "token", index_name, kTokenNames},
+        .columns = {[&c, &blocks](int i) {
+                        const AttentionBlock block = c.block(blocks[i]);
+                        return (block.kind == AttentionKind::cross ? "×" : "") + std::to_string(block.layer);
+                    },
+                    "layer"},
+        .number = [&values](
+                      int row,
+                      int column) { return number(values(row, column), values(row, column) < 10 ? 2 : 1); },
+        .hovered = s.session.selection.hovered.cell.has_value()};
+    out.columns.ink = [&s](int) { return s.ui.colors->t2; };
+    out.rows.lit = token;
+    if (column >= 0) out.marked = {token, column};
+    return out;
 }
 
 void answer_map(Scene& s, const Grid& g, const DeltaMaps& maps, const Matrix& values) {
@@ -173,17 +168,8 @@ float draw_delta_map(Scene& s, Rect area) {
     const int token = delta_query(s);
     follow(s, g, token);
     answer_map(s, g, maps, values);
-    ui.clip(g.view);
-    draw_cells(s, g, values);
-    const bool hovered = s.session.selection.hovered.cell.has_value();
-    if (const int column = index_in(maps.blocks, delta_block(s)); column >= 0) {
-        const Rect cell = g.cell(token, column);
-        ui.frame({cell.x - 1, cell.y - 1, cell.w + 1, cell.h + 1},
-                 hovered ? ui.colors->hover : ui.colors->accent, hovered ? 2 : 3);
-    }
-    ui.unclip();
-    draw_labels(s, g, maps, s.sentence()->labels[found->asked.stack], token);
-    caption(ui, {g.view.x - kTokenNames, g.view.bottom(), g.view.w + kTokenNames + gap::wide, kAbove},
+    draw_matrix_view(s, {.grid = g, .names = kPlainNames}, delta_matrix(s, *found, values));
+    caption(ui, {g.view.x - kTokenNames, g.view.bottom(), g.view.w + kTokenNames + gap::wide, 2 * size::line},
             scale_note(s));
     return g.view.right();
 }
