@@ -4,8 +4,7 @@
 
 #include "base/cast.h"
 #include "base/utf8.h"
-#include "paint/matrix.h"
-#include "parts/token_axis.h"
+#include "parts/matrix_view.h"
 #include "views/architecture/architecture.h"
 #include "views/views.h"
 
@@ -37,40 +36,21 @@ const char* kind_name(AttentionKind kind) {
                                             : "Self-attention";
 }
 
-constexpr float kShapeNames = 68, kMapHead = 96, kTextFoot = 110, kWidestCell = 30, kNumberSide = 20,
-                kWidestName = 70;
+constexpr float kShapeNames = 68, kTextFoot = 110, kNumberSide = 20;
 
-void draw_labels(Scene& s, const Grid& g, const BlockPattern& p) {
-    Ui& ui = s.ui;
+MatrixView kind_matrix(const Scene& s, const BlockPattern& p) {
+    constexpr float kWidestCell = 30, kWidestName = 70;
     const auto& queries = s.sentence()->query_labels(p.block);
     const auto& keys = s.sentence()->key_labels(p.block);
-    TokenAxis rows{[&](int r) { return queries[r * p.step]; }};
-    rows.room = kShapeNames;
-    rows.ink = [&](int) { return ui.colors->t2; };
-    rows.draw_rows(ui, g);
-    TokenAxis columns{[&](int c) { return ui.text.fitted(kCaptionMono, keys[c * p.step], kWidestName); }};
-    columns.lean = lean_of(columns.widest(ui, g.columns), g.w);
-    columns.ink = rows.ink;
-    columns.draw_columns(ui, g);
-}
-
-void draw_cells(Scene& s, Rect map, const BlockPattern& p) {
-    draw_matrix(s.ui, map,
-                {places_of(p.weights, std::max(p.weights.maxCoeff(), 1e-6f)),
-                 colormap(s.session.preferences.colormap, s.ui.colors->dark)});
-}
-
-Grid arrange(const Ui& ui, Rect area, const BlockPattern& p) {
-    take_top(area, kMapHead);
-    take_bottom(area, kTextFoot);
-    take_left(area, kShapeNames, gap::tight);
-    take_right(area, gap::small);
-    const auto rows = narrow<int>(p.weights.rows()), columns = narrow<int>(p.weights.cols());
-    float w = std::min(area.w / float(columns), kWidestCell), h = std::min(w, area.h / float(rows));
-    w = std::min(w, std::max(h, 3.0f));
-    if (w >= 4) w = ui.whole(w);
-    if (h >= 4) h = ui.whole(h);
-    return grid_at(area.min(), rows, columns, w, h);
+    MatrixView out{.cells = {places_of(p.weights, largest_size(p.weights.cwiseMax(0))),
+                             colormap(s.session.preferences.colormap, s.ui.colors->dark)},
+                   .rows = {.name = [&](int r) { return queries[r * p.step]; }, .room = kShapeNames},
+                   .columns = {.name = [&](int c) { return keys[c * p.step]; }, .room = kWidestName},
+                   .max_w = kWidestCell,
+                   .max_h = kWidestCell,
+                   .ratio = 1};
+    out.rows.ink = out.columns.ink = [&s](int) { return s.ui.colors->t2; };
+    return out;
 }
 
 /// The weight under the mouse; a click opens the heat map.
@@ -101,9 +81,11 @@ void draw_kind(Scene& s, Rect area, const BlockPattern& p, int which) {
     head = take_top(head, gap::wide);
     draw_kind_number(ui, take_left(head, kNumberSide, gap::small).middle(), which);
     write(ui, head, kBody, ui.colors->t1, kind_name(kind));
-    const Grid g = arrange(ui, area, p);
-    draw_labels(s, g, p);
-    draw_cells(s, g.view, p);
+    const MatrixView view = kind_matrix(s, p);
+    const MatrixLayout l =
+        arrange_matrix(ui, {area.x, area.y + gap::section, area.w, area.h - gap::section - kTextFoot}, view);
+    const Grid& g = l.grid;
+    draw_matrix_view(s, l, view);
     answer_kind(s, g, p, "model/map/" + std::to_string(which));
     Rect text{area.x, g.view.bottom() + gap::medium, area.w - gap::large, kTextFoot};
     take_top(text,

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "paint/matrix.h"
-#include "parts/map_parts.h"
-#include "parts/token_axis.h"
+#include "parts/matrix_view.h"
 #include "views/corpus/corpus.h"
 
 namespace headlight {
@@ -142,16 +140,25 @@ std::vector<std::string> kind_names() {
     return out;
 }
 
-void answer_kinds(Scene& s, const Grid& g, const Matrix& links) {
-    const Hit hit = s.ui.hit("corpus/kinds", g.view);
-    if (!hit.hovered) return;
-    const auto [from, to] = g.at(hit.mouse);
-    if (std::isnan(links(from, to))) return;
-    s.ui.frame(inset(g.cell(from, to), -1, -1), s.ui.colors->hover, 2);
-    const std::string text = std::string("From “") + token_kinds()[from].word + "” (" +
-                             token_kinds()[from].help + ") to “" + token_kinds()[to].word + "” (" +
-                             token_kinds()[to].help + "): " + percent(links(from, to)) + " of the weight.";
-    s.ui.tooltip("corpus/kinds/" + std::to_string(from * kTokenKinds + to), hit, text, 0);
+/// The mean share of each row's weight, from the kind of its query to that of its key.
+MatrixView kinds_matrix(const Scene& s, const Matrix& links, const std::vector<std::string>& names) {
+    constexpr float kCell = 58, kRowNames = 120;
+    const auto kind = [](int i) {
+        return std::string("“") + token_kinds()[i].word + "” (" + token_kinds()[i].help + ")";
+    };
+    return {.path = "corpus/kinds",
+            .cells = {places_of(links, 1), colormap(s.session.preferences.colormap, s.ui.colors->dark)},
+            .rows = {.name = names_of(names), .title = "from", .room = kRowNames},
+            .columns = {.name = names_of(names), .title = "to", .room = kRowNames},
+            .max_w = kCell,
+            .max_h = kCell * 0.7f,
+            .number = [&links](int from, int to) { return number(links(from, to), 2); },
+            .tip =
+                [&links, kind](int from, int to) {
+                    if (std::isnan(links(from, to))) return std::string();
+                    return "From " + kind(from) + " to " + kind(to) + ": " + percent(links(from, to)) +
+                           " of the weight.";
+                }};
 }
 
 }  // namespace
@@ -173,39 +180,19 @@ void draw_corpus_statistics(Scene& s, Rect area, const Dossier& d) {
 }
 
 void draw_corpus_kinds(Scene& s, Rect area, const Dossier& d) {
-    constexpr float kHeading = 26, kRowNames = 124, kCell = 58, kLeastCell = 14;
-    Ui& ui = s.ui;
-    const Matrix& links = d.heads[chosen_head(s)].links;
+    constexpr float kHeading = 26, kLeastCell = 14;
     caption(
-        ui, take_top(area, kHeading),
-        first_that_fits(ui, kCaption,
+        s.ui, take_top(area, kHeading),
+        first_that_fits(s.ui, kCaption,
                         {"Which kinds of tokens it links: the mean share of each row’s weight",
                          "Kinds of tokens it links: share of each row’s weight", "Kinds of tokens it links"},
                         area.w));
     const std::vector<std::string> names = kind_names();
-    const float slant = names_height(Lean::slanted, widest_of(ui, kCaptionMono, names));
-    Rect room = area;
-    take_left(room, kRowNames);
-    take_top(room, slant);
-    const float high = std::min(room.h / kTokenKinds, kCell * 0.7f),
-                wide = std::min(room.w / (kTokenKinds + 1), kCell);
-    if (high < kLeastCell) return;
-    const Grid g = grid_at(room.min(), kTokenKinds, kTokenKinds, wide, high);
-    const Colormap& map = colormap(s.session.preferences.colormap, ui.colors->dark);
-    draw_matrix(ui, g.whole(), {places_of(links, 1), map});
-    for (int from = 0; from < kTokenKinds; ++from)
-        for (int to = 0; to < kTokenKinds; ++to)
-            if (const float v = links(from, to); !std::isnan(v))
-                write(ui, g.cell(from, to), kCaptionMono, ink_on(color_at(map, std::clamp(v, 0.0f, 1.0f))),
-                      number(v, 2), Flush::center);
-    const auto name = [&](int i) { return names[i]; };
-    TokenAxis rows{name};
-    rows.room = kRowNames - gap::small;
-    rows.draw_rows(ui, g);
-    TokenAxis columns{name};
-    columns.lean = Lean::slanted;
-    columns.draw_columns(ui, g);
-    answer_kinds(s, g, links);
+    MatrixView view = kinds_matrix(s, d.heads[chosen_head(s)].links, names);
+    const MatrixLayout l = arrange_matrix(s.ui, area, view);
+    if (l.grid.h < kLeastCell) return;
+    answer_matrix(s, l, view);
+    draw_matrix_view(s, l, view);
 }
 
 }  // namespace headlight
