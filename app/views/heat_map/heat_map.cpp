@@ -159,29 +159,24 @@ void draw_cells(Scene& s, const MapLayout& l) {
     const float entry = l.w * float(p.step);
     const Shades shades = shown_shades(s);
     const Rect whole{l.x(0), l.y(0), entry * float(across), entry * float(down)};
-    if (ui.on_page()) {
-        ui.draw_weights(whole, p.levels[0], shades, s.session.preferences.colormap,
-                        s.session.preferences.queries, s.session.preferences.marks == Marks::dots);
-    } else {
-        HeatmapDraw d;
-        d.style = {s.colors,
-                   shades.brightest(1),
-                   s.session.preferences.queries,
-                   as_vec4(ui.colors->bg1),
-                   as_vec4(ui.colors->hatch),
-                   6 * ui.scale};
-        d.values = s.pictures.values.id();
-        d.row_largest = s.pictures.row_largest.id();
-        d.across = across;
-        d.down = down;
-        d.curve = shades.row().curve;
-        d.by_row = shades.row().brightest == Brightest::row;
-        d.dots = s.session.preferences.marks == Marks::dots && l.w >= 4;
-        d.gap = entry * ui.scale >= 12 ? 1 : 0;
-        const Rect r = ui.pixels(whole);
-        d.rect = {r.x, r.y, r.w, r.h};
-        ui.heat->draw(*ui.list, d);
-    }
+    HeatmapDraw d;
+    d.style = {s.colors,
+               shades.brightest(1),
+               s.session.preferences.queries,
+               as_vec4(ui.colors->bg1),
+               as_vec4(ui.colors->hatch),
+               6 * ui.scale};
+    d.values = s.pictures.values.id();
+    d.row_largest = s.pictures.row_largest.id();
+    d.across = across;
+    d.down = down;
+    d.curve = shades.row().curve;
+    d.by_row = shades.row().brightest == Brightest::row;
+    d.dots = s.session.preferences.marks == Marks::dots && l.w >= 4;
+    d.gap = entry * ui.scale >= 12 ? 1 : 0;
+    const Rect r = ui.pixels(whole);
+    d.rect = {r.x, r.y, r.w, r.h};
+    ui.heat->draw(*ui.list, d);
     ui.unclip();
 }
 
@@ -198,9 +193,7 @@ Rect covered_by(const Scene& s, const MapLayout& l, const Change& c) {
 void draw_painted(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
     ui.clip(l.view);
-    const auto& changes = ui.on_page() ? s.sentence()->intervention.changes
-                                       : s.session.document.intervention.changes;  // before they are computed
-    for (const Change& c : changes) {
+    for (const Change& c : s.session.document.intervention.changes) {  // before they are computed
         if (!c.paints() || !concerns_shown(s, c) || !s.holds({c.query, c.key}) || l.w < 4) continue;
         const Rect cell = covered_by(s, l, c);
         if (c.kind == ChangeKind::mask) {
@@ -218,8 +211,7 @@ void draw_covered(Scene& s, const MapLayout& l) {
     const bool rows = s.session.preferences.queries == Axis::rows;
     s.ui.clip(l.view);
     const auto& rule = s.of<RulePanel>().previewed;
-    if (!s.ui.on_page() && rule && rule->paints() && concerns_shown(s, *rule) &&
-        s.holds({rule->query, rule->key}))
+    if (rule && rule->paints() && concerns_shown(s, *rule) && s.holds({rule->query, rule->key}))
         s.ui.frame(covered_by(s, l, *rule), s.ui.colors->hover, 2);
     for (const auto& [query, key] : s.of<Painting>().covered)
         s.ui.frame(inset(l.cell(rows ? query : key, rows ? key : query), 1, 1), s.ui.colors->hover);
@@ -244,15 +236,14 @@ void draw_ablated(Scene& s, const MapLayout& l) {
 }  // namespace
 
 void draw_heat_map(Scene& s, Rect area) {
-    Ui& ui = s.ui;
     if (!s.answer->picture) return;
-    if (!ui.on_page()) take_top(area, draw_heat_map_toolbar(s, area));
+    take_top(area, draw_heat_map_toolbar(s, area));
     MapLayout l = arrange_map(s, area);
     if (s.session.presenting) {  // in the middle of the window
         area = inset(area, room_beside_map(area, l) / 2, 0);
         l = arrange_map(s, area);
     }
-    if (!ui.on_page()) answer_map(s, l);
+    answer_map(s, l);
     draw_cells(s, l);
     draw_painted(s, l);
     draw_fully_masked(s, l);
