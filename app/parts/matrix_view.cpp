@@ -17,11 +17,13 @@ struct Foot {
     float whole() const { return bar + note; }
 };
 
-Foot foot_of(Ui& ui, const MatrixView& m, float wide) {
+Foot foot_of(Ui& ui, const MatrixView& m, Rect room) {
+    constexpr float kMaxNote = 0.34f;  // of the room: a longer note is left out
     Foot out;
     if (m.bar.colors && !m.upright) out.bar = kLevelBarRoom;
-    if (m.note.size() == 1) out.note = gap::tight + ui.text.wrapped_height(wide, kCaption, m.note[0]);
+    if (m.note.size() == 1) out.note = gap::tight + ui.text.wrapped_height(room.w, kCaption, m.note[0]);
     if (m.note.size() > 1) out.note = gap::tight + kNoteHigh;
+    if (out.note > kMaxNote * room.h) out.note = 0;
     return out;
 }
 
@@ -32,7 +34,7 @@ MatrixLayout arranged(Ui& ui, Rect room, const MatrixView& m, Lean lean, float w
     out.lean = lean;
     out.names = names_height(lean, widest, m.columns.number != nullptr);
     take_top(room, room_above(ui, m.rows, m.columns, out.names));
-    if (lean == Lean::slanted) take_right(room, std::max(0.0f, out.names - kPlainNames - m.right));
+    if (lean == Lean::slanted) take_right(room, std::max(0.0f, out.names - kPlainNames - m.right - m.free));
     const auto whole = [&](float cell) {
         return cell >= 4 ? ui.whole(cell) : cell;  // smaller ones would lose too much to rounding
     };
@@ -59,12 +61,19 @@ void write_numbers(Ui& ui, const Grid& g, const MatrixView& m) {
                       Flush::center);
 }
 
+void draw_mark(Ui& ui, const Grid& g, const MatrixView& m) {
+    if (!m.marked || m.marked->first >= g.rows || m.marked->second >= g.columns) return;
+    const ImU32 row = m.hovered ? ui.colors->hover : ui.colors->accent,
+                column = m.hovered ? ui.colors->hover : ui.colors->t2;
+    draw_crosshair(ui, {g.view, g.cell(m.marked->first, m.marked->second), row, column, row});
+}
+
 void draw_names(Ui& ui, const MatrixLayout& l, const MatrixView& m) {
     TokenAxis rows = m.rows, columns = m.columns;
     if (m.marked) std::tie(rows.lit, columns.lit) = *m.marked;
     columns.lean = l.lean;
-    columns.lit_ink = ui.colors->t1;
-    columns.lit_back = ui.colors->bg3;
+    if (!columns.lit_ink) columns.lit_ink = ui.colors->t1;
+    if (!columns.lit_back) columns.lit_back = ui.colors->bg3;
     if (rows.name) rows.draw_rows(ui, l.grid);
     if (columns.name) columns.draw_columns(ui, l.grid);
     name_axes(ui, l.grid, rows, columns, l.names);
@@ -78,6 +87,7 @@ void draw_foot(Ui& ui, const MatrixLayout& l, const MatrixView& m) {
                 bar.marked = place;
         draw_color_bar(ui, bar, l.bar);
     }
+    if (l.note.h <= 0) return;
     if (m.note.size() == 1) caption_lines(ui, l.note, m.note[0]);
     if (m.note.size() > 1) caption(ui, l.note, first_that_fits(ui, kCaption, m.note, l.note.w));
 }
@@ -88,7 +98,7 @@ MatrixLayout arrange_matrix(Ui& ui, Rect area, const MatrixView& m) {
     Rect room = area;
     if (m.rows.room > 0) take_left(room, m.rows.room, gap::tight);
     const float wide = room.w, right = room.right();
-    const Foot foot = foot_of(ui, m, wide);
+    const Foot foot = foot_of(ui, m, room);
     take_right(room, m.right + (m.bar.colors && m.upright ? gap::section + kUprightBarRoom : 0));
     take_bottom(room, m.below + foot.whole());
     const bool level = m.level || !m.columns.name;
@@ -107,6 +117,11 @@ MatrixLayout arrange_matrix(Ui& ui, Rect area, const MatrixView& m) {
     return out;
 }
 
+MatrixLayout beside(MatrixLayout l, float away) {
+    for (Rect* r : {&l.grid.view, &l.bar, &l.note}) r->x += away;
+    return l;
+}
+
 MatrixAnswer answer_matrix(Scene& s, const MatrixLayout& l, MatrixView& m) {
     const Hit hit = s.ui.hit(m.path, l.grid.view);
     if (!hit.hovered || m.cells.places.size() == 0) return {};
@@ -122,12 +137,6 @@ MatrixAnswer answer_matrix(Scene& s, const MatrixLayout& l, MatrixView& m) {
     return {cell, hit.clicked};
 }
 
-void draw_matrix_mark(Scene& s, const Grid& g, std::pair<int, int> cell, bool hovered) {
-    const Theme& c = *s.ui.colors;
-    const ImU32 row = hovered ? c.hover : c.accent, column = hovered ? c.hover : c.t2;
-    draw_crosshair(s.ui, {g.view, g.cell(cell.first, cell.second), row, column, row});
-}
-
 void draw_matrix_view(Scene& s, const MatrixLayout& l, const MatrixView& m) {
     Ui& ui = s.ui;
     const Grid& g = l.grid;
@@ -137,8 +146,7 @@ void draw_matrix_view(Scene& s, const MatrixLayout& l, const MatrixView& m) {
     write_numbers(ui, g, m);
     if (scrolls) ui.unclip();
     if (scrolls) ui.clip(inset(g.view, -3, -3));
-    if (m.marked && m.marked->first < g.rows && m.marked->second < g.columns)
-        draw_matrix_mark(s, g, *m.marked, m.hovered);
+    draw_mark(ui, g, m);
     if (scrolls) ui.unclip();
     draw_names(ui, l, m);
     draw_foot(ui, l, m);

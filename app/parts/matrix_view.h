@@ -19,6 +19,7 @@ struct MatrixView {
     bool level = false;    // names of columns thin out rather than lean, as numbers do
     bool upright = false;  // the bar stands beside the cells
     float right = 0, below = 0;  // room for what the view draws itself beside the cells and under them
+    float free = 0;              // beyond the area, where the last name may lean
     std::function<std::string(int row, int column)> number = nullptr;  // in cells that have room
     /// What is said of a cell; "": it does not answer. `inspected`: where no inspector says it.
     std::function<std::string(int row, int column)> tip = nullptr;
@@ -35,6 +36,8 @@ struct MatrixLayout {
 };
 /// As large as fits: names stand level, lean, or upright, before any is left out.
 MatrixLayout arrange_matrix(Ui& ui, Rect area, const MatrixView& m);
+/// Where another matrix of as many cells stands so far beside it.
+MatrixLayout beside(MatrixLayout l, float away);
 
 struct MatrixAnswer {
     std::optional<std::pair<int, int>> hovered;
@@ -43,8 +46,5 @@ struct MatrixAnswer {
 /// The cell under the mouse, of which the tip is said, and which is marked from now on.
 MatrixAnswer answer_matrix(Scene& s, const MatrixLayout& l, MatrixView& m);
 void draw_matrix_view(Scene& s, const MatrixLayout& l, const MatrixView& m);
-
-/// The marked place of a matrix and its names; drawn by draw_matrix_view.
-void draw_matrix_mark(Scene& s, const Grid& grid, std::pair<int, int> cell, bool hovered);
 
 }  // namespace headlight

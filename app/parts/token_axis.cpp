@@ -9,7 +9,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kApartTokens = 19, kRowStep = 16, kSlantedStep = 22, kLeastName = 34, kSlant = 0.7854f,
+constexpr float kApartTokens = 19, kRowStep = 15, kSlantedStep = 22, kLeastName = 34, kSlant = 0.7854f,
                 kUpright = 1.5708f;
 
 float angle_of(Lean lean) { return lean == Lean::slanted ? kSlant : kUpright; }

@@ -193,7 +193,7 @@ void draw_alignment(Scene& s, Rect area) {
     const auto coming = words_to_come(s, *found);
     constexpr float kAboveNames = 44;
     take_top(area, kAboveNames);
-    take_left(area, size::center_pad - gap::tight);
+    take_left(area, size::center_pad);
     take_right(area, gap::medium);
     MatrixView view = alignment_matrix(s, a, coming);
     const MatrixLayout l = arrange_matrix(s.ui, area, view);

@@ -69,6 +69,7 @@ MatrixView panel_matrix(const Scene& s, const Panel& p, const PairedMap& m, cons
                    .max_w = kLargestComparedCell,
                    .max_h = kLargestComparedCell,
                    .ratio = pattern ? kWiderThanHigh : 0,  // else rows are layers
+                   .free = size::center_pad,
                    .hovered = s.of<CompareState>().cell.has_value()};
     out.rows.room = kRowNames;
     out.columns.room = kWidestName;
@@ -86,20 +87,10 @@ MatrixView panel_matrix(const Scene& s, const Panel& p, const PairedMap& m, cons
     return out;
 }
 
-/// Where the map of a panel and its title stand; names of columns lean into the gap.
-struct PanelRoom {
-    Rect title, map;
-};
-
-PanelRoom room_of_panel(Rect area, int place) {
-    const float names = kRowNames + gap::tight;
-    Rect inside = inset(area, size::center_pad, 0);
-    take_left(inside, names);
-    Rect column = nth_column(inside, place, 3, kBetween);
-    PanelRoom out{take_top(column, kMapTitle), column};
-    out.map.w += kBetween;
-    if (place == 0) out.map = {out.map.x - names, out.map.y, out.map.w + names, out.map.h};
-    return out;
+/// The room of a panel's title, and of its map.
+Rect room_of_panel(Rect area, int place) {
+    take_left(area, kRowNames + gap::tight);
+    return nth_column(area, place, 3, kBetween);
 }
 
 /// The place under the mouse, in any of the three maps.
@@ -157,23 +148,29 @@ float draw_paired_maps(Scene& s, Rect area, const PairedMap& m, const std::array
         {0, "A", names[0], &m.small_a, 0, false, shared},
         {1, "B", names[1], &m.small_b, 0, false, shared},
         {2, "A − B", alike ? "no difference" : "difference", &m.small_difference, 0, true, alike ? 1 : max}};
-    std::array<MatrixLayout, 3> layouts;
+    const Rect inside = inset(area, size::center_pad, 0);
+    Rect first{inside.x, inside.y, room_of_panel(inside, 0).right() - inside.x, inside.h};
+    take_top(first, kMapTitle);
+    const MatrixLayout at = arrange_matrix(ui, first, panel_matrix(s, panels[0], m, std::nullopt, pattern));
+    const auto layout = [&](const Panel& p) {
+        return beside(at, room_of_panel(inside, p.place).x - room_of_panel(inside, 0).x);
+    };
     s.of<CompareState>().cell.reset();
     for (const Panel& p : panels) {
         MatrixView view = panel_matrix(s, p, m, std::nullopt, pattern);
-        layouts[p.place] = arrange_matrix(ui, room_of_panel(area, p.place).map, view);
-        point_at_pair(s, m, answer_matrix(s, layouts[p.place], view), pattern);
+        point_at_pair(s, m, answer_matrix(s, layout(p), view), pattern);
     }
     const Lit lit = lit_cell(s, m, pattern);
     for (Panel& p : panels) {
         if (lit) p.value = p.value_at(m, *lit);
-        draw_panel_title(ui, room_of_panel(area, p.place).title, p, lit.has_value());
+        Rect title = room_of_panel(inside, p.place);
+        draw_panel_title(ui, take_top(title, kMapTitle), p, lit.has_value());
         MatrixView view = panel_matrix(s, p, m, lit, pattern);
         if (p.is_signed && alike) view.bar = {};
-        draw_matrix_view(s, layouts[p.place], view);
-        mark_absent(ui, layouts[p.place].grid, view.cells.places);
+        draw_matrix_view(s, layout(p), view);
+        mark_absent(ui, layout(p).grid, view.cells.places);
     }
-    Rect below{area.x, layouts[0].grid.view.bottom() + kLevelBarRoom, area.w - size::center_pad, kStepNote};
+    Rect below{area.x, at.grid.view.bottom() + kLevelBarRoom, area.w - size::center_pad, kStepNote};
     if (m.step == 1) return below.y + gap::small;
     const std::string step = std::to_string(m.step);
     caption(ui, below, "each cell is the largest of " + step + " × " + step, Flush::right);

@@ -56,7 +56,7 @@ Grid arrange(Scene& s, Rect area, const Matrix& values) {
     area.w = std::min(area.w * 0.46f, kWidest) - gap::small;
     take_top(area, kAbove);
     take_bottom(area, kDeltaFoot);
-    take_left(area, size::center_pad - gap::tight + kTokenNames, gap::tight);
+    take_left(area, size::center_pad + kTokenNames, gap::tight);
     Grid g{area, rows, columns};
     g.w = std::clamp(s.ui.whole(area.w / float(columns)), kLeastW, kMaxW);
     g.h = std::clamp(s.ui.whole(area.h / float(rows)), kLeastH, kMaxH);
@@ -106,6 +106,8 @@ MatrixView delta_matrix(const Scene& s, const Found<DeltaMapsRequest>& found, co
                       int column) { return number(values(row, column), values(row, column) < 10 ? 2 : 1); },
         .hovered = s.session.selection.hovered.cell.has_value()};
     out.columns.ink = [&s](int) { return s.ui.colors->t2; };
+    out.columns.lit_ink = s.ui.colors->accent_text;  // chosen, as the token is
+    out.columns.lit_back = s.ui.colors->accent_fill;
     out.rows.lit = token;
     if (column >= 0) out.marked = {token, column};
     return out;

@@ -68,6 +68,7 @@ MatrixView weights_matrix(const Scene& s, const char* path, const Matrix& weight
                    .max_w = kLargest,
                    .max_h = kLargest,
                    .ratio = 1,
+                   .free = kBetweenMaps,
                    .tip = [&s](int row, int column) { return influence_tip(s, row, column); },
                    .inspected = true,
                    .hovered = s.session.selection.hovered.cell.has_value()};
@@ -86,20 +87,17 @@ void unname_rows(MatrixView& view) {
     view.rows.title = view.columns.title = "";
 }
 
+/// Where the first of two maps with its names stands, and how far from it the second one.
 struct TwoMaps {
-    Rect titles, first, second;
+    Rect first;
+    float away;
 };
 
 TwoMaps rooms_of_maps(Rect area) {
-    TwoMaps out{.titles = take_top(area, kInfluenceTitle), .first = {}, .second = {}};
     const float names = kInfluenceNames + gap::tight;
-    take_left(area, names);
     take_right(area, kBetweenMaps);  // where the last name leans
-    out.first = nth_column(area, 0, 2, kBetweenMaps);
-    out.second = nth_column(area, 1, 2, kBetweenMaps);
-    out.first = {out.first.x - names, area.y, out.first.w + names + kBetweenMaps, area.h};
-    out.second.w += kBetweenMaps;
-    return out;
+    const float wide = (area.w - names - kBetweenMaps) / 2;
+    return {{area.x, area.y, names + wide, area.h}, wide + kBetweenMaps};
 }
 
 /// The same cell in both maps, and in every other view.
@@ -154,24 +152,25 @@ void draw_influence_maps(Scene& s, Rect area) {
         ui.text.draw_wrapped(area.x, area.y + gap::medium, area.w, kBody, ui.colors->t2, found.refusal);
         return;
     }
-    const TwoMaps rooms = rooms_of_maps(area);
-    const Rect& titles = rooms.titles;
+    const Rect titles = take_top(area, kInfluenceTitle);
+    const auto [first, away] = rooms_of_maps(area);
+    const Matrix none = Matrix::Constant(s.queries(), s.keys(), kNoCell);
+    const MatrixLayout at = arrange_matrix(ui, first, weights_matrix(s, "influence/map", none));
+    if (!ui.on_page() && at.grid.view.y + kLeastMap + kLevelBarRoom > area.bottom())
+        return caption(ui, area, "Too little room for the maps: enlarge the window.");
     if (found.map) {
         const Matrix norms = of_keys(found.map->norms, *s.sentence()->trace, s.block());
         MatrixView view = weights_matrix(s, "influence/map", row_shares_of(norms));
-        const MatrixLayout l = arrange_matrix(ui, rooms.first, view);
-        if (!ui.on_page() && l.grid.view.y + kLeastMap + kLevelBarRoom > area.bottom())
-            return caption(ui, area, "Too little room for the maps: enlarge the window.");
         if (norms.rows() == s.queries())
-            draw_one_map(s, l, view, {titles.x, titles.y, rooms.second.x - titles.x - gap::medium, titles.h},
-                         influence_map_name(s));
+            draw_one_map(s, at, view, {titles.x, titles.y, first.w, titles.h}, influence_map_name(s));
     }
     const AttentionBeside* attention = attention_beside(s);
     if (attention && attention->weights.rows() == s.queries()) {
         MatrixView view = weights_matrix(s, "influence/attention", attention->weights);
         unname_rows(view);
-        draw_one_map(s, arrange_matrix(ui, rooms.second, view), view,
-                     {rooms.second.x, titles.y, rooms.second.w, titles.h}, attention_beside_name(s));
+        const float left = at.grid.view.x + away;
+        draw_one_map(s, beside(at, away), view, {left, titles.y, area.right() - left, titles.h},
+                     attention_beside_name(s));
     }
     draw_agreement(s, foot, found, attention);
 }
