@@ -143,7 +143,7 @@ float draw_grid(BlockPen& pen, ImVec2 at, float width, const Grid& grid) {
     edits ? edit_cells(pen, r, z, grid) : answer_mouse(pen, r, z, grid);
     if (z.numbers) return r.bottom() - at.y;
     draw_color_bar(ui, range_bar(colors, double(z.reach), grid.diverging),
-                   {r.x, r.bottom() + gap::medium, std::max(r.w, 130.0f), 13});
+                   {r.x, r.bottom() + gap::medium, std::min(r.w, 240.0f), 13});
     return r.bottom() + kRangeHigh - at.y;
 }
 

@@ -61,7 +61,7 @@ void draw_color_bar(Ui& ui, const ColorBar& bar, Rect at) {
 Rect level_bar(const Grid& map, float right) {
     constexpr float kType = float(kCaption.points);
     return {map.view.x, map.view.bottom() + gap::medium,
-            std::clamp(right - map.view.x, float(kMinBar) * kType, float(kMaxBar) * kType), kType};
+            std::clamp(right - map.view.x, kType, float(kMaxBar) * kType), kType};
 }
 
 Rect upright_bar(const Grid& map, float away) {

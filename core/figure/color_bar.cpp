@@ -37,10 +37,28 @@ void shape_upright(ColorBarShape& out, const ColorBar& bar, const ColorBarPlace&
     out.mark = {{{foot, y - half}, {tip, y}, {foot, y + half}}};
 }
 
+/// How wide a number is, in the face all digits of which are as wide.
+double number_width(const std::string& text, double type) {
+    constexpr double kDigit = 0.6;
+    const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+    return kDigit * type * double(std::count_if(text.begin(), text.end(), begins));
+}
+
+/// The ticks of a level bar that stand apart: all, those at its ends, or the last.
+std::vector<ColorBar::Tick> fitting_ticks(const ColorBar& bar, const ColorBarPlace& p) {
+    constexpr double kApart = 0.4;
+    const double ends = std::max(number_width(bar.ticks.front().text, p.type),
+                                 number_width(bar.ticks.back().text, p.type)),
+                 zero = number_width("0", p.type), apart = kApart * p.type;
+    if (2 * ends + zero + 2 * apart <= p.length) return bar.ticks;
+    if (2 * ends + apart <= p.length) return {bar.ticks.front(), bar.ticks.back()};
+    return {bar.ticks.back()};
+}
+
 /// A level bar: numbers under it, those of its ends flush with them, the mark above.
 void shape_level(ColorBarShape& out, const ColorBar& bar, const ColorBarPlace& p) {
     const double u = p.type, y = p.y + u + kEndsAt * u;
-    for (const ColorBar::Tick& tick : bar.ticks) {
+    for (const ColorBar::Tick& tick : fitting_ticks(bar, p)) {
         const Align align = tick.place <= 0 ? Align::left : tick.place >= 1 ? Align::right : Align::center;
         out.texts.push_back({{p.x + double(tick.place) * p.length, y}, tick.text, Face::mono, align});
     }

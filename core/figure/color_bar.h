@@ -56,9 +56,9 @@ struct ColorBarShape {
 };
 ColorBarShape shape_of(const ColorBar& bar, const ColorBarPlace& place);
 
-/// How long a level bar may be, how little room its ends need, and how high it is with them; how wide an
-/// upright one is; all as shares of the type's size.
-constexpr double kMaxBar = 18.5, kMinBar = 10, kLevelBarHeight = 2.6, kUprightBarWidth = 5.5;
+/// How long a level bar may be, and how high it is with them; how wide
+/// an upright one is; all as shares of the type's size.
+constexpr double kMaxBar = 18.5, kLevelBarHeight = 2.6, kUprightBarWidth = 5.5;
 
 /// Fills a rectangle with a color map, its beginning at the bottom of a tall one or at the left of a wide
 /// one.

@@ -20,12 +20,15 @@ TEST_CASE("a color bar says the values at its ends") {
     CHECK(weight_bar(colors, {Contrast::linear, 1, 1}).ticks.size() == 5);
 }
 
-TEST_CASE("the numbers under the shortest color bar stand apart") {
+TEST_CASE("the numbers under a color bar stand apart, and are fewer where it is short") {
     constexpr double kType = 13;
+    const ColorBar both = range_bar(signed_colormap(false), 0.5, true);
+    for (const auto& [length, count] : {std::pair{130.0, 3}, {90.0, 2}, {60.0, 1}})
+        CHECK(shape_of(both, {.length = length, .type = kType}).texts.size() == size_t(count));
     for (const double largest : {3e-6, 0.004, 0.05, 1.0, 99.99, 12345.0})
         for (const bool is_signed : {false, true}) {
             const ColorBar bar = range_bar(signed_colormap(false), largest, is_signed);
-            const ColorBarShape shape = shape_of(bar, {.length = kMinBar * kType, .type = kType});
+            const ColorBarShape shape = shape_of(bar, {.length = 130.0, .type = kType});
             double behind = -1;
             for (const auto& [at, text, face, align] : shape.texts) {
                 const double wide = text_width(text, kType, face),
@@ -36,7 +39,7 @@ TEST_CASE("the numbers under the shortest color bar stand apart") {
                 CHECK(left > behind);
                 behind = left + wide;
             }
-            CHECK(behind <= kMinBar * kType + 0.01);
+            CHECK(behind <= 130.0 + 0.01);
         }
 }
 
