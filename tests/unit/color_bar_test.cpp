@@ -30,12 +30,12 @@ TEST_CASE("the numbers under a color bar stand apart, and are fewer where it is 
             const ColorBar bar = range_bar(signed_colormap(false), largest, is_signed);
             const ColorBarShape shape = shape_of(bar, {.length = 130.0, .type = kType});
             double behind = -1;
-            for (const auto& [at, text, face, align] : shape.texts) {
-                const double wide = text_width(text, kType, face),
-                             left = at.x - wide * (align == Align::left     ? 0
-                                                   : align == Align::center ? 0.5
-                                                                            : 1);
-                INFO(largest << ": " << text);
+            for (const ColorBarShape::Text& t : shape.texts) {
+                const double wide = text_width(t.text, kType, t.face),
+                             left = t.at.x - wide * (t.align == Align::left     ? 0
+                                                     : t.align == Align::center ? 0.5
+                                                                                : 1);
+                INFO(largest << ": " << t.text);
                 CHECK(left > behind);
                 behind = left + wide;
             }
