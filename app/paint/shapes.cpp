@@ -233,16 +233,6 @@ void Ui::picture(Rect r, GLuint texture, int width, int height, const unsigned c
     cairo_surface_destroy(image);
 }
 
-void Ui::draw_weights(Rect r, const Matrix& w, const Shades& shades, const std::string& name, Axis queries,
-                      bool dots) {
-    const double cell = r.w / double(queries == Axis::rows ? w.cols() : w.rows());
-    FigureOptions o;
-    o.colormap = name;
-    o.queries = queries;
-    o.marks = dots ? Marks::dots : Marks::squares;
-    headlight::draw_weights(*page_, w, r.x, r.y, cell, o, shades);
-}
-
 void Ui::clip(Rect r) {
     if (!page_) return list->PushClipRect(pixels(r.min()), pixels(r.max()), true);
     cairo_save(page_->cairo());

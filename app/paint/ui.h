@@ -128,9 +128,6 @@ public:
     void gradient(Rect r, const Colormap& map);
     /// A picture of 8-bit red, green, blue: `texture` holds it on the screen, `pixels` on a page.
     void picture(Rect r, GLuint texture, int width, int height, const unsigned char* pixels);
-    /// One head's weights on a page (on the screen the renderer draws them).
-    void draw_weights(Rect r, const Matrix& weights, const Shades& shades, const std::string& colormap,
-                      Axis queries, bool dots);
     void clip(Rect r);
     void unclip();
     /// Clips drawing and mouse in between to this rectangle.

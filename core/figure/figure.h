@@ -70,10 +70,6 @@ inline double style_zoom(const FigureStyle& style) { return style.font_pt / 8.25
 void draw_weights(Canvas& canvas, const Matrix& weights, double x, double y, double cell,
                   const FigureOptions& options, const Shades& shades);
 
-/// Draws a vertical color bar with five ticks, labeled with their weights.
-void draw_color_bar(Canvas& canvas, double x, double y, double height, const FigureOptions& options,
-                    const Shades& shades);
-
 /// Return every how many labels to draw so that they are `apart`: 1, 2, 5, 10, 20, …; kOneLabel if there is
 /// no room for a second one, as with cells of no extent.
 inline constexpr int kOneLabel = 1'000'000'000;
