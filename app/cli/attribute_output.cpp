@@ -187,7 +187,8 @@ Status say_outputs(const AttributeOptions& o, const InfluenceRuns& runs, const M
 Status say_jacobian(const AttributeOptions& o, const Trace& trace, ThreadPool& pool) {
     TRY_STATUS(check_followed_back(trace));
     Progress progress(trace.output().size(), o.input.quiet);
-    TRY(const JacobianNorms found, jacobian_norms(trace, o.probes, pool, nullptr, [&](const Influence*) { progress.step(); }));
+    TRY(const JacobianNorms found,
+        jacobian_norms(trace, o.probes, pool, nullptr, [&](const Influence*) { progress.step(); }));
     nlohmann::ordered_json root{{"method", "jacobian"}};
     if (o.probes) root["probes"] = o.probes;
     if (found.standard_error.size()) root["standard_error"] = json_rows(found.standard_error);

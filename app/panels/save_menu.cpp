@@ -7,8 +7,8 @@
 #include <cctype>
 
 #include "base/utf8.h"
-#include "io/json.h"
 #include "figure/file_formats.h"
+#include "io/json.h"
 #include "paint/layout.h"
 #include "parts/sheet_frame.h"
 #include "session/commands/word_parsers.h"

@@ -85,8 +85,8 @@ Command rank_row() {
     ranks.insert(ranks.end(), {kRankByMoved, kRankBySweep});
     std::vector<std::pair<std::string, int>> values;
     for (const int rank : ranks) values.emplace_back(rank_word(rank), rank);
-    return choice_row({"rank", "Rank heads by", "next sort order of heads", "Ctrl+R"},
-                      std::move(values), preference(&Preferences::rank));
+    return choice_row({"rank", "Rank heads by", "next sort order of heads", "Ctrl+R"}, std::move(values),
+                      preference(&Preferences::rank));
 }
 
 }  // namespace

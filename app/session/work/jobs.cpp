@@ -223,7 +223,7 @@ JobOf<Work> resumed(const Job<Work>& job, const std::function<void(bool)>& seen)
 
 template <class Work>
 void update_job(JobOf<Work>& job, const std::vector<JobRequest>& requests, const JobInputs& inputs,
-            const std::function<void(bool)>& seen) {
+                const std::function<void(bool)>& seen) {
     const auto* asked = request_in<Work>(requests);
     std::optional<Work> work = Work::of(asked, inputs);
     if (job && (!work || !job->is_of(*work) || (!asked && !job->ended()))) {

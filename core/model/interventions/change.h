@@ -86,9 +86,9 @@ struct ChangeTokens {
 struct ChangeRow {
     ChangeKind kind;
     ChangeTarget target;
-    const char* name;   // before the colon of --change; of an ablation after "ablate:L.H:"
-    const char* help;   // effect, as shown to users
-    bool ablates;       // ablates a head: --ablate reads it too
+    const char* name;  // before the colon of --change; of an ablation after "ablate:L.H:"
+    const char* help;  // effect, as shown to users
+    bool ablates;      // ablates a head: --ablate reads it too
     /// Parses `rest`, the text after the colon; errors quote `text`, the whole.
     Result<Change> (*parse)(const ModelConfig& config, const std::string& text, const std::string& rest);
     /// Spells the change as `parse` reads it.
