@@ -62,7 +62,7 @@ void draw_preview(Scene& s, Rect area) {
                p.preview_w, p.preview_h, nullptr);
 }
 
-/// What a file of the view can be.
+/// Lists the formats that a view can be saved in.
 std::vector<const FileFormat*> formats_of(const View& view) {
     std::vector<const FileFormat*> out;
     for (const FileFormat& format : file_formats())

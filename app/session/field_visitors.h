@@ -56,7 +56,7 @@ public:
     virtual void report(const char* /*key*/, const nlohmann::json& /*value*/) {}
     /// The index of a value among a command's words; −1: none of them.
     virtual void choice(const Choice& /*choice*/, int& /*place*/) {}
-    /// What an option can set: one of a choice's words by its place, a whole number, a text.
+    /// Sets what an option can: one of a choice's words by its place, a whole number, a text.
     virtual void word_option(const FieldOption& /*option*/, const Choice& /*choice*/, int& /*place*/) {}
     virtual void number_option(const FieldOption& /*option*/, int& /*value*/, int /*low*/, int /*high*/) {}
     virtual void text_option(const FieldOption& /*option*/, std::string& /*value*/) {}

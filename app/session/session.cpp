@@ -131,7 +131,7 @@ void visit(Document& d, FieldVisitor& v) {
     v.list("slides", d.slides, kMaxSlides);
 }
 
-/// What else heads are ranked by.
+/// Ranks heads by what is no statistic.
 constexpr std::pair<int, const char*> kOtherRanks[] = {
     {kRankByCell, "cell"}, {kRankByMoved, "moved"}, {kRankBySweep, "effect"}};
 

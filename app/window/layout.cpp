@@ -64,7 +64,7 @@ void draw_center(Scene& s, Rect center, const View& view) {
     s.ui.unclip();
 }
 
-/// What stands where in a window.
+/// Places the parts of a window.
 struct Places {
     bool narrow = false, alone = false,
          closed = false;  // alone: the view without panels; closed: no inspector

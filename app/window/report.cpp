@@ -52,7 +52,7 @@ void report_window(WindowState& state, Json& root) {
     root["opening"] = state.worker->opening() ? state.worker->opening()->path : "";
 }
 
-/// What is open and chosen, beside what is remembered of it.
+/// Reports what is open and chosen, besides what is remembered of it.
 void report_session(WindowState& state, Json& root) {
     Session& session = state.session;
     const Selection& selection = session.selection;
@@ -79,7 +79,7 @@ void report_session(WindowState& state, Json& root) {
         root["figure"][field.name] = field_text(session.of<SaveMenu>().style, field);
 }
 
-/// What views and panels tell of their own states.
+/// Reports the states of views and panels.
 void report_states(Session& session, Json& root) {
     constexpr StateVisit kPanels[] = {visit_state<SaveMenu>, visit_state<FetchState>, visit_state<ChipsState>,
                                       visit_state<Painting>};
@@ -123,7 +123,7 @@ void report_answers(const WorkAnswer& answer, Json& root) {
     if (answer.cell) root["weight"] = answer.cell->weight;
 }
 
-/// What is shown of the sentence.
+/// Reports the shown sentence.
 void report_sentence(const WindowState& state, const SentenceResult& s, Json& root) {
     root["model"] = s.model->name;
     root["shown_text"] = s.text;
