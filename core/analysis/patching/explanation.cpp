@@ -11,7 +11,7 @@ namespace headlight {
 
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kUnmeasured = std::numeric_limits<float>::quiet_NaN();
 constexpr int kTogether = 16;  // heads, between two reports
 constexpr int kSenders = 8;    // heads without a strong direct effect that may send into the circuit
 constexpr int kTokens = 32;    // tokens whose path into a head is measured
@@ -56,7 +56,7 @@ private:
         out_.asked = request;
         TRY(out_.metric, resolved(in_logits(request.metric), clean_, pool_));
         out_.clean = evaluate(out_.metric, clean_, clean_, pool_);
-        out_.direct = out_.ablated = PerHead<float>(config_, kNaN);
+        out_.direct = out_.ablated = PerHead<float>(config_, kUnmeasured);
         const int heads = config_.head_count();
         out_.stages = {{"Heads, straight to the answer", 0, heads},
                        {"Heads, each ablated", 0, heads},
