@@ -66,7 +66,7 @@ void report_session(WindowState& state, Json& root) {
     root["left"] = document.left_workspace;
     root["hints"] = session.guide == Guide::hints;
     root["tries"] = session.guide == Guide::tries;
-    root["trial"] = trial_in_force(session) ? document.trial->commands : "";
+    root["trial"] = trial_is_active(session) ? document.trial->commands : "";
     root["sweeping"] = document.sweeping;
     root["head_labels"] = document.head_labels;
     root["mask"] = document.intervention.mask.name();

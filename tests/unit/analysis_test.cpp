@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "figure/canvas.h"
 #include "figure/figure.h"
+#include "figure/file_formats.h"
 #include "helpers.h"
 #include "questions/answering.h"
 

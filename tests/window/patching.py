@@ -92,13 +92,13 @@ def the_list_beside_the_map_says_what_the_map_shows(display):
     ) as w:
         w.wait(
             lambda r: (
-                listed(r, exact) and "returned" in r["texts"] and r["patched"][0] == r["patched"][1]
+                listed(r, exact) and "restored" in r["texts"] and r["patched"][0] == r["patched"][1]
             )
         )
         w.click("patch/values")
         w.click("patch/values/estimated")
         r = w.wait(lambda r: r["patch_estimates"] and listed(r, estimated))
-        assert "returned" not in r["texts"] and f"{exact:.3f}" not in r["texts"], r["texts"]
+        assert "restored" not in r["texts"] and f"{exact:.3f}" not in r["texts"], r["texts"]
 
 
 def patching_shows_an_example_by_a_click(display):

@@ -119,12 +119,13 @@ std::optional<ExplanationSweep> ExplanationSweep::of(const Request* request, con
     return ExplanationSweep{in.runs.shown, *request};
 }
 
-Status ExplanationSweep::measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const {
+Status ExplanationSweep::measure(ThreadPool& pool, const CancelFlag* cancel,
+                                 const Publish<Found>& publish) const {
     Pace pace(std::chrono::milliseconds(100));
     TRY(Explanation found, explain(*trace, request, pool, cancel, [&](const Explanation& now) {
-            if (pace.is_due()) tell({std::make_shared<const Explanation>(now), ""});
+            if (pace.is_due()) publish({std::make_shared<const Explanation>(now), ""});
         }));
-    tell({std::make_shared<const Explanation>(std::move(found)), ""});
+    publish({std::make_shared<const Explanation>(std::move(found)), ""});
     return success();
 }
 

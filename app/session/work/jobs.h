@@ -97,7 +97,7 @@ struct ExplanationSweep {
     bool same(const ExplanationSweep& other) const {
         return trace == other.trace && request == other.request;
     }
-    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Tell<Found>& tell) const;
+    Status measure(ThreadPool& pool, const CancelFlag* cancel, const Publish<Found>& publish) const;
 };
 
 /// Composes all pairs of heads in the background if that takes long.

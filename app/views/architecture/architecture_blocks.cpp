@@ -60,13 +60,8 @@ Block norm_block(const ModelConfig& c, const char* where, WeightsPart part, bool
     return b;
 }
 
-}  // namespace
-
-std::vector<Block> blocks_of(const ModelConfig& c, int index) {
+Block embedding_block(const ModelConfig& c, int index, const std::string& of) {
     const StackConfig& s = c.stacks[index];
-    const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
-    const bool before = c.norm_place == NormPlace::before;
-    std::vector<Block> out;
     Block embedding;
     embedding.name = s.vocab ? "Token embedding" : "Patch embedding";
     embedding.shapes = {s.vocab
@@ -82,9 +77,46 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     embedding.part = WeightsPart::embedding;
     embedding.help =
         "Each id becomes a vector: the row of the table. A click shows the table, another ΔE, where the "
-        "vectors "
-        "move.";
-    out.push_back(embedding);
+        "vectors move.";
+    return embedding;
+}
+
+Block mlp_block(const ModelConfig& c, int index, const std::string& of) {
+    const StackConfig& s = c.stacks[index];
+    Block mlp;
+    mlp.name = c.gated ? "Gated MLP" : "MLP";
+    mlp.shapes = {by(c.d_model, s.d_mlp) + (c.gated ? " twice" : ""), "→ " + by(s.d_mlp, c.d_model)};
+    if (c.parallel) mlp.shapes.emplace_back("beside attention");
+    mlp.part = WeightsPart::mlp;
+    mlp.rows = {of + "MLP in", of + "MLP out"};
+    mlp.view = index + 1 == isize(c.stacks) ? "lens" : nullptr;
+    mlp.in_layer = mlp.adds = true;
+    mlp.help =
+        "Each token by itself: wider, a nonlinearity, back. A click shows its weights, another Prediction, "
+        "which shows what MLPs add.";
+    return mlp;
+}
+
+Block unembedding_block(const ModelConfig& c) {
+    Block head;
+    head.name = c.can.read_image ? "Classifier" : "Unembedding";
+    head.shapes = {by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab)};
+    if (c.tied_unembedding) head.shapes.emplace_back("the token embedding again");
+    head.part = WeightsPart::unembedding;
+    head.rows = {"unembedding", "head", "output projection"};
+    head.view = "lens";
+    head.help = "A score for every token: the logits. A click shows the matrix, another Prediction.";
+    return head;
+}
+
+}  // namespace
+
+std::vector<Block> blocks_of(const ModelConfig& c, int index) {
+    const StackConfig& s = c.stacks[index];
+    const std::string of = c.stacks.size() > 1 ? s.name + " " : "";
+    const bool before = c.norm_place == NormPlace::before;
+    std::vector<Block> out;
+    out.push_back(embedding_block(c, index, of));
     if (const Block positions = position_block(c, s, of); !positions.name.empty()) out.push_back(positions);
     const auto add = [&](Block block, const std::string& norm_row) {
         const bool of_mlp = block.part == WeightsPart::mlp;
@@ -98,19 +130,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     };
     add(attention_block(c, of, s, false), of + "attention norm");
     if (s.cross) add(attention_block(c, of, s, true), of + "cross-attention norm");
-    Block mlp;
-    mlp.name = c.gated ? "Gated MLP" : "MLP";
-    mlp.shapes = {by(c.d_model, s.d_mlp) + (c.gated ? " twice" : ""), "→ " + by(s.d_mlp, c.d_model)};
-    if (c.parallel) mlp.shapes.emplace_back("beside attention");
-    mlp.part = WeightsPart::mlp;
-    mlp.rows = {of + "MLP in", of + "MLP out"};
-    mlp.view = index + 1 == isize(c.stacks) ? "lens" : nullptr;
-    mlp.in_layer = mlp.adds = true;
-    mlp.help =
-        "Each token by itself: wider, a nonlinearity, back. A click shows its weights, another Prediction, "
-        "which "
-        "shows what MLPs add.";
-    add(mlp, of + "MLP norm");
+    add(mlp_block(c, index, of), of + "MLP norm");
     if (c.final_norm) {
         Block norm = norm_block(c, "final", WeightsPart::final_norm);
         norm.in_layer = false;
@@ -119,15 +139,7 @@ std::vector<Block> blocks_of(const ModelConfig& c, int index) {
     }
     const bool has_head = c.can.read_image ? c.vocab > 0 : unembeds(c);
     if (index + 1 < isize(c.stacks) || !has_head) return out;
-    Block head;
-    head.name = c.can.read_image ? "Classifier" : "Unembedding";
-    head.shapes = {by(c.mlm_head || c.project_positions() ? c.d_embed : c.d_model, c.vocab)};
-    if (c.tied_unembedding) head.shapes.emplace_back("the token embedding again");
-    head.part = WeightsPart::unembedding;
-    head.rows = {"unembedding", "head", "output projection"};
-    head.view = "lens";
-    head.help = "A score for every token: the logits. A click shows the matrix, another Prediction.";
-    out.push_back(head);
+    out.push_back(unembedding_block(c));
     return out;
 }
 

@@ -80,36 +80,42 @@ void draw_prediction_pair(Scene& s, Rect area, const PredictionPair& pair) {
                   index_of(pair.positions, pair.position_a));
 }
 
-std::vector<NumberTable> compare_numbers(const Scene& s) {
-    if (s.of<CompareState>().show == ComparedShow::next) {
-        const auto* found = s.found<PredictionPairRequest>();
-        if (!found) return {};
-        std::vector<std::string> labels;
-        std::vector<float> a, b, logits, log_probabilities;
-        for (const ProbabilityChange& p : found->answer.tokens) {
-            labels.push_back(p.label);
-            a.push_back(p.a);
-            b.push_back(p.b);
-            logits.push_back(-p.logit);
-            log_probabilities.push_back(-p.log_probability);
-        }
-        std::vector<NumberTable> out{
-            {"probability", "token", "run", labels, {"A", "B"}, matrix_of_columns({a, b})}};
-        out.push_back({"A - B",
-                       "token",
-                       "",
-                       std::move(labels),
-                       {"logit", "log p"},
-                       matrix_of_columns({logits, log_probabilities})});
-        if (!found->answer.divergence.empty())
-            out.push_back({"Kullback-Leibler divergence",
-                           "position",
-                           "",
-                           found->answer.labels,
-                           {"bits"},
-                           matrix_of_columns({found->answer.divergence})});
-        return out;
+namespace {
+
+std::vector<NumberTable> next_token_numbers(const Scene& s) {
+    const auto* found = s.found<PredictionPairRequest>();
+    if (!found) return {};
+    std::vector<std::string> labels;
+    std::vector<float> a, b, logits, log_probabilities;
+    for (const ProbabilityChange& p : found->answer.tokens) {
+        labels.push_back(p.label);
+        a.push_back(p.a);
+        b.push_back(p.b);
+        logits.push_back(-p.logit);
+        log_probabilities.push_back(-p.log_probability);
     }
+    std::vector<NumberTable> out{
+        {"probability", "token", "run", labels, {"A", "B"}, matrix_of_columns({a, b})}};
+    out.push_back({"A - B",
+                   "token",
+                   "",
+                   std::move(labels),
+                   {"logit", "log p"},
+                   matrix_of_columns({logits, log_probabilities})});
+    if (!found->answer.divergence.empty())
+        out.push_back({"Kullback-Leibler divergence",
+                       "position",
+                       "",
+                       found->answer.labels,
+                       {"bits"},
+                       matrix_of_columns({found->answer.divergence})});
+    return out;
+}
+
+}  // namespace
+
+std::vector<NumberTable> compare_numbers(const Scene& s) {
+    if (s.of<CompareState>().show == ComparedShow::next) return next_token_numbers(s);
     const bool delta = s.of<CompareState>().show == ComparedShow::delta;
     const auto* pair = s.found<HeadPairRequest>();
     const auto* lengths = s.found<DeltaPairRequest>();

@@ -95,27 +95,22 @@ std::string plane_note(Ui& ui, float room, const std::string& left_out, int fart
                            room);
 }
 
-}  // namespace
-
-void draw_projection(Scene& s, Rect area) {
-    constexpr float kFoot = 32, kDot = 4;
-    constexpr int kAcross = 6, kDown = 5, kMaxAvoided = 200;
-    Ui& ui = s.ui;
-    const auto* found = s.found<ProjectionRequest>();
-    if (!found || area.h < 80) return;
-    const Projection& p = found->answer;
-    const std::string before = "Embeddings before and after";
+void head_plane(Scene& s, Rect line, const Found<ProjectionRequest>& found) {
+    const std::string before = "Embeddings before and after",
+                      kept = decimals(100 * found.answer.kept, 0) + " %";
     const std::vector<std::string> titles =
-        found->asked.block < 0
+        found.asked.block < 0
             ? std::vector<std::string>{"The residual stream through all layers", "Residual stream"}
             : std::vector<std::string>{
-                  before + " attention, layer " + block_name(s.model()->config, found->asked.block), before,
+                  before + " attention, layer " + block_name(s.model()->config, found.asked.block), before,
                   "Embeddings"};
-    const std::string kept = decimals(100 * p.kept, 0) + " %";
-    draw_part_heading(
-        ui, take_top(area, kPartHead), titles,
-        first_that_fits(ui, kCaptionMono, {"2-D projection keeps " + kept, "keeps " + kept}, area.w * 0.55f));
-    const Rect foot = take_bottom(area, kFoot), &frame = area;
+    draw_part_heading(s.ui, line, titles,
+                      first_that_fits(s.ui, kCaptionMono, {"2-D projection keeps " + kept, "keeps " + kept},
+                                      line.w * 0.55f));
+}
+
+void draw_plane_grid(Ui& ui, Rect frame) {
+    constexpr int kAcross = 6, kDown = 5;
     ui.fill(frame, ui.colors->bg0);
     for (int i = 1; i < kAcross; ++i) {
         const float x = nth_column(frame, i, kAcross).x;
@@ -126,49 +121,77 @@ void draw_projection(Scene& s, Rect area) {
         ui.hairline(frame.x, y, frame.right(), y);
     }
     ui.frame(frame, ui.colors->l1);
+}
+
+/// Points at the token under the mouse; a click locks it.
+void answer_plane(Scene& s, const Plot& plot, const Projection& p, Rect frame) {
+    constexpr float kNearby = 24;
+    const Hit h = s.ui.hit("delta/plot", frame);
+    if (!h.hovered) return;
+    const int row = nearest_point(plot, p, h.mouse, kNearby);
+    if (row < 0 || p.tokens[row] >= s.queries()) return;
+    const int token = p.tokens[row];
+    s.point_at(std::pair{token, s.heaviest_key(token)});
+    if (h.clicked) lock_token(s, token);
+}
+
+/// Draws a token's way: a disc where it begins, an arrow for each step; of many tokens points and lines.
+void draw_token_path(Ui& ui, const Plot& plot, const Projection& p, int i, bool on) {
+    constexpr Index kMany = 200;
+    const ImU32 color = on                                                ? ui.colors->accent
+                        : p.steps.size() > 2 || p.steps[0].rows() > kMany ? faded(ui.colors->t3, 0.4f)
+                                                                          : ui.colors->t2;
+    const bool many = p.steps[0].rows() > kMany && !on;
+    for (size_t step = 0; step + 1 < p.steps.size(); ++step)
+        draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color,
+                   !many && step + 2 == p.steps.size());
+    const ImVec2 from = plot.at(p.steps[0], i);
+    if (many)
+        ui.fill({from.x - 1.5f, from.y - 1.5f, 3, 3}, color);
+    else
+        ui.disc(from, on ? 4 : 2.2f, color);
+}
+
+/// Keeps labels off the paths, unless they are so many that labels would find no place.
+void avoid_paths(LabelPlacer& placer, const Plot& plot, const Projection& p, const std::vector<int>& drawn) {
+    constexpr float kDot = 4;
+    constexpr int kMaxAvoided = 200;
+    if (isize(drawn) > kMaxAvoided) return;
+    for (const int i : drawn) {
+        const ImVec2 dot = plot.at(p.steps[0], i);
+        placer.avoid({dot.x - kDot, dot.y}, {dot.x + kDot, dot.y});
+        for (size_t step = 0; step + 1 < p.steps.size(); ++step)
+            placer.avoid(plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i));
+    }
+}
+
+}  // namespace
+
+void draw_projection(Scene& s, Rect area) {
+    constexpr float kFoot = 32;
+    Ui& ui = s.ui;
+    const auto* found = s.found<ProjectionRequest>();
+    if (!found || area.h < 80) return;
+    const Projection& p = found->answer;
+    head_plane(s, take_top(area, kPartHead), *found);
+    const Rect foot = take_bottom(area, kFoot), &frame = area;
+    draw_plane_grid(ui, frame);
     const Plot plot = make_plot(frame, p);
     const auto& labels = s.sentence()->labels[found->asked.stack];
-    const Hit h = ui.hit("delta/plot", frame);
-    if (h.hovered)
-        if (const int row = nearest_point(plot, p, h.mouse, 24); row >= 0 && p.tokens[row] < s.queries()) {
-            const int token = p.tokens[row];
-            s.point_at(std::pair{token, s.heaviest_key(token)});
-            if (h.clicked) lock_token(s, token);
-        }
+    answer_plane(s, plot, p, frame);
     const auto focused = std::find(p.tokens.begin(), p.tokens.end(), delta_query(s));
     const int focus = focused == p.tokens.end() ? -1 : narrow<int>(focused - p.tokens.begin());
+    const auto drawn = farthest_moved(p, ui.most_lines);
     LabelPlacer placer(frame);
     ui.clip(frame);
-    const auto draw_token = [&](int i, bool on) {
-        const ImU32 color = on                                              ? ui.colors->accent
-                            : p.steps.size() > 2 || p.steps[0].rows() > 200 ? faded(ui.colors->t3, 0.4f)
-                                                                            : ui.colors->t2;
-        const bool many =
-            p.steps[0].rows() > 200 && !on;  // points in place of discs, lines in place of arrows
-        for (size_t step = 0; step + 1 < p.steps.size(); ++step)
-            draw_arrow(ui, plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i), color,
-                       !many && step + 2 == p.steps.size());
-        const ImVec2 from = plot.at(p.steps[0], i);
-        if (many)
-            ui.fill({from.x - 1.5f, from.y - 1.5f, 3, 3}, color);
-        else
-            ui.disc(from, on ? 4 : 2.2f, color);
-    };
+    avoid_paths(placer, plot, p, drawn);
     const auto name_token = [&](int i, bool on) {
         placer.draw(ui, plot.at(p.steps[p.steps.size() - 2], i), plot.at(p.steps.back(), i),
                     token_at(labels, p.tokens[i]), on ? ui.colors->accent_text : ui.colors->t2, on);
     };
-    const auto drawn = farthest_moved(p, ui.most_lines);
-    if (isize(drawn) <= kMaxAvoided)  // else labels would find no place
-        for (const int i : drawn) {
-            const ImVec2 dot = plot.at(p.steps[0], i);
-            placer.avoid({dot.x - kDot, dot.y}, {dot.x + kDot, dot.y});
-            for (size_t step = 0; step + 1 < p.steps.size(); ++step)
-                placer.avoid(plot.at(p.steps[step], i), plot.at(p.steps[step + 1], i));
-        }
     for (const int i : drawn)
-        if (i != focus) draw_token(i, false);
-    if (focus >= 0) draw_token(focus, true);
+        if (i != focus) draw_token_path(ui, plot, p, i, false);
+    if (focus >= 0) draw_token_path(ui, plot, p, focus, true);
     if (focus >= 0) name_token(focus, true);
     for (const int i : drawn)
         if (i != focus) name_token(i, false);

@@ -89,7 +89,38 @@ void draw_delta_inspector(Scene& s, Rect area) {
 
 namespace {
 
-/// What one ΔE is made of, and the tokens that it moves.
+/// Adds the logits of the tokens that a ΔE promotes and suppresses, and what each head contributes.
+void add_split_logits(const Scene& s, const Found<DeltaSplitRequest>& found, const std::string& at,
+                      std::vector<NumberTable>& out) {
+    const DeltaSplit& split = found.answer;
+    const ModelConfig& c = s.model()->config;
+    std::vector<std::string> tokens, heads;
+    std::vector<float> logits;
+    for (const auto* moved : {&split.promoted, &split.suppressed})
+        for (const TokenShift& shift : *moved) {
+            tokens.push_back(listed_label(*s.model(), shift.id));
+            logits.push_back(shift.logit);
+        }
+    if (!tokens.empty())
+        out.push_back({"tokens promoted and suppressed" + at,
+                       "token",
+                       "",
+                       tokens,
+                       {"logit"},
+                       matrix_of_columns({logits})});
+    if (split.explained_by_head.empty()) return;
+    for (int h = 0; h < isize(split.explained_by_head); ++h)
+        heads.push_back(head_path(c, found.asked.block, h));
+    out.push_back(
+        {"contribution to the logit of " + explained_text(*s.model(), split.token, split.against) + at,
+         "head",
+         "",
+         std::move(heads),
+         {"logit"},
+         matrix_of_columns({split.explained_by_head})});
+}
+
+/// Adds the parts of one ΔE, and the tokens that it moves.
 void add_split(const Scene& s, const Found<DeltaSplitRequest>& found, std::vector<NumberTable>& out) {
     const DeltaSplit& split = found.answer;
     const ModelConfig& c = s.model()->config;
@@ -109,32 +140,7 @@ void add_split(const Scene& s, const Found<DeltaSplitRequest>& found, std::vecto
                                                        : "bias");
     add_parts("delta by head", "head", std::move(heads), split.heads);
     add_parts("delta by key", "key", s.sentence()->key_labels(found.asked.block), split.keys);
-    std::vector<std::string> tokens;
-    std::vector<float> logits;
-    for (const auto* moved : {&split.promoted, &split.suppressed})
-        for (const TokenShift& shift : *moved) {
-            tokens.push_back(listed_label(*s.model(), shift.id));
-            logits.push_back(shift.logit);
-        }
-    if (!tokens.empty())
-        out.push_back({"tokens promoted and suppressed" + at,
-                       "token",
-                       "",
-                       tokens,
-                       {"logit"},
-                       matrix_of_columns({logits})});
-    if (!split.explained_by_head.empty()) {
-        std::vector<std::string> rows;
-        for (int h = 0; h < isize(split.explained_by_head); ++h)
-            rows.push_back(head_path(c, found.asked.block, h));
-        out.push_back(
-            {"contribution to the logit of " + explained_text(*s.model(), split.token, split.against) + at,
-             "head",
-             "",
-             std::move(rows),
-             {"logit"},
-             matrix_of_columns({split.explained_by_head})});
-    }
+    add_split_logits(s, found, at, out);
 }
 
 /// The places in the plane; nothing of tokens that are left out of it.

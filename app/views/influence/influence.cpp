@@ -11,8 +11,11 @@
 namespace headlight {
 
 void InfluenceState::visit(FieldVisitor& v) {
-    constexpr const char *kIntegrated = "method integrated-gradients",
-                         *kPoints = "number of points for integrated gradients";
+    visit_map(v);
+    visit_scores(v);
+}
+
+void InfluenceState::visit_map(FieldVisitor& v) {
     v.choose("influence_of", of,
              {"influence of",
               "Influence: rows of the map",
@@ -38,6 +41,11 @@ void InfluenceState::visit(FieldVisitor& v) {
               "the attention that stands beside the map: the head's, the layer's mean, or through all layers",
               {"head", "layer", "rollout", "contribution"}},
              {"beside"});
+}
+
+void InfluenceState::visit_scores(FieldVisitor& v) {
+    constexpr const char *kIntegrated = "method integrated-gradients",
+                         *kPoints = "number of points for integrated gradients";
     std::vector<std::string> words;
     for (const InfluenceMethodRow& row : influence_methods()) words.emplace_back(row.word);
     v.choose("influence_by", method,

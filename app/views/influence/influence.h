@@ -31,6 +31,8 @@ struct InfluenceState {
     std::optional<int> part_pointed;
     float strip_scroll = 0;
     void visit(FieldVisitor& visitor);
+    void visit_map(FieldVisitor& visitor);
+    void visit_scores(FieldVisitor& visitor);
 };
 
 /// Points of integrated gradients that can be chosen.

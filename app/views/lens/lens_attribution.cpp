@@ -27,6 +27,24 @@ struct Attributed {
     }
 };
 
+/// Names a part that has no cell of its own; "" of one that has.
+std::string end_name(const ModelConfig& c, const LogitPart& p) {
+    switch (p.kind) {
+        case LogitPart::Kind::given_attention:
+            return "attention " + block_path(c, p.block) + " put in place";
+        case LogitPart::Kind::given:
+            return "put in place";
+        case LogitPart::Kind::embedding:
+            return "embedding";
+        case LogitPart::Kind::norm_bias:
+            return "final norm’s bias";
+        case LogitPart::Kind::unembedding_bias:
+            return "unembedding’s bias";
+        default:
+            return "";
+    }
+}
+
 Attributed lay_out(const Scene& s, const Attribution& a) {
     const ModelConfig& c = s.model()->config;
     Attributed out;
@@ -54,21 +72,8 @@ Attributed lay_out(const Scene& s, const Attribution& a) {
                 put(c.blocks_of(stack, p.block).back(), out.heads + 1, p,
                     p.kind == LogitPart::Kind::given_mlp);
                 break;
-            case LogitPart::Kind::given_attention:
-                out.ends.emplace_back("attention " + block_path(c, p.block) + " put in place", p.logit);
-                break;
-            case LogitPart::Kind::given:
-                out.ends.emplace_back("put in place", p.logit);
-                break;
-            case LogitPart::Kind::embedding:
-                out.ends.emplace_back("embedding", p.logit);
-                break;
-            case LogitPart::Kind::norm_bias:
-                out.ends.emplace_back("final norm’s bias", p.logit);
-                break;
-            case LogitPart::Kind::unembedding_bias:
-                out.ends.emplace_back("unembedding’s bias", p.logit);
-                break;
+            default:
+                out.ends.emplace_back(end_name(c, p), p.logit);
         }
     }
     return out;

@@ -63,11 +63,26 @@ void draw_agreement(Scene& s, SidePanel& panel, const PatchMap& m) {
     panel.pair("largest error", number(found.largest, 3));
 }
 
+/// Lists the strongest cells, measured or estimated.
+void list_strongest(Scene& s, SidePanel& panel, const PatchMap& m) {
+    constexpr int kListed = 12;
+    constexpr float kValue = 56;
+    const bool estimated = shows_estimates(s, m);
+    const Matrix& values = estimated ? m.estimates : m.values;
+    panel.heading("Most restoring", estimated ? "estimated" : "restored");
+    panel.bars = panel.at.w * 0.5f;
+    panel.values = kValue;
+    const auto places = strongest_patches(values);
+    for (int i = 0; i < std::min(kListed, isize(places)) && panel.y + gap::medium < panel.end(); ++i) {
+        const float value = values(places[i].first, places[i].second);
+        panel.bar({"", patched_place(s, m, places[i]), std::clamp(value, 0.0f, 1.0f), number(value, 3),
+                   s.of<PatchState>().pointed == places[i]});
+    }
+}
+
 }  // namespace
 
 void draw_patch_inspector(Scene& s, Rect area) {
-    constexpr int kListed = 12;
-    constexpr float kValue = 56;
     Ui& ui = s.ui;
     Rect line = inspector_line(ui, area);
     write(ui, line, kTitle, ui.colors->t1, "Patching");
@@ -76,9 +91,8 @@ void draw_patch_inspector(Scene& s, Rect area) {
     const PatchMap& m = found.map;
     if (m.cells == 0) {
         panel.note(
-            "What is put back from the clean run into the one that is shown, place by place, and how much of "
-            "the "
-            "clean run’s metric returns.");
+            "Each cell patches one activation of the clean run into the shown run: how much of the clean "
+            "run’s metric it restores.");
         return panel.finish();
     }
     const MetricKind kind = m.asked.metric.kind;
@@ -92,17 +106,7 @@ void draw_patch_inspector(Scene& s, Rect area) {
         if (m.estimates.size()) panel.pair("estimated", number(m.estimates(at->first, at->second), 3));
     }
     panel.rule();
-    const bool estimated = shows_estimates(s, m);
-    const Matrix& values = estimated ? m.estimates : m.values;
-    panel.heading("Brings back most", estimated ? "estimated" : "returned");
-    panel.bars = panel.at.w * 0.5f;
-    panel.values = kValue;
-    const auto places = strongest_patches(values);
-    for (int i = 0; i < std::min(kListed, isize(places)) && panel.y + gap::medium < panel.end(); ++i) {
-        const float value = values(places[i].first, places[i].second);
-        panel.bar({"", patched_place(s, m, places[i]), std::clamp(value, 0.0f, 1.0f), number(value, 3),
-                   s.of<PatchState>().pointed == places[i]});
-    }
+    list_strongest(s, panel, m);
     draw_agreement(s, panel, m);
     panel.finish();
 }

@@ -117,42 +117,53 @@ std::string row_name(const ChainEntry& e) { return "row " + std::to_string(e.dim
 
 }  // namespace
 
+namespace {
+
+/// Says how an entry was made, where neither a matrix nor the input gives it.
+std::string made_by(const ChainEntry& e, const ChainStage& from) {
+    switch (e.how) {
+        case ChainEntry::How::norm:
+            return std::string("(x − mean) ÷ deviation · γ") + (e.bias ? " + β" : "");
+        case ChainEntry::How::rotated:
+            return "rotated with its partner by an angle that its position gives";
+        case ChainEntry::How::weighted:
+            return "the sum of weight · v over all keys";
+        case ChainEntry::How::joined:
+            return "z of head " + std::to_string(e.dimension / isize(from.values));
+        case ChainEntry::How::sum:
+            return "the block’s input plus its output";
+        case ChainEntry::How::given:
+        case ChainEntry::How::matrix:
+            break;
+    }
+    return "";
+}
+
+}  // namespace
+
 StripPanel chain_panel(const Found<BlockChainRequest>& found) {
     const ChainEntry& e = found.answer.entry;
     const ChainStage& stage = *found.answer.find(e.step);
-    const ChainStage& from = e.how == ChainEntry::How::given ? stage : *found.answer.find(e.from);
-    const std::string entry = stage.name + " at " + std::to_string(e.dimension) + " is " + number(e.value, 3);
+    const std::string entry =
+        stage.name + " at " + std::to_string(e.dimension) + " is " + number(e.value, 3) + ": ";
     StripPanel out;
     out.whole = strip_of(stage.name, stage.values, "‖·‖");
-    switch (e.how) {
-        case ChainEntry::How::given:
-            out.heading = entry + ": " + stage.formula;
-            out.strips = {*out.whole};
-            return out;
-        case ChainEntry::How::matrix:
-            out.heading = entry + ": " + row_name(e) + " of " + e.matrix + " meets " + from.name +
-                          (e.bias ? ", and its bias is added" : "");
-            out.strips = {strip_of(row_name(e), e.row, "‖·‖"), strip_of(from.name, from.values, "‖·‖"),
-                          strip_of("w × x", e.row.cwiseProduct(from.values), "Σ")};
-            out.matrix = &e.picture;
-            out.row = e.dimension;
-            return out;
-        case ChainEntry::How::norm:
-            out.heading = entry + ": (x − mean) ÷ deviation · γ" + (e.bias ? " + β" : "");
-            break;
-        case ChainEntry::How::rotated:
-            out.heading = entry + ": turned with its partner by an angle that its position gives";
-            break;
-        case ChainEntry::How::weighted:
-            out.heading = entry + ": the sum of weight · v over all keys";
-            break;
-        case ChainEntry::How::joined:
-            out.heading = entry + ": z of head " + std::to_string(e.dimension / isize(from.values));
-            break;
-        case ChainEntry::How::sum:
-            out.heading = entry + ": what came in, and what the block adds";
-            break;
+    if (e.how == ChainEntry::How::given) {
+        out.heading = entry + stage.formula;
+        out.strips = {*out.whole};
+        return out;
     }
+    const ChainStage& from = *found.answer.find(e.from);
+    if (e.how == ChainEntry::How::matrix) {
+        out.heading = entry + row_name(e) + " of " + e.matrix + " times " + from.name +
+                      (e.bias ? ", plus its bias" : "");
+        out.strips = {strip_of(row_name(e), e.row, "‖·‖"), strip_of(from.name, from.values, "‖·‖"),
+                      strip_of("w × x", e.row.cwiseProduct(from.values), "Σ")};
+        out.matrix = &e.picture;
+        out.row = e.dimension;
+        return out;
+    }
+    out.heading = entry + made_by(e, from);
     out.strips = {strip_of(from.name, from.values, "‖·‖"), *out.whole};
     if (e.how == ChainEntry::How::sum)
         out.strips.insert(out.strips.begin() + 1, strip_of("attn_out", stage.values - from.values, "‖·‖"));

@@ -94,8 +94,10 @@ const char* help_of_end(const Steps& s) {
            "The length of what comes out is not the sum of the lengths above.";
 }
 
-const std::vector<StepColumnKind>& step_columns() {
-    static const std::vector<StepColumnKind> table{
+namespace {
+
+std::vector<StepColumnKind> score_columns() {
+    return {
         {StepColumn::dot, "q·k", 72, 2, [](const KeyStep& k) -> double { return k.dot; }, {}},
         {StepColumn::scaled,
          "",
@@ -118,6 +120,11 @@ const std::vector<StepColumnKind>& step_columns() {
          [](const KeyStep& k) -> double { return k.score; },
          {StepColumn::scaled, StepColumn::capped, StepColumn::bias, StepColumn::edited}},
         {StepColumn::mask, "mask", 60, 0, [](const KeyStep&) -> double { return 0; }, {}},
+    };
+}
+
+std::vector<StepColumnKind> weight_columns() {
+    return {
         {StepColumn::exp,
          "e^score",
          88,
@@ -139,6 +146,16 @@ const std::vector<StepColumnKind>& step_columns() {
          [](const KeyStep& k) -> double { return k.moved; },
          {StepColumn::weight, StepColumn::value}},
     };
+}
+
+}  // namespace
+
+const std::vector<StepColumnKind>& step_columns() {
+    static const std::vector<StepColumnKind> table = [] {
+        std::vector<StepColumnKind> out = score_columns();
+        for (const StepColumnKind& column : weight_columns()) out.push_back(column);
+        return out;
+    }();
     return table;
 }
 
