@@ -96,6 +96,7 @@ class FigureOptions(Recorded, total=False):
     max: Any
     mean: Any
     method: Literal[
+        "leave-out",
         "jacobian",
         "input-x-gradient",
         "integrated-gradients",
@@ -199,6 +200,7 @@ class ShowOptions(Recorded, total=False):
     max: Any
     mean: Any
     method: Literal[
+        "leave-out",
         "jacobian",
         "input-x-gradient",
         "integrated-gradients",
