@@ -34,10 +34,9 @@ TEST_CASE("paths: the last block's heads reach the answer straight alone, in eve
     }
 }
 
-TEST_CASE("paths: queries, keys and values cut together are the whole path, and an unread sender has none") {
+TEST_CASE("paths: only later blocks read a sender") {
     ThreadPool pool(2);
     const PatchPair pair("gpt2", pool);
-    const Metric metric{MetricKind::difference, 9, 31, 5};
     CHECK(reads_later(pair.model->config, {0, 1}, {1, 0}));
     CHECK(!reads_later(pair.model->config, {1, 0}, {0, 1}));
     CHECK(!reads_later(pair.model->config, {0, 0}, {0, 1}));
@@ -62,5 +61,7 @@ TEST_CASE("explanation: on the story model previous-token head 0.0 feeds the ind
     CHECK(edge->effect == doctest::Approx(3.73).epsilon(0.01));
     CHECK(edge->by_keys == doctest::Approx(3.27).epsilon(0.01));
     CHECK(edge->by_queries == doctest::Approx(0.30).epsilon(0.03));
-    MESSAGE(explanation_json(*found, *run).dump(1));
+    const Json json = explanation_json(*found, *run);
+    CHECK((json["heads"].size() == 6 && json["heads"][2]["head"] == "1.1"));
+    CHECK(json["only_these"]["probability"] == found->only.probability);
 }

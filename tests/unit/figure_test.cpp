@@ -258,7 +258,8 @@ TEST_CASE("a pass with NaN is drawn: figures, and every view that does not refus
             TRY(RunAnswer answer,
                 answer_for({trace, nullptr, nullptr}, {1, 1}, page.session.selection.locked, pool));
             TRY_STATUS(prepare_page(page, std::move(answer), pool));
-            return svg_text(draw_view_page(page));
+            TRY(const Drawing drawing, draw_figure(page, pool));
+            return svg_text(drawing);
         });
         CHECK_MESSAGE((drawn || drawn.error().message.find("not finite") != std::string::npos),
                       (drawn ? std::string() : drawn.error().message));
