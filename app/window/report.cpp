@@ -150,7 +150,7 @@ void report_view(const Scene& scene, Json& root) {
     const View& view = shown_view(scene.session, *scene.model());
     root["view"] = view.name;
     root["title"] = view_title(scene, view);
-    if (scene.sentence()->trace) root["metric_label"] = metric_text(scene);
+    if (scene.sentence()) root["metric_label"] = metric_text(scene);
     if (const MetricReport* metric = metric_report(scene))
         root["metric_now"] = {metric->before.value, metric->now.value, metric->refusal};
     if (!view.seen) return;

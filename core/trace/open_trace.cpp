@@ -134,6 +134,9 @@ Result<std::shared_ptr<Model>> recorded_model(const TraceReader& in) {
     if (format == in.file.metadata.end() || format->second != "headlight-trace")
         return in.error(
             "it is not a trace of Headlight; record one with 'headlight trace' or models/capture_trace.py.");
+    if (const auto version = in.file.metadata.find("version");
+        version != in.file.metadata.end() && version->second != "1")
+        return in.error("a newer version of Headlight recorded it; open it with that one.");
     auto model = std::make_shared<Model>();
     TRY(model->config, in.config());
     model->name = model_name(in, model->config);

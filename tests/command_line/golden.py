@@ -57,6 +57,7 @@ GOLDEN = {
         "2",
         *VIEW,
     ],
+    "explain": ["--view", "explain", *VIEW],
     "influence": ["--view", "influence", "--layer", "1", "--head", "2", "--metric", "cat", *VIEW],
     "patch": ["--view", "patch", "--ablate", "1.0", "--metric", "cat - dog", *VIEW],
     "origins": ["--view", "origins", "--layer", "2", "--head", "3", "--cell", "6,1", *VIEW],

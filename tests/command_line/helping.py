@@ -16,7 +16,7 @@ def commands_are_listed_and_checked():
     for line in ("fly", "view lines; fly", "lock", "undo twice"):
         assert (
             "--commands" in run("--do", line, status=2).err
-            or "leave that out" in run("--do", line, status=2).err
+            or "takes no arguments" in run("--do", line, status=2).err
         )
 
 

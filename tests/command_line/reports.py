@@ -50,7 +50,7 @@ def reports_are_read_anywhere():
     )
     changed = FOLDER / "changed.html"
     run(
-        "report --heads 1.2,3.0 --change forbid:16>3-10",
+        "report --heads 1.2,3.0 --change mask:16>3-10",
         "--text",
         "Lily had a red ball. Tom had a blue ball. Lily gave Tom the red",
         "-o",

@@ -151,6 +151,7 @@ def a_model_comes_back_with_what_was_changed_in_it(display):
                     r["model"] == "stories"
                     and r["mask"] == "none"
                     and r.get("change_list") == ["ablate:1.2:zero"]
+                    and r["recent_models"]  # the other one was open between
                     and not r["busy"]
                 )
             )

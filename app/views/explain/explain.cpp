@@ -23,8 +23,8 @@ std::string headline(const Scene& s, const Explanation& of) {
     if (of.metric.kind == MetricKind::difference)
         return out + " Alone they keep the difference at " + number(of.only.value, 2) + " of " +
                number(of.clean.value, 2) + "; without them it is " + number(of.without.value, 2) + ".";
-    return out + " Alone they keep it at " + percent(of.only.probability) + "; without them it is " +
-           percent(of.without.probability) + ".";
+    return out + " Alone they keep it at " + probability_text(of.only.probability) + "; without them it is " +
+           probability_text(of.without.probability) + ".";
 }
 
 std::string running_stage(const Explanation& of) {
@@ -77,6 +77,11 @@ ExplanationFound explanation_found(const Scene& s) {
     const auto* job = s.answer->job<ExplanationSweep>();
     const auto sweep = ExplanationSweep::of(&request, inputs_shown(s));
     return job && sweep && job->is_of(*sweep) ? job->found() : ExplanationFound{};
+}
+
+std::string probability_text(float probability) {
+    const bool near_one = probability > 0.9949f && probability < 0.99995f;
+    return near_one ? number(100 * probability, 2) + " %" : percent(probability);
 }
 
 float edges_from(const Scene& s, const Explanation& of) {
@@ -154,6 +159,7 @@ View explain_view() {
             .draw = draw_explain,
             .offered = reads_text,
             .missing = predicts_no_token,
+            .shows = View::Shows::model,
             .ask = ask_explain,
             .beside = {.inspect = always<draw_explain_inspector>},
             .page_w = 1000,

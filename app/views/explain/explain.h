@@ -22,6 +22,8 @@ ExplanationFound explanation_found(const Scene& scene);
 
 /// "red 16 → 1.1", "0.0 → ball".
 std::string edge_name(const Scene& scene, const Explanation& of, const PathEdge& edge);
+/// "99.98 %": with a second digit near 1, where one would round up.
+std::string probability_text(float probability);
 /// The weakest solid edge of the drawing.
 float edges_from(const Scene& scene, const Explanation& of);
 /// The token that is explained, or both of a difference: "ball", "Mary − John".

@@ -207,7 +207,7 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
     Ui& ui = s.ui;
     const ModelConfig& c = s.model()->config;
     const std::string name = head_name(c, node.head), path = "explain/head/" + head_path(c, node.head);
-    const bool selected = node.head == AttentionHead{s.block(), s.head()};
+    const bool selected = !ui.on_page() && node.head == AttentionHead{s.block(), s.head()};
     const Hit hit = ui.control(path, node.place);
     ui.fill(node.place, ui.colors->bg2, size::corner);
     ui.frame(node.place,

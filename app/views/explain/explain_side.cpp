@@ -41,7 +41,7 @@ void list_check(Scene& s, SidePanel& panel, const Explanation& of) {
     panel.heading("Check",
                   difference ? metric_label(*s.model(), of.metric) : "p(" + answer_name(s, of) + ")");
     const auto text = [&](const MetricValues& v) {
-        return difference ? number(v.value, 2) : percent(v.probability);
+        return difference ? number(v.value, 2) : probability_text(v.probability);
     };
     panel.pair("all " + std::to_string(s.model()->config.head_count()) + " heads", text(of.clean));
     panel.pair("only these " + std::to_string(of.heads.size()), text(of.only));

@@ -152,6 +152,7 @@ void answer_map(Scene& s, const MapLayout& l) {
 
 void draw_cells(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
+    if (ui.on_page()) return;  // its page is head_page_figure
     const HeadPicture& p = *s.answer->picture;
     ui.clip(l.view);
     const int across = (l.columns + p.step - 1) / p.step,
