@@ -152,7 +152,6 @@ void answer_map(Scene& s, const MapLayout& l) {
 
 void draw_cells(Scene& s, const MapLayout& l) {
     Ui& ui = s.ui;
-    if (ui.on_page()) return;  // its page is head_page_figure
     const HeadPicture& p = *s.answer->picture;
     ui.clip(l.view);
     const int across = (l.columns + p.step - 1) / p.step,
@@ -237,7 +236,7 @@ void draw_ablated(Scene& s, const MapLayout& l) {
 }  // namespace
 
 void draw_heat_map(Scene& s, Rect area) {
-    if (!s.answer->picture) return;
+    if (!s.answer->picture || s.ui.on_page()) return;  // its page is head_page_figure
     take_top(area, draw_heat_map_toolbar(s, area));
     MapLayout l = arrange_map(s, area);
     if (s.session.presenting) {  // in the middle of the window
