@@ -109,7 +109,8 @@ TEST_CASE("every field of a workspace is read, and written as it was") {
     written["graph_sink_apart"] = written["influence_written"] = false;
     written["influence_layer"] = -1;
     written["influence_steps"] = 50;
-    written["influence_by"] = 1;
+    written["influence_by"] = 2;
+    written["explain_from"] = 0;
     for (const char* first : {"of", "probes", "beside", "baseline", "part"})
         written[std::string("influence_") + first] = 0;
     written["picture"] = "";
