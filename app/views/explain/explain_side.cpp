@@ -27,9 +27,9 @@ void list_edge(Scene& s, SidePanel& panel, const Explanation& of) {
     if (!std::isnan(edge->by_keys)) {
         const float all =
             std::max({std::abs(edge->by_keys), std::abs(edge->by_queries), std::abs(edge->by_values), 1e-6f});
-        for (const auto& [name, value] : {std::pair{"through its keys", edge->by_keys},
-                                          {"through its queries", edge->by_queries},
-                                          {"through its values", edge->by_values}})
+        for (const auto& [name, value] : {std::pair{"by keys", edge->by_keys},
+                                          {"by queries", edge->by_queries},
+                                          {"by values", edge->by_values}})
             panel.bar({"", name, value / all, signed_number(value, 2), false, true});
     }
     panel.rule();

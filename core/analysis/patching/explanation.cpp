@@ -58,11 +58,11 @@ private:
         out_.clean = evaluate(out_.metric, clean_, clean_, pool_);
         out_.direct = out_.ablated = PerHead<float>(config_, kUnmeasured);
         const int heads = config_.head_count();
-        out_.stages = {{"Heads, straight to the answer", 0, heads},
-                       {"Heads, each ablated", 0, heads},
-                       {"Paths between heads, each cut"},
-                       {"Paths from words, each cut"},
-                       {"The circuit, alone and left out", 0, 2}};
+        out_.stages = {{"Straight to the answer", 0, heads},
+                       {"Heads ablated", 0, heads},
+                       {"Paths between heads"},
+                       {"Paths from words"},
+                       {"Alone and left out", 0, 2}};
         return success();
     }
 
