@@ -13,30 +13,45 @@ from places import PROGRAM, SENTENCE
 SLACK = 2  # points that texts may share
 
 
+def _cut_at(corners, side, limit, keep):
+    """Cuts a convex polygon at one side of a rectangle: keeps what lies on the side `keep`."""
+    out = []
+    for i, now in enumerate(corners):
+        before = corners[i - 1]
+        inside, was = (now[side] - limit) * keep >= 0, (before[side] - limit) * keep >= 0
+        if inside != was:
+            t = (limit - before[side]) / (now[side] - before[side])
+            out.append(tuple(p + t * (q - p) for p, q in zip(before, now, strict=True)))
+        if inside:
+            out.append(now)
+    return out
+
+
 def _corners(text):
-    """Of what is seen of it, turned about the left end of its middle."""
+    """The part of a text that can be seen: its box, turned about the left end of its middle."""
     left, top, right, bottom = text["box"]
     x, y = left, (top + bottom) / 2
     cos, sin = math.cos(text["angle"]), math.sin(text["angle"])
-    if text["angle"] == 0:
-        a, b, c, d = text["seen"]
-        left, top, right, bottom = max(left, a), max(top, b), min(right, c), min(bottom, d)
-    return [
+    corners = [
         (x + (px - x) * cos - (py - y) * sin, y + (px - x) * sin + (py - y) * cos)
         for px, py in ((left, top), (right, top), (right, bottom), (left, bottom))
     ]
+    a, b, c, d = text["seen"]
+    for side, limit, keep in ((0, a, 1), (0, c, -1), (1, b, 1), (1, d, -1)):
+        corners = _cut_at(corners, side, limit, keep)
+    return corners
 
 
 def _depth(a, b):
-    """How far two rectangles reach into each other along the axis where that is least (separating
-    axes)."""
+    """How far two convex polygons reach into each other along the axis where that is least
+    (separating axes)."""
     least = math.inf
     for corners in (a, b):
-        for i in (0, 1):
-            ex, ey = corners[i + 1][0] - corners[i][0], corners[i + 1][1] - corners[i][1]
+        for i, (x0, y0) in enumerate(corners):
+            ex, ey = y0 - corners[i - 1][1], corners[i - 1][0] - x0
             length = math.hypot(ex, ey)
             if length == 0:
-                return 0
+                continue
             along = [[(x * ex + y * ey) / length for x, y in of] for of in (a, b)]
             least = min(
                 least, min(max(along[0]), max(along[1])) - max(min(along[0]), min(along[1]))
@@ -50,13 +65,10 @@ def _faults(texts, scale):
     for t in texts:
         left, top, right, bottom = t["box"]
         a, b, c, d = t["seen"]
-        if (
-            not t["text"].strip()
-            or t["angle"] == 0
-            and (right <= a or left >= c or bottom <= b or top >= d)
-        ):
+        corners = _corners(t) if t["text"].strip() and c > a and d > b else []
+        if len(corners) < 3:
             continue
-        seen.append((t, _corners(t)))
+        seen.append((t, corners))
         if t["covered"]:
             yield "covered", t["text"], ""
         if t["angle"] == 0 and (left < a - SLACK * scale or right > c + SLACK * scale):

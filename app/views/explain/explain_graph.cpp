@@ -29,6 +29,7 @@ struct CircuitPlan {
     std::vector<HeadNode> heads;
     std::vector<std::pair<int, std::string>> columns;  // block, where its name stands
     std::vector<float> column_x;
+    float column_wide = 0;
     std::vector<std::pair<int, Rect>> words;  // token and its box
     Rect answer;
 
@@ -73,19 +74,23 @@ void place_heads(const Scene& s, const Explanation& of, Rect area, CircuitPlan& 
         if (blocks.empty() || blocks.back() != head.block) blocks.push_back(head.block);
     for (size_t b = 0; b < blocks.size(); ++b) {
         const Rect column = nth_column(area, narrow<int>(b), isize(blocks));
+        plan.column_wide = column.w;
         std::vector<AttentionHead> own;
         for (const AttentionHead head : of.heads)
             if (head.block == blocks[b]) own.push_back(head);
         plan.columns.push_back({blocks[b], short_block_name(s.model()->config, blocks[b])});
-        plan.column_x.push_back(column.middle_x() - kNodeWide / 2);
+        plan.column_x.push_back(column.middle_x() - std::min(kNodeWide, column.w) / 2);
+        const float high = std::clamp(column.h / float(own.size()) - gap::close, size::line, kNodeHigh),
+                    wide = std::min(kNodeWide, column.w - gap::tight);
         // Lower for later layers, so that edges into the answer do not lie over one another.
-        const float lean =
-            0.14f * column.h * (float(b) / float(std::max<size_t>(1, blocks.size() - 1)) - 0.5f);
+        const float crowded = (high + gap::close) * float(own.size()) / column.h,
+                    lean = 0.14f * column.h * std::max(0.0f, 1 - 1.4f * crowded) *
+                           (float(b) / float(std::max<size_t>(1, blocks.size() - 1)) - 0.5f);
         for (size_t i = 0; i < own.size(); ++i) {
             const float share = (float(i) + 0.5f) / float(own.size());
-            const float y = column.y + kNodeHigh + (column.h - 2 * kNodeHigh) * share + lean;
-            plan.heads.push_back(
-                {own[i], {column.middle_x() - kNodeWide / 2, y - kNodeHigh / 2, kNodeWide, kNodeHigh}});
+            const float inset = crowded > 0.7f ? 0 : high;
+            const float y = column.y + inset + (column.h - 2 * inset) * share + lean;
+            plan.heads.push_back({own[i], {column.middle_x() - wide / 2, y - high / 2, wide, high}});
         }
     }
 }
@@ -215,10 +220,12 @@ void draw_node(Scene& s, const HeadNode& node, const Explanation& of) {
              : selected  ? ui.colors->accent
                          : ui.colors->l2,
              selected ? 2 : 1, size::corner);
-    Rect inside = inset(node.place, 7, (kNodeHigh - kPattern) / 2);
-    draw_pattern(s, node.head, take_left(inside, kPattern, gap::small));
-    write(ui, take_top(inside, size::line), kBodyMono, selected ? ui.colors->accent_text : ui.colors->t1,
-          name);
+    const float pad = (kNodeHigh - kPattern) / 2;
+    const bool roomy = node.place.h >= kPattern + 2 * gap::tight && node.place.w >= kNodeWide;
+    Rect inside = roomy ? inset(node.place, pad, pad) : inset(node.place, gap::tight, 0);
+    if (roomy) draw_pattern(s, node.head, take_left(inside, kPattern, gap::small));
+    write(ui, roomy ? take_top(inside, size::line) : inside, kBodyMono,
+          selected ? ui.colors->accent_text : ui.colors->t1, name);
     ui.tooltip(path, hit,
                "Head " + name + ": " + signed_number(of.direct[node.head], 2) +
                    " straight to the answer; ablated, the answer falls by " +
@@ -264,8 +271,11 @@ void name_columns(Scene& s, const CircuitPlan& plan, Rect area) {
     Ui& ui = s.ui;
     const float middle = area.y + kColumnName / 2;
     ui.text.draw(area.x + kWordIndex, middle, kCaption, ui.colors->t3, "word");
-    for (size_t i = 0; i < plan.columns.size(); ++i)
-        ui.text.draw(plan.column_x[i], middle, kCaption, ui.colors->t3, "layer " + plan.columns[i].second);
+    for (size_t i = 0; i < plan.columns.size(); ++i) {
+        const std::string& block = plan.columns[i].second;
+        ui.text.draw(plan.column_x[i], middle, kCaption, ui.colors->t3,
+                     first_that_fits(ui, kCaption, {"layer " + block, block, ""}, plan.column_wide));
+    }
     ui.text.draw(plan.answer.x, middle, kCaption, ui.colors->t3, "answer");
 }
 
@@ -304,6 +314,7 @@ void draw_explanation(Scene& s, Rect area, const Explanation& of) {
             if (path.on == on) draw_path(s.ui, path, of.edges[size_t(path.edge)].effect);
     std::vector<Rect> taken{plan.answer};
     for (const HeadNode& node : plan.heads) taken.push_back(node.place);
+    for (const auto& [token, place] : plan.words) taken.push_back(place);
     for (const bool on : {true, false})
         for (const DrawnPath& path : paths)
             if (path.on == on) label_path(s.ui, path, of.edges[size_t(path.edge)].effect, taken);
