@@ -67,8 +67,8 @@ TEST_CASE("a line finds the longest name, in small or large letters, and says wh
 
 TEST_CASE("commands act on a session without a window, or return the reason") {
     Bench b;
-    REQUIRE(
-        b.act("head 2.1; lock 6,3; theme light; colormap magma; contrast log; queries columns; rank entropy"));
+    REQUIRE(b.act(
+        "head 2.1; lock 6,3; theme light; colormap magma; contrast log; queries columns; rank entropy"));
     const Selection& s = b.session.selection;
     CHECK((s.block == 2 && s.head == 1 && !s.choose_head && s.locked == std::pair{6, 3}));
     const Preferences& p = b.session.preferences;
