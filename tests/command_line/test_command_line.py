@@ -22,6 +22,7 @@ import corpus
 import cut_downloads
 import cut_files
 import endless
+import explaining
 import failures
 import fetching
 import figures
@@ -50,6 +51,7 @@ SUBJECTS = [
     circuits,
     corpus,
     endless,
+    explaining,
     learning,
     models,
     translators,

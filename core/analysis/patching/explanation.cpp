@@ -265,7 +265,8 @@ namespace {
 
 std::string source_name(const PathEdge& edge, const Trace& clean) {
     if (edge.token < 0) return head_path(clean.config(), edge.from);
-    return clean.keys(edge.to.block).tokens[size_t(edge.token)] + " " + std::to_string(edge.token);
+    const int stack = clean.config().block(edge.to.block).key_stack();
+    return token_labels(clean, stack)[size_t(edge.token)] + " " + std::to_string(edge.token);
 }
 
 std::string target_name(const PathEdge& edge, const Trace& clean) {
