@@ -2,15 +2,14 @@
 #include <CLI/CLI.hpp>
 
 #include "analysis/patching/explanation.h"
-#include "base/quoted.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/usage.h"
 #include "cli/validators.h"
 #include "cli/verbs.h"
+#include "figure/file_formats.h"
 #include "io/json.h"
-#include "io/numbers.h"
 #include "io/output_file.h"
-#include "io/text_file.h"
 
 namespace headlight {
 
@@ -41,10 +40,7 @@ Status write_explanation(const ExplainOptions& o, const Explanation& found, cons
 }
 
 Status run_explain(const ExplainOptions& o) {
-    if (!o.output.empty() && !is_numbers_path(o.output))
-        return Error{"The circuit cannot be written to " + in_quotes(o.output) +
-                     "; name a file that ends in .csv, .tsv, .json, .npy or .safetensors, or draw it with "
-                     "'headlight render --view explain'."};
+    TRY_STATUS(check_numbers_output(o.output, "explain"));
     ThreadPool pool(o.input.threads);
     TRY(const auto model, open_model(o.input));
     TRY_STATUS(parse_metric(*model, o.metric));  // before anything is computed
@@ -74,13 +70,13 @@ std::function<Status()> declare_explain(CLI::App& app) {
                    "the weakest path that counts, in logits; without it 0.4 of the strongest direct path")
         ->check(within(0.01, 1000));
     app.add_option("-o,--output", o->output,
-                   "write the paths as .csv, .tsv or .npy, or all of it as .json or .safetensors, instead of "
-                   "CSV to standard output");
+                   "write the circuit as " + endings_of(FormatKind::numbers) +
+                       " instead of CSV to standard output; .json and .safetensors hold all of it");
     app.add_flag("--json", o->json, "print JSON: metric, heads, paths, and the circuit alone and left out");
-    return [o]() -> Status {
-        if (o->json && !o->output.empty())
-            return Error{
-                "--json prints to standard output; the ending of -o names the format: leave --json out."};
+    return [o, &app]() -> Status {
+        if (!o->output.empty())
+            TRY_STATUS(refuse_given(given_options(app), {"json"},
+                                    "standard output; the ending of -o names the format"));
         return run_explain(*o);
     };
 }
