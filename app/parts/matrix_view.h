@@ -9,7 +9,7 @@
 namespace headlight {
 
 struct MatrixView {
-    std::string path;  // of what answers to the mouse
+    std::string path = "";  // of what answers to the mouse
     MatrixCells cells;
     TokenAxis rows, columns;             // without a name: none are drawn, only their room is left
     ColorBar bar = {};                   // under the cells; no colors: none
@@ -32,7 +32,7 @@ struct MatrixLayout {
     Grid grid;
     Lean lean = Lean::level;
     float names = 0;  // how high they are over the cells
-    Rect bar, note;
+    Rect bar = {}, note = {};
 };
 /// As large as fits: names stand level, lean, or upright, before any is left out.
 MatrixLayout arrange_matrix(Ui& ui, Rect area, const MatrixView& m);

@@ -42,10 +42,10 @@ void put_metric_chip(Scene& scene, const std::string& where, Toolbar& bar, const
 
 /// What is being chosen in the menu of the metric.
 struct MetricMenu {
-    Rect beside;           // the chip that was pressed
-    std::string typed;     // the beginning of a token
-    bool second = false;   // token B is being chosen
-    std::string accepted;  // what was typed when Enter came before the tokens that go with it
+    Rect beside;                // the chip that was pressed
+    std::string typed;          // the beginning of a token
+    bool second = false;        // token B is being chosen
+    std::string accepted = {};  // what was typed when Enter came before the tokens that go with it
 };
 
 }  // namespace headlight

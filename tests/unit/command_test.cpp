@@ -14,18 +14,6 @@
 
 using namespace headlight;
 
-namespace {
-
-std::string golden(const std::string& name, const std::string& now) {
-    const auto path = kTests / "golden" / name;
-    const char* write = std::getenv("HEADLIGHT_GOLDEN");
-    if (write && std::string(write) == "write") std::ofstream(path) << now;
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
-
 TEST_CASE("the table: unique names, valid keys, no key twice without a condition") {
     std::set<std::string> names;
     std::vector<KeyChord> always;
